@@ -1,0 +1,55 @@
+// swift-tools-version: 6.2
+
+import PackageDescription
+
+let settings: [SwiftSetting] = [
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .enableUpcomingFeature("ExistentialAny"),
+  .treatAllWarnings(as: .error),
+]
+
+let package = Package(
+  name: "CDTDatastore",
+  products: [
+    .library(name: "CDTDatastore", targets: ["CDTDatastore"]),
+    .library(name: "CDTQuery", targets: ["CDTQuery"]),
+    .library(name: "CloudantSync", targets: ["CloudantSync"]),
+    .library(name: "JSON", targets: ["JSON"]),
+    .executable(name: "cdtquery", targets: ["cdtquery"]),
+  ],
+  dependencies: [
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
+    .package(url: "https://github.com/apple/swift-crypto", from: "4.0.0"),
+  ],
+  targets: [
+    // Arrows run one way: each target depends only on those above it.
+    .systemLibrary(
+      name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+    .systemLibrary(
+      name: "CPCRE2", pkgConfig: "libpcre2-8", providers: [.apt(["libpcre2-dev"])]),
+    .target(name: "JSON", swiftSettings: settings),
+    .target(name: "SQLite", dependencies: ["CSQLite"], swiftSettings: settings),
+    .target(
+      name: "CDTDatastore",
+      dependencies: ["JSON", "SQLite", .product(name: "Crypto", package: "swift-crypto")],
+      swiftSettings: settings),
+    .target(
+      name: "CDTQuery", dependencies: ["CDTDatastore", "JSON", "SQLite", "CPCRE2"],
+      swiftSettings: settings),
+    .target(
+      name: "CloudantSync", dependencies: ["CDTDatastore", "CDTQuery"], swiftSettings: settings),
+    .executableTarget(
+      name: "cdtquery",
+      dependencies: [
+        "CDTQuery", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
+      swiftSettings: settings),
+
+    .testTarget(name: "JSONTests", dependencies: ["JSON"], swiftSettings: settings),
+    .testTarget(name: "SQLiteTests", dependencies: ["SQLite"], swiftSettings: settings),
+    .testTarget(
+      name: "CDTDatastoreTests", dependencies: ["CDTDatastore"], swiftSettings: settings),
+    .testTarget(name: "CDTQueryTests", dependencies: ["CDTQuery"], swiftSettings: settings),
+    .testTarget(name: "cdtqueryTests", dependencies: ["cdtquery"], swiftSettings: settings),
+  ]
+)
