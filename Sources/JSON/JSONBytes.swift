@@ -1,0 +1,292 @@
+/// Borrowed JSON text that was validated when it was stored, read in place.
+///
+/// It looks at a pointer, so it is valid only within the call that lent the bytes and must not be kept. Offsets need no
+/// check by the caller: a byte beyond either end reads as 0, which no JSON text has outside of its end, so damaged text
+/// leads to a wrong value at worst, never to a read outside of the buffer or a trap.
+package struct JSONBytes {
+  private let base: UnsafeRawPointer?
+  package let count: Int
+
+  package init(_ buffer: UnsafeRawBufferPointer) {
+    base = buffer.baseAddress
+    count = buffer.baseAddress == nil ? 0 : buffer.count
+  }
+
+  /// The byte at an offset, or 0 outside of the text.
+  @inline(__always)
+  package subscript(_ offset: Int) -> UInt8 {
+    // An unsigned comparison refuses negative offsets as well.
+    guard UInt(bitPattern: offset) < UInt(bitPattern: count), let base else { return 0 }
+    return base.load(fromByteOffset: offset, as: UInt8.self)
+  }
+
+  /// The bytes from one offset up to another, cut to the text.
+  package func slice(_ start: Int, _ end: Int) -> UnsafeRawBufferPointer {
+    let start = max(0, min(start, count))
+    let end = max(start, min(end, count))
+    return UnsafeRawBufferPointer(start: base.map { $0 + start }, count: end - start)
+  }
+
+  /// Eight bytes from an offset, the first lowest; the caller has seen that they are there.
+  @inline(__always)
+  private func word(at offset: Int, _ base: UnsafeRawPointer) -> UInt64 {
+    UInt64(littleEndian: base.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+  }
+
+  /// The offset of the first quote or backslash from an offset on, or `count`.
+  @inline(__always)
+  package func nextQuoteOrBackslash(from start: Int) -> Int {
+    var offset = max(0, start)
+    if let base {
+      while offset + 8 <= count {
+        let word = word(at: offset, base)
+        let found = Self.zeroBytes(word ^ 0x2222_2222_2222_2222) | Self.zeroBytes(word ^ 0x5C5C_5C5C_5C5C_5C5C)
+        if found != 0 { return offset + found.trailingZeroBitCount / 8 }
+        offset += 8
+      }
+    }
+    while offset < count, self[offset] != UInt8(ascii: "\""), self[offset] != UInt8(ascii: "\\") { offset += 1 }
+    return offset
+  }
+
+  /// The offset of the first byte from an offset on that a string can't hold as it is, or that has to be looked at: a
+  /// quote, a backslash, a control, a byte beyond ASCII; or `count`.
+  @inline(__always)
+  package func nextSpecial(from start: Int) -> Int {
+    var offset = max(0, start)
+    if let base {
+      while offset + 8 <= count {
+        let word = word(at: offset, base)
+        let quotes = Self.zeroBytes(word ^ 0x2222_2222_2222_2222)
+        let backslashes = Self.zeroBytes(word ^ 0x5C5C_5C5C_5C5C_5C5C)
+        let controls = (word &- 0x2020_2020_2020_2020) & ~word & 0x8080_8080_8080_8080
+        let found = quotes | backslashes | controls | word & 0x8080_8080_8080_8080
+        if found != 0 { return offset + found.trailingZeroBitCount / 8 }
+        offset += 8
+      }
+    }
+    while offset < count {
+      let byte = self[offset]
+      if byte < 0x20 || byte >= 0x80 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") { break }
+      offset += 1
+    }
+    return offset
+  }
+
+  /// The high bit of each byte that is zero; above the first such byte others may show it, too.
+  @inline(__always)
+  private static func zeroBytes(_ word: UInt64) -> UInt64 {
+    (word &- 0x0101_0101_0101_0101) & ~word & 0x8080_8080_8080_8080
+  }
+}
+
+/// The type of a value, by its first byte.
+package enum JSONKind: Sendable, Hashable {
+  case null, `false`, `true`, number, string, array, object
+  /// No value begins here.
+  case invalid
+}
+
+extension JSONBytes {
+  package func kind(at offset: Int) -> JSONKind {
+    switch self[offset] {
+    case UInt8(ascii: "n"): .null
+    case UInt8(ascii: "f"): .false
+    case UInt8(ascii: "t"): .true
+    case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): .number
+    case UInt8(ascii: "\""): .string
+    case UInt8(ascii: "["): .array
+    case UInt8(ascii: "{"): .object
+    default: .invalid
+    }
+  }
+
+  /// The first offset from one on that holds no white space.
+  @inline(__always)
+  package func skipSpace(_ start: Int) -> Int {
+    var offset = start
+    while true {
+      switch self[offset] {
+      case UInt8(ascii: " "), UInt8(ascii: "\n"), UInt8(ascii: "\r"), UInt8(ascii: "\t"): offset += 1
+      default: return offset
+      }
+    }
+  }
+
+  /// The offset past the string whose opening quote is at an offset, or `count`.
+  @inline(__always)
+  package func endOfString(at start: Int) -> Int {
+    var offset = start + 1
+    while true {
+      offset = nextQuoteOrBackslash(from: offset)
+      guard offset < count else { return count }
+      if self[offset] == UInt8(ascii: "\"") { return offset + 1 }
+      offset += 2
+    }
+  }
+
+  /// The offset past the value that starts at an offset; it is beyond the start, so that walks end.
+  package func endOfValue(at start: Int) -> Int {
+    switch self[start] {
+    case UInt8(ascii: "\""): return endOfString(at: start)
+    case UInt8(ascii: "{"), UInt8(ascii: "["): return endOfContainer(at: start)
+    default:
+      var offset = start + 1
+      while offset < count, !Self.endsScalar(self[offset]) { offset += 1 }
+      return min(offset, count)
+    }
+  }
+
+  private func endOfContainer(at start: Int) -> Int {
+    var depth = 0
+    var offset = start
+    while offset < count {
+      switch self[offset] {
+      case UInt8(ascii: "\""):
+        offset = endOfString(at: offset)
+        continue
+      case UInt8(ascii: "{"), UInt8(ascii: "["): depth += 1
+      case UInt8(ascii: "}"), UInt8(ascii: "]"):
+        depth -= 1
+        if depth == 0 { return offset + 1 }
+      default: break
+      }
+      offset += 1
+    }
+    return count
+  }
+
+  private static func endsScalar(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: ","), UInt8(ascii: "}"), UInt8(ascii: "]"), UInt8(ascii: " "), UInt8(ascii: "\n"),
+      UInt8(ascii: "\r"), UInt8(ascii: "\t"):
+      true
+    default: false
+    }
+  }
+}
+
+// MARK: - Members and elements
+
+/// Goes through the members of an object. What follows a member is walked over only when the next one is asked for.
+package struct MemberIterator {
+  private let bytes: JSONBytes
+  /// Where the last member's value starts; the object's opening brace before the first.
+  private var last: Int
+  private var isFirst = true
+
+  fileprivate init(_ bytes: JSONBytes, at start: Int) {
+    self.bytes = bytes
+    last = start
+  }
+
+  @inline(__always)
+  package mutating func next() -> JSONBytes.Member? {
+    guard let start = bytes.nextItem(after: &last, isFirst: &isFirst, opening: UInt8(ascii: "{")),
+      bytes[start] == UInt8(ascii: "\"")
+    else {
+      last = bytes.count
+      return nil
+    }
+    let end = bytes.endOfString(at: start)
+    let colon = bytes.skipSpace(end)
+    guard bytes[colon] == UInt8(ascii: ":") else {
+      last = bytes.count
+      return nil
+    }
+    last = bytes.skipSpace(colon + 1)
+    return JSONBytes.Member(keyStart: start + 1, keyEnd: end - 1, value: last)
+  }
+}
+
+/// Goes through the elements of an array, by the offsets of their values.
+package struct ElementIterator {
+  private let bytes: JSONBytes
+  private var last: Int
+  private var isFirst = true
+
+  fileprivate init(_ bytes: JSONBytes, at start: Int) {
+    self.bytes = bytes
+    last = start
+  }
+
+  package mutating func next() -> Int? {
+    bytes.nextItem(after: &last, isFirst: &isFirst, opening: UInt8(ascii: "["))
+  }
+}
+
+extension JSONBytes {
+  /// A member of an object: its key as spelled between the quotes, and where its value starts.
+  package struct Member {
+    package let keyStart: Int
+    package let keyEnd: Int
+    package let value: Int
+  }
+
+  /// The members of the object at an offset; none when there is no object.
+  package func members(at start: Int) -> MemberIterator {
+    MemberIterator(self, at: start)
+  }
+
+  /// The elements of the array at an offset; none when there is no array.
+  package func elements(at start: Int) -> ElementIterator {
+    ElementIterator(self, at: start)
+  }
+
+  /// The offset of the next member's key or the next element, or `nil` after the last, when `last` is put to the end.
+  @inline(__always)
+  fileprivate func nextItem(after last: inout Int, isFirst: inout Bool, opening: UInt8) -> Int? {
+    let start: Int
+    if isFirst {
+      isFirst = false
+      start = self[last] == opening ? skipSpace(last + 1) : count
+      if self[start] == UInt8(ascii: "}") || self[start] == UInt8(ascii: "]") {
+        last = count
+        return nil
+      }
+    } else {
+      guard last < count else { return nil }
+      let comma = skipSpace(endOfValue(at: last))
+      start = self[comma] == UInt8(ascii: ",") ? skipSpace(comma + 1) : count
+    }
+    last = start
+    return start < count ? start : nil
+  }
+
+  /// The value of the member whose key is spelled so, or `nil` when the object at an offset has none.
+  package func member(spelled key: [UInt8], at start: Int) -> Int? {
+    var members = members(at: start)
+    while let member = members.next() {
+      if equals(key, from: member.keyStart, to: member.keyEnd) { return member.value }
+    }
+    return nil
+  }
+
+  /// The element in a place of the array at an offset, or `nil` when there is none.
+  package func element(at position: Int, of start: Int) -> Int? {
+    var elements = elements(at: start)
+    var passed = 0
+    while let element = elements.next() {
+      if passed == position { return element }
+      passed += 1
+    }
+    return nil
+  }
+
+  /// Whether the bytes between two offsets are those given.
+  @inline(__always)
+  package func equals(_ wanted: [UInt8], from start: Int, to end: Int) -> Bool {
+    end - start == wanted.count && hasPrefix(wanted, at: start)
+  }
+
+  /// Whether the bytes from an offset on begin with those given.
+  @inline(__always)
+  package func hasPrefix(_ wanted: [UInt8], at start: Int) -> Bool {
+    guard let base, start >= 0, start <= count - wanted.count else { return false }
+    return wanted.withUnsafeBytes { wanted in
+      for index in 0..<wanted.count
+      where base.load(fromByteOffset: start + index, as: UInt8.self) != wanted[index] { return false }
+      return true
+    }
+  }
+}

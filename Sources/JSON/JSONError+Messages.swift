@@ -1,0 +1,68 @@
+// Every message of refused JSON text, in one place.
+extension JSONError {
+  /// What is wrong, before line and column are counted.
+  enum Fault: Hashable {
+    case expectedValue, expectedKey, expectedColon, expectedCommaOrEnd(UInt8), unexpectedEnd, trailingText
+    case invalidNumber, numberOutOfRange, controlCharacter(UInt8), invalidEscape, loneSurrogate, invalidUTF8
+    case byteOrderMark, duplicateMember(String), tooDeep(Int), notAnObject
+
+    var code: Code {
+      switch self {
+      case .expectedValue, .byteOrderMark: .expectedValue
+      case .expectedKey, .expectedColon, .expectedCommaOrEnd: .expectedCharacter
+      case .unexpectedEnd: .unexpectedEnd
+      case .trailingText: .trailingText
+      case .invalidNumber: .invalidNumber
+      case .numberOutOfRange: .numberOutOfRange
+      case .controlCharacter: .invalidString
+      case .invalidEscape: .invalidEscape
+      case .loneSurrogate: .loneSurrogate
+      case .invalidUTF8: .invalidUTF8
+      case .duplicateMember: .duplicateMember
+      case .tooDeep: .tooDeep
+      case .notAnObject: .notAnObject
+      }
+    }
+
+    var message: String {
+      switch self {
+      case .expectedValue: "expected a value"
+      case .expectedKey: "expected a member's name in double quotes"
+      case .expectedColon: "expected a colon after the member's name"
+      case .expectedCommaOrEnd(let end): "expected a comma or \"\(Character(Unicode.Scalar(end)))\""
+      case .unexpectedEnd: "the text ends within a value"
+      case .trailingText: "the value ends here, but the text goes on; remove what follows"
+      case .invalidNumber: "a number is written as in 0, -1.5 or 2e10, without a leading zero or a bare point"
+      case .numberOutOfRange: "the number is beyond the range of a double; write it as a string"
+      case .controlCharacter(let byte):
+        "the control character \(Self.hex(byte)) can't stand in a string; escape it as \\u00\(Self.hex(byte))"
+      case .invalidEscape: "a backslash escapes one of \"\\/bfnrt, or u and four hexadecimal digits"
+      case .loneSurrogate: "a surrogate stands alone; escape the character as a pair, or write it as it is"
+      case .invalidUTF8: "these bytes are not UTF-8; convert the text to UTF-8"
+      case .byteOrderMark: "the text begins with a byte order mark; remove it"
+      case .duplicateMember(let key): "the object has two members named \"\(key)\"; name each once"
+      case .tooDeep(let bound): "arrays and objects are nested deeper than \(bound) levels"
+      case .notAnObject: "expected an object in braces"
+      }
+    }
+
+    private static func hex(_ byte: UInt8) -> String {
+      (byte < 16 ? "0" : "") + String(byte, radix: 16)
+    }
+  }
+
+  /// Counts the lines and columns before the fault.
+  init(_ fault: Fault, at offset: Int, in bytes: JSONBytes) {
+    var line = 1
+    var column = 1
+    for byte in bytes.slice(0, offset) {
+      if byte == UInt8(ascii: "\n") {
+        line += 1
+        column = 1
+      } else if byte & 0xC0 != 0x80 {
+        column += 1
+      }
+    }
+    self.init(code: fault.code, offset: offset, line: line, column: column, message: fault.message)
+  }
+}

@@ -1,0 +1,43 @@
+/// A number for comparison: a 64-bit integer or a double, compared exactly.
+package enum JSONNumber: Sendable {
+  case int(Int64)
+  case double(Double)
+}
+
+extension JSONNumber: Comparable {
+  package static func == (left: JSONNumber, right: JSONNumber) -> Bool {
+    switch (left, right) {
+    case (.int(let left), .int(let right)): left == right
+    case (.double(let left), .double(let right)): left == right
+    case (.int(let int), .double(let double)), (.double(let double), .int(let int)):
+      Int64(exactly: double) == int
+    }
+  }
+
+  package static func < (left: JSONNumber, right: JSONNumber) -> Bool {
+    switch (left, right) {
+    case (.int(let left), .int(let right)): left < right
+    case (.double(let left), .double(let right)): left < right
+    case (.int(let int), .double(let double)): isLess(int, double)
+    case (.double(let double), .int(let int)): !isLess(int, double) && Int64(exactly: double) != int
+    }
+  }
+
+  /// A double can't hold every 64-bit integer, so its whole part is compared as an integer.
+  private static func isLess(_ int: Int64, _ double: Double) -> Bool {
+    if double >= 0x1p63 { return true }
+    if double < -0x1p63 { return false }
+    let whole = Int64(double)
+    return int == whole ? double > Double(whole) : int < whole
+  }
+}
+
+extension JSONNumber: Hashable {
+  package func hash(into hasher: inout Hasher) {
+    switch self {
+    case .int(let int): hasher.combine(int)
+    case .double(let double):
+      if let int = Int64(exactly: double) { hasher.combine(int) } else { hasher.combine(double) }
+    }
+  }
+}

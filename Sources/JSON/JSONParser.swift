@@ -1,0 +1,123 @@
+/// Builds trees of untrusted text.
+struct JSONParser {
+  private var scanner: JSONScanner
+
+  init(_ bytes: JSONBytes, options: JSONParsingOptions) {
+    scanner = JSONScanner(bytes, from: 0, options: options)
+  }
+
+  /// The one value that the text consists of.
+  mutating func parse() throws(JSONError) -> JSONValue {
+    try scanner.checkByteOrderMark()
+    scanner.skipSpace()
+    let value = try value()
+    try scanner.finish()
+    return value
+  }
+
+  private mutating func value() throws(JSONError) -> JSONValue {
+    switch scanner.bytes.kind(at: scanner.position) {
+    case .null:
+      try scanner.literal("null")
+      return .null
+    case .true:
+      try scanner.literal("true")
+      return .bool(true)
+    case .false:
+      try scanner.literal("false")
+      return .bool(false)
+    case .number:
+      let token = try scanner.number()
+      return scanner.bytes.value(at: token.start)
+    case .string: return .string(text(of: try scanner.string()))
+    case .array: return .array(try array())
+    case .object: return .object(try object())
+    case .invalid: throw scanner.fault(.expectedValue)
+    }
+  }
+
+  private func text(of token: JSONScanner.StringToken) -> String {
+    let spelling = scanner.bytes.slice(token.start, token.end)
+    guard token.hasEscapes else { return String(decoding: spelling, as: UTF8.self) }
+    return String(decoding: JSONString.unescaped(spelling), as: UTF8.self)
+  }
+
+  private mutating func array() throws(JSONError) -> [JSONValue] {
+    var elements: [JSONValue] = []
+    try scanner.enter()
+    if scanner.leaveIfEmpty(UInt8(ascii: "]")) { return elements }
+    repeat {
+      elements.append(try value())
+    } while try scanner.nextItem(before: UInt8(ascii: "]"))
+    return elements
+  }
+
+  private mutating func object() throws(JSONError) -> JSONObject {
+    var object = JSONObject()
+    try scanner.enter()
+    if scanner.leaveIfEmpty(UInt8(ascii: "}")) { return object }
+    repeat {
+      let start = scanner.position
+      let key = text(of: try scanner.key())
+      if scanner.options.duplicateMembers == .refuse, object[key] != nil {
+        throw scanner.fault(.duplicateMember(key), at: start)
+      }
+      object[key] = try value()
+    } while try scanner.nextItem(before: UInt8(ascii: "}"))
+    return object
+  }
+}
+
+extension JSONValue {
+  /// Parses JSON text: RFC 8259, with nothing added and nothing let through.
+  ///
+  /// ```swift
+  /// try JSONValue(parsing: #"{"age": 3}"#)["age"]?.intValue  // 3
+  /// ```
+  ///
+  /// - Throws: ``JSONError`` with line, column and reason.
+  /// - Complexity: O(*n*) in the length of the text.
+  public init(parsing text: String, options: JSONParsingOptions = .init()) throws(JSONError) {
+    try self.init(parsing: Array(text.utf8), options: options)
+  }
+
+  /// Parses JSON text in UTF-8.
+  public init(parsing utf8: [UInt8], options: JSONParsingOptions = .init()) throws(JSONError) {
+    let result: Result<JSONValue, JSONError> = utf8.withUnsafeBytes { buffer in
+      do throws(JSONError) {
+        return .success(try JSONValue(parsing: buffer, options: options))
+      } catch {
+        return .failure(error)
+      }
+    }
+    self = try result.get()
+  }
+
+  /// Parses JSON text in UTF-8.
+  public init(
+    parsing utf8: UnsafeRawBufferPointer, options: JSONParsingOptions = .init()
+  ) throws(JSONError) {
+    var parser = JSONParser(JSONBytes(utf8), options: options)
+    self = try parser.parse()
+  }
+}
+
+extension JSONObject {
+  /// Parses the text of an object.
+  ///
+  /// - Throws: ``JSONError``, also for a value of another type.
+  public init(parsing text: String, options: JSONParsingOptions = .init()) throws(JSONError) {
+    try self.init(parsing: Array(text.utf8), options: options)
+  }
+
+  /// Parses the text of an object in UTF-8.
+  public init(parsing utf8: [UInt8], options: JSONParsingOptions = .init()) throws(JSONError) {
+    guard case .object(let object) = try JSONValue(parsing: utf8, options: options) else {
+      throw utf8.withUnsafeBytes { buffer in
+        let bytes = JSONBytes(buffer)
+        return JSONError(.notAnObject, at: bytes.skipSpace(0), in: bytes)
+      }
+    }
+    self = object
+  }
+}

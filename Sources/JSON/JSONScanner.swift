@@ -1,0 +1,235 @@
+/// What a parser takes and what it leaves open.
+public struct JSONParsingOptions: Sendable, Hashable {
+  /// What becomes of a member whose name its object already has, which RFC 8259 leaves open.
+  public enum DuplicateMembers: Sendable, Hashable {
+    /// The text is refused: whichever is taken, the other would be lost.
+    case refuse
+    /// The last value stays, in the place of the first.
+    case keepLast
+  }
+
+  /// How deep arrays and objects may nest.
+  public var maximumDepth = 512
+
+  /// What becomes of repeated names.
+  public var duplicateMembers = DuplicateMembers.refuse
+
+  /// The defaults: 512 levels, no name twice.
+  public init() {}
+}
+
+/// Walks over untrusted text by the grammar of RFC 8259, a token at a time, and refuses whatever departs from it.
+struct JSONScanner {
+  let bytes: JSONBytes
+  private(set) var position: Int
+  private var depth = 0
+  let options: JSONParsingOptions
+
+  init(_ bytes: JSONBytes, from start: Int, options: JSONParsingOptions) {
+    self.bytes = bytes
+    position = start
+    self.options = options
+  }
+
+  func fault(_ fault: JSONError.Fault, at offset: Int? = nil) -> JSONError {
+    let offset = offset ?? position
+    return JSONError(offset >= bytes.count ? Self.atEnd(fault) : fault, at: min(offset, bytes.count), in: bytes)
+  }
+
+  /// At the end of the text, what is wrong is that it ends.
+  private static func atEnd(_ fault: JSONError.Fault) -> JSONError.Fault {
+    switch fault {
+    case .expectedValue, .expectedKey, .expectedColon, .expectedCommaOrEnd, .invalidEscape, .invalidNumber:
+      .unexpectedEnd
+    default: fault
+    }
+  }
+
+  @inline(__always)
+  mutating func skipSpace() {
+    position = bytes.skipSpace(position)
+  }
+
+  /// Refuses anything but white space after the value.
+  mutating func finish() throws(JSONError) {
+    skipSpace()
+    guard position == bytes.count else { throw fault(.trailingText) }
+  }
+
+  func checkByteOrderMark() throws(JSONError) {
+    guard bytes[position] == 0xEF, bytes[position + 1] == 0xBB, bytes[position + 2] == 0xBF else { return }
+    throw fault(.byteOrderMark)
+  }
+
+  // MARK: Arrays and objects
+
+  mutating func enter() throws(JSONError) {
+    depth += 1
+    guard depth <= options.maximumDepth else { throw fault(.tooDeep(options.maximumDepth)) }
+    position += 1
+    skipSpace()
+  }
+
+  /// Takes the closing bracket if it comes at once.
+  mutating func leaveIfEmpty(_ end: UInt8) -> Bool {
+    guard bytes[position] == end else { return false }
+    position += 1
+    depth -= 1
+    return true
+  }
+
+  /// Takes a comma, or the closing bracket: then it is over.
+  mutating func nextItem(before end: UInt8) throws(JSONError) -> Bool {
+    skipSpace()
+    switch bytes[position] {
+    case UInt8(ascii: ","):
+      position += 1
+      skipSpace()
+      return true
+    case end:
+      position += 1
+      depth -= 1
+      return false
+    default: throw fault(.expectedCommaOrEnd(end))
+    }
+  }
+
+  /// Takes a member's name and its colon.
+  mutating func key() throws(JSONError) -> StringToken {
+    guard bytes[position] == UInt8(ascii: "\"") else { throw fault(.expectedKey) }
+    let key = try string()
+    skipSpace()
+    guard bytes[position] == UInt8(ascii: ":") else { throw fault(.expectedColon) }
+    position += 1
+    skipSpace()
+    return key
+  }
+
+  // MARK: Literals
+
+  mutating func literal(_ text: StaticString) throws(JSONError) {
+    let start = position
+    let matches = text.withUTF8Buffer { wanted in
+      wanted.indices.allSatisfy { bytes[start + $0] == wanted[$0] }
+    }
+    guard matches else { throw fault(.expectedValue) }
+    position += text.utf8CodeUnitCount
+  }
+
+  // MARK: Numbers
+
+  /// A number as it is written.
+  struct NumberToken {
+    let start: Int
+    let end: Int
+    let isWhole: Bool
+  }
+
+  mutating func number() throws(JSONError) -> NumberToken {
+    let start = position
+    if bytes[position] == UInt8(ascii: "-") { position += 1 }
+    if bytes[position] == UInt8(ascii: "0") {
+      position += 1
+      if isDigit(bytes[position]) { throw fault(.invalidNumber) }
+    } else {
+      try digits()
+    }
+    var isWhole = true
+    var hasExponent = false
+    if bytes[position] == UInt8(ascii: ".") {
+      isWhole = false
+      position += 1
+      try digits()
+    }
+    if bytes[position] | 0x20 == UInt8(ascii: "e") {
+      isWhole = false
+      hasExponent = true
+      position += 1
+      if bytes[position] == UInt8(ascii: "+") || bytes[position] == UInt8(ascii: "-") { position += 1 }
+      try digits()
+    }
+    // Without an exponent it takes more than 308 digits to leave a double's range.
+    if hasExponent || position - start > 300 {
+      let value = Double(String(decoding: bytes.slice(start, position), as: UTF8.self))
+      guard let value, value.isFinite else { throw fault(.numberOutOfRange, at: start) }
+    }
+    return NumberToken(start: start, end: position, isWhole: isWhole)
+  }
+
+  private mutating func digits() throws(JSONError) {
+    guard isDigit(bytes[position]) else { throw fault(.invalidNumber) }
+    while isDigit(bytes[position]) { position += 1 }
+  }
+
+  @inline(__always)
+  private func isDigit(_ byte: UInt8) -> Bool { byte >= 0x30 && byte <= 0x39 }
+
+  // MARK: Strings
+
+  /// A string's spelling, between its quotes.
+  struct StringToken {
+    let start: Int
+    let end: Int
+    let hasEscapes: Bool
+  }
+
+  mutating func string() throws(JSONError) -> StringToken {
+    let start = position + 1
+    var hasEscapes = false
+    position = start
+    while true {
+      position = bytes.nextSpecial(from: position)
+      guard position < bytes.count else { throw fault(.unexpectedEnd) }
+      let byte = bytes[position]
+      switch byte {
+      case UInt8(ascii: "\""):
+        position += 1
+        return StringToken(start: start, end: position - 1, hasEscapes: hasEscapes)
+      case UInt8(ascii: "\\"):
+        hasEscapes = true
+        try escape()
+      case 0x80...: try multibyte()
+      default: throw fault(.controlCharacter(byte))
+      }
+    }
+  }
+
+  private mutating func escape() throws(JSONError) {
+    guard bytes[position + 1] == UInt8(ascii: "u") else {
+      guard JSONString.shortEscape(bytes[position + 1]) != nil else { throw fault(.invalidEscape) }
+      position += 2
+      return
+    }
+    guard let unit = JSONString.codeUnit(at: position + 2, of: bytes) else { throw fault(.invalidEscape) }
+    switch unit & 0xFC00 {
+    case 0xD800:
+      guard bytes[position + 6] == UInt8(ascii: "\\"), bytes[position + 7] == UInt8(ascii: "u"),
+        let low = JSONString.codeUnit(at: position + 8, of: bytes), low & 0xFC00 == 0xDC00
+      else { throw fault(.loneSurrogate) }
+      position += 12
+    case 0xDC00: throw fault(.loneSurrogate)
+    default: position += 6
+    }
+  }
+
+  /// Takes one character beyond ASCII: the shortest encoding of a scalar, as RFC 3629 has it.
+  private mutating func multibyte() throws(JSONError) {
+    let first = bytes[position]
+    let second = bytes[position + 1]
+    let length: Int
+    let seconds: ClosedRange<UInt8>
+    switch first {
+    case 0xC2...0xDF: (length, seconds) = (2, 0x80...0xBF)
+    case 0xE0: (length, seconds) = (3, 0xA0...0xBF)
+    case 0xED: (length, seconds) = (3, 0x80...0x9F)
+    case 0xE1...0xEF: (length, seconds) = (3, 0x80...0xBF)
+    case 0xF0: (length, seconds) = (4, 0x90...0xBF)
+    case 0xF1...0xF3: (length, seconds) = (4, 0x80...0xBF)
+    case 0xF4: (length, seconds) = (4, 0x80...0x8F)
+    default: throw fault(.invalidUTF8)
+    }
+    guard seconds.contains(second) else { throw fault(.invalidUTF8) }
+    for offset in 2..<max(2, length) where bytes[position + offset] & 0xC0 != 0x80 { throw fault(.invalidUTF8) }
+    position += length
+  }
+}

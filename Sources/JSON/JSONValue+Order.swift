@@ -1,0 +1,107 @@
+extension JSONNumber {
+  /// The number of a value, or `nil` for any other type; whole numbers beyond 64 bits are their nearest doubles.
+  package init?(_ value: JSONValue) {
+    switch value {
+    case .int(let int): self = .int(int)
+    case .double(let double): self = .double(double)
+    case .bigInteger(let big): self = .double(big.doubleValue)
+    default: return nil
+    }
+  }
+}
+
+extension JSONValue: Comparable {
+  /// Whether both are the same value: numbers by value, strings by bytes, objects in any order of members.
+  public static func == (left: JSONValue, right: JSONValue) -> Bool {
+    switch (left, right) {
+    case (.null, .null): return true
+    case (.bool(let left), .bool(let right)): return left == right
+    case (.string(let left), .string(let right)): return left.hasSameBytes(as: right)
+    case (.array(let left), .array(let right)): return left == right
+    case (.object(let left), .object(let right)): return left == right
+    default:
+      guard let left = JSONNumber(left), let right = JSONNumber(right) else { return false }
+      return left == right
+    }
+  }
+
+  /// The one order of values: null < false < true < numbers < strings < arrays < objects.
+  ///
+  /// Arrays go by their elements, a prefix first; objects by their members sorted by name, name and value in turn.
+  public static func < (left: JSONValue, right: JSONValue) -> Bool {
+    switch (left, right) {
+    case (.bool(let left), .bool(let right)): return !left && right
+    case (.string(let left), .string(let right)): return left.precedesInBytes(right)
+    case (.array(let left), .array(let right)): return left.lexicographicallyPrecedes(right)
+    case (.object(let left), .object(let right)): return left.precedes(right)
+    default:
+      if let left = JSONNumber(left), let right = JSONNumber(right) { return left < right }
+      return left.rank < right.rank
+    }
+  }
+
+  private var rank: Int {
+    switch self {
+    case .null: 0
+    case .bool: 1
+    case .int, .double, .bigInteger: 2
+    case .string: 3
+    case .array: 4
+    case .object: 5
+    }
+  }
+}
+
+extension JSONValue: Hashable {
+  /// Equal values hash alike: 42 and 42.0, and objects in any order of members.
+  public func hash(into hasher: inout Hasher) {
+    switch self {
+    case .null: hasher.combine(0)
+    case .bool(let bool): hasher.combine(bool)
+    case .int(let int): hasher.combine(JSONNumber.int(int))
+    case .double(let double): hasher.combine(JSONNumber.double(double))
+    case .bigInteger(let big): hasher.combine(JSONNumber.double(big.doubleValue))
+    case .string(let string): hasher.combine(KeyBytes(string))
+    case .array(let elements): hasher.combine(elements)
+    case .object(let object): hasher.combine(object)
+    }
+  }
+}
+
+extension JSONObject: Hashable {
+  /// Whether both have the same members, in any order.
+  public static func == (left: JSONObject, right: JSONObject) -> Bool {
+    guard left.count == right.count else { return false }
+    for (key, value) in left where right[key] != value { return false }
+    return true
+  }
+
+  /// Objects with the same members hash alike, in whatever order they are.
+  public func hash(into hasher: inout Hasher) {
+    var combined = 0
+    for (key, value) in self {
+      var member = Hasher()
+      member.combine(KeyBytes(key))
+      member.combine(value)
+      combined ^= member.finalize()
+    }
+    hasher.combine(combined)
+  }
+
+  fileprivate func precedes(_ other: JSONObject) -> Bool {
+    let left = sorted { $0.key.precedesInBytes($1.key) }
+    let right = other.sorted { $0.key.precedesInBytes($1.key) }
+    for (l, r) in zip(left, right) {
+      if !l.key.hasSameBytes(as: r.key) { return l.key.precedesInBytes(r.key) }
+      if l.value != r.value { return l.value < r.value }
+    }
+    return left.count < right.count
+  }
+}
+
+extension String {
+  /// Whether the string comes before another by its UTF-8.
+  package func precedesInBytes(_ other: String) -> Bool {
+    utf8.lexicographicallyPrecedes(other.utf8)
+  }
+}

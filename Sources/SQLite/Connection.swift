@@ -1,0 +1,173 @@
+import CSQLite
+
+/// One connection to a database, used by one thread at a time.
+///
+/// Statements are prepared once and kept. Everything throws once the connection is closed; nothing dangles.
+package final class Connection {
+  package enum Mode: Sendable {
+    case readOnly, readWrite, readWriteCreate
+  }
+
+  /// `nil` once the connection is closed.
+  private(set) var handle: OpaquePointer?
+  private var statements = StatementCache()
+
+  /// Opens a database file.
+  ///
+  /// - Parameter busyTimeout: How long to wait for another connection's lock before giving up.
+  /// - Throws: ``SQLiteError``. A file that is no database is noticed when it is first read, not here.
+  package init(path: String, mode: Mode, busyTimeout: Duration = .seconds(5)) throws(SQLiteError) {
+    let access: Int32 =
+      switch mode {
+      case .readOnly: SQLITE_OPEN_READONLY
+      case .readWrite: SQLITE_OPEN_READWRITE
+      case .readWriteCreate: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
+      }
+    var opened: OpaquePointer?
+    let code = sqlite3_open_v2(path, &opened, access | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nil)
+    guard code == SQLITE_OK, let opened else {
+      let message = opened.map { String(cString: sqlite3_errmsg($0)) } ?? "out of memory"
+      sqlite3_close_v2(opened)
+      throw SQLiteError(extendedCode: code, message: "\(path): \(message)")
+    }
+    handle = opened
+    _ = csqlite_db_config(opened, SQLITE_DBCONFIG_DEFENSIVE, 1)
+    sqlite3_busy_timeout(opened, Int32(clamping: busyTimeout.milliseconds))
+  }
+
+  deinit {
+    close()
+  }
+
+  /// Releases the file. Statements that are still held throw from now on; closing again does nothing.
+  package func close() {
+    guard let handle else { return }
+    self.handle = nil
+    statements.removeAll()
+    // Statements that someone still holds keep SQLite's side alive until they go.
+    sqlite3_close_v2(handle)
+  }
+
+  package var isClosed: Bool { handle == nil }
+
+  // MARK: SQL
+
+  /// Runs SQL without parameters, one statement or several.
+  package func execute(_ sql: String) throws(SQLiteError) {
+    guard let handle else { throw .closed(sql) }
+    let code = sqlite3_exec(handle, sql, nil, nil, nil)
+    guard code == SQLITE_OK else { throw error(code, sql: sql) }
+  }
+
+  /// A statement, prepared or from the cache, reset and with nothing bound.
+  ///
+  /// A statement that is still being stepped is left alone and another is prepared.
+  package func statement(_ sql: String) throws(SQLiteError) -> Statement {
+    guard let handle else { throw .closed(sql) }
+    if let cached = statements.idle(sql) {
+      cached.clear()
+      return cached
+    }
+    var prepared: OpaquePointer?
+    var sqlCopy = sql
+    let code = sqlCopy.withUTF8 { text in
+      text.withMemoryRebound(to: CChar.self) { text in
+        sqlite3_prepare_v3(
+          handle, text.baseAddress, Int32(clamping: text.count), UInt32(SQLITE_PREPARE_PERSISTENT), &prepared, nil)
+      }
+    }
+    guard code == SQLITE_OK, let prepared else {
+      throw code == SQLITE_OK
+        ? SQLiteError(extendedCode: SQLITE_MISUSE, message: "the SQL is empty", sql: sql)
+        : error(code, sql: sql)
+    }
+    let statement = Statement(prepared, sql: sql)
+    statements.insert(statement)
+    return statement
+  }
+
+  /// Makes another database file readable under a name; the name is the caller's, never a user's.
+  package func attach(path: String, as name: String) throws(SQLiteError) {
+    let statement = try statement("ATTACH ?1 AS \(name)")
+    try statement.bind(path, at: 1)
+    try statement.run()
+  }
+
+  // MARK: Transactions
+
+  package enum TransactionKind: String, Sendable {
+    case deferred = "BEGIN"
+    case immediate = "BEGIN IMMEDIATE"
+  }
+
+  /// Runs `body` in a transaction: all of it is kept, or nothing when it throws.
+  package func transaction<R>(_ kind: TransactionKind, _ body: () throws -> R) throws -> R {
+    try execute(kind.rawValue)
+    do {
+      let result = try body()
+      try execute("COMMIT")
+      return result
+    } catch {
+      // SQLite has ended the transaction itself after some errors; then there is nothing to take back.
+      if isInTransaction { try? execute("ROLLBACK") }
+      throw error
+    }
+  }
+
+  package var isInTransaction: Bool {
+    handle.map { sqlite3_get_autocommit($0) == 0 } ?? false
+  }
+
+  // MARK: State
+
+  package var lastInsertRowID: Int64 { handle.map(sqlite3_last_insert_rowid) ?? 0 }
+
+  /// How many rows the last statement changed.
+  package var changes: Int { handle.map { Int(sqlite3_changes($0)) } ?? 0 }
+
+  /// Ends what runs on the connection, from any thread, with `isInterrupted`.
+  package func interrupt() {
+    if let handle { sqlite3_interrupt(handle) }
+  }
+
+  func error(_ code: Int32, sql: String?) -> SQLiteError {
+    guard let handle else { return .closed(sql) }
+    return SQLiteError(extendedCode: code, message: String(cString: sqlite3_errmsg(handle)), sql: sql)
+  }
+}
+
+/// The statements of a connection, the least recently used let go first.
+private struct StatementCache {
+  private var entries: [String: (statement: Statement, used: Int)] = [:]
+  private var clock = 0
+  private static let capacity = 64
+
+  mutating func idle(_ sql: String) -> Statement? {
+    guard let entry = entries[sql], !entry.statement.isBusy else { return nil }
+    clock += 1
+    entries[sql]?.used = clock
+    return entry.statement
+  }
+
+  mutating func insert(_ statement: Statement) {
+    guard entries[statement.sql] == nil else { return }
+    clock += 1
+    if entries.count >= Self.capacity, let oldest = entries.min(by: { $0.value.used < $1.value.used })?.key {
+      entries[oldest] = nil
+    }
+    entries[statement.sql] = (statement, clock)
+  }
+
+  mutating func removeAll() {
+    for entry in entries.values { entry.statement.finalize() }
+    entries = [:]
+  }
+}
+
+extension Duration {
+  fileprivate var milliseconds: Int64 {
+    let (seconds, attoseconds) = components
+    let (product, overflow) = seconds.multipliedReportingOverflow(by: 1000)
+    return overflow ? .max : product.addingReportingOverflow(attoseconds / 1_000_000_000_000_000).partialValue
+  }
+}

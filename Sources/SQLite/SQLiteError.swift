@@ -1,0 +1,42 @@
+import CSQLite
+
+/// What SQLite refused, with its extended code and the SQL, but never a bound value, which is someone's data.
+package struct SQLiteError: Error, Sendable, Hashable {
+  /// SQLite's primary result code, such as `SQLITE_BUSY`.
+  package var code: Int32 { extendedCode & 0xFF }
+  /// SQLite's extended result code.
+  package let extendedCode: Int32
+  /// SQLite's message.
+  package let message: String
+  /// The statement's text, when there is one.
+  package let sql: String?
+
+  package init(extendedCode: Int32, message: String, sql: String? = nil) {
+    self.extendedCode = extendedCode
+    self.message = message
+    self.sql = sql
+  }
+
+  /// Another connection held a lock for longer than the busy timeout.
+  package var isBusy: Bool { code == SQLITE_BUSY || code == SQLITE_LOCKED }
+  /// The disk, or the quota, is full.
+  package var isFull: Bool { code == SQLITE_FULL }
+  /// The file is damaged, or is no SQLite database.
+  package var isCorrupt: Bool { code == SQLITE_CORRUPT || code == SQLITE_NOTADB }
+  package var isReadOnly: Bool { code == SQLITE_READONLY }
+  package var isConstraint: Bool { code == SQLITE_CONSTRAINT }
+  package var isInterrupted: Bool { code == SQLITE_INTERRUPT }
+  /// The file can't be opened, or the system refused to read or write it.
+  package var isIO: Bool { code == SQLITE_CANTOPEN || code == SQLITE_IOERR || code == SQLITE_PERM }
+
+  static func closed(_ sql: String?) -> SQLiteError {
+    SQLiteError(extendedCode: SQLITE_MISUSE, message: "the connection is closed", sql: sql)
+  }
+}
+
+extension SQLiteError: CustomStringConvertible {
+  package var description: String {
+    let text = sql.map { " in \"\($0)\"" } ?? ""
+    return "\(message) (SQLite code \(extendedCode))\(text)"
+  }
+}

@@ -1,0 +1,170 @@
+import CSQLite
+
+/// A prepared statement. It belongs to its connection's thread, and throws once the connection is closed.
+package final class Statement {
+  package let sql: String
+
+  private var handle: OpaquePointer?
+  /// Objects bound as pointers, kept until they are bound anew.
+  private var objects: [AnyObject] = []
+
+  init(_ handle: OpaquePointer, sql: String) {
+    self.handle = handle
+    self.sql = sql
+  }
+
+  deinit {
+    finalize()
+  }
+
+  func finalize() {
+    if let handle { sqlite3_finalize(handle) }
+    handle = nil
+    objects = []
+  }
+
+  /// Whether it has been stepped and not reset.
+  var isBusy: Bool { handle.map { sqlite3_stmt_busy($0) != 0 } ?? false }
+
+  func clear() {
+    guard let handle else { return }
+    sqlite3_reset(handle)
+    if !objects.isEmpty || sqlite3_bind_parameter_count(handle) > 0 { sqlite3_clear_bindings(handle) }
+    objects = []
+  }
+
+  // MARK: Running
+
+  /// Goes on to the next row.
+  ///
+  /// - Returns: Whether there is one; after the last, the statement is reset.
+  @inline(__always)
+  package func step() throws(SQLiteError) -> Bool {
+    guard let handle else { throw .closed(sql) }
+    let code = sqlite3_step(handle)
+    if code == SQLITE_ROW { return true }
+    let error = code == SQLITE_DONE ? nil : error(code, handle)
+    sqlite3_reset(handle)
+    if let error { throw error }
+    return false
+  }
+
+  /// Runs to the end, rows passed over.
+  package func run() throws(SQLiteError) {
+    while try step() {}
+  }
+
+  private func error(_ code: Int32, _ handle: OpaquePointer) -> SQLiteError {
+    SQLiteError(
+      extendedCode: code, message: String(cString: sqlite3_errmsg(sqlite3_db_handle(handle))), sql: sql)
+  }
+
+  /// Ends the run, so that its locks go and it can be run again with the same bindings.
+  package func reset() {
+    if let handle { sqlite3_reset(handle) }
+  }
+
+  // MARK: Parameters, numbered from 1
+
+  package func bind(_ value: Int64, at position: Int) throws(SQLiteError) {
+    try check { sqlite3_bind_int64($0, Int32(clamping: position), value) }
+  }
+
+  package func bind(_ value: Double, at position: Int) throws(SQLiteError) {
+    try check { sqlite3_bind_double($0, Int32(clamping: position), value) }
+  }
+
+  package func bindNull(at position: Int) throws(SQLiteError) {
+    try check { sqlite3_bind_null($0, Int32(clamping: position)) }
+  }
+
+  package func bind(_ text: String, at position: Int) throws(SQLiteError) {
+    var text = text
+    try check { handle in
+      text.withUTF8 { Self.bind(text: UnsafeRawBufferPointer($0), to: handle, at: position) }
+    }
+  }
+
+  /// Binds UTF-8 as text.
+  package func bind(text: [UInt8], at position: Int) throws(SQLiteError) {
+    try check { handle in text.withUnsafeBytes { Self.bind(text: $0, to: handle, at: position) } }
+  }
+
+  /// Binds UTF-8 as text; the bytes are copied.
+  package func bind(text: UnsafeRawBufferPointer, at position: Int) throws(SQLiteError) {
+    try check { Self.bind(text: text, to: $0, at: position) }
+  }
+
+  package func bind(blob: [UInt8], at position: Int) throws(SQLiteError) {
+    try check { handle in
+      blob.withUnsafeBytes { bytes in
+        bytes.isEmpty
+          ? sqlite3_bind_zeroblob(handle, Int32(clamping: position), 0)
+          : sqlite3_bind_blob64(
+            handle, Int32(clamping: position), bytes.baseAddress, UInt64(bytes.count), csqlite_transient())
+      }
+    }
+  }
+
+  /// Binds an object for a function to take by ``FunctionCall/object(at:type:)``; it is kept as long as it is bound.
+  package func bind(object: AnyObject, type: StaticString, at position: Int) throws(SQLiteError) {
+    objects.append(object)
+    try check { handle in
+      type.withUTF8Buffer { name in
+        name.withMemoryRebound(to: CChar.self) { name in
+          sqlite3_bind_pointer(
+            handle, Int32(clamping: position), Unmanaged.passUnretained(object).toOpaque(), name.baseAddress, nil)
+        }
+      }
+    }
+  }
+
+  /// An empty text is bound as a text, not as NULL, so it needs an address.
+  private static func bind(text: UnsafeRawBufferPointer, to handle: OpaquePointer, at position: Int) -> Int32 {
+    guard let base = text.baseAddress, !text.isEmpty else {
+      return sqlite3_bind_text64(
+        handle, Int32(clamping: position), "", 0, csqlite_static(), UInt8(SQLITE_UTF8))
+    }
+    return sqlite3_bind_text64(
+      handle, Int32(clamping: position), base.assumingMemoryBound(to: CChar.self), UInt64(text.count),
+      csqlite_transient(), UInt8(SQLITE_UTF8))
+  }
+
+  @inline(__always)
+  private func check(_ bind: (OpaquePointer) -> Int32) throws(SQLiteError) {
+    guard let handle else { throw .closed(sql) }
+    let code = bind(handle)
+    guard code == SQLITE_OK else { throw error(code, handle) }
+  }
+
+  // MARK: Columns, numbered from 0; of no row, or beyond the last, they are NULL
+
+  package var columnCount: Int { handle.map { Int(sqlite3_column_count($0)) } ?? 0 }
+
+  @inline(__always)
+  package func int64(_ column: Int) -> Int64 {
+    handle.map { sqlite3_column_int64($0, Int32(truncatingIfNeeded: column)) } ?? 0
+  }
+
+  package func double(_ column: Int) -> Double {
+    handle.map { sqlite3_column_double($0, Int32(truncatingIfNeeded: column)) } ?? 0
+  }
+
+  package func isNull(_ column: Int) -> Bool {
+    handle.map { sqlite3_column_type($0, Int32(truncatingIfNeeded: column)) == SQLITE_NULL } ?? true
+  }
+
+  package func text(_ column: Int) -> String {
+    withBytes(column) { String(decoding: $0, as: UTF8.self) }
+  }
+
+  /// The bytes of a text or a blob, valid within the call; nothing is copied.
+  @inline(__always)
+  package func withBytes<R>(_ column: Int, _ body: (UnsafeRawBufferPointer) throws -> R) rethrows -> R {
+    guard let handle else { return try body(UnsafeRawBufferPointer(start: nil, count: 0)) }
+    let column = Int32(truncatingIfNeeded: column)
+    let start = sqlite3_column_blob(handle, column)
+    let count = Int(sqlite3_column_bytes(handle, column))
+    return try body(UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : count))
+  }
+}
