@@ -20,7 +20,8 @@ extension JSONBytes {
     // 19 digits fit in 64 bits without a sign.
     if isNegative {
       if magnitude == 0 { return .double(-0.0) }
-      return magnitude <= Int64.min.magnitude ? .int(0 &- Int64(truncatingIfNeeded: magnitude)) : decimal(from: start)
+      return magnitude <= Int64.min.magnitude
+        ? .int(0 &- Int64(truncatingIfNeeded: magnitude)) : decimal(from: start)
     }
     return Int64(exactly: magnitude).map(JSONNumber.int) ?? decimal(from: start)
   }
@@ -64,7 +65,8 @@ extension JSONBytes {
   }
 
   private static let powersOfTen: [Double] = [
-    1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19,
+    1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18,
+    1e19,
     1e20, 1e21, 1e22,
   ]
 

@@ -40,12 +40,15 @@ package struct JSONBytes {
     if let base {
       while offset + 8 <= count {
         let word = word(at: offset, base)
-        let found = Self.zeroBytes(word ^ 0x2222_2222_2222_2222) | Self.zeroBytes(word ^ 0x5C5C_5C5C_5C5C_5C5C)
+        let found =
+          Self.zeroBytes(word ^ 0x2222_2222_2222_2222) | Self.zeroBytes(word ^ 0x5C5C_5C5C_5C5C_5C5C)
         if found != 0 { return offset + found.trailingZeroBitCount / 8 }
         offset += 8
       }
     }
-    while offset < count, self[offset] != UInt8(ascii: "\""), self[offset] != UInt8(ascii: "\\") { offset += 1 }
+    while offset < count, self[offset] != UInt8(ascii: "\""), self[offset] != UInt8(ascii: "\\") {
+      offset += 1
+    }
     return offset
   }
 

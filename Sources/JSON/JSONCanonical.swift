@@ -10,6 +10,15 @@ package enum JSONCanonical {
     write(bytes, at: start, to: &buffer, depth: 0)
   }
 
+  /// The canonical text of a stored body; nothing for one without members.
+  package static func body(_ text: [UInt8]) -> [UInt8] {
+    guard text.count > 2 else { return [] }
+    var canonical: [UInt8] = []
+    canonical.reserveCapacity(text.count)
+    text.withUnsafeBytes { write(JSONBytes($0), at: 0, to: &canonical) }
+    return canonical
+  }
+
   private static let maximumDepth = 1_000
 
   private static func write(_ bytes: JSONBytes, at start: Int, to buffer: inout [UInt8], depth: Int) {
@@ -48,7 +57,9 @@ package enum JSONCanonical {
 
   /// Whether one name comes before another by UTF-16 code units. That is the order of UTF-8 bytes but for characters
   /// beyond U+FFFF, whose surrogates come before U+E000.
-  private static func precedes(_ left: JSONBytes.Member, _ right: JSONBytes.Member, in bytes: JSONBytes) -> Bool {
+  private static func precedes(_ left: JSONBytes.Member, _ right: JSONBytes.Member, in bytes: JSONBytes)
+    -> Bool
+  {
     bytes.withStringBytes(at: left.keyStart - 1) { left in
       bytes.withStringBytes(at: right.keyStart - 1) { right in
         for (l, r) in zip(left, right) where l != r {
@@ -71,7 +82,8 @@ package enum JSONCanonical {
   }
 
   private static func isShortest(_ text: UnsafeRawBufferPointer) -> Bool {
-    guard text.count <= 16, text.last != UInt8(ascii: "0"), !text.contains(where: { $0 | 0x20 == UInt8(ascii: "e") })
+    guard text.count <= 16, text.last != UInt8(ascii: "0"),
+      !text.contains(where: { $0 | 0x20 == UInt8(ascii: "e") })
     else { return false }
     // Below a ten-thousandth the shortest text has an exponent.
     return !text.starts(with: "0.000".utf8) && !text.starts(with: "-0.000".utf8)

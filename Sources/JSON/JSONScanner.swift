@@ -33,7 +33,8 @@ struct JSONScanner {
 
   func fault(_ fault: JSONError.Fault, at offset: Int? = nil) -> JSONError {
     let offset = offset ?? position
-    return JSONError(offset >= bytes.count ? Self.atEnd(fault) : fault, at: min(offset, bytes.count), in: bytes)
+    return JSONError(
+      offset >= bytes.count ? Self.atEnd(fault) : fault, at: min(offset, bytes.count), in: bytes)
   }
 
   /// At the end of the text, what is wrong is that it ends.
@@ -229,7 +230,9 @@ struct JSONScanner {
     default: throw fault(.invalidUTF8)
     }
     guard seconds.contains(second) else { throw fault(.invalidUTF8) }
-    for offset in 2..<max(2, length) where bytes[position + offset] & 0xC0 != 0x80 { throw fault(.invalidUTF8) }
+    for offset in 2..<max(2, length) where bytes[position + offset] & 0xC0 != 0x80 {
+      throw fault(.invalidUTF8)
+    }
     position += length
   }
 }

@@ -6,15 +6,6 @@ package struct NormalizedObject: Sendable {
   package var reserved: [(name: String, value: JSONValue)]
   /// The offset past the object in the bytes it was read from.
   package var end: Int
-
-  /// The canonical text of which the digest is made; nothing for an empty object.
-  package var canonical: [UInt8] {
-    guard text.count > 2 else { return [] }
-    var canonical: [UInt8] = []
-    canonical.reserveCapacity(text.count)
-    text.withUnsafeBytes { JSONCanonical.write(JSONBytes($0), at: 0, to: &canonical) }
-    return canonical
-  }
 }
 
 package enum JSONText {
@@ -146,7 +137,9 @@ private struct NameSet {
   mutating func insert(_ name: Range<Int>, in text: [UInt8]) -> Bool {
     if !taken.isEmpty, taken.contains(Array(text[name])) { return false }
     if many.isEmpty {
-      for known in few where known.count == name.count && text[known].elementsEqual(text[name]) { return false }
+      for known in few where known.count == name.count && text[known].elementsEqual(text[name]) {
+        return false
+      }
       few.append(name)
       if few.count > Self.fewNames { many = Set(few.map { Array(text[$0]) }) }
       return true

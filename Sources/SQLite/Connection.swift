@@ -73,7 +73,8 @@ package final class Connection {
     let code = sqlCopy.withUTF8 { text in
       text.withMemoryRebound(to: CChar.self) { text in
         sqlite3_prepare_v3(
-          handle, text.baseAddress, Int32(clamping: text.count), UInt32(SQLITE_PREPARE_PERSISTENT), &prepared, nil)
+          handle, text.baseAddress, Int32(clamping: text.count), UInt32(SQLITE_PREPARE_PERSISTENT), &prepared,
+          nil)
       }
     }
     guard code == SQLITE_OK, let prepared else {
@@ -84,6 +85,13 @@ package final class Connection {
     let statement = Statement(prepared, sql: sql)
     statements.insert(statement)
     return statement
+  }
+
+  /// The first column of the first row as an integer; 0 when there is no row.
+  package func scalar(_ sql: String) throws(SQLiteError) -> Int64 {
+    let statement = try statement(sql)
+    defer { statement.reset() }
+    return try statement.step() ? statement.int64(0) : 0
   }
 
   /// Makes another database file readable under a name; the name is the caller's, never a user's.

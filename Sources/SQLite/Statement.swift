@@ -113,14 +113,16 @@ package final class Statement {
       type.withUTF8Buffer { name in
         name.withMemoryRebound(to: CChar.self) { name in
           sqlite3_bind_pointer(
-            handle, Int32(clamping: position), Unmanaged.passUnretained(object).toOpaque(), name.baseAddress, nil)
+            handle, Int32(clamping: position), Unmanaged.passUnretained(object).toOpaque(), name.baseAddress,
+            nil)
         }
       }
     }
   }
 
   /// An empty text is bound as a text, not as NULL, so it needs an address.
-  private static func bind(text: UnsafeRawBufferPointer, to handle: OpaquePointer, at position: Int) -> Int32 {
+  private static func bind(text: UnsafeRawBufferPointer, to handle: OpaquePointer, at position: Int) -> Int32
+  {
     guard let base = text.baseAddress, !text.isEmpty else {
       return sqlite3_bind_text64(
         handle, Int32(clamping: position), "", 0, csqlite_static(), UInt8(SQLITE_UTF8))

@@ -1,0 +1,160 @@
+import JSON
+package import SQLite
+import Synchronization
+
+/// A set of JSON documents, each with its revisions, that stays on disk.
+///
+/// ```swift
+/// let tasks = try manager.datastore(named: "tasks")
+/// let task = try tasks.createDocument(from: DocumentRevision(body: ["description": "Buy milk"]))
+/// ```
+///
+/// A datastore is used from any thread. Reads see what was committed when they began; writes go one after the other,
+/// also between processes.
+///
+/// Source: `docs/crud.md`.
+public final class Datastore: Sendable {
+  /// The datastore's name.
+  public let name: String
+
+  /// The datastore's own directory.
+  let directory: String
+  let options: DatastoreOptions
+  /// What tells this store from every other, also from one that had its name before.
+  package let storeID: String
+
+  private let writer: WriterLock
+  private let readers: ConnectionPool<CoreReader>
+  private let lifetime = Mutex(Lifetime())
+
+  private struct Lifetime {
+    var isClosed = false
+    var extensions: [String: any DatastoreExtension] = [:]
+  }
+
+  init(name: String, directory: String, options: DatastoreOptions) throws {
+    self.name = name
+    self.directory = directory
+    self.options = options
+    try FileSystem.makeDirectory(directory)
+    let path = "\(directory)/\(DatabaseFile.name)"
+    let connection = try DatabaseFile.openWriter(path, options: options)
+    storeID = try DatabaseFile.storeID(connection)
+    writer = WriterLock(connection)
+    readers = ConnectionPool(
+      open: { CoreReader(try DatabaseFile.openReader(path, options: options)) },
+      shut: { $0.connection.close() })
+  }
+
+  deinit {
+    close()
+  }
+
+  /// Releases the files. The manager calls it, so that the name is free for another object.
+  func close() {
+    let extensions = lifetime.withLock { lifetime in
+      lifetime.isClosed = true
+      defer { lifetime.extensions = [:] }
+      return lifetime.extensions
+    }
+    for each in extensions.values { each.close() }
+    readers.close()
+    writer.close()
+  }
+
+  // MARK: For extensions
+
+  /// The path of the database file.
+  package var databasePath: String { "\(directory)/\(DatabaseFile.name)" }
+
+  /// - Throws: ``DatastoreError`` with the code `.closed`.
+  package func checkOpen() throws(DatastoreError) {
+    if lifetime.withLock({ $0.isClosed }) { throw .closed(name) }
+  }
+
+  /// A connection for reading, set up as the datastore's own, for a pool of an extension's.
+  package func openReader() throws -> Connection {
+    try checkOpen()
+    return try DatabaseFile.openReader(databasePath, options: options)
+  }
+
+  /// The directory in which an extension keeps its data; it is made when it is missing, and goes with the datastore.
+  ///
+  /// - Parameter name: One path component; a name of the reversed-domain kind tells extensions apart.
+  /// - Throws: ``DatastoreError`` for a name that is no single path component.
+  public func extensionDirectory(named name: String) throws -> String {
+    try checkOpen()
+    guard !name.isEmpty, name != ".", name != "..", name.utf8.count <= 200,
+      !name.utf8.contains(where: { $0 == UInt8(ascii: "/") || $0 == 0 })
+    else { throw DatastoreError.invalidName(name) }
+    let extensions = "\(directory)/extensions"
+    try FileSystem.makeDirectory(extensions)
+    let path = "\(extensions)/\(name)"
+    try FileSystem.makeDirectory(path)
+    return path
+  }
+
+  /// An extension's object for this datastore, made when it is first asked for and closed with the datastore.
+  package func extensionObject<E: DatastoreExtension>(
+    named name: String, make: (_ directory: String) throws -> E
+  ) throws -> E {
+    if let known = lifetime.withLock({ $0.extensions[name] as? E }) { return known }
+    let path = try extensionDirectory(named: name)
+    return try lifetime.withLock { lifetime in
+      guard !lifetime.isClosed else { throw DatastoreError.closed(self.name) }
+      if let known = lifetime.extensions[name] as? E { return known }
+      let made = try make(path)
+      lifetime.extensions[name] = made
+      return made
+    }
+  }
+
+  var extensions: [any DatastoreExtension] {
+    lifetime.withLock { Array($0.extensions.values) }
+  }
+
+  // MARK: Connections
+
+  /// Runs `body` with a reader; every error of SQLite becomes the datastore's.
+  func read<R>(_ body: (Connection) throws -> R) throws -> R {
+    try checkOpen()
+    do {
+      return try readers.withReader { try body($0.connection) }
+    } catch let error as SQLiteError {
+      try checkOpen()
+      throw DatastoreError(error, path: databasePath)
+    }
+  }
+
+  /// Runs `body` with the writer, when it is this caller's turn.
+  func withWriter<R>(_ body: (Connection) throws -> R) throws -> R {
+    try checkOpen()
+    do {
+      return try writer.withConnection(named: name, body)
+    } catch let error as SQLiteError {
+      throw DatastoreError(error, path: databasePath)
+    }
+  }
+}
+
+/// Something that keeps data of its own beside a datastore's documents.
+package protocol DatastoreExtension: AnyObject, Sendable {
+  /// Releases its files: the datastore closes.
+  func close()
+
+  /// Learns of a commit, after it and outside of the transaction, on the thread that wrote.
+  func didCommit(lastSequence: Int64)
+
+  /// Gets a last chance to read the bodies that compaction is about to remove.
+  func willCompact() throws
+}
+
+/// A connection that the pool hands to one reader at a time.
+final class CoreReader: @unchecked Sendable {
+  // Sendable without a lock of its own: the pool hands it to one user at a time, under its Mutex.
+  let connection: Connection
+
+  init(_ connection: Connection) {
+    self.connection = connection
+  }
+}

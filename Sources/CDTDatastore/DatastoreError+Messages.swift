@@ -1,0 +1,162 @@
+import JSON
+package import SQLite
+
+// Every message of the datastore, in one place. A message says what is wrong and ends in the remedy.
+extension DatastoreError {
+  static func invalidName(_ name: String) -> DatastoreError {
+    DatastoreError(
+      .invalidName,
+      "\(quoted(name)) is no name for a datastore; use letters, digits and _, a letter first, at most "
+        + "\(DatastoreName.maximumLength) of them")
+  }
+
+  static func noSuchDatastore(_ name: String, in directory: String) -> DatastoreError {
+    DatastoreError(.notFound, "there is no datastore \(quoted(name)) in \(directory); create it first")
+  }
+
+  static func closed(_ name: String) -> DatastoreError {
+    DatastoreError(.closed, "the datastore \(quoted(name)) is closed; ask its manager for it again")
+  }
+
+  static func nestedWrite(_ name: String) -> DatastoreError {
+    DatastoreError(
+      .nestedWrite,
+      "a write to \(quoted(name)) was begun within a write to it; use the transaction that the outer one gives"
+    )
+  }
+
+  static func invalidID(_ id: String) -> DatastoreError {
+    let message =
+      id.isEmpty
+      ? "a document's id can't be empty; leave it out to have one made"
+      : "the id \(quoted(id)) begins with an underscore; only _design/… may"
+    return DatastoreError(.invalidID, documentID: id, message)
+  }
+
+  static func missingID() -> DatastoreError {
+    DatastoreError(.invalidID, "the revision has no document id; read the document before changing it")
+  }
+
+  static func missingRevision(_ id: String) -> DatastoreError {
+    DatastoreError(
+      .invalidRevision, documentID: id,
+      "the revision of document \(quoted(id)) has no revision id; read the document before changing it")
+  }
+
+  static func hasRevision(_ id: String) -> DatastoreError {
+    DatastoreError(
+      .conflict, documentID: id,
+      "document \(quoted(id)) has a revision already; update it, or create one from its body")
+  }
+
+  static func projected(_ id: String) -> DatastoreError {
+    DatastoreError(
+      .invalidRevision, documentID: id,
+      "this revision of document \(quoted(id)) has only some of its fields; fetch the document first")
+  }
+
+  static func missingBody(_ id: String?) -> DatastoreError {
+    DatastoreError(
+      .missingBody, documentID: id, "a revision needs a body to be saved; give it one, {} if it is empty")
+  }
+
+  static func reservedKey(_ key: String, id: String?) -> DatastoreError {
+    DatastoreError(
+      .reservedKey, documentID: id,
+      "the key \(quoted(key)) begins with an underscore, which is reserved; name it otherwise")
+  }
+
+  static func notANumber(id: String?) -> DatastoreError {
+    DatastoreError(
+      .invalidBody, documentID: id,
+      "the body holds a number that is infinite or none at all, which JSON can't; use null or a string")
+  }
+
+  static func bodyTooDeep(id: String?) -> DatastoreError {
+    DatastoreError(
+      .invalidBody, documentID: id,
+      "the body is nested deeper than \(JSONParsingOptions().maximumDepth) levels; make it flatter")
+  }
+
+  static func noSuchDocument(_ id: String) -> DatastoreError {
+    DatastoreError(
+      .notFound, documentID: id, "there is no document \(quoted(id)); check the id, or create it")
+  }
+
+  static func documentDeleted(_ id: String) -> DatastoreError {
+    DatastoreError(
+      .notFound, documentID: id, "document \(quoted(id)) is deleted; create it again to use the id")
+  }
+
+  static func noSuchRevision(_ revision: RevisionID, of id: String) -> DatastoreError {
+    DatastoreError(
+      .notFound, documentID: id,
+      "revision \(revision) of document \(quoted(id)) is not kept here; ask for the current one")
+  }
+
+  static func documentExists(_ id: String) -> DatastoreError {
+    DatastoreError(
+      .conflict, documentID: id, "document \(quoted(id)) exists; update it with its current revision")
+  }
+
+  static func notALeaf(_ revision: RevisionID, of id: String) -> DatastoreError {
+    DatastoreError(
+      .conflict, documentID: id,
+      "revision \(revision) of document \(quoted(id)) is not current; read the document again and repeat the change"
+    )
+  }
+
+  static func generationTooHigh(_ parent: RevisionID?) -> DatastoreError {
+    DatastoreError(
+      .invalidRevision,
+      "no generation can follow \(parent?.description ?? "the last"); create the document anew")
+  }
+
+  static func newerFormat(_ path: String, version: Int64, known: Int64) -> DatastoreError {
+    DatastoreError(
+      .newerFormat,
+      "\(path) has format \(version), and this version knows formats up to \(known); "
+        + "use the version that wrote it, or a later one")
+  }
+
+  static func foreignFile(_ path: String) -> DatastoreError {
+    DatastoreError(.corrupt, "\(path) is an SQLite database but no datastore; move it away")
+  }
+
+  static func damaged(_ path: String, _ what: String) -> DatastoreError {
+    DatastoreError(.corrupt, "\(path) is damaged: \(what); restore it from a backup")
+  }
+
+  static func notADirectory(_ path: String) -> DatastoreError {
+    DatastoreError(
+      .io, "\(path) is a file where a directory should be; move it away or choose another directory")
+  }
+
+  static func system(_ action: String, _ path: String, _ reason: String, isFull: Bool) -> DatastoreError {
+    isFull
+      ? DatastoreError(.full, "can't \(action) \(path): the disk is full; free some space")
+      : DatastoreError(.io, "can't \(action) \(path): \(reason); check the path and its permissions")
+  }
+
+  /// What an error of SQLite means to a user of the store.
+  package init(_ error: SQLiteError, path: String? = nil) {
+    let place = path ?? "the store"
+    if error.isBusy {
+      self.init(.busy, "another process is writing to \(place); try again when it is done")
+    } else if error.isFull {
+      self.init(.full, "the disk is full: nothing was saved in \(place); free some space and try again")
+    } else if error.isCorrupt {
+      self.init(.corrupt, "\(place) is damaged: \(error.message); restore it from a backup")
+    } else if error.isReadOnly {
+      self.init(.io, "\(place) can't be written to: \(error.message); check its permissions")
+    } else {
+      self.init(.io, "\(place) can't be read or written: \(error); check the disk and its permissions")
+    }
+  }
+
+  /// A name as a message shows it: with what can't be printed escaped, and not at any length.
+  static func quoted(_ text: String) -> String {
+    let shown = text.unicodeScalars.count > 80 ? String(text.unicodeScalars.prefix(80)) + "…" : text
+    return JSONValue.string(shown).text
+  }
+}

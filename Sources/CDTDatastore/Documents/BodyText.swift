@@ -1,0 +1,48 @@
+package import JSON
+
+/// A body as it is stored: compact JSON text, checked.
+package struct BodyText: Sendable {
+  package let text: [UInt8]
+
+  /// The canonical text of which the digest is made; nothing for an empty body.
+  let canonical: [UInt8]
+
+  /// The body of a tombstone.
+  static let none = BodyText(text: Array("{}".utf8), canonical: [])
+
+  private init(text: [UInt8], canonical: [UInt8]) {
+    self.text = text
+    self.canonical = canonical
+  }
+
+  /// Checks a body and writes it.
+  ///
+  /// - Throws: ``DatastoreError``: `.missingBody`, `.reservedKey`, `.invalidBody`.
+  init(_ body: JSONObject?, id: String?) throws(DatastoreError) {
+    guard let body else { throw .missingBody(id) }
+    for (key, _) in body where key.utf8.first == UInt8(ascii: "_") { throw .reservedKey(key, id: id) }
+    try Self.check(.object(body), depth: 1, id: id)
+    var text: [UInt8] = []
+    body.write(to: &text)
+    self.init(text: text, canonical: JSONCanonical.body(text))
+  }
+
+  /// A body whose text was validated when it was read.
+  package init(_ normalized: NormalizedObject) {
+    self.init(text: normalized.text, canonical: JSONCanonical.body(normalized.text))
+  }
+
+  private static func check(_ value: JSONValue, depth: Int, id: String?) throws(DatastoreError) {
+    switch value {
+    case .double(let double):
+      guard double.isFinite else { throw .notANumber(id: id) }
+    case .array(let elements):
+      guard depth <= JSONParsingOptions().maximumDepth else { throw .bodyTooDeep(id: id) }
+      for element in elements { try check(element, depth: depth + 1, id: id) }
+    case .object(let object):
+      guard depth <= JSONParsingOptions().maximumDepth else { throw .bodyTooDeep(id: id) }
+      for (_, value) in object { try check(value, depth: depth + 1, id: id) }
+    default: break
+    }
+  }
+}

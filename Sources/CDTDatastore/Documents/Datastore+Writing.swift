@@ -1,0 +1,77 @@
+import Dispatch
+import SQLite
+
+extension Datastore {
+  /// Runs several writes as one: when the closure returns they are on disk, when it throws nothing has changed.
+  ///
+  /// The closure is synchronous, as nothing may wait within a transaction; its own errors come through as they are.
+  ///
+  /// - Throws: ``DatastoreError``: `.busy` when another process writes for too long, `.full`, `.nestedWrite` within
+  ///   another write of the same thread; and what the closure throws.
+  public func write<R>(_ body: (WriteTransaction) throws -> R) throws -> R {
+    let (result, lastSequence) = try withWriter { connection in
+      try connection.transaction(.immediate) {
+        let transaction = try WriteTransaction(connection, named: name)
+        defer { transaction.end() }
+        return (try body(transaction), transaction.lastSequence)
+      }
+    }
+    for each in extensions { each.didCommit(lastSequence: lastSequence) }
+    return result
+  }
+
+  /// Runs several writes as one, without blocking the caller's thread while it waits for its turn and for the disk.
+  public func write<R: Sendable>(_ body: @escaping @Sendable (WriteTransaction) throws -> R) async throws -> R
+  {
+    try await withCheckedThrowingContinuation { continuation in
+      DispatchQueue.global().async {
+        continuation.resume(with: Result { try self.write(body) })
+      }
+    }
+  }
+
+  /// Saves a revision as a new document.
+  ///
+  /// ```swift
+  /// let saved = try store.createDocument(from: DocumentRevision(id: "doc1", body: ["hello": "world"]))
+  /// saved.revision?.description  // "1-1f7588ca02054efe626a6e440a431861"
+  /// ```
+  ///
+  /// An id is made when there is none. A deleted document of that id is continued.
+  ///
+  /// - Returns: The revision with its ids.
+  /// - Throws: ``DatastoreError``: `.missingBody`, `.invalidID`, `.reservedKey`, `.invalidBody`, `.conflict` when the
+  ///   document exists.
+  @discardableResult
+  public func createDocument(from revision: DocumentRevision) throws -> DocumentRevision {
+    try write { try $0.createDocument(from: revision) }
+  }
+
+  /// Saves a change: the revision's body becomes a child of the revision that was read.
+  ///
+  /// - Returns: The new revision.
+  /// - Throws: ``DatastoreError``: `.conflict` when the revision is no current leaf of the document, `.notFound`,
+  ///   `.missingBody`, `.reservedKey`, `.invalidBody`.
+  @discardableResult
+  public func updateDocument(from revision: DocumentRevision) throws -> DocumentRevision {
+    try write { try $0.updateDocument(from: revision) }
+  }
+
+  /// Adds a tombstone to a revision. Where the document is conflicted, another leaf becomes the winner.
+  ///
+  /// - Returns: The tombstone.
+  /// - Throws: ``DatastoreError``: `.conflict` when the revision is no current leaf, `.notFound`.
+  @discardableResult
+  public func deleteDocument(from revision: DocumentRevision) throws -> DocumentRevision {
+    try write { try $0.deleteDocument(from: revision) }
+  }
+
+  /// Deletes a document in its entirety: every leaf that lives gets a tombstone, conflicts too.
+  ///
+  /// - Returns: The tombstones, of the newest leaf first.
+  /// - Throws: ``DatastoreError`` with the code `.notFound` when there is no such document, or it is deleted.
+  @discardableResult
+  public func deleteDocument(withID id: String) throws -> [DocumentRevision] {
+    try write { try $0.deleteDocument(withID: id) }
+  }
+}

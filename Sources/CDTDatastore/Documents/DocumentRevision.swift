@@ -1,0 +1,53 @@
+public import JSON
+
+/// One revision of a document: a value, changed freely and saved by a datastore.
+///
+/// ```swift
+/// var revision = DocumentRevision(id: "doc1", body: ["description": "Buy milk"])
+/// revision = try store.createDocument(from: revision)
+/// revision.body?["completed"] = true
+/// revision = try store.updateDocument(from: revision)
+/// ```
+///
+/// Source: `docs/crud.md`, Documents.
+public struct DocumentRevision: Sendable, Hashable {
+  /// The document's id, or `nil` for one to be made when it is created.
+  public var id: String?
+
+  /// The revision's id, or `nil` when it has not been saved.
+  public let revision: RevisionID?
+
+  /// What the document says. It must not be `nil` to be saved; of a revision that was compacted it is.
+  public var body: JSONObject?
+
+  /// Whether the revision is a tombstone.
+  public let isDeleted: Bool
+
+  /// The number of the write that made the revision, rising within the datastore; 0 when it has not been saved.
+  public let sequence: Int64
+
+  /// Whether the body has only the fields that a query asked for; such a revision can't be saved.
+  public let isProjected: Bool
+
+  /// A revision to be saved as a new document.
+  public init(id: String? = nil, body: JSONObject? = nil) {
+    self.id = id
+    self.body = body
+    revision = nil
+    isDeleted = false
+    sequence = 0
+    isProjected = false
+  }
+
+  package init(
+    id: String, revision: RevisionID, body: JSONObject?, isDeleted: Bool = false, sequence: Int64,
+    isProjected: Bool = false
+  ) {
+    self.id = id
+    self.revision = revision
+    self.body = body
+    self.isDeleted = isDeleted
+    self.sequence = sequence
+    self.isProjected = isProjected
+  }
+}

@@ -1,0 +1,189 @@
+import SQLite
+
+/// A revision about to be added to a tree.
+struct NewRevision {
+  let id: RevisionID
+  let parent: RevisionID?
+  let sequence: Int64
+  let isDeleted: Bool
+  let body: [UInt8]
+
+  init(_ id: RevisionID, parent: RevisionID?, sequence: Int64, isDeleted: Bool, body: [UInt8]) {
+    self.id = id
+    self.parent = parent
+    self.sequence = sequence
+    self.isDeleted = isDeleted
+    self.body = body
+  }
+}
+
+/// Writes revisions: the winner into `documents`, every other into `revisions`.
+struct DocumentWriting {
+  let connection: Connection
+
+  /// A leaf as the winner is chosen: what lives before what is deleted, then the highest id.
+  private struct Leaf: Comparable {
+    let id: RevisionID
+    let isDeleted: Bool
+
+    static func < (left: Leaf, right: Leaf) -> Bool {
+      left.isDeleted != right.isDeleted ? left.isDeleted : left.id < right.id
+    }
+  }
+
+  /// Adds a document that was not there.
+  func insert(id: String, revision: RevisionID, sequence: Int64, body: [UInt8]) throws {
+    let statement = try connection.statement(
+      """
+      INSERT INTO documents (sequence, number, id, revision, leaves, deleted, attachments, body)
+      VALUES (?1, ?1, ?2, ?3, 1, 0, 0, ?4)
+      """)
+    try statement.bind(sequence, at: 1)
+    try statement.bind(id, at: 2)
+    try statement.bind(revision.description, at: 3)
+    try statement.bind(text: body, at: 4)
+    try statement.run()
+  }
+
+  func isLeaf(_ revision: RevisionID, of row: DocumentRow) throws -> Bool {
+    if revision == row.revision { return true }
+    guard row.leaves > 1 else { return false }
+    return try losingLeaves(of: row).contains { $0.id == revision }
+  }
+
+  /// The leaves that are not deleted, newest first, the winner among them.
+  func liveLeaves(of row: DocumentRow) throws -> [RevisionID] {
+    var leaves = row.isDeleted ? [] : [row.revision]
+    if row.leaves > 1 { leaves += try losingLeaves(of: row).filter { !$0.isDeleted }.map(\.id) }
+    return leaves.sorted(by: >)
+  }
+
+  private func losingLeaves(of row: DocumentRow) throws -> [Leaf] {
+    let statement = try connection.statement(
+      "SELECT revision, deleted FROM revisions WHERE document = ?1 AND leaf")
+    defer { statement.reset() }
+    try statement.bind(row.number, at: 1)
+    var leaves: [Leaf] = []
+    while try statement.step() {
+      leaves.append(
+        Leaf(id: try RevisionID(stored: statement.text(0)), isDeleted: statement.int64(1) != 0))
+    }
+    return leaves
+  }
+
+  /// Adds a child to a leaf, and puts the winner in its place.
+  ///
+  /// The document's row moves to the new sequence in any case: that is what changes and indexes go by. On a document
+  /// without conflicts it is one row moved and one row added, however long its history.
+  func graft(_ new: NewRevision, onto row: DocumentRow) throws {
+    let leaf = Leaf(id: new.id, isDeleted: new.isDeleted)
+    let winner = Leaf(id: row.revision, isDeleted: row.isDeleted)
+    if new.parent == row.revision {
+      try demoteWinner(of: row, isLeaf: false)
+      let rival = row.leaves > 1 ? try losingLeaves(of: row).max() : nil
+      if let rival, rival > leaf {
+        try promote(rival.id, of: row, to: new.sequence)
+        try insertLoser(new, of: row)
+      } else {
+        try replaceWinner(by: new, of: row)
+      }
+    } else {
+      try unmarkLeaf(new.parent, of: row)
+      if leaf > winner {
+        try demoteWinner(of: row, isLeaf: true)
+        try replaceWinner(by: new, of: row)
+      } else {
+        try insertLoser(new, of: row)
+        try moveWinner(of: row, to: new.sequence)
+      }
+    }
+  }
+
+  private func replaceWinner(by new: NewRevision, of row: DocumentRow) throws {
+    let statement = try connection.statement(
+      """
+      UPDATE documents SET sequence = ?2, revision = ?3, parent = ?4, written = NULL, deleted = ?5, body = ?6
+       WHERE sequence = ?1
+      """)
+    try statement.bind(row.sequence, at: 1)
+    try statement.bind(new.sequence, at: 2)
+    try statement.bind(new.id.description, at: 3)
+    if let parent = new.parent { try statement.bind(parent.description, at: 4) }
+    try statement.bind(Int64(new.isDeleted ? 1 : 0), at: 5)
+    try statement.bind(text: new.body, at: 6)
+    try statement.run()
+  }
+
+  /// Keeps the winner where it is, under a new sequence, as the document has changed elsewhere.
+  private func moveWinner(of row: DocumentRow, to sequence: Int64) throws {
+    let statement = try connection.statement(
+      "UPDATE documents SET sequence = ?2, written = coalesce(written, sequence) WHERE sequence = ?1")
+    try statement.bind(row.sequence, at: 1)
+    try statement.bind(sequence, at: 2)
+    try statement.run()
+  }
+
+  /// Copies the winner into the history, or among the losing leaves.
+  private func demoteWinner(of row: DocumentRow, isLeaf: Bool) throws {
+    let statement = try connection.statement(
+      """
+      INSERT INTO revisions (document, generation, revision, parent, sequence, leaf, deleted, attachments, body)
+      SELECT number, ?2, revision, parent, coalesce(written, sequence), ?3, deleted, attachments, body
+        FROM documents WHERE sequence = ?1
+      """)
+    try statement.bind(row.sequence, at: 1)
+    try statement.bind(Int64(row.revision.generation), at: 2)
+    try statement.bind(Int64(isLeaf ? 1 : 0), at: 3)
+    try statement.run()
+  }
+
+  /// Moves a losing leaf into the winner's place.
+  private func promote(_ leaf: RevisionID, of row: DocumentRow, to sequence: Int64) throws {
+    let move = try connection.statement(
+      """
+      UPDATE documents SET sequence = ?2, written = r.sequence, revision = r.revision, parent = r.parent,
+             deleted = r.deleted, attachments = r.attachments, body = coalesce(r.body, '{}')
+        FROM (SELECT * FROM revisions WHERE document = ?3 AND generation = ?4 AND revision = ?5) r
+       WHERE documents.sequence = ?1
+      """)
+    try move.bind(row.sequence, at: 1)
+    try move.bind(sequence, at: 2)
+    try bind(leaf, of: row, to: move, at: 3)
+    try move.run()
+    let remove = try connection.statement(
+      "DELETE FROM revisions WHERE document = ?1 AND generation = ?2 AND revision = ?3")
+    try bind(leaf, of: row, to: remove, at: 1)
+    try remove.run()
+  }
+
+  private func insertLoser(_ new: NewRevision, of row: DocumentRow) throws {
+    let statement = try connection.statement(
+      """
+      INSERT INTO revisions (document, generation, revision, parent, sequence, leaf, deleted, attachments, body)
+      VALUES (?1, ?2, ?3, ?4, ?5, 1, ?6, 0, ?7)
+      """)
+    try bind(new.id, of: row, to: statement, at: 1)
+    if let parent = new.parent { try statement.bind(parent.description, at: 4) }
+    try statement.bind(new.sequence, at: 5)
+    try statement.bind(Int64(new.isDeleted ? 1 : 0), at: 6)
+    try statement.bind(text: new.body, at: 7)
+    try statement.run()
+  }
+
+  private func unmarkLeaf(_ revision: RevisionID?, of row: DocumentRow) throws {
+    guard let revision else { return }
+    let statement = try connection.statement(
+      "UPDATE revisions SET leaf = 0 WHERE document = ?1 AND generation = ?2 AND revision = ?3")
+    try bind(revision, of: row, to: statement, at: 1)
+    try statement.run()
+  }
+
+  /// Binds a revision's key in `revisions` as three parameters.
+  private func bind(
+    _ revision: RevisionID, of row: DocumentRow, to statement: Statement, at position: Int
+  ) throws {
+    try statement.bind(row.number, at: position)
+    try statement.bind(Int64(revision.generation), at: position + 1)
+    try statement.bind(revision.description, at: position + 2)
+  }
+}

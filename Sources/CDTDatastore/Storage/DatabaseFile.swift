@@ -1,0 +1,131 @@
+import FoundationEssentials
+import JSON
+import SQLite
+
+/// The layout of `db.sync`, and how it is opened.
+///
+/// `docs/file-format.md` tells what every table and column holds; a test compares it with what is laid here.
+package enum DatabaseFile {
+  package static let name = "db.sync"
+
+  /// The version of the layout, in `user_version`.
+  static let version: Int64 = 1
+
+  /// What marks the file as a datastore's, in `application_id`: "CDTd".
+  static let applicationID: Int64 = 0x4344_5464
+
+  static let layout = """
+    CREATE TABLE documents (
+      sequence INTEGER PRIMARY KEY,
+      number INTEGER NOT NULL,
+      id TEXT NOT NULL UNIQUE,
+      revision TEXT NOT NULL,
+      parent TEXT,
+      written INTEGER,
+      leaves INTEGER NOT NULL,
+      deleted INTEGER NOT NULL,
+      attachments INTEGER NOT NULL,
+      body TEXT NOT NULL
+    );
+    CREATE INDEX tombstones ON documents (sequence) WHERE deleted;
+    CREATE TABLE revisions (
+      document INTEGER NOT NULL,
+      generation INTEGER NOT NULL,
+      revision TEXT NOT NULL,
+      parent TEXT,
+      sequence INTEGER NOT NULL,
+      leaf INTEGER NOT NULL,
+      deleted INTEGER NOT NULL,
+      attachments INTEGER NOT NULL,
+      body TEXT,
+      PRIMARY KEY (document, generation, revision)
+    ) WITHOUT ROWID;
+    CREATE TABLE attachments (
+      document INTEGER NOT NULL,
+      revision TEXT NOT NULL,
+      name TEXT NOT NULL,
+      key BLOB NOT NULL,
+      type TEXT NOT NULL,
+      length INTEGER NOT NULL,
+      revpos INTEGER NOT NULL,
+      PRIMARY KEY (document, revision, name)
+    ) WITHOUT ROWID;
+    CREATE INDEX attachment_keys ON attachments (key);
+    CREATE TABLE local_documents (
+      id TEXT PRIMARY KEY,
+      body TEXT NOT NULL
+    ) WITHOUT ROWID;
+    CREATE TABLE meta (
+      key TEXT PRIMARY KEY,
+      value NOT NULL
+    ) WITHOUT ROWID;
+    """
+
+  /// Opens the file for writing, laid out first when it is new.
+  ///
+  /// - Throws: ``DatastoreError``; a file of a later version, or of someone else, is left as it is.
+  static func openWriter(_ path: String, options: DatastoreOptions) throws -> Connection {
+    try mapping(path) {
+      let connection = try Connection(path: path, mode: .readWriteCreate, busyTimeout: options.busyTimeout)
+      do {
+        try check(connection, path)
+        // A new file has to be told how it gives pages back before its first table.
+        try connection.execute("PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL")
+        try configure(connection, options)
+        try connection.transaction(.immediate) {
+          if try connection.scalar("PRAGMA user_version") == 0 { try lay(connection) }
+        }
+        return connection
+      } catch {
+        connection.close()
+        throw error
+      }
+    }
+  }
+
+  /// Opens the file for reading.
+  static func openReader(_ path: String, options: DatastoreOptions) throws -> Connection {
+    try mapping(path) {
+      let connection = try Connection(path: path, mode: .readWrite, busyTimeout: options.busyTimeout)
+      try configure(connection, options)
+      return connection
+    }
+  }
+
+  static func storeID(_ connection: Connection) throws(SQLiteError) -> String {
+    let statement = try connection.statement("SELECT value FROM meta WHERE key = 'store'")
+    defer { statement.reset() }
+    return try statement.step() ? statement.text(0) : ""
+  }
+
+  private static func lay(_ connection: Connection) throws {
+    try connection.execute(layout)
+    let statement = try connection.statement("INSERT INTO meta VALUES ('store', ?1)")
+    try statement.bind(UUID().uuidString.lowercased(), at: 1)
+    try statement.run()
+    try connection.execute("PRAGMA application_id = \(applicationID); PRAGMA user_version = \(version)")
+  }
+
+  private static func configure(_ connection: Connection, _ options: DatastoreOptions) throws {
+    let synchronous = options.durability == .full ? "FULL" : "NORMAL"
+    try connection.execute("PRAGMA synchronous = \(synchronous); PRAGMA cache_size = -65536")
+  }
+
+  private static func check(_ connection: Connection, _ path: String) throws {
+    let found = try connection.scalar("PRAGMA user_version")
+    guard found <= version else { throw DatastoreError.newerFormat(path, version: found, known: version) }
+    let application = try connection.scalar("PRAGMA application_id")
+    let tables = try connection.scalar("SELECT count(*) FROM sqlite_schema")
+    guard application == applicationID || (application == 0 && found == 0 && tables == 0) else {
+      throw DatastoreError.foreignFile(path)
+    }
+  }
+
+  private static func mapping<R>(_ path: String, _ body: () throws -> R) throws -> R {
+    do {
+      return try body()
+    } catch let error as SQLiteError {
+      throw DatastoreError(error, path: path)
+    }
+  }
+}

@@ -1,0 +1,49 @@
+import JSON
+import SQLite
+
+/// A row of `documents`: a document with its winner, all but the body.
+struct DocumentRow {
+  let sequence: Int64
+  let number: Int64
+  let revision: RevisionID
+  let leaves: Int64
+  let isDeleted: Bool
+
+  /// The row of a document, or `nil` when there is none.
+  static func find(_ id: String, on connection: Connection) throws -> DocumentRow? {
+    let statement = try connection.statement(
+      "SELECT sequence, number, revision, leaves, deleted FROM documents WHERE id = ?1")
+    defer { statement.reset() }
+    try statement.bind(id, at: 1)
+    guard try statement.step() else { return nil }
+    return DocumentRow(
+      sequence: statement.int64(0), number: statement.int64(1),
+      revision: try RevisionID(stored: statement.text(2)), leaves: statement.int64(3),
+      isDeleted: statement.int64(4) != 0)
+  }
+}
+
+extension RevisionID {
+  /// A revision's id as the database has it.
+  ///
+  /// - Throws: ``DatastoreError`` with the code `.corrupt` for text that is none.
+  package init(stored text: String) throws(DatastoreError) {
+    guard let id = RevisionID(text) else {
+      throw .damaged("the store", "\(DatastoreError.quoted(text)) stands where a revision's id should")
+    }
+    self = id
+  }
+}
+
+extension DocumentRevision {
+  /// The columns that ``init(row:)`` reads, of `documents`.
+  static let columns = "id, revision, deleted, coalesce(written, sequence), body"
+
+  /// A revision of a row of those columns.
+  init(row: Statement) throws(DatastoreError) {
+    self.init(
+      id: row.text(0), revision: try RevisionID(stored: row.text(1)),
+      body: row.isNull(4) ? nil : row.withBytes(4) { JSONBytes($0).value(at: 0).objectValue ?? [:] },
+      isDeleted: row.int64(2) != 0, sequence: row.int64(3))
+  }
+}

@@ -1,0 +1,131 @@
+import CDTDatastore
+import JSON
+import SQLite
+
+/// A statement in its snapshot: what a ``ResultSet`` guards with its lock.
+final class Cursor: @unchecked Sendable {
+  // Sendable without a lock of its own: the ResultSet uses it under its Mutex only.
+
+  private let datastore: Datastore
+  private let manager: IndexManager
+  private let plan: QueryPlan
+  private let projection: Projection
+  private let snapshot: QueryReader.Snapshot
+
+  /// The reader, until the cursor is closed.
+  private var reader: ConnectionPool<QueryReader>.Lease?
+  private var rows: RunningQuery?
+  private var isExhausted = false
+  private var ids: [String]?
+  private var buffer: [UInt8] = []
+
+  init(
+    _ datastore: Datastore, manager: IndexManager, plan: QueryPlan, projection: Projection,
+    snapshot: QueryReader.Snapshot, reader: ConnectionPool<QueryReader>.Lease
+  ) {
+    self.datastore = datastore
+    self.manager = manager
+    self.plan = plan
+    self.projection = projection
+    self.snapshot = snapshot
+    self.reader = reader
+  }
+
+  deinit {
+    close()
+  }
+
+  func close() {
+    rows?.end()
+    rows = nil
+    guard let lease = reader else { return }
+    reader = nil
+    lease.reader.end()
+    manager.readers.checkIn(lease)
+  }
+
+  func documentIDs() throws -> [String] {
+    if let ids { return ids }
+    let query = try start(.ids)
+    defer { query.end() }
+    var found: [String] = []
+    while try query.step() { found.append(query.statement.text(1)) }
+    ids = found
+    return found
+  }
+
+  func nextDocument() throws -> DocumentRevision? {
+    guard let query = try advance() else { return nil }
+    let statement = query.statement
+    var body = statement.withBytes(3) { JSONBytes($0).value(at: 0).objectValue } ?? [:]
+    if !projection.isEverything { body = projection.apply(to: body) }
+    return DocumentRevision(
+      id: statement.text(1), revision: try RevisionID(stored: statement.text(2)), body: body,
+      sequence: statement.int64(0), isProjected: !projection.isEverything)
+  }
+
+  /// Gives the next result's text to `body`; false after the last.
+  func nextText(_ body: (UnsafeRawBufferPointer) throws -> Void) throws -> Bool {
+    guard let query = try advance() else { return false }
+    buffer.removeAll(keepingCapacity: true)
+    DocumentText.write(query.statement, projection: projection, to: &buffer)
+    try buffer.withUnsafeBytes(body)
+    return true
+  }
+
+  /// The running query with its next row, or `nil` after the last.
+  private func advance() throws -> RunningQuery? {
+    if isExhausted { return nil }
+    try datastore.checkOpen()
+    let query = try rows ?? start(.documents)
+    rows = query
+    if try query.step() { return query }
+    isExhausted = true
+    return nil
+  }
+
+  private func start(_ output: QuerySQL.Output) throws -> RunningQuery {
+    try datastore.checkOpen()
+    guard let reader else { throw QueryError.resultSetClosed }
+    return try RunningQuery(plan, output: output, snapshot: snapshot, on: reader.reader.connection)
+  }
+}
+
+/// A statement of a plan that has its parameters.
+final class RunningQuery {
+  let statement: Statement
+  private var matches: [MatchObject] = []
+
+  init(
+    _ plan: QueryPlan, output: QuerySQL.Output, snapshot: QueryReader.Snapshot, on connection: Connection
+  ) throws {
+    let sql = QuerySQL(plan, output: output, lastSequence: snapshot.lastSequence)
+    statement = try connection.statement(sql.text)
+    for (index, parameter) in sql.parameters.enumerated() {
+      let position = index + 1
+      switch parameter {
+      case .int(let int): try statement.bind(int, at: position)
+      case .text(let text): try statement.bind(text, at: position)
+      case .key(let key): try statement.bind(value: key, at: position)
+      case .object(let object):
+        if let match = object as? MatchObject { matches.append(match) }
+        try statement.bind(object: object, type: QueryFunctions.pointerType, at: position)
+      }
+    }
+  }
+
+  func step() throws -> Bool {
+    do {
+      return try statement.step()
+    } catch {
+      if let failure = matches.lazy.compactMap(\.failure).first {
+        throw QueryError.matchLimit(pattern: failure.match.pattern, documentID: failure.documentID)
+      }
+      throw DatastoreError(error)
+    }
+  }
+
+  func end() {
+    statement.reset()
+  }
+}

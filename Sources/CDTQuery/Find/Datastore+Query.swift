@@ -1,0 +1,141 @@
+public import CDTDatastore
+public import JSON
+import SQLite
+
+extension Datastore {
+  /// Finds the documents that a selector matches.
+  ///
+  /// ```swift
+  /// let adults = try store.find(["age": ["$gte": 18]], limit: 10, sort: ["name"])
+  /// for document in try adults.documents() { print(document.body?["name"] ?? nil) }
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - selector: Which documents; `[:]` is every one.
+  ///   - skip: How many matches are passed over.
+  ///   - limit: How many results at most; 0 is no limit.
+  ///   - fields: Paths of the fields that the results have; none is every field.
+  ///   - sort: Paths, or objects of one path and its direction. Ties go by `_id`; without a sort the order is
+  ///     unspecified, but every match is in exactly one page as long as nothing is written.
+  /// - Returns: The results, read as they are asked for, from one snapshot.
+  /// - Throws: ``QueryError`` for a selector or request that is refused, before anything runs; ``DatastoreError``.
+  /// - Complexity: With an index that decides and orders, O(log *n* + *results*); otherwise each candidate is read.
+  ///
+  /// Source: `docs/query.md`, find.
+  public func find(
+    _ selector: JSONObject, skip: Int = 0, limit: Int = 0, fields: [String] = [], sort: [JSONValue] = []
+  ) throws -> ResultSet {
+    try find(try Query(selector, skip: skip, limit: limit, fields: fields, sort: sort))
+  }
+
+  /// Finds the documents that a query asks for.
+  public func find(_ query: Query) throws -> ResultSet {
+    let manager = try indexManager()
+    let run = try start(query, manager: manager)
+    return ResultSet(
+      Cursor(
+        self, manager: manager, plan: run.plan, projection: query.projection, snapshot: run.snapshot,
+        reader: run.reader))
+  }
+
+  /// How many documents a selector matches. Where an index decides, no document is read.
+  public func count(_ selector: JSONObject) throws -> Int {
+    Int(try single(.count, of: Query(try Selector(selector))))
+  }
+
+  /// Whether a selector matches any document.
+  public func exists(_ selector: JSONObject) throws -> Bool {
+    try single(.exists, of: Query(try Selector(selector))) != 0
+  }
+
+  /// Tells how a query would be answered, without running it.
+  ///
+  /// ```swift
+  /// print(try store.explain(["age": ["$gte": 18]], sort: ["name"]))
+  /// ```
+  public func explain(
+    _ selector: JSONObject, skip: Int = 0, limit: Int = 0, fields: [String] = [], sort: [JSONValue] = []
+  ) throws -> Explanation {
+    try explain(try Query(selector, skip: skip, limit: limit, fields: fields, sort: sort))
+  }
+
+  /// Tells how a query would be answered, without running it.
+  public func explain(_ query: Query) throws -> Explanation {
+    let manager = try indexManager()
+    let run = try start(query, manager: manager)
+    defer { finish(run, manager: manager) }
+    let sql = QuerySQL(run.plan, output: .documents, lastSequence: run.snapshot.lastSequence)
+    return Explanation(
+      query: query, plan: run.plan, sql: sql, lastSequence: run.snapshot.lastSequence, storeName: name)
+  }
+
+  // MARK: Running
+
+  /// A query that has been planned in its snapshot.
+  private struct Run {
+    let plan: QueryPlan
+    let snapshot: QueryReader.Snapshot
+    let reader: ConnectionPool<QueryReader>.Lease
+  }
+
+  private func single(_ output: QuerySQL.Output, of query: Query) throws -> Int64 {
+    let manager = try indexManager()
+    let run = try start(query, manager: manager)
+    defer { finish(run, manager: manager) }
+    let running = try RunningQuery(
+      run.plan, output: output, snapshot: run.snapshot, on: run.reader.reader.connection)
+    defer { running.end() }
+    return try running.step() ? running.statement.int64(0) : 0
+  }
+
+  private func finish(_ run: Run, manager: IndexManager) {
+    run.reader.reader.end()
+    manager.readers.checkIn(run.reader)
+  }
+
+  /// Takes a snapshot and plans the query in it. An index file that can't be read is made again first; if that can't be
+  /// done now, the query does without indexes.
+  private func start(_ query: Query, manager: IndexManager) throws -> Run {
+    do {
+      return try start(query, manager: manager, indexFile: manager.fileForReaders)
+    } catch let error where IndexManager.isDamage(error) {
+      manager.readers.renew()
+      try manager.repair()
+      return try start(query, manager: manager, indexFile: manager.fileForReaders)
+    }
+  }
+
+  private func start(_ query: Query, manager: IndexManager, indexFile: String?) throws -> Run {
+    let reader = try manager.readers.checkOut()
+    do {
+      let snapshot = try reader.reader.begin(indexFile: indexFile)
+      do {
+        let plan = try Planner(query, catalog: snapshot.catalog).plan()
+        manager.noteTail(snapshot.catalog, lastSequence: snapshot.lastSequence)
+        return Run(plan: plan, snapshot: snapshot, reader: reader)
+      } catch {
+        reader.reader.end()
+        throw error
+      }
+    } catch {
+      manager.readers.checkIn(reader)
+      throw error
+    }
+  }
+}
+
+extension Datastore {
+  /// The datastore's index manager, made when it is first asked for.
+  package func indexManager() throws -> IndexManager {
+    try checkOpen()
+    return try extensionObject(named: IndexManager.extensionName) { directory in
+      let access = DatastoreAccess(
+        databasePath: databasePath, storeID: storeID,
+        openReader: { [weak self] in
+          guard let self else { throw QueryError.resultSetClosed }
+          return try openReader()
+        })
+      return IndexManager(access, directory: directory)
+    }
+  }
+}

@@ -1,0 +1,62 @@
+package import SQLite
+
+/// A connection that reads documents and indexes together, as one snapshot.
+///
+/// The index file's snapshot is taken first and the documents' second. As a write reaches the documents first, the
+/// indexes can only be behind, never ahead, and how far is their watermark: rows of changed documents find no document
+/// under their sequence, and documents above the watermark are put to the matcher.
+package final class QueryReader: @unchecked Sendable {
+  // Sendable without a lock of its own: the pool hands a reader to one user at a time, under its Mutex.
+
+  package let connection: Connection
+  private var isAttached = false
+  private var known: (revision: Int64, catalog: IndexCatalog)?
+
+  package init(_ connection: Connection) throws(SQLiteError) {
+    self.connection = connection
+    try QueryFunctions.register(on: connection)
+  }
+
+  /// What a snapshot holds of the indexes.
+  package struct Snapshot {
+    package let catalog: IndexCatalog
+    /// The newest sequence of any document.
+    package let lastSequence: Int64
+  }
+
+  /// Begins a snapshot; ``end()`` must follow.
+  ///
+  /// - Parameter indexFile: The path of the index file, or `nil` when there is none.
+  package func begin(indexFile: String?) throws -> Snapshot {
+    if let indexFile, !isAttached {
+      try connection.attach(path: indexFile, as: IndexFile.schema)
+      isAttached = true
+    }
+    try connection.execute("BEGIN")
+    do {
+      let catalog = isAttached ? try readCatalog() : .empty
+      return Snapshot(catalog: catalog, lastSequence: try lastSequence())
+    } catch {
+      end()
+      throw error
+    }
+  }
+
+  package func end() {
+    // Nothing was written, so there is nothing that failing to end could lose; closing ends it too.
+    try? connection.execute("ROLLBACK")
+  }
+
+  /// The catalog changes seldom, so it is read again only when the file says that it did.
+  private func readCatalog() throws -> IndexCatalog {
+    let revision = try connection.scalar("SELECT revision FROM \(IndexFile.schema).state")
+    if let known, known.revision == revision { return known.catalog }
+    let catalog = try IndexCatalog(reading: connection, schema: IndexFile.schema)
+    known = (revision, catalog)
+    return catalog
+  }
+
+  private func lastSequence() throws(SQLiteError) -> Int64 {
+    try connection.scalar("SELECT max(sequence) FROM main.documents")
+  }
+}

@@ -1,0 +1,63 @@
+public import CDTDatastore
+public import JSON
+import SQLite
+
+extension Datastore {
+  /// Creates an index, or confirms that it is there.
+  ///
+  /// ```swift
+  /// try store.ensureIndexed(["name", ["age": "desc"]], name: "by_name")
+  /// try store.ensureIndexed(["pet.species"])  // "pet.species"
+  /// ```
+  ///
+  /// Every document is in every index, with or without the fields; an array has an entry for each element. An index
+  /// changes what a query costs, never its answer. It is filled before the call returns.
+  ///
+  /// - Parameters:
+  ///   - fields: Paths, or objects of one path and its direction, `["age": "desc"]`.
+  ///   - name: A name, or `nil` for one made of the fields; without one, an index with the same definition is reused.
+  ///   - type: The type of the index.
+  /// - Returns: The index's name.
+  /// - Throws: ``QueryError`` for a definition that is refused, or when the name is taken by another definition.
+  /// - Complexity: O(*n* log *n*) in the number of documents.
+  ///
+  /// Source: `docs/query.md`, Indexes.
+  @discardableResult
+  public func ensureIndexed(
+    _ fields: [JSONValue], name: String? = nil, type: IndexType = .json
+  ) throws -> String {
+    let definition = try IndexDefinition(fields: fields, name: name, type: type)
+    return try mapped { try indexManager().ensure(definition, isNamed: name != nil) }
+  }
+
+  /// The indexes there are, by name.
+  public func listIndexes() throws -> [IndexInfo] {
+    try mapped { try indexManager().listIndexes() }
+  }
+
+  /// Deletes an index.
+  ///
+  /// - Throws: ``QueryError`` with the code `.unknownIndex` when there is none of that name.
+  public func deleteIndex(named name: String) throws {
+    try mapped { try indexManager().delete(named: name) }
+  }
+
+  /// Brings every index up to the newest document. Queries are right without it; it moves its cost to now.
+  public func updateAllIndexes() throws {
+    try mapped { try indexManager().catchUp() }
+  }
+
+  /// Empties an index, or all of them, and fills it anew from the documents.
+  public func rebuildIndexes(named name: String? = nil) throws {
+    try mapped { try indexManager().rebuild(named: name) }
+  }
+
+  /// Runs `body` with SQLite's errors turned into the datastore's.
+  private func mapped<R>(_ body: () throws -> R) throws -> R {
+    do {
+      return try body()
+    } catch let error as SQLiteError {
+      throw DatastoreError(error)
+    }
+  }
+}

@@ -1,0 +1,38 @@
+import FoundationEssentials
+import JSON
+
+/// The definitions of a datastore's indexes as JSON, from which a lost index file is made again.
+///
+/// ```json
+/// [{"name": "by_age", "type": "json", "fields": ["name", {"age": "desc"}]}]
+/// ```
+struct DefinitionFile: Sendable {
+  let path: String
+
+  var exists: Bool { FileManager.default.fileExists(atPath: path) }
+
+  /// The definitions, or none when the file is missing or is not one that was saved: the indexes are then only gone.
+  func load() throws(QueryError) -> [IndexDefinition] {
+    guard let data = FileManager.default.contents(atPath: path),
+      let value = try? JSONValue(parsing: Array(data)), let definitions = value.arrayValue
+    else { return [] }
+    return definitions.compactMap { definition in
+      guard let name = definition["name"]?.stringValue, let fields = definition["fields"]?.arrayValue,
+        let type = definition["type"]?.stringValue.flatMap(IndexType.init)
+      else { return nil }
+      return try? IndexDefinition(fields: fields, name: name, type: type)
+    }
+  }
+
+  /// Replaces the file as a whole.
+  func save(_ definitions: [IndexDefinition]) throws {
+    let value = JSONValue.array(
+      definitions.map { definition in
+        [
+          "name": .string(definition.name), "type": .string(definition.type.rawValue),
+          "fields": definition.fieldsJSON,
+        ]
+      })
+    try Data(value.prettyText.utf8).write(to: URL(filePath: path), options: .atomic)
+  }
+}

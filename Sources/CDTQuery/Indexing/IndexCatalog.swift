@@ -1,0 +1,56 @@
+import JSON
+package import SQLite
+
+/// What an index file says of its indexes, read within the snapshot in which it is used.
+package struct IndexCatalog: Sendable {
+  package struct Entry: Sendable {
+    package let number: Int64
+    package let definition: IndexDefinition
+    /// The sequence up to which every document is in the index.
+    package let watermark: Int64
+    /// Whether some document has, or had, more than one row.
+    package let isMultiple: Bool
+    /// Whether documents with too many combinations are kept apart.
+    package let hasApart: Bool
+  }
+
+  package let entries: [Entry]
+
+  package static let empty = IndexCatalog(entries: [])
+
+  package init(entries: [Entry]) {
+    self.entries = entries
+  }
+
+  package func entry(named name: String) -> Entry? {
+    entries.first { $0.definition.name.utf8.elementsEqual(name.utf8) }
+  }
+
+  /// Reads the catalog from a connection that has the index file as `schema`.
+  package init(reading connection: Connection, schema: String) throws {
+    let statement = try connection.statement(
+      """
+      SELECT number, name, type, fields, watermark, multiple, apart FROM \(schema).indexes ORDER BY name
+      """)
+    defer { statement.reset() }
+    var entries: [Entry] = []
+    while try statement.step() {
+      guard case .array(let fields) = try JSONValue(parsing: statement.text(3)),
+        let type = IndexType(rawValue: statement.text(2))
+      else { throw IndexDamage.unreadableDefinition }
+      entries.append(
+        Entry(
+          number: statement.int64(0),
+          definition: try IndexDefinition(fields: fields, name: statement.text(1), type: type),
+          watermark: statement.int64(4), isMultiple: statement.int64(5) != 0,
+          hasApart: statement.int64(6) != 0))
+    }
+    self.entries = entries
+  }
+}
+
+/// Something in the index file that the engine did not write: the file is discarded and built again.
+package enum IndexDamage: Error {
+  case unreadableDefinition
+  case foreignStore
+}

@@ -1,0 +1,138 @@
+import JSON
+import SQLite
+
+/// What one batch changes in one index.
+struct IndexChanges {
+  let watermark: Int64
+  var needsSweep = false
+
+  private let entry: IndexCatalog.Entry
+  private let connection: Connection
+  private let table: String
+  private var rows: [Row] = []
+  private var apart: [(id: String, sequence: Int64)] = []
+  private var isMultiple: Bool
+
+  private struct Row {
+    let keys: [IndexKey]
+    let id: String
+    let sequence: Int64
+    let absent: Int64
+  }
+
+  init(_ entry: IndexCatalog.Entry, on connection: Connection) throws {
+    self.entry = entry
+    self.connection = connection
+    watermark = entry.watermark
+    table = IndexFile.table(entry.number)
+    isMultiple = entry.isMultiple
+  }
+
+  func entries(of body: [UInt8]) -> IndexEntries {
+    body.withUnsafeBytes { IndexEntries(of: entry.definition, body: JSONBytes($0)) }
+  }
+
+  mutating func add(_ entries: IndexEntries, id: String, sequence: Int64) {
+    if entries.isMultiple { isMultiple = true }
+    if entries.isApart {
+      apart.append((id, sequence))
+      return
+    }
+    for row in entries.entries {
+      rows.append(Row(keys: row.keys, id: id, sequence: sequence, absent: entries.absent))
+    }
+  }
+
+  /// Removes the rows of a revision that the index holds, but for those that stay.
+  ///
+  /// - Parameter sequence: The revision's own sequence: rows with an older one are of an earlier revision.
+  /// - Returns: Whether the index held the revision.
+  func remove(
+    _ earlier: IndexEntries, id: String, from sequence: Int64, keeping rows: IndexEntries
+  ) throws -> Bool {
+    guard let sample = earlier.entries.first, try holds(sample, id: id, from: sequence) else { return false }
+    let conditions = conditions()
+    for entry in earlier.entries where !rows.entries.contains(entry) {
+      let statement = try connection.statement("DELETE FROM \(table) WHERE \(conditions)")
+      try bind(entry, id: id, to: statement)
+      try statement.run()
+    }
+    return true
+  }
+
+  /// Removes a document that was kept apart; false when it was not.
+  func removeApart(id: String) throws -> Bool {
+    guard entry.hasApart else { return false }
+    let statement = try connection.statement("DELETE FROM apart WHERE index_number = ?1 AND id = ?2")
+    try statement.bind(entry.number, at: 1)
+    try statement.bind(id, at: 2)
+    try statement.run()
+    return connection.changes > 0
+  }
+
+  /// Writes what was added, in the order of the index so that pages are filled one after the other.
+  mutating func write(upTo sequence: Int64) throws {
+    rows.sort { left, right in
+      for (l, r) in zip(left.keys, right.keys) where l != r { return l < r }
+      return false
+    }
+    let columns = entry.definition.fields.count * 2
+    let values = (1...columns + 3).map { "?\($0)" }.joined(separator: ", ")
+    let insert = try connection.statement("INSERT OR REPLACE INTO \(table) VALUES (\(values))")
+    for row in rows {
+      for (number, key) in row.keys.enumerated() { try insert.bind(key, at: 2 * number + 1) }
+      try insert.bind(row.id, at: columns + 1)
+      try insert.bind(row.sequence, at: columns + 2)
+      try insert.bind(row.absent, at: columns + 3)
+      try insert.run()
+    }
+    try writeApart()
+    if needsSweep { try sweep() }
+    let update = try connection.statement(
+      "UPDATE indexes SET watermark = ?1, multiple = ?2, apart = max(apart, ?3) WHERE number = ?4")
+    try update.bind(sequence, at: 1)
+    try update.bind(Int64(isMultiple ? 1 : 0), at: 2)
+    try update.bind(Int64(apart.isEmpty ? 0 : 1), at: 3)
+    try update.bind(entry.number, at: 4)
+    try update.run()
+  }
+
+  private func writeApart() throws {
+    for document in apart {
+      let statement = try connection.statement("INSERT OR REPLACE INTO apart VALUES (?1, ?2, ?3)")
+      try statement.bind(entry.number, at: 1)
+      try statement.bind(document.id, at: 2)
+      try statement.bind(document.sequence, at: 3)
+      try statement.run()
+    }
+  }
+
+  /// Removes every row whose document has moved on.
+  private func sweep() throws {
+    let isGone = "NOT EXISTS (SELECT 1 FROM docs.documents d WHERE d.sequence"
+    try connection.execute(
+      """
+      DELETE FROM \(table) WHERE \(isGone) = \(table).sequence);
+      DELETE FROM apart WHERE index_number = \(entry.number) AND \(isGone) = apart.sequence)
+      """)
+  }
+
+  private func holds(_ row: IndexEntries.Entry, id: String, from sequence: Int64) throws -> Bool {
+    let statement = try connection.statement("SELECT sequence FROM \(table) WHERE \(conditions())")
+    defer { statement.reset() }
+    try bind(row, id: id, to: statement)
+    return try statement.step() && statement.int64(0) >= sequence
+  }
+
+  /// The condition for one row by its whole key.
+  private func conditions() -> String {
+    let fields = entry.definition.fields.count
+    let keys = (0..<fields).map { "t\($0) = ?\(2 * $0 + 1) AND v\($0) = ?\(2 * $0 + 2)" }
+    return (keys + ["id = ?\(2 * fields + 1)"]).joined(separator: " AND ")
+  }
+
+  private func bind(_ row: IndexEntries.Entry, id: String, to statement: Statement) throws {
+    for (number, key) in row.keys.enumerated() { try statement.bind(key, at: 2 * number + 1) }
+    try statement.bind(id, at: 2 * row.keys.count + 1)
+  }
+}

@@ -1,0 +1,105 @@
+public import JSON
+
+/// What an index is: a name, a type, and the fields it orders documents by.
+public struct IndexDefinition: Sendable, Hashable {
+  /// One field of an index.
+  public struct Field: Sendable, Hashable {
+    /// The field's path, as in a selector: `pet.species`.
+    public let path: String
+    /// Whether the index holds the field's values in descending order.
+    public let isDescending: Bool
+
+    package let fieldPath: FieldPath
+  }
+
+  /// The index's name, unique in its datastore.
+  public let name: String
+  /// Ordered values, or words.
+  public let type: IndexType
+  /// The fields, the most significant first.
+  public let fields: [Field]
+
+  /// The field as a user writes it in `ensureIndexed`: its path alone, or with its direction.
+  public var fieldsJSON: JSONValue {
+    .array(
+      fields.map { field in
+        guard field.isDescending else { return .string(field.path) }
+        var object = JSONObject()
+        object[field.path] = "desc"
+        return .object(object)
+      })
+  }
+}
+
+/// The types of index.
+public enum IndexType: String, Sendable, Hashable, Codable {
+  /// Values in order: equality, ranges, sorting.
+  case json
+}
+
+extension IndexDefinition {
+  /// How many fields an index may have.
+  public static let maximumFields = 32
+
+  /// Checks a definition as a user gives it.
+  ///
+  /// - Parameters:
+  ///   - fields: Paths, or objects of one path and its direction, `{"age": "desc"}`.
+  ///   - name: The name, or `nil` for one made of the fields.
+  package init(fields: [JSONValue], name: String?, type: IndexType) throws(QueryError) {
+    guard !fields.isEmpty else { throw .indexWithoutFields }
+    guard fields.count <= Self.maximumFields else { throw .indexWithTooManyFields(fields.count) }
+    var parsed: [Field] = []
+    var seen = Set<FieldPath>()
+    for (number, field) in fields.enumerated() {
+      let place = "fields[\(number)]"
+      let (path, isDescending) = try DirectedField.read(field, at: place)
+      let fieldPath: FieldPath
+      do {
+        fieldPath = try FieldPath(path)
+      } catch {
+        throw .invalidPath(path, error, at: place)
+      }
+      guard seen.insert(fieldPath).inserted else { throw .indexRepeatsField(path, at: place) }
+      guard fieldPath.documentField == nil else { throw .indexOnDocumentField(path, at: place) }
+      parsed.append(Field(path: path, isDescending: isDescending, fieldPath: fieldPath))
+    }
+    if let name, name.isEmpty { throw .indexWithoutName }
+    self.fields = parsed
+    self.type = type
+    self.name = name ?? Self.name(for: parsed, type: type)
+  }
+
+  /// Whether both describe the same index but for the name.
+  package func isSame(as other: IndexDefinition) -> Bool {
+    type == other.type && fields.map(\.fieldPath) == other.fields.map(\.fieldPath)
+      && fields.map(\.isDescending) == other.fields.map(\.isDescending)
+  }
+
+  /// A name made of the definition, so that the same definition is given the same name: `age-desc_pet.species`.
+  private static func name(for fields: [Field], type: IndexType) -> String {
+    fields.map { $0.isDescending ? "\($0.path)-desc" : $0.path }.joined(separator: "_")
+  }
+}
+
+/// A field with a direction, as sorts and index definitions write it: `"age"` or `{"age": "desc"}`.
+enum DirectedField {
+  static func read(
+    _ value: JSONValue, at place: String
+  ) throws(QueryError) -> (path: String, isDescending: Bool) {
+    switch value {
+    case .string(let path): return (path, false)
+    case .object(let object):
+      guard object.count == 1, let (path, direction) = object.first(where: { _ in true }) else {
+        throw .directedFieldKeys(object.count, at: place)
+      }
+      switch direction {
+      case "asc": return (path, false)
+      case "desc": return (path, true)
+      default: throw .unknownDirection(direction, of: path, at: place)
+      }
+    default:
+      throw .notADirectedField(value, at: place)
+    }
+  }
+}

@@ -1,0 +1,56 @@
+import SQLite
+
+/// The layout of `indexes.sqlite`, and the statements on it.
+///
+/// Everything in the file can be made anew from the documents, so its version is simply replaced when it changes.
+package enum IndexFile {
+  package static let name = "indexes.sqlite"
+
+  /// The version of the layout; a file with another is discarded and built again.
+  package static let version: Int64 = 1
+
+  /// The name under which readers attach the file beside the documents.
+  package static let schema = "query"
+
+  package static let creation = """
+    CREATE TABLE IF NOT EXISTS state (
+      store TEXT NOT NULL,
+      revision INTEGER NOT NULL
+    );
+    CREATE TABLE IF NOT EXISTS indexes (
+      number INTEGER PRIMARY KEY,
+      name TEXT NOT NULL UNIQUE,
+      type TEXT NOT NULL,
+      fields TEXT NOT NULL,
+      watermark INTEGER NOT NULL,
+      multiple INTEGER NOT NULL,
+      apart INTEGER NOT NULL
+    );
+    CREATE TABLE IF NOT EXISTS apart (
+      index_number INTEGER NOT NULL,
+      id TEXT NOT NULL,
+      sequence INTEGER NOT NULL,
+      PRIMARY KEY (index_number, id)
+    ) WITHOUT ROWID;
+    """
+
+  /// The table of an index. Rows are keyed by the values and then the id, the order in which sorts break ties.
+  ///
+  /// ```sql
+  /// CREATE TABLE entries_3 (t0 NOT NULL, v0 NOT NULL, id NOT NULL, sequence NOT NULL, absent NOT NULL,
+  ///   PRIMARY KEY (t0, v0, id)) WITHOUT ROWID
+  /// ```
+  package static func tableCreation(number: Int64, fields: [IndexDefinition.Field]) -> String {
+    let columns = fields.indices.map { "t\($0) NOT NULL, v\($0) NOT NULL" }.joined(separator: ", ")
+    let keys = fields.enumerated().map { position, field in
+      let direction = field.isDescending ? " DESC" : ""
+      return "t\(position)\(direction), v\(position)\(direction)"
+    }.joined(separator: ", ")
+    return """
+      CREATE TABLE \(table(number)) (\(columns), id NOT NULL, sequence NOT NULL, absent NOT NULL,
+        PRIMARY KEY (\(keys), id)) WITHOUT ROWID
+      """
+  }
+
+  package static func table(_ number: Int64) -> String { "entries_\(number)" }
+}

@@ -1,0 +1,205 @@
+import CDTDatastore
+import Glibc
+import JSON
+package import SQLite
+import Synchronization
+
+/// A datastore's indexes: the file that holds them, who reads it, who keeps it up to date.
+///
+/// The file lies in the datastore's extension directory and goes with it. Definitions are also kept as JSON beside it,
+/// so that a file that is lost, damaged or of another version is made again from the documents.
+package final class IndexManager: DatastoreExtension {
+  package static let extensionName = "com.cloudant.sync.query"
+
+  package let readers: ConnectionPool<QueryReader>
+  private let writer = Mutex<IndexWriter?>(nil)
+  private let tail = Mutex(TailCost())
+  private let datastore: DatastoreAccess
+  private let definitions: DefinitionFile
+
+  /// The path of the index file.
+  package let path: String
+
+  init(_ datastore: DatastoreAccess, directory: String) {
+    self.datastore = datastore
+    path = "\(directory)/\(IndexFile.name)"
+    definitions = DefinitionFile(path: "\(directory)/indexes.json")
+    readers = ConnectionPool(
+      open: { try QueryReader(try datastore.openReader()) }, shut: { $0.connection.close() })
+  }
+
+  // MARK: DatastoreExtension
+
+  package func close() {
+    readers.close()
+    writer.withLock { writer in
+      writer?.close()
+      writer = nil
+    }
+  }
+
+  package func didCommit(lastSequence: Int64) {
+    // A long tail is caught up by the writer who made it, in sorted batches; a short one is left to the queries.
+    guard tail.withLock({ $0.isLong(upTo: lastSequence) }), hasFile else { return }
+    try? catchUp()
+  }
+
+  package func willCompact() throws {
+    // The rows of a changed document are found by its earlier bodies, which compaction removes.
+    guard hasFile else { return }
+    try catchUp()
+  }
+
+  // MARK: Reading
+
+  /// The path for readers to attach, or `nil` when there are no indexes.
+  package var fileForReaders: String? {
+    hasFile ? path : nil
+  }
+
+  private var hasFile: Bool { access(path, F_OK) == 0 }
+
+  /// Makes the file again when it is gone or damaged while there are definitions; a damaged one is discarded.
+  package func repair() throws {
+    try withWriter { _ in }
+  }
+
+  /// Notes what a query's tail costs it, and catches up when queries have paid for that often enough.
+  package func noteTail(_ catalog: IndexCatalog, lastSequence: Int64) {
+    guard let watermark = catalog.entries.map(\.watermark).min() else { return }
+    let isDue = tail.withLock { $0.note(watermark: watermark, lastSequence: lastSequence) }
+    // Another process may be writing to the index; the tail is right as it is, so nothing is lost by leaving it.
+    if isDue { try? catchUp() }
+  }
+
+  // MARK: Writing
+
+  package func catchUp() throws {
+    let watermark = try withWriter { try $0.catchUp() }
+    tail.withLock { $0.settle(at: watermark) }
+  }
+
+  package func listIndexes() throws -> [IndexInfo] {
+    guard hasFile || definitions.exists else { return [] }
+    return try withWriter { try $0.listIndexes() }
+  }
+
+  /// Creates or confirms an index and fills it.
+  package func ensure(_ definition: IndexDefinition, isNamed: Bool) throws -> String {
+    try withWriter { writer in
+      let catalog = try writer.catalog()
+      if let existing = catalog.entry(named: definition.name) {
+        guard existing.definition.isSame(as: definition) else {
+          throw QueryError.indexConflict(definition.name, existing: existing.definition)
+        }
+      } else if !isNamed, let same = catalog.entries.first(where: { $0.definition.isSame(as: definition) }) {
+        return same.definition.name
+      } else {
+        try writer.create(definition)
+        try definitions.save(try writer.catalog().entries.map(\.definition))
+      }
+      _ = try writer.catchUp()
+      return definition.name
+    }
+  }
+
+  package func delete(named name: String) throws {
+    try withWriter { writer in
+      let catalog = try writer.catalog()
+      guard let entry = catalog.entry(named: name) else {
+        throw QueryError.unknownIndex(name, known: catalog.entries.map(\.definition.name), at: "name")
+      }
+      try definitions.save(catalog.entries.map(\.definition).filter { $0 != entry.definition })
+      try writer.delete(entry)
+    }
+  }
+
+  /// Empties every index, or the one named, and fills it again.
+  package func rebuild(named name: String?) throws {
+    try withWriter { writer in
+      let catalog = try writer.catalog()
+      if let name, catalog.entry(named: name) == nil {
+        throw QueryError.unknownIndex(name, known: catalog.entries.map(\.definition.name), at: "name")
+      }
+      for entry in catalog.entries where name == nil || entry.definition.name == name {
+        try writer.empty(entry)
+      }
+      _ = try writer.catchUp()
+    }
+  }
+
+  /// Runs `body` with the writer; a file that turns out to be damaged is made anew, once.
+  private func withWriter<R>(_ body: (IndexWriter) throws -> R) throws -> R {
+    try writer.withLock { writer in
+      do {
+        return try body(try opened(&writer))
+      } catch let error where Self.isDamage(error) {
+        writer?.close()
+        writer = nil
+        try IndexWriter.discard(path: path)
+        readers.renew()
+        return try body(try opened(&writer))
+      }
+    }
+  }
+
+  private func opened(_ writer: inout IndexWriter?) throws -> IndexWriter {
+    if let writer, hasFile { return writer }
+    writer?.close()
+    let isNew = !hasFile
+    let opened = try IndexWriter(path: path, datastore: datastore)
+    writer = opened
+    if isNew { readers.renew() }
+    for definition in try definitions.load() where try opened.catalog().entry(named: definition.name) == nil {
+      try opened.create(definition)
+    }
+    return opened
+  }
+
+  /// Whether an error means that the index file can't be used, so that it has to be built again.
+  package static func isDamage(_ error: any Error) -> Bool {
+    switch error {
+    case is IndexDamage: true
+    case let error as SQLiteError: error.isCorrupt
+    default: false
+    }
+  }
+}
+
+/// What the engine needs of the datastore it belongs to.
+package struct DatastoreAccess: Sendable {
+  package let databasePath: String
+  package let storeID: String
+  package let openReader: @Sendable () throws -> Connection
+}
+
+/// Decides when a tail has cost the queries as much as catching it up would.
+///
+/// Putting a document to the matcher costs about a fiftieth of what its index rows cost to write. So a tail is left
+/// until queries have paid for it fifty times over: at worst twice what knowing the future would have cost.
+private struct TailCost {
+  private static let matchesPerUpdate: Int64 = 50
+  private static let longTail: Int64 = 10_000
+
+  private var paid: Int64 = 0
+  private var watermark: Int64 = 0
+
+  mutating func note(watermark: Int64, lastSequence: Int64) -> Bool {
+    self.watermark = watermark
+    let length = lastSequence - watermark
+    guard length > 0 else { return false }
+    paid += length
+    guard paid >= length * Self.matchesPerUpdate || length >= Self.longTail else { return false }
+    paid = 0
+    return true
+  }
+
+  mutating func isLong(upTo lastSequence: Int64) -> Bool {
+    lastSequence - watermark >= Self.longTail
+  }
+
+  mutating func settle(at watermark: Int64) {
+    self.watermark = watermark
+    paid = 0
+  }
+}

@@ -1,0 +1,149 @@
+import Glibc
+package import JSON
+
+/// A value as bytes that compare, byte by byte, as the values do in the one order of values.
+///
+/// Null < false < true < numbers < strings < arrays < objects. Equal values have equal keys, 42 and 42.0 too, and no key
+/// is a prefix of another, so keys can be put one behind the other. Index tables store arrays and objects by their
+/// keys; sorts without an index compare keys.
+///
+/// | value | bytes |
+/// |---|---|
+/// | null, false, true | `10`, `20`, `28` |
+/// | number | `30`, the greatest double not above it as 8 order-keeping bytes, what is left of it as 2 |
+/// | string | `40`, its UTF-8 with `00` written `00 FF`, `00 01` |
+/// | array | `50`, the keys of its elements, `00` |
+/// | object | `60`, each member sorted by name: the name as a string, the value; `00` |
+package struct OrderKey: Sendable, Hashable {
+  package private(set) var bytes: [UInt8] = []
+
+  private static let null: UInt8 = 0x10
+  private static let number: UInt8 = 0x30
+  private static let string: UInt8 = 0x40
+  private static let array: UInt8 = 0x50
+  private static let object: UInt8 = 0x60
+  private static let end: UInt8 = 0x00
+
+  /// Text deeper than any that is stored is damaged; what lies below this depth is left out of the key.
+  private static let maximumDepth = 600
+
+  package init() {}
+
+  package init(_ value: JSONValue) {
+    append(value)
+  }
+
+  package init(_ bytes: JSONBytes, at start: Int) {
+    append(bytes, at: start)
+  }
+
+  /// Appends a value as one part of a longer key.
+  package mutating func append(_ value: JSONValue) {
+    let text = value.utf8Text
+    text.withUnsafeBytes { append(JSONBytes($0), at: 0) }
+  }
+
+  /// Appends the value at an offset of stored text.
+  package mutating func append(_ text: JSONBytes, at start: Int) {
+    append(text, at: start, depth: 0)
+  }
+
+  /// Appends the key of null, which is also that of a missing field.
+  package mutating func appendNull() {
+    bytes.append(Self.null)
+  }
+
+  /// Appends a string that is not part of a text.
+  package mutating func append(string: UnsafeRawBufferPointer) {
+    bytes.append(Self.string)
+    appendEscaped(string)
+  }
+
+  /// Turns the order of what was appended since `start` around.
+  package mutating func invert(from start: Int) {
+    for index in start..<bytes.count { bytes[index] = ~bytes[index] }
+  }
+
+  private mutating func append(_ text: JSONBytes, at start: Int, depth: Int) {
+    guard depth < Self.maximumDepth else { return bytes.append(Self.null) }
+    switch text.kind(at: start) {
+    case .null, .invalid: bytes.append(Self.null)
+    case .false: bytes.append(0x20)
+    case .true: bytes.append(0x28)
+    case .number: append(text.number(at: start) ?? .int(0))
+    case .string: text.withStringBytes(at: start) { append(string: $0) }
+    case .array:
+      bytes.append(Self.array)
+      var elements = text.elements(at: start)
+      while let element = elements.next() { append(text, at: element, depth: depth + 1) }
+      bytes.append(Self.end)
+    case .object:
+      bytes.append(Self.object)
+      appendMembers(of: text, at: start, depth: depth)
+      bytes.append(Self.end)
+    }
+  }
+
+  private mutating func appendMembers(of text: JSONBytes, at start: Int, depth: Int) {
+    var named: [(name: OrderKey, value: Int)] = []
+    var members = text.members(at: start)
+    while let member = members.next() {
+      var name = OrderKey()
+      text.withStringBytes(at: member.keyStart - 1) { name.append(string: $0) }
+      named.append((name, member.value))
+    }
+    named.sort { $0.name < $1.name }
+    for member in named {
+      bytes += member.name.bytes
+      append(text, at: member.value, depth: depth + 1)
+    }
+  }
+
+  private mutating func append(_ value: JSONNumber) {
+    bytes.append(Self.number)
+    switch value {
+    case .double(let double): append(double, rest: 0)
+    case .int(let int):
+      // The greatest double that is not above the integer, and the distance to it, which is below 2^11.
+      var floor = Double(int)
+      if Order(.int(int), .double(floor)) == .ascending { floor = floor.nextDown }
+      append(floor, rest: UInt16(truncatingIfNeeded: int &- Int64(floor)))
+    }
+  }
+
+  private mutating func append(_ double: Double, rest: UInt16) {
+    let bits = (double == 0 ? 0.0 : double).bitPattern
+    let ordered = bits >> 63 == 1 ? ~bits : bits | 1 << 63
+    for shift in stride(from: UInt64(56), through: 0, by: -8) {
+      bytes.append(UInt8(truncatingIfNeeded: ordered >> shift))
+    }
+    bytes.append(UInt8(truncatingIfNeeded: rest >> 8))
+    bytes.append(UInt8(truncatingIfNeeded: rest))
+  }
+
+  private mutating func appendEscaped(_ string: UnsafeRawBufferPointer) {
+    if string.contains(0) {
+      for byte in string {
+        bytes.append(byte)
+        if byte == 0 { bytes.append(0xFF) }
+      }
+    } else {
+      bytes.append(contentsOf: string)
+    }
+    bytes.append(Self.end)
+    bytes.append(0x01)
+  }
+}
+
+extension OrderKey: Comparable {
+  package static func < (left: OrderKey, right: OrderKey) -> Bool {
+    left.bytes.withUnsafeBytes { left in right.bytes.withUnsafeBytes { Order(left, $0) == .ascending } }
+  }
+}
+
+extension OrderKey {
+  /// Appends another value's key as one part of a longer key.
+  package mutating func append(key: OrderKey) {
+    bytes += key.bytes
+  }
+}

@@ -1,0 +1,40 @@
+import JSON
+
+/// Something that a query's SQL functions take as a pointer: it is made for one run of one statement.
+package class QueryObject {}
+
+/// A clause for `cdt_match`, and the failure that ended the statement, if one did.
+package final class MatchObject: QueryObject {
+  let matcher: Matcher
+  var failure: (match: MatchFailure, documentID: String)?
+
+  init(_ clause: Clause) {
+    matcher = Matcher(clause)
+  }
+}
+
+/// A sort for `cdt_order`, and for `cdt_tag` and `cdt_value` of a document's fields.
+package final class SortObject: QueryObject {
+  let sort: SortOrder
+
+  init(_ sort: SortOrder) {
+    self.sort = sort
+  }
+
+  /// The key that an index would have for the field: the one that puts the document in its place.
+  func key(of field: Int, in body: JSONBytes) -> IndexKey {
+    guard sort.fields.indices.contains(field) else { return .nothing }
+    let values = FieldValues(of: sort.fields[field].path, in: body)
+    let keys = values.offsets.map { IndexKey(body, at: $0) }
+    return (sort.fields[field].isDescending ? keys.max() : keys.min()) ?? .nothing
+  }
+}
+
+/// The members of `$in`, for `cdt_tag` and `cdt_value` by position.
+package final class KeySet: QueryObject {
+  let keys: [IndexKey]
+
+  init(_ keys: [IndexKey]) {
+    self.keys = keys
+  }
+}

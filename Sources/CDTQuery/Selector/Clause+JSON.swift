@@ -1,0 +1,79 @@
+package import JSON
+
+// A clause written back as a selector, for `explain` and for what a failing test prints.
+extension Clause {
+  /// A selector that means the same as the clause.
+  ///
+  /// ```swift
+  /// try Selector(parsing: #"{"age": {"$gt": 3}, "pet": {"species": "cat"}}"#).clause.selector
+  /// // {"$and": [{"age": {"$gt": 3}}, {"pet.species": {"$eq": "cat"}}]}
+  /// ```
+  package var selector: JSONObject {
+    switch self {
+    case .always: [:]
+    case .never: ["$or": []]
+    case .and(let clauses): ["$and": .array(clauses.map { .object($0.selector) })]
+    case .or(let clauses): ["$or": .array(clauses.map { .object($0.selector) })]
+    case .not(.field(let path, let predicate)):
+      Self.single(path.text, ["$not": .object(predicate.operators)])
+    case .not(.value(let predicate)): ["$not": .object(predicate.operators)]
+    case .not(let clause): ["$not": .object(clause.selector)]
+    case .field(let path, let predicate): Self.single(path.text, predicate.operators)
+    case .value(let predicate): predicate.operators
+    }
+  }
+
+  /// A clause about an element itself, as operators in one object.
+  fileprivate var elementOperators: JSONObject {
+    var merged = JSONObject()
+    for clause in conjuncts {
+      for (key, value) in clause.selector where merged[key] == nil { merged[key] = value }
+    }
+    return merged
+  }
+
+  private static func single(_ key: String, _ value: JSONObject) -> JSONObject {
+    var object = JSONObject()
+    object[key] = .object(value)
+    return object
+  }
+}
+
+extension ElementCondition {
+  fileprivate var selector: JSONObject {
+    switch self {
+    case .fields(let clause): clause.selector
+    case .operators(let clause): clause.elementOperators
+    }
+  }
+}
+
+extension Predicate {
+  /// The predicate as an operator with its argument.
+  package var operators: JSONObject {
+    switch self {
+    case .equal(let value): ["$eq": value]
+    case .compare(let comparison, let value): Self.single(comparison.rawValue, value)
+    case .among(let members): ["$in": .array(members)]
+    case .exists: ["$exists": true]
+    case .notNull: ["$gt": nil]
+    case .type(let type): ["$type": .string(type.rawValue)]
+    case .modulo(let modulo): ["$mod": .array([modulo.divisorValue, modulo.remainderValue])]
+    case .size(let size): ["$size": .int(Int64(size))]
+    case .beginsWith(let prefix): ["$beginsWith": .string(prefix)]
+    case .regex(let expression):
+      expression.options.isEmpty
+        ? ["$regex": .string(expression.pattern)]
+        : ["$regex": .string(expression.pattern), "$options": .string(expression.options)]
+    case .elementMatches(let condition): ["$elemMatch": .object(condition.selector)]
+    case .allElementsMatch(let condition): ["$allMatch": .object(condition.selector)]
+    case .keyMatches(let clause): ["$keyMapMatch": .object(clause.elementOperators)]
+    }
+  }
+
+  private static func single(_ key: String, _ value: JSONValue) -> JSONObject {
+    var object = JSONObject()
+    object[key] = value
+    return object
+  }
+}

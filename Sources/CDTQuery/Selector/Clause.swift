@@ -1,0 +1,60 @@
+import JSON
+
+/// A selector after parsing: a boolean expression over fields.
+package indirect enum Clause: Sendable, Hashable {
+  case always
+  case never
+  case and([Clause])
+  case or([Clause])
+  case not(Clause)
+  case field(FieldPath, Predicate)
+  /// Inside `$elemMatch`, `$allMatch` and `$keyMapMatch` with operators: the element itself.
+  case value(Predicate)
+
+  /// All of `clauses`, with nested conjunctions opened and what decides nothing left out.
+  package static func all(_ clauses: [Clause]) -> Clause {
+    var flat: [Clause] = []
+    for clause in clauses {
+      switch clause {
+      case .always: continue
+      case .never: return .never
+      case .and(let members): flat += members
+      default: flat.append(clause)
+      }
+    }
+    return flat.count > 1 ? .and(flat) : flat.first ?? .always
+  }
+
+  /// Any of `clauses`, with nested alternatives opened and what decides nothing left out.
+  package static func any(_ clauses: [Clause]) -> Clause {
+    var flat: [Clause] = []
+    for clause in clauses {
+      switch clause {
+      case .never: continue
+      case .always: return .always
+      case .or(let members): flat += members
+      default: flat.append(clause)
+      }
+    }
+    return flat.count > 1 ? .or(flat) : flat.first ?? .never
+  }
+
+  /// What holds exactly where this does not.
+  package var complement: Clause {
+    switch self {
+    case .always: .never
+    case .never: .always
+    case .not(let clause): clause
+    default: .not(self)
+    }
+  }
+
+  /// The members of a conjunction, or the clause alone.
+  package var conjuncts: [Clause] {
+    switch self {
+    case .always: []
+    case .and(let members): members
+    default: [self]
+    }
+  }
+}

@@ -1,0 +1,124 @@
+import JSON
+
+/// The way to a field: `pet.species` as the segments `pet` and `species`.
+///
+/// A segment is a member's name, which is what every segment means on an object. On an array, a segment that is a whole
+/// number picks one element, and any other goes into each element that is an object.
+///
+/// Source: `docs/query.md`, Paths.
+package struct FieldPath: Sendable, Hashable {
+  package struct Segment: Sendable, Hashable {
+    /// The member's name in UTF-8.
+    package let name: [UInt8]
+    /// The name as stored JSON spells it between its quotes: the one spelling that the writer gives.
+    package let spelling: [UInt8]
+    /// The element this segment picks on an array: `0` and `12` do, `01` and `-1` are names.
+    package let position: Int?
+
+    package init(name: [UInt8]) {
+      self.name = name
+      spelling = JSONString.spelling(of: name)
+      position = Self.position(of: name)
+    }
+
+    private static func position(of name: [UInt8]) -> Int? {
+      guard let first = name.first, name.count <= 18, name.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }),
+        first != 0x30 || name.count == 1
+      else { return nil }
+      return name.reduce(0) { $0 * 10 + Int($1 - 0x30) }
+    }
+  }
+
+  /// How many segments a path may have.
+  package static let maximumSegments = 100
+
+  package let segments: [Segment]
+
+  package init(segments: [Segment]) {
+    self.segments = segments
+  }
+
+  /// What can be wrong with a path.
+  package enum Fault: Error, Hashable {
+    case emptySegment
+    case unescapedDollar(remedy: String)
+    case tooLong
+  }
+
+  /// Reads a path as users write it: `\.` is a dot in a name, `\$` a leading dollar; any other backslash is itself.
+  ///
+  /// - Parameter allowsDollar: Whether an unescaped leading `$` is a name, as in `sort` and `fields`.
+  package init(_ text: String, allowsDollar: Bool = false) throws(Fault) {
+    let bytes = Array(text.utf8)
+    var segments: [Segment] = []
+    var name: [UInt8] = []
+    var start = 0
+    func close(at end: Int) throws(Fault) {
+      guard end > start else { throw .emptySegment }
+      if bytes[start] == Self.dollar && !allowsDollar {
+        throw .unescapedDollar(remedy: Self.escapingDollar(in: bytes, at: start))
+      }
+      segments.append(Segment(name: name))
+      guard segments.count <= Self.maximumSegments else { throw .tooLong }
+    }
+    var index = 0
+    while index < bytes.count {
+      let byte = bytes[index]
+      if byte == Self.dot {
+        try close(at: index)
+        name = []
+        start = index + 1
+      } else if byte == Self.backslash, index + 1 < bytes.count,
+        bytes[index + 1] == Self.dot || (bytes[index + 1] == Self.dollar && index == start)
+      {
+        index += 1
+        name.append(bytes[index])
+      } else {
+        name.append(byte)
+      }
+      index += 1
+    }
+    try close(at: bytes.count)
+    self.segments = segments
+  }
+
+  /// The path with `other`'s segments after this one's.
+  package func appending(_ other: FieldPath) -> FieldPath {
+    FieldPath(segments: segments + other.segments)
+  }
+
+  /// The path as users write it, escaped where it must be.
+  package var text: String {
+    var bytes: [UInt8] = []
+    for (number, segment) in segments.enumerated() {
+      if number > 0 { bytes.append(Self.dot) }
+      if segment.name.first == Self.dollar { bytes.append(Self.backslash) }
+      for byte in segment.name {
+        if byte == Self.dot { bytes.append(Self.backslash) }
+        bytes.append(byte)
+      }
+    }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  /// The document's own fields, which are no part of its body.
+  package enum DocumentField: Sendable, Hashable {
+    case id, revision
+  }
+
+  /// `_id` or `_rev`, when the path is one of them.
+  package var documentField: DocumentField? {
+    guard segments.count == 1, let name = segments.first?.name else { return nil }
+    if name == Array("_id".utf8) { return .id }
+    if name == Array("_rev".utf8) { return .revision }
+    return nil
+  }
+
+  private static let dot = UInt8(ascii: ".")
+  private static let dollar = UInt8(ascii: "$")
+  private static let backslash = UInt8(ascii: "\\")
+
+  private static func escapingDollar(in bytes: [UInt8], at index: Int) -> String {
+    String(decoding: bytes[..<index] + [backslash] + bytes[index...], as: UTF8.self)
+  }
+}

@@ -1,0 +1,247 @@
+import JSON
+
+/// Reads a selector's JSON into a ``Clause``, or refuses it whole.
+///
+/// ```
+/// {"name": "mike", "age": {"$gt": 12, "$ne": 40}}
+/// → and(name = "mike", age > 12, not(age = 40))
+/// ```
+struct SelectorParser {
+  private var depth = 0
+  private var clauses = 0
+
+  /// Parses a selector whose keys are fields and combinations.
+  mutating func parse(_ object: JSONObject, at path: String = "") throws(QueryError) -> Clause {
+    try enter(path)
+    defer { depth -= 1 }
+    var members: [Clause] = []
+    for (key, value) in object {
+      let place = Self.join(path, key)
+      if key.utf8.first == UInt8(ascii: "$") {
+        members.append(try combination(key, value, at: place))
+      } else {
+        members.append(try field(try Self.fieldPath(key, at: place), value, at: place))
+      }
+    }
+    return .all(members)
+  }
+
+  // MARK: Combinations
+
+  private mutating func combination(
+    _ name: String, _ argument: JSONValue, at path: String
+  ) throws(QueryError) -> Clause {
+    switch name {
+    case "$and": return .all(try members(of: name, argument, at: path))
+    case "$or": return .any(try members(of: name, argument, at: path))
+    case "$nor": return Clause.any(try members(of: name, argument, at: path)).complement
+    case "$not":
+      guard case .object(let selector) = argument else { throw .notAnObject(argument, at: path) }
+      return try parse(selector, at: path).complement
+    case "$text": throw .textUnavailable(at: path)
+    default:
+      throw OperatorNames.all.contains(name)
+        ? .operatorNeedsField(name, at: path) : .unknownOperator(name, at: path)
+    }
+  }
+
+  private mutating func members(
+    of name: String, _ argument: JSONValue, at path: String
+  ) throws(QueryError) -> [Clause] {
+    guard case .array(let selectors) = argument else {
+      throw .wrongArgument(of: name, wanted: "an array of selectors", found: argument, at: path)
+    }
+    var parsed: [Clause] = []
+    for (number, member) in selectors.enumerated() {
+      let place = "\(path)[\(number)]"
+      guard case .object(let selector) = member else { throw .notAnObject(member, at: place) }
+      guard !selector.isEmpty else { throw .emptyMember(name, at: place) }
+      parsed.append(try parse(selector, at: place))
+    }
+    return parsed
+  }
+
+  // MARK: Fields
+
+  /// What stands beside a field's name: operators, a sub-selector, or a value to equal.
+  private mutating func field(
+    _ path: FieldPath, _ value: JSONValue, at place: String
+  ) throws(QueryError) -> Clause {
+    guard case .object(let object) = value else {
+      try count(place)
+      return .field(path, .equal(value))
+    }
+    try enter(place)
+    defer { depth -= 1 }
+    guard try Self.holdsOperators(object, at: place) else {
+      return try subselector(path, object, at: place)
+    }
+    return try operators(object, on: .field(path), at: place)
+  }
+
+  /// `{"pet": {"species": "cat"}}` is `{"pet.species": "cat"}`.
+  private mutating func subselector(
+    _ path: FieldPath, _ object: JSONObject, at place: String
+  ) throws(QueryError) -> Clause {
+    guard !object.isEmpty else { throw .emptyFieldValue(at: place) }
+    var members: [Clause] = []
+    for (key, value) in object {
+      let inner = Self.join(place, key)
+      let whole = path.appending(try Self.fieldPath(key, at: inner))
+      guard whole.segments.count <= FieldPath.maximumSegments else {
+        throw .invalidPath(whole.text, .tooLong, at: inner)
+      }
+      members.append(try field(whole, value, at: inner))
+    }
+    return .all(members)
+  }
+
+  // MARK: Operators
+
+  mutating func operators(
+    _ object: JSONObject, on target: OperatorTarget, at place: String
+  ) throws(QueryError) -> Clause {
+    var members: [Clause] = []
+    for (name, argument) in object {
+      let path = Self.join(place, name)
+      try count(path)
+      switch name {
+      case "$not": members.append(try complement(argument, on: target, at: path))
+      case "$options":
+        guard object["$regex"] != nil else { throw .optionsWithoutRegex(at: path) }
+      case "$regex":
+        let options = object["$options"]
+        members.append(
+          target.clause(.regex(try OperatorArgument.regex(argument, options: options, at: place))))
+      case "$elemMatch", "$allMatch", "$keyMapMatch":
+        members.append(target.clause(try elementOperator(name, argument, at: path)))
+      default:
+        members.append(try OperatorArgument.clause(name, argument, on: target, at: path))
+      }
+    }
+    return .all(members)
+  }
+
+  /// `{x: {$not: {y: 1}}}` is the complement of `{x: {y: 1}}`, and `{$not: {}}` matches nothing.
+  private mutating func complement(
+    _ argument: JSONValue, on target: OperatorTarget, at path: String
+  ) throws(QueryError) -> Clause {
+    guard case .object(let object) = argument else {
+      throw .wrongArgument(
+        of: "$not", wanted: "operators, or a selector of fields below", found: argument, at: path)
+    }
+    if object.isEmpty { return .never }
+    switch target {
+    case .field(let field): return try self.field(field, argument, at: path).complement
+    case .value:
+      try enter(path)
+      defer { depth -= 1 }
+      guard try Self.holdsOperators(object, at: path) else {
+        throw .wrongArgument(of: "$not", wanted: "operators here", found: argument, at: path)
+      }
+      return try operators(object, on: .value, at: path).complement
+    }
+  }
+
+  private mutating func elementOperator(
+    _ name: String, _ argument: JSONValue, at path: String
+  ) throws(QueryError) -> Predicate {
+    let wanted = name == "$keyMapMatch" ? "operators" : "a selector, or operators"
+    guard case .object(let object) = argument else {
+      throw .wrongArgument(of: name, wanted: wanted, found: argument, at: path)
+    }
+    guard !object.isEmpty else { throw .emptyElementSelector(name, at: path) }
+    try enter(path)
+    defer { depth -= 1 }
+    if try Self.asksOfValue(object, at: path) {
+      let clause = try operators(object, on: .value, at: path)
+      switch name {
+      case "$elemMatch": return .elementMatches(.operators(clause))
+      case "$allMatch": return .allElementsMatch(.operators(clause))
+      default: return .keyMatches(clause)
+      }
+    }
+    guard name != "$keyMapMatch" else {
+      throw .wrongArgument(
+        of: name, wanted: "operators, which are asked of each key", found: argument, at: path)
+    }
+    let fields = ElementCondition.fields(try parse(object, at: path))
+    return name == "$elemMatch" ? .elementMatches(fields) : .allElementsMatch(fields)
+  }
+
+  // MARK: Shape
+
+  /// Whether an object holds operators, by its first key; an object that holds both is refused.
+  private static func holdsOperators(_ object: JSONObject, at path: String) throws(QueryError) -> Bool {
+    var first: (key: String, isOperator: Bool)?
+    for (key, _) in object {
+      let isOperator = key.utf8.first == UInt8(ascii: "$")
+      guard let first else {
+        first = (key, isOperator)
+        continue
+      }
+      guard first.isOperator == isOperator else {
+        throw isOperator
+          ? .mixedKeys(key, first.key, at: path) : .mixedKeys(first.key, key, at: path)
+      }
+    }
+    if first?.isOperator == true {
+      for (key, _) in object where OperatorNames.combinations.contains(key) || key == "$where" {
+        let place = join(path, key)
+        throw key == "$where" ? .unknownOperator(key, at: place) : .combinationUnderField(key, at: place)
+      }
+    }
+    return first?.isOperator ?? false
+  }
+
+  /// Whether an element is asked by operators, not by a selector of its fields: `$and`, `$or` and `$nor` are
+  /// selectors, and `$not` is what it holds.
+  private static func asksOfValue(_ object: JSONObject, at path: String) throws(QueryError) -> Bool {
+    var object = object
+    while true {
+      guard let first = object.first(where: { _ in true }) else { return true }
+      if first.key == "$not", object.count == 1, case .object(let inner) = first.value {
+        object = inner
+        continue
+      }
+      if OperatorNames.combinations.contains(first.key) { return false }
+      return try holdsOperators(object, at: path)
+    }
+  }
+
+  private mutating func enter(_ path: String) throws(QueryError) {
+    try count(path)
+    depth += 1
+    guard depth <= Selector.maximumDepth else { throw .tooDeep(at: path) }
+  }
+
+  private mutating func count(_ path: String) throws(QueryError) {
+    clauses += 1
+    guard clauses <= Selector.maximumClauses else { throw .tooManyClauses(at: path) }
+  }
+
+  private static func fieldPath(_ text: String, at place: String) throws(QueryError) -> FieldPath {
+    do {
+      return try FieldPath(text)
+    } catch {
+      throw .invalidPath(text, error, at: place)
+    }
+  }
+
+  static func join(_ path: String, _ key: String) -> String {
+    path.isEmpty ? key : "\(path).\(key)"
+  }
+}
+
+/// What an operator is asked of: a field's values, or one element of an array.
+enum OperatorTarget {
+  case field(FieldPath)
+  case value
+
+  func clause(_ predicate: Predicate) -> Clause {
+    switch self {
+    case .field(let path): .field(path, predicate)
+    case .value: .value(predicate)
+    }
+  }
+}

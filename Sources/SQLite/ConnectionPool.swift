@@ -1,0 +1,73 @@
+import Synchronization
+
+/// Readers that are not in use, handed to one user at a time.
+///
+/// What is pooled is the caller's: a connection, or something around one that was made ready to run queries.
+package final class ConnectionPool<Reader: Sendable>: Sendable {
+  /// A reader of one's own until it is handed back.
+  package struct Lease: Sendable {
+    package let reader: Reader
+    fileprivate let generation: Int
+  }
+
+  private struct State {
+    var idle: [Reader] = []
+    /// Readers of an earlier generation are closed when they come back.
+    var generation = 0
+    var isClosed = false
+  }
+
+  /// How many readers are kept open while nobody uses them.
+  private static var maximumIdle: Int { 8 }
+
+  private let state = Mutex(State())
+  private let open: @Sendable () throws -> Reader
+  private let shut: @Sendable (Reader) -> Void
+
+  package init(
+    open: @escaping @Sendable () throws -> Reader, shut: @escaping @Sendable (Reader) -> Void
+  ) {
+    self.open = open
+    self.shut = shut
+  }
+
+  /// An idle reader, or a new one; ``checkIn(_:)`` must follow.
+  package func checkOut() throws -> Lease {
+    let (idle, generation) = state.withLock { ($0.idle.popLast(), $0.generation) }
+    return Lease(reader: try idle ?? open(), generation: generation)
+  }
+
+  package func checkIn(_ lease: Lease) {
+    let isKept = state.withLock { state in
+      guard !state.isClosed, lease.generation == state.generation, state.idle.count < Self.maximumIdle else {
+        return false
+      }
+      state.idle.append(lease.reader)
+      return true
+    }
+    if !isKept { shut(lease.reader) }
+  }
+
+  /// Runs `body` with a reader.
+  package func withReader<R>(_ body: (Reader) throws -> R) throws -> R {
+    let lease = try checkOut()
+    defer { checkIn(lease) }
+    return try body(lease.reader)
+  }
+
+  /// Closes the idle readers now and the others when they come back, as what they have open is out of date.
+  package func renew() {
+    let idle = state.withLock { state in
+      state.generation += 1
+      defer { state.idle = [] }
+      return state.idle
+    }
+    for reader in idle { shut(reader) }
+  }
+
+  /// Closes the idle readers now, and from now on every reader that comes back.
+  package func close() {
+    state.withLock { $0.isClosed = true }
+    renew()
+  }
+}

@@ -1,0 +1,186 @@
+import CDTQuery
+import JSON
+
+/// The meaning of selectors written a second time, on trees and straight from the specification, sharing no code with the
+/// engine: what the matcher is held against.
+enum Oracle {
+  static func matches(_ selector: JSONObject, _ document: JSONObject, id: String) -> Bool {
+    var whole = document
+    whole["_id"] = .string(id)
+    return holds(selector, .object(whole))
+  }
+
+  /// A selector of fields and combinations, asked of an object.
+  private static func holds(_ selector: JSONObject, _ value: JSONValue) -> Bool {
+    for (key, argument) in selector {
+      let members = argument.arrayValue ?? []
+      switch key {
+      case "$and": if !members.allSatisfy({ holds($0.objectValue ?? [:], value) }) { return false }
+      case "$or": if !members.contains(where: { holds($0.objectValue ?? [:], value) }) { return false }
+      case "$nor": if members.contains(where: { holds($0.objectValue ?? [:], value) }) { return false }
+      case "$not":
+        if holds(argument.objectValue ?? [:], value) { return false }
+      default:
+        if !field(segments(key), argument, value) { return false }
+      }
+    }
+    return true
+  }
+
+  private static func segments(_ path: String) -> [String] {
+    var segments = [""]
+    var characters = Array(path.unicodeScalars)
+    while !characters.isEmpty {
+      let scalar = characters.removeFirst()
+      if scalar == "\\", let next = characters.first, next == "." || (next == "$" && segments.last == "") {
+        segments[segments.count - 1].unicodeScalars.append(characters.removeFirst())
+      } else if scalar == "." {
+        segments.append("")
+      } else {
+        segments[segments.count - 1].unicodeScalars.append(scalar)
+      }
+    }
+    return segments
+  }
+
+  private static func field(_ path: [String], _ argument: JSONValue, _ root: JSONValue) -> Bool {
+    guard case .object(let object) = argument else { return ask("$eq", argument, reach(path, root)) }
+    if object.first(where: { _ in true })?.key.hasPrefix("$") != true {
+      return object.allSatisfy { field(path + segments($0.key), $0.value, root) }
+    }
+    for (name, argument) in object where name != "$options" {
+      if name == "$not" {
+        let inner = argument.objectValue ?? [:]
+        if inner.isEmpty || field(path, argument, root) { return false }
+      } else if !ask(name, argument, reach(path, root)) {
+        return false
+      }
+    }
+    return true
+  }
+
+  /// Every value a path reaches.
+  static func reach(_ path: [String], _ value: JSONValue) -> [JSONValue] {
+    guard let name = path.first else { return [value] }
+    let rest = Array(path.dropFirst())
+    switch value {
+    case .object(let object): return object[name].map { reach(rest, $0) } ?? []
+    case .array(let elements):
+      if let position = Int(name), position >= 0, String(position) == name {
+        return position < elements.count ? reach(rest, elements[position]) : []
+      }
+      return elements.filter { $0.objectValue != nil }.flatMap { reach(path, $0) }
+    default: return []
+    }
+  }
+
+  private static func ask(_ name: String, _ argument: JSONValue, _ values: [JSONValue]) -> Bool {
+    let opened = values.flatMap { [$0] + ($0.arrayValue ?? []) }
+    switch name {
+    case "$ne": return !ask("$eq", argument, values)
+    case "$nin": return !ask("$in", argument, values)
+    case "$exists": return argument == .bool(!values.isEmpty)
+    case "$all":
+      let members = argument.arrayValue ?? []
+      return !members.isEmpty && members.allSatisfy { ask("$eq", $0, values) }
+    case "$size", "$type", "$elemMatch", "$allMatch": return values.contains { one(name, argument, $0) }
+    case "$gt" where argument == .null: return values.contains { $0 != .null }
+    case "$gte" where argument == .null: return !values.isEmpty
+    default: return opened.contains { one(name, argument, $0) }
+    }
+  }
+
+  /// One operator of one value, which is not looked into.
+  private static func one(_ name: String, _ argument: JSONValue, _ value: JSONValue) -> Bool {
+    switch name {
+    case "$eq": return value == argument
+    case "$in": return (argument.arrayValue ?? []).contains(value)
+    case "$lt", "$lte", "$gt", "$gte": return range(name, argument, value)
+    case "$type": return argument == .string(type(value))
+    case "$size": return value.arrayValue.map { .int(Int64($0.count)) == argument } ?? false
+    case "$beginsWith":
+      guard case .string(let text) = value, case .string(let prefix) = argument else { return false }
+      return Array(text.utf8).starts(with: Array(prefix.utf8))
+    case "$mod":
+      guard case .int(let number) = value, let pair = argument.arrayValue, case .int(let divisor) = pair[0],
+        case .int(let remainder) = pair[1]
+      else {
+        guard case .double(let number) = value, let pair = argument.arrayValue,
+          case .int(let divisor) = pair[0],
+          case .int(let remainder) = pair[1]
+        else { return false }
+        return number.rounded(.towardZero).truncatingRemainder(dividingBy: Double(divisor))
+          == Double(remainder)
+      }
+      return number % divisor == remainder
+    case "$regex":
+      // Patterns are drawn as ^literal or literal, which need no engine.
+      guard case .string(let text) = value, case .string(let pattern) = argument else { return false }
+      let bytes = Array(text.utf8)
+      if pattern.hasPrefix("^") { return bytes.starts(with: Array(pattern.utf8).dropFirst()) }
+      let wanted = Array(pattern.utf8)
+      return bytes.indices.contains { bytes[$0...].starts(with: wanted) } || wanted.isEmpty
+    case "$elemMatch": return (value.arrayValue ?? []).contains { element(argument, $0) }
+    case "$allMatch":
+      let elements = value.arrayValue ?? []
+      return !elements.isEmpty && elements.allSatisfy { element(argument, $0) }
+    default: return false
+    }
+  }
+
+  private static func element(_ argument: JSONValue, _ value: JSONValue) -> Bool {
+    guard case .object(let object) = argument else { return false }
+    let first = object.first(where: { _ in true })?.key ?? ""
+    if !first.hasPrefix("$") || ["$and", "$or", "$nor"].contains(first) {
+      return value.objectValue != nil && holds(object, value)
+    }
+    for (name, argument) in object {
+      switch name {
+      case "$ne": if value == argument { return false }
+      case "$exists": if argument != true { return false }
+      case "$not": if element(argument, value) { return false }
+      default: if !one(name, argument, value) { return false }
+      }
+    }
+    return true
+  }
+
+  private static func range(_ name: String, _ argument: JSONValue, _ value: JSONValue) -> Bool {
+    func scale(_ value: JSONValue) -> Int? {
+      switch value {
+      case .int, .double, .bigInteger, .string: 0
+      case .bool: 1
+      default: nil
+      }
+    }
+    if argument == .null { return name == "$lte" && value == .null }
+    guard let left = scale(value), left == scale(argument) else { return false }
+    switch name {
+    case "$lt": return value < argument
+    case "$lte": return value < argument || value == argument
+    case "$gt": return argument < value
+    default: return argument < value || value == argument
+    }
+  }
+
+  private static func type(_ value: JSONValue) -> String {
+    switch value {
+    case .null: "null"
+    case .bool: "boolean"
+    case .int, .double, .bigInteger: "number"
+    case .string: "string"
+    case .array: "array"
+    case .object: "object"
+    }
+  }
+
+  // MARK: Order
+
+  /// The value a document sorts by: the smallest of its values when ascending, the largest when descending.
+  static func sortValue(_ path: String, isDescending: Bool, _ document: JSONObject, id: String) -> JSONValue {
+    var whole = document
+    whole["_id"] = .string(id)
+    let values = reach(segments(path), .object(whole)).flatMap { $0.arrayValue ?? [$0] }
+    return (isDescending ? values.max() : values.min()) ?? .null
+  }
+}
