@@ -2,7 +2,7 @@
 extension JSONError {
   /// What is wrong, before line and column are counted.
   enum Fault: Hashable {
-    case expectedValue, expectedKey, expectedColon, expectedCommaOrEnd(UInt8), unexpectedEnd, trailingText
+    case noValue, expectedValue, expectedKey, expectedColon, expectedCommaOrEnd(UInt8), unexpectedEnd, trailingText
     case invalidNumber, numberOutOfRange, controlCharacter(UInt8), invalidEscape, loneSurrogate, invalidUTF8
     case byteOrderMark, duplicateMember(String), tooDeep(Int), notAnObject
 
@@ -10,7 +10,7 @@ extension JSONError {
       switch self {
       case .expectedValue, .byteOrderMark: .expectedValue
       case .expectedKey, .expectedColon, .expectedCommaOrEnd: .expectedCharacter
-      case .unexpectedEnd: .unexpectedEnd
+      case .noValue, .unexpectedEnd: .unexpectedEnd
       case .trailingText: .trailingText
       case .invalidNumber: .invalidNumber
       case .numberOutOfRange: .numberOutOfRange
@@ -26,11 +26,12 @@ extension JSONError {
 
     var message: String {
       switch self {
-      case .expectedValue: "expected a value"
-      case .expectedKey: "expected a member's name in double quotes"
+      case .noValue: "there is no text; the least JSON value is null"
+      case .expectedValue: "expected a value: an object, an array, a string in double quotes, a number, true, false or null"
+      case .expectedKey: "expected a member's name in double quotes; no comma follows the last member"
       case .expectedColon: "expected a colon after the member's name"
       case .expectedCommaOrEnd(let end): "expected a comma or \"\(Character(Unicode.Scalar(end)))\""
-      case .unexpectedEnd: "the text ends within a value"
+      case .unexpectedEnd: "the text ends within a value; is it cut off?"
       case .trailingText: "the value ends here, but the text goes on; remove what follows"
       case .invalidNumber: "a number is written as in 0, -1.5 or 2e10, without a leading zero or a bare point"
       case .numberOutOfRange: "the number is beyond the range of a double; write it as a string"
@@ -40,10 +41,17 @@ extension JSONError {
       case .loneSurrogate: "a surrogate stands alone; escape the character as a pair, or write it as it is"
       case .invalidUTF8: "these bytes are not UTF-8; convert the text to UTF-8"
       case .byteOrderMark: "the text begins with a byte order mark; remove it"
-      case .duplicateMember(let key): "the object has two members named \"\(key)\"; name each once"
-      case .tooDeep(let bound): "arrays and objects are nested deeper than \(bound) levels"
-      case .notAnObject: "expected an object in braces"
+      case .duplicateMember(let key): "the object has two members named \(Self.excerpt(key)); name each once"
+      case .tooDeep(let bound): "arrays and objects are nested deeper than \(bound) levels; flatten them"
+      case .notAnObject: "expected an object, in braces"
       }
+    }
+
+    /// A name as it is spelled in JSON; a long one is cut.
+    private static func excerpt(_ name: String) -> String {
+      let scalars = name.unicodeScalars
+      let isLong = scalars.count > 60
+      return JSONValue.string(isLong ? String(scalars.prefix(60)) : name).text + (isLong ? "…" : "")
     }
 
     private static func hex(_ byte: UInt8) -> String {

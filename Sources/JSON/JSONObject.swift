@@ -130,10 +130,3 @@ package struct KeyBytes: Hashable, Sendable {
     string.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
   }
 }
-
-extension String {
-  /// Whether both are the same UTF-8, where `==` would also take two spellings of a character for one.
-  package func hasSameBytes(as other: String) -> Bool {
-    utf8.count == other.utf8.count && utf8.elementsEqual(other.utf8)
-  }
-}

@@ -10,9 +10,19 @@ struct JSONParser {
   mutating func parse() throws(JSONError) -> JSONValue {
     try scanner.checkByteOrderMark()
     scanner.skipSpace()
+    guard scanner.position < scanner.bytes.count else { throw scanner.fault(.noValue) }
     let value = try value()
     try scanner.finish()
     return value
+  }
+
+  /// The one object that the text consists of.
+  mutating func parseObject() throws(JSONError) -> JSONObject {
+    let value = try parse()
+    guard case .object(let object) = value else {
+      throw scanner.fault(.notAnObject, at: scanner.bytes.skipSpace(0))
+    }
+    return object
   }
 
   private mutating func value() throws(JSONError) -> JSONValue {
@@ -83,14 +93,9 @@ extension JSONValue {
 
   /// Parses JSON text in UTF-8.
   public init(parsing utf8: [UInt8], options: JSONParsingOptions = .init()) throws(JSONError) {
-    let result: Result<JSONValue, JSONError> = utf8.withUnsafeBytes { buffer in
-      do throws(JSONError) {
-        return .success(try JSONValue(parsing: buffer, options: options))
-      } catch {
-        return .failure(error)
-      }
-    }
-    self = try result.get()
+    self = try utf8.withUnsafeBytes { bytes in
+      Result { () throws(JSONError) in try JSONValue(parsing: bytes, options: options) }
+    }.get()
   }
 
   /// Parses JSON text in UTF-8.
@@ -112,12 +117,16 @@ extension JSONObject {
 
   /// Parses the text of an object in UTF-8.
   public init(parsing utf8: [UInt8], options: JSONParsingOptions = .init()) throws(JSONError) {
-    guard case .object(let object) = try JSONValue(parsing: utf8, options: options) else {
-      throw utf8.withUnsafeBytes { buffer in
-        let bytes = JSONBytes(buffer)
-        return JSONError(.notAnObject, at: bytes.skipSpace(0), in: bytes)
-      }
-    }
-    self = object
+    self = try utf8.withUnsafeBytes { bytes in
+      Result { () throws(JSONError) in try JSONObject(parsing: bytes, options: options) }
+    }.get()
+  }
+
+  /// Parses the text of an object in UTF-8.
+  public init(
+    parsing utf8: UnsafeRawBufferPointer, options: JSONParsingOptions = .init()
+  ) throws(JSONError) {
+    var parser = JSONParser(JSONBytes(utf8), options: options)
+    self = try parser.parseObject()
   }
 }

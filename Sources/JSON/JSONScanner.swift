@@ -1,23 +1,3 @@
-/// What a parser takes and what it leaves open.
-public struct JSONParsingOptions: Sendable, Hashable {
-  /// What becomes of a member whose name its object already has, which RFC 8259 leaves open.
-  public enum DuplicateMembers: Sendable, Hashable {
-    /// The text is refused: whichever is taken, the other would be lost.
-    case refuse
-    /// The last value stays, in the place of the first.
-    case keepLast
-  }
-
-  /// How deep arrays and objects may nest.
-  public var maximumDepth = 512
-
-  /// What becomes of repeated names.
-  public var duplicateMembers = DuplicateMembers.refuse
-
-  /// The defaults: 512 levels, no name twice.
-  public init() {}
-}
-
 /// Walks over untrusted text by the grammar of RFC 8259, a token at a time, and refuses whatever departs from it.
 struct JSONScanner {
   let bytes: JSONBytes
@@ -32,17 +12,18 @@ struct JSONScanner {
   }
 
   func fault(_ fault: JSONError.Fault, at offset: Int? = nil) -> JSONError {
-    let offset = offset ?? position
-    return JSONError(
-      offset >= bytes.count ? Self.atEnd(fault) : fault, at: min(offset, bytes.count), in: bytes)
+    let offset = min(offset ?? position, bytes.count)
+    return JSONError(reason(fault, at: offset), at: offset, in: bytes)
   }
 
-  /// At the end of the text, what is wrong is that it ends.
-  private static func atEnd(_ fault: JSONError.Fault) -> JSONError.Fault {
+  /// Where something is wanted, what is wrong may be that the text ends, or that these are no characters at all.
+  private func reason(_ fault: JSONError.Fault, at offset: Int) -> JSONError.Fault {
     switch fault {
-    case .expectedValue, .expectedKey, .expectedColon, .expectedCommaOrEnd, .invalidEscape, .invalidNumber:
-      .unexpectedEnd
-    default: fault
+    case .expectedValue, .expectedKey, .expectedColon, .expectedCommaOrEnd, .invalidEscape, .invalidNumber,
+      .trailingText:
+      if offset == bytes.count { return .unexpectedEnd }
+      return bytes[offset] >= 0x80 && lengthOfCharacter(at: offset) == nil ? .invalidUTF8 : fault
+    default: return fault
     }
   }
 
@@ -213,13 +194,17 @@ struct JSONScanner {
     }
   }
 
-  /// Takes one character beyond ASCII: the shortest encoding of a scalar, as RFC 3629 has it.
+  /// Takes one character beyond ASCII.
   private mutating func multibyte() throws(JSONError) {
-    let first = bytes[position]
-    let second = bytes[position + 1]
+    guard let length = lengthOfCharacter(at: position) else { throw fault(.invalidUTF8) }
+    position += length
+  }
+
+  /// The bytes of a character beyond ASCII, if they are the shortest encoding of a scalar, as RFC 3629 has it.
+  private func lengthOfCharacter(at start: Int) -> Int? {
     let length: Int
     let seconds: ClosedRange<UInt8>
-    switch first {
+    switch bytes[start] {
     case 0xC2...0xDF: (length, seconds) = (2, 0x80...0xBF)
     case 0xE0: (length, seconds) = (3, 0xA0...0xBF)
     case 0xED: (length, seconds) = (3, 0x80...0x9F)
@@ -227,12 +212,10 @@ struct JSONScanner {
     case 0xF0: (length, seconds) = (4, 0x90...0xBF)
     case 0xF1...0xF3: (length, seconds) = (4, 0x80...0xBF)
     case 0xF4: (length, seconds) = (4, 0x80...0x8F)
-    default: throw fault(.invalidUTF8)
+    default: return nil
     }
-    guard seconds.contains(second) else { throw fault(.invalidUTF8) }
-    for offset in 2..<max(2, length) where bytes[position + offset] & 0xC0 != 0x80 {
-      throw fault(.invalidUTF8)
-    }
-    position += length
+    guard seconds.contains(bytes[start + 1]) else { return nil }
+    for offset in 2..<max(2, length) where bytes[start + offset] & 0xC0 != 0x80 { return nil }
+    return length
   }
 }

@@ -29,14 +29,26 @@ extension JSONValue: Comparable {
   ///
   /// Arrays go by their elements, a prefix first; objects by their members sorted by name, name and value in turn.
   public static func < (left: JSONValue, right: JSONValue) -> Bool {
-    switch (left, right) {
-    case (.bool(let left), .bool(let right)): return !left && right
-    case (.string(let left), .string(let right)): return left.precedesInBytes(right)
-    case (.array(let left), .array(let right)): return left.lexicographicallyPrecedes(right)
-    case (.object(let left), .object(let right)): return left.precedes(right)
+    left.order(to: right) < 0
+  }
+
+  /// Negative when the value comes before another, zero when they are equal.
+  ///
+  /// It is told in one walk: asking elements for `<` and then for `>` would double the work with every level.
+  fileprivate func order(to other: JSONValue) -> Int {
+    switch (self, other) {
+    case (.bool(let left), .bool(let right)): return (left ? 1 : 0) - (right ? 1 : 0)
+    case (.string(let left), .string(let right)): return left.byteOrder(to: right)
+    case (.array(let left), .array(let right)):
+      for (left, right) in zip(left, right) {
+        let order = left.order(to: right)
+        if order != 0 { return order }
+      }
+      return left.count - right.count
+    case (.object(let left), .object(let right)): return left.order(to: right)
     default:
-      if let left = JSONNumber(left), let right = JSONNumber(right) { return left < right }
-      return left.rank < right.rank
+      guard let left = JSONNumber(self), let right = JSONNumber(other) else { return rank - other.rank }
+      return left < right ? -1 : left == right ? 0 : 1
     }
   }
 
@@ -88,20 +100,31 @@ extension JSONObject: Hashable {
     hasher.combine(combined)
   }
 
-  fileprivate func precedes(_ other: JSONObject) -> Bool {
+  fileprivate func order(to other: JSONObject) -> Int {
     let left = sorted { $0.key.precedesInBytes($1.key) }
     let right = other.sorted { $0.key.precedesInBytes($1.key) }
-    for (l, r) in zip(left, right) {
-      if !l.key.hasSameBytes(as: r.key) { return l.key.precedesInBytes(r.key) }
-      if l.value != r.value { return l.value < r.value }
+    for (left, right) in zip(left, right) {
+      let names = left.key.byteOrder(to: right.key)
+      if names != 0 { return names }
+      let values = left.value.order(to: right.value)
+      if values != 0 { return values }
     }
-    return left.count < right.count
+    return count - other.count
   }
 }
 
 extension String {
+  /// Whether both are the same UTF-8, where `==` would also take two spellings of a character for one.
+  package func hasSameBytes(as other: String) -> Bool {
+    utf8.count == other.utf8.count && utf8.elementsEqual(other.utf8)
+  }
+
   /// Whether the string comes before another by its UTF-8.
   package func precedesInBytes(_ other: String) -> Bool {
     utf8.lexicographicallyPrecedes(other.utf8)
+  }
+
+  fileprivate func byteOrder(to other: String) -> Int {
+    hasSameBytes(as: other) ? 0 : precedesInBytes(other) ? -1 : 1
   }
 }

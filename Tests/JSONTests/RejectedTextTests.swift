@@ -1,0 +1,326 @@
+import JSON
+import Testing
+
+/// Text that RFC 8259 does not allow, in the families that the public conformance suites have, and what it leaves open and
+/// is refused here.
+@Suite struct RejectedTextTests {
+  /// Text, and the error with its place.
+  struct Case: Sendable, CustomTestStringConvertible {
+    let testDescription: String
+    let text: [UInt8]
+    let code: JSONError.Code
+    let line: Int
+    let column: Int
+
+    init(_ name: String, _ text: String, _ code: JSONError.Code, _ line: Int, _ column: Int) {
+      testDescription = name
+      self.text = spelledBytes(text)
+      self.code = code
+      self.line = line
+      self.column = column
+    }
+  }
+
+  static let arrays = [
+    Case("1 true without comma", "[1 true]", .expectedCharacter, 1, 4),
+    Case("colon instead of comma", #"["": 1]"#, .expectedCharacter, 1, 4),
+    Case("comma after the array", #"[""],"#, .trailingText, 1, 5),
+    Case("comma and number", "[,1]", .expectedValue, 1, 2),
+    Case("two commas in a row", "[1,,2]", .expectedValue, 1, 4),
+    Case("two trailing commas", #"["x",,]"#, .expectedValue, 1, 6),
+    Case("bracket twice at the end", #"["x"]]"#, .trailingText, 1, 6),
+    Case("extra comma", #"["",]"#, .expectedValue, 1, 5),
+    Case("unclosed", #"["x""#, .unexpectedEnd, 1, 5),
+    Case("text inside", "[x", .expectedValue, 1, 2),
+    Case("brackets around a colon", "[3[4]]", .expectedCharacter, 1, 3),
+    Case("only a comma", "[,]", .expectedValue, 1, 2),
+    Case("only a minus sign", "[-]", .invalidNumber, 1, 3),
+    Case("missing value", #"[   , ""]"#, .expectedValue, 1, 5),
+    Case("newlines, unclosed", #"["a",‹0a›4‹0a›,1,"#, .unexpectedEnd, 3, 4),
+    Case("number and comma", "[1,]", .expectedValue, 1, 4),
+    Case("star inside", "[*]", .expectedValue, 1, 2),
+    Case("unclosed after a number", "[1", .unexpectedEnd, 1, 3),
+    Case("unclosed with a trailing comma", "[1,", .unexpectedEnd, 1, 4),
+    Case("unclosed after an object", "[{}", .unexpectedEnd, 1, 4),
+    Case("just opened", "[", .unexpectedEnd, 1, 2),
+    Case("closed by a brace", "[1}", .expectedCharacter, 1, 3),
+    Case("space only", "[ ", .unexpectedEnd, 1, 3),
+    Case("incomplete false", "[fals]", .expectedValue, 1, 2),
+    Case("incomplete null", "[nul]", .expectedValue, 1, 2),
+    Case("incomplete true", "[tru]", .expectedValue, 1, 2),
+    Case("capitals", "[True]", .expectedValue, 1, 2),
+    Case("NULL in capitals", "[NULL]", .expectedValue, 1, 2),
+    Case("semicolon", "[1;2]", .expectedCharacter, 1, 3),
+    Case("newline in a literal", "[tr‹0a›ue]", .expectedValue, 1, 2),
+  ]
+
+  static let numbers = [
+    Case("two minus signs", "[--1]", .invalidNumber, 1, 3),
+    Case("plus sign", "[+1]", .expectedValue, 1, 2),
+    Case("plus plus", "[++1234]", .expectedValue, 1, 2),
+    Case("bare point", "[.]", .expectedValue, 1, 2),
+    Case("begins with a point", "[.123]", .expectedValue, 1, 2),
+    Case("minus and point", "[-.123]", .invalidNumber, 1, 3),
+    Case("ends in a point", "[1.]", .invalidNumber, 1, 4),
+    Case("negative, ends in a point", "[-2.]", .invalidNumber, 1, 5),
+    Case("point before an exponent", "[2.e3]", .invalidNumber, 1, 4),
+    Case("point and plus exponent", "[2.e+3]", .invalidNumber, 1, 4),
+    Case("point and minus exponent", "[2.e-3]", .invalidNumber, 1, 4),
+    Case("zero and point and e", "[0.e1]", .invalidNumber, 1, 4),
+    Case("capital exponent without digits", "[0E]", .invalidNumber, 1, 4),
+    Case("capital exponent with a bare plus", "[0E+]", .invalidNumber, 1, 5),
+    Case("fraction, capital E, no digits", "[0.3E]", .invalidNumber, 1, 6),
+    Case("fraction, e, plus, no digits", "[0.3e+]", .invalidNumber, 1, 7),
+    Case("e without digits", "[0e]", .invalidNumber, 1, 4),
+    Case("e and a bare plus", "[0e+]", .invalidNumber, 1, 5),
+    Case("exponent without digits", "[1.0e]", .invalidNumber, 1, 6),
+    Case("exponent with a bare minus", "[1.0e-]", .invalidNumber, 1, 7),
+    Case("exponent with a bare plus", "[1.0e+]", .invalidNumber, 1, 7),
+    Case("two exponents", "[1e2e3]", .expectedCharacter, 1, 5),
+    Case("two points", "[1.2.3]", .expectedCharacter, 1, 5),
+    Case("space in thousands", "[1 000.0]", .expectedCharacter, 1, 4),
+    Case("comma in thousands, quoted not", "[1,000]", .invalidNumber, 1, 5),
+    Case("hexadecimal", "[0x1]", .expectedCharacter, 1, 3),
+    Case("hexadecimal, two digits", "[0x42]", .expectedCharacter, 1, 3),
+    Case("Infinity", "[Infinity]", .expectedValue, 1, 2),
+    Case("Inf", "[Inf]", .expectedValue, 1, 2),
+    Case("minus Infinity", "[-Infinity]", .invalidNumber, 1, 3),
+    Case("NaN", "[NaN]", .expectedValue, 1, 2),
+    Case("minus NaN", "[-NaN]", .invalidNumber, 1, 3),
+    Case("nan", "[nan]", .expectedValue, 1, 2),
+    Case("inf", "[inf]", .expectedValue, 1, 2),
+    Case("leading zero", "[012]", .invalidNumber, 1, 3),
+    Case("negative leading zero", "[-012]", .invalidNumber, 1, 4),
+    Case("two zeros", "[00]", .invalidNumber, 1, 3),
+    Case("minus two zeros", "[-00]", .invalidNumber, 1, 4),
+    Case("minus and space", "[- 1]", .invalidNumber, 1, 3),
+    Case("minus and letter", "[-x]", .invalidNumber, 1, 3),
+    Case("letter after digits", "[1a]", .expectedCharacter, 1, 3),
+    Case("letters after an exponent", "[1ea]", .invalidNumber, 1, 4),
+    Case("letter after a fraction", "[1.2a-3]", .expectedCharacter, 1, 5),
+    Case("expression", "[1+2]", .expectedCharacter, 1, 3),
+    Case("minus at the end", "[1-]", .expectedCharacter, 1, 3),
+    Case("full-width digit", "[１]", .expectedValue, 1, 2),
+    Case("Arabic digit", "[٣]", .expectedValue, 1, 2),
+    Case("underscore", "[1_000]", .expectedCharacter, 1, 3),
+    Case("suffix of a double", "[1.0f]", .expectedCharacter, 1, 5),
+    Case("suffix of a long", "[1L]", .expectedCharacter, 1, 3),
+    Case("octal", "[0o17]", .expectedCharacter, 1, 3),
+    Case("binary", "[0b1]", .expectedCharacter, 1, 3),
+    Case("minus alone", "-", .unexpectedEnd, 1, 2),
+    Case("digits and a point alone", "1.", .unexpectedEnd, 1, 3),
+    Case("exponent sign alone", "1e+", .unexpectedEnd, 1, 4),
+    Case("beyond a double", "1e400", .numberOutOfRange, 1, 1),
+    Case("negative beyond a double", "[-1e400]", .numberOutOfRange, 1, 2),
+    Case("integer beyond a double", "1" + zeros(309), .numberOutOfRange, 1, 1),
+    Case("huge exponent", "123123e100000", .numberOutOfRange, 1, 1),
+    Case("exponent beyond 64 bits", "0.4e00669" + zeros(90), .numberOutOfRange, 1, 1),
+    Case("just beyond the largest double", "1.7976931348623159e308", .numberOutOfRange, 1, 1),
+    Case("decimal of many digits beyond a double", "9" + zeros(309) + ".5", .numberOutOfRange, 1, 1),
+  ]
+
+  static let objects = [
+    Case("comma for a colon", #"{"x", null}"#, .expectedCharacter, 1, 5),
+    Case("two colons", #"{"x"::"b"}"#, .expectedValue, 1, 6),
+    Case("emoji for a key", "{🇨🇭}", .expectedCharacter, 1, 2),
+    Case("value and no colon", #"{"a" "b"}"#, .expectedCharacter, 1, 6),
+    Case("key without quotes", #"{a: "b"}"#, .expectedCharacter, 1, 2),
+    Case("key in single quotes", "{'a':0}", .expectedCharacter, 1, 2),
+    Case("missing colon and value", #"{"a" b}"#, .expectedCharacter, 1, 6),
+    Case("missing key", #"{:"b"}"#, .expectedCharacter, 1, 2),
+    Case("missing value", #"{"a":"#, .unexpectedEnd, 1, 6),
+    Case("only a key", #"{"a""#, .unexpectedEnd, 1, 5),
+    Case("no value before the brace", #"{"a":}"#, .expectedValue, 1, 6),
+    Case("number for a key", "{1:1}", .expectedCharacter, 1, 2),
+    Case("number for a key, no string", "{9999E9999:1}", .expectedCharacter, 1, 2),
+    Case("null for a key", "{null:null}", .expectedCharacter, 1, 2),
+    Case("trailing comma", #"{"id":0,}"#, .expectedCharacter, 1, 9),
+    Case("several trailing commas", #"{"id":0,,,,,}"#, .expectedCharacter, 1, 9),
+    Case("comment at the end", #"{"a":"b"}/**/"#, .trailingText, 1, 10),
+    Case("open comment", #"{"a":"b"}/**//"#, .trailingText, 1, 10),
+    Case("comment with slashes", #"{"a":"b"}//"#, .trailingText, 1, 10),
+    Case("open comment slash", #"{"a":"b"}/"#, .trailingText, 1, 10),
+    Case("two commas", #"{"a":"b",,"c":"d"}"#, .expectedCharacter, 1, 10),
+    Case("unquoted value", #"{"a":b}"#, .expectedValue, 1, 6),
+    Case("unclosed", #"{"a":"a"#, .unexpectedEnd, 1, 8),
+    Case("just opened", "{", .unexpectedEnd, 1, 2),
+    Case("opened, comma", "{,", .expectedCharacter, 1, 2),
+    Case("closed by a bracket", #"{"a":1]"#, .expectedCharacter, 1, 7),
+    Case("text after", #"{"a":"b"}#"#, .trailingText, 1, 10),
+    Case("star for a key", "{*:1}", .expectedCharacter, 1, 2),
+    Case("object in array syntax", #"["a":1]"#, .expectedCharacter, 1, 5),
+    Case("lone brace", "}", .expectedValue, 1, 1),
+    Case("two values", #"{"a":1 "b":2}"#, .expectedCharacter, 1, 8),
+    Case("true for a key", "{true:1}", .expectedCharacter, 1, 2),
+    Case("array for a key", "{[]:1}", .expectedCharacter, 1, 2),
+    Case("only a comma", "{,}", .expectedCharacter, 1, 2),
+  ]
+
+  static let duplicates = [
+    Case("duplicate member", #"{"a":1,"a":1}"#, .duplicateMember, 1, 8),
+    Case("duplicate member, one escaped", #"{"a":1,"\u0061":2}"#, .duplicateMember, 1, 8),
+    Case("duplicate empty key", #"{"":1,"":2}"#, .duplicateMember, 1, 7),
+    Case("duplicate in an inner object", #"[{"x":{"b":1,"c":2,"b":3}}]"#, .duplicateMember, 1, 20),
+    Case("duplicate among many members", manyMembers(40).dropLast() + #","k3":0}"#, .duplicateMember, 1, 342),
+    Case("duplicate, escaped line feed", #"{"\n":1,"\u000a":2}"#, .duplicateMember, 1, 9),
+    Case("duplicate beyond the basic plane", #"{"😀":1,"\ud83d\ude00":2}"#, .duplicateMember, 1, 8),
+  ]
+
+  static let strings = [
+    Case("lone high surrogate", #"["\uD800"]"#, .loneSurrogate, 1, 3),
+    Case("high surrogate and text", #"["\uDADAxyz"]"#, .loneSurrogate, 1, 3),
+    Case("high surrogate and newline escape", #"["\uD800\n"]"#, .loneSurrogate, 1, 3),
+    Case("two high surrogates", #"["\uD800\uD800"]"#, .loneSurrogate, 1, 3),
+    Case("high surrogate and a letter's escape", #"["\uD800\u0041"]"#, .loneSurrogate, 1, 3),
+    Case("lone low surrogate", #"["\uDC00"]"#, .loneSurrogate, 1, 3),
+    Case("pair the wrong way round", #"["\uDd1e\uD834"]"#, .loneSurrogate, 1, 3),
+    Case("high surrogate and half an escape", #"["\uD800\u"]"#, .loneSurrogate, 1, 3),
+    Case("high surrogate, backslash, quote", #"["\uD834\"x"]"#, .loneSurrogate, 1, 3),
+    Case("high surrogate and incomplete low", #"["\uD834\uDd"]"#, .loneSurrogate, 1, 3),
+    Case("lone surrogate in a key", #"{"\uDEAD":1}"#, .loneSurrogate, 1, 3),
+    Case("low surrogate after a pair", #"["\ud83d\ude00\ude00"]"#, .loneSurrogate, 1, 15),
+    Case("high surrogate at the end of the text", #""\uD800"#, .loneSurrogate, 1, 2),
+    Case("incomplete escape", #"["\u00A"]"#, .invalidEscape, 1, 3),
+    Case("incomplete escape at the end", #"["\u00"#, .invalidEscape, 1, 3),
+    Case("escape with a letter beyond f", #"["\u00Zz"]"#, .invalidEscape, 1, 3),
+    Case("escape without digits", #"["\uqqqq"]"#, .invalidEscape, 1, 3),
+    Case("capital U", #"["\U0041"]"#, .invalidEscape, 1, 3),
+    Case("hexadecimal escape", #"["\x00"]"#, .invalidEscape, 1, 3),
+    Case("escaped apostrophe", #"["\'"]"#, .invalidEscape, 1, 3),
+    Case("octal escape", #"["\012"]"#, .invalidEscape, 1, 3),
+    Case("escaped tab character", #"["\‹09›"]"#, .invalidEscape, 1, 3),
+    Case("escaped newline character", #"["\‹0a›"]"#, .invalidEscape, 1, 3),
+    Case("escaped emoji", #"["\🌀"]"#, .invalidEscape, 1, 3),
+    Case("escaped a", #"["\a"]"#, .invalidEscape, 1, 3),
+    Case("escaped v", #"["\v"]"#, .invalidEscape, 1, 3),
+    Case("escaped 0", #"["\0"]"#, .invalidEscape, 1, 3),
+    Case("backslash before the end", #"["\"#, .invalidEscape, 1, 3),
+    Case("only a backslash in quotes", #"["\"]"#, .unexpectedEnd, 1, 6),
+    Case("escape with a sign", #"["\u+041"]"#, .invalidEscape, 1, 3),
+    Case("escape with a space", #"["\u 041"]"#, .invalidEscape, 1, 3),
+    Case("escape in braces", #"["\u{41}"]"#, .invalidEscape, 1, 3),
+    Case("NUL character", #"["a‹00›a"]"#, .invalidString, 1, 4),
+    Case("newline character", #"["new‹0a›line"]"#, .invalidString, 1, 6),
+    Case("tab character", #"["‹09›"]"#, .invalidString, 1, 3),
+    Case("control character 1F", #"["‹1f›"]"#, .invalidString, 1, 3),
+    Case("carriage return", #""a‹0d›b""#, .invalidString, 1, 3),
+    Case("control character after 8 bytes", #"["12345678‹01›"]"#, .invalidString, 1, 11),
+    Case("single quotes", "['single quote']", .expectedValue, 1, 2),
+    Case("no quotes", #"[\n]"#, .expectedValue, 1, 2),
+    Case("unquoted with escape", #"[\u0020"asd"]"#, .expectedValue, 1, 2),
+    Case("backslash outside", #"["\u0041"\]"#, .expectedCharacter, 1, 10),
+    Case("unclosed", #"[""#, .unexpectedEnd, 1, 3),
+    Case("unclosed with text", #""asd"#, .unexpectedEnd, 1, 5),
+    Case("unclosed after 8 bytes", #""12345678"#, .unexpectedEnd, 1, 10),
+    Case("single double quote", #"""#, .unexpectedEnd, 1, 2),
+    Case("text after a string", "\"\"x", .trailingText, 1, 3),
+    Case("typographic quotes", "[“x”]", .expectedValue, 1, 2),
+    Case("accent outside", "[é]", .expectedValue, 1, 2),
+  ]
+
+  static let encoding = [
+    Case("lone continuation byte", #"["‹81›"]"#, .invalidUTF8, 1, 3),
+    Case("byte FF", #"["‹ff›"]"#, .invalidUTF8, 1, 3),
+    Case("byte FE", #"["‹fe›"]"#, .invalidUTF8, 1, 3),
+    Case("byte C0", #"["‹c0 af›"]"#, .invalidUTF8, 1, 3),
+    Case("overlong slash, 3 bytes", #"["‹e0 80 af›"]"#, .invalidUTF8, 1, 3),
+    Case("overlong NUL, 4 bytes", #"["‹f0 80 80 80›"]"#, .invalidUTF8, 1, 3),
+    Case("overlong, 6 bytes", #"["‹fc 83 bf bf bf bf›"]"#, .invalidUTF8, 1, 3),
+    Case("overlong C1", #"["‹c1 bf›"]"#, .invalidUTF8, 1, 3),
+    Case("overlong, 4 bytes", #"["‹f0 8f bf bf›"]"#, .invalidUTF8, 1, 3),
+    Case("high surrogate", #"["‹ed a0 80›"]"#, .invalidUTF8, 1, 3),
+    Case("low surrogate", #"["‹ed bf bf›"]"#, .invalidUTF8, 1, 3),
+    Case("surrogate pair as CESU-8", #"["‹ed a0 bd ed b8 80›"]"#, .invalidUTF8, 1, 3),
+    Case("beyond U+10FFFF", #"["‹f4 90 80 80›"]"#, .invalidUTF8, 1, 3),
+    Case("byte F5", #"["‹f5 80 80 80›"]"#, .invalidUTF8, 1, 3),
+    Case("byte F8", #"["‹f8 88 80 80 80›"]"#, .invalidUTF8, 1, 3),
+    Case("two bytes cut short", #"["‹c3›"]"#, .invalidUTF8, 1, 3),
+    Case("three bytes cut short", #"["‹e2 82›"]"#, .invalidUTF8, 1, 3),
+    Case("four bytes cut short", #"["‹f0 9f 98›"]"#, .invalidUTF8, 1, 3),
+    Case("cut short at the end of the text", #""‹e2 82›"#, .invalidUTF8, 1, 2),
+    Case("continuation missing", #"["‹e2›x‹82›"]"#, .invalidUTF8, 1, 3),
+    Case("Latin-1", #"["a‹e5›"]"#, .invalidUTF8, 1, 4),
+    Case("in a key", #"{"‹b9›":"x"}"#, .invalidUTF8, 1, 3),
+    Case("after other characters", #"["äöü日本‹ff›"]"#, .invalidUTF8, 1, 8),
+    Case("after 8 bytes", #"["12345678‹80›"]"#, .invalidUTF8, 1, 11),
+    Case("outside of strings", "[‹ff›]", .invalidUTF8, 1, 2),
+    Case("outside, cut short", "[‹c3›]", .invalidUTF8, 1, 2),
+    Case("UTF-16, little endian", #"[‹00›"‹00 e9 00›"‹00›]‹00›"#, .expectedValue, 1, 2),
+    Case("UTF-16, big endian", #"‹00›[‹00›"‹00 e9 00›"‹00›]"#, .expectedValue, 1, 1),
+    Case("in the second line", #"[‹0a›  "‹ff›"]"#, .invalidUTF8, 2, 4),
+  ]
+
+  static let structure = [
+    Case("nothing", "", .unexpectedEnd, 1, 1),
+    Case("only space", " ‹0a›", .unexpectedEnd, 2, 1),
+    Case("only a byte order mark", "‹ef bb bf›", .expectedValue, 1, 1),
+    Case("byte order mark before a value", "‹ef bb bf›{}", .expectedValue, 1, 1),
+    Case("byte order mark after a space", " ‹ef bb bf›{}", .expectedValue, 1, 2),
+    Case("half a byte order mark", "‹ef bb›{}", .invalidUTF8, 1, 1),
+    Case("UTF-16 byte order mark", "‹ff fe›[‹00›]‹00›", .invalidUTF8, 1, 1),
+    Case("two values", "1 2", .trailingText, 1, 3),
+    Case("two arrays", "[][]", .trailingText, 1, 3),
+    Case("array and object", "[]{}", .trailingText, 1, 3),
+    Case("trailing bracket", "[1]]", .trailingText, 1, 4),
+    Case("trailing brace", "{}}", .trailingText, 1, 3),
+    Case("trailing comma", "1,", .trailingText, 1, 2),
+    Case("trailing text", "[1]x", .trailingText, 1, 4),
+    Case("trailing number", #"["x"] 1"#, .trailingText, 1, 7),
+    Case("NUL at the end", "[]‹00›", .trailingText, 1, 3),
+    Case("NUL alone", "‹00›", .expectedValue, 1, 1),
+    Case("NUL between", "[1,‹00›2]", .expectedValue, 1, 4),
+    Case("form feed", "[‹0c›]", .expectedValue, 1, 2),
+    Case("vertical tab", "[‹0b›]", .expectedValue, 1, 2),
+    Case("no-break space", "[‹c2 a0›]", .expectedValue, 1, 2),
+    Case("word joiner", "[‹e2 81 a0›]", .expectedValue, 1, 2),
+    Case("ideographic space", "[‹e3 80 80›]", .expectedValue, 1, 2),
+    Case("end of line U+0085", "[‹c2 85›]", .expectedValue, 1, 2),
+    Case("comment before", "/* x */[]", .expectedValue, 1, 1),
+    Case("line comment", "// x‹0a›[]", .expectedValue, 1, 1),
+    Case("hash comment", "# x‹0a›[]", .expectedValue, 1, 1),
+    Case("angle brackets", "<.>", .expectedValue, 1, 1),
+    Case("angle null", "[<null>]", .expectedValue, 1, 2),
+    Case("ascii art", "å", .expectedValue, 1, 1),
+    Case("single star", "*", .expectedValue, 1, 1),
+    Case("open brace and bracket", "{[", .expectedCharacter, 1, 2),
+    Case("open bracket, brace, key", #"[{""#, .unexpectedEnd, 1, 4),
+    Case("open object, open string", #"{"a"#, .unexpectedEnd, 1, 4),
+    Case("open array, comma", "[,", .expectedValue, 1, 2),
+    Case("open array, apostrophe", "['", .expectedValue, 1, 2),
+    Case("open object, close array", "{]", .expectedCharacter, 1, 2),
+    Case("lone bracket", "]", .expectedValue, 1, 1),
+    Case("many open brackets", nested("[", 100_000, ""), .tooDeep, 1, 513),
+    Case("many open objects", nested(#"{"":"#, 100_000, ""), .tooDeep, 1, 2049),
+    Case("deeper than the bound", nested("[", 513, "]"), .tooDeep, 1, 513),
+    Case("truex", "truex", .trailingText, 1, 5),
+    Case("nullnull", "nullnull", .trailingText, 1, 5),
+    Case("incomplete literal at the end", "[tru", .expectedValue, 1, 2),
+    Case("capital TRUE", "[TRUE]", .expectedValue, 1, 2),
+    Case("undefined", "undefined", .expectedValue, 1, 1),
+    Case("a word", "abc", .expectedValue, 1, 1),
+    Case("only a comma", ",", .expectedValue, 1, 1),
+    Case("only a colon", ":", .expectedValue, 1, 1),
+    Case("backslash", #"\"#, .expectedValue, 1, 1),
+    Case("unclosed within three lines", #"{‹0a›"a":‹0a›[1,‹0a›2"#, .unexpectedEnd, 4, 2),
+  ]
+
+  static let all = arrays + numbers + objects + duplicates + strings + encoding + structure
+
+  @Test(arguments: all) func isRefusedAtItsPlace(_ c: Case) {
+    let error = #expect(throws: JSONError.self) { try JSONValue(parsing: c.text) }
+    #expect(error?.code == c.code)
+    #expect(error?.line == c.line)
+    #expect(error?.column == c.column)
+  }
+
+  @Test(arguments: all) func isRefusedInAnObject(_ c: Case) {
+    let body = Array(#"{"k":"#.utf8) + c.text + Array("}".utf8)
+    #expect(throws: JSONError.self) { try JSONValue(parsing: body) }
+    #expect(throws: JSONError.self) {
+      try body.withUnsafeBytes { bytes in
+        let object = try JSONText.normalize(bytes)
+        try JSONText.finish(bytes, from: object.end)
+      }
+    }
+  }
+}
