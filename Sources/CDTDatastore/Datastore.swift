@@ -62,6 +62,12 @@ public final class Datastore: Sendable {
     writer.close()
   }
 
+  /// How many bytes the store takes on disk, indexes and attachments too.
+  public func sizeOnDisk() throws -> Int64 {
+    try checkOpen()
+    return FileSystem.size(of: directory)
+  }
+
   // MARK: For extensions
 
   /// The path of the database file.

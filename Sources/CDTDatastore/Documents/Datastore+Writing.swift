@@ -1,4 +1,5 @@
 import Dispatch
+public import JSON
 import SQLite
 
 extension Datastore {
@@ -55,6 +56,12 @@ extension Datastore {
   @discardableResult
   public func updateDocument(from revision: DocumentRevision) throws -> DocumentRevision {
     try write { try $0.updateDocument(from: revision) }
+  }
+
+  /// Replaces the body of a revision that is known by its id alone, as ``updateDocument(from:)``.
+  @discardableResult
+  public func updateDocument(id: String, revision: RevisionID, body: JSONObject) throws -> DocumentRevision {
+    try updateDocument(from: DocumentRevision(id: id, revision: revision, body: body, sequence: 0))
   }
 
   /// Adds a tombstone to a revision. Where the document is conflicted, another leaf becomes the winner.

@@ -43,6 +43,11 @@ extension Datastore {
     Int(try single(.count, of: Query(try Selector(selector))))
   }
 
+  /// How many documents a query's selector matches; its page does not matter.
+  public func count(_ query: Query) throws -> Int {
+    Int(try single(.count, of: Query(query.selector)))
+  }
+
   /// Whether a selector matches any document.
   public func exists(_ selector: JSONObject) throws -> Bool {
     try single(.exists, of: Query(try Selector(selector))) != 0
