@@ -133,7 +133,7 @@ public final class Datastore: Sendable {
   }
 
   /// Runs `body` with the writer, when it is this caller's turn.
-  func withWriter<R>(_ body: (Connection) throws -> R) throws -> R {
+  func withWriter<R>(_ body: (SessionWriter) throws -> R) throws -> R {
     try checkOpen()
     do {
       return try writer.withConnection(named: name, body)

@@ -10,8 +10,8 @@ extension Datastore {
   /// - Throws: ``DatastoreError``: `.busy` when another process writes for too long, `.full`, `.nestedWrite` within
   ///   another write of the same thread; and what the closure throws.
   public func write<R>(_ body: (WriteTransaction) throws -> R) throws -> R {
-    let (result, lastSequence) = try withWriter { connection in
-      try connection.transaction(.immediate) {
+    let (result, lastSequence) = try withWriter { writer in
+      try writer.transaction { connection in
         let transaction = try WriteTransaction(connection, named: name)
         defer { transaction.end() }
         return (try body(transaction), transaction.lastSequence)
