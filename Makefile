@@ -3,7 +3,7 @@
 SWIFT ?= swift
 PACKAGES = libsqlite3-dev libpcre2-dev
 
-.PHONY: help packages build test lint format demo bench
+.PHONY: help packages build test lint format demo
 
 help: ## List the commands
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
@@ -23,3 +23,8 @@ lint: ## Check the format of every source file
 
 format: ## Format every source file
 	$(SWIFT) format --in-place --recursive Package.swift Sources Tests
+
+demo: ## Import real data, index it, and ask five questions
+	@scripts/install-packages.sh $(PACKAGES) iso-codes
+	$(SWIFT) build -c release --product cdtquery
+	@scripts/demo.sh

@@ -37,7 +37,7 @@ let package = Package(
       name: "CDTQuery", dependencies: ["CDTDatastore", "JSON", "SQLite", "CPCRE2"],
       swiftSettings: settings),
     .target(
-      name: "CloudantSync", dependencies: ["CDTDatastore", "CDTQuery"], swiftSettings: settings),
+      name: "CloudantSync", dependencies: ["CDTDatastore", "CDTQuery", "JSON"], swiftSettings: settings),
     .executableTarget(
       name: "cdtquery",
       dependencies: [

@@ -62,6 +62,12 @@ public final class Datastore: Sendable {
     writer.close()
   }
 
+  /// How many bytes the store takes on disk, indexes and attachments too.
+  public func sizeOnDisk() throws -> Int64 {
+    try checkOpen()
+    return FileSystem.size(of: directory)
+  }
+
   // MARK: For extensions
 
   /// The path of the database file.
@@ -127,7 +133,7 @@ public final class Datastore: Sendable {
   }
 
   /// Runs `body` with the writer, when it is this caller's turn.
-  func withWriter<R>(_ body: (Connection) throws -> R) throws -> R {
+  func withWriter<R>(_ body: (SessionWriter) throws -> R) throws -> R {
     try checkOpen()
     do {
       return try writer.withConnection(named: name, body)

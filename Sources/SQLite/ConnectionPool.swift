@@ -48,6 +48,11 @@ package final class ConnectionPool<Reader: Sendable>: Sendable {
     if !isKept { shut(lease.reader) }
   }
 
+  /// Whether no ``renew()`` has come since the reader was handed out.
+  package func isCurrent(_ lease: Lease) -> Bool {
+    state.withLock { $0.generation == lease.generation }
+  }
+
   /// Runs `body` with a reader.
   package func withReader<R>(_ body: (Reader) throws -> R) throws -> R {
     let lease = try checkOut()

@@ -1,4 +1,5 @@
 import Dispatch
+public import JSON
 import SQLite
 
 extension Datastore {
@@ -9,8 +10,8 @@ extension Datastore {
   /// - Throws: ``DatastoreError``: `.busy` when another process writes for too long, `.full`, `.nestedWrite` within
   ///   another write of the same thread; and what the closure throws.
   public func write<R>(_ body: (WriteTransaction) throws -> R) throws -> R {
-    let (result, lastSequence) = try withWriter { connection in
-      try connection.transaction(.immediate) {
+    let (result, lastSequence) = try withWriter { writer in
+      try writer.transaction { connection in
         let transaction = try WriteTransaction(connection, named: name)
         defer { transaction.end() }
         return (try body(transaction), transaction.lastSequence)
@@ -55,6 +56,12 @@ extension Datastore {
   @discardableResult
   public func updateDocument(from revision: DocumentRevision) throws -> DocumentRevision {
     try write { try $0.updateDocument(from: revision) }
+  }
+
+  /// Replaces the body of a revision that is known by its id alone, as ``updateDocument(from:)``.
+  @discardableResult
+  public func updateDocument(id: String, revision: RevisionID, body: JSONObject) throws -> DocumentRevision {
+    try updateDocument(from: DocumentRevision(id: id, revision: revision, body: body, sequence: 0))
   }
 
   /// Adds a tombstone to a revision. Where the document is conflicted, another leaf becomes the winner.

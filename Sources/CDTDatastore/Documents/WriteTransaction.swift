@@ -55,6 +55,14 @@ public final class WriteTransaction {
     try DocumentReading(connection: try connection()).documents(withIDs: ids)
   }
 
+  /// The winner's id of a document that is there.
+  package func winner(of id: String) throws -> RevisionID {
+    guard let row = try DocumentRow.find(id, on: try connection()) else {
+      throw DatastoreError.noSuchDocument(id)
+    }
+    return row.revision
+  }
+
   // MARK: Writing
 
   /// Saves a revision as a new document, as ``Datastore/createDocument(from:)``.

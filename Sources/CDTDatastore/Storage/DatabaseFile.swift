@@ -55,6 +55,10 @@ package enum DatabaseFile {
       id TEXT PRIMARY KEY,
       body TEXT NOT NULL
     ) WITHOUT ROWID;
+    CREATE TABLE sessions (
+      start INTEGER PRIMARY KEY,
+      token TEXT NOT NULL
+    );
     CREATE TABLE meta (
       key TEXT PRIMARY KEY,
       value NOT NULL

@@ -50,6 +50,18 @@ enum FileSystem {
     }
   }
 
+  /// The size of all files below a directory; those that go meanwhile do not count.
+  static func size(of directory: String) -> Int64 {
+    var total: Int64 = 0
+    for name in (try? FileManager.default.subpathsOfDirectory(atPath: directory)) ?? [] {
+      var status = stat()
+      if lstat("\(directory)/\(name)", &status) == 0, status.st_mode & S_IFMT == S_IFREG {
+        total += Int64(status.st_size)
+      }
+    }
+    return total
+  }
+
   private static func error(_ action: String, _ path: String, _ code: Int32) -> DatastoreError {
     .system(action, path, String(cString: strerror(code)), isFull: code == ENOSPC || code == EDQUOT)
   }

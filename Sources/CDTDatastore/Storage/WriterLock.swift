@@ -1,3 +1,4 @@
+import FoundationEssentials
 import Glibc
 import SQLite
 import Synchronization
@@ -11,24 +12,25 @@ final class WriterLock: Sendable {
   private struct Held: @unchecked Sendable {
     // Sendable without a lock of its own: it lies under the Mutex above.
     var connection: Connection?
+    var writer: SessionWriter?
   }
 
   init(_ connection: sending Connection) {
-    self.connection = Mutex(Held(connection: connection))
+    self.connection = Mutex(Held(connection: connection, writer: SessionWriter(connection)))
   }
 
   /// Waits for the writer and runs `body` with it.
   ///
   /// - Throws: ``DatastoreError`` with the code `.nestedWrite` on the thread that has it, `.closed` after closing.
-  func withConnection<R>(named name: String, _ body: (Connection) throws -> R) throws -> R {
+  func withConnection<R>(named name: String, _ body: (SessionWriter) throws -> R) throws -> R {
     let thread = UInt(pthread_self())
     // Only this thread can have written its own number there, so a relaxed look is enough.
     guard holder.load(ordering: .relaxed) != thread else { throw DatastoreError.nestedWrite(name) }
     return try connection.withLock { held in
-      guard let connection = held.connection else { throw DatastoreError.closed(name) }
+      guard let writer = held.writer else { throw DatastoreError.closed(name) }
       holder.store(thread, ordering: .relaxed)
       defer { holder.store(0, ordering: .relaxed) }
-      return try body(connection)
+      return try body(writer)
     }
   }
 
@@ -38,6 +40,37 @@ final class WriterLock: Sendable {
     connection.withLock { held in
       held.connection?.close()
       held.connection = nil
+      held.writer = nil
     }
+  }
+}
+
+/// The writing connection, and the mark that it leaves of itself with its first write.
+///
+/// A session is the life of one writer. Which session wrote a sequence tells two histories apart that have the same
+/// sequences: one that went on from a backup, and the one that was there before the backup was brought back.
+final class SessionWriter {
+  let connection: Connection
+  private var isRecorded = false
+
+  init(_ connection: Connection) {
+    self.connection = connection
+  }
+
+  /// Runs a transaction that ends on disk, or leaves nothing.
+  func transaction<R>(_ body: (Connection) throws -> R) throws -> R {
+    let result = try connection.transaction(.immediate) {
+      if !isRecorded { try record() }
+      return try body(connection)
+    }
+    isRecorded = true
+    return result
+  }
+
+  private func record() throws {
+    let statement = try connection.statement(
+      "INSERT OR REPLACE INTO sessions SELECT coalesce(max(sequence), 0) + 1, ?1 FROM documents")
+    try statement.bind(UUID().uuidString.lowercased(), at: 1)
+    try statement.run()
   }
 }

@@ -43,6 +43,11 @@ extension Datastore {
     Int(try single(.count, of: Query(try Selector(selector))))
   }
 
+  /// How many documents a query's selector matches; its page does not matter.
+  public func count(_ query: Query) throws -> Int {
+    Int(try single(.count, of: Query(query.selector)))
+  }
+
   /// Whether a selector matches any document.
   public func exists(_ selector: JSONObject) throws -> Bool {
     try single(.exists, of: Query(try Selector(selector))) != 0
@@ -96,17 +101,25 @@ extension Datastore {
   /// Takes a snapshot and plans the query in it. An index file that can't be read is made again first; if that can't be
   /// done now, the query does without indexes.
   private func start(_ query: Query, manager: IndexManager) throws -> Run {
+    let indexFile = try manager.fileForReaders()
+    let reader = try manager.readers.checkOut()
     do {
-      return try start(query, manager: manager, indexFile: manager.fileForReaders)
+      return try start(query, manager: manager, reader: reader, indexFile: indexFile)
     } catch let error where IndexManager.isDamage(error) {
-      manager.readers.renew()
-      try manager.repair()
-      return try start(query, manager: manager, indexFile: manager.fileForReaders)
+      try? manager.repair(foundBy: reader)
+      let indexFile = try manager.fileForReaders()
+      do {
+        return try start(
+          query, manager: manager, reader: try manager.readers.checkOut(), indexFile: indexFile)
+      } catch let error where IndexManager.isDamage(error) {
+        return try start(query, manager: manager, reader: try manager.readers.checkOut(), indexFile: nil)
+      }
     }
   }
 
-  private func start(_ query: Query, manager: IndexManager, indexFile: String?) throws -> Run {
-    let reader = try manager.readers.checkOut()
+  private func start(
+    _ query: Query, manager: IndexManager, reader: ConnectionPool<QueryReader>.Lease, indexFile: String?
+  ) throws -> Run {
     do {
       let snapshot = try reader.reader.begin(indexFile: indexFile)
       do {

@@ -34,8 +34,11 @@ package final class QueryReader: @unchecked Sendable {
     }
     try connection.execute("BEGIN")
     do {
-      let catalog = isAttached ? try readCatalog() : .empty
-      return Snapshot(catalog: catalog, lastSequence: try lastSequence())
+      guard isAttached else { return Snapshot(catalog: .empty, lastSequence: try lastSequence()) }
+      let (catalog, isNew) = try readCatalog()
+      let last = try lastSequence()
+      if isNew { try catalog.check(against: "main", on: connection, lastSequence: last) }
+      return Snapshot(catalog: catalog, lastSequence: last)
     } catch {
       end()
       throw error
@@ -48,12 +51,17 @@ package final class QueryReader: @unchecked Sendable {
   }
 
   /// The catalog changes seldom, so it is read again only when the file says that it did.
-  private func readCatalog() throws -> IndexCatalog {
-    let revision = try connection.scalar("SELECT revision FROM \(IndexFile.schema).state")
-    if let known, known.revision == revision { return known.catalog }
-    let catalog = try IndexCatalog(reading: connection, schema: IndexFile.schema)
-    known = (revision, catalog)
-    return catalog
+  private func readCatalog() throws -> (catalog: IndexCatalog, isNew: Bool) {
+    do {
+      let revision = try connection.scalar("SELECT revision FROM \(IndexFile.schema).state")
+      if let known, known.revision == revision { return (known.catalog, false) }
+      let catalog = try IndexCatalog(reading: connection, schema: IndexFile.schema)
+      known = (revision, catalog)
+      return (catalog, true)
+    } catch let error as SQLiteError where !error.isBusy {
+      // Whatever else is wrong with the engine's own tables, they are not as it made them.
+      throw IndexDamage.unreadable(error.message)
+    }
   }
 
   private func lastSequence() throws(SQLiteError) -> Int64 {

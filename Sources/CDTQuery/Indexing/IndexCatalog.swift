@@ -8,6 +8,8 @@ package struct IndexCatalog: Sendable {
     package let definition: IndexDefinition
     /// The sequence up to which every document is in the index.
     package let watermark: Int64
+    /// The session that wrote the document at the watermark, by which another history is noticed.
+    package let session: String?
     /// Whether some document has, or had, more than one row.
     package let isMultiple: Bool
     /// Whether documents with too many combinations are kept apart.
@@ -30,27 +32,54 @@ package struct IndexCatalog: Sendable {
   package init(reading connection: Connection, schema: String) throws {
     let statement = try connection.statement(
       """
-      SELECT number, name, type, fields, watermark, multiple, apart FROM \(schema).indexes ORDER BY name
+      SELECT number, name, type, fields, watermark, multiple, apart, session FROM \(schema).indexes ORDER BY name
       """)
     defer { statement.reset() }
     var entries: [Entry] = []
     while try statement.step() {
       guard case .array(let fields) = try JSONValue(parsing: statement.text(3)),
         let type = IndexType(rawValue: statement.text(2))
-      else { throw IndexDamage.unreadableDefinition }
+      else { throw IndexDamage.unreadable("a definition") }
       entries.append(
         Entry(
           number: statement.int64(0),
           definition: try IndexDefinition(fields: fields, name: statement.text(1), type: type),
-          watermark: statement.int64(4), isMultiple: statement.int64(5) != 0,
+          watermark: statement.int64(4), session: statement.isNull(7) ? nil : statement.text(7),
+          isMultiple: statement.int64(5) != 0,
           hasApart: statement.int64(6) != 0))
     }
     self.entries = entries
   }
 }
 
+extension IndexCatalog {
+  /// Refuses indexes that were made from another history than the documents': of documents that have since been replaced
+  /// by a backup, or lost with the last writes before a power failure.
+  ///
+  /// - Parameter documents: The schema under which the connection has the documents.
+  package func check(against documents: String, on connection: Connection, lastSequence: Int64) throws {
+    for entry in entries where entry.watermark > 0 {
+      guard entry.watermark <= lastSequence,
+        try Self.session(of: entry.watermark, in: documents, on: connection) == entry.session
+      else { throw IndexDamage.foreignHistory }
+    }
+  }
+
+  /// The session that wrote a sequence.
+  static func session(
+    of sequence: Int64, in documents: String, on connection: Connection
+  ) throws(SQLiteError) -> String? {
+    let statement = try connection.statement(
+      "SELECT token FROM \(documents).sessions WHERE start <= ?1 ORDER BY start DESC LIMIT 1")
+    defer { statement.reset() }
+    try statement.bind(sequence, at: 1)
+    return try statement.step() ? statement.text(0) : nil
+  }
+}
+
 /// Something in the index file that the engine did not write: the file is discarded and built again.
 package enum IndexDamage: Error {
-  case unreadableDefinition
+  case unreadable(String)
   case foreignStore
+  case foreignHistory
 }

@@ -89,11 +89,15 @@ struct IndexChanges {
     try writeApart()
     if needsSweep { try sweep() }
     let update = try connection.statement(
-      "UPDATE indexes SET watermark = ?1, multiple = ?2, apart = max(apart, ?3) WHERE number = ?4")
+      "UPDATE indexes SET watermark = ?1, multiple = ?2, apart = max(apart, ?3), session = ?5 WHERE number = ?4"
+    )
     try update.bind(sequence, at: 1)
     try update.bind(Int64(isMultiple ? 1 : 0), at: 2)
     try update.bind(Int64(apart.isEmpty ? 0 : 1), at: 3)
     try update.bind(entry.number, at: 4)
+    if let session = try IndexCatalog.session(of: sequence, in: "docs", on: connection) {
+      try update.bind(session, at: 5)
+    }
     try update.run()
   }
 

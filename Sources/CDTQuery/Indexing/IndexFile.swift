@@ -23,6 +23,7 @@ package enum IndexFile {
       type TEXT NOT NULL,
       fields TEXT NOT NULL,
       watermark INTEGER NOT NULL,
+      session TEXT,
       multiple INTEGER NOT NULL,
       apart INTEGER NOT NULL
     );

@@ -52,16 +52,23 @@ package final class IndexManager: DatastoreExtension {
 
   // MARK: Reading
 
-  /// The path for readers to attach, or `nil` when there are no indexes.
-  package var fileForReaders: String? {
-    hasFile ? path : nil
+  /// The path for readers to attach, or `nil` when there are no indexes. A file that is gone while there are definitions
+  /// is made again.
+  package func fileForReaders() throws -> String? {
+    if hasFile { return path }
+    guard definitions.exists else { return nil }
+    try withWriter { _ in }
+    return path
   }
 
   private var hasFile: Bool { access(path, F_OK) == 0 }
 
-  /// Makes the file again when it is gone or damaged while there are definitions; a damaged one is discarded.
-  package func repair() throws {
-    try withWriter { _ in }
+  /// Makes the file again after a reader has found it damaged, unless that has been done since the reader was opened.
+  package func repair(foundBy lease: ConnectionPool<QueryReader>.Lease) throws {
+    try writer.withLock { writer in
+      guard readers.isCurrent(lease) else { return }
+      try remake(&writer)
+    }
   }
 
   /// Notes what a query's tail costs it, and catches up when queries have paid for that often enough.
@@ -134,17 +141,23 @@ package final class IndexManager: DatastoreExtension {
       do {
         return try body(try opened(&writer))
       } catch let error where Self.isDamage(error) {
-        writer?.close()
-        writer = nil
-        try IndexWriter.discard(path: path)
-        readers.renew()
+        try remake(&writer)
         return try body(try opened(&writer))
       }
     }
   }
 
+  /// Discards the file and begins a new one with the definitions that were saved.
+  private func remake(_ writer: inout IndexWriter?) throws {
+    writer?.close()
+    writer = nil
+    try IndexWriter.discard(path: path)
+    readers.renew()
+    _ = try opened(&writer)
+  }
+
   private func opened(_ writer: inout IndexWriter?) throws -> IndexWriter {
-    if let writer, hasFile { return writer }
+    if let writer, writer.hasFile(path) { return writer }
     writer?.close()
     let isNew = !hasFile
     let opened = try IndexWriter(path: path, datastore: datastore)

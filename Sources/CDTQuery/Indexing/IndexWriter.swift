@@ -8,6 +8,7 @@ package final class IndexWriter: @unchecked Sendable {
 
   private let connection: Connection
   private let updater: IndexUpdater
+  private let identity: FileIdentity?
 
   /// Opens the file, made new when it is missing.
   ///
@@ -16,12 +17,13 @@ package final class IndexWriter: @unchecked Sendable {
     let isNew = access(path, F_OK) != 0
     connection = try Connection(path: path, mode: .readWriteCreate)
     updater = IndexUpdater(connection)
+    identity = FileIdentity(path)
     do {
       try connection.execute(
         "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -65536")
       if isNew { try Self.lay(connection, storeID: datastore.storeID) }
       guard try connection.scalar("PRAGMA user_version") == IndexFile.version else {
-        throw IndexDamage.unreadableDefinition
+        throw IndexDamage.unreadable("another version")
       }
       try connection.attach(path: datastore.databasePath, as: "docs")
       try check(storeID: datastore.storeID)
@@ -47,10 +49,9 @@ package final class IndexWriter: @unchecked Sendable {
     let statement = try connection.statement("SELECT store FROM state")
     defer { statement.reset() }
     guard try statement.step(), statement.text(0) == storeID else { throw IndexDamage.foreignStore }
-    let watermark = try connection.scalar("SELECT max(watermark) FROM indexes")
-    guard try watermark <= connection.scalar("SELECT max(sequence) FROM docs.documents") else {
-      throw IndexDamage.foreignStore
-    }
+    try catalog().check(
+      against: "docs", on: connection,
+      lastSequence: connection.scalar("SELECT max(sequence) FROM docs.documents"))
   }
 
   /// Removes a file that can't be used.
@@ -59,6 +60,11 @@ package final class IndexWriter: @unchecked Sendable {
       throw QueryError.failed(
         "the damaged index file \(path) can't be removed: \(String(cString: strerror(errno)))")
     }
+  }
+
+  /// Whether the file at the path is still the one that was opened.
+  func hasFile(_ path: String) -> Bool {
+    FileIdentity(path) == identity
   }
 
   package func close() {
@@ -101,7 +107,7 @@ package final class IndexWriter: @unchecked Sendable {
         """
         DELETE FROM \(IndexFile.table(entry.number));
         DELETE FROM apart WHERE index_number = \(entry.number);
-        UPDATE indexes SET watermark = 0, multiple = 0, apart = 0 WHERE number = \(entry.number)
+        UPDATE indexes SET watermark = 0, session = NULL, multiple = 0, apart = 0 WHERE number = \(entry.number)
         """)
     }
   }
@@ -134,5 +140,19 @@ package final class IndexWriter: @unchecked Sendable {
       try connection.execute("UPDATE state SET revision = revision + 1")
       return try body()
     }
+  }
+}
+
+/// Which file a path names: another one may have taken its place.
+private struct FileIdentity: Equatable {
+  private let device: UInt
+  private let inode: UInt
+
+  /// `nil` when there is no file.
+  init?(_ path: String) {
+    var status = stat()
+    guard stat(path, &status) == 0 else { return nil }
+    device = UInt(status.st_dev)
+    inode = UInt(status.st_ino)
   }
 }

@@ -33,7 +33,7 @@ public struct Explanation: Sendable, CustomStringConvertible {
       lines.append("index \"\(index.name)\": \(index.isUsed ? "used" : "not used"), \(index.reason)")
     }
     if let command { lines.append("an index that would help: \(command)") }
-    lines.append("SQL: " + sql.text.replacingNewlines(with: "\n│      "))
+    lines.append("SQL: " + sql.text.replacingNewlines(with: "\n       "))
     description = Self.tree(lines)
     json = [
       "source": .string(source), "residual": .string(residual), "order": .string(order),

@@ -77,13 +77,13 @@ package struct QuerySQL {
   private mutating func streamedRows() -> String {
     let missed = missedParts()
     guard !missed.isEmpty, case .index(let first, let count, _) = plan.order else {
-      let parts = ([candidates()] + missed).map { "SELECT \(columns) FROM \($0)" }
+      let parts = ([candidates()] + missed).map { "SELECT \(columns)\n  FROM \($0)" }
       return parts.joined(separator: "\nUNION ALL ") + ordering() + page()
     }
     // SQLite merges the parts, each in its own order, by these keys.
     let keys = (first..<first + count).map { ", e.t\($0), e.v\($0)" }.joined()
-    var parts = ["SELECT \(columns)\(keys) FROM \(candidates())"]
-    for part in missed { parts.append("SELECT \(columns)\(documentKeys()) FROM \(part)") }
+    var parts = ["SELECT \(columns)\(keys)\n  FROM \(candidates())"]
+    for part in missed { parts.append("SELECT \(columns)\(documentKeys())\n  FROM \(part)") }
     return parts.joined(separator: "\nUNION ALL ") + mergedOrdering(count) + page()
   }
 
@@ -111,7 +111,7 @@ package struct QuerySQL {
     }
     let sorted = parts.joined(separator: "\nUNION ALL ") + "\nORDER BY k, id" + page()
     guard output == .documents else { return "SELECT sequence, id FROM (\(sorted))" }
-    return "SELECT \(columns) FROM (\(sorted)) s CROSS JOIN documents d ON d.sequence = s.sequence"
+    return "SELECT \(columns)\n  FROM (\(sorted)) s CROSS JOIN documents d ON d.sequence = s.sequence"
   }
 
   private var columns: String {
@@ -133,7 +133,7 @@ package struct QuerySQL {
     case .index(let access):
       let rows = entries(access)
       guard access.mayRepeat else {
-        return "\(rows.tables) \(Self.join) WHERE \(rows.conditions)" + matching(plan.residual)
+        return "\(rows.tables) \(Self.join)\n WHERE \(rows.conditions)" + matching(plan.residual)
       }
       return "(SELECT DISTINCT sequence FROM \(rows.text)) e \(Self.join) WHERE 1" + matching(plan.residual)
     case .union(let accesses):

@@ -1,0 +1,124 @@
+import JSON
+
+/// Comma-separated values, RFC 4180: a header line with the names of the fields, then a document a record.
+///
+/// A cell that is written as a JSON number, `true` or `false` becomes one; an empty cell is a missing field; anything
+/// else, and every cell in quotes, is a string.
+struct CSVSource: DocumentSource {
+  private var input: InputBuffer
+  private var header: [String]?
+
+  init(_ input: InputBuffer) {
+    self.input = input
+  }
+
+  var taken: Int64 { input.taken }
+
+  mutating func next() throws -> SourceDocument? {
+    if header == nil { header = try readHeader() }
+    guard let header else { return nil }
+    var line = input.line
+    var cells = try record()
+    while let found = cells, found.count == 1, found[0].text.isEmpty, !found[0].isQuoted {
+      line = input.line
+      cells = try record()
+    }
+    guard let cells else { return nil }
+    guard cells.count <= header.count else {
+      throw ImportError(
+        file: input.name, line: line, column: 0,
+        message:
+          "the record has \(cells.count) cells and the header \(header.count); quote cells that hold commas")
+    }
+    return SourceDocument(object: try object(header, cells), file: input.name, line: line)
+  }
+
+  mutating func recover() -> Bool { true }
+
+  private mutating func readHeader() throws -> [String]? {
+    guard let cells = try record() else { return nil }
+    let names = cells.map { String(decoding: $0.text, as: UTF8.self) }
+    for (position, name) in names.enumerated() {
+      guard !name.isEmpty else {
+        throw ImportError(
+          file: input.name, line: 1, column: 0, message: "column \(position + 1) has no name; name it")
+      }
+      guard !names[..<position].contains(where: { $0.hasSameBytes(as: name) }) else {
+        throw ImportError(
+          file: input.name, line: 1, column: 0,
+          message: "two columns are named \(DatastoreError.quoted(name)); name each once")
+      }
+    }
+    return names
+  }
+
+  private struct Cell {
+    var text: [UInt8] = []
+    var isQuoted = false
+  }
+
+  private func object(_ header: [String], _ cells: [Cell]) throws -> NormalizedObject {
+    var object = JSONObject()
+    for (name, cell) in zip(header, cells) {
+      if let value = value(cell) { object[name] = value }
+    }
+    do {
+      return try object.utf8Text.withUnsafeBytes { try JSONText.normalize($0) }
+    } catch let error as JSONError {
+      throw ImportError(error, in: input)
+    }
+  }
+
+  private func value(_ cell: Cell) -> JSONValue? {
+    if cell.isQuoted { return .string(String(decoding: cell.text, as: UTF8.self)) }
+    guard let first = cell.text.first else { return nil }
+    let isNumber = first == UInt8(ascii: "-") || (0x30...0x39).contains(first)
+    let isBoolean = cell.text.elementsEqual("true".utf8) || cell.text.elementsEqual("false".utf8)
+    if isNumber || isBoolean, let value = try? JSONValue(parsing: cell.text) { return value }
+    return .string(String(decoding: cell.text, as: UTF8.self))
+  }
+
+  /// The cells of the next record, or `nil` at the end. A record ends with its line, unless a quote is open.
+  private mutating func record() throws -> [Cell]? {
+    if input.available == 0, try !input.fill() { return nil }
+    var cells = [Cell()]
+    var isOpen = false
+    while true {
+      guard let length = try input.lineLength() else {
+        guard !isOpen else { throw ImportError("the text ends within a quoted cell", at: input) }
+        return cells
+      }
+      input.withBytes(length) { Self.read($0, into: &cells, &isOpen) }
+      let hasFeed = length < input.available
+      input.take(length + 1)
+      if !isOpen { return cells }
+      guard hasFeed else { throw ImportError("the text ends within a quoted cell", at: input) }
+      cells[cells.count - 1].text.append(UInt8(ascii: "\n"))
+    }
+  }
+
+  private static func read(_ line: UnsafeRawBufferPointer, into cells: inout [Cell], _ isOpen: inout Bool) {
+    var offset = 0
+    while offset < line.count {
+      let byte = line[offset]
+      offset += 1
+      if isOpen {
+        if byte != UInt8(ascii: "\"") {
+          cells[cells.count - 1].text.append(byte)
+        } else if offset < line.count, line[offset] == UInt8(ascii: "\"") {
+          cells[cells.count - 1].text.append(byte)
+          offset += 1
+        } else {
+          isOpen = false
+        }
+      } else if byte == UInt8(ascii: "\""), cells[cells.count - 1].text.isEmpty {
+        cells[cells.count - 1].isQuoted = true
+        isOpen = true
+      } else if byte == UInt8(ascii: ",") {
+        cells.append(Cell())
+      } else if byte != UInt8(ascii: "\r") || offset < line.count {
+        cells[cells.count - 1].text.append(byte)
+      }
+    }
+  }
+}

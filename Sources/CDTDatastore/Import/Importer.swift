@@ -1,0 +1,236 @@
+import Glibc
+import JSON
+
+/// Brings documents from files into a datastore, a batch a transaction.
+///
+/// ```swift
+/// var importer = Importer(into: store)
+/// importer.onConflict = .replace
+/// let report = try importer.run(["people.jsonl"])
+/// report.imported  // how many documents are new
+/// ```
+///
+/// JSON Lines, a JSON array and CouchDB's `{"docs": […]}` are told apart by their content. Files are read as a stream:
+/// memory follows the largest document, not the file.
+///
+/// Source: `docs/cli.md`, import.
+public struct Importer: Sendable {
+  /// What becomes of a document whose id is taken.
+  public enum ConflictRule: String, Sendable, CaseIterable {
+    /// The import stops.
+    case fail
+    /// The document is left out.
+    case skip
+    /// The document becomes a new revision.
+    case replace
+  }
+
+  /// How files are written.
+  public enum Format: String, Sendable, CaseIterable {
+    /// JSON Lines, an array, or `{"docs": […]}`, by content.
+    case json
+    /// Comma-separated values with a header line.
+    case csv
+  }
+
+  /// What an import has done so far.
+  public struct Report: Sendable, Hashable {
+    /// How many documents are new.
+    public var imported = 0
+    /// How many documents got a new revision.
+    public var replaced = 0
+    /// How many were left out as their ids were taken.
+    public var skipped = 0
+    /// How many could not be taken.
+    public var failed = 0
+    /// How many bytes have been read.
+    public var bytes: Int64 = 0
+
+    /// How many documents have been written.
+    public var written: Int { imported + replaced }
+  }
+
+  /// How files are written.
+  public var format = Format.json
+  /// The names on the way to an array in one big object; none for a file of documents.
+  public var path: [String] = []
+  /// The field to take the id from when a document has no `_id`.
+  public var idField: String?
+  /// What becomes of a document whose id is taken.
+  public var onConflict = ConflictRule.fail
+  /// How many documents are written in one transaction.
+  public var batch = 1_000
+  /// Whether documents that can't be taken are reported and left out; else the first one ends the import.
+  public var keepsGoing = false
+  /// Learns of a document that was left out because it can't be taken.
+  public var onProblem: (@Sendable (ImportError) -> Void)?
+  /// Learns what has been done, after each batch.
+  public var onProgress: (@Sendable (Report) -> Void)?
+
+  private let datastore: Datastore
+
+  /// An importer with the defaults: JSON by content, conflicts fail, 1,000 documents a transaction.
+  public init(into datastore: Datastore) {
+    self.datastore = datastore
+  }
+
+  /// Imports files, `-` being standard input.
+  ///
+  /// - Returns: What was done.
+  /// - Throws: ``ImportError`` with file, line and column for a document that can't be taken, ``DatastoreError`` when
+  ///   reading or writing fails. The batch it happened in is not written, those before it are.
+  public func run(_ files: [String]) throws -> Report {
+    var report = Report()
+    for file in files {
+      let descriptor = file == "-" ? STDIN_FILENO : open(file, O_RDONLY | O_CLOEXEC)
+      guard descriptor >= 0 else {
+        throw DatastoreError.system("read", file, String(cString: strerror(errno)), isFull: false)
+      }
+      defer { if descriptor != STDIN_FILENO { close(descriptor) } }
+      let input = InputBuffer(descriptor: descriptor, name: file == "-" ? "standard input" : file)
+      try run(input, &report)
+    }
+    return report
+  }
+
+  private func run(_ input: InputBuffer, _ report: inout Report) throws {
+    var source = try source(input)
+    let before = report.bytes
+    while true {
+      let documents = try nextBatch(&source, &report)
+      if documents.isEmpty { break }
+      report = try write(documents, report)
+      report.bytes = before + source.taken
+      onProgress?(report)
+    }
+    report.bytes = before + source.taken
+    onProgress?(report)
+  }
+
+  /// Tells the kinds of JSON apart by the first bytes.
+  private func source(_ input: InputBuffer) throws -> any DocumentSource {
+    var input = input
+    if format == .csv { return CSVSource(input) }
+    if !path.isEmpty { return JSONArraySource(input, at: path) }
+    guard let first = try input.nextByte() else { return JSONLinesSource(input) }
+    if first == UInt8(ascii: "[") { return JSONArraySource(input, at: []) }
+    while input.available < 64, try input.fill() {}
+    let isBulk = input.withBytes { bytes in
+      let text = JSONBytes(bytes)
+      var members = text.members(at: 0)
+      guard let first = members.next() else { return false }
+      let key = text.slice(first.keyStart, first.keyEnd)
+      return key.elementsEqual("docs".utf8) && text.kind(at: first.value) == .array
+        || key.elementsEqual("new_edits".utf8)
+    }
+    return isBulk ? JSONArraySource(input, at: ["docs"]) : JSONLinesSource(input)
+  }
+
+  // MARK: Reading
+
+  /// A document that is ready to be written.
+  private struct Prepared {
+    let id: String?
+    let body: BodyText
+    let file: String
+    let line: Int
+  }
+
+  private func nextBatch(_ source: inout any DocumentSource, _ report: inout Report) throws -> [Prepared] {
+    var documents: [Prepared] = []
+    while documents.count < max(1, batch) {
+      do {
+        guard let next = try source.next() else { break }
+        do {
+          documents.append(try prepare(next))
+        } catch let error as ImportError where keepsGoing {
+          report.failed += 1
+          onProblem?(error)
+        }
+      } catch let error as ImportError where keepsGoing {
+        report.failed += 1
+        onProblem?(error)
+        guard try source.recover() else { break }
+      }
+    }
+    return documents
+  }
+
+  private func prepare(_ document: SourceDocument) throws -> Prepared {
+    var id: String?
+    for (name, value) in document.object.reserved {
+      switch name {
+      case "_id":
+        guard case .string(let text) = value else { throw problem("_id must be a string", document) }
+        id = text
+      case "_rev": continue
+      default: throw problem(DatastoreError.reservedKey(name, id: id).message, document)
+      }
+    }
+    if id == nil, let idField { id = try self.id(from: idField, of: document) }
+    return Prepared(id: id, body: BodyText(document.object), file: document.file, line: document.line)
+  }
+
+  private func id(from field: String, of document: SourceDocument) throws -> String {
+    let value = document.object.text.withUnsafeBytes { bytes -> JSONValue? in
+      let text = JSONBytes(bytes)
+      return text.member(spelled: JSONString.spelling(of: Array(field.utf8)), at: 0).map {
+        text.value(at: $0)
+      }
+    }
+    switch value {
+    case .string(let text)?: return text
+    case .int(let int)?: return String(int)
+    case nil:
+      throw problem("the document has no field \(DatastoreError.quoted(field)) to take the id from", document)
+    default:
+      throw problem(
+        "the field \(DatastoreError.quoted(field)) is no string or whole number to be an id", document)
+    }
+  }
+
+  private func problem(_ message: String, _ document: SourceDocument) -> ImportError {
+    ImportError(file: document.file, line: document.line, column: 0, message: message)
+  }
+
+  // MARK: Writing
+
+  private func write(_ documents: [Prepared], _ report: Report) throws -> Report {
+    var problems: [ImportError] = []
+    let written = try datastore.write { transaction in
+      var report = report
+      for document in documents {
+        do {
+          try write(document, transaction, &report)
+        } catch let error as DatastoreError where error.status < 500 {
+          let problem = ImportError(
+            file: document.file, line: document.line, column: 0, message: error.message)
+          guard keepsGoing else { throw problem }
+          report.failed += 1
+          problems.append(problem)
+        }
+      }
+      return report
+    }
+    for problem in problems { onProblem?(problem) }
+    return written
+  }
+
+  private func write(
+    _ document: Prepared, _ transaction: WriteTransaction, _ report: inout Report
+  ) throws {
+    let id = document.id ?? DocumentID.make()
+    do {
+      try transaction.createDocument(id: id, body: document.body)
+      report.imported += 1
+    } catch let error as DatastoreError where error.code == .conflict && onConflict != .fail {
+      if onConflict == .skip {
+        report.skipped += 1
+      } else {
+        try transaction.updateDocument(
+          id: id, revision: try transaction.winner(of: id), body: document.body)
+        report.replaced += 1
+      }
+    }
+  }
+}

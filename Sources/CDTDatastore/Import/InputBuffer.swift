@@ -1,0 +1,99 @@
+import Glibc
+import JSON
+
+/// Bytes of a file as they are needed: what has been taken is let go, so memory follows the largest document, not the
+/// file.
+struct InputBuffer {
+  /// What messages call the input.
+  let name: String
+
+  private let descriptor: Int32
+  private var bytes: [UInt8] = []
+  private var start = 0
+  private(set) var isAtEnd = false
+  /// Where ``start`` lies in the input.
+  private(set) var line = 1
+  private(set) var column = 1
+  private(set) var taken: Int64 = 0
+
+  private static let chunk = 256 * 1024
+
+  init(descriptor: Int32, name: String) {
+    self.descriptor = descriptor
+    self.name = name
+  }
+
+  /// How many bytes are here to be looked at.
+  var available: Int { bytes.count - start }
+
+  /// The byte at an offset from where the input stands, or 0 beyond what is here.
+  subscript(_ offset: Int) -> UInt8 {
+    offset < available ? bytes[start + offset] : 0
+  }
+
+  /// Calls `body` with the bytes that are here; they are valid within the call.
+  func withBytes<R>(_ count: Int? = nil, _ body: (UnsafeRawBufferPointer) -> R) -> R {
+    bytes.withUnsafeBytes { all in
+      body(UnsafeRawBufferPointer(rebasing: all[start..<start + min(count ?? available, available)]))
+    }
+  }
+
+  /// Reads on, as much again as is here, so that looking for the end of something long stays linear.
+  ///
+  /// - Returns: Whether there was more.
+  mutating func fill() throws(DatastoreError) -> Bool {
+    guard !isAtEnd else { return false }
+    bytes.removeSubrange(..<start)
+    start = 0
+    let wanted = max(Self.chunk, bytes.count)
+    let known = bytes.count
+    bytes.append(contentsOf: repeatElement(0, count: wanted))
+    let got = bytes.withUnsafeMutableBytes { buffer -> Int in
+      while true {
+        let got = read(descriptor, buffer.baseAddress.map { $0 + known }, wanted)
+        if got >= 0 || errno != EINTR { return got }
+      }
+    }
+    let failure = errno
+    bytes.removeLast(wanted - max(0, got))
+    guard got >= 0 else { throw .system("read", name, String(cString: strerror(failure)), isFull: false) }
+    isAtEnd = got == 0
+    return got > 0
+  }
+
+  /// Lets bytes go, counting the lines in them.
+  mutating func take(_ count: Int) {
+    let end = start + min(count, available)
+    for byte in bytes[start..<end] {
+      if byte == UInt8(ascii: "\n") {
+        line += 1
+        column = 1
+      } else if byte & 0xC0 != 0x80 {
+        column += 1
+      }
+    }
+    taken += Int64(end - start)
+    start = end
+  }
+
+  /// Lets white space go and gives the byte after it, or `nil` at the end.
+  mutating func nextByte() throws(DatastoreError) -> UInt8? {
+    while true {
+      let space = withBytes { JSONBytes($0).skipSpace(0) }
+      take(space)
+      if available > 0 { return self[0] }
+      guard try fill() else { return nil }
+    }
+  }
+
+  /// How many bytes there are up to the next line feed, or to the end; `nil` when nothing is left.
+  mutating func lineLength() throws(DatastoreError) -> Int? {
+    var looked = 0
+    while true {
+      let feed = withBytes(nil) { bytes in bytes[looked...].firstIndex(of: UInt8(ascii: "\n")) }
+      if let feed { return feed }
+      looked = available
+      guard try fill() else { return available > 0 ? available : nil }
+    }
+  }
+}

@@ -1,0 +1,20 @@
+import ArgumentParser
+import CDTQuery
+
+struct CountCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "count",
+    abstract: "Print how many documents a selector matches.",
+    discussion: """
+      EXAMPLE
+        $ cdtquery count people/contacts '{"age": {"$gte": 18}}'
+      """)
+
+  @Argument(help: "The store, DIRECTORY/NAME.") var store: StoreArgument
+  @Argument(help: "The selector; every document when it is left out.") var selector = "{}"
+
+  func run() throws {
+    let query = try Query(parsing: try TextArgument.read(selector))
+    try Output.standard.line(String(try store.open().count(query)))
+  }
+}

@@ -1,0 +1,39 @@
+import ArgumentParser
+import CDTDatastore
+import CDTQuery
+
+struct DeleteCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "delete",
+    abstract: "Delete a document, and print its tombstones.",
+    discussion: """
+      Without --rev and --all-leaves the document's current revision is deleted.
+
+      EXAMPLE
+        $ cdtquery delete people/contacts zoe
+      """)
+
+  @Argument(help: "The store, DIRECTORY/NAME.") var store: StoreArgument
+  @Argument(help: "The document's id.") var id: String
+  @Option(name: .customLong("rev"), help: "The revision to delete.") var revision: String?
+  @Flag(help: "Delete every leaf, conflicts too.") var allLeaves = false
+
+  func validate() throws {
+    guard revision == nil || !allLeaves else {
+      throw ValidationError("--rev and --all-leaves exclude each other")
+    }
+  }
+
+  func run() throws {
+    let datastore = try store.open()
+    let wanted = try revision.map(RevisionArgument.read)
+    let tombstones = try datastore.write { transaction in
+      if allLeaves { return try transaction.deleteDocument(withID: id) }
+      let document =
+        try wanted.map { try transaction.document(withID: id, revision: $0) }
+        ?? transaction.document(withID: id)
+      return [try transaction.deleteDocument(from: document)]
+    }
+    for tombstone in tombstones { try Output.standard.line(tombstone.json.text) }
+  }
+}

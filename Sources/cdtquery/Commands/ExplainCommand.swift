@@ -1,0 +1,26 @@
+import ArgumentParser
+import CDTQuery
+
+struct ExplainCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "explain",
+    abstract: "Tell how a query is answered, and which index would help.",
+    discussion: """
+      EXAMPLE
+        $ cdtquery explain people/contacts '{"age": {"$gte": 18}}' --sort age
+      """)
+
+  enum Format: String, ExpressibleByArgument, CaseIterable {
+    case text, json
+  }
+
+  @Argument(help: "The store, DIRECTORY/NAME.") var store: StoreArgument
+  @Argument(help: "The selector, or a request.") var selector: String
+  @OptionGroup var options: QueryOptions
+  @Option(help: "text, or json for the plan as data.") var format = Format.text
+
+  func run() throws {
+    let explanation = try store.open().explain(try options.query(try TextArgument.read(selector)))
+    try Output.standard.line(format == .json ? explanation.json.text : explanation.description)
+  }
+}

@@ -1,0 +1,76 @@
+public import ArgumentParser
+public import CDTDatastore
+import FoundationEssentials
+
+struct ImportCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "import",
+    abstract: "Bring documents into a store, which is created when it is missing.",
+    discussion: """
+      JSON Lines, a JSON array and CouchDB's {"docs": […]} are told apart by their content. The id is the document's
+      _id, or its field that --id names, or it is made; _rev is ignored. Files are read as a stream.
+
+      EXAMPLE
+        $ printf '{"_id":"mike","age":36}\\n{"_id":"zoe","age":12}\\n' | cdtquery import people/contacts -
+        $ printf 'name,age\\nann,7\\n' | cdtquery import people/contacts - --format csv --id name
+      """)
+
+  @Argument(help: "The store, DIRECTORY/NAME.") var store: StoreArgument
+  @Argument(help: "Files to read; - is standard input, which is also the default.") var files: [String] = []
+  @Option(help: "json, or csv with a header line.") var format = Importer.Format.json
+  @Option(name: .customLong("at"), help: "Take the array at this path of one big object, as in 3166-1.")
+  var path: String?
+  @Option(name: .customLong("id"), help: "The field to take the id from when there is no _id.")
+  var idField: String?
+  @Option(help: "What becomes of a document whose id is taken: fail, skip or replace.")
+  var onConflict = Importer.ConflictRule.fail
+  @Option(help: "How many documents to write in one transaction.") var batch = 1_000
+  @Flag(help: "Report documents that can't be taken, and go on.") var keepGoing = false
+
+  func validate() throws {
+    guard batch > 0 else { throw ValidationError("--batch is a whole number from 1") }
+  }
+
+  func run() throws {
+    let files = files.isEmpty ? ["-"] : files
+    var importer = Importer(into: try store.create())
+    importer.format = format
+    importer.path = path.map { $0.split(separator: ".").map(String.init) } ?? []
+    importer.idField = idField
+    importer.onConflict = onConflict
+    importer.batch = batch
+    importer.keepsGoing = keepGoing
+    importer.onProblem = { Message.write("cdtquery: \($0)") }
+    let progress = ProgressBar(total: Self.size(of: files), noun: "documents")
+    importer.onProgress = { progress.show(count: $0.written + $0.skipped, done: $0.bytes) }
+    defer { progress.finish() }
+    let report = try importer.run(files)
+    progress.finish()
+    Message.write(Self.summary(report))
+    if report.failed > 0 { throw ExitStatus.data }
+  }
+
+  private static func summary(_ report: Importer.Report) -> String {
+    var parts = ["\(report.imported) imported"]
+    if report.replaced > 0 { parts.append("\(report.replaced) replaced") }
+    if report.skipped > 0 { parts.append("\(report.skipped) skipped") }
+    if report.failed > 0 { parts.append("\(report.failed) failed") }
+    return parts.joined(separator: ", ")
+  }
+
+  /// The size of all files, or `nil` when one has none.
+  private static func size(of files: [String]) -> Int64? {
+    var total: Int64 = 0
+    for file in files {
+      guard file != "-", let size = try? FileManager.default.attributesOfItem(atPath: file)[.size] as? Int64
+      else {
+        return nil
+      }
+      total += size
+    }
+    return total
+  }
+}
+
+extension Importer.Format: ExpressibleByArgument {}
+extension Importer.ConflictRule: ExpressibleByArgument {}

@@ -1,0 +1,100 @@
+public import ArgumentParser
+public import CDTQuery
+
+struct IndexCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "index",
+    abstract: "Create, list, delete, update or rebuild indexes.",
+    discussion: """
+      EXAMPLE
+        $ cdtquery index create people/contacts name age:desc
+        $ cdtquery index list people/contacts
+      """,
+    subcommands: [Create.self, List.self, Delete.self, Update.self, Rebuild.self])
+
+  struct Create: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Create an index, or confirm it, and print its name.",
+      discussion: """
+        EXAMPLE
+          $ cdtquery index create people/contacts pet.species --name species
+        """)
+
+    @Argument(help: "The store, DIRECTORY/NAME.") var store: StoreArgument
+    @Argument(help: "Fields, the most significant first; age:desc gives a direction.") var fields: [String]
+    @Option(help: "The index's name; one is made when it is left out.") var name: String?
+    @Option(help: "The type of index: json.") var type = IndexType.json
+
+    func run() throws {
+      let name = try store.open().ensureIndexed(fields.map(DirectedArgument.read), name: name, type: type)
+      try Output.standard.line(name)
+    }
+  }
+
+  struct List: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Print the indexes, a JSON object a line.",
+      discussion: """
+        EXAMPLE
+          $ cdtquery index list people/contacts
+        """)
+
+    @Argument(help: "The store, DIRECTORY/NAME.") var store: StoreArgument
+
+    func run() throws {
+      for index in try store.open().listIndexes() { try Output.standard.line(index.json.text) }
+    }
+  }
+
+  struct Delete: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Delete an index.",
+      discussion: """
+        EXAMPLE
+          $ cdtquery index create people/contacts age --name by_age
+          $ cdtquery index delete people/contacts by_age
+        """)
+
+    @Argument(help: "The store, DIRECTORY/NAME.") var store: StoreArgument
+    @Argument(help: "The index's name.") var name: String
+
+    func run() throws {
+      try store.open().deleteIndex(named: name)
+    }
+  }
+
+  struct Update: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Bring every index up to the newest document.",
+      discussion: """
+        Queries are right without it; it moves its cost to now.
+
+        EXAMPLE
+          $ cdtquery index update people/contacts
+        """)
+
+    @Argument(help: "The store, DIRECTORY/NAME.") var store: StoreArgument
+
+    func run() throws {
+      try store.open().updateAllIndexes()
+    }
+  }
+
+  struct Rebuild: ParsableCommand {
+    static let configuration = CommandConfiguration(
+      abstract: "Empty an index, or all of them, and fill it anew.",
+      discussion: """
+        EXAMPLE
+          $ cdtquery index rebuild people/contacts
+        """)
+
+    @Argument(help: "The store, DIRECTORY/NAME.") var store: StoreArgument
+    @Argument(help: "The index's name; every index when it is left out.") var name: String?
+
+    func run() throws {
+      try store.open().rebuildIndexes(named: name)
+    }
+  }
+}
+
+extension IndexType: ExpressibleByArgument {}

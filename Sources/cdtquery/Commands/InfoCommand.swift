@@ -1,0 +1,28 @@
+import ArgumentParser
+import CDTDatastore
+import CDTQuery
+import JSON
+
+struct InfoCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "info",
+    abstract: "Print what a store holds, as a JSON object.",
+    discussion: """
+      EXAMPLE
+        $ cdtquery info people/contacts
+      """)
+
+  @Argument(help: "The store, DIRECTORY/NAME.") var store: StoreArgument
+
+  func run() throws {
+    let datastore = try store.open()
+    let info: JSONObject = [
+      "name": .string(datastore.name),
+      "documents": .int(Int64(try datastore.documentCount)),
+      "sequence": .int(try datastore.lastSequence),
+      "bytes": .int(try datastore.sizeOnDisk()),
+      "indexes": .array(try datastore.listIndexes().map { .string($0.name) }),
+    ]
+    try Output.standard.line(info.text)
+  }
+}

@@ -1,0 +1,22 @@
+import ArgumentParser
+import CDTDatastore
+
+struct ListCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "list",
+    abstract: "Print the names of the stores in a directory.",
+    discussion: """
+      EXAMPLE
+        $ cdtquery list people
+      """)
+
+  @Argument(help: "The directory.") var directory: String
+
+  func run() throws {
+    guard Files.isDirectory(directory) else {
+      throw ToolError(.missing, "there is no directory \(directory); check the path")
+    }
+    let manager = Stores.keep(try DatastoreManager(directory: directory))
+    for name in try manager.datastoreNames() { try Output.standard.line(name) }
+  }
+}

@@ -1,0 +1,98 @@
+@preconcurrency import Glibc
+import Synchronization
+
+/// Standard output: written in large pieces, every failure noticed.
+final class Output: Sendable {
+  static let standard = Output(descriptor: STDOUT_FILENO)
+
+  enum Failure: Error, CustomStringConvertible {
+    case closedPipe
+    case system(String)
+
+    var description: String {
+      switch self {
+      case .closedPipe: "the output was closed"
+      case .system(let reason): "can't write the output: \(reason)"
+      }
+    }
+  }
+
+  private let descriptor: Int32
+  private let buffer = Mutex<[UInt8]>([])
+  private static let capacity = 64 * 1024
+
+  init(descriptor: Int32) {
+    self.descriptor = descriptor
+  }
+
+  func line(_ text: String) throws(Failure) {
+    var text = text
+    let result: Result<Void, Failure> = text.withUTF8 { bytes in
+      do throws(Failure) {
+        return .success(try line(UnsafeRawBufferPointer(bytes)))
+      } catch {
+        return .failure(error)
+      }
+    }
+    try result.get()
+  }
+
+  func line(_ bytes: UnsafeRawBufferPointer) throws(Failure) {
+    let isFull = buffer.withLock { buffer in
+      buffer.append(contentsOf: bytes)
+      buffer.append(UInt8(ascii: "\n"))
+      return buffer.count >= Self.capacity
+    }
+    if isFull { try flush() }
+  }
+
+  func flush() throws(Failure) {
+    let bytes = buffer.withLock { buffer in
+      defer { buffer.removeAll(keepingCapacity: true) }
+      return buffer
+    }
+    try write(bytes)
+  }
+
+  private func write(_ bytes: [UInt8]) throws(Failure) {
+    var written = 0
+    while written < bytes.count {
+      let count = bytes.withUnsafeBytes { buffer in
+        Glibc.write(descriptor, buffer.baseAddress.map { $0 + written }, bytes.count - written)
+      }
+      if count < 0 {
+        let failure = errno
+        if failure == EINTR { continue }
+        throw failure == EPIPE ? .closedPipe : .system(String(cString: strerror(failure)))
+      }
+      written += count
+    }
+  }
+
+  static var isTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
+
+  /// Standard output for `-`, or a file, which is replaced.
+  static func writing(to file: String) throws(Failure) -> Output {
+    if file == "-" { return standard }
+    let descriptor = open(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
+    guard descriptor >= 0 else { throw .system("\(file): \(String(cString: strerror(errno)))") }
+    return Output(descriptor: descriptor)
+  }
+}
+
+/// What is said on standard error.
+enum Message {
+  static func write(_ text: String) {
+    raw(text.hasSuffix("\n") ? text : text + "\n")
+  }
+
+  /// Writes without a line feed. Nobody can be told that standard error is closed.
+  static func raw(_ text: String) {
+    var text = text
+    text.withUTF8 { bytes in
+      _ = Glibc.write(STDERR_FILENO, bytes.baseAddress, bytes.count)
+    }
+  }
+
+  static var isTerminal: Bool { isatty(STDERR_FILENO) == 1 }
+}

@@ -1,0 +1,52 @@
+import CDTDatastore
+import Glibc
+import Synchronization
+
+/// A line on the terminal that tells how far a long job is, how fast it goes and when it will be done.
+///
+/// Nothing is shown when standard error is no terminal.
+final class ProgressBar: Sendable {
+  private let total: Int64?
+  private let noun: String
+  private let start = ContinuousClock.now
+  private let lastShown = Mutex<ContinuousClock.Instant?>(nil)
+  private let isShown = Message.isTerminal
+
+  private static let interval = Duration.milliseconds(100)
+  private static let width = 30
+
+  /// - Parameters:
+  ///   - total: What `done` rises to, or `nil` when it is not known.
+  ///   - noun: What is counted.
+  init(total: Int64?, noun: String) {
+    self.total = total
+    self.noun = noun
+  }
+
+  func show(count: Int, done: Int64) {
+    guard isShown else { return }
+    let now = ContinuousClock.now
+    let isDue = lastShown.withLock { last in
+      if let last, now - last < Self.interval { return false }
+      last = now
+      return true
+    }
+    if isDue { Message.raw("\r\u{1B}[K" + line(count: count, done: done, elapsed: now - start)) }
+  }
+
+  /// Clears the line.
+  func finish() {
+    if isShown { Message.raw("\r\u{1B}[K") }
+  }
+
+  func line(count: Int, done: Int64, elapsed: Duration) -> String {
+    let seconds = max(elapsed / .seconds(1), 0.001)
+    let rate = "\(count) \(noun), \(Int(Double(count) / seconds))/s"
+    guard let total, total > 0 else { return rate }
+    let share = min(1, Double(done) / Double(total))
+    let filled = Int(share * Double(Self.width))
+    let bar = String(repeating: "█", count: filled) + String(repeating: "░", count: Self.width - filled)
+    let left = share > 0 ? Int((seconds / share - seconds).rounded(.up)) : 0
+    return "\(bar) \(Int(share * 100)) %  \(rate)  \(left / 60):\(left % 60 < 10 ? "0" : "")\(left % 60) left"
+  }
+}

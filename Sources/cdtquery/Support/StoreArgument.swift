@@ -1,0 +1,44 @@
+import ArgumentParser
+import CDTDatastore
+
+/// A store on the command line: the manager's directory and the datastore's name.
+struct StoreArgument: ExpressibleByArgument {
+  let directory: String
+  let name: String
+
+  init?(argument: String) {
+    let trimmed = argument.hasSuffix("/") ? String(argument.dropLast()) : argument
+    guard let name = trimmed.split(separator: "/", omittingEmptySubsequences: false).last, !name.isEmpty
+    else {
+      return nil
+    }
+    self.name = String(name)
+    let parent = trimmed.dropLast(name.count)
+    directory = parent.isEmpty ? "." : parent == "/" ? "/" : String(parent.dropLast())
+  }
+
+  /// The store, which has to be there.
+  func open() throws -> Datastore {
+    guard Files.isDirectory(directory) else {
+      throw ToolError(.missing, "there is no store \(directory)/\(name); import documents to create it")
+    }
+    return try Stores.keep(try DatastoreManager(directory: directory)).existingDatastore(named: name)
+  }
+
+  /// The store, created with its directory when it is missing.
+  func create() throws -> Datastore {
+    do {
+      return try Stores.keep(try DatastoreManager(directory: directory)).datastore(named: name)
+    } catch let error as DatastoreError where error.code == .io {
+      throw ToolError(.cantCreate, error.message)
+    }
+  }
+
+  /// The manager of the directory, which has to be there.
+  func manager() throws -> DatastoreManager {
+    guard Files.isDirectory(directory) else {
+      throw ToolError(.missing, "there is no directory \(directory); check the path")
+    }
+    return Stores.keep(try DatastoreManager(directory: directory))
+  }
+}

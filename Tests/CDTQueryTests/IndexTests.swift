@@ -1,0 +1,171 @@
+import CDTDatastore
+import CDTQuery
+import FoundationEssentials
+import JSON
+import Testing
+
+@Suite struct IndexTests {
+  private func fill(_ store: Datastore, _ count: Int = 20) throws {
+    try store.write { transaction in
+      for number in 0..<count {
+        try transaction.createDocument(
+          from: DocumentRevision(
+            id: "doc-\(100 + number)", body: ["age": .int(Int64(number % 5)), "name": "n\(number)"]))
+      }
+    }
+  }
+
+  private func file(_ store: Datastore) throws -> String {
+    try store.extensionDirectory(named: "com.cloudant.sync.query") + "/indexes.sqlite"
+  }
+
+  @Test func `the same definition again is a no-op, another under its name is refused`() throws {
+    try withTemporaryDatastore { store in
+      let fields: [JSONValue] = ["age", ["name": "desc"]]
+      try #require(store.ensureIndexed(fields, name: "by_age") == "by_age")
+      try #require(store.ensureIndexed(fields, name: "by_age") == "by_age")
+      try #require(store.ensureIndexed(fields) == "by_age")
+      try #require(store.ensureIndexed(fields, name: "second") == "second")
+      let error = #expect(throws: QueryError.self) { try store.ensureIndexed(["age"], name: "by_age") }
+      #expect(error?.code == .indexConflict)
+      #expect(
+        error?.description
+          == #"name: the index "by_age" exists with other fields, ["age",{"name":"desc"}]; delete it first or choose another name"#
+      )
+      try #require(store.listIndexes().map(\.name) == ["by_age", "second"])
+    }
+  }
+
+  static let refused: [(fields: [JSONValue], error: String)] = [
+    ([], "fields: an index needs at least one field; name what queries ask for"),
+    (["a", "a"], #"fields[1]: the field "a" is named twice; name it once"#),
+    (
+      ["a..b"],
+      #"fields[0]: the path "a..b" has an empty segment; name every segment, and write "\." for a dot in a name"#
+    ),
+    (["a.$b"], #"fields[0]: a name that begins with a dollar must be escaped; write "a.\$b""#),
+    (["_id"], #"fields[0]: "_id" is always indexed; leave it out"#),
+    ([["a": "down"]], #"fields[0]: the direction of "a" is "asc" or "desc", not "down""#),
+  ]
+
+  @Test(arguments: refused)
+  func `a malformed definition is refused`(_ c: (fields: [JSONValue], error: String)) throws {
+    try withTemporaryDatastore { store in
+      let error = #expect(throws: QueryError.self) { try store.ensureIndexed(c.fields) }
+      #expect(error?.description == c.error)
+      try #require(store.listIndexes().isEmpty)
+    }
+  }
+
+  @Test func `any name is legal and harmless`() throws {
+    try withTemporaryDatastore { store in
+      try fill(store)
+      for name in ["x'; DROP TABLE indexes; --", "\"", "名前", "a\u{0}b", " "] {
+        try #require(store.ensureIndexed(["age"], name: name) == name)
+      }
+      #expect(try store.listIndexes().count == 5)
+      #expect(try store.count(["age": 3]) == 4)
+      try store.deleteIndex(named: "\"")
+      #expect(try store.listIndexes().count == 4)
+    }
+  }
+
+  @Test func `indexes go with the datastore`() throws {
+    try withTemporaryDirectory { directory in
+      let manager = try DatastoreManager(directory: directory)
+      let store = try manager.datastore(named: "store")
+      try fill(store)
+      try store.ensureIndexed(["age"])
+      let file = try file(store)
+      #expect(FileManager.default.fileExists(atPath: file))
+      try manager.deleteDatastore(named: "store")
+      #expect(!FileManager.default.fileExists(atPath: file))
+      #expect(try manager.datastore(named: "store").listIndexes().isEmpty)
+    }
+  }
+
+  enum Damage: CaseIterable {
+    case removed, truncated, overwritten, foreign, emptied
+  }
+
+  @Test(arguments: Damage.allCases, [true, false])
+  func `a damaged index file is made again`(_ damage: Damage, whileOpen: Bool) throws {
+    try withTemporaryDirectory { directory in
+      let manager = try DatastoreManager(directory: directory)
+      var store = try manager.datastore(named: "store")
+      try fill(store)
+      try store.ensureIndexed(["age"], name: "by_age")
+      #expect(try store.count(["age": 3]) == 4)
+      let file = try file(store)
+      if !whileOpen { manager.closeDatastore(named: "store") }
+      try Self.inflict(damage, on: file)
+      if !whileOpen { store = try manager.datastore(named: "store") }
+      #expect(try store.count(["age": 3]) == 4)
+      let adults = try store.find(["age": ["$gte": 3]], sort: ["age"])
+      #expect(try adults.documents().count == 8)
+      try store.createDocument(from: DocumentRevision(body: ["age": 3]))
+      try store.updateAllIndexes()
+      #expect(try store.count(["age": 3]) == 5)
+      #expect(try store.listIndexes().map(\.name) == ["by_age"])
+      #expect(try store.explain(["age": 3]).json["indexes"]?[0]?["used"] == true)
+    }
+  }
+
+  private static func inflict(_ damage: Damage, on file: String) throws {
+    for suffix in ["-wal", "-shm"] where damage != .truncated {
+      try? FileManager.default.removeItem(atPath: file + suffix)
+    }
+    switch damage {
+    case .removed: try FileManager.default.removeItem(atPath: file)
+    case .truncated:
+      let data = try #require(FileManager.default.contents(atPath: file))
+      try data.prefix(data.count / 2).write(to: URL(filePath: file))
+    case .overwritten: try Data(repeating: 0x5A, count: 20_000).write(to: URL(filePath: file))
+    case .foreign: try Data("SQLite format 3\u{0}".utf8).write(to: URL(filePath: file))
+    case .emptied: try Data().write(to: URL(filePath: file))
+    }
+  }
+
+  @Test func `documents with too many combinations are kept apart and found`() throws {
+    try withTemporaryDatastore { store in
+      try store.ensureIndexed(["a", "b"])
+      let many = JSONValue.array((0..<100).map { .int($0) })
+      var document = try store.createDocument(
+        from: DocumentRevision(id: "wide", body: ["a": many, "b": many]))
+      try store.createDocument(from: DocumentRevision(id: "narrow", body: ["a": 5, "b": 6]))
+      try store.updateAllIndexes()
+      #expect(Set(try store.find(["a": 5, "b": 6]).documentIDs) == ["wide", "narrow"])
+      #expect(try store.count(["a": 5]) == 2)
+      document.body = ["a": 5, "b": 7]
+      try store.updateDocument(from: document)
+      try store.updateAllIndexes()
+      #expect(try store.find(["a": 5, "b": 6]).documentIDs == ["narrow"])
+      let descending: [JSONValue] = [["b": "desc"]]
+      #expect(try store.find(["a": 5], sort: descending).documentIDs == ["wide", "narrow"])
+    }
+  }
+
+  @Test func `an index that knows more than the documents do is made again`() throws {
+    try withTemporaryDirectory { directory in
+      let manager = try DatastoreManager(directory: directory)
+      let store = try manager.datastore(named: "store")
+      try fill(store, 5)
+      manager.closeDatastore(named: "store")
+      let database = "\(directory)/store/db.sync"
+      let backup = try #require(FileManager.default.contents(atPath: database))
+      let later = try manager.datastore(named: "store")
+      try later.ensureIndexed(["age"])
+      try fill(later, 0)
+      for number in 0..<10 {
+        try later.createDocument(from: DocumentRevision(id: "late-\(number)", body: ["age": 1]))
+      }
+      try later.updateAllIndexes()
+      manager.closeDatastore(named: "store")
+      for suffix in ["-wal", "-shm"] { try? FileManager.default.removeItem(atPath: database + suffix) }
+      try backup.write(to: URL(filePath: database))
+      let restored = try manager.datastore(named: "store")
+      #expect(try restored.find(["age": 1]).documentIDs == ["doc-101"])
+      #expect(try restored.count(["age": 1]) == 1)
+    }
+  }
+}

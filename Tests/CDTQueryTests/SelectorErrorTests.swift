@@ -1,0 +1,133 @@
+import CDTQuery
+import JSON
+import Testing
+
+/// Every refusal of a selector, with the place and the remedy.
+@Suite struct SelectorErrorTests {
+  struct Case: Sendable, CustomTestStringConvertible {
+    let testDescription, selector, error: String
+
+    init(_ name: String, _ selector: String, _ error: String) {
+      testDescription = name
+      self.selector = selector
+      self.error = error
+    }
+  }
+
+  static let cases = [
+    Case(
+      "misspelled operator", #"{"age": {"$gtt": 18}}"#,
+      #"age.$gtt: unknown operator "$gtt" (did you mean "$gt"?)"#),
+    Case(
+      "operator without a near name", #"{"age": {"$frobnicate": 18}}"#,
+      #"age.$frobnicate: unknown operator "$frobnicate"; to name a field that begins with a dollar, write "\$frobnicate""#
+    ),
+    Case(
+      "operator without a field", #"{"$gt": 18}"#,
+      #"$gt: "$gt" asks about a field's value; put it under one: {"field": {"$gt": …}}"#),
+    Case(
+      "$where", #"{"a": {"$where": "1"}}"#,
+      #"a.$where: unknown operator "$where"; to name a field that begins with a dollar, write "\$where""#),
+    Case(
+      "combination under a field", #"{"age": {"$or": [{"$gt": 1}]}}"#,
+      #"age.$or: "$or" can't stand under a field; put it outside, around clauses that each name the field"#),
+    Case(
+      "$and of no array", #"{"$and": {"a": 1}}"#, #"$and: "$and" takes an array of selectors, not an object"#),
+    Case(
+      "member that is no object", #"{"$or": [{"a": 1}, 2]}"#,
+      #"$or[1]: a selector is an object such as {"age": {"$gt": 18}}, not a number"#),
+    Case(
+      "empty member", #"{"$nor": [{}]}"#, #"$nor[0]: an empty selector in "$nor" is refused; leave it out"#),
+    Case(
+      "$not of no object", #"{"$not": []}"#,
+      #"$not: a selector is an object such as {"age": {"$gt": 18}}, not an array"#),
+    Case(
+      "$not under a field of no object", #"{"a": {"$not": 5}}"#,
+      #"a.$not: "$not" takes operators, or a selector of fields below, not a number"#),
+    Case(
+      "empty sub-selector", #"{"pet": {}}"#,
+      #"pet: {} asks nothing of the field; for an empty object write {"$eq": {}}, for any value {"$exists": true}"#
+    ),
+    Case(
+      "operators beside names", #"{"pet": {"$eq": 1, "species": "cat"}}"#,
+      #"pet: the operator "$eq" and the name "species" can't stand in one object; write them as two clauses of "$and""#
+    ),
+    Case(
+      "names beside operators", #"{"pet": {"species": "cat", "$eq": 1}}"#,
+      #"pet: the operator "$eq" and the name "species" can't stand in one object; write them as two clauses of "$and""#
+    ),
+    Case(
+      "range of an array", #"{"a": {"$lt": [1]}}"#,
+      #"a.$lt: "$lt" takes a number, a string, a boolean or null, not an array"#),
+    Case(
+      "range of an object", #"{"a": {"$gte": {"b": 1}}}"#,
+      #"a.$gte: "$gte" takes a number, a string, a boolean or null, not an object"#),
+    Case("$in of no array", #"{"a": {"$in": 1}}"#, #"a.$in: "$in" takes an array, not a number"#),
+    Case(
+      "$exists of a number", #"{"a": {"$exists": 1}}"#,
+      #"a.$exists: "$exists" takes true or false, not a number"#),
+    Case(
+      "unknown type", #"{"a": {"$type": "date"}}"#,
+      #"a.$type: "date" is no type; use one of "null" "boolean" "number" "string" "array" "object""#),
+    Case(
+      "$mod of one number", #"{"a": {"$mod": [2]}}"#,
+      #"a.$mod: "$mod" takes [divisor, remainder], two numbers, not 1 of them"#),
+    Case(
+      "$mod of a string", #"{"a": {"$mod": [2, "1"]}}"#, #"a.$mod: "$mod" takes two numbers, not a string"#),
+    Case(
+      "$mod by a fraction", #"{"$or": [{"b": 1}, {"a": {"$mod": [0.5, 0]}}]}"#,
+      #"$or[1].a.$mod: the divisor of "$mod" is 0 once its fraction is cut off; use a divisor of 1 or more"#),
+    Case("$size of null", #"{"a": {"$size": null}}"#, #"a.$size: "$size" takes a whole number, not null"#),
+    Case(
+      "$beginsWith of a number", #"{"a": {"$beginsWith": 1}}"#,
+      #"a.$beginsWith: "$beginsWith" takes a string, not a number"#),
+    Case(
+      "pattern that does not compile", #"{"a": {"$regex": "x("}}"#,
+      #"a.$regex: the pattern does not compile: missing closing parenthesis at offset 2; mend it there"#),
+    Case(
+      "$regex of a number", #"{"a": {"$regex": 1}}"#,
+      #"a.$regex: "$regex" takes a pattern in a string, not a number"#),
+    Case(
+      "unknown option", #"{"a": {"$regex": "x", "$options": "ig"}}"#,
+      #"a.$options: "g" is no option of "$regex"; use letters of "imsx""#),
+    Case(
+      "options alone", #"{"a": {"$options": "i"}}"#,
+      #"a.$options: "$options" belongs beside a "$regex"; add one or leave it out"#),
+    Case(
+      "empty segment", #"{"a..b": 1}"#,
+      #"a..b: the path "a..b" has an empty segment; name every segment, and write "\." for a dot in a name"#),
+    Case(
+      "unescaped dollar", #"{"a.$b": 1}"#,
+      #"a.$b: a name that begins with a dollar must be escaped; write "a.\$b""#),
+    Case(
+      "empty $elemMatch", #"{"a": {"$elemMatch": {}}}"#,
+      #"a.$elemMatch: {} asks nothing of the elements; write what "$elemMatch" should ask, such as {"$exists": true}"#
+    ),
+    Case(
+      "$keyMapMatch of a selector", #"{"a": {"$keyMapMatch": {"b": 1}}}"#,
+      #"a.$keyMapMatch: "$keyMapMatch" takes operators, which are asked of each key, not an object"#),
+  ]
+
+  @Test(arguments: cases) func refuses(_ c: Case) throws {
+    let error = #expect(throws: QueryError.self) { try Selector(parsing: c.selector) }
+    #expect(error?.description == c.error)
+  }
+
+  @Test func `text that is not JSON is refused with its place`() {
+    let error = #expect(throws: QueryError.self) { try Selector(parsing: "{\"a\": }") }
+    #expect(error?.description == "the selector is not JSON: line 1, column 7: expected a value")
+  }
+
+  @Test func `deep selectors are refused, not followed`() {
+    let deep = String(repeating: "{\"$not\":", count: 200) + "{\"a\":1}" + String(repeating: "}", count: 200)
+    let error = #expect(throws: QueryError.self) { try Selector(parsing: deep) }
+    #expect(error?.code == .tooDeep)
+    let fields = String(repeating: "{\"a\":", count: 300) + "1" + String(repeating: "}", count: 300)
+    #expect(throws: QueryError.self) { try Selector(parsing: fields) }
+  }
+
+  @Test func `ten thousand members of $in are no clauses`() throws {
+    let members = JSONValue.array((0..<10_000).map { .int($0) })
+    #expect(try Selector(["a": ["$in": members]]).matches(["a": 9_999]))
+  }
+}
