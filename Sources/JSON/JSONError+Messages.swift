@@ -2,7 +2,8 @@
 extension JSONError {
   /// What is wrong, before line and column are counted.
   enum Fault: Hashable {
-    case noValue, expectedValue, expectedKey, expectedColon, expectedCommaOrEnd(UInt8), unexpectedEnd, trailingText
+    case noValue, expectedValue, expectedKey, expectedColon, expectedCommaOrEnd(UInt8), unexpectedEnd,
+      trailingText
     case invalidNumber, numberOutOfRange, controlCharacter(UInt8), invalidEscape, loneSurrogate, invalidUTF8
     case byteOrderMark, duplicateMember(String), tooDeep(Int), notAnObject
 
@@ -27,7 +28,8 @@ extension JSONError {
     var message: String {
       switch self {
       case .noValue: "there is no text; the least JSON value is null"
-      case .expectedValue: "expected a value: an object, an array, a string in double quotes, a number, true, false or null"
+      case .expectedValue:
+        "expected a value: an object, an array, a string in double quotes, a number, true, false or null"
       case .expectedKey: "expected a member's name in double quotes; no comma follows the last member"
       case .expectedColon: "expected a colon after the member's name"
       case .expectedCommaOrEnd(let end): "expected a comma or \"\(Character(Unicode.Scalar(end)))\""

@@ -39,8 +39,10 @@ private struct Normalizer {
 
   mutating func normalize() throws(JSONError) -> NormalizedObject {
     scanner.skipSpace()
-    guard scanner.bytes[scanner.position] == UInt8(ascii: "{") else {
-      throw scanner.fault(.notAnObject)
+    switch scanner.bytes.kind(at: scanner.position) {
+    case .object: break
+    case .invalid: throw scanner.fault(scanner.position < scanner.bytes.count ? .expectedValue : .noValue)
+    default: throw scanner.fault(.notAnObject)
     }
     try object(isBody: true)
     return NormalizedObject(text: text, reserved: reserved, end: scanner.position)

@@ -18,7 +18,9 @@ extension JSONValue {
     guard let encoded = slot.value else {
       throw EncodingError.invalidValue(
         value,
-        .init(codingPath: [], debugDescription: "the value encodes nothing; encode a container, even an empty one"))
+        .init(
+          codingPath: [], debugDescription: "the value encodes nothing; encode a container, even an empty one"
+        ))
     }
     self = encoded
   }
@@ -107,7 +109,11 @@ extension JSONValue: Codable {
     case .double(let double): try container.encode(double)
     case .string(let string): try container.encode(string)
     case .bigInteger(let big):
-      if let unsigned = UInt64(big.text) { try container.encode(unsigned) } else { try container.encode(big.doubleValue) }
+      if let unsigned = UInt64(big.text) {
+        try container.encode(unsigned)
+      } else {
+        try container.encode(big.doubleValue)
+      }
     }
   }
 

@@ -65,7 +65,8 @@ struct ValueEncoder: Encoder {
         value,
         .init(
           codingPath: codingPath,
-          debugDescription: "values are nested deeper than \(CodingPath.maximumDepth) levels; look for a cycle"))
+          debugDescription:
+            "values are nested deeper than \(CodingPath.maximumDepth) levels; look for a cycle"))
     }
     try value.encode(to: self)
   }
@@ -103,7 +104,9 @@ struct KeyedValueEncoder<Key: CodingKey>: KeyedEncodingContainerProtocol {
     member(key).container(keyedBy: type)
   }
 
-  func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer { member(key).unkeyedContainer() }
+  func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer {
+    member(key).unkeyedContainer()
+  }
 
   func superEncoder() -> any Encoder { member(AnyKey.superclass) }
 

@@ -115,7 +115,9 @@ import Testing
 
   @Test func `text that is not JSON is refused with its place`() {
     let error = #expect(throws: QueryError.self) { try Selector(parsing: "{\"a\": }") }
-    #expect(error?.description == "the selector is not JSON: line 1, column 7: expected a value")
+    let reason =
+      "expected a value: an object, an array, a string in double quotes, a number, true, false or null"
+    #expect(error?.description == "the selector is not JSON: line 1, column 7: \(reason)")
   }
 
   @Test func `deep selectors are refused, not followed`() {

@@ -88,7 +88,8 @@ import Testing
     Case("one member", #"{"a":1}"#),
     Case("two members", #"{"asd":"sdf", "dfg":"fgh"}"#, #"{"asd":"sdf","dfg":"fgh"}"#),
     Case("NUL in a key", #"{"foo\u0000bar": 42}"#, #"{"foo\u0000bar":42}"#),
-    Case("extreme numbers in an object", #"{ "min": -1.0e+28, "max": 1.0e+28 }"#, #"{"min":-1e+28,"max":1e+28}"#),
+    Case(
+      "extreme numbers in an object", #"{ "min": -1.0e+28, "max": 1.0e+28 }"#, #"{"min":-1e+28,"max":1e+28}"#),
     Case("escaped key", #"{"\u0041\n":1}"#, #"{"A\n":1}"#),
     Case("object over several lines", #"{‹0a›"a": "b"‹0a›}"#, #"{"a":"b"}"#),
     Case("keys that differ in case", #"{"a":1,"A":2}"#),

@@ -57,7 +57,7 @@ import Testing
       #"line 1, column 13: the object has two members named "a\nb"; name each once"#),
     Case(
       "long duplicate member", #"{"‹61›\#(zeros(99))":1,"a\#(zeros(99))":2}"#,
-      #"line 1, column 106: the object has two members named "a\#(zeros(59))"…; name each once"#),
+      #"line 1, column 107: the object has two members named "a\#(zeros(59))"…; name each once"#),
     Case(
       "too deep", nested("[", 513, "]"),
       "line 1, column 513: arrays and objects are nested deeper than 512 levels; flatten them"),

@@ -80,11 +80,13 @@ import Testing
   /// Each value comes before the next one.
   static let ascending: [JSONValue] = [
     nil, false, true,
-    -1e300, .int(.min), -1.5, -1, -0.5, 0, .double(.leastNonzeroMagnitude), 0.5, 1, 1.5, .int(9_007_199_254_740_992),
+    -1e300, .int(.min), -1.5, -1, -0.5, 0, .double(.leastNonzeroMagnitude), 0.5, 1, 1.5,
+    .int(9_007_199_254_740_992),
     .int(9_007_199_254_740_993), .double(9_007_199_254_740_994), .int(.max), .double(0x1p63), 1e300,
     "", "\u{0}", "A", "Z", "a", "aa", "b", "e\u{301}", "z", "é", "ﬀ", "\u{FFFF}", "😀",
     [], [nil], [nil, nil], [false], [1], [1, "a"], [1, []], [2], ["a"], [[]], [[], []], [[1]], [[:]],
-    [:], ["a": nil], ["a": nil, "b": 1], ["a": 1], ["b": 1, "a": 1], ["a": 1, "b": 2], ["a": ["b": 1]], ["b": nil],
+    [:], ["a": nil], ["a": nil, "b": 1], ["a": 1], ["b": 1, "a": 1], ["a": 1, "b": 2], ["a": ["b": 1]],
+    ["b": nil],
   ]
 
   @Test func valuesHaveOneOrder() {
