@@ -42,7 +42,7 @@ extension QueryError {
   static func emptyElementSelector(_ name: String, at path: String) -> QueryError {
     QueryError(
       .invalidArgument, at: path,
-      "{} asks nothing of the elements; write what \"\(name)\" should ask, such as {\"$exists\": true}")
+      "{} asks nothing; write what \"\(name)\" should ask, such as {\"$exists\": true}")
   }
 
   static func mixedKeys(_ key: String, _ other: String, at path: String) -> QueryError {

@@ -22,7 +22,7 @@ struct CDTQueryTool: ParsableCommand {
     subcommands: [
       ImportCommand.self, ExportCommand.self, GetCommand.self, PutCommand.self, DeleteCommand.self,
       FindCommand.self, ExplainCommand.self, CountCommand.self, IndexCommand.self, InfoCommand.self,
-      ListCommand.self, DropCommand.self,
+      ListCommand.self, DropCommand.self, TestCommand.self,
     ])
 
   static func main() {

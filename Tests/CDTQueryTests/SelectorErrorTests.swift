@@ -101,7 +101,7 @@ import Testing
       #"a.$b: a name that begins with a dollar must be escaped; write "a.\$b""#),
     Case(
       "empty $elemMatch", #"{"a": {"$elemMatch": {}}}"#,
-      #"a.$elemMatch: {} asks nothing of the elements; write what "$elemMatch" should ask, such as {"$exists": true}"#
+      #"a.$elemMatch: {} asks nothing; write what "$elemMatch" should ask, such as {"$exists": true}"#
     ),
     Case(
       "$keyMapMatch of a selector", #"{"a": {"$keyMapMatch": {"b": 1}}}"#,

@@ -50,4 +50,18 @@ public struct DocumentRevision: Sendable, Hashable {
     self.sequence = sequence
     self.isProjected = isProjected
   }
+
+  /// The revision with only a part of its body, which can't be saved.
+  package func projected(to body: JSONObject) -> DocumentRevision {
+    DocumentRevision(projecting: self, to: body)
+  }
+
+  private init(projecting whole: DocumentRevision, to body: JSONObject) {
+    id = whole.id
+    revision = whole.revision
+    self.body = body
+    isDeleted = whole.isDeleted
+    sequence = whole.sequence
+    isProjected = true
+  }
 }

@@ -50,7 +50,12 @@ extension Datastore {
 
   /// Whether a selector matches any document.
   public func exists(_ selector: JSONObject) throws -> Bool {
-    try single(.exists, of: Query(try Selector(selector))) != 0
+    try exists(Query(try Selector(selector)))
+  }
+
+  /// Whether a query's selector matches any document; its page does not matter.
+  public func exists(_ query: Query) throws -> Bool {
+    try single(.exists, of: Query(query.selector)) != 0
   }
 
   /// Tells how a query would be answered, without running it.

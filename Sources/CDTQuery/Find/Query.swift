@@ -44,13 +44,14 @@ public struct Query: Sendable, Hashable {
     self.useIndex = useIndex
   }
 
+  private static let requestKeys = ["selector", "sort", "fields", "skip", "limit", "use_index"]
+
   /// A query from one JSON object, as Mango's requests are:
   /// `{"selector", "sort", "fields", "skip", "limit", "use_index"}`.
   ///
   /// - Throws: ``QueryError``; an unknown key is refused, and a key that is null is as if absent.
   public init(request: JSONObject) throws(QueryError) {
-    let known = ["selector", "sort", "fields", "skip", "limit", "use_index"]
-    for (key, _) in request where !known.contains(key) { throw .unknownRequestKey(key) }
+    for (key, _) in request where !Self.requestKeys.contains(key) { throw .unknownRequestKey(key) }
     guard let selector = request["selector"] else { throw .requestWithoutSelector }
     guard case .object(let object) = selector else { throw .notAnObject(selector, at: "selector") }
     self.init(try Selector(object))
@@ -74,7 +75,10 @@ public struct Query: Sendable, Hashable {
     }
   }
 
-  /// A query from the text of a selector or of a whole request: a request is an object with a `selector`.
+  /// A query from the text of a selector or of a whole request.
+  ///
+  /// A request is an object with a `selector` that is an object, or beside which there are only keys of requests; so a
+  /// field of that name can still be asked for: `{"selector": {"$eq": …}}` is a request, `{"selector": 5}` is not.
   ///
   /// - Throws: ``QueryError``, also for text that is not JSON or not an object.
   public init(parsing text: String) throws(QueryError) {
@@ -85,10 +89,18 @@ public struct Query: Sendable, Hashable {
       throw .invalidJSON(error, what: "query")
     }
     guard case .object(let object) = value else { throw .notARequest(value) }
-    if case .object? = object["selector"] {
+    if Self.isRequest(object) {
       try self.init(request: object)
     } else {
       self.init(try Selector(object))
+    }
+  }
+
+  private static func isRequest(_ object: JSONObject) -> Bool {
+    switch object["selector"] {
+    case nil: false
+    case .object?: true
+    default: object.count > 1 && object.allSatisfy { requestKeys.contains($0.key) }
     }
   }
 

@@ -81,25 +81,3 @@ extension IndexDefinition {
     fields.map { $0.isDescending ? "\($0.path)-desc" : $0.path }.joined(separator: "_")
   }
 }
-
-/// A field with a direction, as sorts and index definitions write it: `"age"` or `{"age": "desc"}`.
-enum DirectedField {
-  static func read(
-    _ value: JSONValue, at place: String
-  ) throws(QueryError) -> (path: String, isDescending: Bool) {
-    switch value {
-    case .string(let path): return (path, false)
-    case .object(let object):
-      guard object.count == 1, let (path, direction) = object.first(where: { _ in true }) else {
-        throw .directedFieldKeys(object.count, at: place)
-      }
-      switch direction {
-      case "asc": return (path, false)
-      case "desc": return (path, true)
-      default: throw .unknownDirection(direction, of: path, at: place)
-      }
-    default:
-      throw .notADirectedField(value, at: place)
-    }
-  }
-}

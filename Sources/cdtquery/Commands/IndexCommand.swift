@@ -26,7 +26,7 @@ struct IndexCommand: ParsableCommand {
     @Option(help: "The type of index: json.") var type = IndexType.json
 
     func run() throws {
-      let name = try store.open().ensureIndexed(fields.map(DirectedArgument.read), name: name, type: type)
+      let name = try store.open().ensureIndexed(fields.map(DirectedField.spelled), name: name, type: type)
       try Output.standard.line(name)
     }
   }

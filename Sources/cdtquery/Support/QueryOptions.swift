@@ -14,7 +14,7 @@ struct QueryOptions: ParsableArguments {
   func query(_ text: String) throws -> Query {
     var query = try Query(parsing: text)
     try query.setPage(skip: skip ?? query.skip, limit: limit ?? query.limit)
-    if let sort { try query.setSort(Self.split(sort).map(DirectedArgument.read)) }
+    if let sort { try query.setSort(Self.split(sort).map(DirectedField.spelled)) }
     if let fields { try query.setFields(Self.split(fields)) }
     if let useIndex { query.useIndex = useIndex }
     return query
@@ -22,17 +22,5 @@ struct QueryOptions: ParsableArguments {
 
   private static func split(_ list: String) -> [String] {
     list.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
-  }
-}
-
-/// A field with a direction on the command line: `age:desc`. Only a last `:asc` or `:desc` is one.
-enum DirectedArgument {
-  static func read(_ text: String) -> JSONValue {
-    for direction in ["asc", "desc"] where text.hasSuffix(":\(direction)") {
-      var object = JSONObject()
-      object[String(text.dropLast(direction.count + 1))] = .string(direction)
-      return .object(object)
-    }
-    return .string(text)
   }
 }

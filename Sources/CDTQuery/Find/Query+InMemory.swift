@@ -1,0 +1,48 @@
+public import CDTDatastore
+import JSON
+
+extension Query {
+  /// The results of the query among documents that are at hand, without a datastore.
+  ///
+  /// ```swift
+  /// let adults = try Query(["age": ["$gte": 18]], sort: ["name"]).find(in: documents)
+  /// ```
+  ///
+  /// It is what a datastore answers that holds these documents and no others: the matcher is asked about each of them.
+  /// Without a sort the results keep the order of the documents. ``useIndex`` has no meaning here.
+  ///
+  /// - Throws: ``QueryError`` when a pattern passes its limits.
+  /// - Complexity: O(*bytes of the documents*), and O(*matches* log *matches*) with a sort.
+  public func find(in documents: [DocumentRevision]) throws(QueryError) -> [DocumentRevision] {
+    var matches: [(key: OrderKey, document: DocumentRevision)] = []
+    for document in documents {
+      let body = document.body ?? [:]
+      let (id, revision) = (document.id ?? "", document.revision?.description ?? "")
+      guard try selector.matches(body, id: id, revision: revision) else { continue }
+      matches.append((sort.isEmpty ? OrderKey() : placeKey(of: body, id: id, revision: revision), document))
+    }
+    if !sort.isEmpty { matches.sort { $0.key < $1.key } }
+    return matches.dropFirst(skip).prefix(limit > 0 ? limit : .max).map { projected($0.document) }
+  }
+
+  /// The sort's key with the id behind it, so that no two documents tie.
+  private func placeKey(of body: JSONObject, id: String, revision: String) -> OrderKey {
+    var (id, revision) = (id, revision)
+    let text = JSONValue.object(body).utf8Text
+    return text.withUnsafeBytes { text in
+      id.withUTF8 { id in
+        revision.withUTF8 { revision in
+          let id = UnsafeRawBufferPointer(id)
+          var key = sort.key(of: JSONBytes(text), id: id, revision: UnsafeRawBufferPointer(revision))
+          key.append(string: id)
+          return key
+        }
+      }
+    }
+  }
+
+  private func projected(_ document: DocumentRevision) -> DocumentRevision {
+    guard !projection.isEverything, let body = document.body else { return document }
+    return document.projected(to: projection.apply(to: body))
+  }
+}

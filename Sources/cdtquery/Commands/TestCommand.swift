@@ -1,0 +1,49 @@
+import ArgumentParser
+import CDTQuery
+
+struct TestCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "test",
+    abstract: "Run golden-file query tests.",
+    discussion: """
+      Runs every case of every *.test file in DIR in memory, without an index and with the file's indexes; all must
+      give the golden answer. The form of the files is in docs/cli.md. Exit code 1 tells of failures.
+
+      EXAMPLE
+        $ mkdir goldens
+        $ printf '== documents\\n{"_id":"mike","age":36}\\n== adults\\n{"age":{"$gte":18}}\\n----\\nmike\\n' > goldens/age.test
+        $ cdtquery test goldens
+        1 passed, 0 failed
+      """)
+
+  @Argument(help: "A directory of *.test files, or such a file.") var path = "QueryFixtures"
+  @Flag(help: "Write the answers that are given into the files, and fail, so that the change is looked at.")
+  var record = false
+
+  func run() throws {
+    let files = try FixtureFiles(path)
+    var (passed, failed, recorded) = (0, 0, 0)
+    for file in files.paths {
+      let fixture = try files.fixture(file)
+      for outcome in try files.run(fixture) {
+        if outcome.hasPassed { passed += 1 } else { failed += 1 }
+        try report(outcome)
+      }
+      if record, try files.record(fixture, file) {
+        recorded += 1
+        Message.write("cdtquery: recorded \(file)")
+      }
+    }
+    try Output.standard.line(
+      "\(passed) passed, \(failed) failed" + (record ? ", \(recorded) files recorded" : ""))
+    if failed > 0 || record { throw ExitStatus.findings }
+  }
+
+  private func report(_ outcome: FixtureOutcome) throws {
+    for finding in outcome.findings {
+      try Output.standard.line("\(outcome.place): \(outcome.name)")
+      try Output.standard.line("  \(finding.way)")
+      for line in finding.difference { try Output.standard.line("    \(line)") }
+    }
+  }
+}
