@@ -18,7 +18,7 @@ public final class Datastore: Sendable {
   public let name: String
 
   /// The datastore's own directory.
-  let directory: String
+  package let directory: String
   let options: DatastoreOptions
   /// What tells this store from every other, also from one that had its name before.
   package let storeID: String

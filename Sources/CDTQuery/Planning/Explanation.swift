@@ -17,18 +17,21 @@ public struct Explanation: Sendable, CustomStringConvertible {
   /// The plan as a tree.
   public let description: String
 
-  init(query: Query, plan: QueryPlan, sql: QuerySQL, lastSequence: Int64, storeName: String) {
+  init(query: Query, plan: QueryPlan, sql: QuerySQL, lastSequence: Int64, store: String) {
     let source = plan.sourceText
     let residual = plan.residualText
     let order = plan.orderText
-    let command = plan.wishedIndex.isEmpty ? nil : Self.command(plan.wishedIndex, store: storeName)
+    let command = plan.wishedIndex?.command(store: store)
     let waiting = max(0, lastSequence - (plan.accesses.map(\.index.watermark).min() ?? lastSequence))
     var lines = [source]
     lines.append("left to the matcher: \(residual)")
     lines.append("order: \(order)")
     if plan.skip > 0 { lines.append("skip: \(plan.skip)") }
     if plan.limit > 0 { lines.append("limit: \(plan.limit)") }
-    if waiting > 0 { lines.append("not in the index yet: up to \(waiting) writes, put to the matcher") }
+    if waiting > 0 {
+      lines.append(
+        "not in the index yet: up to \(waiting) \(waiting == 1 ? "write" : "writes"), put to the matcher")
+    }
     for index in plan.considered {
       lines.append("index \"\(index.name)\": \(index.isUsed ? "used" : "not used"), \(index.reason)")
     }
@@ -50,23 +53,6 @@ public struct Explanation: Sendable, CustomStringConvertible {
     lines.enumerated().map { number, line in
       number == 0 ? line : (number == lines.count - 1 ? "└ " : "├ ") + line
     }.joined(separator: "\n")
-  }
-
-  private static func command(_ fields: [String], store: String) -> String {
-    let quoted = fields.map { field in
-      field.utf8.allSatisfy(Self.isPlain)
-        ? field : "'\(field.split(separator: "'").joined(separator: "'\\''"))'"
-    }
-    return "cdtquery index create \(store) \(quoted.joined(separator: " "))"
-  }
-
-  private static func isPlain(_ byte: UInt8) -> Bool {
-    switch byte {
-    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "-"):
-      true
-    default: false
-    }
   }
 }
 

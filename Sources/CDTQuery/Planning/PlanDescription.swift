@@ -49,9 +49,9 @@ struct PlanDescription {
     }
   }
 
-  /// The fields of an index that would help a scan: those asked for a value first, then one range or the sort.
-  func wishedIndex(_ source: QueryPlan.Source) -> [String] {
-    guard case .scan = source else { return [] }
+  /// The index that would help a scan: the fields asked for a value first, then one range or the sort.
+  func wishedIndex(_ source: QueryPlan.Source) -> WishedIndex? {
+    guard case .scan = source else { return nil }
     var points: [FieldPath] = []
     var ranges: [FieldPath] = []
     for case .field(let path, let predicate) in conjuncts where path.documentField == nil {
@@ -60,13 +60,13 @@ struct PlanDescription {
       }
       if case .points = found.access { points.append(path) } else { ranges.append(path) }
     }
-    var wished = points
-    if let range = ranges.first, !wished.contains(range) { wished.append(range) }
+    var wished = WishedIndex()
+    for path in points + ranges.prefix(1) { wished.add(path) }
     if ranges.isEmpty {
-      for field in query.sort.fields where field.path.documentField == nil && !wished.contains(field.path) {
-        wished.append(field.path)
+      for field in query.sort.fields where field.path.documentField == nil {
+        wished.add(field.path, isDescending: field.isDescending)
       }
     }
-    return wished.map(\.text)
+    return wished.isEmpty ? nil : wished
   }
 }

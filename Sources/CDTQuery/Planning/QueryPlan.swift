@@ -40,7 +40,7 @@ package struct QueryPlan: Sendable {
   /// Every index that there is, and why it was used or not.
   package let considered: [ConsideredIndex]
   /// The fields of an index that would help, when none did.
-  package let wishedIndex: [String]
+  package let wishedIndex: WishedIndex?
 
   /// The accesses of the source, for what is said of indexes.
   package var accesses: [IndexAccess] {

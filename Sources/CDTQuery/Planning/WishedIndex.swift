@@ -1,0 +1,40 @@
+/// An index that does not exist and would help a query.
+package struct WishedIndex: Sendable, Hashable {
+  private var fields: [SortOrder.Field] = []
+
+  var isEmpty: Bool { fields.isEmpty }
+
+  /// Adds a field, unless it is there.
+  mutating func add(_ path: FieldPath, isDescending: Bool = false) {
+    guard !fields.contains(where: { $0.path == path }) else { return }
+    fields.append(SortOrder.Field(path: path, isDescending: isDescending))
+  }
+
+  /// The command that makes it: `cdtquery index create people/contacts name age:desc`.
+  func command(store: String) -> String {
+    let words = fields.map { field in
+      // A last ":asc" or ":desc" of a name would be taken for the direction.
+      let isAmbiguous = field.path.text.hasSuffix(":asc") || field.path.text.hasSuffix(":desc")
+      return field.path.text + (field.isDescending ? ":desc" : isAmbiguous ? ":asc" : "")
+    }
+    let ends = words.contains { $0.hasPrefix("-") } ? ["--"] : []
+    let line = ["cdtquery", "index", "create"] + ends + [store] + words
+    return line.map(Self.quoted).joined(separator: " ")
+  }
+
+  /// A word as a shell takes it for itself.
+  private static func quoted(_ word: String) -> String {
+    if !word.isEmpty, word.utf8.allSatisfy(isPlain) { return word }
+    return "'" + word.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
+  }
+
+  private static func isPlain(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "-"),
+      UInt8(ascii: "/"), UInt8(ascii: ":"):
+      true
+    default: false
+    }
+  }
+}
