@@ -49,7 +49,7 @@ let package = Package(
     .testTarget(name: "SQLiteTests", dependencies: ["SQLite"], swiftSettings: settings),
     .testTarget(
       name: "CDTDatastoreTests", dependencies: ["CDTDatastore"], swiftSettings: settings),
-    .testTarget(name: "CDTQueryTests", dependencies: ["CDTQuery"], swiftSettings: settings),
+    .testTarget(name: "CDTQueryTests", dependencies: ["CDTQuery"], exclude: ["Goldens"], swiftSettings: settings),
     .testTarget(name: "cdtqueryTests", dependencies: ["cdtquery"], swiftSettings: settings),
   ]
 )
