@@ -48,8 +48,10 @@ let package = Package(
     .testTarget(name: "JSONTests", dependencies: ["JSON"], swiftSettings: settings),
     .testTarget(name: "SQLiteTests", dependencies: ["SQLite"], swiftSettings: settings),
     .testTarget(
-      name: "CDTDatastoreTests", dependencies: ["CDTDatastore"], swiftSettings: settings),
-    .testTarget(name: "CDTQueryTests", dependencies: ["CDTQuery"], exclude: ["Goldens"], swiftSettings: settings),
+      name: "CDTDatastoreTests", dependencies: ["CDTDatastore", "CDTQuery", "JSON", "SQLite"],
+      swiftSettings: settings),
+    .testTarget(
+      name: "CDTQueryTests", dependencies: ["CDTQuery"], exclude: ["Goldens"], swiftSettings: settings),
     .testTarget(name: "cdtqueryTests", dependencies: ["cdtquery"], swiftSettings: settings),
   ]
 )

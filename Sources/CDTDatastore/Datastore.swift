@@ -23,6 +23,8 @@ public final class Datastore: Sendable {
   /// What tells this store from every other, also from one that had its name before.
   package let storeID: String
 
+  /// The database file that was opened. One that is deleted elsewhere may be followed by another under its path.
+  private let identity: FileIdentity?
   private let writer: WriterLock
   private let readers: ConnectionPool<CoreReader>
   private let lifetime = Mutex(Lifetime())
@@ -38,13 +40,22 @@ public final class Datastore: Sendable {
     self.options = options
     try FileSystem.makeDirectory(directory)
     let path = "\(directory)/\(DatabaseFile.name)"
-    let connection = try DatabaseFile.openWriter(path, options: options)
-    storeID = try DatabaseFile.storeID(connection)
-    writer = WriterLock(connection)
+    let (connection, storeID) = try DatabaseFile.openWriter(path, options: options)
+    self.storeID = storeID
+    let identity = FileIdentity(path)
+    self.identity = identity
+    writer = WriterLock(connection) { FileIdentity(path) == identity }
     readers = ConnectionPool(
-      open: { CoreReader(try DatabaseFile.openReader(path, options: options)) },
+      open: {
+        let connection = try DatabaseFile.openReader(path, options: options)
+        guard FileIdentity(path) == identity else { throw DatastoreError.closed(name) }
+        return CoreReader(connection)
+      },
       shut: { $0.connection.close() })
   }
+
+  /// Whether the file that was opened is still the one under its path.
+  var hasFile: Bool { FileIdentity(databasePath) == identity }
 
   deinit {
     close()
@@ -128,15 +139,25 @@ public final class Datastore: Sendable {
       return try readers.withReader { try body($0.connection) }
     } catch let error as SQLiteError {
       try checkOpen()
+      guard hasFile else { throw DatastoreError.closed(name) }
       throw DatastoreError(error, path: databasePath)
     }
+  }
+
+  /// Runs `body` with a reader that sees one state of the store, however many statements it takes.
+  func readSnapshot<R>(_ body: (Connection) throws -> R) throws -> R {
+    try read { connection in try connection.transaction(.deferred) { try body(connection) } }
   }
 
   /// Runs `body` with the writer, when it is this caller's turn.
   func withWriter<R>(_ body: (SessionWriter) throws -> R) throws -> R {
     try checkOpen()
     do {
-      return try writer.withConnection(named: name, body)
+      return try writer.withConnection(named: name) { writer in
+        // What is written to a file that was deleted elsewhere would be lost.
+        guard hasFile else { throw DatastoreError.closed(name) }
+        return try body(writer)
+      }
     } catch let error as SQLiteError {
       throw DatastoreError(error, path: databasePath)
     }

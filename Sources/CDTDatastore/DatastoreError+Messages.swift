@@ -78,6 +78,12 @@ extension DatastoreError {
       "the body is nested deeper than \(JSONParsingOptions().maximumDepth) levels; make it flatter")
   }
 
+  static func nothingToDecode(_ id: String?) -> DatastoreError {
+    DatastoreError(
+      .missingBody, documentID: id,
+      "the revision has no body to decode; give it one, or read the document first")
+  }
+
   static func noSuchDocument(_ id: String) -> DatastoreError {
     DatastoreError(
       .notFound, documentID: id, "there is no document \(quoted(id)); check the id, or create it")
@@ -127,6 +133,14 @@ extension DatastoreError {
     DatastoreError(.corrupt, "\(path) is damaged: \(what); restore it from a backup")
   }
 
+  static func sequencesExhausted(_ path: String) -> DatastoreError {
+    damaged(path, "its last sequence is the highest there is")
+  }
+
+  static func invalidPath(_ path: String) -> DatastoreError {
+    DatastoreError(.io, "the path \(quoted(path)) has a NUL character; choose another")
+  }
+
   static func notADirectory(_ path: String) -> DatastoreError {
     DatastoreError(
       .io, "\(path) is a file where a directory should be; move it away or choose another directory")
@@ -145,7 +159,7 @@ extension DatastoreError {
       self.init(.busy, "another process is writing to \(place); try again when it is done")
     } else if error.isFull {
       self.init(.full, "the disk is full: nothing was saved in \(place); free some space and try again")
-    } else if error.isCorrupt {
+    } else if error.isCorrupt || error.isUnknownName {
       self.init(.corrupt, "\(place) is damaged: \(error.message); restore it from a backup")
     } else if error.isReadOnly {
       self.init(.io, "\(place) can't be written to: \(error.message); check its permissions")

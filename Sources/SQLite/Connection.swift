@@ -23,8 +23,9 @@ package final class Connection {
       case .readWrite: SQLITE_OPEN_READWRITE
       case .readWriteCreate: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
       }
+    try Self.check(path)
     var opened: OpaquePointer?
-    let code = sqlite3_open_v2(path, &opened, access | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nil)
+    let code = sqlite3_open_v2(Self.plain(path), &opened, access | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nil)
     guard code == SQLITE_OK, let opened else {
       let message = opened.map { String(cString: sqlite3_errmsg($0)) } ?? "out of memory"
       sqlite3_close_v2(opened)
@@ -33,6 +34,18 @@ package final class Connection {
     handle = opened
     _ = csqlite_db_config(opened, SQLITE_DBCONFIG_DEFENSIVE, 1)
     sqlite3_busy_timeout(opened, Int32(clamping: busyTimeout.milliseconds))
+  }
+
+  /// The system would take a path up to its first NUL, which is another file's.
+  private static func check(_ path: String) throws(SQLiteError) {
+    guard !path.utf8.contains(0) else {
+      throw SQLiteError(extendedCode: SQLITE_CANTOPEN, message: "the path has a NUL character")
+    }
+  }
+
+  /// The path in a form that SQLite does not take for a URI, whose parameters could ask for anything.
+  private static func plain(_ path: String) -> String {
+    path.utf8.starts(with: "file:".utf8) ? "./\(path)" : path
   }
 
   deinit {
@@ -44,8 +57,14 @@ package final class Connection {
     guard let handle else { return }
     self.handle = nil
     statements.removeAll()
-    // Statements that someone still holds keep SQLite's side alive until they go.
     sqlite3_close_v2(handle)
+  }
+
+  /// Whether the write-ahead log stays as it is when the last connection to the file closes. Otherwise it is copied into
+  /// the file and removed, by its path.
+  package func setKeepsLogOnClose(_ keepsLog: Bool) {
+    guard let handle else { return }
+    _ = csqlite_db_config(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, keepsLog ? 1 : 0)
   }
 
   package var isClosed: Bool { handle == nil }
@@ -96,8 +115,9 @@ package final class Connection {
 
   /// Makes another database file readable under a name; the name is the caller's, never a user's.
   package func attach(path: String, as name: String) throws(SQLiteError) {
+    try Self.check(path)
     let statement = try statement("ATTACH ?1 AS \(name)")
-    try statement.bind(path, at: 1)
+    try statement.bind(Self.plain(path), at: 1)
     try statement.run()
   }
 
@@ -147,6 +167,8 @@ package final class Connection {
 /// The statements of a connection, the least recently used let go first.
 private struct StatementCache {
   private var entries: [String: (statement: Statement, used: Int)] = [:]
+  /// Statements that are not kept but may still be held by someone; closing ends them too.
+  private var others: [Weak] = []
   private var clock = 0
   private static let capacity = 64
 
@@ -158,24 +180,36 @@ private struct StatementCache {
   }
 
   mutating func insert(_ statement: Statement) {
-    guard entries[statement.sql] == nil else { return }
+    guard entries[statement.sql] == nil else { return keepTrack(of: statement) }
     clock += 1
     if entries.count >= Self.capacity, let oldest = entries.min(by: { $0.value.used < $1.value.used })?.key {
-      entries[oldest] = nil
+      if let evicted = entries.removeValue(forKey: oldest) { keepTrack(of: evicted.statement) }
     }
     entries[statement.sql] = (statement, clock)
   }
 
   mutating func removeAll() {
     for entry in entries.values { entry.statement.finalize() }
+    for other in others { other.statement?.finalize() }
     entries = [:]
+    others = []
+  }
+
+  private mutating func keepTrack(of statement: Statement) {
+    others.removeAll { $0.statement == nil }
+    others.append(Weak(statement: statement))
+  }
+
+  private struct Weak {
+    weak var statement: Statement?
   }
 }
 
 extension Duration {
   fileprivate var milliseconds: Int64 {
     let (seconds, attoseconds) = components
-    let (product, overflow) = seconds.multipliedReportingOverflow(by: 1000)
-    return overflow ? .max : product.addingReportingOverflow(attoseconds / 1_000_000_000_000_000).partialValue
+    // Far more than SQLite can be told to wait, and far less than could overflow here.
+    let bounded = min(max(seconds, -1), Int64(Int32.max))
+    return bounded * 1000 + attoseconds / 1_000_000_000_000_000
   }
 }

@@ -23,6 +23,8 @@ package struct SQLiteError: Error, Sendable, Hashable {
   package var isFull: Bool { code == SQLITE_FULL }
   /// The file is damaged, or is no SQLite database.
   package var isCorrupt: Bool { code == SQLITE_CORRUPT || code == SQLITE_NOTADB }
+  /// The SQL names a table, a column or a function that is not there, or is malformed.
+  package var isUnknownName: Bool { extendedCode == SQLITE_ERROR && message.hasPrefix("no such ") }
   package var isReadOnly: Bool { code == SQLITE_READONLY }
   package var isConstraint: Bool { code == SQLITE_CONSTRAINT }
   package var isInterrupted: Bool { code == SQLITE_INTERRUPT }

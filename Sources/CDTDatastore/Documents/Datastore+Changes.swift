@@ -1,3 +1,4 @@
+import JSON
 import SQLite
 
 /// A document that has changed.
@@ -10,6 +11,20 @@ public struct Change: Sendable, Hashable {
   public let revision: RevisionID
   /// Whether the document is deleted.
   public let isDeleted: Bool
+
+  /// Whether both say the same; ids are compared byte for byte.
+  public static func == (left: Change, right: Change) -> Bool {
+    left.sequence == right.sequence && left.id.hasSameBytes(as: right.id) && left.revision == right.revision
+      && left.isDeleted == right.isDeleted
+  }
+
+  /// Equal changes hash alike.
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(sequence)
+    hasher.combine(KeyBytes(id))
+    hasher.combine(revision)
+    hasher.combine(isDeleted)
+  }
 }
 
 /// Some of a datastore's changes, and where to go on.
@@ -31,7 +46,7 @@ extension Datastore {
   ///
   /// - Parameters:
   ///   - sequence: The `lastSequence` of the changes that were read before; 0 gives every document.
-  ///   - limit: How many changes to give at most, or `nil` for all.
+  ///   - limit: How many changes to give at most, or `nil` for all; fewer than none are none.
   /// - Complexity: O(log *n* + *changes*).
   ///
   /// Source: `docs/crud.md`, Changes.
@@ -42,7 +57,7 @@ extension Datastore {
       )
       defer { statement.reset() }
       try statement.bind(sequence, at: 1)
-      try statement.bind(Int64(limit ?? -1), at: 2)
+      try statement.bind(limit.map { Int64(max(0, $0)) } ?? -1, at: 2)
       var documents: [Change] = []
       while try statement.step() {
         documents.append(

@@ -11,12 +11,12 @@ extension Datastore {
   ///
   /// - Throws: ``DatastoreError`` with the code `.notFound`, also when the revision's body was compacted.
   public func document(withID id: String, revision: RevisionID) throws -> DocumentRevision {
-    try read { try DocumentReading(connection: $0).document(withID: id, revision: revision) }
+    try readSnapshot { try DocumentReading(connection: $0).document(withID: id, revision: revision) }
   }
 
   /// The winners of several documents in the order asked; unknown ones are left out, deleted ones are flagged.
   public func documents(withIDs ids: [String]) throws -> [DocumentRevision] {
-    try read { try DocumentReading(connection: $0).documents(withIDs: ids) }
+    try readSnapshot { try DocumentReading(connection: $0).documents(withIDs: ids) }
   }
 
   /// All documents that are not deleted, by id.
@@ -27,8 +27,8 @@ extension Datastore {
   /// A page of the documents that are not deleted, by id.
   ///
   /// - Parameters:
-  ///   - offset: How many documents are passed over.
-  ///   - limit: How many are given at most, or `nil` for all.
+  ///   - offset: How many documents are passed over; fewer than none are none.
+  ///   - limit: How many are given at most, or `nil` for all; fewer than none are none.
   ///   - descending: Whether the last id comes first.
   public func allDocuments(
     offset: Int, limit: Int? = nil, descending: Bool = false
@@ -45,7 +45,7 @@ extension Datastore {
 
   /// How many documents there are, deleted ones not counted.
   public var documentCount: Int {
-    get throws { try read { try DocumentReading(connection: $0).documentCount() } }
+    get throws { try readSnapshot { try DocumentReading(connection: $0).documentCount() } }
   }
 
   /// A revision and those that led to it, newest first. Revisions that were compacted have no body.
@@ -54,6 +54,6 @@ extension Datastore {
   public func revisionHistory(of revision: DocumentRevision) throws -> [DocumentRevision] {
     guard let id = revision.id else { throw DatastoreError.missingID() }
     guard let revisionID = revision.revision else { throw DatastoreError.missingRevision(id) }
-    return try read { try DocumentReading(connection: $0).history(of: id, from: revisionID) }
+    return try readSnapshot { try DocumentReading(connection: $0).history(of: id, from: revisionID) }
   }
 }

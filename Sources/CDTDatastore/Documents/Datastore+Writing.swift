@@ -12,9 +12,11 @@ extension Datastore {
   public func write<R>(_ body: (WriteTransaction) throws -> R) throws -> R {
     let (result, lastSequence) = try withWriter { writer in
       try writer.transaction { connection in
-        let transaction = try WriteTransaction(connection, named: name)
+        let transaction = try WriteTransaction(connection, named: name, path: databasePath)
         defer { transaction.end() }
-        return (try body(transaction), transaction.lastSequence)
+        let result = try body(transaction)
+        try transaction.checkIntact()
+        return (result, transaction.lastSequence)
       }
     }
     for each in extensions { each.didCommit(lastSequence: lastSequence) }

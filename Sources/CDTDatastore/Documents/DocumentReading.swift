@@ -57,7 +57,7 @@ struct DocumentReading {
        ORDER BY id \(descending ? "DESC" : "ASC") LIMIT ?1 OFFSET ?2
       """)
     defer { statement.reset() }
-    try statement.bind(Int64(limit ?? -1), at: 1)
+    try statement.bind(limit.map { Int64(max(0, $0)) } ?? -1, at: 1)
     try statement.bind(Int64(max(0, offset)), at: 2)
     var documents: [DocumentRevision] = []
     while try statement.step() { documents.append(try DocumentRevision(row: statement)) }

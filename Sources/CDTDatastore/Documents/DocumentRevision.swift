@@ -64,4 +64,21 @@ public struct DocumentRevision: Sendable, Hashable {
     sequence = whole.sequence
     isProjected = true
   }
+
+  /// Whether both say the same; ids are compared byte for byte, and bodies with their members in any order.
+  public static func == (left: DocumentRevision, right: DocumentRevision) -> Bool {
+    left.id.map(KeyBytes.init) == right.id.map(KeyBytes.init) && left.revision == right.revision
+      && left.body == right.body && left.isDeleted == right.isDeleted && left.sequence == right.sequence
+      && left.isProjected == right.isProjected
+  }
+
+  /// Equal revisions hash alike.
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(id.map(KeyBytes.init))
+    hasher.combine(revision)
+    hasher.combine(body)
+    hasher.combine(isDeleted)
+    hasher.combine(sequence)
+    hasher.combine(isProjected)
+  }
 }

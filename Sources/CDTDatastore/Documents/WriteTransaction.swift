@@ -15,11 +15,14 @@ import SQLite
 /// Source: `docs/crud.md`, Transactions.
 public final class WriteTransaction {
   private let name: String
+  private let path: String
   private var open: Connection?
+  private var failure: DatastoreError?
   private(set) var lastSequence: Int64
 
-  init(_ connection: Connection, named name: String) throws {
+  init(_ connection: Connection, named name: String, path: String) throws {
     self.name = name
+    self.path = path
     open = connection
     lastSequence = try connection.scalar("SELECT max(sequence) FROM documents")
   }
@@ -28,36 +31,54 @@ public final class WriteTransaction {
     open = nil
   }
 
-  func connection() throws(DatastoreError) -> Connection {
-    guard let open else { throw .closed(name) }
-    return open
+  /// Refuses to go on after the database has failed within a change: part of the change may have been made, or SQLite
+  /// may have ended the transaction. A closure that passes over the error must not have that committed.
+  func checkIntact() throws(DatastoreError) {
+    if let failure { throw failure }
   }
 
-  func nextSequence() -> Int64 {
-    lastSequence += 1
-    return lastSequence
+  private func use<R>(_ body: (Connection) throws -> R) throws -> R {
+    guard let open else { throw DatastoreError.closed(name) }
+    try checkIntact()
+    do {
+      return try body(open)
+    } catch let error as SQLiteError {
+      let mapped = DatastoreError(error, path: path)
+      failure = mapped
+      throw mapped
+    } catch let error as DatastoreError where error.code == .corrupt {
+      failure = error
+      throw error
+    }
+  }
+
+  private func nextSequence() throws(DatastoreError) -> Int64 {
+    let (next, overflow) = lastSequence.addingReportingOverflow(1)
+    guard !overflow else { throw .sequencesExhausted(path) }
+    lastSequence = next
+    return next
   }
 
   // MARK: Reading
 
   /// The winner of a document, as ``Datastore/document(withID:)``.
   public func document(withID id: String) throws -> DocumentRevision {
-    try DocumentReading(connection: try connection()).document(withID: id)
+    try use { try DocumentReading(connection: $0).document(withID: id) }
   }
 
   /// A revision of a document, as ``Datastore/document(withID:revision:)``.
   public func document(withID id: String, revision: RevisionID) throws -> DocumentRevision {
-    try DocumentReading(connection: try connection()).document(withID: id, revision: revision)
+    try use { try DocumentReading(connection: $0).document(withID: id, revision: revision) }
   }
 
   /// The winners of several documents, as ``Datastore/documents(withIDs:)``.
   public func documents(withIDs ids: [String]) throws -> [DocumentRevision] {
-    try DocumentReading(connection: try connection()).documents(withIDs: ids)
+    try use { try DocumentReading(connection: $0).documents(withIDs: ids) }
   }
 
   /// The winner's id of a document that is there.
   package func winner(of id: String) throws -> RevisionID {
-    guard let row = try DocumentRow.find(id, on: try connection()) else {
+    guard let row = try use({ try DocumentRow.find(id, on: $0) }) else {
       throw DatastoreError.noSuchDocument(id)
     }
     return row.revision
@@ -68,11 +89,11 @@ public final class WriteTransaction {
   /// Saves a revision as a new document, as ``Datastore/createDocument(from:)``.
   @discardableResult
   public func createDocument(from revision: DocumentRevision) throws -> DocumentRevision {
+    let id = revision.id ?? DocumentID.make()
+    if revision.isProjected { throw DatastoreError.projected(id) }
     if let known = revision.revision, !revision.isDeleted {
       throw DatastoreError.hasRevision(revision.id ?? known.description)
     }
-    let id = revision.id ?? DocumentID.make()
-    if revision.isProjected { throw DatastoreError.projected(id) }
     let body = try BodyText(revision.body, id: revision.id)
     let made = try createDocument(id: id, body: body)
     return DocumentRevision(id: id, revision: made.revision, body: revision.body, sequence: made.sequence)
@@ -82,21 +103,23 @@ public final class WriteTransaction {
   @discardableResult
   package func createDocument(id: String, body: BodyText) throws -> (revision: RevisionID, sequence: Int64) {
     try DocumentID.check(id)
-    let writing = DocumentWriting(connection: try connection())
-    let existing = try DocumentRow.find(id, on: writing.connection)
-    if let existing, !existing.isDeleted { throw DatastoreError.documentExists(id) }
-    let revision = try RevisionDigest.revision(
-      after: existing?.revision, isDeleted: false, canonicalBody: body.canonical)
-    let sequence = nextSequence()
-    if let existing {
-      try writing.graft(
-        NewRevision(
-          revision, parent: existing.revision, sequence: sequence, isDeleted: false, body: body.text),
-        onto: existing)
-    } else {
-      try writing.insert(id: id, revision: revision, sequence: sequence, body: body.text)
+    return try use { connection in
+      let existing = try DocumentRow.find(id, on: connection)
+      if let existing, !existing.isDeleted { throw DatastoreError.documentExists(id) }
+      let revision = try RevisionDigest.revision(
+        after: existing?.revision, isDeleted: false, canonicalBody: body.canonical)
+      let sequence = try nextSequence()
+      let writing = DocumentWriting(connection: connection)
+      if let existing {
+        try writing.graft(
+          NewRevision(
+            revision, parent: existing.revision, sequence: sequence, isDeleted: false, body: body.text),
+          onto: existing)
+      } else {
+        try writing.insert(id: id, revision: revision, sequence: sequence, body: body.text)
+      }
+      return (revision, sequence)
     }
-    return (revision, sequence)
   }
 
   /// Saves a change to a document, as ``Datastore/updateDocument(from:)``.
@@ -126,10 +149,13 @@ public final class WriteTransaction {
   /// Deletes a document in its entirety, as ``Datastore/deleteDocument(withID:)``.
   @discardableResult
   public func deleteDocument(withID id: String) throws -> [DocumentRevision] {
-    let connection = try connection()
-    guard let row = try DocumentRow.find(id, on: connection) else { throw DatastoreError.noSuchDocument(id) }
-    guard !row.isDeleted else { throw DatastoreError.documentDeleted(id) }
-    let leaves = try DocumentWriting(connection: connection).liveLeaves(of: row)
+    let leaves = try use { connection in
+      guard let row = try DocumentRow.find(id, on: connection) else {
+        throw DatastoreError.noSuchDocument(id)
+      }
+      guard !row.isDeleted else { throw DatastoreError.documentDeleted(id) }
+      return try DocumentWriting(connection: connection).liveLeaves(of: row)
+    }
     return try leaves.map { try delete($0, of: id) }
   }
 
@@ -142,18 +168,20 @@ public final class WriteTransaction {
   private func append(
     to parent: RevisionID, of id: String, isDeleted: Bool, body: BodyText
   ) throws -> (revision: RevisionID, sequence: Int64) {
-    let writing = DocumentWriting(connection: try connection())
-    guard let row = try DocumentRow.find(id, on: writing.connection) else {
-      throw DatastoreError.noSuchDocument(id)
+    try use { connection in
+      guard let row = try DocumentRow.find(id, on: connection) else {
+        throw DatastoreError.noSuchDocument(id)
+      }
+      let writing = DocumentWriting(connection: connection)
+      guard try writing.isLeaf(parent, of: row) else { throw DatastoreError.notALeaf(parent, of: id) }
+      let revision = try RevisionDigest.revision(
+        after: parent, isDeleted: isDeleted, canonicalBody: body.canonical)
+      let sequence = try nextSequence()
+      try writing.graft(
+        NewRevision(revision, parent: parent, sequence: sequence, isDeleted: isDeleted, body: body.text),
+        onto: row)
+      return (revision, sequence)
     }
-    guard try writing.isLeaf(parent, of: row) else { throw DatastoreError.notALeaf(parent, of: id) }
-    let revision = try RevisionDigest.revision(
-      after: parent, isDeleted: isDeleted, canonicalBody: body.canonical)
-    let sequence = nextSequence()
-    try writing.graft(
-      NewRevision(revision, parent: parent, sequence: sequence, isDeleted: isDeleted, body: body.text),
-      onto: row)
-    return (revision, sequence)
   }
 
   private static func saved(_ revision: DocumentRevision) throws -> (id: String, revision: RevisionID) {

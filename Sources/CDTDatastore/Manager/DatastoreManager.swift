@@ -38,8 +38,14 @@ public final class DatastoreManager: Sendable {
   /// - Throws: ``DatastoreError``: `.invalidName`, `.newerFormat`, `.corrupt`, `.busy`, `.io`.
   public func datastore(named name: String) throws -> Datastore {
     try DatastoreName.check(name)
+    var deleted: Datastore?
+    // Closing waits for a write that may itself be waiting for this lock, so it is done without.
+    defer { deleted?.close() }
     return try open.withLock { open in
-      if let known = open[name] { return known }
+      if let known = open[name] {
+        guard !known.hasFile else { return known }
+        deleted = open.removeValue(forKey: name)
+      }
       let datastore = try Datastore(name: name, directory: path(name), options: options)
       open[name] = datastore
       return datastore
@@ -69,14 +75,21 @@ public final class DatastoreManager: Sendable {
   /// - Throws: ``DatastoreError`` with the code `.notFound` when there is none of that name.
   public func deleteDatastore(named name: String) throws {
     try DatastoreName.check(name)
-    try open.withLock { open in
-      guard exists(name) else { throw DatastoreError.noSuchDatastore(name, in: directory) }
-      open.removeValue(forKey: name)?.close()
-      let aside = path(Self.deletedPrefix + UUID().uuidString)
-      try FileSystem.rename(path(name), to: aside)
-      try FileSystem.synchronize(directory)
-      try FileSystem.remove(aside)
+    let aside = path(Self.deletedPrefix + UUID().uuidString)
+    var isRenamed = false
+    while !isRenamed {
+      closeDatastore(named: name)
+      isRenamed = try open.withLock { open in
+        // Another thread may have opened it again in between.
+        guard open[name] == nil else { return false }
+        guard exists(name) else { throw DatastoreError.noSuchDatastore(name, in: directory) }
+        try FileSystem.rename(path(name), to: aside)
+        return true
+      }
     }
+    try FileSystem.synchronize(directory)
+    // The datastore is gone with its name; what can't be removed now, the next manager sweeps.
+    try? FileSystem.remove(aside)
   }
 
   /// The names of the datastores in the directory, sorted.

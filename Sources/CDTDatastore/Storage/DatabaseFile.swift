@@ -67,19 +67,25 @@ package enum DatabaseFile {
 
   /// Opens the file for writing, laid out first when it is new.
   ///
+  /// - Returns: The connection, and what tells the store from every other.
   /// - Throws: ``DatastoreError``; a file of a later version, or of someone else, is left as it is.
-  static func openWriter(_ path: String, options: DatastoreOptions) throws -> Connection {
+  static func openWriter(
+    _ path: String, options: DatastoreOptions
+  ) throws -> (connection: Connection, storeID: String) {
     try mapping(path) {
       let connection = try Connection(path: path, mode: .readWriteCreate, busyTimeout: options.busyTimeout)
       do {
-        try check(connection, path)
+        // A file that is refused keeps its log as well.
+        connection.setKeepsLogOnClose(true)
+        try connection.transaction(.deferred) { try check(connection, path) }
+        connection.setKeepsLogOnClose(false)
         // A new file has to be told how it gives pages back before its first table.
         try connection.execute("PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL")
         try configure(connection, options)
         try connection.transaction(.immediate) {
           if try connection.scalar("PRAGMA user_version") == 0 { try lay(connection) }
         }
-        return connection
+        return (connection, try storeID(connection, path))
       } catch {
         connection.close()
         throw error
@@ -91,15 +97,18 @@ package enum DatabaseFile {
   static func openReader(_ path: String, options: DatastoreOptions) throws -> Connection {
     try mapping(path) {
       let connection = try Connection(path: path, mode: .readWrite, busyTimeout: options.busyTimeout)
+      // Leaving the log to the writer, a reader that comes back late removes no other store's.
+      connection.setKeepsLogOnClose(true)
       try configure(connection, options)
       return connection
     }
   }
 
-  static func storeID(_ connection: Connection) throws(SQLiteError) -> String {
+  private static func storeID(_ connection: Connection, _ path: String) throws -> String {
     let statement = try connection.statement("SELECT value FROM meta WHERE key = 'store'")
     defer { statement.reset() }
-    return try statement.step() ? statement.text(0) : ""
+    guard try statement.step() else { throw DatastoreError.damaged(path, "the store's id is missing") }
+    return statement.text(0)
   }
 
   private static func lay(_ connection: Connection) throws {
@@ -117,6 +126,7 @@ package enum DatabaseFile {
 
   private static func check(_ connection: Connection, _ path: String) throws {
     let found = try connection.scalar("PRAGMA user_version")
+    guard found >= 0 else { throw DatastoreError.damaged(path, "it has format \(found)") }
     guard found <= version else { throw DatastoreError.newerFormat(path, version: found, known: version) }
     let application = try connection.scalar("PRAGMA application_id")
     let tables = try connection.scalar("SELECT count(*) FROM sqlite_schema")

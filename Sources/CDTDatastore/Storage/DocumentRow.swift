@@ -41,9 +41,21 @@ extension DocumentRevision {
 
   /// A revision of a row of those columns.
   init(row: Statement) throws(DatastoreError) {
+    let id = row.text(0)
     self.init(
-      id: row.text(0), revision: try RevisionID(stored: row.text(1)),
-      body: row.isNull(4) ? nil : row.withBytes(4) { JSONBytes($0).value(at: 0).objectValue ?? [:] },
+      id: id, revision: try RevisionID(stored: row.text(1)), body: try Self.body(of: row, id: id),
       isDeleted: row.int64(2) != 0, sequence: row.int64(3))
+  }
+
+  private static func body(of row: Statement, id: String) throws(DatastoreError) -> JSONObject? {
+    guard !row.isNull(4) else { return nil }
+    let value = row.withBytes(4) { text in
+      // Stored text was validated, so its ends tell whether it still is what was stored.
+      text.last == UInt8(ascii: "}") ? JSONBytes(text).value(at: 0) : .null
+    }
+    guard case .object(let body) = value else {
+      throw .damaged("the store", "the body of document \(DatastoreError.quoted(id)) is no object")
+    }
+    return body
   }
 }

@@ -15,6 +15,8 @@ enum FileSystem {
 
   /// Makes a directory unless it is there; its parents have to be.
   static func makeDirectory(_ path: String) throws(DatastoreError) {
+    // The system would take the path up to the NUL.
+    guard !path.utf8.contains(0) else { throw .invalidPath(path) }
     guard mkdir(path, 0o777) != 0 else { return }
     let failure = errno
     guard failure == EEXIST else { throw error("create", path, failure) }

@@ -8,6 +8,9 @@ final class WriterLock: Sendable {
   private let connection: Mutex<Held>
   /// The thread that holds the lock, or 0.
   private let holder = Atomic<UInt>(0)
+  /// Whether the connection is to be closed when its holder is done with it.
+  private let isClosing = Atomic(false)
+  private let hasFile: @Sendable () -> Bool
 
   private struct Held: @unchecked Sendable {
     // Sendable without a lock of its own: it lies under the Mutex above.
@@ -15,8 +18,10 @@ final class WriterLock: Sendable {
     var writer: SessionWriter?
   }
 
-  init(_ connection: sending Connection) {
+  /// - Parameter hasFile: Tells whether the file that was opened is still under its path.
+  init(_ connection: sending Connection, hasFile: @escaping @Sendable () -> Bool) {
     self.connection = Mutex(Held(connection: connection, writer: SessionWriter(connection)))
+    self.hasFile = hasFile
   }
 
   /// Waits for the writer and runs `body` with it.
@@ -29,19 +34,28 @@ final class WriterLock: Sendable {
     return try connection.withLock { held in
       guard let writer = held.writer else { throw DatastoreError.closed(name) }
       holder.store(thread, ordering: .relaxed)
-      defer { holder.store(0, ordering: .relaxed) }
+      defer {
+        holder.store(0, ordering: .relaxed)
+        if isClosing.load(ordering: .relaxed) { close(&held) }
+      }
       return try body(writer)
     }
   }
 
   /// Releases the connection, after the write that has it.
   func close() {
-    guard holder.load(ordering: .relaxed) != UInt(pthread_self()) else { return }
-    connection.withLock { held in
-      held.connection?.close()
-      held.connection = nil
-      held.writer = nil
+    guard holder.load(ordering: .relaxed) != UInt(pthread_self()) else {
+      return isClosing.store(true, ordering: .relaxed)
     }
+    connection.withLock { close(&$0) }
+  }
+
+  private func close(_ held: inout Held) {
+    // SQLite removes the log by its path, where another store's may be by now.
+    if !hasFile() { held.connection?.setKeepsLogOnClose(true) }
+    held.connection?.close()
+    held.connection = nil
+    held.writer = nil
   }
 }
 

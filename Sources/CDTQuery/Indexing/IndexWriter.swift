@@ -1,3 +1,4 @@
+import CDTDatastore
 import Glibc
 import JSON
 import SQLite
@@ -140,19 +141,5 @@ package final class IndexWriter: @unchecked Sendable {
       try connection.execute("UPDATE state SET revision = revision + 1")
       return try body()
     }
-  }
-}
-
-/// Which file a path names: another one may have taken its place.
-private struct FileIdentity: Equatable {
-  private let device: UInt
-  private let inode: UInt
-
-  /// `nil` when there is no file.
-  init?(_ path: String) {
-    var status = stat()
-    guard stat(path, &status) == 0 else { return nil }
-    device = UInt(status.st_dev)
-    inode = UInt(status.st_ino)
   }
 }
