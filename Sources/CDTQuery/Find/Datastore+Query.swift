@@ -71,7 +71,7 @@ extension Datastore {
     defer { finish(run, manager: manager) }
     let sql = QuerySQL(run.plan, output: .documents, lastSequence: run.snapshot.lastSequence)
     return Explanation(
-      query: query, plan: run.plan, sql: sql, lastSequence: run.snapshot.lastSequence, storeName: name)
+      query: query, plan: run.plan, sql: sql, lastSequence: run.snapshot.lastSequence, storePath: directoryPath)
   }
 
   // MARK: Running

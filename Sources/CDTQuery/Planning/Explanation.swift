@@ -17,11 +17,11 @@ public struct Explanation: Sendable, CustomStringConvertible {
   /// The plan as a tree.
   public let description: String
 
-  init(query: Query, plan: QueryPlan, sql: QuerySQL, lastSequence: Int64, storeName: String) {
+  init(query: Query, plan: QueryPlan, sql: QuerySQL, lastSequence: Int64, storePath: String) {
     let source = plan.sourceText
     let residual = plan.residualText
     let order = plan.orderText
-    let command = plan.wishedIndex.isEmpty ? nil : Self.command(plan.wishedIndex, store: storeName)
+    let command = plan.wishedIndex.isEmpty ? nil : Self.command(plan.wishedIndex, store: storePath)
     let waiting = max(0, lastSequence - (plan.accesses.map(\.index.watermark).min() ?? lastSequence))
     var lines = [source]
     lines.append("left to the matcher: \(residual)")
@@ -52,18 +52,25 @@ public struct Explanation: Sendable, CustomStringConvertible {
     }.joined(separator: "\n")
   }
 
+  /// The shell command that creates the index, right for any field and any directory.
   private static func command(_ fields: [String], store: String) -> String {
-    let quoted = fields.map { field in
-      field.utf8.allSatisfy(Self.isPlain)
-        ? field : "'\(field.split(separator: "'").joined(separator: "'\\''"))'"
-    }
-    return "cdtquery index create \(store) \(quoted.joined(separator: " "))"
+    // Only a last :asc or :desc is a direction, so a name that ends in one is given another.
+    let arguments = fields.map { $0.hasSuffix(":asc") || $0.hasSuffix(":desc") ? $0 + ":asc" : $0 }
+    let isOptionLike = arguments.contains { $0.hasPrefix("-") } || store.hasPrefix("-")
+    return (["cdtquery index create"] + (isOptionLike ? ["--"] : []) + ([store] + arguments).map(shellQuoted))
+      .joined(separator: " ")
+  }
+
+  private static func shellQuoted(_ text: String) -> String {
+    guard !text.utf8.allSatisfy(isPlain) else { return text }
+    return "'\(text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''"))'"
   }
 
   private static func isPlain(_ byte: UInt8) -> Bool {
     switch byte {
     case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "-"):
+      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "-"),
+      UInt8(ascii: "/"):
       true
     default: false
     }
