@@ -81,6 +81,7 @@ public final class Datastore: Sendable {
 
   // MARK: For extensions
 
+
   /// The path of the database file.
   package var databasePath: String { "\(directory)/\(DatabaseFile.name)" }
 

@@ -8,15 +8,27 @@ struct CDTQueryTool: ParsableCommand {
     commandName: "cdtquery",
     abstract: "Keep JSON documents in a store, and ask for them.",
     discussion: """
-      STORE is the path of a store: the directory of its manager and its name, as in people/contacts. Data goes to
-      standard output, JSON by default; progress and errors go to standard error.
+      STORE is the path of a store: the directory of its manager and its name, as in people/contacts. Data goes to \
+      standard output, JSON by default; progress and errors go to standard error. After -- nothing is an option, \
+      whatever it begins with.
 
-      Exit codes: 0 done, 1 findings of test and check, 64 bad usage, 65 bad data or query, 66 no such store or \
-      document, 69 busy, 70 our fault, 73 cannot create, 74 input or output failed.
+      EXIT CODES
+        0   done
+        1   findings of test and check
+        64  bad usage
+        65  bad data or query
+        66  no such store or document
+        69  busy: another process was writing for too long
+        70  our fault
+        73  cannot create
+        74  input or output failed
 
-      EXAMPLE
-        $ echo '{"_id": "mike", "age": 36}' | cdtquery import people/contacts -
+      EXAMPLE, which those of the commands go on from
+        $ printf '{"_id":"mike","age":36}\\n{"_id":"zoe","age":12}\\n' > people.jsonl
+        $ cdtquery import people/contacts people.jsonl
+        2 imported
         $ cdtquery find people/contacts '{"age": {"$gte": 18}}'
+        {"_id":"mike","_rev":"1-dc7c404fb82b5e0160f925a3aaa9534b","age":36}
       """,
     version: "0.1.0",
     subcommands: [
@@ -52,13 +64,28 @@ struct CDTQueryTool: ParsableCommand {
       Message.write("cdtquery: \(error)")
       return status.rawValue
     }
-    // ArgumentParser's own: help and version are asked for, everything else is bad usage.
-    let text = fullMessage(for: error)
-    if exitCode(for: error).isSuccess {
-      print(text)
-      return ExitStatus.done.rawValue
+    return reportParsing(error)
+  }
+
+  /// Help and version are asked for, bad usage is refused; whatever else comes here should not have.
+  private static func reportParsing(_ error: any Error) -> Int32 {
+    let code = exitCode(for: error)
+    if code.isSuccess {
+      do {
+        try Output.standard.line(fullMessage(for: error))
+        try Output.standard.flush()
+        return ExitStatus.done.rawValue
+      } catch {
+        return report(error)
+      }
     }
-    Message.write(text)
+    guard code == .validationFailure else {
+      Message.write("cdtquery: \(error); this is a defect of cdtquery, please report it")
+      return ExitStatus.fault.rawValue
+    }
+    let text = fullMessage(for: error)
+    let prefix = "Error: "
+    Message.write("cdtquery: " + (text.hasPrefix(prefix) ? String(text.dropFirst(prefix.count)) : text))
     return ExitStatus.usage.rawValue
   }
 }

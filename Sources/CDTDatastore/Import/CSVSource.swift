@@ -3,7 +3,7 @@ import JSON
 /// Comma-separated values, RFC 4180: a header line with the names of the fields, then a document a record.
 ///
 /// A cell that is written as a JSON number, `true` or `false` becomes one; an empty cell is a missing field; anything
-/// else, and every cell in quotes, is a string.
+/// else, every cell in quotes and every `_id` is a string.
 struct CSVSource: DocumentSource {
   private var input: InputBuffer
   private var header: [String]?
@@ -30,14 +30,14 @@ struct CSVSource: DocumentSource {
         message:
           "the record has \(cells.count) cells and the header \(header.count); quote cells that hold commas")
     }
-    return SourceDocument(object: try object(header, cells), file: input.name, line: line)
+    return SourceDocument(object: try object(header, cells, line: line), file: input.name, line: line)
   }
 
   mutating func recover() -> Bool { true }
 
   private mutating func readHeader() throws -> [String]? {
     guard let cells = try record() else { return nil }
-    let names = cells.map { String(decoding: $0.text, as: UTF8.self) }
+    let names = try cells.map { try text($0, line: 1) }
     for (position, name) in names.enumerated() {
       guard !name.isEmpty else {
         throw ImportError(
@@ -57,10 +57,10 @@ struct CSVSource: DocumentSource {
     var isQuoted = false
   }
 
-  private func object(_ header: [String], _ cells: [Cell]) throws -> NormalizedObject {
+  private func object(_ header: [String], _ cells: [Cell], line: Int) throws -> NormalizedObject {
     var object = JSONObject()
     for (name, cell) in zip(header, cells) {
-      if let value = value(cell) { object[name] = value }
+      if let value = try value(cell, of: name, line: line) { object[name] = value }
     }
     do {
       return try object.utf8Text.withUnsafeBytes { try JSONText.normalize($0) }
@@ -69,13 +69,22 @@ struct CSVSource: DocumentSource {
     }
   }
 
-  private func value(_ cell: Cell) -> JSONValue? {
-    if cell.isQuoted { return .string(String(decoding: cell.text, as: UTF8.self)) }
-    guard let first = cell.text.first else { return nil }
+  private func value(_ cell: Cell, of name: String, line: Int) throws -> JSONValue? {
+    guard let first = cell.text.first else { return cell.isQuoted ? "" : nil }
+    if cell.isQuoted || name == "_id" { return .string(try text(cell, line: line)) }
     let isNumber = first == UInt8(ascii: "-") || (0x30...0x39).contains(first)
     let isBoolean = cell.text.elementsEqual("true".utf8) || cell.text.elementsEqual("false".utf8)
     if isNumber || isBoolean, let value = try? JSONValue(parsing: cell.text) { return value }
-    return .string(String(decoding: cell.text, as: UTF8.self))
+    return .string(try text(cell, line: line))
+  }
+
+  private func text(_ cell: Cell, line: Int) throws -> String {
+    guard let text = String(validating: cell.text, as: UTF8.self) else {
+      throw ImportError(
+        file: input.name, line: line, column: 0, message: "the record is not UTF-8; convert the text to UTF-8"
+      )
+    }
+    return text
   }
 
   /// The cells of the next record, or `nil` at the end. A record ends with its line, unless a quote is open.
@@ -83,18 +92,25 @@ struct CSVSource: DocumentSource {
     if input.available == 0, try !input.fill() { return nil }
     var cells = [Cell()]
     var isOpen = false
+    let first = input.line
     while true {
       guard let length = try input.lineLength() else {
-        guard !isOpen else { throw ImportError("the text ends within a quoted cell", at: input) }
+        guard !isOpen else { throw openQuote(first) }
         return cells
       }
       input.withBytes(length) { Self.read($0, into: &cells, &isOpen) }
       let hasFeed = length < input.available
       input.take(length + 1)
       if !isOpen { return cells }
-      guard hasFeed else { throw ImportError("the text ends within a quoted cell", at: input) }
+      guard hasFeed else { throw openQuote(first) }
       cells[cells.count - 1].text.append(UInt8(ascii: "\n"))
     }
+  }
+
+  private func openQuote(_ line: Int) -> ImportError {
+    ImportError(
+      file: input.name, line: line, column: 0,
+      message: "a quote that opens in this record is never closed; close it, or double it if it is text")
   }
 
   private static func read(_ line: UnsafeRawBufferPointer, into cells: inout [Cell], _ isOpen: inout Bool) {

@@ -58,7 +58,7 @@ public struct Importer: Sendable {
   public var idField: String?
   /// What becomes of a document whose id is taken.
   public var onConflict = ConflictRule.fail
-  /// How many documents are written in one transaction.
+  /// How many documents are written in one transaction at most; large documents make it fewer, for the sake of memory.
   public var batch = 1_000
   /// Whether documents that can't be taken are reported and left out; else the first one ends the import.
   public var keepsGoing = false
@@ -110,6 +110,7 @@ public struct Importer: Sendable {
   /// Tells the kinds of JSON apart by the first bytes.
   private func source(_ input: InputBuffer) throws -> any DocumentSource {
     var input = input
+    try input.skipByteOrderMark()
     if format == .csv { return CSVSource(input) }
     if !path.isEmpty { return JSONArraySource(input, at: path) }
     guard let first = try input.nextByte() else { return JSONLinesSource(input) }
@@ -128,6 +129,9 @@ public struct Importer: Sendable {
 
   // MARK: Reading
 
+  /// How many bytes of documents are held at most, besides one document.
+  private static let largestBatch = 8 * 1024 * 1024
+
   /// A document that is ready to be written.
   private struct Prepared {
     let id: String?
@@ -138,9 +142,11 @@ public struct Importer: Sendable {
 
   private func nextBatch(_ source: inout any DocumentSource, _ report: inout Report) throws -> [Prepared] {
     var documents: [Prepared] = []
-    while documents.count < max(1, batch) {
+    var bytes = 0
+    while documents.count < max(1, batch), bytes < Self.largestBatch {
       do {
         guard let next = try source.next() else { break }
+        bytes += next.object.text.count
         do {
           documents.append(try prepare(next))
         } catch let error as ImportError where keepsGoing {
@@ -203,8 +209,11 @@ public struct Importer: Sendable {
         do {
           try write(document, transaction, &report)
         } catch let error as DatastoreError where error.status < 500 {
-          let problem = ImportError(
-            file: document.file, line: document.line, column: 0, message: error.message)
+          let message =
+            error.code == .conflict
+            ? "document \(DatastoreError.quoted(document.id ?? "")) exists; skip or replace such documents (--on-conflict)"
+            : error.message
+          let problem = ImportError(file: document.file, line: document.line, column: 0, message: message)
           guard keepsGoing else { throw problem }
           report.failed += 1
           problems.append(problem)

@@ -76,6 +76,14 @@ struct InputBuffer {
     start = end
   }
 
+  /// Passes over the mark that some programs put at the beginning of UTF-8; it is no part of the text.
+  mutating func skipByteOrderMark() throws(DatastoreError) {
+    while available < 3, try fill() {}
+    guard self[0] == 0xEF, self[1] == 0xBB, self[2] == 0xBF else { return }
+    start += 3
+    taken += 3
+  }
+
   /// Lets white space go and gives the byte after it, or `nil` at the end.
   mutating func nextByte() throws(DatastoreError) -> UInt8? {
     while true {

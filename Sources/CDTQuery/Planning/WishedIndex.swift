@@ -17,7 +17,7 @@ package struct WishedIndex: Sendable, Hashable {
       let isAmbiguous = field.path.text.hasSuffix(":asc") || field.path.text.hasSuffix(":desc")
       return field.path.text + (field.isDescending ? ":desc" : isAmbiguous ? ":asc" : "")
     }
-    let ends = words.contains { $0.hasPrefix("-") } ? ["--"] : []
+    let ends = ([store] + words).contains { $0.hasPrefix("-") } ? ["--"] : []
     let line = ["cdtquery", "index", "create"] + ends + [store] + words
     return line.map(Self.quoted).joined(separator: " ")
   }

@@ -8,6 +8,7 @@ struct CountCommand: ParsableCommand {
     discussion: """
       EXAMPLE
         $ cdtquery count people/contacts '{"age": {"$gte": 18}}'
+        1
       """)
 
   @Argument(help: "The store, DIRECTORY/NAME.") var store: StoreArgument

@@ -11,6 +11,7 @@ struct DeleteCommand: ParsableCommand {
 
       EXAMPLE
         $ cdtquery delete people/contacts zoe
+        {"_id":"zoe","_rev":"2-f58a356b9eb60990966350d5ac1b915c","_deleted":true}
       """)
 
   @Argument(help: "The store, DIRECTORY/NAME.") var store: StoreArgument

@@ -7,20 +7,28 @@ struct DropCommand: ParsableCommand {
     commandName: "drop",
     abstract: "Delete a store with everything in it.",
     discussion: """
+      On a terminal it asks for the store's name first; elsewhere it needs --yes.
+
       EXAMPLE
         $ cdtquery drop people/contacts --yes
+        $ cdtquery list people
       """)
 
   @Argument(help: "The store, DIRECTORY/NAME.") var store: StoreArgument
   @Flag(help: "Don't ask.") var yes = false
 
   func run() throws {
-    let datastore = try store.open()
-    if !yes { try confirm(try datastore.documentCount) }
-    try store.manager().deleteDatastore(named: store.name)
+    // With --yes the store is not opened, so that one too damaged for that can go.
+    if !yes { try confirm() }
+    do {
+      try store.manager().deleteDatastore(named: store.name)
+    } catch let error as DatastoreError where error.code == .notFound {
+      throw store.missing
+    }
   }
 
-  private func confirm(_ documents: Int) throws {
+  private func confirm() throws {
+    let documents = try store.open().documentCount
     guard isatty(STDIN_FILENO) == 1 else {
       throw ToolError(.usage, "nobody is there to ask; to delete the store, add --yes")
     }

@@ -5,9 +5,15 @@ struct ExplainCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "explain",
     abstract: "Tell how a query is answered, and which index would help.",
+    usage: "cdtquery explain <store> <selector> [<options>]",
     discussion: """
       EXAMPLE
         $ cdtquery explain people/contacts '{"age": {"$gte": 18}}' --sort age
+        every document
+        ├ left to the matcher: {"age":{"$gte":18}}
+        ├ order: sorted
+        ├ an index that would help: cdtquery index create people/contacts age
+        …
       """)
 
   enum Format: String, ExpressibleByArgument, CaseIterable {

@@ -9,6 +9,8 @@ struct ExportCommand: ParsableCommand {
     discussion: """
       EXAMPLE
         $ cdtquery export people/contacts
+        {"_id":"mike","_rev":"1-dc7c404fb82b5e0160f925a3aaa9534b","age":36}
+        {"_id":"zoe","_rev":"1-6becd5b6af2701a6fe53470157b9e47d","age":12}
         $ cdtquery export people/contacts contacts.jsonl
       """)
 
@@ -16,8 +18,9 @@ struct ExportCommand: ParsableCommand {
   @Argument(help: "The file to write; - is standard output.") var file = "-"
 
   func run() throws {
-    let output = try Output.writing(to: file)
+    // The store first: a mistyped one should not cost the file of an earlier export.
     let documents = try store.open().find([:], sort: ["_id"])
+    let output = try Output.writing(to: file)
     try documents.forEachJSON { try output.line($0) }
     try output.flush()
   }

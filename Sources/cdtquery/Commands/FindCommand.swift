@@ -7,13 +7,23 @@ struct FindCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "find",
     abstract: "Print the documents that a selector matches, one a line.",
+    usage: """
+      cdtquery find <store> <selector> [<options>]
+      cdtquery find <store> --batch <batch>
+      """,
     discussion: """
-      SELECTOR is JSON, @FILE, - for standard input, or a whole request {"selector": …, "sort": …, "fields": …,
-      "skip": …, "limit": …, "use_index": …}. Options override the request.
+      SELECTOR is JSON, @FILE, - for standard input, or a whole request {"selector": …, "sort": …, "fields": …, \
+      "skip": …, "limit": …, "use_index": …}. Options override the request. A field whose name holds a comma can be \
+      named in a request only.
 
       EXAMPLE
-        $ cdtquery find people/contacts '{"age": {"$gte": 18}}' --sort age:desc --fields age
-        $ echo '{"selector": {"age": 36}}' | cdtquery find people/contacts --batch -
+        $ cdtquery find people/contacts '{}' --sort age --format table
+        _id   _rev                                age
+        ────  ──────────────────────────────────  ───
+        zoe   1-6becd5b6af2701a6fe53470157b9e47d  12
+        mike  1-dc7c404fb82b5e0160f925a3aaa9534b  36
+        $ echo '{"selector": {"age": 12}}' | cdtquery find people/contacts --batch -
+        {"docs":[{"_id":"zoe","_rev":"1-6becd5b6af2701a6fe53470157b9e47d","age":12}]}
       """)
 
   @Argument(help: "The store, DIRECTORY/NAME.") var store: StoreArgument
@@ -22,8 +32,8 @@ struct FindCommand: ParsableCommand {
   @Flag(help: "Print how many documents match.") var count = false
   @Flag(help: "Print the ids only.") var ids = false
   @Flag(help: "Print the plan, and run nothing.") var explain = false
-  @Option(help: "jsonl, json, table, csv, or auto: a table on a terminal, else jsonl.") var format =
-    ResultFormat.jsonl
+  @Option(help: "jsonl, json, table, csv, or auto: a table on a terminal, else jsonl. (default: jsonl)")
+  var format: ResultFormat?
   @Option(help: "Answer one request a line of a file, or of - for standard input, one result a line.")
   var batch: String?
 
@@ -31,6 +41,12 @@ struct FindCommand: ParsableCommand {
     guard (batch == nil) != (selector == nil) else { throw ValidationError("give a selector, or --batch") }
     guard [count, ids, explain].filter(\.self).count <= 1 else {
       throw ValidationError("--count, --ids and --explain exclude each other")
+    }
+    guard batch == nil || (options.isEmpty && format == nil && ![count, ids, explain].contains(true)) else {
+      throw ValidationError("--batch takes no other option; write them into the requests")
+    }
+    guard format == nil || ![count, ids, explain].contains(true) else {
+      throw ValidationError("--format is for documents; leave it out with --count, --ids and --explain")
     }
   }
 
@@ -45,7 +61,7 @@ struct FindCommand: ParsableCommand {
     } else if ids {
       for id in try datastore.find(query).documentIDs { try Output.standard.line(id) }
     } else {
-      try ResultWriter(format: format).write(try datastore.find(query))
+      try ResultWriter(format: format ?? .jsonl).write(try datastore.find(query))
     }
   }
 

@@ -7,8 +7,12 @@ struct GetCommand: ParsableCommand {
     commandName: "get",
     abstract: "Print documents by their ids, one a line.",
     discussion: """
+      An id without a document is told on standard error, and the others are printed; the exit code is 66 then.
+
       EXAMPLE
         $ cdtquery get people/contacts mike zoe
+        {"_id":"mike","_rev":"1-dc7c404fb82b5e0160f925a3aaa9534b","age":36}
+        {"_id":"zoe","_rev":"1-6becd5b6af2701a6fe53470157b9e47d","age":12}
       """)
 
   @Argument(help: "The store, DIRECTORY/NAME.") var store: StoreArgument
@@ -21,12 +25,21 @@ struct GetCommand: ParsableCommand {
 
   func run() throws {
     let datastore = try store.open()
+    let wanted = try revision.map(RevisionArgument.read)
+    var isComplete = true
     for id in ids {
-      let document =
-        try revision.map { try datastore.document(withID: id, revision: try RevisionArgument.read($0)) }
-        ?? datastore.document(withID: id)
-      try Output.standard.line(document.json.text)
+      do {
+        let document =
+          try wanted.map { try datastore.document(withID: id, revision: $0) }
+          ?? datastore.document(withID: id)
+        try Output.standard.line(document.json.text)
+      } catch let error as DatastoreError where error.code == .notFound {
+        try Output.standard.flush()
+        Message.write("cdtquery: \(error)")
+        isComplete = false
+      }
     }
+    if !isComplete { throw ExitStatus.missing }
   }
 }
 

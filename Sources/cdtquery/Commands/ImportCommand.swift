@@ -1,41 +1,53 @@
 public import ArgumentParser
 public import CDTDatastore
+import CDTQuery
 import FoundationEssentials
+import Glibc
 
 struct ImportCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "import",
     abstract: "Bring documents into a store, which is created when it is missing.",
     discussion: """
-      JSON Lines, a JSON array and CouchDB's {"docs": […]} are told apart by their content. The id is the document's
-      _id, or its field that --id names, or it is made; _rev is ignored. Files are read as a stream.
+      JSON Lines, a JSON array and CouchDB's {"docs": […]} are told apart by their content. The id is the document's \
+      _id, or its field that --id names, or it is made; _rev is ignored. Files are read as a stream. The first \
+      document that can't be taken ends the import, with its file, line and column: the batch that it stands in is \
+      not written, those before it are.
 
       EXAMPLE
-        $ printf '{"_id":"mike","age":36}\\n{"_id":"zoe","age":12}\\n' | cdtquery import people/contacts -
-        $ printf 'name,age\\nann,7\\n' | cdtquery import people/contacts - --format csv --id name
+        $ printf 'name,age\\nann,7\\n' > more.csv
+        $ cdtquery import people/contacts more.csv --format csv --id name
+        1 imported
+        $ cdtquery import people/contacts people.jsonl --on-conflict skip
+        0 imported, 2 skipped
       """)
 
   @Argument(help: "The store, DIRECTORY/NAME.") var store: StoreArgument
   @Argument(help: "Files to read; - is standard input, which is also the default.") var files: [String] = []
   @Option(help: "json, or csv with a header line.") var format = Importer.Format.json
-  @Option(name: .customLong("at"), help: "Take the array at this path of one big object, as in 3166-1.")
+  @Option(name: .customLong("at"), help: "Take the array at this path of one big object, as in data.people.")
   var path: String?
   @Option(name: .customLong("id"), help: "The field to take the id from when there is no _id.")
   var idField: String?
   @Option(help: "What becomes of a document whose id is taken: fail, skip or replace.")
   var onConflict = Importer.ConflictRule.fail
-  @Option(help: "How many documents to write in one transaction.") var batch = 1_000
+  @Option(help: "How many documents to write in one transaction at most.") var batch = 1_000
   @Flag(help: "Report documents that can't be taken, and go on.") var keepGoing = false
 
   func validate() throws {
     guard batch > 0 else { throw ValidationError("--batch is a whole number from 1") }
+    guard format == .json || path == nil else {
+      throw ValidationError("--at is a path in JSON; leave it out with --format csv")
+    }
   }
 
   func run() throws {
     let files = files.isEmpty ? ["-"] : files
+    let path = try path.map(Self.names) ?? []
+    for file in files { try Self.checkReadable(file) }
     var importer = Importer(into: try store.create())
     importer.format = format
-    importer.path = path.map { $0.split(separator: ".").map(String.init) } ?? []
+    importer.path = path
     importer.idField = idField
     importer.onConflict = onConflict
     importer.batch = batch
@@ -48,6 +60,22 @@ struct ImportCommand: ParsableCommand {
     progress.finish()
     Message.write(Self.summary(report))
     if report.failed > 0 { throw ExitStatus.data }
+  }
+
+  private static func names(onPath path: String) throws -> [String] {
+    do throws(FieldPath.Fault) {
+      return try FieldPath(path, allowsDollar: true).segments.map { String(decoding: $0.name, as: UTF8.self) }
+    } catch {
+      throw ToolError(
+        .usage, "\"\(path)\" is no path for --at; one looks like data.people, with \\. for a dot")
+    }
+  }
+
+  /// A name that is mistyped is noticed before the store is made and the files before it are read.
+  private static func checkReadable(_ file: String) throws {
+    guard file == "-" || access(file, R_OK) == 0 else {
+      throw ToolError(.io, "can't read \(file): \(String(cString: strerror(errno))); check the path")
+    }
   }
 
   private static func summary(_ report: Importer.Report) -> String {

@@ -7,8 +7,10 @@ struct IndexCommand: ParsableCommand {
     abstract: "Create, list, delete, update or rebuild indexes.",
     discussion: """
       EXAMPLE
-        $ cdtquery index create people/contacts name age:desc
+        $ cdtquery index create people/contacts name age:desc --name by_name
+        by_name
         $ cdtquery index list people/contacts
+        {"name":"by_name","type":"json","fields":["name",{"age":"desc"}],…}
       """,
     subcommands: [Create.self, List.self, Delete.self, Update.self, Rebuild.self])
 
@@ -16,8 +18,11 @@ struct IndexCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "Create an index, or confirm it, and print its name.",
       discussion: """
+        Only a last :asc or :desc is a direction, so that a field may have a colon in its name.
+
         EXAMPLE
-          $ cdtquery index create people/contacts pet.species --name species
+          $ cdtquery index create people/contacts pet.species age:desc
+          pet.species_age-desc
         """)
 
     @Argument(help: "The store, DIRECTORY/NAME.") var store: StoreArgument
@@ -36,7 +41,10 @@ struct IndexCommand: ParsableCommand {
       abstract: "Print the indexes, a JSON object a line.",
       discussion: """
         EXAMPLE
+          $ cdtquery index create people/contacts age --name by_age
+          by_age
           $ cdtquery index list people/contacts
+          {"name":"by_age","type":"json","fields":["age"],"entries":2,…}
         """)
 
     @Argument(help: "The store, DIRECTORY/NAME.") var store: StoreArgument
@@ -52,6 +60,7 @@ struct IndexCommand: ParsableCommand {
       discussion: """
         EXAMPLE
           $ cdtquery index create people/contacts age --name by_age
+          by_age
           $ cdtquery index delete people/contacts by_age
         """)
 

@@ -10,6 +10,7 @@ struct InfoCommand: ParsableCommand {
     discussion: """
       EXAMPLE
         $ cdtquery info people/contacts
+        {"name":"contacts","documents":2,"sequence":2,"bytes":…,"indexes":[]}
       """)
 
   @Argument(help: "The store, DIRECTORY/NAME.") var store: StoreArgument

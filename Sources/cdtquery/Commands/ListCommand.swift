@@ -8,6 +8,7 @@ struct ListCommand: ParsableCommand {
     discussion: """
       EXAMPLE
         $ cdtquery list people
+        contacts
       """)
 
   @Argument(help: "The directory.") var directory: String

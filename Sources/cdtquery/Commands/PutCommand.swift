@@ -7,12 +7,18 @@ struct PutCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "put",
     abstract: "Create a document, or replace one with --rev, and print it.",
+    usage: "cdtquery put <store> [<id>] <body> [--rev <rev>]",
     discussion: """
-      The body is JSON, @FILE, or - for standard input. The id is given, or the body's _id, or it is made; a _rev in
+      The body is JSON, @FILE, or - for standard input. The id is given, or the body's _id, or it is made; a _rev in \
       the body is as good as --rev.
 
       EXAMPLE
-        $ cdtquery put people/contacts ann '{"age": 7}'
+        $ cdtquery put people/contacts eve '{"age": 7}'
+        {"_id":"eve","_rev":"1-51fa796336663b307145483b64ea15d4","age":7}
+        $ echo '{"age": 8}' > new.json
+        $ cdtquery put people/contacts eve @new.json \\
+            --rev 1-51fa796336663b307145483b64ea15d4
+        {"_id":"eve","_rev":"2-97a9d925306b467594084ba2b79705bd","age":8}
       """)
 
   @Argument(help: "The store, DIRECTORY/NAME; it is created when it is missing.") var store: StoreArgument
@@ -26,7 +32,7 @@ struct PutCommand: ParsableCommand {
   }
 
   func run() throws {
-    var body = try JSONObject(parsing: try TextArgument.read(idAndBody[idAndBody.count - 1]))
+    var body = try Self.body(try TextArgument.read(idAndBody[idAndBody.count - 1]))
     var id = try Self.take("_id", from: &body)
     if idAndBody.count == 2 {
       guard id == nil || id.map({ Array($0.utf8) }) == Array(idAndBody[0].utf8) else {
@@ -35,15 +41,30 @@ struct PutCommand: ParsableCommand {
       id = idAndBody[0]
     }
     let parent = try Self.take("_rev", from: &body)
-    let datastore = try store.create()
-    let saved: DocumentRevision
-    if let parent = revision ?? parent {
+    try Output.standard.line(try save(body, id: id, parent: revision ?? parent).json.text)
+  }
+
+  private func save(_ body: JSONObject, id: String?, parent: String?) throws -> DocumentRevision {
+    if let parent {
       guard let id else { throw ToolError(.usage, "a revision replaces a document; give its id") }
-      saved = try datastore.updateDocument(id: id, revision: try RevisionArgument.read(parent), body: body)
-    } else {
-      saved = try datastore.createDocument(from: DocumentRevision(id: id, body: body))
+      let revision = try RevisionArgument.read(parent)
+      return try store.open().updateDocument(id: id, revision: revision, body: body)
     }
-    try Output.standard.line(saved.json.text)
+    do {
+      return try store.create().createDocument(from: DocumentRevision(id: id, body: body))
+    } catch let error as DatastoreError where error.code == .conflict {
+      throw ToolError(
+        .data,
+        "document \(JSONValue.string(id ?? "").text) exists; to replace it, give its revision with --rev")
+    }
+  }
+
+  private static func body(_ text: String) throws -> JSONObject {
+    do {
+      return try JSONObject(parsing: text)
+    } catch {
+      throw ToolError(.data, "the body is not a JSON object: \(error)")
+    }
   }
 
   private static func take(_ key: String, from body: inout JSONObject) throws -> String? {

@@ -12,23 +12,25 @@ struct BatchFinder {
   }
 
   func run(_ file: String) throws {
-    let descriptor = file == "-" ? STDIN_FILENO : open(file, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else {
-      throw ToolError(.io, "can't read \(file): \(String(cString: strerror(errno))); check the path")
-    }
-    var reader = LineReader(descriptor: descriptor, name: file)
+    let isInput = file == "-"
+    let descriptor = isInput ? STDIN_FILENO : try InputFile.open(file)
+    defer { if !isInput { close(descriptor) } }
+    var reader = LineReader(descriptor: descriptor, name: isInput ? "standard input" : file)
     while let line = try reader.next() {
-      if line.allSatisfy(\.isWhitespace) { continue }
+      if line.allSatisfy({ [0x20, 0x09, 0x0D].contains($0) }) { continue }
       try answer(line).withUnsafeBytes { try Output.standard.line($0) }
       try Output.standard.flush()
     }
   }
 
-  private func answer(_ line: String) -> [UInt8] {
+  private func answer(_ line: [UInt8]) -> [UInt8] {
     do {
+      guard let text = String(validating: line, as: UTF8.self) else {
+        throw ToolError(.data, "the line is not UTF-8; convert it to UTF-8")
+      }
       var result = Array("{\"docs\":[".utf8)
       let start = result.count
-      try datastore.find(try Query(parsing: line)).forEachJSON { document in
+      try datastore.find(try Query(parsing: text)).forEachJSON { document in
         if result.count > start { result.append(UInt8(ascii: ",")) }
         result.append(contentsOf: document)
       }
@@ -47,6 +49,8 @@ struct BatchFinder {
       ]
     case let error as DatastoreError:
       ["error": .string(error.code.description), "reason": .string(error.message), "path": ""]
+    case let error as ToolError:
+      ["error": "invalidRequest", "reason": .string(error.description), "path": ""]
     default:
       ["error": "failed", "reason": .string("\(error)"), "path": ""]
     }

@@ -12,7 +12,7 @@ final class Output: Sendable {
     var description: String {
       switch self {
       case .closedPipe: "the output was closed"
-      case .system(let reason): "can't write the output: \(reason)"
+      case .system(let reason): "can't write the output: \(reason); see to where it goes, and run this again"
       }
     }
   }
@@ -72,10 +72,14 @@ final class Output: Sendable {
   static var isTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
 
   /// Standard output for `-`, or a file, which is replaced.
-  static func writing(to file: String) throws(Failure) -> Output {
+  static func writing(to file: String) throws(ToolError) -> Output {
     if file == "-" { return standard }
     let descriptor = open(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
-    guard descriptor >= 0 else { throw .system("\(file): \(String(cString: strerror(errno)))") }
+    guard descriptor >= 0 else {
+      throw ToolError(
+        .cantCreate,
+        "can't create \(file): \(String(cString: strerror(errno))); check the path and its permissions")
+    }
     return Output(descriptor: descriptor)
   }
 }

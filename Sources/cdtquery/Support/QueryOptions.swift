@@ -10,6 +10,15 @@ struct QueryOptions: ParsableArguments {
   @Option(help: "How many matches to pass over.") var skip: Int?
   @Option(help: "The index to use.") var useIndex: String?
 
+  var isEmpty: Bool {
+    sort == nil && fields == nil && limit == nil && skip == nil && useIndex == nil
+  }
+
+  func validate() throws {
+    guard (limit ?? 0) >= 0 else { throw ValidationError("--limit is a whole number from 0") }
+    guard (skip ?? 0) >= 0 else { throw ValidationError("--skip is a whole number from 0") }
+  }
+
   /// The query of a selector or a request, the options put over it.
   func query(_ text: String) throws -> Query {
     var query = try Query(parsing: text)

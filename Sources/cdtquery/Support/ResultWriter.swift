@@ -51,46 +51,49 @@ struct ResultWriter {
 
   private func writeCSV(_ results: ResultSet) throws {
     let (columns, rows) = try rows(results)
-    try Output.standard.line(columns.map(Self.quoted).joined(separator: ","))
+    try Output.standard.line(columns.map(CSVText.quoted).joined(separator: ","))
     for row in rows {
-      try Output.standard.line(columns.map { Self.quoted(Self.cell(row[$0])) }.joined(separator: ","))
+      try Output.standard.line(columns.map { CSVText.cell(row[$0]) }.joined(separator: ","))
     }
   }
 
   private func writeTable(_ results: ResultSet) throws {
     let (columns, rows) = try rows(results)
-    let cells = [columns] + rows.map { row in columns.map { Self.shortened(Self.cell(row[$0])) } }
-    let widths = columns.indices.map { column in cells.map { $0[column].count }.max() ?? 0 }
-    for (number, row) in cells.enumerated() {
-      let padded = zip(row, widths).map { $0 + String(repeating: " ", count: $1 - $0.count) }
-      var line = padded.joined(separator: "  ")
-      while line.last == " " { line.removeLast() }
-      try Output.standard.line(line)
-      if number == 0 {
-        try Output.standard.line(widths.map { String(repeating: "─", count: $0) }.joined(separator: "  "))
-      }
-    }
+    let cells = rows.map { row in columns.map { Self.text(row[$0]) } }
+    for line in TextTable(header: columns, rows: cells).lines { try Output.standard.line(line) }
   }
 
-  private static func cell(_ value: JSONValue?) -> String {
+  private static func text(_ value: JSONValue?) -> String {
     switch value {
     case nil: ""
     case .string(let text)?: text
     case .some(let value): value.text
     }
   }
+}
 
-  private static let widestCell = 40
-
-  /// A cell of a table takes one line, of a bounded width.
-  private static func shortened(_ text: String) -> String {
-    let line = String(text.map { $0.isNewline || $0 == "\t" ? " " : $0 })
-    return line.count > widestCell ? line.prefix(widestCell - 1) + "…" : line
+/// Cells of comma-separated values, written so that import reads the same values.
+enum CSVText {
+  /// A string that looks like a number, a boolean or nothing at all is quoted, which tells import that it is a string.
+  static func cell(_ value: JSONValue?) -> String {
+    switch value {
+    case nil: ""
+    case .string(let text)?: isAmbiguous(text) ? "\"\(text)\"" : quoted(text)
+    case .some(let value): quoted(value.text)
+    }
   }
 
-  private static func quoted(_ text: String) -> String {
+  static func quoted(_ text: String) -> String {
     guard text.utf8.contains(where: { [0x22, 0x2C, 0x0A, 0x0D].contains($0) }) else { return text }
     return "\"" + text.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"")
       + "\""
+  }
+
+  private static func isAmbiguous(_ text: String) -> Bool {
+    guard let value = try? JSONValue(parsing: text) else { return text.isEmpty }
+    switch value {
+    case .int, .double, .bigInteger, .bool: return true
+    default: return false
+    }
   }
 }

@@ -19,10 +19,19 @@ struct StoreArgument: ExpressibleByArgument {
 
   /// The store, which has to be there.
   func open() throws -> Datastore {
-    guard Files.isDirectory(directory) else {
-      throw ToolError(.missing, "there is no store \(directory)/\(name); import documents to create it")
+    guard Files.isDirectory(directory) else { throw missing }
+    do {
+      return try Stores.keep(try DatastoreManager(directory: directory)).existingDatastore(named: name)
+    } catch let error as DatastoreError where error.code == .notFound {
+      throw missing
     }
-    return try Stores.keep(try DatastoreManager(directory: directory)).existingDatastore(named: name)
+  }
+
+  /// What is said when the store is not there.
+  var missing: ToolError {
+    let others =
+      Files.isDirectory(directory) ? "\"cdtquery list \(directory)\" names those there are" : "check the path"
+    return ToolError(.missing, "there is no store \(directory)/\(name); \(others), and import creates one")
   }
 
   /// The store, created with its directory when it is missing.

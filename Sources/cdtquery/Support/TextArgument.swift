@@ -6,19 +6,33 @@ enum TextArgument {
     if argument == "-" { return try contents(STDIN_FILENO, name: "standard input") }
     guard argument.hasPrefix("@") else { return argument }
     let path = String(argument.dropFirst())
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else {
-      throw ToolError(.io, "can't read \(path): \(String(cString: strerror(errno))); check the path")
-    }
+    let descriptor = try InputFile.open(path)
     defer { close(descriptor) }
     return try contents(descriptor, name: path)
   }
 
   private static func contents(_ descriptor: Int32, name: String) throws -> String {
     var reader = LineReader(descriptor: descriptor, name: name)
-    var lines: [String] = []
-    while let line = try reader.next() { lines.append(line) }
-    return lines.joined(separator: "\n")
+    var bytes: [UInt8] = []
+    while let line = try reader.next() {
+      bytes += line
+      bytes.append(UInt8(ascii: "\n"))
+    }
+    guard let text = String(validating: bytes, as: UTF8.self) else {
+      throw ToolError(.data, "\(name) is not UTF-8; convert it to UTF-8")
+    }
+    return text
+  }
+}
+
+/// A file that is read from.
+enum InputFile {
+  static func open(_ path: String) throws(ToolError) -> Int32 {
+    let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else {
+      throw ToolError(.io, "can't read \(path): \(String(cString: strerror(errno))); check the path")
+    }
+    return descriptor
   }
 }
 
@@ -27,6 +41,7 @@ struct LineReader {
   private let descriptor: Int32
   private let name: String
   private var bytes: [UInt8] = []
+  private var start = 0
   private var isAtEnd = false
 
   init(descriptor: Int32, name: String) {
@@ -35,18 +50,20 @@ struct LineReader {
   }
 
   /// The next line without its feed, or `nil` at the end.
-  mutating func next() throws -> String? {
-    var looked = 0
+  mutating func next() throws -> [UInt8]? {
+    var looked = start
     while true {
       if let feed = bytes[looked...].firstIndex(of: UInt8(ascii: "\n")) {
-        defer { bytes.removeSubrange(...feed) }
-        return String(decoding: bytes[..<feed], as: UTF8.self)
+        defer { start = feed + 1 }
+        return Array(bytes[start..<feed])
       }
-      looked = bytes.count
       if isAtEnd {
-        defer { bytes = [] }
-        return bytes.isEmpty ? nil : String(decoding: bytes, as: UTF8.self)
+        defer { start = bytes.count }
+        return start < bytes.count ? Array(bytes[start...]) : nil
       }
+      bytes.removeSubrange(..<start)
+      start = 0
+      looked = bytes.count
       try fill()
     }
   }
@@ -56,7 +73,7 @@ struct LineReader {
     let count = chunk.withUnsafeMutableBytes { read(descriptor, $0.baseAddress, $0.count) }
     guard count >= 0 else {
       if errno == EINTR { return }
-      throw ToolError(.io, "can't read \(name): \(String(cString: strerror(errno)))")
+      throw ToolError(.io, "can't read \(name): \(String(cString: strerror(errno))); check the path")
     }
     isAtEnd = count == 0
     bytes += chunk[..<count]

@@ -1,0 +1,194 @@
+import JSON
+
+/// The elements of one JSON array, which may lie in a larger object.
+struct JSONArraySource: DocumentSource {
+  private var input: InputBuffer
+  private var state = State.before
+  private let path: [String]
+
+  /// Where the input stands.
+  private enum State {
+    case before, atElement, behindElement, after
+  }
+
+  /// - Parameter path: The names on the way to the array; none when the file is the array.
+  init(_ input: InputBuffer, at path: [String]) {
+    self.input = input
+    self.path = path
+  }
+
+  var taken: Int64 { input.taken }
+
+  mutating func next() throws -> SourceDocument? {
+    do {
+      guard try moveToElement() else { return nil }
+    } catch let error as ImportError {
+      // There is no telling what the text means from here on.
+      state = .after
+      throw error
+    }
+    let document = try element()
+    state = .behindElement
+    return document
+  }
+
+  mutating func recover() throws -> Bool {
+    guard state == .atElement else { return false }
+    do {
+      try skipValue()
+    } catch is ImportError {
+      // What was refused is reported already, as is that it has no end.
+      state = .after
+      return false
+    }
+    state = .behindElement
+    return true
+  }
+
+  /// Goes on to the next element; false when there is none, and nothing wrong behind the array.
+  private mutating func moveToElement() throws -> Bool {
+    switch state {
+    case .after: return false
+    case .atElement: return true
+    case .before:
+      try enter()
+      if try input.nextByte() == UInt8(ascii: "]") { return try leave() }
+    case .behindElement:
+      switch try input.nextByte() {
+      case UInt8(ascii: ",")?: input.take(1)
+      case UInt8(ascii: "]")?: return try leave()
+      case nil: throw ImportError("the text ends within the array; is it cut off?", at: input)
+      default: throw ImportError("expected a comma or \"]\"", at: input)
+      }
+    }
+    state = .atElement
+    return true
+  }
+
+  private mutating func element() throws -> SourceDocument {
+    guard try input.nextByte() == UInt8(ascii: "{") else {
+      throw ImportError("a document is an object in braces; remove what is none", at: input)
+    }
+    guard let length = try valueLength() else {
+      throw ImportError("the text ends within a document that begins here; is it cut off?", at: input)
+    }
+    let result: Result<NormalizedObject, JSONError> = input.withBytes(length) { text in
+      do throws(JSONError) {
+        return .success(try JSONText.normalize(text))
+      } catch {
+        return .failure(error)
+      }
+    }
+    let object: NormalizedObject
+    switch result {
+    case .success(let normalized): object = normalized
+    case .failure(let error): throw ImportError(error, in: input)
+    }
+    let line = input.line
+    input.take(object.end)
+    return SourceDocument(object: object, file: input.name, line: line)
+  }
+
+  /// How long the value is that begins here, or `nil` when the input ends in it.
+  private mutating func valueLength() throws -> Int? {
+    while true {
+      let end = input.withBytes { JSONBytes($0).endOfValue(at: 0) }
+      if end < input.available { return end }
+      guard try input.fill() else {
+        let last = input[input.available - 1]
+        return last == UInt8(ascii: "}") || last == UInt8(ascii: "]") ? end : nil
+      }
+    }
+  }
+
+  // MARK: The way to the array
+
+  private mutating func enter() throws {
+    for name in path { try enterMember(name) }
+    guard try input.nextByte() == UInt8(ascii: "[") else {
+      throw ImportError("expected an array of documents", at: input)
+    }
+    input.take(1)
+  }
+
+  /// Passes over what follows the array in the objects around it. Behind them nothing may follow: it would be lost.
+  private mutating func leave() throws -> Bool {
+    input.take(1)
+    for _ in path {
+      while try input.nextByte() == UInt8(ascii: ",") {
+        input.take(1)
+        try skipValue()
+        guard try input.nextByte() == UInt8(ascii: ":") else { break }
+        input.take(1)
+        try skipValue()
+      }
+      guard try input.nextByte() == UInt8(ascii: "}") else {
+        throw ImportError("expected a comma or \"}\"", at: input)
+      }
+      input.take(1)
+    }
+    guard try input.nextByte() == nil else {
+      throw ImportError(
+        "the documents end here, but the text goes on; import what follows on its own", at: input)
+    }
+    state = .after
+    return false
+  }
+
+  /// Goes to the value of a member of the object that begins here; the members before it are passed over.
+  private mutating func enterMember(_ name: String) throws {
+    guard try input.nextByte() == UInt8(ascii: "{") else {
+      throw ImportError("expected an object with a member \(DatastoreError.quoted(name))", at: input)
+    }
+    input.take(1)
+    let wanted = JSONString.quoted(name)
+    while try input.nextByte() == UInt8(ascii: "\"") {
+      guard let length = try valueLength() else { break }
+      let found = input.withBytes(length) { JSONString.quoted(JSONBytes($0).string(at: 0)) }
+      input.take(length)
+      guard try input.nextByte() == UInt8(ascii: ":") else { break }
+      input.take(1)
+      if found == wanted { return }
+      try skipValue()
+      if try input.nextByte() == UInt8(ascii: ",") { input.take(1) }
+    }
+    throw ImportError(
+      "there is no member \(DatastoreError.quoted(name)); check the path given to --at", at: input)
+  }
+
+  /// Passes over a value of any length without holding it.
+  private mutating func skipValue() throws {
+    var depth = 0
+    var isInString = false
+    _ = try input.nextByte()
+    while true {
+      var offset = 0
+      while offset < input.available {
+        let byte = input[offset]
+        if isInString {
+          if byte == UInt8(ascii: "\\") {
+            offset += 1
+          } else if byte == UInt8(ascii: "\"") {
+            isInString = false
+          }
+        } else if depth == 0,
+          byte == UInt8(ascii: ",") || byte == UInt8(ascii: ":") || byte == UInt8(ascii: "}")
+            || byte == UInt8(ascii: "]")
+        {
+          return input.take(offset)
+        } else if byte == UInt8(ascii: "\"") {
+          isInString = true
+        } else if byte == UInt8(ascii: "{") || byte == UInt8(ascii: "[") {
+          depth += 1
+        } else if byte == UInt8(ascii: "}") || byte == UInt8(ascii: "]") {
+          depth -= 1
+        }
+        offset += 1
+      }
+      // A backslash may be the last byte here; what it escapes is read with the next ones.
+      let passed = offset > input.available ? input.available - 1 : input.available
+      input.take(passed)
+      guard try input.fill() else { throw ImportError("the text ends within a value", at: input) }
+    }
+  }
+}
