@@ -1,0 +1,33 @@
+// swift-tools-version: 6.2
+
+import PackageDescription
+
+let settings: [SwiftSetting] = [
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .enableUpcomingFeature("ExistentialAny"),
+  .treatAllWarnings(as: .error),
+]
+
+// A package of its own, so that building the library never builds the measuring of it. It sees what any user of the
+// library sees: the public API.
+let package = Package(
+  name: "Benchmarks",
+  dependencies: [
+    .package(name: "CDTDatastore", path: ".."),
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
+  ],
+  targets: [
+    .systemLibrary(
+      name: "CSQLiteYardstick", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+    .executableTarget(
+      name: "Benchmarks",
+      dependencies: [
+        "CSQLiteYardstick",
+        .product(name: "CDTDatastore", package: "CDTDatastore"),
+        .product(name: "CDTQuery", package: "CDTDatastore"),
+        .product(name: "JSON", package: "CDTDatastore"),
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
+      swiftSettings: settings),
+  ]
+)

@@ -1,0 +1,29 @@
+/// A store that does the workload: ours, or the yardstick.
+protocol Contestant: AnyObject {
+  /// Opens the store in a directory of its own, which is there.
+  init(directory: String) throws
+
+  /// Saves documents that are not there yet, 1,000 to a transaction.
+  ///
+  /// - Parameters:
+  ///   - documents: The documents in memory.
+  ///   - file: The same documents as a file.
+  func load(_ documents: JSONLines, file: String) throws
+
+  /// Makes the indexes (name, age), pet.species, and tags by element; they are complete when it returns.
+  func createIndexes() throws
+
+  /// Does what else a careful user does once the indexes are there, and is not measured.
+  func settle() throws
+
+  func createAgeIndex() throws
+  func deleteAgeIndex() throws
+
+  /// Answers a question, giving each id's or document's bytes to `body`.
+  func answer(_ request: Request, _ body: (UnsafeRawBufferPointer) -> Void) throws
+
+  /// Replaces the documents at some positions, all in one durable transaction.
+  func replace(_ positions: Range<Int>, of documents: JSONLines) throws
+
+  func close() throws
+}

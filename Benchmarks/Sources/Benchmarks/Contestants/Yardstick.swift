@@ -1,0 +1,49 @@
+import CSQLiteYardstick
+
+/// SQLite by hand, as an expert would use it for this workload: the C API, prepared statements, documents as JSON text
+/// under a unique id, indexes on expressions, a table for the array's elements kept by triggers, ANALYZE.
+final class Yardstick: Contestant {
+  private let connection: OpaquePointer
+  private var statements = [SQLStatement?](repeating: nil, count: SQL.allCases.count)
+
+  init(directory: String) throws {
+    var opened: OpaquePointer?
+    let path = "\(directory)/yardstick.sqlite"
+    let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX
+    guard sqlite3_open_v2(path, &opened, flags, nil) == SQLITE_OK, let opened else {
+      throw BenchError.sqlite(opened, path)
+    }
+    connection = opened
+    try execute(
+      """
+      PRAGMA journal_mode = WAL;
+      PRAGMA synchronous = FULL;
+      PRAGMA cache_size = -65536;
+      PRAGMA mmap_size = 1073741824;
+      CREATE TABLE IF NOT EXISTS docs (
+        number INTEGER PRIMARY KEY,
+        id TEXT NOT NULL UNIQUE,
+        doc TEXT NOT NULL
+      );
+      """)
+  }
+
+  func close() throws {
+    for case let statement? in statements { statement.finalize() }
+    guard sqlite3_close(connection) == SQLITE_OK else { throw BenchError.sqlite(connection, "close") }
+  }
+
+  func execute(_ sql: String) throws {
+    guard sqlite3_exec(connection, sql, nil, nil, nil) == SQLITE_OK else {
+      throw BenchError.sqlite(connection, sql)
+    }
+  }
+
+  /// A statement, prepared when it is first used.
+  func statement(_ sql: SQL) throws -> SQLStatement {
+    if let known = statements[sql.rawValue] { return known }
+    let prepared = try SQLStatement(sql.text, on: connection)
+    statements[sql.rawValue] = prepared
+    return prepared
+  }
+}

@@ -1,0 +1,43 @@
+import FoundationEssentials
+import Glibc
+
+/// The directory in which the stores lie while they are measured.
+struct Scratch {
+  let path: String
+
+  /// Takes a directory that is missing, or is left over from a run that was cut short.
+  init(_ directory: String) throws {
+    path = "\(directory)/scratch"
+    try? FileManager.default.removeItem(atPath: path)
+    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+  }
+
+  /// An empty directory.
+  func directory(_ name: String) throws -> String {
+    let directory = "\(path)/\(name)"
+    try? FileManager.default.removeItem(atPath: directory)
+    try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+    return directory
+  }
+
+  func write(_ bytes: [UInt8], _ name: String) throws -> String {
+    try Data(bytes).write(to: URL(filePath: "\(path)/\(name)"))
+    return "\(path)/\(name)"
+  }
+
+  func remove() throws {
+    try FileManager.default.removeItem(atPath: path)
+  }
+
+  /// The bytes of every file below a directory.
+  static func size(of directory: String) throws -> Int {
+    var total = 0
+    for name in try FileManager.default.contentsOfDirectory(atPath: directory) {
+      let path = "\(directory)/\(name)"
+      var status = stat()
+      guard lstat(path, &status) == 0 else { throw BenchError("\(path) can't be looked at") }
+      total += status.st_mode & S_IFMT == S_IFDIR ? try size(of: path) : Int(status.st_size)
+    }
+    return total
+  }
+}

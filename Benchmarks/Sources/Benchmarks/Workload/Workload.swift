@@ -1,0 +1,65 @@
+/// The documents and the parameters of one size of the workload.
+struct Workload {
+  let documents: JSONLines
+  let parameters: Parameters
+  /// Replacements for single documents.
+  let updates: JSONLines
+  /// Replacements for one in a hundred documents, each renamed to ``freshName(_:)``; one set a round.
+  let maintenance: [JSONLines]
+
+  /// How many sets of maintenance the workload has at least.
+  static let maintenanceRounds = 5
+
+  static func freshName(_ round: Int) -> String { "Fresh \(round)" }
+
+  init(count: Int, maintenanceRounds: Int = Self.maintenanceRounds) {
+    let vocabulary = Vocabulary()
+    var random = LCG(seed: 1_000_003 * UInt64(count) + 7)
+    let documents = (0..<count).map { BenchDocument(number: $0 + 1, vocabulary, from: &random) }
+    var draws = LCG(seed: 77 * UInt64(count) + 5)
+    self.documents = Self.lines(documents)
+    parameters = Parameters(count: count, vocabulary, from: &draws)
+    updates = Self.updates(of: documents, vocabulary, from: &draws)
+    maintenance = (0..<maintenanceRounds).map { Self.maintenance($0, of: documents, from: &draws) }
+  }
+
+  private static func lines(_ documents: [BenchDocument]) -> JSONLines {
+    var lines = JSONLines()
+    for document in documents { lines.append(document) }
+    return lines
+  }
+
+  private static func updates(
+    of documents: [BenchDocument], _ vocabulary: Vocabulary, from random: inout LCG
+  ) -> JSONLines {
+    var lines = JSONLines()
+    for _ in 0..<1_000 {
+      var document = documents[random.below(documents.count)]
+      document.age = random.below(100)
+      document.score = Score(from: &random)
+      let tag = random.pick(vocabulary.tags)
+      document.tags = [tag] + document.tags.dropFirst().filter { $0 != tag }
+      lines.append(document)
+    }
+    return lines
+  }
+
+  private static func maintenance(
+    _ round: Int, of documents: [BenchDocument], from random: inout LCG
+  ) -> JSONLines {
+    var chosen: [Int] = []
+    var seen: Set<Int> = []
+    while chosen.count < documents.count / 100 {
+      let position = random.below(documents.count)
+      if seen.insert(position).inserted { chosen.append(position) }
+    }
+    var lines = JSONLines()
+    for position in chosen {
+      var document = documents[position]
+      document.name = freshName(round)
+      document.age = random.below(100)
+      lines.append(document)
+    }
+    return lines
+  }
+}

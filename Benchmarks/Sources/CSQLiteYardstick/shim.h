@@ -1,0 +1,12 @@
+// The yardstick's own view of SQLite, so that it shares no code with what is measured.
+#ifndef CSQLITE_YARDSTICK_SHIM_H
+#define CSQLITE_YARDSTICK_SHIM_H
+
+#include <sqlite3.h>
+
+/// Binds text that SQLite copies; SQLITE_TRANSIENT is a macro with a cast, which Swift does not import.
+static inline int yardstick_bind_copied_text(sqlite3_stmt *statement, int position, const char *text, int count) {
+  return sqlite3_bind_text(statement, position, text, count, SQLITE_TRANSIENT);
+}
+
+#endif
