@@ -25,6 +25,8 @@ public final class Datastore: Sendable {
 
   /// The database file that was opened. One that is deleted elsewhere may be followed by another under its path.
   private let identity: FileIdentity?
+  /// The contents of attachments.
+  package let attachmentFiles: AttachmentFiles
   private let writer: WriterLock
   private let readers: ConnectionPool<CoreReader>
   private let lifetime = Mutex(Lifetime())
@@ -39,6 +41,7 @@ public final class Datastore: Sendable {
     self.directory = directory
     self.options = options
     try FileSystem.makeDirectory(directory)
+    attachmentFiles = AttachmentFiles(directory: "\(directory)/attachments", storeName: name)
     let path = "\(directory)/\(DatabaseFile.name)"
     let (connection, storeID) = try DatabaseFile.openWriter(path, options: options)
     self.storeID = storeID
@@ -69,6 +72,7 @@ public final class Datastore: Sendable {
       return lifetime.extensions
     }
     for each in extensions.values { each.close() }
+    attachmentFiles.close()
     readers.close()
     writer.close()
   }
@@ -80,7 +84,6 @@ public final class Datastore: Sendable {
   }
 
   // MARK: For extensions
-
 
   /// The path of the database file.
   package var databasePath: String { "\(directory)/\(DatabaseFile.name)" }
@@ -143,6 +146,10 @@ public final class Datastore: Sendable {
       guard hasFile else { throw DatastoreError.closed(name) }
       throw DatastoreError(error, path: databasePath)
     }
+  }
+
+  func reading(_ connection: Connection) -> DocumentReading {
+    DocumentReading(connection: connection, files: attachmentFiles)
   }
 
   /// Runs `body` with a reader that sees one state of the store, however many statements it takes.

@@ -112,6 +112,59 @@ extension DatastoreError {
     )
   }
 
+  static func otherDocument(_ found: String?, than id: String) -> DatastoreError {
+    DatastoreError(
+      .invalidRevision, documentID: id,
+      "the change of document \(quoted(id)) gave \(found.map { "one of " + quoted($0) } ?? "one without an id"); "
+        + "change the revision that is given, not its ids")
+  }
+
+  static func historyOfOther(_ revision: RevisionID, _ first: RevisionID?, of id: String) -> DatastoreError {
+    DatastoreError(
+      .invalidRevision, documentID: id,
+      "the history of \(revision) of document \(quoted(id)) begins with \(first?.description ?? "nothing"); "
+        + "begin it with the revision itself")
+  }
+
+  static func generationGap(_ child: RevisionID, _ parent: RevisionID, of id: String) -> DatastoreError {
+    DatastoreError(
+      .invalidRevision, documentID: id,
+      "in the history of document \(quoted(id)) \(parent) follows \(child); list every generation, newest first"
+    )
+  }
+
+  static func attachmentWithoutName(_ id: String?) -> DatastoreError {
+    DatastoreError(
+      .invalidAttachment, documentID: id, "an attachment has an empty name; give it one")
+  }
+
+  static func attachmentUnderOtherName(_ key: String, _ name: String, of id: String?) -> DatastoreError {
+    DatastoreError(
+      .invalidAttachment, documentID: id,
+      "the attachment named \(quoted(name)) stands under \(quoted(key)); put it under its own name")
+  }
+
+  static func missingSource(_ path: String, of name: String, _ reason: String) -> DatastoreError {
+    DatastoreError(
+      .invalidAttachment,
+      "the file \(quoted(path)) of attachment \(quoted(name)) can't be read: \(reason); check its path and permissions"
+    )
+  }
+
+  static func missingAttachment(_ name: String, _ path: String, _ reason: String) -> DatastoreError {
+    DatastoreError(
+      .corrupt,
+      "the content of attachment \(quoted(name)) can't be read at \(path): \(reason); read the document again, or "
+        + "restore the file from a backup")
+  }
+
+  static func damagedAttachment(_ name: String, _ path: String) -> DatastoreError {
+    DatastoreError(
+      .corrupt,
+      "the content of attachment \(quoted(name)) at \(path) is not what was saved; restore it from a backup, or save "
+        + "the attachment again")
+  }
+
   static func generationTooHigh(_ parent: RevisionID?) -> DatastoreError {
     DatastoreError(
       .invalidRevision,

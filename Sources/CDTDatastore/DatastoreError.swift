@@ -7,7 +7,7 @@ public struct DatastoreError: Error, Hashable, Sendable {
     private enum Name: String {
       case invalidName, invalidID, invalidRevision, invalidBody, missingBody, reservedKey, notFound, conflict,
         closed,
-        nestedWrite, busy, full, corrupt, newerFormat, io, invalidImport
+        nestedWrite, busy, full, corrupt, newerFormat, io, invalidImport, invalidAttachment, invalidResolution
     }
     private let name: Name
 
@@ -48,6 +48,10 @@ public struct DatastoreError: Error, Hashable, Sendable {
     public static let newerFormat = Code(.newerFormat)
     /// The system refused to read or write a file.
     public static let io = Code(.io)
+    /// An attachment under another name than its own, or whose source can't be read.
+    public static let invalidAttachment = Code(.invalidAttachment)
+    /// A resolver gave a revision that is none of the leaves.
+    public static let invalidResolution = Code(.invalidResolution)
     /// Data to import that can't be read.
     public static let invalidImport = Code(.invalidImport)
   }
@@ -70,7 +74,8 @@ public struct DatastoreError: Error, Hashable, Sendable {
   /// The HTTP status by which CouchDB, and CDTDatastore, report the same: 400, 404, 409, 500 or 507.
   public var status: Int {
     switch code {
-    case .invalidName, .invalidID, .invalidRevision, .invalidBody, .missingBody, .reservedKey, .invalidImport:
+    case .invalidName, .invalidID, .invalidRevision, .invalidBody, .missingBody, .reservedKey, .invalidImport,
+      .invalidAttachment, .invalidResolution:
       400
     case .notFound: 404
     case .conflict: 409

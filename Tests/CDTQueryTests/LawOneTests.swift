@@ -70,7 +70,7 @@ private struct World {
         var revision = revisions[chosen]
         revision.body = random.body()
         revisions[chosen] = try store.updateDocument(from: revision)
-        documents[chosen].body = revision.body ?? [:]
+        documents[chosen].body = revision.body
       }
     }
   }

@@ -22,7 +22,7 @@ import Testing
         from: DocumentRevision(id: "a", body: try JSONObject(parsing: c.body)))
       let results = try store.find([:], fields: c.fields)
       let result = try #require(try results.next())
-      #expect(result.body?.text == c.projected)
+      #expect(result.body.text == c.projected)
       #expect(result.id == "a" && result.revision == saved.revision && result.isProjected)
       try store.find([:], fields: c.fields).forEachJSON { text in
         let expected = c.projected.dropFirst().dropLast()

@@ -49,7 +49,7 @@ import Testing
       var names: [String] = []
       let adults = try store.find(["age": ["$gte": 18]], limit: 2, sort: ["name"])
       while let person = try adults.next() {
-        names.append(person.body?["name"]?.stringValue ?? "")
+        names.append(person.body["name"]?.stringValue ?? "")
       }
       #expect(names == ["anna", "mike"])
 

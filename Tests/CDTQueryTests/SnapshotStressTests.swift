@@ -54,12 +54,12 @@ import Testing
     try store.write { transaction in
       var from = try transaction.document(withID: "account-\(time % accounts)")
       var to = try transaction.document(withID: "account-\((time * 7 + 1) % accounts)")
-      guard from.id != to.id, let left = from.body?["balance"]?.intValue,
-        let right = to.body?["balance"]?.intValue
+      guard from.id != to.id, let left = from.body["balance"]?.intValue,
+        let right = to.body["balance"]?.intValue
       else { return }
-      from.body?["balance"] = .int(left - 1)
-      to.body?["balance"] = .int(right + 1)
-      from.body?["side"] = time % 3 == 0 ? "right" : "left"
+      from.body["balance"] = .int(left - 1)
+      to.body["balance"] = .int(right + 1)
+      from.body["side"] = time % 3 == 0 ? "right" : "left"
       try transaction.updateDocument(from: from)
       try transaction.updateDocument(from: to)
     }
@@ -67,7 +67,7 @@ import Testing
 
   private static func check(_ store: Datastore, _ failures: borrowing Mutex<[String]>) throws {
     let documents = try store.find(["balance": ["$gte": -10_000]], sort: ["balance"]).documents()
-    let balances = documents.compactMap { $0.body?["balance"]?.intValue }
+    let balances = documents.compactMap { $0.body["balance"]?.intValue }
     if balances.reduce(0, +) != total || balances.count != accounts {
       failures.withLock { $0.append("\(balances.count) accounts hold \(balances.reduce(0, +))") }
     }
@@ -75,7 +75,7 @@ import Testing
     let results = try store.find(["side": "right"])
     let ids = try results.documentIDs
     let read = try results.documents()
-    if read.contains(where: { $0.body?["side"] != "right" }) {
+    if read.contains(where: { $0.body["side"] != "right" }) {
       failures.withLock { $0.append("a stale document") }
     }
     if Set(ids) != Set(read.compactMap(\.id)) || ids.count != read.count {

@@ -18,8 +18,15 @@ package struct BodyText: Sendable {
   /// Checks a body and writes it.
   ///
   /// - Throws: ``DatastoreError``: `.missingBody`, `.reservedKey`, `.invalidBody`.
-  init(_ body: JSONObject?, id: String?) throws(DatastoreError) {
-    guard let body else { throw .missingBody(id) }
+  init(of revision: DocumentRevision) throws(DatastoreError) {
+    guard revision.hasBody else { throw .missingBody(revision.id) }
+    try self.init(revision.body, id: revision.id)
+  }
+
+  /// Checks a body and writes it.
+  ///
+  /// - Throws: ``DatastoreError``: `.reservedKey`, `.invalidBody`.
+  init(_ body: JSONObject, id: String?) throws(DatastoreError) {
     for (key, _) in body where key.utf8.first == UInt8(ascii: "_") { throw .reservedKey(key, id: id) }
     try Self.check(.object(body), depth: 1, id: id)
     var text: [UInt8] = []

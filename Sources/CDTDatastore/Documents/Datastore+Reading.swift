@@ -4,19 +4,19 @@ extension Datastore {
   /// - Throws: ``DatastoreError`` with the code `.notFound` when there is no such document, or it is deleted.
   /// - Complexity: O(log *n*).
   public func document(withID id: String) throws -> DocumentRevision {
-    try read { try DocumentReading(connection: $0).document(withID: id) }
+    try read { try reading($0).document(withID: id) }
   }
 
   /// A revision of a document: any that is kept, tombstones too.
   ///
   /// - Throws: ``DatastoreError`` with the code `.notFound`, also when the revision's body was compacted.
   public func document(withID id: String, revision: RevisionID) throws -> DocumentRevision {
-    try readSnapshot { try DocumentReading(connection: $0).document(withID: id, revision: revision) }
+    try readSnapshot { try reading($0).document(withID: id, revision: revision) }
   }
 
   /// The winners of several documents in the order asked; unknown ones are left out, deleted ones are flagged.
   public func documents(withIDs ids: [String]) throws -> [DocumentRevision] {
-    try readSnapshot { try DocumentReading(connection: $0).documents(withIDs: ids) }
+    try readSnapshot { try reading($0).documents(withIDs: ids) }
   }
 
   /// All documents that are not deleted, by id.
@@ -34,18 +34,18 @@ extension Datastore {
     offset: Int, limit: Int? = nil, descending: Bool = false
   ) throws -> [DocumentRevision] {
     try read {
-      try DocumentReading(connection: $0).allDocuments(offset: offset, limit: limit, descending: descending)
+      try reading($0).allDocuments(offset: offset, limit: limit, descending: descending)
     }
   }
 
   /// The ids of all documents that are not deleted, sorted.
   public func allDocumentIDs() throws -> [String] {
-    try read { try DocumentReading(connection: $0).allDocumentIDs() }
+    try read { try reading($0).allDocumentIDs() }
   }
 
   /// How many documents there are, deleted ones not counted.
   public var documentCount: Int {
-    get throws { try readSnapshot { try DocumentReading(connection: $0).documentCount() } }
+    get throws { try readSnapshot { try reading($0).documentCount() } }
   }
 
   /// A revision and those that led to it, newest first. Revisions that were compacted have no body.
@@ -54,6 +54,6 @@ extension Datastore {
   public func revisionHistory(of revision: DocumentRevision) throws -> [DocumentRevision] {
     guard let id = revision.id else { throw DatastoreError.missingID() }
     guard let revisionID = revision.revision else { throw DatastoreError.missingRevision(id) }
-    return try readSnapshot { try DocumentReading(connection: $0).history(of: id, from: revisionID) }
+    return try readSnapshot { try reading($0).history(of: id, from: revisionID) }
   }
 }

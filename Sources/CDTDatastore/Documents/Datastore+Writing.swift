@@ -12,7 +12,8 @@ extension Datastore {
   public func write<R>(_ body: (WriteTransaction) throws -> R) throws -> R {
     let (result, lastSequence) = try withWriter { writer in
       try writer.transaction { connection in
-        let transaction = try WriteTransaction(connection, named: name, path: databasePath)
+        let transaction = try WriteTransaction(
+          connection, named: name, path: databasePath, files: attachmentFiles)
         defer { transaction.end() }
         let result = try body(transaction)
         try transaction.checkIntact()
@@ -47,7 +48,8 @@ extension Datastore {
   ///   document exists.
   @discardableResult
   public func createDocument(from revision: DocumentRevision) throws -> DocumentRevision {
-    try write { try $0.createDocument(from: revision) }
+    let revision = try staging(revision)
+    return try write { try $0.createDocument(from: revision) }
   }
 
   /// Saves a change: the revision's body becomes a child of the revision that was read.
@@ -57,13 +59,43 @@ extension Datastore {
   ///   `.missingBody`, `.reservedKey`, `.invalidBody`.
   @discardableResult
   public func updateDocument(from revision: DocumentRevision) throws -> DocumentRevision {
-    try write { try $0.updateDocument(from: revision) }
+    let revision = try staging(revision)
+    return try write { try $0.updateDocument(from: revision) }
   }
 
-  /// Replaces the body of a revision that is known by its id alone, as ``updateDocument(from:)``.
+  /// Replaces the body of a revision that is known by its id alone, as ``updateDocument(from:)``. Attachments stay.
   @discardableResult
-  public func updateDocument(id: String, revision: RevisionID, body: JSONObject) throws -> DocumentRevision {
-    try updateDocument(from: DocumentRevision(id: id, revision: revision, body: body, sequence: 0))
+  public func updateDocument(
+    withID id: String, revision: RevisionID, body: JSONObject
+  ) throws -> DocumentRevision {
+    try write { transaction in
+      let made = try transaction.updateDocument(id: id, revision: revision, body: BodyText(body, id: id))
+      return try transaction.document(withID: id, revision: made.revision)
+    }
+  }
+
+  /// Reads the winner of a document, lets a closure change it, and saves it, all in one transaction.
+  ///
+  /// ```swift
+  /// try store.updateDocument(withID: "counter") { counter in
+  ///   counter.body["n"] = .int((counter.body["n"]?.intValue ?? 0) + 1)
+  /// }
+  /// ```
+  ///
+  /// No other write comes between reading and saving, so there is no conflict, and nothing is repeated: the closure runs
+  /// once. A closure that changes nothing saves nothing. After an error nothing has changed, and the call can be made
+  /// again; only `.busy` goes away by that alone.
+  ///
+  /// - Returns: The new revision.
+  /// - Throws: ``DatastoreError``: `.notFound`, also for a deleted document; `.busy`, `.reservedKey`, `.invalidBody`;
+  ///   and what the closure throws.
+  ///
+  /// Source: `docs/crud.md`, Update.
+  @discardableResult
+  public func updateDocument(
+    withID id: String, _ change: (inout DocumentRevision) throws -> Void
+  ) throws -> DocumentRevision {
+    try write { try $0.updateDocument(withID: id, change) }
   }
 
   /// Adds a tombstone to a revision. Where the document is conflicted, another leaf becomes the winner.
@@ -82,5 +114,21 @@ extension Datastore {
   @discardableResult
   public func deleteDocument(withID id: String) throws -> [DocumentRevision] {
     try write { try $0.deleteDocument(withID: id) }
+  }
+
+  /// The revision with its attachments copied into the store's directory as far as that takes long, so that the write
+  /// that follows is short.
+  private func staging(_ revision: DocumentRevision) throws -> DocumentRevision {
+    guard !revision.attachments.isEmpty else { return revision }
+    var revision = revision
+    revision.attachments = try staging(revision.attachments, of: revision.id)
+    return revision
+  }
+
+  func staging(_ attachments: Attachments, of id: String?) throws -> Attachments {
+    if attachments.isEmpty { return attachments }
+    try checkOpen()
+    try AttachmentSaving.check(attachments, of: id)
+    return try AttachmentSaving(files: attachmentFiles).staged(attachments)
   }
 }

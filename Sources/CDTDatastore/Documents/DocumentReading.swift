@@ -3,6 +3,7 @@ import SQLite
 /// What can be read of documents, on any connection: within a write it sees what the write has done.
 struct DocumentReading {
   let connection: Connection
+  let files: AttachmentFiles
 
   func document(withID id: String) throws -> DocumentRevision {
     let statement = try connection.statement(
@@ -10,7 +11,7 @@ struct DocumentReading {
     defer { statement.reset() }
     try statement.bind(id, at: 1)
     guard try statement.step() else { throw DatastoreError.noSuchDocument(id) }
-    let document = try DocumentRevision(row: statement)
+    let document = try DocumentRevision(row: statement, on: connection, files: files)
     guard !document.isDeleted else { throw DatastoreError.documentDeleted(id) }
     return document
   }
@@ -24,7 +25,7 @@ struct DocumentReading {
     } else {
       statement = try connection.statement(
         """
-        SELECT ?1, revision, deleted, sequence, body FROM revisions
+        SELECT ?1, revision, deleted, sequence, body, attachments, document FROM revisions
          WHERE document = ?2 AND generation = ?3 AND revision = ?4 AND body IS NOT NULL
         """)
       try statement.bind(id, at: 1)
@@ -34,7 +35,7 @@ struct DocumentReading {
     }
     defer { statement.reset() }
     guard try statement.step() else { throw DatastoreError.noSuchRevision(revision, of: id) }
-    return try DocumentRevision(row: statement)
+    return try DocumentRevision(row: statement, on: connection, files: files)
   }
 
   func documents(withIDs ids: [String]) throws -> [DocumentRevision] {
@@ -45,7 +46,9 @@ struct DocumentReading {
     for id in ids {
       statement.reset()
       try statement.bind(id, at: 1)
-      if try statement.step() { documents.append(try DocumentRevision(row: statement)) }
+      if try statement.step() {
+        documents.append(try DocumentRevision(row: statement, on: connection, files: files))
+      }
     }
     return documents
   }
@@ -60,7 +63,9 @@ struct DocumentReading {
     try statement.bind(limit.map { Int64(max(0, $0)) } ?? -1, at: 1)
     try statement.bind(Int64(max(0, offset)), at: 2)
     var documents: [DocumentRevision] = []
-    while try statement.step() { documents.append(try DocumentRevision(row: statement)) }
+    while try statement.step() {
+      documents.append(try DocumentRevision(row: statement, on: connection, files: files))
+    }
     return documents
   }
 
@@ -107,7 +112,7 @@ struct DocumentReading {
     } else {
       statement = try connection.statement(
         """
-        SELECT ?1, revision, deleted, sequence, body, parent FROM revisions
+        SELECT ?1, revision, deleted, sequence, body, attachments, document, parent FROM revisions
          WHERE document = ?2 AND generation = ?3 AND revision = ?4
         """)
       try statement.bind(id, at: 1)
@@ -117,7 +122,7 @@ struct DocumentReading {
     }
     defer { statement.reset() }
     guard try statement.step() else { return (nil, nil) }
-    let parent = statement.isNull(5) ? nil : try RevisionID(stored: statement.text(5))
-    return (try DocumentRevision(row: statement), parent)
+    let parent = statement.isNull(7) ? nil : try RevisionID(stored: statement.text(7))
+    return (try DocumentRevision(row: statement, on: connection, files: files), parent)
   }
 }

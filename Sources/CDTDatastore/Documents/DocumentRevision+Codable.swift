@@ -27,7 +27,7 @@ extension DocumentRevision {
   ///
   /// Source: `docs/crud.md`, Codable.
   public func decode<T: Decodable>(_ type: T.Type = T.self) throws -> T {
-    guard let body else { throw DatastoreError.nothingToDecode(id) }
+    guard hasBody else { throw DatastoreError.nothingToDecode(id) }
     return try body.decode(type)
   }
 }

@@ -7,7 +7,7 @@ extension DocumentRevision {
     if let id { json["_id"] = .string(id) }
     if let revision { json["_rev"] = .string(revision.description) }
     if isDeleted { json["_deleted"] = true }
-    for (key, value) in body ?? [:] { json[key] = value }
+    for (key, value) in body { json[key] = value }
     return json
   }
 }

@@ -5,7 +5,7 @@ public import JSON
 /// ```swift
 /// var revision = DocumentRevision(id: "doc1", body: ["description": "Buy milk"])
 /// revision = try store.createDocument(from: revision)
-/// revision.body?["completed"] = true
+/// revision.body["completed"] = true
 /// revision = try store.updateDocument(from: revision)
 /// ```
 ///
@@ -17,8 +17,17 @@ public struct DocumentRevision: Sendable, Hashable {
   /// The revision's id, or `nil` when it has not been saved.
   public let revision: RevisionID?
 
-  /// What the document says. It must not be `nil` to be saved; of a revision that was compacted it is.
-  public var body: JSONObject?
+  /// What the document says.
+  public var body: JSONObject {
+    didSet { hasBody = true }
+  }
+
+  /// Whether there is a body. A new revision needs one to be saved, `[:]` if it is empty; one that was compacted has
+  /// lost it.
+  public private(set) var hasBody: Bool
+
+  /// The attachments, by name.
+  public var attachments: Attachments
 
   /// Whether the revision is a tombstone.
   public let isDeleted: Bool
@@ -30,45 +39,47 @@ public struct DocumentRevision: Sendable, Hashable {
   public let isProjected: Bool
 
   /// A revision to be saved as a new document.
-  public init(id: String? = nil, body: JSONObject? = nil) {
-    self.id = id
-    self.body = body
-    revision = nil
-    isDeleted = false
-    sequence = 0
-    isProjected = false
+  public init(id: String? = nil, body: JSONObject? = nil, attachments: Attachments = []) {
+    self.init(id: id, revision: nil, body: body, attachments: attachments, sequence: 0)
+  }
+
+  /// A revision that was made elsewhere, for ``Datastore/forceInsert(_:history:)``.
+  public init(
+    id: String, revision: RevisionID, body: JSONObject?, isDeleted: Bool = false,
+    attachments: Attachments = []
+  ) {
+    self.init(
+      id: id, revision: revision, body: body, isDeleted: isDeleted, attachments: attachments, sequence: 0)
   }
 
   package init(
-    id: String, revision: RevisionID, body: JSONObject?, isDeleted: Bool = false, sequence: Int64,
-    isProjected: Bool = false
+    id: String?, revision: RevisionID?, body: JSONObject?, isDeleted: Bool = false,
+    attachments: Attachments = [],
+    sequence: Int64, isProjected: Bool = false
   ) {
     self.id = id
     self.revision = revision
-    self.body = body
+    self.body = body ?? [:]
+    hasBody = body != nil
     self.isDeleted = isDeleted
+    self.attachments = attachments
     self.sequence = sequence
     self.isProjected = isProjected
   }
 
   /// The revision with only a part of its body, which can't be saved.
   package func projected(to body: JSONObject) -> DocumentRevision {
-    DocumentRevision(projecting: self, to: body)
-  }
-
-  private init(projecting whole: DocumentRevision, to body: JSONObject) {
-    id = whole.id
-    revision = whole.revision
-    self.body = body
-    isDeleted = whole.isDeleted
-    sequence = whole.sequence
-    isProjected = true
+    DocumentRevision(
+      id: id, revision: revision, body: body, isDeleted: isDeleted, attachments: attachments,
+      sequence: sequence,
+      isProjected: true)
   }
 
   /// Whether both say the same; ids are compared byte for byte, and bodies with their members in any order.
   public static func == (left: DocumentRevision, right: DocumentRevision) -> Bool {
     left.id.map(KeyBytes.init) == right.id.map(KeyBytes.init) && left.revision == right.revision
-      && left.body == right.body && left.isDeleted == right.isDeleted && left.sequence == right.sequence
+      && left.body == right.body && left.hasBody == right.hasBody && left.isDeleted == right.isDeleted
+      && left.attachments == right.attachments && left.sequence == right.sequence
       && left.isProjected == right.isProjected
   }
 

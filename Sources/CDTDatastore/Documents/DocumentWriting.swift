@@ -5,15 +5,18 @@ struct NewRevision {
   let id: RevisionID
   let parent: RevisionID?
   let sequence: Int64
-  let isDeleted: Bool
-  let body: [UInt8]
+  var isDeleted = false
+  var body = BodyText.none.text
+  var attachments: [AttachmentRow] = []
+}
 
-  init(_ id: RevisionID, parent: RevisionID?, sequence: Int64, isDeleted: Bool, body: [UInt8]) {
-    self.id = id
-    self.parent = parent
-    self.sequence = sequence
-    self.isDeleted = isDeleted
-    self.body = body
+/// A leaf as the winner is chosen: what lives before what is deleted, then the highest id.
+struct Leaf: Comparable {
+  let id: RevisionID
+  let isDeleted: Bool
+
+  static func < (left: Leaf, right: Leaf) -> Bool {
+    left.isDeleted != right.isDeleted ? left.isDeleted : left.id < right.id
   }
 }
 
@@ -21,28 +24,22 @@ struct NewRevision {
 struct DocumentWriting {
   let connection: Connection
 
-  /// A leaf as the winner is chosen: what lives before what is deleted, then the highest id.
-  private struct Leaf: Comparable {
-    let id: RevisionID
-    let isDeleted: Bool
-
-    static func < (left: Leaf, right: Leaf) -> Bool {
-      left.isDeleted != right.isDeleted ? left.isDeleted : left.id < right.id
-    }
-  }
-
   /// Adds a document that was not there.
-  func insert(id: String, revision: RevisionID, sequence: Int64, body: [UInt8]) throws {
+  func insert(id: String, _ new: NewRevision) throws {
     let statement = try connection.statement(
       """
-      INSERT INTO documents (sequence, number, id, revision, leaves, deleted, attachments, body)
-      VALUES (?1, ?1, ?2, ?3, 1, 0, 0, ?4)
+      INSERT INTO documents (sequence, number, id, revision, parent, leaves, deleted, attachments, body)
+      VALUES (?1, ?1, ?2, ?3, ?4, 1, ?5, ?6, ?7)
       """)
-    try statement.bind(sequence, at: 1)
+    try statement.bind(new.sequence, at: 1)
     try statement.bind(id, at: 2)
-    try statement.bind(revision.description, at: 3)
-    try statement.bind(text: body, at: 4)
+    try statement.bind(new.id.description, at: 3)
+    if let parent = new.parent { try statement.bind(parent.description, at: 4) }
+    try statement.bind(Int64(new.isDeleted ? 1 : 0), at: 5)
+    try statement.bind(Int64(new.attachments.count), at: 6)
+    try statement.bind(text: new.body, at: 7)
     try statement.run()
+    try AttachmentRow.insert(new.attachments, document: new.sequence, revision: new.id, on: connection)
   }
 
   func isLeaf(_ revision: RevisionID, of row: DocumentRow) throws -> Bool {
@@ -58,7 +55,7 @@ struct DocumentWriting {
     return leaves.sorted(by: >)
   }
 
-  private func losingLeaves(of row: DocumentRow) throws -> [Leaf] {
+  func losingLeaves(of row: DocumentRow) throws -> [Leaf] {
     let statement = try connection.statement(
       "SELECT revision, deleted FROM revisions WHERE document = ?1 AND leaf")
     defer { statement.reset() }
@@ -78,6 +75,7 @@ struct DocumentWriting {
   func graft(_ new: NewRevision, onto row: DocumentRow) throws {
     let leaf = Leaf(id: new.id, isDeleted: new.isDeleted)
     let winner = Leaf(id: row.revision, isDeleted: row.isDeleted)
+    try AttachmentRow.insert(new.attachments, document: row.number, revision: new.id, on: connection)
     if new.parent == row.revision {
       try demoteWinner(of: row, isLeaf: false)
       let rival = row.leaves > 1 ? try losingLeaves(of: row).max() : nil
@@ -102,7 +100,8 @@ struct DocumentWriting {
   private func replaceWinner(by new: NewRevision, of row: DocumentRow) throws {
     let statement = try connection.statement(
       """
-      UPDATE documents SET sequence = ?2, revision = ?3, parent = ?4, written = NULL, deleted = ?5, body = ?6
+      UPDATE documents SET sequence = ?2, revision = ?3, parent = ?4, written = NULL, deleted = ?5, attachments = ?6,
+             body = ?7
        WHERE sequence = ?1
       """)
     try statement.bind(row.sequence, at: 1)
@@ -110,12 +109,13 @@ struct DocumentWriting {
     try statement.bind(new.id.description, at: 3)
     if let parent = new.parent { try statement.bind(parent.description, at: 4) }
     try statement.bind(Int64(new.isDeleted ? 1 : 0), at: 5)
-    try statement.bind(text: new.body, at: 6)
+    try statement.bind(Int64(new.attachments.count), at: 6)
+    try statement.bind(text: new.body, at: 7)
     try statement.run()
   }
 
   /// Keeps the winner where it is, under a new sequence, as the document has changed elsewhere.
-  private func moveWinner(of row: DocumentRow, to sequence: Int64) throws {
+  func moveWinner(of row: DocumentRow, to sequence: Int64) throws {
     let statement = try connection.statement(
       "UPDATE documents SET sequence = ?2, written = coalesce(written, sequence) WHERE sequence = ?1")
     try statement.bind(row.sequence, at: 1)
@@ -124,7 +124,7 @@ struct DocumentWriting {
   }
 
   /// Copies the winner into the history, or among the losing leaves.
-  private func demoteWinner(of row: DocumentRow, isLeaf: Bool) throws {
+  func demoteWinner(of row: DocumentRow, isLeaf: Bool) throws {
     let statement = try connection.statement(
       """
       INSERT INTO revisions (document, generation, revision, parent, sequence, leaf, deleted, attachments, body)
@@ -138,7 +138,7 @@ struct DocumentWriting {
   }
 
   /// Moves a losing leaf into the winner's place.
-  private func promote(_ leaf: RevisionID, of row: DocumentRow, to sequence: Int64) throws {
+  func promote(_ leaf: RevisionID, of row: DocumentRow, to sequence: Int64) throws {
     let move = try connection.statement(
       """
       UPDATE documents SET sequence = ?2, written = r.sequence, revision = r.revision, parent = r.parent,
@@ -156,21 +156,22 @@ struct DocumentWriting {
     try remove.run()
   }
 
-  private func insertLoser(_ new: NewRevision, of row: DocumentRow) throws {
+  func insertLoser(_ new: NewRevision, of row: DocumentRow) throws {
     let statement = try connection.statement(
       """
       INSERT INTO revisions (document, generation, revision, parent, sequence, leaf, deleted, attachments, body)
-      VALUES (?1, ?2, ?3, ?4, ?5, 1, ?6, 0, ?7)
+      VALUES (?1, ?2, ?3, ?4, ?5, 1, ?6, ?7, ?8)
       """)
     try bind(new.id, of: row, to: statement, at: 1)
     if let parent = new.parent { try statement.bind(parent.description, at: 4) }
     try statement.bind(new.sequence, at: 5)
     try statement.bind(Int64(new.isDeleted ? 1 : 0), at: 6)
-    try statement.bind(text: new.body, at: 7)
+    try statement.bind(Int64(new.attachments.count), at: 7)
+    try statement.bind(text: new.body, at: 8)
     try statement.run()
   }
 
-  private func unmarkLeaf(_ revision: RevisionID?, of row: DocumentRow) throws {
+  func unmarkLeaf(_ revision: RevisionID?, of row: DocumentRow) throws {
     guard let revision else { return }
     let statement = try connection.statement(
       "UPDATE revisions SET leaf = 0 WHERE document = ?1 AND generation = ?2 AND revision = ?3")
@@ -179,7 +180,7 @@ struct DocumentWriting {
   }
 
   /// Binds a revision's key in `revisions` as three parameters.
-  private func bind(
+  func bind(
     _ revision: RevisionID, of row: DocumentRow, to statement: Statement, at position: Int
   ) throws {
     try statement.bind(row.number, at: position)

@@ -8,18 +8,19 @@ struct DocumentRow {
   let revision: RevisionID
   let leaves: Int64
   let isDeleted: Bool
+  let attachments: Int64
 
   /// The row of a document, or `nil` when there is none.
   static func find(_ id: String, on connection: Connection) throws -> DocumentRow? {
     let statement = try connection.statement(
-      "SELECT sequence, number, revision, leaves, deleted FROM documents WHERE id = ?1")
+      "SELECT sequence, number, revision, leaves, deleted, attachments FROM documents WHERE id = ?1")
     defer { statement.reset() }
     try statement.bind(id, at: 1)
     guard try statement.step() else { return nil }
     return DocumentRow(
       sequence: statement.int64(0), number: statement.int64(1),
       revision: try RevisionID(stored: statement.text(2)), leaves: statement.int64(3),
-      isDeleted: statement.int64(4) != 0)
+      isDeleted: statement.int64(4) != 0, attachments: statement.int64(5))
   }
 }
 
@@ -37,14 +38,19 @@ extension RevisionID {
 
 extension DocumentRevision {
   /// The columns that ``init(row:)`` reads, of `documents`.
-  static let columns = "id, revision, deleted, coalesce(written, sequence), body"
+  static let columns = "id, revision, deleted, coalesce(written, sequence), body, attachments, number"
 
-  /// A revision of a row of those columns.
-  init(row: Statement) throws(DatastoreError) {
+  /// A revision of a row of those columns, its attachments read by the same connection.
+  init(row: Statement, on connection: Connection, files: AttachmentFiles) throws {
     let id = row.text(0)
+    let revision = try RevisionID(stored: row.text(1))
+    var attachments = Attachments()
+    if row.int64(5) > 0 {
+      attachments = try Attachments(document: row.int64(6), revision: revision, on: connection, files: files)
+    }
     self.init(
-      id: id, revision: try RevisionID(stored: row.text(1)), body: try Self.body(of: row, id: id),
-      isDeleted: row.int64(2) != 0, sequence: row.int64(3))
+      id: id, revision: revision, body: try Self.body(of: row, id: id), isDeleted: row.int64(2) != 0,
+      attachments: attachments, sequence: row.int64(3))
   }
 
   private static func body(of row: Statement, id: String) throws(DatastoreError) -> JSONObject? {

@@ -52,6 +52,13 @@ enum FileSystem {
     }
   }
 
+  /// The length of a file, or `nil` when there is none.
+  static func length(of path: String) -> Int64? {
+    var status = stat()
+    guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+    return Int64(status.st_size)
+  }
+
   /// The size of all files below a directory; those that go meanwhile do not count.
   static func size(of directory: String) -> Int64 {
     var total: Int64 = 0
@@ -64,7 +71,7 @@ enum FileSystem {
     return total
   }
 
-  private static func error(_ action: String, _ path: String, _ code: Int32) -> DatastoreError {
+  static func error(_ action: String, _ path: String, _ code: Int32) -> DatastoreError {
     .system(action, path, String(cString: strerror(code)), isFull: code == ENOSPC || code == EDQUOT)
   }
 }

@@ -59,9 +59,19 @@ final class Cursor: @unchecked Sendable {
     let statement = query.statement
     var body = statement.withBytes(3) { JSONBytes($0).value(at: 0).objectValue } ?? [:]
     if !projection.isEverything { body = projection.apply(to: body) }
+    let revision = try RevisionID(stored: statement.text(2))
     return DocumentRevision(
-      id: statement.text(1), revision: try RevisionID(stored: statement.text(2)), body: body,
+      id: statement.text(1), revision: revision, body: body,
+      attachments: try attachments(query, of: revision),
       sequence: statement.int64(0), isProjected: !projection.isEverything)
+  }
+
+  /// A result is saved with its attachments, so it has to have them.
+  private func attachments(_ query: RunningQuery, of revision: RevisionID) throws -> Attachments {
+    guard query.statement.int64(4) > 0, let reader else { return [] }
+    return try Attachments(
+      document: query.statement.int64(5), revision: revision, on: reader.reader.connection,
+      files: datastore.attachmentFiles)
   }
 
   /// Gives the next result's text to `body`; false after the last.

@@ -7,7 +7,7 @@ extension Datastore {
   ///
   /// ```swift
   /// let adults = try store.find(["age": ["$gte": 18]], limit: 10, sort: ["name"])
-  /// for document in try adults.documents() { print(document.body?["name"] ?? nil) }
+  /// for document in try adults.documents() { print(document.body["name"] ?? nil) }
   /// ```
   ///
   /// - Parameters:

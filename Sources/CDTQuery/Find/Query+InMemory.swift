@@ -16,7 +16,7 @@ extension Query {
   public func find(in documents: [DocumentRevision]) throws(QueryError) -> [DocumentRevision] {
     var matches: [(key: OrderKey, document: DocumentRevision)] = []
     for document in documents {
-      let body = document.body ?? [:]
+      let body = document.body
       let (id, revision) = (document.id ?? "", document.revision?.description ?? "")
       guard try selector.matches(body, id: id, revision: revision) else { continue }
       matches.append((sort.isEmpty ? OrderKey() : placeKey(of: body, id: id, revision: revision), document))
@@ -42,7 +42,6 @@ extension Query {
   }
 
   private func projected(_ document: DocumentRevision) -> DocumentRevision {
-    guard !projection.isEverything, let body = document.body else { return document }
-    return document.projected(to: projection.apply(to: body))
+    projection.isEverything ? document : document.projected(to: projection.apply(to: document.body))
   }
 }

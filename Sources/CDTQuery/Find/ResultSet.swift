@@ -8,7 +8,7 @@ import Synchronization
 /// ```swift
 /// let cats = try store.find(["species": "cat"], sort: ["name"])
 /// while let cat = try cats.next() {
-///   print(cat.body?["name"] ?? nil)
+///   print(cat.body["name"] ?? nil)
 /// }
 /// ```
 ///

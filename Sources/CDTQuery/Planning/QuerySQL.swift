@@ -116,7 +116,7 @@ package struct QuerySQL {
 
   private var columns: String {
     switch output {
-    case .documents: "d.sequence, d.id, d.revision, d.body"
+    case .documents: "coalesce(d.written, d.sequence), d.id, d.revision, d.body, d.attachments, d.number"
     case .ids: "d.sequence, d.id"
     case .count, .exists: "d.sequence"
     }
@@ -264,7 +264,7 @@ package struct QuerySQL {
   /// The order of several parts, by the key columns that follow the wanted ones, and then the id.
   private func mergedOrdering(_ count: Int) -> String {
     guard output == .documents || output == .ids else { return "" }
-    let firstKey = output == .documents ? 5 : 3
+    let firstKey = output == .documents ? 7 : 3
     let keys = (0..<count).flatMap { field in
       let direction = plan.sort.fields[field].isDescending ? " DESC" : ""
       return ["\(firstKey + 2 * field)\(direction)", "\(firstKey + 2 * field + 1)\(direction)"]

@@ -48,7 +48,7 @@ struct PutCommand: ParsableCommand {
     if let parent {
       guard let id else { throw ToolError(.usage, "a revision replaces a document; give its id") }
       let revision = try RevisionArgument.read(parent)
-      return try store.open().updateDocument(id: id, revision: revision, body: body)
+      return try store.open().updateDocument(withID: id, revision: revision, body: body)
     }
     do {
       return try store.create().createDocument(from: DocumentRevision(id: id, body: body))

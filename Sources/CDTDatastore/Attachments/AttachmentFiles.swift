@@ -1,0 +1,197 @@
+import Crypto
+import FoundationEssentials
+import Glibc
+import Synchronization
+
+/// A datastore's `attachments` directory: a file for each content, named by its SHA-1.
+///
+/// Content is first written to a file of its own, synced, and renamed within the transaction that refers to it. Whoever
+/// writes such a file holds a lock on it, so one without a lock was left by a process that is gone. Files are only
+/// renamed and removed by the holder of the database's write lock.
+package final class AttachmentFiles: Sendable {
+  let directory: String
+  private let storeName: String
+  private let isClosed = Atomic(false)
+
+  private static let incoming = "incoming-"
+
+  init(directory: String, storeName: String) {
+    self.directory = directory
+    self.storeName = storeName
+  }
+
+  func close() {
+    isClosed.store(true, ordering: .relaxed)
+  }
+
+  func checkOpen() throws(DatastoreError) {
+    if isClosed.load(ordering: .relaxed) { throw .closed(storeName) }
+  }
+
+  func path(of key: [UInt8]) -> String { "\(directory)/\(RevisionDigest.hex(key))" }
+
+  // MARK: Writing
+
+  /// Copies content into the directory, under a name that nothing refers to.
+  ///
+  /// - Throws: ``DatastoreError``; nothing is left then.
+  func stage(_ attachment: Attachment) throws -> StagedFile {
+    try checkOpen()
+    if FileSystem.kind(directory) == .nothing {
+      try FileSystem.makeDirectory(directory)
+      try FileSystem.synchronize("\(directory)/..")
+    }
+    let file = try WritableFile(creating: "\(directory)/\(Self.incoming)\(UUID().uuidString)")
+    try file.lock()
+    var hash = Insecure.SHA1()
+    try attachment.content.forEachChunk(of: attachment.name) { chunk in
+      hash.update(bufferPointer: chunk)
+      try file.write(chunk)
+    }
+    try file.synchronize()
+    return StagedFile(file, key: Array(hash.finalize()), length: file.length)
+  }
+
+  /// Gives a staged file the name of its content, in place of one that may be there and be damaged.
+  func publish(_ staged: StagedFile) throws {
+    try staged.rename(to: path(of: staged.key))
+  }
+
+  /// Whether content is there, by its length.
+  func has(_ key: [UInt8], length: Int64) -> Bool {
+    FileSystem.length(of: path(of: key)) == length
+  }
+
+  /// Makes sure that new names are on disk.
+  func synchronize() throws {
+    try FileSystem.synchronize(directory)
+  }
+
+  /// Removes every file that is not wanted, and what broken writes left.
+  ///
+  /// - Returns: The number of files removed.
+  func sweep(isWanted: (_ key: String) throws -> Bool) throws -> Int {
+    guard FileSystem.kind(directory) == .directory else { return 0 }
+    var removed = 0
+    for name in try FileSystem.names(in: directory) {
+      let path = "\(directory)/\(name)"
+      let isLeft =
+        name.hasPrefix(Self.incoming) ? !WritableFile.isLocked(path) : try Self.isKey(name) && !isWanted(name)
+      if isLeft, unlink(path) == 0 { removed += 1 }
+    }
+    return removed
+  }
+
+  private static func isKey(_ name: String) -> Bool {
+    name.utf8.count == 40 && name.utf8.allSatisfy { 0x30...0x39 ~= $0 || 0x61...0x66 ~= $0 }
+  }
+
+  /// Writes a file beside its path and renames it when it is whole.
+  static func replaceFile(
+    _ path: String, _ produce: (_ write: (UnsafeRawBufferPointer) throws -> Void) throws -> Void
+  ) throws {
+    let file = try WritableFile(creating: "\(path).\(UUID().uuidString)")
+    do {
+      try produce { try file.write($0) }
+      try FileSystem.rename(file.path, to: path)
+    } catch {
+      file.remove()
+      throw error
+    }
+  }
+}
+
+extension AttachmentFiles: Hashable {
+  package static func == (left: AttachmentFiles, right: AttachmentFiles) -> Bool { left === right }
+
+  package func hash(into hasher: inout Hasher) {
+    hasher.combine(ObjectIdentifier(self))
+  }
+}
+
+/// Content that waits in the directory for its name. Unless it gets one, it goes with the last reference.
+final class StagedFile: Sendable, Hashable {
+  let key: [UInt8]
+  let length: Int64
+  private let file: WritableFile
+  private let isPublished = Atomic(false)
+
+  fileprivate init(_ file: WritableFile, key: [UInt8], length: Int64) {
+    self.file = file
+    self.key = key
+    self.length = length
+  }
+
+  var path: String { file.path }
+
+  fileprivate func rename(to path: String) throws {
+    guard !isPublished.load(ordering: .relaxed) else { return }
+    try FileSystem.rename(file.path, to: path)
+    isPublished.store(true, ordering: .relaxed)
+  }
+
+  deinit {
+    if !isPublished.load(ordering: .relaxed) { file.remove() }
+  }
+
+  static func == (left: StagedFile, right: StagedFile) -> Bool { left.key == right.key }
+
+  func hash(into hasher: inout Hasher) {
+    hasher.combine(key)
+  }
+}
+
+/// A new file that is being written.
+private final class WritableFile: Sendable {
+  let path: String
+  private let descriptor: Int32
+  private let written = Atomic<Int64>(0)
+
+  init(creating path: String) throws(DatastoreError) {
+    guard !path.utf8.contains(0) else { throw .invalidPath(path) }
+    descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
+    guard descriptor >= 0 else { throw FileSystem.error("create", path, errno) }
+    self.path = path
+  }
+
+  deinit {
+    close(descriptor)
+  }
+
+  var length: Int64 { written.load(ordering: .relaxed) }
+
+  func lock() throws(DatastoreError) {
+    guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { throw FileSystem.error("lock", path, errno) }
+  }
+
+  /// Whether some process has the file locked.
+  static func isLocked(_ path: String) -> Bool {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { return false }
+    defer { close(descriptor) }
+    return flock(descriptor, LOCK_SH | LOCK_NB) != 0
+  }
+
+  func write(_ bytes: UnsafeRawBufferPointer) throws {
+    var rest = bytes
+    while !rest.isEmpty {
+      let count = Glibc.write(descriptor, rest.baseAddress, rest.count)
+      if count < 0 {
+        if errno == EINTR { continue }
+        let failure = errno
+        remove()
+        throw FileSystem.error("write", path, failure)
+      }
+      written.add(Int64(count), ordering: .relaxed)
+      rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+    }
+  }
+
+  func synchronize() throws(DatastoreError) {
+    guard fsync(descriptor) == 0 else { throw FileSystem.error("write", path, errno) }
+  }
+
+  func remove() {
+    unlink(path)
+  }
+}

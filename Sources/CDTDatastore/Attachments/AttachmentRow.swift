@@ -1,0 +1,61 @@
+package import SQLite
+
+/// A row of `attachments`: what a revision says of one of its attachments.
+struct AttachmentRow: Sendable, Hashable {
+  let name: String
+  let key: [UInt8]
+  let type: String
+  let length: Int64
+  /// The generation in which it came.
+  let generation: Int
+
+  /// The attachments of a revision, in the order of their names.
+  static func find(
+    document: Int64, revision: RevisionID, on connection: Connection
+  ) throws -> [AttachmentRow] {
+    let statement = try connection.statement(
+      """
+      SELECT name, key, type, length, revpos FROM attachments WHERE document = ?1 AND revision = ?2
+      """)
+    defer { statement.reset() }
+    try statement.bind(document, at: 1)
+    try statement.bind(revision.description, at: 2)
+    var rows: [AttachmentRow] = []
+    while try statement.step() {
+      rows.append(
+        AttachmentRow(
+          name: statement.text(0), key: statement.withBytes(1) { Array($0) }, type: statement.text(2),
+          length: statement.int64(3), generation: Int(clamping: statement.int64(4))))
+    }
+    return rows.sorted { $0.name.utf16.lexicographicallyPrecedes($1.name.utf16) }
+  }
+
+  static func insert(
+    _ rows: [AttachmentRow], document: Int64, revision: RevisionID, on connection: Connection
+  ) throws {
+    for row in rows {
+      let statement = try connection.statement("INSERT INTO attachments VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)")
+      try statement.bind(document, at: 1)
+      try statement.bind(revision.description, at: 2)
+      try statement.bind(row.name, at: 3)
+      try statement.bind(blob: row.key, at: 4)
+      try statement.bind(row.type, at: 5)
+      try statement.bind(row.length, at: 6)
+      try statement.bind(Int64(row.generation), at: 7)
+      try statement.run()
+    }
+  }
+}
+
+extension Attachments {
+  init(_ rows: [AttachmentRow], in files: AttachmentFiles) {
+    self.init(rows.map { Attachment($0, in: files) })
+  }
+
+  /// The saved attachments of a revision.
+  package init(document: Int64, revision: RevisionID, on connection: Connection, files: AttachmentFiles)
+    throws
+  {
+    self.init(try AttachmentRow.find(document: document, revision: revision, on: connection), in: files)
+  }
+}

@@ -1,0 +1,80 @@
+import Crypto
+import JSON
+import SQLite
+
+/// Brings a revision's attachments into the directory, within the transaction that will refer to them.
+struct AttachmentSaving {
+  let files: AttachmentFiles
+
+  /// Refuses attachments that can't be saved, before anything is written.
+  static func check(_ attachments: Attachments, of id: String?) throws(DatastoreError) {
+    for (key, attachment) in attachments.sorted() {
+      guard !key.isEmpty else { throw .attachmentWithoutName(id) }
+      guard key.hasSameBytes(as: attachment.name) else {
+        throw .attachmentUnderOtherName(key, attachment.name, of: id)
+      }
+    }
+  }
+
+  /// Copies what takes long to copy, before the transaction begins.
+  func staged(_ attachments: Attachments) throws -> Attachments {
+    var result = attachments
+    for attachment in attachments {
+      switch attachment.content {
+      case .file: result[attachment.name] = attachment.with(try files.stage(attachment))
+      case .saved(let saved) where saved.files !== files:
+        result[attachment.name] = attachment.with(try files.stage(attachment))
+      case .data, .staged, .saved: break
+      }
+    }
+    return result
+  }
+
+  /// Saves the content of each attachment.
+  ///
+  /// - Parameters:
+  ///   - known: The attachments of the revision's parent: one that stays keeps the generation in which it came.
+  ///   - generation: The generation of the revision.
+  /// - Returns: The rows to write, in the order of names.
+  func rows(
+    for attachments: Attachments, known: [AttachmentRow], generation: Int
+  ) throws -> [AttachmentRow] {
+    let saved = try attachments.map { try row(for: $0, known: known, generation: generation) }
+    if saved.contains(where: \.isNew) { try files.synchronize() }
+    return saved.map(\.row)
+  }
+
+  private func row(
+    for attachment: Attachment, known: [AttachmentRow], generation: Int
+  ) throws -> (row: AttachmentRow, isNew: Bool) {
+    let (key, length, isNew) = try save(attachment)
+    let stays = known.first { row in
+      row.name.hasSameBytes(as: attachment.name) && row.key == key
+        && row.type.hasSameBytes(as: attachment.type)
+    }
+    let row = AttachmentRow(
+      name: attachment.name, key: key, type: attachment.type, length: length,
+      generation: stays?.generation ?? generation)
+    return (row, isNew)
+  }
+
+  private func save(_ attachment: Attachment) throws -> (key: [UInt8], length: Int64, isNew: Bool) {
+    switch attachment.content {
+    case .saved(let saved) where saved.files === files:
+      guard files.has(saved.key, length: saved.length) else {
+        throw DatastoreError.damagedAttachment(attachment.name, files.path(of: saved.key))
+      }
+      return (saved.key, saved.length, false)
+    case .data(let data):
+      let key = Array(Insecure.SHA1.hash(data: data))
+      if files.has(key, length: Int64(data.count)) { return (key, Int64(data.count), false) }
+    case .staged(let staged) where staged.path.hasPrefix(files.directory + "/"):
+      try files.publish(staged)
+      return (staged.key, staged.length, true)
+    case .saved, .file, .staged: break
+    }
+    let staged = try files.stage(attachment)
+    try files.publish(staged)
+    return (staged.key, staged.length, true)
+  }
+}

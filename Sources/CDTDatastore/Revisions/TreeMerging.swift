@@ -1,0 +1,168 @@
+import SQLite
+
+/// Inserts revisions that were made elsewhere, with the history that led to them.
+///
+/// ```
+/// 3-c with the history 3-c, 2-b, 1-a        into   1-a ─ 2-x
+///                                           gives  1-a ┬ 2-b ─ 3-c   the winner
+///                                                      └ 2-x         a conflict
+/// ```
+///
+/// Revisions that are known are left as they are, but for a parent that was not known: a tree does not depend on the order
+/// in which its revisions came.
+struct TreeMerging {
+  private let connection: Connection
+  private let writing: DocumentWriting
+  private let row: DocumentRow
+
+  private init(_ connection: Connection, row: DocumentRow) {
+    self.connection = connection
+    writing = DocumentWriting(connection: connection)
+    self.row = row
+  }
+
+  /// Inserts a revision that a document does not have, or the ancestors of one that it has.
+  ///
+  /// - Parameters:
+  ///   - history: The ids from the revision's own back to its oldest known ancestor, each one generation below the last.
+  ///   - nextSequence: Gives the sequence of the change, asked if there is one.
+  ///   - new: Makes the revision, without a parent; asked if it is not there.
+  /// - Returns: Whether anything changed.
+  /// - Complexity: O(*h* log *n*), where *h* is the length of the history.
+  static func merge(
+    _ history: [RevisionID], of id: String, on connection: Connection, nextSequence: () throws -> Int64,
+    new: (_ sequence: Int64) throws -> NewRevision
+  ) throws -> Bool {
+    guard let leaf = history.first else { return false }
+    var sequence: Int64?
+    var row = try DocumentRow.find(id, on: connection)
+    if row == nil {
+      let next = try nextSequence()
+      sequence = next
+      try DocumentWriting(connection: connection).insert(id: id, try new(next))
+      row = try DocumentRow.find(id, on: connection)
+    }
+    guard let row else { throw DatastoreError.noSuchDocument(id) }
+    let merging = TreeMerging(connection, row: row)
+    if try !merging.has(leaf) {
+      let next = try nextSequence()
+      sequence = next
+      try merging.insert(try new(next))
+    }
+    let isLinked = try merging.link(history, sequence: sequence ?? row.sequence)
+    guard isLinked || sequence != nil else { return false }
+    try merging.settle(movingTo: try sequence ?? nextSequence())
+    return true
+  }
+
+  /// Whether a document has a revision.
+  static func has(_ revision: RevisionID, of row: DocumentRow, on connection: Connection) throws -> Bool {
+    try TreeMerging(connection, row: row).has(revision)
+  }
+
+  private func insert(_ new: NewRevision) throws {
+    try AttachmentRow.insert(new.attachments, document: row.number, revision: new.id, on: connection)
+    try writing.insertLoser(new, of: row)
+  }
+
+  /// Gives each revision of a history its parent, with an entry for those that were not known.
+  ///
+  /// - Returns: Whether anything had to be done.
+  private func link(_ history: [RevisionID], sequence: Int64) throws -> Bool {
+    var changed = false
+    for (revision, parent) in zip(history, history.dropFirst()) {
+      if let known = try self.parent(of: revision) {
+        // What is known stays; the rest of another history says nothing of it.
+        guard known == parent else { break }
+        continue
+      }
+      changed = true
+      if try !has(parent) { try insertAncestor(parent, sequence: sequence) }
+      try setParent(parent, of: revision)
+      try writing.unmarkLeaf(parent, of: row)
+    }
+    return changed
+  }
+
+  // MARK: Nodes
+
+  private func has(_ revision: RevisionID) throws -> Bool {
+    if revision == row.revision { return true }
+    let statement = try connection.statement(
+      "SELECT 1 FROM revisions WHERE document = ?1 AND generation = ?2 AND revision = ?3")
+    defer { statement.reset() }
+    try writing.bind(revision, of: row, to: statement, at: 1)
+    return try statement.step()
+  }
+
+  private func parent(of revision: RevisionID) throws -> RevisionID? {
+    let statement: Statement
+    if revision == row.revision {
+      statement = try connection.statement("SELECT parent FROM documents WHERE sequence = ?1")
+      try statement.bind(row.sequence, at: 1)
+    } else {
+      statement = try connection.statement(
+        "SELECT parent FROM revisions WHERE document = ?1 AND generation = ?2 AND revision = ?3")
+      try writing.bind(revision, of: row, to: statement, at: 1)
+    }
+    defer { statement.reset() }
+    guard try statement.step(), !statement.isNull(0) else { return nil }
+    return try RevisionID(stored: statement.text(0))
+  }
+
+  private func setParent(_ parent: RevisionID, of revision: RevisionID) throws {
+    let statement: Statement
+    if revision == row.revision {
+      statement = try connection.statement("UPDATE documents SET parent = ?2 WHERE sequence = ?1")
+      try statement.bind(row.sequence, at: 1)
+      try statement.bind(parent.description, at: 2)
+    } else {
+      statement = try connection.statement(
+        "UPDATE revisions SET parent = ?4 WHERE document = ?1 AND generation = ?2 AND revision = ?3")
+      try writing.bind(revision, of: row, to: statement, at: 1)
+      try statement.bind(parent.description, at: 4)
+    }
+    try statement.run()
+  }
+
+  /// Adds a revision of which no more than the id is known.
+  private func insertAncestor(_ revision: RevisionID, sequence: Int64) throws {
+    let statement = try connection.statement(
+      """
+      INSERT INTO revisions (document, generation, revision, parent, sequence, leaf, deleted, attachments, body)
+      VALUES (?1, ?2, ?3, NULL, ?4, 0, 0, 0, NULL)
+      """)
+    try writing.bind(revision, of: row, to: statement, at: 1)
+    try statement.bind(sequence, at: 4)
+    try statement.run()
+  }
+
+  // MARK: Winner
+
+  /// Puts the winner in its place and counts the leaves, after the tree has changed.
+  private func settle(movingTo sequence: Int64) throws {
+    let losers = try writing.losingLeaves(of: row)
+    let isWinnerALeaf = try !hasChild(row.revision)
+    let winner = Leaf(id: row.revision, isDeleted: row.isDeleted)
+    if let best = losers.max(), !isWinnerALeaf || best > winner {
+      try writing.demoteWinner(of: row, isLeaf: isWinnerALeaf)
+      try writing.promote(best.id, of: row, to: sequence)
+    } else if sequence != row.sequence {
+      try writing.moveWinner(of: row, to: sequence)
+    }
+    let statement = try connection.statement("UPDATE documents SET leaves = ?2 WHERE sequence = ?1")
+    try statement.bind(sequence, at: 1)
+    try statement.bind(Int64(losers.count + (isWinnerALeaf ? 1 : 0)), at: 2)
+    try statement.run()
+  }
+
+  private func hasChild(_ revision: RevisionID) throws -> Bool {
+    let statement = try connection.statement(
+      "SELECT 1 FROM revisions WHERE document = ?1 AND generation = ?2 AND parent = ?3")
+    defer { statement.reset() }
+    try statement.bind(row.number, at: 1)
+    try statement.bind(Int64(revision.generation) + 1, at: 2)
+    try statement.bind(revision.description, at: 3)
+    return try statement.step()
+  }
+}
