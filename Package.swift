@@ -48,7 +48,8 @@ let package = Package(
     .testTarget(name: "JSONTests", dependencies: ["JSON"], swiftSettings: settings),
     .testTarget(name: "SQLiteTests", dependencies: ["SQLite"], swiftSettings: settings),
     .testTarget(
-      name: "CDTDatastoreTests", dependencies: ["CDTDatastore", "CDTQuery", "JSON", "SQLite"], swiftSettings: settings),
+      name: "CDTDatastoreTests", dependencies: ["CDTDatastore", "CDTQuery", "JSON", "SQLite"],
+      swiftSettings: settings),
     .testTarget(name: "CDTQueryTests", dependencies: ["CDTQuery"], swiftSettings: settings),
     .testTarget(name: "cdtqueryTests", dependencies: ["cdtquery"], swiftSettings: settings),
   ]
