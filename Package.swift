@@ -46,7 +46,7 @@ let package = Package(
       swiftSettings: settings),
 
     .testTarget(name: "JSONTests", dependencies: ["JSON"], swiftSettings: settings),
-    .testTarget(name: "SQLiteTests", dependencies: ["SQLite"], swiftSettings: settings),
+    .testTarget(name: "SQLiteTests", dependencies: ["CSQLite", "SQLite"], swiftSettings: settings),
     .testTarget(
       name: "CDTDatastoreTests", dependencies: ["CDTDatastore", "CDTQuery", "JSON", "SQLite"],
       swiftSettings: settings),

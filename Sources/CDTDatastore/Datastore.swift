@@ -47,7 +47,7 @@ public final class Datastore: Sendable {
     self.storeID = storeID
     let identity = FileIdentity(path)
     self.identity = identity
-    writer = WriterLock(connection) { FileIdentity(path) == identity }
+    writer = WriterLock(connection)
     readers = ConnectionPool(
       open: {
         let connection = try DatabaseFile.openReader(path, options: options)

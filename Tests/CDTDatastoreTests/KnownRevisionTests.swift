@@ -1,5 +1,4 @@
 import CDTDatastore
-import FoundationEssentials
 import Testing
 
 /// The ids that CDTDatastore gives the same edits.
@@ -19,20 +18,4 @@ import Testing
       #expect(deleted.revision?.description == "2-1903c663d301c3170ad524f008c9a517")
     }
   }
-}
-
-/// Runs `body` with an empty datastore in a directory of its own, removed afterwards.
-func withTemporaryDatastore<R>(_ body: (Datastore) throws -> R) throws -> R {
-  try withTemporaryDirectory { directory in
-    let manager = try DatastoreManager(directory: directory)
-    defer { manager.closeDatastore(named: "store") }
-    return try body(try manager.datastore(named: "store"))
-  }
-}
-
-func withTemporaryDirectory<R>(_ body: (String) throws -> R) throws -> R {
-  let path = FileManager.default.temporaryDirectory.appending(path: "cdt-\(UUID().uuidString)").path
-  try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-  defer { try? FileManager.default.removeItem(atPath: path) }
-  return try body(path)
 }

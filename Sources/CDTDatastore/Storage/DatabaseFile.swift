@@ -97,8 +97,6 @@ package enum DatabaseFile {
   static func openReader(_ path: String, options: DatastoreOptions) throws -> Connection {
     try mapping(path) {
       let connection = try Connection(path: path, mode: .readWrite, busyTimeout: options.busyTimeout)
-      // Leaving the log to the writer, a reader that comes back late removes no other store's.
-      connection.setKeepsLogOnClose(true)
       try configure(connection, options)
       return connection
     }

@@ -10,7 +10,6 @@ final class WriterLock: Sendable {
   private let holder = Atomic<UInt>(0)
   /// Whether the connection is to be closed when its holder is done with it.
   private let isClosing = Atomic(false)
-  private let hasFile: @Sendable () -> Bool
 
   private struct Held: @unchecked Sendable {
     // Sendable without a lock of its own: it lies under the Mutex above.
@@ -18,10 +17,8 @@ final class WriterLock: Sendable {
     var writer: SessionWriter?
   }
 
-  /// - Parameter hasFile: Tells whether the file that was opened is still under its path.
-  init(_ connection: sending Connection, hasFile: @escaping @Sendable () -> Bool) {
+  init(_ connection: sending Connection) {
     self.connection = Mutex(Held(connection: connection, writer: SessionWriter(connection)))
-    self.hasFile = hasFile
   }
 
   /// Waits for the writer and runs `body` with it.
@@ -51,8 +48,6 @@ final class WriterLock: Sendable {
   }
 
   private func close(_ held: inout Held) {
-    // SQLite removes the log by its path, where another store's may be by now.
-    if !hasFile() { held.connection?.setKeepsLogOnClose(true) }
     held.connection?.close()
     held.connection = nil
     held.writer = nil

@@ -1,0 +1,119 @@
+import CDTDatastore
+import SQLite
+import Testing
+
+/// Which leaf of a conflicted document is its winner.
+@Suite struct WinnerTests {
+  /// Runs `body` with a document of the revisions 1, 2 and a rival of 2 that loses, put there as a replicator would.
+  private func withConflict(
+    rival: String = "2-0", isRivalDeleted: Bool = false,
+    _ body: (_ store: Datastore, _ winner: DocumentRevision, _ rival: DocumentRevision) throws -> Void
+  ) throws {
+    try withTemporaryDirectory { directory in
+      let manager = try DatastoreManager(directory: directory)
+      let store = try manager.datastore(named: "store")
+      let first = try store.createDocument(from: DocumentRevision(id: "a", body: ["n": 1]))
+      var changed = first
+      changed.body = ["n": 2]
+      let winner = try store.updateDocument(from: changed)
+      try withDatabase(of: "store", in: directory) { connection in
+        try connection.execute("UPDATE documents SET leaves = 2")
+        let statement = try connection.statement(
+          "INSERT INTO revisions VALUES (1, ?1, ?2, ?3, 1, 1, ?4, 0, '{\"n\":\"rival\"}')")
+        let id = try #require(RevisionID(rival))
+        try statement.bind(Int64(id.generation), at: 1)
+        try statement.bind(rival, at: 2)
+        try statement.bind(first.revision?.description ?? "", at: 3)
+        try statement.bind(Int64(isRivalDeleted ? 1 : 0), at: 4)
+        try statement.run()
+      }
+      let id = try #require(RevisionID(rival))
+      try body(store, winner, try store.document(withID: "a", revision: id))
+    }
+  }
+
+  @Test func `deleting the winner makes the other leaf the winner, under a new sequence`() throws {
+    try withConflict { store, winner, rival in
+      let tombstone = try store.deleteDocument(from: winner)
+      #expect(try store.document(withID: "a") == rival)
+      #expect(try store.documentCount == 1)
+      let changes = try store.changes()
+      #expect(changes.documents.map(\.revision) == [rival.revision])
+      #expect(changes.documents.map(\.sequence) == [tombstone.sequence])
+      #expect(!changes.documents[0].isDeleted)
+      let kept = try #require(tombstone.revision)
+      #expect(try store.document(withID: "a", revision: kept).isDeleted)
+      #expect(try store.revisionHistory(of: tombstone).map(\.revision?.generation) == [3, 2, 1])
+    }
+  }
+
+  @Test func `deleting the other leaf leaves the winner, under a new sequence`() throws {
+    try withConflict { store, winner, rival in
+      let tombstone = try store.deleteDocument(from: rival)
+      #expect(try store.document(withID: "a").revision == winner.revision)
+      #expect(try store.document(withID: "a").body == winner.body)
+      #expect(try store.document(withID: "a").sequence == winner.sequence)
+      #expect(try store.changes().documents.map(\.sequence) == [tombstone.sequence])
+      #expect(datastoreError { try store.updateDocument(from: rival) }?.code == .conflict)
+    }
+  }
+
+  @Test func `a longer branch wins`() throws {
+    try withConflict { store, winner, rival in
+      let longer = try store.updateDocument(from: rival)
+      #expect(try store.document(withID: "a") == longer)
+      #expect(try store.revisionHistory(of: longer).map(\.revision?.generation) == [3, 2, 1])
+      let id = try #require(winner.revision)
+      #expect(try store.document(withID: "a", revision: id).body == winner.body)
+      // It is still a leaf, and so can be changed.
+      #expect(try store.updateDocument(from: winner).revision?.generation == 3)
+    }
+  }
+
+  @Test func `a generation is compared as a number`() throws {
+    try withConflict { store, winner, _ in
+      var tip = winner
+      for _ in 3...9 { tip = try store.updateDocument(from: tip) }
+      let tenth = try store.updateDocument(from: tip)
+      #expect(tenth.revision?.generation == 10)
+      #expect(try store.document(withID: "a") == tenth)
+    }
+  }
+
+  @Test func `a leaf that lives wins over a tombstone of a higher generation`() throws {
+    try withConflict(rival: "9-f", isRivalDeleted: true) { store, winner, _ in
+      let updated = try store.updateDocument(from: winner)
+      #expect(try store.document(withID: "a") == updated)
+      let tombstone = try store.deleteDocument(from: updated)
+      #expect(datastoreError { try store.document(withID: "a") }?.code == .notFound)
+      // Among tombstones the highest id wins.
+      #expect(try store.changes().documents.map(\.revision.description) == ["9-f"])
+      #expect(tombstone.revision?.generation == 4)
+    }
+  }
+
+  @Test func `deleting the document gives every live leaf a tombstone, newest first`() throws {
+    try withConflict { store, winner, rival in
+      let tombstones = try store.deleteDocument(withID: "a")
+      #expect(tombstones.map(\.isDeleted) == [true, true])
+      let parents = try tombstones.map { try store.revisionHistory(of: $0)[1].revision }
+      #expect(parents == [winner.revision, rival.revision])
+      #expect(try store.documentCount == 0)
+      #expect(try store.allDocuments() == [])
+      #expect(datastoreError { try store.deleteDocument(withID: "a") }?.code == .notFound)
+      #expect(try store.changes().documents.map(\.isDeleted) == [true])
+    }
+  }
+
+  @Test func `a conflicted document is one document`() throws {
+    try withConflict { store, winner, _ in
+      let count = try store.documentCount
+      #expect(count == 1)
+      #expect(try store.allDocuments() == [winner])
+      #expect(try store.changes().documents.count == 1)
+      #expect(
+        datastoreError { try store.createDocument(from: DocumentRevision(id: "a", body: [:])) }?.code
+          == .conflict)
+    }
+  }
+}

@@ -1,0 +1,161 @@
+import Dispatch
+import SQLite
+import Synchronization
+import Testing
+
+@Suite struct ConnectionPoolTests {
+  /// A reader that knows whether it was closed, and whether two used it at once.
+  final class Reader: Sendable {
+    let isShut = Atomic(false)
+    let users = Atomic(0)
+
+    var wasShut: Bool { isShut.load(ordering: .relaxed) }
+  }
+
+  final class Counter: Sendable {
+    let opened = Atomic(0)
+    let shut = Atomic(0)
+    let shutTwice = Atomic(0)
+  }
+
+  private func pool(_ counter: Counter) -> ConnectionPool<Reader> {
+    ConnectionPool(
+      open: {
+        counter.opened.add(1, ordering: .relaxed)
+        return Reader()
+      },
+      shut: { reader in
+        if reader.isShut.exchange(true, ordering: .relaxed) { counter.shutTwice.add(1, ordering: .relaxed) }
+        counter.shut.add(1, ordering: .relaxed)
+      })
+  }
+
+  @Test func `a reader that came back is used again`() throws {
+    let counter = Counter()
+    let pool = pool(counter)
+    let first = try pool.withReader { ObjectIdentifier($0) }
+    #expect(try pool.withReader { ObjectIdentifier($0) } == first)
+    #expect(counter.opened.load(ordering: .relaxed) == 1)
+    #expect(counter.shut.load(ordering: .relaxed) == 0)
+  }
+
+  @Test func `readers at the same time are different`() throws {
+    let pool = pool(Counter())
+    try pool.withReader { outer in
+      try pool.withReader { inner in #expect(outer !== inner) }
+    }
+  }
+
+  @Test func `no more than a few are kept idle`() throws {
+    let counter = Counter()
+    let pool = pool(counter)
+    let leases = try (0..<20).map { _ in try pool.checkOut() }
+    for lease in leases { pool.checkIn(lease) }
+    #expect(counter.shut.load(ordering: .relaxed) == 12)
+    pool.close()
+    #expect(counter.shut.load(ordering: .relaxed) == 20)
+    #expect(counter.shutTwice.load(ordering: .relaxed) == 0)
+  }
+
+  @Test func `renewing closes idle readers now and the others when they come back`() throws {
+    let counter = Counter()
+    let pool = pool(counter)
+    let (a, b) = (try pool.checkOut(), try pool.checkOut())
+    pool.checkIn(a)
+    #expect(pool.isCurrent(b))
+    pool.renew()
+    #expect(!pool.isCurrent(b))
+    #expect(a.reader.wasShut == true)
+    #expect(b.reader.wasShut == false)
+    pool.checkIn(b)
+    #expect(b.reader.wasShut == true)
+    #expect(try pool.withReader { !$0.isShut.load(ordering: .relaxed) })
+  }
+
+  @Test func `a closed pool keeps nothing`() throws {
+    let counter = Counter()
+    let pool = pool(counter)
+    let lease = try pool.checkOut()
+    pool.close()
+    pool.checkIn(lease)
+    try pool.withReader { _ in }
+    #expect(counter.opened.load(ordering: .relaxed) == 2)
+    #expect(counter.shut.load(ordering: .relaxed) == 2)
+  }
+
+  @Test func `an error of opening or of the user comes through, and the reader comes back`() throws {
+    struct Failure: Error {}
+    let failing = ConnectionPool<Reader>(open: { throw Failure() }, shut: { _ in })
+    #expect(throws: Failure.self) { try failing.withReader { _ in } }
+    let counter = Counter()
+    let pool = pool(counter)
+    #expect(throws: Failure.self) { try pool.withReader { _ in throw Failure() } }
+    try pool.withReader { _ in }
+    #expect(counter.opened.load(ordering: .relaxed) == 1)
+  }
+
+  @Test func `threads never share a reader, nor get a closed one`() throws {
+    let counter = Counter()
+    let pool = pool(counter)
+    let wrong = Atomic(0)
+    DispatchQueue.concurrentPerform(iterations: 8) { number in
+      for round in 0..<500 {
+        if number == 0, round % 50 == 0 { pool.renew() }
+        try? pool.withReader { reader in
+          if reader.users.add(1, ordering: .acquiringAndReleasing).newValue != 1
+            || reader.isShut.load(ordering: .acquiring)
+          {
+            wrong.add(1, ordering: .relaxed)
+          }
+          reader.users.subtract(1, ordering: .acquiringAndReleasing)
+        }
+      }
+    }
+    pool.close()
+    #expect(wrong.load(ordering: .relaxed) == 0)
+    #expect(counter.opened.load(ordering: .relaxed) == counter.shut.load(ordering: .relaxed))
+    #expect(counter.shutTwice.load(ordering: .relaxed) == 0)
+  }
+
+  @Test func `connections of a pool read beside a writer`() throws {
+    try withTemporaryPath { path in
+      let writer = try Connection(path: path, mode: .readWriteCreate, busyTimeout: .seconds(60))
+      try writer.execute("PRAGMA journal_mode = WAL; CREATE TABLE t (x); INSERT INTO t VALUES (0), (0)")
+      let pool = ConnectionPool<PooledConnection>(
+        open: { PooledConnection(try Connection(path: path, mode: .readWrite, busyTimeout: .seconds(60))) },
+        shut: { $0.connection.close() })
+      let torn = Atomic(0)
+      let failed = Atomic(0)
+      let write = PooledConnection(writer)
+      DispatchQueue.concurrentPerform(iterations: 4) { number in
+        for _ in 0..<100 {
+          do {
+            if number == 0 {
+              try write.connection.execute("UPDATE t SET x = x + 1")
+            } else {
+              let different = try pool.withReader {
+                try $0.connection.scalar("SELECT count(DISTINCT x) FROM t")
+              }
+              if different != 1 { torn.add(1, ordering: .relaxed) }
+            }
+          } catch {
+            failed.add(1, ordering: .relaxed)
+          }
+        }
+      }
+      pool.close()
+      #expect(torn.load(ordering: .relaxed) == 0)
+      #expect(failed.load(ordering: .relaxed) == 0)
+      #expect(try writer.scalar("SELECT min(x) FROM t") == 100)
+    }
+  }
+
+  final class PooledConnection: @unchecked Sendable {
+    // Sendable without a lock of its own: one thread uses it at a time, by the pool or as the only writer.
+    let connection: Connection
+
+    init(_ connection: Connection) {
+      self.connection = connection
+    }
+  }
+}
