@@ -3,7 +3,13 @@
 SWIFT ?= swift
 PACKAGES = libsqlite3-dev libpcre2-dev
 
-.PHONY: help packages build test lint format demo
+# Every directory with Swift of ours.
+SOURCES = Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Sources
+# The file below Benchmarks/Results that `make bench` writes; `make bench BENCH='--only q1'` measures less.
+RESULT ?= latest
+BENCH ?=
+
+.PHONY: help packages build test lint format demo bench
 
 help: ## List the commands
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
@@ -19,12 +25,17 @@ test: packages lint ## Run every test
 	$(SWIFT) test --skip-build --disable-xctest
 
 lint: ## Check the format of every source file
-	$(SWIFT) format lint --strict --recursive Package.swift Sources Tests
+	$(SWIFT) format lint --strict --recursive $(SOURCES)
 
 format: ## Format every source file
-	$(SWIFT) format --in-place --recursive Package.swift Sources Tests
+	$(SWIFT) format --in-place --recursive $(SOURCES)
 
 demo: ## Import real data, index it, and ask five questions
 	@scripts/install-packages.sh $(PACKAGES) iso-codes
 	$(SWIFT) build -c release --product cdtquery
 	@scripts/demo.sh
+
+bench: packages ## Measure the workload against SQLite by hand
+	@mkdir -p Benchmarks/Results
+	$(SWIFT) run -c release --package-path Benchmarks Benchmarks \
+	  --json Benchmarks/Results/$(RESULT).json $(BENCH)
