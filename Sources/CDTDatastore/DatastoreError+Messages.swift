@@ -133,6 +133,13 @@ extension DatastoreError {
     )
   }
 
+  static func notAmongLeaves(_ decision: DocumentRevision, of id: String) -> DatastoreError {
+    DatastoreError(
+      .invalidResolution, documentID: id,
+      "the resolver gave \(decision.revision?.description ?? "a revision without an id"), which is none of the leaves "
+        + "of document \(quoted(id)); give back one of those it was given, changed or not")
+  }
+
   static func attachmentWithoutName(_ id: String?) -> DatastoreError {
     DatastoreError(
       .invalidAttachment, documentID: id, "an attachment has an empty name; give it one")

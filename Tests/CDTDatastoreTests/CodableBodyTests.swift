@@ -25,7 +25,7 @@ import Testing
     let revision = try DocumentRevision(encoding: Task(description: "Buy milk"))
     #expect(revision.id == nil)
     #expect(revision.revision == nil)
-    #expect(revision.body?.keys == ["description", "completed", "tags"])
+    #expect(revision.body.keys == ["description", "completed", "tags"])
   }
 
   @Test func `members that the type does not know are passed over`() throws {

@@ -29,8 +29,8 @@ import Testing
       try tasks.createDocument(from: DocumentRevision(id: "bread", body: [:]))
 
       let found = try tasks.document(withID: "milk")
-      #expect(found.body?["description"] == "Buy milk")
-      #expect(found.body?["tags"]?[0] == "shop")
+      #expect(found.body["description"] == "Buy milk")
+      #expect(found.body["tags"]?[0] == "shop")
       #expect(found == milk)
 
       let several = try tasks.documents(withIDs: ["milk", "bread", "water"])
@@ -46,8 +46,8 @@ import Testing
       #expect(count == 2)
 
       var task = try tasks.document(withID: "milk")
-      task.body?["completed"] = true
-      task.body?["tags"] = nil  // removes the member; .null would be a value
+      task.body["completed"] = true
+      task.body["tags"] = nil  // removes the member; .null would be a value
       task = try tasks.updateDocument(from: task)
       #expect(task.revision?.generation == 2)
       #expect(try tasks.document(withID: "milk").body == ["description": "Buy milk", "completed": true])
@@ -55,7 +55,7 @@ import Testing
       func complete(_ id: String) throws {
         while true {
           var task = try tasks.document(withID: id)
-          task.body?["completed"] = true
+          task.body["completed"] = true
           do {
             try tasks.updateDocument(from: task)
             return
@@ -121,10 +121,10 @@ import Testing
       let total = try accounts.write { transaction in
         var from = try transaction.document(withID: "alice")
         var to = try transaction.document(withID: "bob")
-        let (has, had) = (from.body?["balance"]?.intValue ?? 0, to.body?["balance"]?.intValue ?? 0)
+        let (has, had) = (from.body["balance"]?.intValue ?? 0, to.body["balance"]?.intValue ?? 0)
         guard has >= 10 else { throw NotEnough() }
-        from.body?["balance"] = .int(has - 10)
-        to.body?["balance"] = .int(had + 10)
+        from.body["balance"] = .int(has - 10)
+        to.body["balance"] = .int(had + 10)
         try transaction.updateDocument(from: from)
         try transaction.updateDocument(from: to)
         return has - 10

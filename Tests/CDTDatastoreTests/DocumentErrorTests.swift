@@ -41,9 +41,8 @@ import Testing
     }
 
     func update(_ body: JSONObject?) throws {
-      var changed = second
-      changed.body = body
-      try store.updateDocument(from: changed)
+      let revision = try #require(second.revision)
+      try store.updateDocument(from: DocumentRevision(id: "live", revision: revision, body: body))
     }
   }
 

@@ -221,7 +221,7 @@ import Testing
           do {
             try stores[number % 2].write { transaction in
               var counter = try transaction.document(withID: "counter")
-              let count = counter.body?["n"]?.intValue ?? 0
+              let count = counter.body["n"]?.intValue ?? 0
               counter.body = ["n": .int(count + 1)]
               try transaction.updateDocument(from: counter)
             }

@@ -70,20 +70,31 @@ package final class AttachmentFiles: Sendable {
   /// Removes every file that is not wanted, and what broken writes left.
   ///
   /// - Returns: The number of files removed.
-  func sweep(isWanted: (_ key: String) throws -> Bool) throws -> Int {
+  func sweep(isWanted: (_ key: [UInt8]) throws -> Bool) throws -> Int {
     guard FileSystem.kind(directory) == .directory else { return 0 }
     var removed = 0
     for name in try FileSystem.names(in: directory) {
       let path = "\(directory)/\(name)"
-      let isLeft =
-        name.hasPrefix(Self.incoming) ? !WritableFile.isLocked(path) : try Self.isKey(name) && !isWanted(name)
+      let isLeft: Bool
+      if let key = Self.key(named: name) {
+        isLeft = try !isWanted(key)
+      } else {
+        isLeft = name.hasPrefix(Self.incoming) && !WritableFile.isLocked(path)
+      }
       if isLeft, unlink(path) == 0 { removed += 1 }
     }
     return removed
   }
 
-  private static func isKey(_ name: String) -> Bool {
-    name.utf8.count == 40 && name.utf8.allSatisfy { 0x30...0x39 ~= $0 || 0x61...0x66 ~= $0 }
+  /// The key that is a file's name, if it is one; other files in the directory are not ours to touch.
+  static func key(named name: String) -> [UInt8]? {
+    let digits = Array(name.utf8)
+    guard digits.count == 40, digits.allSatisfy({ 0x30...0x39 ~= $0 || 0x61...0x66 ~= $0 }) else {
+      return nil
+    }
+    return stride(from: 0, to: 40, by: 2).map { position in
+      digits[position...position + 1].reduce(0) { $0 << 4 | ($1 < 0x3A ? $1 - 0x30 : $1 - 0x57) }
+    }
   }
 
   /// Writes a file beside its path and renames it when it is whole.

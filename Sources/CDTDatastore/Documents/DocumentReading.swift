@@ -125,4 +125,12 @@ struct DocumentReading {
     let parent = statement.isNull(7) ? nil : try RevisionID(stored: statement.text(7))
     return (try DocumentRevision(row: statement, on: connection, files: files), parent)
   }
+
+  /// The leaves that are not deleted, newest first, whole.
+  func liveLeaves(of id: String) throws -> [DocumentRevision] {
+    guard let row = try DocumentRow.find(id, on: connection) else { throw DatastoreError.noSuchDocument(id) }
+    return try DocumentWriting(connection: connection).liveLeaves(of: row).map { leaf in
+      try document(withID: id, revision: leaf)
+    }
+  }
 }

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Glibc
 import JSON
 import SQLite
 
@@ -9,7 +10,7 @@ package enum DatabaseFile {
   package static let name = "db.sync"
 
   /// The version of the layout, in `user_version`.
-  static let version: Int64 = 1
+  static let version: Int64 = 2
 
   /// What marks the file as a datastore's, in `application_id`: "CDTd".
   static let applicationID: Int64 = 0x4344_5464
@@ -28,6 +29,7 @@ package enum DatabaseFile {
       body TEXT NOT NULL
     );
     CREATE INDEX tombstones ON documents (sequence) WHERE deleted;
+    CREATE INDEX conflicts ON documents (sequence) WHERE leaves > 1;
     CREATE TABLE revisions (
       document INTEGER NOT NULL,
       generation INTEGER NOT NULL,
@@ -40,6 +42,7 @@ package enum DatabaseFile {
       body TEXT,
       PRIMARY KEY (document, generation, revision)
     ) WITHOUT ROWID;
+    CREATE INDEX losing_leaves ON revisions (document) WHERE leaf;
     CREATE TABLE attachments (
       document INTEGER NOT NULL,
       revision TEXT NOT NULL,
@@ -65,6 +68,14 @@ package enum DatabaseFile {
     ) WITHOUT ROWID;
     """
 
+  /// What takes each version to the next one, from 1 on.
+  private static let upgrades = [
+    """
+    CREATE INDEX conflicts ON documents (sequence) WHERE leaves > 1;
+    CREATE INDEX losing_leaves ON revisions (document) WHERE leaf;
+    """
+  ]
+
   /// Opens the file for writing, laid out first when it is new.
   ///
   /// - Returns: The connection, and what tells the store from every other.
@@ -72,24 +83,37 @@ package enum DatabaseFile {
   static func openWriter(
     _ path: String, options: DatastoreOptions
   ) throws -> (connection: Connection, storeID: String) {
-    try mapping(path) {
-      let connection = try Connection(path: path, mode: .readWriteCreate, busyTimeout: options.busyTimeout)
-      do {
-        // A file that is refused keeps its log as well.
-        connection.setKeepsLogOnClose(true)
-        try connection.transaction(.deferred) { try check(connection, path) }
-        connection.setKeepsLogOnClose(false)
-        // A new file has to be told how it gives pages back before its first table.
-        try connection.execute("PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL")
-        try configure(connection, options)
-        try connection.transaction(.immediate) {
-          if try connection.scalar("PRAGMA user_version") == 0 { try lay(connection) }
+    // SQLite waits for a lock, but not where two connections would wait for each other, as when both turn a new file
+    // to a write-ahead log.
+    let deadline = ContinuousClock.now + options.busyTimeout
+    return try mapping(path) {
+      while true {
+        do {
+          return try tryOpenWriter(path, options: options)
+        } catch let error as SQLiteError where error.isBusy && ContinuousClock.now < deadline {
+          usleep(5_000)
         }
-        return (connection, try storeID(connection, path))
-      } catch {
-        connection.close()
-        throw error
       }
+    }
+  }
+
+  private static func tryOpenWriter(
+    _ path: String, options: DatastoreOptions
+  ) throws -> (connection: Connection, storeID: String) {
+    let connection = try Connection(path: path, mode: .readWriteCreate, busyTimeout: options.busyTimeout)
+    do {
+      // A file that is refused keeps its log as well.
+      connection.setKeepsLogOnClose(true)
+      try connection.transaction(.deferred) { try check(connection, path) }
+      connection.setKeepsLogOnClose(false)
+      // A new file has to be told how it gives pages back before its first table.
+      try connection.execute("PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL")
+      try configure(connection, options)
+      try connection.transaction(.immediate) { try bringUpToDate(connection) }
+      return (connection, try storeID(connection, path))
+    } catch {
+      connection.close()
+      throw error
     }
   }
 
@@ -107,6 +131,15 @@ package enum DatabaseFile {
     defer { statement.reset() }
     guard try statement.step() else { throw DatastoreError.damaged(path, "the store's id is missing") }
     return statement.text(0)
+  }
+
+  /// Lays a new file out, or takes an older one to this version, within the transaction of the caller.
+  private static func bringUpToDate(_ connection: Connection) throws {
+    let found = try connection.scalar("PRAGMA user_version")
+    if found == 0 { return try lay(connection) }
+    guard found < version else { return }
+    for step in upgrades[Int(found - 1)...] { try connection.execute(step) }
+    try connection.execute("PRAGMA user_version = \(version)")
   }
 
   private static func lay(_ connection: Connection) throws {

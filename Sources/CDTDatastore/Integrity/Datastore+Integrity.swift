@@ -1,0 +1,117 @@
+import JSON
+import SQLite
+
+extension Datastore {
+  /// Looks through everything that is stored: SQLite's own structures, every tree of revisions, every body, the content
+  /// of every attachment.
+  ///
+  /// ```swift
+  /// for finding in try store.checkIntegrity() { print(finding) }
+  /// ```
+  ///
+  /// It reads one snapshot and changes nothing.
+  ///
+  /// - Returns: What is not as it should be; nothing when all is well.
+  /// - Throws: ``DatastoreError`` when the file can't be read at all.
+  /// - Complexity: O(*n*) in the size of the store.
+  ///
+  /// Source: `docs/cli.md`, check.
+  public func checkIntegrity() throws -> [IntegrityFinding] {
+    try readSnapshot { connection in
+      var findings = try Self.databaseFindings(connection)
+      guard findings.isEmpty else { return findings }
+      findings += try treeFindings(connection)
+      findings += try Self.strayFindings(connection)
+      findings += try attachmentFindings(connection)
+      return findings
+    }
+  }
+
+  private static func databaseFindings(_ connection: Connection) throws -> [IntegrityFinding] {
+    let statement = try connection.statement("PRAGMA integrity_check")
+    defer { statement.reset() }
+    var findings: [IntegrityFinding] = []
+    while try statement.step() {
+      let text = statement.text(0)
+      if text != "ok" { findings.append(IntegrityFinding(.database, text)) }
+    }
+    return findings
+  }
+
+  private func treeFindings(_ connection: Connection) throws -> [IntegrityFinding] {
+    let statement = try connection.statement("SELECT id FROM documents ORDER BY id")
+    defer { statement.reset() }
+    var findings: [IntegrityFinding] = []
+    while try statement.step() {
+      let id = statement.text(0)
+      guard let tree = try RevisionTree(of: id, on: connection) else { continue }
+      findings += tree.violations.map { IntegrityFinding(.tree, documentID: id, $0) }
+      findings += try Self.bodyFindings(of: id, number: tree.number, connection)
+    }
+    return findings
+  }
+
+  /// Bodies are stored as compact text, so writing one anew must give the same.
+  private static func bodyFindings(
+    of id: String, number: Int64, _ connection: Connection
+  ) throws -> [IntegrityFinding] {
+    let statement = try connection.statement(
+      """
+      SELECT revision, body FROM documents WHERE id = ?1
+      UNION ALL SELECT revision, body FROM revisions WHERE document = ?2 AND body IS NOT NULL
+      """)
+    defer { statement.reset() }
+    try statement.bind(id, at: 1)
+    try statement.bind(number, at: 2)
+    var findings: [IntegrityFinding] = []
+    while try statement.step() {
+      let isSound = statement.withBytes(1) { text in
+        guard let normal = try? JSONText.normalize(text), normal.end == text.count else { return false }
+        return normal.text.elementsEqual(text)
+      }
+      if !isSound {
+        findings.append(
+          IntegrityFinding(.body, documentID: id, "the body of \(statement.text(0)) is not what was saved"))
+      }
+    }
+    return findings
+  }
+
+  private static func strayFindings(_ connection: Connection) throws -> [IntegrityFinding] {
+    let strays = try connection.scalar(
+      "SELECT count(*) FROM revisions WHERE document NOT IN (SELECT number FROM documents)")
+    let rows = try connection.scalar(
+      """
+      SELECT count(*) FROM attachments a
+       WHERE NOT EXISTS (SELECT 1 FROM revisions r WHERE r.document = a.document AND r.revision = a.revision)
+         AND NOT EXISTS (SELECT 1 FROM documents d WHERE d.number = a.document AND d.revision = a.revision)
+      """)
+    var findings: [IntegrityFinding] = []
+    if strays > 0 { findings.append(IntegrityFinding(.tree, "\(strays) revisions belong to no document")) }
+    if rows > 0 {
+      findings.append(IntegrityFinding(.attachment, "\(rows) attachments belong to no revision"))
+    }
+    return findings
+  }
+
+  private func attachmentFindings(_ connection: Connection) throws -> [IntegrityFinding] {
+    let statement = try connection.statement(
+      """
+      SELECT a.name, a.key, a.type, a.length, a.revpos, d.id
+        FROM attachments a LEFT JOIN documents d ON d.number = a.document GROUP BY a.key
+      """)
+    defer { statement.reset() }
+    var findings: [IntegrityFinding] = []
+    while try statement.step() {
+      let row = AttachmentRow(
+        name: statement.text(0), key: statement.withBytes(1) { Array($0) }, type: statement.text(2),
+        length: statement.int64(3), generation: Int(clamping: statement.int64(4)))
+      do {
+        try SavedContent(row, in: attachmentFiles).forEachChunk(of: row.name) { _ in }
+      } catch let error as DatastoreError {
+        findings.append(IntegrityFinding(.attachment, documentID: statement.text(5), error.message))
+      }
+    }
+    return findings
+  }
+}
