@@ -50,6 +50,7 @@ let package = Package(
     .testTarget(
       name: "CDTDatastoreTests", dependencies: ["CDTDatastore"], swiftSettings: settings),
     .testTarget(name: "CDTQueryTests", dependencies: ["CDTQuery"], swiftSettings: settings),
-    .testTarget(name: "cdtqueryTests", dependencies: ["cdtquery"], swiftSettings: settings),
+    .testTarget(
+      name: "cdtqueryTests", dependencies: ["cdtquery", "CDTQuery"], swiftSettings: settings),
   ]
 )

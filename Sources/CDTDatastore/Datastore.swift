@@ -70,9 +70,6 @@ public final class Datastore: Sendable {
 
   // MARK: For extensions
 
-  /// The path of the datastore's own directory, as the manager's was given.
-  package var directoryPath: String { directory }
-
   /// The path of the database file.
   package var databasePath: String { "\(directory)/\(DatabaseFile.name)" }
 

@@ -66,12 +66,17 @@ extension Datastore {
 
   /// Tells how a query would be answered, without running it.
   public func explain(_ query: Query) throws -> Explanation {
+    try explain(query, store: name)
+  }
+
+  /// - Parameter store: What the command that would create a better index calls the store.
+  package func explain(_ query: Query, store: String) throws -> Explanation {
     let manager = try indexManager()
     let run = try start(query, manager: manager)
     defer { finish(run, manager: manager) }
     let sql = QuerySQL(run.plan, output: .documents, lastSequence: run.snapshot.lastSequence)
     return Explanation(
-      query: query, plan: run.plan, sql: sql, lastSequence: run.snapshot.lastSequence, storePath: directoryPath)
+      query: query, plan: run.plan, sql: sql, lastSequence: run.snapshot.lastSequence, store: store)
   }
 
   // MARK: Running

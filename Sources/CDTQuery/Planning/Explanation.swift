@@ -17,11 +17,11 @@ public struct Explanation: Sendable, CustomStringConvertible {
   /// The plan as a tree.
   public let description: String
 
-  init(query: Query, plan: QueryPlan, sql: QuerySQL, lastSequence: Int64, storePath: String) {
+  init(query: Query, plan: QueryPlan, sql: QuerySQL, lastSequence: Int64, store: String) {
     let source = plan.sourceText
     let residual = plan.residualText
     let order = plan.orderText
-    let command = plan.wishedIndex.isEmpty ? nil : Self.command(plan.wishedIndex, store: storePath)
+    let command = plan.wishedIndex.isEmpty ? nil : Self.command(plan.wishedIndex, store: store)
     let waiting = max(0, lastSequence - (plan.accesses.map(\.index.watermark).min() ?? lastSequence))
     var lines = [source]
     lines.append("left to the matcher: \(residual)")

@@ -55,7 +55,7 @@ struct FindCommand: ParsableCommand {
     if let batch { return try BatchFinder(datastore).run(batch) }
     let query = try options.query(try TextArgument.read(selector ?? ""))
     if explain {
-      try Output.standard.line(try datastore.explain(query).description)
+      try Output.standard.line(try datastore.explain(query, store: store.path).description)
     } else if count {
       try Output.standard.line(String(try Self.count(query, in: datastore)))
     } else if ids {

@@ -17,6 +17,9 @@ struct StoreArgument: ExpressibleByArgument {
     directory = parent.isEmpty ? "." : parent == "/" ? "/" : String(parent.dropLast())
   }
 
+  /// The store as it can be given on a command line again.
+  var path: String { directory == "." ? name : "\(directory)/\(name)" }
+
   /// The store, which has to be there.
   func open() throws -> Datastore {
     guard Files.isDirectory(directory) else { throw missing }
@@ -31,7 +34,7 @@ struct StoreArgument: ExpressibleByArgument {
   var missing: ToolError {
     let others =
       Files.isDirectory(directory) ? "\"cdtquery list \(directory)\" names those there are" : "check the path"
-    return ToolError(.missing, "there is no store \(directory)/\(name); \(others), and import creates one")
+    return ToolError(.missing, "there is no store \(path); \(others), and import creates one")
   }
 
   /// The store, created with its directory when it is missing.
