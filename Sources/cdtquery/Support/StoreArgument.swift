@@ -22,9 +22,8 @@ struct StoreArgument: ExpressibleByArgument {
 
   /// The store, which has to be there.
   func open() throws -> Datastore {
-    guard Files.isDirectory(directory) else { throw missing }
     do {
-      return try Stores.keep(try DatastoreManager(directory: directory)).existingDatastore(named: name)
+      return try manager().existingDatastore(named: name)
     } catch let error as DatastoreError where error.code == .notFound {
       throw missing
     }
@@ -48,9 +47,7 @@ struct StoreArgument: ExpressibleByArgument {
 
   /// The manager of the directory, which has to be there.
   func manager() throws -> DatastoreManager {
-    guard Files.isDirectory(directory) else {
-      throw ToolError(.missing, "there is no directory \(directory); check the path")
-    }
+    guard Files.isDirectory(directory) else { throw missing }
     return Stores.keep(try DatastoreManager(directory: directory))
   }
 }

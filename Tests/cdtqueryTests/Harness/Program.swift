@@ -36,14 +36,18 @@ struct Program {
       }
     }
 
-    // A test run in the background of a shell ignores interrupts; what it starts should not.
+    // A test run in the background of a shell ignores interrupts, and threads of a pool block them; what a test
+    // starts should do neither.
     var attributes = posix_spawnattr_t()
     posix_spawnattr_init(&attributes)
     defer { posix_spawnattr_destroy(&attributes) }
     var signals = sigset_t()
     sigfillset(&signals)
     posix_spawnattr_setsigdefault(&attributes, &signals)
-    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF))
+    var mask = sigset_t()
+    sigemptyset(&mask)
+    posix_spawnattr_setsigmask(&attributes, &mask)
+    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK))
 
     var variables = ["PATH": "\(Built.directory):/usr/local/bin:/usr/bin:/bin", "LC_ALL": "C.UTF-8"]
     variables.merge(environment) { $1 }

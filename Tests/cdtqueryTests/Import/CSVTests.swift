@@ -73,7 +73,7 @@ import Testing
   @Test func `what find prints as CSV is read as the same values`() throws {
     let documents = """
       {"_id":"a","n":1.5,"s":"1.5","t":"true","b":true,"e":"","q":"say \\"x\\", or\\ny"}
-      {"_id":"b","s":" 7 ","n":-7}
+      {"_id":"b","n":-7,"s":" 7 "}
 
       """
     let space = try Workspace(documents)
