@@ -47,18 +47,18 @@ import Testing
     #expect(!seen.contains("█") && !seen.contains("left"))
   }
 
-  @Test func `a message does not run into the bar`() throws {
+  @Test(arguments: [["--keep-going"], []])
+  func `a message does not run into the bar`(_ options: [String]) throws {
     let space = try importing()
-    try space.write((0..<2000).map { "{\"_id\":\"\($0)\"}\n" }.joined() + "{}", to: "more.jsonl")
     let terminal = try Terminal()
     let program = try Program.start(
-      Built.cdtquery, ["import", "s", "more.jsonl", "more.jsonl"], directory: space.directory,
+      Built.cdtquery, ["import", "s", "many.jsonl", "many.jsonl"] + options, directory: space.directory,
       input: .file("/dev/null"), output: .file("/dev/null"), errors: .descriptor(terminal.program))
     close(terminal.program)
     let seen = try Descriptor.read(from: terminal.person)
     close(terminal.person)
     #expect(program.wait() == .exit(65))
-    #expect(seen.contains("\r\u{1B}[Kcdtquery: more.jsonl:1: document \"0\" exists"), "\(seen)")
+    #expect(seen.contains("\r\u{1B}[Kcdtquery: many.jsonl:1: document \"0\" exists"), "\(seen)")
   }
 
   @Test func `no bar shows in a pipe`() throws {
