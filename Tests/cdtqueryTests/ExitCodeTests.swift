@@ -59,9 +59,11 @@ import Testing
   }
 
   @Test func `a reader that has seen enough is no error`() throws {
-    let documents = (0..<20_000).map { "{\"_id\":\"\($0)\",\"text\":\"some text to fill a pipe\"}\n" }.joined()
+    let documents = (0..<20_000).map { "{\"_id\":\"\($0)\",\"text\":\"some text to fill a pipe\"}\n" }
+      .joined()
     let space = try Workspace(documents)
-    for command in ["find people/contacts '{}'", "export people/contacts", "find people/contacts '{}' --ids"] {
+    for command in ["find people/contacts '{}'", "export people/contacts", "find people/contacts '{}' --ids"]
+    {
       let result = try space.shell("set -o pipefail; cdtquery \(command) | head -1")
       #expect(result.lines.count == 1)
       #expect(result.errors == "")

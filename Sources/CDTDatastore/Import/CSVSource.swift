@@ -81,7 +81,8 @@ struct CSVSource: DocumentSource {
   private func text(_ cell: Cell, line: Int) throws -> String {
     guard let text = String(validating: cell.text, as: UTF8.self) else {
       throw ImportError(
-        file: input.name, line: line, column: 0, message: "the record is not UTF-8; convert the text to UTF-8")
+        file: input.name, line: line, column: 0, message: "the record is not UTF-8; convert the text to UTF-8"
+      )
     }
     return text
   }

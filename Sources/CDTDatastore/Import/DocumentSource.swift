@@ -63,7 +63,9 @@ struct JSONLinesSource: DocumentSource {
     switch result {
     case .success(let object): return SourceDocument(object: object, file: input.name, line: input.line)
     case .failure(let error):
-      guard error.code == .unexpectedEnd, length < input.available else { throw ImportError(error, in: input) }
+      guard error.code == .unexpectedEnd, length < input.available else {
+        throw ImportError(error, in: input)
+      }
       throw ImportError(
         file: input.name, line: input.line, column: input.column + error.column - 1,
         message: "the line ends within a value; put each document on one line, or all of them into an array")

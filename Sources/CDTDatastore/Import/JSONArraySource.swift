@@ -128,7 +128,8 @@ struct JSONArraySource: DocumentSource {
       input.take(1)
     }
     guard try input.nextByte() == nil else {
-      throw ImportError("the documents end here, but the text goes on; import what follows on its own", at: input)
+      throw ImportError(
+        "the documents end here, but the text goes on; import what follows on its own", at: input)
     }
     state = .after
     return false

@@ -30,7 +30,8 @@ struct GetCommand: ParsableCommand {
     for id in ids {
       do {
         let document =
-          try wanted.map { try datastore.document(withID: id, revision: $0) } ?? datastore.document(withID: id)
+          try wanted.map { try datastore.document(withID: id, revision: $0) }
+          ?? datastore.document(withID: id)
         try Output.standard.line(document.json.text)
       } catch let error as DatastoreError where error.code == .notFound {
         try Output.standard.flush()

@@ -68,7 +68,8 @@ struct ImportCommand: ParsableCommand {
     do throws(FieldPath.Fault) {
       return try FieldPath(path, allowsDollar: true).segments.map { String(decoding: $0.name, as: UTF8.self) }
     } catch {
-      throw ToolError(.usage, "\"\(path)\" is no path for --at; one looks like data.people, with \\. for a dot")
+      throw ToolError(
+        .usage, "\"\(path)\" is no path for --at; one looks like data.people, with \\. for a dot")
     }
   }
 

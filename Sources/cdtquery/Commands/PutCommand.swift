@@ -54,7 +54,8 @@ struct PutCommand: ParsableCommand {
       return try store.create().createDocument(from: DocumentRevision(id: id, body: body))
     } catch let error as DatastoreError where error.code == .conflict {
       throw ToolError(
-        .data, "document \(JSONValue.string(id ?? "").text) exists; to replace it, give its revision with --rev")
+        .data,
+        "document \(JSONValue.string(id ?? "").text) exists; to replace it, give its revision with --rev")
     }
   }
 

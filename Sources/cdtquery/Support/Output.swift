@@ -77,7 +77,8 @@ final class Output: Sendable {
     let descriptor = open(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
     guard descriptor >= 0 else {
       throw ToolError(
-        .cantCreate, "can't create \(file): \(String(cString: strerror(errno))); check the path and its permissions")
+        .cantCreate,
+        "can't create \(file): \(String(cString: strerror(errno))); check the path and its permissions")
     }
     return Output(descriptor: descriptor)
   }

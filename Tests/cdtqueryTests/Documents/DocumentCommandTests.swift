@@ -62,7 +62,8 @@ import Testing
       try space.run("put", "s", "c", "-", input: "{\"a\": 3}"),
     ]
     #expect(results.map(\.status) == [0, 0, 0])
-    #expect(results.map { $0.output.suffix(8) } == ["\"a\":1}\n", "\"a\":2}\n", "\"a\":3}\n"].map { "," + $0 })
+    #expect(
+      results.map { $0.output.suffix(8) } == ["\"a\":1}\n", "\"a\":2}\n", "\"a\":3}\n"].map { "," + $0 })
     #expect(try space.run("export", "s").output == results.map(\.output).joined())
   }
 

@@ -106,7 +106,8 @@ import Testing
       error: "the query is not JSON: line 1, column 9: the text ends within a value; is it cut off?"),
     Refusal(
       arguments: [#"{"selector": {}, "limt": 1}"#], status: 65,
-      error: #"limt: a request has no "limt"; its keys are selector, sort, fields, skip, limit and use_index"#),
+      error: #"limt: a request has no "limt"; its keys are selector, sort, fields, skip, limit and use_index"#
+    ),
     Refusal(
       arguments: ["{}", "--sort", "a..b"], status: 65,
       error:
@@ -162,7 +163,9 @@ import Testing
       """)
     let result = try space.run(
       "find", "people/contacts", "{}", "--sort", "_id", "--format", "table")
-    let cells = result.lines.map { $0.split(separator: "  ", maxSplits: 2).last.map { $0.drop { $0 == " " } } ?? "" }
+    let cells = result.lines.map {
+      $0.split(separator: "  ", maxSplits: 2).last.map { $0.drop { $0 == " " } } ?? ""
+    }
     #expect(
       cells == [
         "s               t", "──────────────  ─", "山田            |", "e\u{301}               |",

@@ -48,7 +48,8 @@ enum Descriptor {
   }
 
   /// What can be read until `isEnough`, or to the end.
-  static func read(from descriptor: Int32, until isEnough: (String) -> Bool = { _ in false }) throws -> String {
+  static func read(from descriptor: Int32, until isEnough: (String) -> Bool = { _ in false }) throws -> String
+  {
     var bytes: [UInt8] = []
     while true {
       let text = String(decoding: bytes, as: UTF8.self)

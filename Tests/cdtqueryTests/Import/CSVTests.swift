@@ -47,7 +47,10 @@ import Testing
   }
 
   static let refused = [
-    (csv: "a,b\n1,2\n3,4,5\n", error: "3: the record has 3 cells and the header 2; quote cells that hold commas"),
+    (
+      csv: "a,b\n1,2\n3,4,5\n",
+      error: "3: the record has 3 cells and the header 2; quote cells that hold commas"
+    ),
     (csv: "a,\n1,2\n", error: "1: column 2 has no name; name it"),
     (csv: "a,a\n1,2\n", error: "1: two columns are named \"a\"; name each once"),
     (

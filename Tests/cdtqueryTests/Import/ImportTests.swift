@@ -28,7 +28,8 @@ import Testing
     Case(testDescription: "nothing", input: "", ids: []),
     Case(testDescription: "white space", input: " \n\n", ids: []),
     Case(testDescription: "a byte order mark", input: "\u{FEFF}{\"_id\":\"a\"}\n", ids: ["a"]),
-    Case(testDescription: "a byte order mark before an array", input: "\u{FEFF}[{\"_id\":\"a\"}]", ids: ["a"]),
+    Case(
+      testDescription: "a byte order mark before an array", input: "\u{FEFF}[{\"_id\":\"a\"}]", ids: ["a"]),
     Case(testDescription: "a byte order mark alone", input: "\u{FEFF}", ids: []),
     Case(
       testDescription: "an array at a path", input: #"{"x":"]","a":{"y":[1,{"z":"\""}],"b":[{"_id":"m"}]}}"#,
@@ -98,7 +99,10 @@ import Testing
   // MARK: Conflicts
 
   @Test(arguments: [
-    ("fail", 65, 36, "cdtquery: standard input:2: document \"mike\" exists; skip or replace such documents (--on-conflict)\n"),
+    (
+      "fail", 65, 36,
+      "cdtquery: standard input:2: document \"mike\" exists; skip or replace such documents (--on-conflict)\n"
+    ),
     ("skip", 0, 36, "1 imported, 1 skipped\n"),
     ("replace", 0, 37, "1 imported, 1 replaced\n"),
   ])
@@ -282,7 +286,9 @@ import Testing
     #expect(try space.run("import", "s", "f", "--at", "b").status == 65)
   }
 
-  @Test(arguments: [["--batch", "0"], ["--batch", "x"], ["--at", "a..b"], ["--at", "a", "--format", "csv"]])
+  @Test(arguments: [
+    ["--batch", "0"], ["--batch", "x"], ["--at", "a..b"], ["--at", "a", "--format", "csv"],
+  ])
   func `options that mean nothing are refused`(_ options: [String]) throws {
     let space = try Workspace()
     let result = try space.run(Built.cdtquery, ["import", "s"] + options)

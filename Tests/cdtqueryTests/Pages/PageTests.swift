@@ -56,7 +56,9 @@ import Testing
       prose.filter { $0.hasPrefix("#") }.map { heading in
         let text = heading.drop { $0 == "#" || $0 == " " }.lowercased()
         return String(
-          text.compactMap { $0 == " " ? "-" : $0.isLetter || $0.isNumber || $0 == "-" || $0 == "_" ? $0 : nil })
+          text.compactMap {
+            $0 == " " ? "-" : $0.isLetter || $0.isNumber || $0 == "-" || $0 == "_" ? $0 : nil
+          })
       }
     }
   }

@@ -42,11 +42,29 @@ import Testing
   }
 
   static let refused = [
-    (store: "people/nobody", status: Int32(66), error: "there is no store people/nobody; \"cdtquery list people\" names those there are, and import creates one"),
-    (store: "nowhere/contacts", status: 66, error: "there is no store nowhere/contacts; check the path, and import creates one"),
-    (store: "nobody", status: 66, error: "there is no store nobody; \"cdtquery list .\" names those there are, and import creates one"),
-    (store: "people/no-such", status: 64, error: "\"no-such\" is no name for a datastore; use letters, digits and _, a letter first, at most 200 of them"),
-    (store: "people/..", status: 64, error: "\"..\" is no name for a datastore; use letters, digits and _, a letter first, at most 200 of them"),
+    (
+      store: "people/nobody", status: Int32(66),
+      error:
+        "there is no store people/nobody; \"cdtquery list people\" names those there are, and import creates one"
+    ),
+    (
+      store: "nowhere/contacts", status: 66,
+      error: "there is no store nowhere/contacts; check the path, and import creates one"
+    ),
+    (
+      store: "nobody", status: 66,
+      error: "there is no store nobody; \"cdtquery list .\" names those there are, and import creates one"
+    ),
+    (
+      store: "people/no-such", status: 64,
+      error:
+        "\"no-such\" is no name for a datastore; use letters, digits and _, a letter first, at most 200 of them"
+    ),
+    (
+      store: "people/..", status: 64,
+      error:
+        "\"..\" is no name for a datastore; use letters, digits and _, a letter first, at most 200 of them"
+    ),
     (store: "", status: 64, error: "The value '' is invalid for '<store>'"),
     (store: "/", status: 64, error: "The value '/' is invalid for '<store>'"),
   ]
