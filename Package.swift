@@ -52,6 +52,7 @@ let package = Package(
       swiftSettings: settings),
     .testTarget(
       name: "CDTQueryTests", dependencies: ["CDTQuery"], exclude: ["Goldens"], swiftSettings: settings),
-    .testTarget(name: "cdtqueryTests", dependencies: ["cdtquery"], swiftSettings: settings),
+    .testTarget(
+      name: "cdtqueryTests", dependencies: ["cdtquery", "CDTQuery"], swiftSettings: settings),
   ]
 )

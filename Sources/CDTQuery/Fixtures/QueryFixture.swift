@@ -30,8 +30,8 @@ public struct QueryFixture: Sendable {
   /// The documents, in the order of the file.
   let documents: [DocumentRevision]
 
-  /// The fields of each index.
-  let indexes: [[JSONValue]]
+  /// The indexes that the cases are run with.
+  let indexes: [IndexDefinition]
 
   /// The cases, in the order of the file.
   public let cases: [Case]

@@ -75,7 +75,6 @@ extension QueryError {
   static func invalidSearch(_ failure: TextSearch.Failure, at path: String) -> QueryError {
     let message =
       switch failure {
-      case .empty: "the search is empty; give it a word"
       case .emptyParentheses: "() holds nothing; put words in the parentheses, or leave them out"
       case .openQuote: "a quotation mark is not closed; end the phrase with another"
       case .openParenthesis: "a parenthesis is not closed; close it, or quote it"

@@ -39,7 +39,6 @@ package struct TextSearch: Sendable, Hashable {
 
   /// Why a search was refused.
   package enum Failure: Error, Hashable {
-    case empty
     case emptyParentheses
     case openQuote
     case openParenthesis

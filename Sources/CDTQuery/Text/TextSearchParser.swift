@@ -37,7 +37,7 @@ struct TextSearchParser {
 
   mutating func parse() throws(TextSearch.Failure) -> TextSearch.Expression {
     try cut()
-    guard !tokens.isEmpty else { throw .empty }
+    guard !tokens.isEmpty else { return .and([]) }
     let expression = try alternatives()
     guard position == tokens.count else { throw .closingParenthesis }
     return expression
