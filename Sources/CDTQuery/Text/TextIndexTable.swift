@@ -36,7 +36,9 @@ enum TextIndexTable {
       let texts = body.withUnsafeBytes { TextContext.texts(of: field.fieldPath, in: JSONBytes($0)) }
       try statement.bind(text: Array(texts.joined(separator: [UInt8(ascii: "\n")])), at: number + 1)
     }
-    try statement.bind(id, at: fields.count + 1)
+    var id = id
+    let idText = id.withUTF8 { TextContext.searchable(UnsafeRawBufferPointer($0)) }
+    try statement.bind(text: idText, at: fields.count + 1)
     try statement.bind(sequence, at: fields.count + 2)
     try statement.bind(document, at: fields.count + 3)
     try statement.run()

@@ -18,7 +18,7 @@ extension TextProgram {
         text.withUnsafeBytes { tokenizer.tokens(of: $0).map(\.text) }
       }
     }
-    fields.append([tokenizer.tokens(of: id).map(\.text)])
+    fields.append([TextContext.searchable(id).withUnsafeBytes { tokenizer.tokens(of: $0).map(\.text) }])
     return Words(fields: fields)
   }
 
@@ -75,10 +75,15 @@ extension TextContext {
   static func texts(of path: FieldPath, in bytes: JSONBytes) -> [[UInt8]] {
     FieldValues(of: path, in: bytes).offsets.compactMap { offset in
       switch bytes.kind(at: offset) {
-      case .string: bytes.withStringBytes(at: offset) { Array($0) }
+      case .string: bytes.withStringBytes(at: offset) { searchable($0) }
       case .number: Array(bytes.slice(offset, bytes.endOfValue(at: offset)))
       default: nil
       }
     }
+  }
+
+  /// Text as it is searched: a NUL, at which some tokenizers stop, is a space.
+  static func searchable(_ text: UnsafeRawBufferPointer) -> [UInt8] {
+    text.contains(0) ? text.map { $0 == 0 ? 0x20 : $0 } : Array(text)
   }
 }

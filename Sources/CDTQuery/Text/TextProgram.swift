@@ -107,7 +107,7 @@ package final class TextProgram: Sendable {
       let isTrigram = context.tokenizerName == .trigram
       let spelling =
         isTrigram
-        ? String(decoding: text.utf8.prefix { $0 != 0 }, as: UTF8.self)
+        ? text
         : tokens.map { Self.slice(text, $0.range) }.joined(separator: " ")
       return Term(
         tokens: tokens.map(\.text), isPrefix: term.isPrefix && !isTrigram, field: field, spelling: spelling)
@@ -115,15 +115,23 @@ package final class TextProgram: Sendable {
 
     /// The field that a term names, and what is left of its text; a name that is no field is part of the word.
     private func resolve(_ term: TextSearch.Term) -> (field: Int?, text: String) {
-      guard let name = term.field else { return (nil, term.text) }
+      let text = Self.searchable(term.text)
+      guard let name = term.field else { return (nil, text) }
       guard let field = number(ofField: name) else {
-        return (nil, term.isPhrase ? "\(name) \(term.text)" : term.text)
+        return (nil, term.isPhrase ? "\(name) \(text)" : text)
       }
       return (
         field,
         term.isPhrase
-          ? term.text : String(decoding: term.text.utf8.dropFirst(name.utf8.count + 1), as: UTF8.self)
+          ? text : String(decoding: text.utf8.dropFirst(name.utf8.count + 1), as: UTF8.self)
       )
+    }
+
+    private static func searchable(_ text: String) -> String {
+      var text = text
+      return text.withUTF8 {
+        String(decoding: TextContext.searchable(UnsafeRawBufferPointer($0)), as: UTF8.self)
+      }
     }
 
     private func number(ofField name: String) -> Int? {

@@ -33,7 +33,9 @@ struct IndexCommand: ParsableCommand {
     @Option(help: "How a text index cuts words: simple, porter, unicode61 or trigram.") var tokenize: String?
 
     func run() throws {
-      let name = try store.open().ensureIndexed(fields.map(DirectedField.spelled), name: name, type: type)
+      let name = try store.open().ensureIndexed(
+        fields.map(DirectedField.spelled), name: name, type: type,
+        settings: tokenize.map { ["tokenize": .string($0)] } ?? [:])
       try Output.standard.line(name)
     }
   }
