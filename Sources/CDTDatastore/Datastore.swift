@@ -27,6 +27,8 @@ public final class Datastore: Sendable {
   private let identity: FileIdentity?
   /// The contents of attachments.
   package let attachmentFiles: AttachmentFiles
+  /// Those who wait for commits.
+  let changeListeners = ChangeListeners()
   private let writer: WriterLock
   private let readers: ConnectionPool<CoreReader>
   private let lifetime = Mutex(Lifetime())
@@ -72,6 +74,7 @@ public final class Datastore: Sendable {
       return lifetime.extensions
     }
     for each in extensions.values { each.close() }
+    changeListeners.close()
     attachmentFiles.close()
     readers.close()
     writer.close()
