@@ -22,8 +22,8 @@ final class ChangeListeners: Sendable {
   /// How many listen.
   var count: Int { state.withLock { $0.listeners } }
 
-  /// How often the file was looked at since somebody began to listen.
-  var looks: Int { state.withLock { $0.watch?.looks ?? 0 } }
+  /// What looks out for others, while somebody listens.
+  var watch: DirectoryWatch? { state.withLock { $0.watch } }
 
   /// Wakes all who wait: something was committed, or the datastore is over.
   func didCommit() {

@@ -83,7 +83,9 @@ public struct LiveChanges: AsyncSequence, Sendable {
       self.listener = listener
       while !Task.isCancelled {
         let heard = listener.commits
-        guard let changes = try await store.changesUnlessOver(since: sequence, limit: Self.batch) else { break }
+        guard let changes = try await store.changesUnlessOver(since: sequence, limit: Self.batch) else {
+          break
+        }
         if !changes.documents.isEmpty { return changes }
         await listener.wait(since: heard)
       }

@@ -31,7 +31,8 @@ struct StoreWorker {
     [
       "raised": .array(raised.map { .int($0) }),
       "own": .array(own.map { .string($0.id) }),
-      "operations": .object(JSONObject(operations.sorted { $0.key < $1.key }.map { ($0.key, .int($0.value)) })),
+      "operations": .object(
+        JSONObject(operations.sorted { $0.key < $1.key }.map { ($0.key, .int($0.value)) })),
       "busy": .int(busy),
       "failures": .array(failures.map { .string($0) }),
     ]
@@ -175,7 +176,8 @@ struct StoreWorker {
     let group = Int64.random(in: 0..<10, using: &random)
     for document in try store.find(["group": .int(group)]).documents()
     where document.body["group"] != .int(group) || document.isDeleted {
-      failures.append("query: \(document.id ?? "") is of group \(document.body["group"] ?? nil), not \(group)")
+      failures.append(
+        "query: \(document.id ?? "") is of group \(document.body["group"] ?? nil), not \(group)")
     }
   }
 
