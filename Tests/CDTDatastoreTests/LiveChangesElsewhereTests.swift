@@ -7,9 +7,9 @@ import Testing
 /// Writes that this process, or this manager, did not make.
 @Suite(.timeLimit(.minutes(5))) struct LiveChangesElsewhereTests {
   /// Counts the looks of a watch that has no events to go by, one every half second.
-  private static func waitForLooks(_ count: Int) async {
+  private static func waitForLooks(_ count: Int) async throws {
     let (looks, made) = AsyncStream<Void>.makeStream()
-    let watch = DirectoryWatch("/nowhere/\(UUID().uuidString)") { made.yield() }
+    let watch = try DirectoryWatch("/nowhere/\(UUID().uuidString)") { made.yield() }
     #expect(!watch.isEventDriven)
     var left = count
     for await _ in looks {
@@ -24,7 +24,7 @@ import Testing
       try store.createDocument(from: DocumentRevision(id: "ours", body: [:]))
       var changes = store.liveChanges().makeAsyncIterator()
       #expect(try await changes.next()?.documents.map(\.id) == ["ours"])
-      await Self.waitForLooks(3)
+      try await Self.waitForLooks(3)
       #expect(store.changeListeners.watch?.looks == 0)
       for id in ["theirs", "theirs too"] {
         let program = try BuiltProgram("cdtquery", ["put", "\(manager.directory)/store", id, "{}"])

@@ -60,10 +60,10 @@ final class ChangeListeners: Sendable {
 
   fileprivate var commits: UInt64 { state.withLock { $0.commits } }
 
-  fileprivate func enter(watch: () -> DirectoryWatch) {
-    state.withLock { state in
+  fileprivate func enter(watch: () throws -> DirectoryWatch) throws {
+    try state.withLock { state in
+      if state.watch == nil, !state.isClosed { state.watch = try watch() }
       state.listeners += 1
-      if state.watch == nil, !state.isClosed { state.watch = watch() }
     }
   }
 
@@ -101,10 +101,10 @@ final class ChangeListeners: Sendable {
 final class ChangeListener: Sendable {
   private let listeners: ChangeListeners
 
-  init(to store: Datastore) {
+  init(to store: Datastore) throws {
     listeners = store.changeListeners
-    listeners.enter {
-      DirectoryWatch(store.directory) { [weak store] in store?.lookForCommits() }
+    try listeners.enter {
+      try DirectoryWatch(store.directory) { [weak store] in store?.lookForCommits() }
     }
   }
 

@@ -79,7 +79,7 @@ public struct LiveChanges: AsyncSequence, Sendable {
       in store: Datastore, isolation: isolated (any Actor)? = #isolation
     ) async throws -> Changes? {
       // It listens before it looks, so a commit after the look is heard.
-      let listener = self.listener ?? ChangeListener(to: store)
+      let listener = try self.listener ?? ChangeListener(to: store)
       self.listener = listener
       while !Task.isCancelled {
         let heard = listener.commits
