@@ -1,7 +1,7 @@
 import Foundation
 
 /// A program of this package, which lies beside the tests.
-struct BuiltProgram {
+struct BuiltProgram: Sendable {
   private let process = Process()
   private let output = Pipe()
 
@@ -14,10 +14,17 @@ struct BuiltProgram {
     try process.run()
   }
 
-  /// Waits for the end and gives the status and all output.
-  func wait() throws -> (status: Int32, output: String) {
-    let data = try output.fileHandleForReading.readToEnd() ?? Data()
-    process.waitUntilExit()
-    return (process.terminationStatus, String(decoding: data, as: UTF8.self))
+  /// Waits for the end, without a thread of Swift's pool, and gives the status and all output.
+  func ended() async throws -> (status: Int32, output: String) {
+    try await withCheckedThrowingContinuation { continuation in
+      Thread {
+        continuation.resume(
+          with: Result {
+            let data = try output.fileHandleForReading.readToEnd() ?? Data()
+            process.waitUntilExit()
+            return (process.terminationStatus, String(decoding: data, as: UTF8.self))
+          })
+      }.start()
+    }
   }
 }

@@ -40,7 +40,10 @@ struct StoreWorker {
 
   mutating func run(in directory: String, for duration: Duration) {
     do {
-      let manager = try DatastoreManager(directory: directory)
+      var options = DatastoreOptions()
+      // Waiting for the disk leaves little time for meeting others, so only one of them does.
+      options.durability = number == 0 ? .full : .normal
+      let manager = try DatastoreManager(directory: directory, options: options)
       let store = try manager.datastore(named: "shared")
       try store.ensureIndexed(["group", "worker"], name: "by_group")
       try store.ensureIndexed(["balance"], name: "by_balance")
