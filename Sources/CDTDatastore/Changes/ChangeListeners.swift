@@ -102,10 +102,11 @@ final class ChangeListener: Sendable {
   private let listeners: ChangeListeners
 
   init(to store: Datastore) throws {
-    listeners = store.changeListeners
+    let listeners = store.changeListeners
     try listeners.enter {
       try DirectoryWatch(store.directory) { [weak store] in store?.lookForCommits() }
     }
+    self.listeners = listeners
   }
 
   deinit {
