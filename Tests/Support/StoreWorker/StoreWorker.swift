@@ -142,12 +142,17 @@ struct StoreWorker {
     own += new.map { ($0.id, $0.group) }
   }
 
+  /// Keeps its own documents to a few hundred.
   private mutating func delete(_ store: Datastore) throws {
     guard own.count > 200 else { return }
-    let place = Int.random(in: own.indices, using: &random)
-    try store.deleteDocument(withID: own[place].id)
-    own.swapAt(place, own.count - 1)
-    own.removeLast()
+    own.shuffle(using: &random)
+    let gone = own.suffix(25).map(\.id)
+    try store.deleteDocument(withID: gone[0])
+    own.removeAll { $0.id == gone[0] }
+    try store.write { transaction in
+      for id in gone.dropFirst() { try transaction.deleteDocument(withID: id) }
+    }
+    own.removeLast(gone.count - 1)
   }
 
   /// Creates, changes or deletes a document that the others do the same to. Who comes late is told so.
@@ -209,7 +214,8 @@ struct StoreWorker {
         operations["refused", default: 0] += 1
       }
     case 3: try store.compact()
-    case 4..<10: try store.updateAllIndexes()
+    case 4: _ = try store.listIndexes()
+    case 5..<10: try store.updateAllIndexes()
     default: break
     }
   }
