@@ -61,6 +61,7 @@ package final class IndexWriter: @unchecked Sendable {
   private func check(storeID: String) throws {
     let statement = try connection.statement("SELECT store FROM state")
     defer { statement.reset() }
+    defer { statement.reset() }
     guard try statement.step(), statement.text(0) == storeID else { throw IndexDamage.foreignStore }
     try catalog().check(
       against: "docs", on: connection,
