@@ -45,6 +45,11 @@ let package = Package(
       ],
       swiftSettings: settings),
 
+    // What the tests run as another process; no product.
+    .executableTarget(
+      name: "store-worker", dependencies: ["CDTQuery"], path: "Tests/Support/StoreWorker",
+      swiftSettings: settings),
+
     .testTarget(name: "JSONTests", dependencies: ["JSON"], swiftSettings: settings),
     .testTarget(name: "SQLiteTests", dependencies: ["CSQLite", "SQLite"], swiftSettings: settings),
     .testTarget(

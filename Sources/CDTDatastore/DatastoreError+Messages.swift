@@ -212,6 +212,11 @@ extension DatastoreError {
       : DatastoreError(.io, "can't \(action) \(path): \(reason); check the path and its permissions")
   }
 
+  package static func indexesBusy(_ directory: String) -> DatastoreError {
+    DatastoreError(
+      .busy, "another process is changing the indexes in \(directory); try again when it is done")
+  }
+
   /// What an error of SQLite means to a user of the store.
   package init(_ error: SQLiteError, path: String? = nil) {
     let place = path ?? "the store"

@@ -172,18 +172,7 @@ import Testing
   }
 
   @Test func `every example of the page is code of this file`() throws {
-    func lines(_ text: String) -> [String] {
-      text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
-    }
-    let source = lines(try String(contentsOf: URL(filePath: #filePath), encoding: .utf8))
-    let blocks = try documentation("crud.md").components(separatedBy: "```swift\n").dropFirst()
-    #expect(blocks.count > 10)
-    for block in blocks {
-      let code = block.components(separatedBy: "\n```").first ?? ""
-      let example = lines(code)
-      let isHere = source.indices.contains { source[$0...].starts(with: example) }
-      #expect(isHere && !example.isEmpty, "\(code)")
-    }
+    try expectExamples(of: "crud.md", toBeIn: #filePath, atLeast: 11)
   }
 
   @Test func `every code of an error is in the page with its status`() throws {

@@ -20,6 +20,7 @@ extension Datastore {
         return (result, transaction.lastSequence)
       }
     }
+    changeListeners.didCommit()
     for each in extensions { each.didCommit(lastSequence: lastSequence) }
     return result
   }

@@ -1,0 +1,18 @@
+import Foundation
+import Testing
+
+/// Requires every Swift example of a page of the documentation to be code of a file of tests.
+func expectExamples(of page: String, toBeIn file: String, atLeast count: Int) throws {
+  func lines(_ text: String) -> [String] {
+    text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
+  }
+  let source = lines(try String(contentsOf: URL(filePath: file), encoding: .utf8))
+  let blocks = try documentation(page).components(separatedBy: "```swift\n").dropFirst()
+  #expect(blocks.count >= count)
+  for block in blocks {
+    let code = block.components(separatedBy: "\n```").first ?? ""
+    let example = lines(code)
+    let isHere = source.indices.contains { source[$0...].starts(with: example) }
+    #expect(isHere && !example.isEmpty, "\(code)")
+  }
+}
