@@ -29,8 +29,13 @@ extension Datastore {
     var report = CompactionReport()
     let before = FileSystem.size(of: directory)
     try forgetBodies(&report)
-    report.attachments = try write { try $0.sweepAttachments() }
-    try withWriter { writer in try Self.releasePages(writer.connection) }
+    report.attachments = try write { transaction in
+      // A file must not go before the commits that refer to it no longer are on disk, whatever the durability.
+      try FileSystem.synchronize("\(databasePath)-wal")
+      return try transaction.sweepAttachments()
+    }
+    while try withWriter({ try Self.releasePages($0.connection) }) {}
+    try withWriter { try Self.cutLog($0.connection) }
     report.bytesFreed = max(0, before - FileSystem.size(of: directory))
     return report
   }
@@ -48,13 +53,22 @@ extension Datastore {
     }
   }
 
-  private static func releasePages(_ connection: Connection) throws {
-    while try connection.scalar("PRAGMA freelist_count") > 0 {
+  /// Gives some free pages back; whether there may be more.
+  private static func releasePages(_ connection: Connection) throws -> Bool {
+    try connection.transaction(.immediate) {
       let free = try connection.scalar("PRAGMA freelist_count")
+      guard free > 0 else { return false }
       try connection.execute("PRAGMA incremental_vacuum(\(batch))")
-      guard try connection.scalar("PRAGMA freelist_count") < free else { break }
+      return try connection.scalar("PRAGMA freelist_count") < free
     }
-    // Readers may hold the log back; then the next compaction, or the last one to close, gives its space back.
+  }
+
+  /// Copies the log into the file, as far as readers let it. They are not waited for, as writers would have to wait too:
+  /// what they hold back, the next compaction gives back, or the last connection to close.
+  private static func cutLog(_ connection: Connection) throws {
+    let timeout = try connection.scalar("PRAGMA busy_timeout")
+    try connection.execute("PRAGMA busy_timeout = 0")
+    defer { try? connection.execute("PRAGMA busy_timeout = \(timeout)") }
     try? connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
   }
 }
