@@ -52,9 +52,13 @@ let package = Package(
 
     .testTarget(name: "JSONTests", dependencies: ["JSON"], swiftSettings: settings),
     .testTarget(name: "SQLiteTests", dependencies: ["CSQLite", "SQLite"], swiftSettings: settings),
-    .testTarget(
-      name: "CDTDatastoreTests", dependencies: ["CDTDatastore", "CDTQuery", "JSON", "SQLite"],
+    // What the tests of crashes kill.
+    .executableTarget(
+      name: "crashtest", dependencies: ["CDTDatastore", "JSON"], path: "Tests/Support/crashtest",
       swiftSettings: settings),
+    .testTarget(
+      name: "CDTDatastoreTests", dependencies: ["CDTDatastore", "CDTQuery", "JSON", "SQLite", "crashtest"],
+      exclude: ["Fixtures"], swiftSettings: settings),
     .testTarget(
       name: "CDTQueryTests", dependencies: ["CDTQuery"], exclude: ["Goldens"], swiftSettings: settings),
     .testTarget(

@@ -60,6 +60,6 @@ import Testing
   }
 
   @Test func `every example of the page is code of this file`() throws {
-    try expectExamples(of: "changes.md", toBeIn: #filePath, atLeast: 4)
+    try expectExamples(of: "changes.md", in: #filePath, atLeast: 4)
   }
 }

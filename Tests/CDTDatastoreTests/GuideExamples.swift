@@ -1,8 +1,9 @@
 import Foundation
 import Testing
 
-/// Requires every Swift example of a page of the documentation to be code of a file of tests.
-func expectExamples(of page: String, toBeIn file: String, atLeast count: Int) throws {
+/// Expects every Swift example of a page of the documentation to stand in a source file, line by line but for the
+/// indentation.
+func expectExamples(of page: String, in file: String, atLeast count: Int) throws {
   func lines(_ text: String) -> [String] {
     text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
   }
