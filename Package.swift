@@ -27,11 +27,13 @@ let package = Package(
       name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     .systemLibrary(
       name: "CPCRE2", pkgConfig: "libpcre2-8", providers: [.apt(["libpcre2-dev"])]),
+    .systemLibrary(
+      name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
     .target(name: "JSON", swiftSettings: settings),
     .target(name: "SQLite", dependencies: ["CSQLite"], swiftSettings: settings),
     .target(
       name: "CDTDatastore",
-      dependencies: ["JSON", "SQLite", .product(name: "Crypto", package: "swift-crypto")],
+      dependencies: ["JSON", "SQLite", "CZlib", .product(name: "Crypto", package: "swift-crypto")],
       swiftSettings: settings),
     .target(
       name: "CDTQuery", dependencies: ["CDTDatastore", "JSON", "SQLite", "CPCRE2"],
@@ -49,9 +51,10 @@ let package = Package(
     .testTarget(name: "SQLiteTests", dependencies: ["CSQLite", "SQLite"], swiftSettings: settings),
     .testTarget(
       name: "CDTDatastoreTests", dependencies: ["CDTDatastore", "CDTQuery", "JSON", "SQLite"],
-      swiftSettings: settings),
+      exclude: ["Fixtures"], swiftSettings: settings),
     .testTarget(
       name: "CDTQueryTests", dependencies: ["CDTQuery"], exclude: ["Goldens"], swiftSettings: settings),
+    .testTarget(name: "CloudantSyncTests", dependencies: ["CloudantSync"], swiftSettings: settings),
     .testTarget(name: "cdtqueryTests", dependencies: ["cdtquery"], swiftSettings: settings),
   ]
 )

@@ -36,6 +36,15 @@ package final class AttachmentFiles: Sendable {
   ///
   /// - Throws: ``DatastoreError``; nothing is left then.
   func stage(_ attachment: Attachment) throws -> StagedFile {
+    try stage { write in try attachment.content.forEachChunk(of: attachment.name, write) }
+  }
+
+  /// Writes content into the directory, under a name that nothing refers to.
+  ///
+  /// - Parameter produce: Calls what it is given with each piece of the content.
+  func stage(
+    _ produce: (_ write: (UnsafeRawBufferPointer) throws -> Void) throws -> Void
+  ) throws -> StagedFile {
     try checkOpen()
     if FileSystem.kind(directory) == .nothing {
       try FileSystem.makeDirectory(directory)
@@ -44,11 +53,16 @@ package final class AttachmentFiles: Sendable {
     let file = try WritableFile(creating: "\(directory)/\(Self.incoming)\(UUID().uuidString)")
     try file.lock()
     var hash = Insecure.SHA1()
-    try attachment.content.forEachChunk(of: attachment.name) { chunk in
-      hash.update(bufferPointer: chunk)
-      try file.write(chunk)
+    do {
+      try produce { chunk in
+        hash.update(bufferPointer: chunk)
+        try file.write(chunk)
+      }
+      try file.synchronize()
+    } catch {
+      file.remove()
+      throw error
     }
-    try file.synchronize()
     return StagedFile(file, key: Array(hash.finalize()), length: file.length)
   }
 

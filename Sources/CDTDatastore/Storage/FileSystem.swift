@@ -71,6 +71,10 @@ enum FileSystem {
     return total
   }
 
+  static func unreadable(_ path: String, _ reason: String) -> DatastoreError {
+    .system("read", path, reason, isFull: false)
+  }
+
   static func error(_ action: String, _ path: String, _ code: Int32) -> DatastoreError {
     .system(action, path, String(cString: strerror(code)), isFull: code == ENOSPC || code == EDQUOT)
   }
