@@ -50,7 +50,10 @@ let package = Package(
     .testTarget(name: "JSONTests", dependencies: ["JSON"], swiftSettings: settings),
     .testTarget(name: "SQLiteTests", dependencies: ["CSQLite", "SQLite"], swiftSettings: settings),
     .testTarget(
-      name: "CDTDatastoreTests", dependencies: ["CDTDatastore", "CDTQuery", "JSON", "SQLite"],
+      name: "CDTDatastoreTests",
+      dependencies: [
+        "CDTDatastore", "CDTQuery", "JSON", "SQLite", .product(name: "Crypto", package: "swift-crypto"),
+      ],
       exclude: ["Fixtures"], swiftSettings: settings),
     .testTarget(
       name: "CDTQueryTests", dependencies: ["CDTQuery"], exclude: ["Goldens"], swiftSettings: settings),

@@ -151,6 +151,9 @@ public struct TouchDBReport: Sendable, Hashable {
   public var localDocuments = 0
   /// How many documents could not be taken.
   public var failed = 0
+
+  /// Nothing done yet.
+  public init() {}
 }
 
 extension Datastore {
