@@ -30,7 +30,8 @@ package final class Connection {
     try Self.check(path)
     var opened: OpaquePointer?
     let code = sqlite3_open_v2(
-      mode == .immutable ? Self.immutableURI(path) : Self.plain(path), &opened, access | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nil)
+      mode == .immutable ? Self.immutableURI(path) : Self.plain(path), &opened,
+      access | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nil)
     guard code == SQLITE_OK, let opened else {
       let message = opened.map { String(cString: sqlite3_errmsg($0)) } ?? "out of memory"
       sqlite3_close_v2(opened)

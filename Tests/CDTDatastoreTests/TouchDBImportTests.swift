@@ -10,7 +10,8 @@ import Testing
   @Test func `every document comes with its winner, its body in this store's spelling`() throws {
     try withTouchDB { fixture in
       let report = try fixture.store.importTouchDB(fixture.path)
-      #expect(report == TouchDBReport(total: 8, documents: 8, revisions: 17, attachments: 4, localDocuments: 2))
+      #expect(
+        report == TouchDBReport(total: 8, documents: 8, revisions: 17, attachments: 4, localDocuments: 2))
       let documents = try fixture.store.allDocuments().map { $0.json.text }
       #expect(
         documents == [
@@ -78,7 +79,8 @@ import Testing
   @Test func `an edit after the import gets the revision that CDTDatastore would have given it`() throws {
     try withTouchDB { fixture in
       try fixture.change("DELETE FROM revs WHERE sequence IN (3, 4)")
-      try fixture.change("UPDATE revs SET json = CAST('{\"hello\":\"world\"}' AS BLOB), current = 1 WHERE sequence = 2")
+      try fixture.change(
+        "UPDATE revs SET json = CAST('{\"hello\":\"world\"}' AS BLOB), current = 1 WHERE sequence = 2")
       try fixture.store.importTouchDB(fixture.path)
       var edited = try fixture.store.document(withID: "edited")
       #expect(edited.revision?.description == "1-1f7588ca02054efe626a6e440a431861")
@@ -206,7 +208,8 @@ import Testing
       let (path, store) = (fixture.path, fixture.store)
       let error = touchDBError {
         try store.importTouchDB(path) { _ in
-          try? FileManager.default.setAttributes([.modificationDate: Date(timeIntervalSince1970: 1)], ofItemAtPath: path)
+          try? FileManager.default.setAttributes(
+            [.modificationDate: Date(timeIntervalSince1970: 1)], ofItemAtPath: path)
         }
       }
       #expect(error?.code == .changed)

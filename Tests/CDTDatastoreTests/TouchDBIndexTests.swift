@@ -66,7 +66,8 @@ import Testing
       #expect(report.indexes == ["by_nested"])
       #expect(report.leftOut.map(\.name) == ["bad", "by_v", "geo", "none", "words"])
       #expect(report.leftOut.allSatisfy { !$0.reason.isEmpty })
-      #expect(try fixture.store.listIndexes().map { $0.fields.map(\.path) } == [["nested.b", "hi"], ["other"]])
+      #expect(
+        try fixture.store.listIndexes().map { $0.fields.map(\.path) } == [["nested.b", "hi"], ["other"]])
     }
   }
 

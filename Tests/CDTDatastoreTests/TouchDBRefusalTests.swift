@@ -56,19 +56,26 @@ import Testing
     },
     File(testDescription: "damaged pages", code: .damaged, message: "damaged") {
       var bytes = try Data(contentsOf: URL(filePath: $0.path))
-      for page in 1..<bytes.count / 1024 { bytes.replaceSubrange(page * 1024..<page * 1024 + 64, with: Data(count: 64)) }
+      for page in 1..<bytes.count / 1024 {
+        bytes.replaceSubrange(page * 1024..<page * 1024 + 64, with: Data(count: 64))
+      }
       try bytes.write(to: URL(filePath: $0.path))
     },
     File(testDescription: "cut short", code: .damaged, message: "damaged") {
       let bytes = try Data(contentsOf: URL(filePath: $0.path))
       try bytes.prefix(bytes.count / 2).write(to: URL(filePath: $0.path))
     },
-    File(testDescription: "revisions of no document", code: .damaged, message: "3 revisions belong to no document") {
+    File(
+      testDescription: "revisions of no document", code: .damaged,
+      message: "3 revisions belong to no document"
+    ) {
       try $0.change("PRAGMA foreign_keys = OFF; DELETE FROM docs WHERE doc_id = 2")
     },
   ]
 
-  @Test(arguments: files) func `a file that is none is refused before anything is written`(_ file: File) throws {
+  @Test(arguments: files) func `a file that is none is refused before anything is written`(_ file: File)
+    throws
+  {
     try withTouchDB { fixture in
       try file.make(fixture)
       let error = touchDBError { try fixture.store.importTouchDB(fixture.path) }
@@ -96,31 +103,69 @@ import Testing
     let sql: String
   }
 
-  static func body(_ text: String) -> String { "UPDATE revs SET json = CAST('\(text)' AS BLOB) WHERE sequence = 4" }
+  static func body(_ text: String) -> String {
+    "UPDATE revs SET json = CAST('\(text)' AS BLOB) WHERE sequence = 4"
+  }
 
   static let documents = [
     Document(testDescription: "no JSON", message: "can't be taken", sql: body(#"{"a":"#)),
     Document(testDescription: "more than JSON", message: "can't be taken", sql: body("{} {}")),
     Document(testDescription: "no object", message: "can't be taken", sql: body("[1]")),
     Document(testDescription: "a member twice", message: "can't be taken", sql: body(#"{"a":1,"a":2}"#)),
-    Document(testDescription: "no UTF-8", message: "can't be taken", sql: "UPDATE revs SET json = X'7B22FF223A317D' WHERE sequence = 4"),
-    Document(testDescription: "too deep", message: "can't be taken", sql: body(String(repeating: #"{"a":"#, count: 600) + "1" + String(repeating: "}", count: 600))),
+    Document(
+      testDescription: "no UTF-8", message: "can't be taken",
+      sql: "UPDATE revs SET json = X'7B22FF223A317D' WHERE sequence = 4"),
+    Document(
+      testDescription: "too deep", message: "can't be taken",
+      sql: body(String(repeating: #"{"a":"#, count: 600) + "1" + String(repeating: "}", count: 600))),
     Document(testDescription: "a reserved key", message: #"the key "_secret""#, sql: body(#"{"_secret":1}"#)),
-    Document(testDescription: "a leaf without a body", message: "has no body", sql: "UPDATE revs SET json = NULL WHERE sequence = 4"),
-    Document(testDescription: "no revision id", message: #""x" is no revision id"#, sql: "UPDATE revs SET revid = 'x' WHERE sequence = 4"),
-    Document(testDescription: "no generation", message: "is no revision id", sql: "UPDATE revs SET revid = '0-a' WHERE sequence = 4"),
-    Document(testDescription: "a gap", message: "list every generation", sql: "UPDATE revs SET revid = '5-a' WHERE sequence = 4"),
-    Document(testDescription: "its own ancestor", message: "list every generation", sql: "UPDATE revs SET parent = 4, json = '{}' WHERE sequence IN (2, 3)"),
-    Document(testDescription: "a circle of stubs", message: "list every generation", sql: "UPDATE revs SET json = NULL, parent = 5 - sequence WHERE sequence IN (2, 3)"),
-    Document(testDescription: "a reserved id", id: "_edited", message: "begins with an underscore", sql: "UPDATE docs SET docid = '_edited' WHERE doc_id = 2"),
-    Document(testDescription: "an empty id", id: "", message: "can't be empty", sql: "UPDATE docs SET docid = '' WHERE doc_id = 2"),
-    Document(testDescription: "an id that is no UTF-8", id: nil, message: "no text in UTF-8", sql: "UPDATE docs SET docid = CAST(X'FF' AS TEXT) WHERE doc_id = 2"),
-    Document(testDescription: "an attachment with a path out of the directory", id: "pictures", code: .invalidAttachment, message: "has no file", sql: "UPDATE attachments_key_filename SET filename = '../tasks.touchdb'"),
-    Document(testDescription: "an attachment without a name", id: "pictures", message: "empty name", sql: "UPDATE attachments SET filename = '' WHERE filename = 'text'"),
-    Document(testDescription: "a key that is none", id: "pictures", code: .invalidAttachment, message: "no SHA-1", sql: "UPDATE attachments SET key = X'00' WHERE filename = 'text'"),
-    Document(testDescription: "a wrong length", id: "pictures", code: .invalidAttachment, message: "5600 bytes in place of 9", sql: "UPDATE attachments SET length = 9 WHERE filename = 'text'"),
-    Document(testDescription: "an unknown encoding", id: "pictures", code: .invalidAttachment, message: "encoding 2", sql: "UPDATE attachments SET encoding = 2 WHERE filename = 'text'"),
-    Document(testDescription: "packed by nobody", id: "pictures", code: .invalidAttachment, message: "packed by gzip and is not", sql: "UPDATE attachments SET encoding = 1 WHERE filename = 'cat.jpg'"),
+    Document(
+      testDescription: "a leaf without a body", message: "has no body",
+      sql: "UPDATE revs SET json = NULL WHERE sequence = 4"),
+    Document(
+      testDescription: "no revision id", message: #""x" is no revision id"#,
+      sql: "UPDATE revs SET revid = 'x' WHERE sequence = 4"),
+    Document(
+      testDescription: "no generation", message: "is no revision id",
+      sql: "UPDATE revs SET revid = '0-a' WHERE sequence = 4"),
+    Document(
+      testDescription: "a gap", message: "list every generation",
+      sql: "UPDATE revs SET revid = '5-a' WHERE sequence = 4"),
+    Document(
+      testDescription: "its own ancestor", message: "list every generation",
+      sql: "UPDATE revs SET parent = 4, json = '{}' WHERE sequence IN (2, 3)"),
+    Document(
+      testDescription: "a circle of stubs", message: "list every generation",
+      sql: "UPDATE revs SET json = NULL, parent = 5 - sequence WHERE sequence IN (2, 3)"),
+    Document(
+      testDescription: "a reserved id", id: "_edited", message: "begins with an underscore",
+      sql: "UPDATE docs SET docid = '_edited' WHERE doc_id = 2"),
+    Document(
+      testDescription: "an empty id", id: "", message: "can't be empty",
+      sql: "UPDATE docs SET docid = '' WHERE doc_id = 2"),
+    Document(
+      testDescription: "an id that is no UTF-8", id: nil, message: "no text in UTF-8",
+      sql: "UPDATE docs SET docid = CAST(X'FF' AS TEXT) WHERE doc_id = 2"),
+    Document(
+      testDescription: "an attachment with a path out of the directory", id: "pictures",
+      code: .invalidAttachment, message: "has no file",
+      sql: "UPDATE attachments_key_filename SET filename = '../tasks.touchdb'"),
+    Document(
+      testDescription: "an attachment without a name", id: "pictures", message: "empty name",
+      sql: "UPDATE attachments SET filename = '' WHERE filename = 'text'"),
+    Document(
+      testDescription: "a key that is none", id: "pictures", code: .invalidAttachment, message: "no SHA-1",
+      sql: "UPDATE attachments SET key = X'00' WHERE filename = 'text'"),
+    Document(
+      testDescription: "a wrong length", id: "pictures", code: .invalidAttachment,
+      message: "5600 bytes in place of 9", sql: "UPDATE attachments SET length = 9 WHERE filename = 'text'"),
+    Document(
+      testDescription: "an unknown encoding", id: "pictures", code: .invalidAttachment, message: "encoding 2",
+      sql: "UPDATE attachments SET encoding = 2 WHERE filename = 'text'"),
+    Document(
+      testDescription: "packed by nobody", id: "pictures", code: .invalidAttachment,
+      message: "packed by gzip and is not",
+      sql: "UPDATE attachments SET encoding = 1 WHERE filename = 'cat.jpg'"),
   ]
 
   @Test(arguments: documents)
@@ -264,7 +309,8 @@ extension TouchDBFixture {
     defer { connection.close() }
     for (name, data) in contents {
       let key = Array(Insecure.SHA1.hash(data: data))
-      let statement = try connection.statement("INSERT INTO attachments VALUES (?1, ?2, ?3, 'a/b', ?4, 1, 0, NULL)")
+      let statement = try connection.statement(
+        "INSERT INTO attachments VALUES (?1, ?2, ?3, 'a/b', ?4, 1, 0, NULL)")
       try statement.bind(sequence, at: 1)
       try statement.bind(name, at: 2)
       try statement.bind(blob: key, at: 3)

@@ -52,7 +52,8 @@ import Testing
     try withStore { datastore in
       for rev in ["1-a", "1-b"] {
         let revision = try #require(RevisionID(rev))
-        try datastore.forceInsert(DocumentRevision(id: "doc", revision: revision, body: ["rev": .string(rev)]))
+        try datastore.forceInsert(
+          DocumentRevision(id: "doc", revision: revision, body: ["rev": .string(rev)]))
       }
       #expect(datastore.getConflictedDocumentIds() == ["doc"])
       try datastore.resolveConflictsForDocument("doc", resolver: PickLowest())
@@ -82,7 +83,9 @@ import Testing
     }
   }
 
-  @available(*, deprecated) @Test func `a closed datastore gives nothing where nothing could be thrown`() throws {
+  @available(*, deprecated) @Test func `a closed datastore gives nothing where nothing could be thrown`()
+    throws
+  {
     try withManager { manager in
       let datastore = try manager.datastoreNamed("store")
       let rev = try datastore.createDocument(from: DocumentRevision(id: "a", body: [:]))

@@ -86,9 +86,10 @@ private typealias Attachment = Attachments.Element
 
       let datastore = try manager.datastoreName("my_datastore")
       var rev = CDTDocumentRevision(docId: "doc1")
-      rev.body = ["description":"Buy Milk",
-                  "completed": false,
-                  "type":"com.cloudant.sync.example.task"
+      rev.body = [
+        "description": "Buy Milk",
+        "completed": false,
+        "type": "com.cloudant.sync.example.task",
       ]
       let revision = try datastore.createDocumentFromRevision(rev)
 
@@ -125,12 +126,13 @@ private typealias Attachment = Attachments.Element
 
         rev.body = ["a": 1]
 
-        let att1 = CDTUnsavedFileAttachment(path: world.image,
-            name: "cute_cat.jpg",
-            type: "image/jpeg")
+        let att1 = CDTUnsavedFileAttachment(
+          path: world.image,
+          name: "cute_cat.jpg",
+          type: "image/jpeg")
 
         // As with the document body, you can replace all the attachments:
-        rev.attachments = [att1.name : att1]
+        rev.attachments = [att1.name: att1]
         // or just add or update a single one:
         rev.attachments[att1.name] = att1
 
@@ -145,14 +147,16 @@ private typealias Attachment = Attachments.Element
     try with { world in
       let datastore = world.datastore
 
-      let att1 = CDTUnsavedFileAttachment(path: world.image,
-          name: "cute_cat.jpg",
-          type: "image/jpeg")
+      let att1 = CDTUnsavedFileAttachment(
+        path: world.image,
+        name: "cute_cat.jpg",
+        type: "image/jpeg")
 
       let imageData = try Data(contentsOf: URL(filePath: world.image))
-      let att2 = CDTUnsavedDataAttachment(data: imageData,
-          name: "cute_cat.jpg",
-          type: "image/jpeg")
+      let att2 = CDTUnsavedDataAttachment(
+        data: imageData,
+        name: "cute_cat.jpg",
+        type: "image/jpeg")
 
       var rev = CDTDocumentRevision()
       rev.attachments = [att1.name: att1, att2.name: att2]
@@ -231,10 +235,11 @@ private typealias Attachment = Attachments.Element
         var rev = CDTDocumentRevision("doc1")
         rev.body = ["a": 1]
 
-        let att1 = CDTUnsavedFileAttachment(path: world.image,
-            name: "filename",
-            type: "image/jpeg")
-        rev.attachments = [att1.name : att1]
+        let att1 = CDTUnsavedFileAttachment(
+          path: world.image,
+          name: "filename",
+          type: "image/jpeg")
+        rev.attachments = [att1.name: att1]
 
         let saved = try datastore.createDocumentFromRevision(rev)
         #expect(saved.docId == "doc1" && saved.attachments.count == 1)
@@ -243,10 +248,11 @@ private typealias Attachment = Attachments.Element
         var rev = CDTDocumentRevision()
         rev.body = ["a": 1]
 
-        let att1 = CDTUnsavedFileAttachment(path: world.image,
-            name: "filename",
-            type: "image/jpeg")
-        rev.attachments = [att1.name : att1]
+        let att1 = CDTUnsavedFileAttachment(
+          path: world.image,
+          name: "filename",
+          type: "image/jpeg")
+        rev.attachments = [att1.name: att1]
 
         let saved = try datastore.createDocumentFromRevision(rev)
         #expect(saved.docId != "doc1" && saved.attachments.count == 1)
@@ -362,7 +368,7 @@ private typealias Attachment = Attachments.Element
       let att1 = CDTUnsavedFileAttachment(path: world.image, name: "att1", type: "image/jpeg")
       let att2 = CDTUnsavedDataAttachment(data: world.bytes, name: "att2", type: "image/jpeg")
       let att3 = CDTUnsavedDataAttachment(data: Data(), name: "att3", type: "image/jpeg")
-      rev.attachments = [att1.name:att1, att2.name:att2, att3.name:att3]
+      rev.attachments = [att1.name: att1, att2.name: att2, att3.name: att3]
 
       let saved = try datastore.createDocumentFromRevision(rev)
       try body(world, saved)
@@ -382,7 +388,8 @@ private typealias Attachment = Attachments.Element
     }
   }
 
-  @available(*, deprecated) @Test func `updating with attachments 2 and 3: removing one, adding one`() throws {
+  @available(*, deprecated) @Test func `updating with attachments 2 and 3: removing one, adding one`() throws
+  {
     try withThree { world, revision in
       let datastore = world.datastore
       let att1 = try #require(revision.attachments["att1"])
@@ -413,7 +420,9 @@ private typealias Attachment = Attachments.Element
     }
   }
 
-  @available(*, deprecated) @Test func `updating with attachments 5: removing all by an empty dictionary`() throws {
+  @available(*, deprecated) @Test func `updating with attachments 5: removing all by an empty dictionary`()
+    throws
+  {
     try withThree { world, revision in
       let datastore = world.datastore
       var saved = revision
@@ -424,7 +433,9 @@ private typealias Attachment = Attachments.Element
     }
   }
 
-  @available(*, deprecated) @Test func `updating with attachments 6: copying one from another document`() throws {
+  @available(*, deprecated) @Test func `updating with attachments 6: copying one from another document`()
+    throws
+  {
     try withThree { world, revision in
       let datastore = world.datastore
       var saved = revision
@@ -433,12 +444,12 @@ private typealias Attachment = Attachments.Element
       var rev = CDTDocumentRevision("doc2")
       rev.body = ["a": 1]
       let att1 = CDTUnsavedDataAttachment(data: world.bytes, name: "nameOfAttachment", type: "image/jpeg")
-      rev.attachments = [att1.name : att1]
+      rev.attachments = [att1.name: att1]
       let revWithAttachments = try datastore.createDocumentFromRevision(rev)
 
       // Add attachment to "saved" from "revWithAttachments"
       let savedAttachment = revWithAttachments.attachments["nameOfAttachment"]
-      saved.attachments = [savedAttachment.name:savedAttachment]
+      saved.attachments = [savedAttachment.name: savedAttachment]
 
       let updated = try datastore.updateDocumentForRevision(saved)
       #expect(updated.attachments.names == ["nameOfAttachment"])
@@ -479,7 +490,9 @@ private typealias Attachment = Attachments.Element
     }
   }
 
-  @available(*, deprecated) @Test func `copying 3: an id that is taken, here and in another datastore`() throws {
+  @available(*, deprecated) @Test func `copying 3: an id that is taken, here and in another datastore`()
+    throws
+  {
     try withThree { world, saved in
       let (datastore, other_datastore) = (world.datastore, world.other_datastore)
 

@@ -46,10 +46,13 @@ struct ImportCommand: ParsableCommand {
     guard format == .json || path == nil else {
       throw ValidationError("--at is a path in JSON; leave it out with --format csv")
     }
-    guard touchDB == nil || (files.isEmpty && path == nil && idField == nil && onConflict == nil && format == .json)
+    guard
+      touchDB == nil
+        || (files.isEmpty && path == nil && idField == nil && onConflict == nil && format == .json)
     else {
       throw ValidationError(
-        "--from-touchdb takes everything from its file; leave out other files, --format, --at, --id and --on-conflict")
+        "--from-touchdb takes everything from its file; leave out other files, --format, --at, --id and --on-conflict"
+      )
     }
   }
 

@@ -31,7 +31,8 @@ struct TouchDBImport {
     let indexes = try datastore.importTouchDBIndexes(file)
     Message.write(Self.summary(report, indexes: indexes.indexes.count))
     for index in indexes.leftOut {
-      Message.write("index \(Shell.quoted(index.name)) is left out: \(index.reason)\n  \(Self.command(index, store))")
+      Message.write(
+        "index \(Shell.quoted(index.name)) is left out: \(index.reason)\n  \(Self.command(index, store))")
     }
     if report.failed > 0 { throw ExitStatus.data }
   }
@@ -67,6 +68,8 @@ enum Shell {
       default: "_-./:,=@%+".utf8.contains(byte)
       }
     }
-    return isPlain && !word.isEmpty ? word : "'" + word.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
+    return isPlain && !word.isEmpty
+      ? word
+      : "'" + word.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
   }
 }

@@ -35,14 +35,16 @@ struct TouchDBAttachments {
       "SELECT filename, key, type, length, revpos, encoding FROM attachments WHERE sequence = ?1 ORDER BY rowid"
     try file.forEachRow(sql, sequence) { row in
       guard let name = row.checkedText(0), let type = row.isNull(2) ? "" : row.checkedText(2) else {
-        throw TouchDBError.invalidAttachment(file.path, id, row.text(0), "has a name that is no text in UTF-8")
+        throw TouchDBError.invalidAttachment(
+          file.path, id, row.text(0), "has a name that is no text in UTF-8")
       }
       let key = row.withBytes(1) { Array($0) }
       guard key.count == Insecure.SHA1.byteCount else {
         throw TouchDBError.invalidAttachment(file.path, id, name, "has a key that is no SHA-1")
       }
       guard row.int64(5) == 0 || row.int64(5) == 1 else {
-        throw TouchDBError.invalidAttachment(file.path, id, name, "has the encoding \(row.int64(5)), which is unknown")
+        throw TouchDBError.invalidAttachment(
+          file.path, id, name, "has the encoding \(row.int64(5)), which is unknown")
       }
       rows.append(
         TouchDBAttachment(

@@ -41,7 +41,8 @@ extension TouchDBError {
   static func damaged(_ path: String, _ what: String) -> TouchDBError {
     TouchDBError(
       .damaged, path,
-      "it is damaged: \(what); restore it from a backup, or save what there is with the sqlite3 shell's .recover")
+      "it is damaged: \(what); restore it from a backup, or save what there is with the sqlite3 shell's .recover"
+    )
   }
 
   static func changed(_ path: String) -> TouchDBError {
@@ -76,7 +77,8 @@ extension TouchDBError {
   static func missingBody(_ path: String, _ id: String, _ revision: RevisionID) -> TouchDBError {
     TouchDBError(
       .invalidDocument, path, documentID: id,
-      "revision \(revision) is current and has no body; restore the file from a backup, or leave the document out")
+      "revision \(revision) is current and has no body; restore the file from a backup, or leave the document out"
+    )
   }
 
   static func invalidBody(
@@ -94,10 +96,12 @@ extension TouchDBError {
 
   // MARK: Attachments
 
-  static func invalidAttachment(_ path: String, _ id: String, _ name: String, _ reason: String) -> TouchDBError
+  static func invalidAttachment(_ path: String, _ id: String, _ name: String, _ reason: String)
+    -> TouchDBError
   {
     TouchDBError(
       .invalidAttachment, path, documentID: id,
-      "the attachment \(DatastoreError.quoted(name)) \(reason); restore it from a backup, or leave the document out")
+      "the attachment \(DatastoreError.quoted(name)) \(reason); restore it from a backup, or leave the document out"
+    )
   }
 }

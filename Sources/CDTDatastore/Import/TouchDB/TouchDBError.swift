@@ -5,7 +5,8 @@ public struct TouchDBError: Error, Hashable, Sendable, CustomStringConvertible {
   /// What went wrong, for programs; codes may be added.
   public struct Code: Hashable, Sendable, CustomStringConvertible {
     private enum Name: String {
-      case unreadable, encrypted, foreign, unsupportedVersion, damaged, changed, invalidDocument, invalidAttachment
+      case unreadable, encrypted, foreign, unsupportedVersion, damaged, changed, invalidDocument,
+        invalidAttachment
     }
     private let name: Name
 

@@ -123,7 +123,9 @@ struct TouchDBRevisions {
   }
 
   /// Goes through the local documents.
-  func forEachLocalDocument(_ body: (_ id: String, _ body: JSONObject) throws -> Void, invalid: (TouchDBError) throws -> Void)
+  func forEachLocalDocument(
+    _ body: (_ id: String, _ body: JSONObject) throws -> Void, invalid: (TouchDBError) throws -> Void
+  )
     throws
   {
     try file.forEachRow("SELECT docid, json, rowid FROM localdocs ORDER BY rowid") { row in
