@@ -58,6 +58,7 @@ let package = Package(
     .testTarget(
       name: "CDTQueryTests", dependencies: ["CDTQuery"], exclude: ["Goldens"], swiftSettings: settings),
     .testTarget(name: "CloudantSyncTests", dependencies: ["CloudantSync"], swiftSettings: settings),
-    .testTarget(name: "cdtqueryTests", dependencies: ["cdtquery"], swiftSettings: settings),
+    .testTarget(
+      name: "cdtqueryTests", dependencies: ["cdtquery", "CDTQuery"], swiftSettings: settings),
   ]
 )

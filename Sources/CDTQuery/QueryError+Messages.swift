@@ -119,12 +119,6 @@ extension QueryError {
     QueryError(.invalidSelector, at: "", "the \(what) is not JSON: \(error)")
   }
 
-  static func textUnavailable(at path: String) -> QueryError {
-    QueryError(
-      .textSearch, at: path,
-      "text search is not in this version; use \"$regex\" or \"$beginsWith\" on the field meanwhile")
-  }
-
   static func matchLimit(pattern: String, documentID: String) -> QueryError {
     QueryError(
       .matchLimit, at: "$regex",

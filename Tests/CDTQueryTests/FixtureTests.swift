@@ -115,8 +115,8 @@ import Testing
       try run(Self.text.replacing("a \"none\"\n", with: "a b\n")).first { !$0.hasPassed })
     #expect(
       failed.findings.map(\.way) == [
-        "in memory", "without an index", "with the index {\"x\":\"desc\"}, after updates",
-        "with the index {\"x\":\"desc\"}", "with the index x y, after updates", "with the index x y",
+        "in memory", "without an index", "with the index x:desc, after updates",
+        "with the index x:desc", "with the index x y, after updates", "with the index x y",
         "with every index, after updates", "with every index",
       ])
     for finding in failed.findings { #expect(finding.difference == [" a", "-b", "+\"none\""]) }
@@ -134,7 +134,7 @@ import Testing
     ("== indexes\nx x", "f.test:2: not an index: fields[1]: the field \"x\" is named twice; name it once"),
     (
       "== indexes\n[\"x\"",
-      "f.test:2: not an array of fields: line 1, column 5: the text ends within a value; is it cut off?"
+      "f.test:2: not an index: line 1, column 5: the text ends within a value; is it cut off?"
     ),
     ("# a\n== c\n{}", "f.test:2: the case has no line \"----\" between its query and the answer"),
     (

@@ -20,7 +20,7 @@ import Testing
 
   @Test func `the golden files pass`() throws {
     let blocks = try Self.blocks("fixture")
-    #expect(blocks.count == 2)
+    #expect(blocks.count == 3)
     for (number, text) in blocks.enumerated() {
       let fixture = try QueryFixture(parsing: text, name: "block \(number)")
       for outcome in try withTemporaryDirectory({ try fixture.run(in: $0) }) {
@@ -34,7 +34,7 @@ import Testing
     // White space aside, which the formatter settles.
     let code = source.filter { !$0.isWhitespace }
     let blocks = try Self.blocks("swift")
-    #expect(blocks.count == 4)
+    #expect(blocks.count == 5)
     for block in blocks {
       #expect(code.contains(block.filter { !$0.isWhitespace }), "\(block)")
     }
@@ -65,6 +65,13 @@ import Testing
       #expect(indexes.map(\.name) == ["by_name"])
 
       print(try store.explain(["age": ["$gte": 18]], sort: ["name"]))
+
+      let book: JSONObject = ["title": "The Cat in the Hat", "lines": ["The sun did not shine."]]
+      try store.createDocument(from: DocumentRevision(id: "hat", body: book))
+      try store.ensureIndexed(["title", "lines"], type: .text, settings: ["tokenize": "porter"])
+      let best = try store.find(["$text": ["$search": "cat hat"]], limit: 10, sort: [["$text": "score"]])
+      let bestIDs = try best.documentIDs
+      #expect(bestIDs == ["hat"])
     }
   }
 

@@ -130,7 +130,7 @@ public struct Importer: Sendable {
   // MARK: Reading
 
   /// How many bytes of documents are held at most, besides one document.
-  private static let largestBatch = 8 * 1024 * 1024
+  private static let largestBatch = 4 * 1024 * 1024
 
   /// A document that is ready to be written.
   private struct Prepared {

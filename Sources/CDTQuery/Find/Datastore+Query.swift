@@ -106,6 +106,8 @@ extension Datastore {
   /// Takes a snapshot and plans the query in it. An index file that can't be read is made again first; if that can't be
   /// done now, the query does without indexes.
   private func start(_ query: Query, manager: IndexManager) throws -> Run {
+    // Only what is in the text index has a score.
+    if query.sort.isByScore { try manager.catchUp() }
     let indexFile = try manager.fileForReaders()
     let reader = try manager.readers.checkOut()
     do {
@@ -128,7 +130,7 @@ extension Datastore {
     do {
       let snapshot = try reader.reader.begin(indexFile: indexFile)
       do {
-        let plan = try Planner(query, catalog: snapshot.catalog).plan()
+        let plan = try Planner(query, catalog: snapshot.catalog, store: directory).plan()
         manager.noteTail(snapshot.catalog, lastSequence: snapshot.lastSequence)
         return Run(plan: plan, snapshot: snapshot, reader: reader)
       } catch {

@@ -11,14 +11,20 @@ extension Query {
   /// It is what a datastore answers that holds these documents and no others: the matcher is asked about each of them.
   /// Without a sort the results keep the order of the documents. ``useIndex`` has no meaning here.
   ///
-  /// - Throws: ``QueryError`` when a pattern passes its limits.
+  /// - Parameter textIndex: What `$text` goes by: the fields searched, and how words are cut.
+  /// - Throws: ``QueryError`` when a pattern passes its limits; `.textSearch` for `$text` without a text index, and for an
+  ///   order by scores, which only an index has.
   /// - Complexity: O(*bytes of the documents*), and O(*matches* log *matches*) with a sort.
-  public func find(in documents: [DocumentRevision]) throws(QueryError) -> [DocumentRevision] {
+  public func find(
+    in documents: [DocumentRevision], textIndex: IndexDefinition? = nil
+  ) throws(QueryError) -> [DocumentRevision] {
+    guard !sort.isByScore else { throw .textWithoutIndex(store: nil) }
+    let matcher = Matcher(selector.clause, text: try TextProgram.of(selector.clause, textIndex))
     var matches: [(key: OrderKey, document: DocumentRevision)] = []
     for document in documents {
       let body = document.body
       let (id, revision) = (document.id ?? "", document.revision?.description ?? "")
-      guard try selector.matches(body, id: id, revision: revision) else { continue }
+      guard try selector.matches(body, id: id, revision: revision, matcher: matcher) else { continue }
       matches.append((sort.isEmpty ? OrderKey() : placeKey(of: body, id: id, revision: revision), document))
     }
     if !sort.isEmpty { matches.sort { $0.key < $1.key } }

@@ -121,6 +121,13 @@ public struct Query: Sendable, Hashable {
     var fields: [SortOrder.Field] = []
     for (number, clause) in clauses.enumerated() {
       let place = "sort[\(number)]"
+      if case .object(let object) = clause, let direction = object["$text"] {
+        guard direction == "score", object.count == 1 else { throw .scoreDirection(direction, at: place) }
+        guard clauses.count == 1 else { throw .scoreAlone(at: place) }
+        guard selector.clause.conjuncts.contains(where: \.isText) else { throw .scoreWithoutText(at: place) }
+        sort = SortOrder(fields: [], isByScore: true)
+        return
+      }
       let (path, isDescending) = try DirectedField.read(clause, at: place)
       fields.append(
         SortOrder.Field(path: try Self.path(path, at: place), isDescending: isDescending))

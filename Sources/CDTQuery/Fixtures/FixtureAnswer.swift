@@ -1,8 +1,8 @@
 import CDTDatastore
-import JSON
+package import JSON
 
 /// What a query gives, in the form that goldens have.
-enum FixtureAnswer: Sendable, Equatable {
+package enum FixtureAnswer: Sendable, Equatable {
   /// The ids of whole documents.
   case ids([String])
   /// Projected documents with their ids.
@@ -30,7 +30,7 @@ enum FixtureAnswer: Sendable, Equatable {
   }
 
   /// The answer without an order, for requests that do not sort.
-  var inAnyOrder: FixtureAnswer {
+  package var inAnyOrder: FixtureAnswer {
     switch self {
     case .ids(let ids): .ids(ids.sorted { $0.precedesInBytes($1) })
     case .documents(let documents):
@@ -42,7 +42,7 @@ enum FixtureAnswer: Sendable, Equatable {
   private static func id(of document: JSONObject) -> String { document["_id"]?.stringValue ?? "" }
 
   /// Answers are equal when they read the same; of ids and members that means byte for byte, in their order.
-  static func == (left: FixtureAnswer, right: FixtureAnswer) -> Bool {
+  package static func == (left: FixtureAnswer, right: FixtureAnswer) -> Bool {
     left.items.elementsEqual(right.items) { $0.hasSameBytes(as: $1) }
   }
 }
@@ -51,7 +51,7 @@ enum FixtureAnswer: Sendable, Equatable {
 
 extension FixtureAnswer {
   /// The answer item by item, as differences are shown.
-  var items: [String] {
+  package var items: [String] {
     switch self {
     case .ids([]), .documents([]): ["none"]
     case .ids(let ids): ids.map(Self.spelling)

@@ -8,7 +8,7 @@ struct FixtureParser {
   private var position = 0
 
   private(set) var documents: [DocumentRevision] = []
-  private(set) var indexes: [[JSONValue]] = []
+  private(set) var indexes: [IndexDefinition] = []
   private(set) var cases: [QueryFixture.Case] = []
 
   private static let heading = "== "
@@ -97,21 +97,28 @@ struct FixtureParser {
 
   private mutating func parseIndexes() throws(FixtureError) {
     while let line = nextInSection() {
-      if line.hasPrefix("[") {
-        do {
-          indexes.append(try JSONValue(parsing: line).arrayValue ?? [])
-        } catch {
-          throw self.error("not an array of fields: \(error)")
-        }
-      } else {
-        indexes.append(line.split(whereSeparator: \.isWhitespace).map { DirectedField.spelled(String($0)) })
-      }
       do {
-        _ = try IndexDefinition(fields: indexes[indexes.count - 1], name: nil, type: .json)
+        indexes.append(try Self.index(line))
       } catch {
         throw self.error("not an index: \(error)")
       }
     }
+    guard indexes.count(where: { $0.type == .text }) < 2 else {
+      throw error("there are two text indexes; keep one")
+    }
+  }
+
+  /// `name age:desc`, `["name", {"age": "desc"}]`, or `{"fields": ["name"], "type": "text"}`.
+  private static func index(_ line: String) throws -> IndexDefinition {
+    guard line.hasPrefix("[") || line.hasPrefix("{") else {
+      let fields = line.split(whereSeparator: \.isWhitespace).map { DirectedField.spelled(String($0)) }
+      return try IndexDefinition(fields: fields, name: nil, type: .json)
+    }
+    let value = try JSONValue(parsing: line)
+    let type = value["type"]?.stringValue.flatMap(IndexType.init) ?? .json
+    return try IndexDefinition(
+      fields: value.arrayValue ?? value["fields"]?.arrayValue ?? [], name: nil, type: type,
+      settings: value["settings"]?.objectValue ?? [:])
   }
 
   private mutating func parseCase(_ title: String) throws(FixtureError) {

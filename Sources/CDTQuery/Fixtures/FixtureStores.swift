@@ -13,11 +13,14 @@ struct FixtureStores {
   }
 
   /// Calls a closure with each datastore and what to call it, one after the other.
+  ///
+  /// A text index is in every one of them, as it is what gives a text search its meaning.
   func forEach(_ body: (_ way: String, _ store: Datastore) throws -> Void) throws {
     try withStore { store in
       try store.write { transaction in
         for document in fixture.documents { try transaction.createDocument(from: document) }
       }
+      if let text = fixture.textIndex { try text.ensure(in: store) }
       try body("without an index", store)
     }
     for indexes in indexSets {
@@ -32,13 +35,16 @@ struct FixtureStores {
   }
 
   /// Each index alone, then all of them.
-  private var indexSets: [[[JSONValue]]] {
-    let single = fixture.indexes.map { [$0] }
-    return fixture.indexes.count > 1 ? single + [fixture.indexes] : single
+  private var indexSets: [[IndexDefinition]] {
+    let text = fixture.textIndex.map { [$0] } ?? []
+    let ordered = fixture.indexes.filter { $0.type == .json }
+    let single = ordered.map { [$0] + text } + (text.isEmpty ? [] : [text])
+    return ordered.count > 1 ? single + [ordered + text] : single
   }
 
-  private static func spelling(of fields: [JSONValue]) -> String {
-    fields.map { $0.stringValue ?? $0.text }.joined(separator: " ")
+  private static func spelling(of index: IndexDefinition) -> String {
+    let fields = index.fields.map { $0.isDescending ? "\($0.path):desc" : $0.path }
+    return (fields + (index.type == .text ? ["by words"] : [])).joined(separator: " ")
   }
 
   private func withStore(_ body: (Datastore) throws -> Void) throws {
@@ -52,7 +58,7 @@ struct FixtureStores {
 
   /// Leaves the indexes with entries of the wrong documents: each document has had another's body when they were made,
   /// and one more came in whose body is gone by the time of the query.
-  private func fillWithUpdates(_ store: Datastore, _ indexes: [[JSONValue]]) throws {
+  private func fillWithUpdates(_ store: Datastore, _ indexes: [IndexDefinition]) throws {
     let documents = fixture.documents
     let late = documents.count / 3
     var revisions = try store.write { transaction in
@@ -64,7 +70,7 @@ struct FixtureStores {
     }
     let passing = try store.createDocument(
       from: DocumentRevision(id: "of the past", body: documents.last?.body ?? [:]))
-    for fields in indexes { try store.ensureIndexed(fields) }
+    for index in indexes { try index.ensure(in: store) }
     try store.deleteDocument(from: passing)
     try store.write { transaction in
       for (number, document) in documents.dropFirst(late).enumerated() {
@@ -73,5 +79,15 @@ struct FixtureStores {
       }
       for document in documents.prefix(late) { try transaction.createDocument(from: document) }
     }
+  }
+}
+
+extension QueryFixture {
+  var textIndex: IndexDefinition? { indexes.first { $0.type == .text } }
+}
+
+extension IndexDefinition {
+  fileprivate func ensure(in store: Datastore) throws {
+    try store.ensureIndexed(fieldsJSON.arrayValue ?? [], type: type, settings: settings)
   }
 }

@@ -32,7 +32,7 @@ extension QueryFixture {
   /// - Throws: ``FixtureError`` for a case that can't have one answer; ``DatastoreError``.
   public func run(in directory: String) throws -> [FixtureOutcome] {
     let prepared = try cases.map { try PreparedCase($0, of: self) }
-    var findings = prepared.map { $0.findings(inMemory: documents) }
+    var findings = prepared.map { $0.findings(inMemory: documents, textIndex) }
     try FixtureStores(self, directory: directory).forEach { way, store in
       for (number, prepared) in prepared.enumerated() {
         findings[number] += prepared.findings(in: store, way: way)
@@ -50,7 +50,7 @@ extension QueryFixture {
     var lines = lines
     for fixtureCase in cases.reversed() {
       let prepared = try PreparedCase(fixtureCase, of: self)
-      let answer = prepared.answer(inMemory: documents)
+      let answer = prepared.answer(inMemory: documents, textIndex)
       if let golden = fixtureCase.golden, golden == prepared.comparable(answer) || golden == answer {
         continue
       }
@@ -88,15 +88,17 @@ private struct PreparedCase {
     if case .success(let query) = query, query.sort.isEmpty { answer.inAnyOrder } else { answer }
   }
 
-  func answer(inMemory documents: [DocumentRevision]) -> FixtureAnswer {
+  func answer(inMemory documents: [DocumentRevision], _ textIndex: IndexDefinition?) -> FixtureAnswer {
     switch query {
-    case .success(let query): FixtureAnswer(of: query) { try query.find(in: documents) }
+    case .success(let query): FixtureAnswer(of: query) { try query.find(in: documents, textIndex: textIndex) }
     case .failure(let error): .error(error.description)
     }
   }
 
-  func findings(inMemory documents: [DocumentRevision]) -> [FixtureOutcome.Finding] {
-    let answer = comparable(answer(inMemory: documents))
+  func findings(inMemory documents: [DocumentRevision], _ textIndex: IndexDefinition?) -> [FixtureOutcome
+    .Finding]
+  {
+    let answer = comparable(answer(inMemory: documents, textIndex))
     guard let golden else {
       return [.init(way: "no golden answer; --record writes it", difference: answer.items.map { "+\($0)" })]
     }

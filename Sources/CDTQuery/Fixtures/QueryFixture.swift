@@ -1,4 +1,4 @@
-import CDTDatastore
+package import CDTDatastore
 import JSON
 
 /// A golden file: documents, indexes, and queries with the answers they must have.
@@ -28,10 +28,10 @@ public struct QueryFixture: Sendable {
   public let name: String
 
   /// The documents, in the order of the file.
-  let documents: [DocumentRevision]
+  package let documents: [DocumentRevision]
 
-  /// The fields of each index.
-  let indexes: [[JSONValue]]
+  /// The indexes that the cases are run with.
+  package let indexes: [IndexDefinition]
 
   /// The cases, in the order of the file.
   public let cases: [Case]
@@ -51,7 +51,7 @@ public struct QueryFixture: Sendable {
     /// The selector or request, as text.
     public let request: String
     /// The answer it must have; `nil` when there is none yet.
-    let golden: FixtureAnswer?
+    package let golden: FixtureAnswer?
     /// The lines that hold the golden answer, by their positions.
     let goldenLines: Range<Int>
   }

@@ -16,7 +16,8 @@ extension Datastore {
   /// - Parameters:
   ///   - fields: Paths, or objects of one path and its direction, `["age": "desc"]`.
   ///   - name: A name, or `nil` for one made of the fields; without one, an index with the same definition is reused.
-  ///   - type: The type of the index.
+  ///   - type: The type of the index; a datastore has one of type `.text`.
+  ///   - settings: Of a text index how it cuts words: `["tokenize": "simple"]`, or `porter`, `unicode61`, `trigram`.
   /// - Returns: The index's name.
   /// - Throws: ``QueryError`` for a definition that is refused, or when the name is taken by another definition.
   /// - Complexity: O(*n* log *n*) in the number of documents.
@@ -24,9 +25,9 @@ extension Datastore {
   /// Source: `docs/query.md`, Indexes.
   @discardableResult
   public func ensureIndexed(
-    _ fields: [JSONValue], name: String? = nil, type: IndexType = .json
+    _ fields: [JSONValue], name: String? = nil, type: IndexType = .json, settings: JSONObject = [:]
   ) throws -> String {
-    let definition = try IndexDefinition(fields: fields, name: name, type: type)
+    let definition = try IndexDefinition(fields: fields, name: name, type: type, settings: settings)
     return try mapped { try indexManager().ensure(definition, isNamed: name != nil) }
   }
 

@@ -20,7 +20,8 @@ struct DefinitionFile: Sendable {
       guard let name = definition["name"]?.stringValue, let fields = definition["fields"]?.arrayValue,
         let type = definition["type"]?.stringValue.flatMap(IndexType.init)
       else { return nil }
-      return try? IndexDefinition(fields: fields, name: name, type: type)
+      let settings = definition["settings"]?.objectValue ?? [:]
+      return try? IndexDefinition(fields: fields, name: name, type: type, settings: settings)
     }
   }
 
@@ -30,7 +31,7 @@ struct DefinitionFile: Sendable {
       definitions.map { definition in
         [
           "name": .string(definition.name), "type": .string(definition.type.rawValue),
-          "fields": definition.fieldsJSON,
+          "fields": definition.fieldsJSON, "settings": .object(definition.settings),
         ]
       })
     try Data(value.prettyText.utf8).write(to: URL(filePath: path), options: .atomic)

@@ -24,6 +24,12 @@ package struct IndexCatalog: Sendable {
     self.entries = entries
   }
 
+  /// The indexes of values.
+  package var ordered: [Entry] { entries.filter { $0.definition.type == .json } }
+
+  /// The text index, if there is one.
+  package var text: Entry? { entries.first { $0.definition.type == .text } }
+
   package func entry(named name: String) -> Entry? {
     entries.first { $0.definition.name.utf8.elementsEqual(name.utf8) }
   }
@@ -32,7 +38,7 @@ package struct IndexCatalog: Sendable {
   package init(reading connection: Connection, schema: String) throws {
     let statement = try connection.statement(
       """
-      SELECT number, name, type, fields, watermark, multiple, apart, session FROM \(schema).indexes ORDER BY name
+      SELECT number, name, type, fields, watermark, multiple, apart, session, settings FROM \(schema).indexes ORDER BY name
       """)
     defer { statement.reset() }
     var entries: [Entry] = []
@@ -43,7 +49,9 @@ package struct IndexCatalog: Sendable {
       entries.append(
         Entry(
           number: statement.int64(0),
-          definition: try IndexDefinition(fields: fields, name: statement.text(1), type: type),
+          definition: try IndexDefinition(
+            fields: fields, name: statement.text(1), type: type,
+            settings: JSONObject(parsing: statement.text(8))),
           watermark: statement.int64(4), session: statement.isNull(7) ? nil : statement.text(7),
           isMultiple: statement.int64(5) != 0,
           hasApart: statement.int64(6) != 0))

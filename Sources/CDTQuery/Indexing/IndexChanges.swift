@@ -6,7 +6,7 @@ struct IndexChanges {
   let watermark: Int64
   var needsSweep = false
 
-  private let entry: IndexCatalog.Entry
+  let entry: IndexCatalog.Entry
   private let connection: Connection
   private let table: String
   private var rows: [Row] = []
@@ -72,6 +72,11 @@ struct IndexChanges {
 
   /// Writes what was added, in the order of the index so that pages are filled one after the other.
   mutating func write(upTo sequence: Int64) throws {
+    if entry.definition.type == .json { try writeRows() }
+    try note(sequence)
+  }
+
+  private mutating func writeRows() throws {
     rows.sort { left, right in
       for (l, r) in zip(left.keys, right.keys) where l != r { return l < r }
       return false
@@ -88,6 +93,10 @@ struct IndexChanges {
     }
     try writeApart()
     if needsSweep { try sweep() }
+  }
+
+  /// Notes up to where the index is complete.
+  private func note(_ sequence: Int64) throws {
     let update = try connection.statement(
       "UPDATE indexes SET watermark = ?1, multiple = ?2, apart = max(apart, ?3), session = ?5 WHERE number = ?4"
     )

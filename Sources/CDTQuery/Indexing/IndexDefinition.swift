@@ -18,6 +18,8 @@ public struct IndexDefinition: Sendable, Hashable {
   public let type: IndexType
   /// The fields, the most significant first.
   public let fields: [Field]
+  /// How a text index cuts words; `simple` in an index of values, which has no use for it.
+  public let tokenizer: TextTokenizerName
 
   /// The field as a user writes it in `ensureIndexed`: its path alone, or with its direction.
   public var fieldsJSON: JSONValue {
@@ -35,6 +37,8 @@ public struct IndexDefinition: Sendable, Hashable {
 public enum IndexType: String, Sendable, Hashable, Codable {
   /// Values in order: equality, ranges, sorting.
   case json
+  /// Words, for `$text`.
+  case text
 }
 
 extension IndexDefinition {
@@ -46,7 +50,11 @@ extension IndexDefinition {
   /// - Parameters:
   ///   - fields: Paths, or objects of one path and its direction, `{"age": "desc"}`.
   ///   - name: The name, or `nil` for one made of the fields.
-  package init(fields: [JSONValue], name: String?, type: IndexType) throws(QueryError) {
+  ///   - settings: Of a text index `{"tokenize": "simple" | "porter" | "unicode61" | "trigram"}`.
+  package init(
+    fields: [JSONValue], name: String?, type: IndexType, settings: JSONObject = [:]
+  ) throws(QueryError) {
+    tokenizer = try Self.tokenizer(settings, type: type)
     guard !fields.isEmpty else { throw .indexWithoutFields }
     guard fields.count <= Self.maximumFields else { throw .indexWithTooManyFields(fields.count) }
     var parsed: [Field] = []
@@ -62,7 +70,8 @@ extension IndexDefinition {
       }
       guard seen.insert(fieldPath).inserted else { throw .indexRepeatsField(path, at: place) }
       guard fieldPath.documentField == nil else { throw .indexOnDocumentField(path, at: place) }
-      parsed.append(Field(path: path, isDescending: isDescending, fieldPath: fieldPath))
+      // Words have no direction.
+      parsed.append(Field(path: path, isDescending: isDescending && type == .json, fieldPath: fieldPath))
     }
     if let name, name.isEmpty { throw .indexWithoutName }
     self.fields = parsed
@@ -70,14 +79,35 @@ extension IndexDefinition {
     self.name = name ?? Self.name(for: parsed, type: type)
   }
 
+  private static func tokenizer(_ settings: JSONObject, type: IndexType) throws(QueryError)
+    -> TextTokenizerName
+  {
+    for (key, _) in settings {
+      guard type == .text else { throw .settingsOfJSONIndex(key) }
+      guard key == "tokenize" else { throw .unknownSetting(key) }
+    }
+    guard let value = settings["tokenize"] else { return .simple }
+    guard case .string(let name) = value, let tokenizer = TextTokenizerName(rawValue: name) else {
+      throw .unknownTokenizer(value)
+    }
+    return tokenizer
+  }
+
+  /// The settings as a user gives them.
+  package var settings: JSONObject {
+    type == .text ? ["tokenize": .string(tokenizer.rawValue)] : [:]
+  }
+
   /// Whether both describe the same index but for the name.
   package func isSame(as other: IndexDefinition) -> Bool {
-    type == other.type && fields.map(\.fieldPath) == other.fields.map(\.fieldPath)
+    type == other.type && tokenizer == other.tokenizer
+      && fields.map(\.fieldPath) == other.fields.map(\.fieldPath)
       && fields.map(\.isDescending) == other.fields.map(\.isDescending)
   }
 
   /// A name made of the definition, so that the same definition is given the same name: `age-desc_pet.species`.
   private static func name(for fields: [Field], type: IndexType) -> String {
-    fields.map { $0.isDescending ? "\($0.path)-desc" : $0.path }.joined(separator: "_")
+    let prefix = type == .text ? ["text"] : []
+    return (prefix + fields.map { $0.isDescending ? "\($0.path)-desc" : $0.path }).joined(separator: "_")
   }
 }

@@ -7,7 +7,7 @@ package enum IndexFile {
   package static let name = "indexes.sqlite"
 
   /// The version of the layout; a file with another is discarded and built again.
-  package static let version: Int64 = 1
+  package static let version: Int64 = 2
 
   /// The name under which readers attach the file beside the documents.
   package static let schema = "query"
@@ -22,6 +22,7 @@ package enum IndexFile {
       name TEXT NOT NULL UNIQUE,
       type TEXT NOT NULL,
       fields TEXT NOT NULL,
+      settings TEXT NOT NULL,
       watermark INTEGER NOT NULL,
       session TEXT,
       multiple INTEGER NOT NULL,
@@ -41,7 +42,14 @@ package enum IndexFile {
   /// CREATE TABLE entries_3 (t0 NOT NULL, v0 NOT NULL, id NOT NULL, sequence NOT NULL, absent NOT NULL,
   ///   PRIMARY KEY (t0, v0, id)) WITHOUT ROWID
   /// ```
-  package static func tableCreation(number: Int64, fields: [IndexDefinition.Field]) -> String {
+  package static func tableCreation(number: Int64, _ definition: IndexDefinition) -> String {
+    switch definition.type {
+    case .json: tableCreation(number: number, fields: definition.fields)
+    case .text: TextIndexTable.creation(number: number, definition)
+    }
+  }
+
+  private static func tableCreation(number: Int64, fields: [IndexDefinition.Field]) -> String {
     let columns = fields.indices.map { "t\($0) NOT NULL, v\($0) NOT NULL" }.joined(separator: ", ")
     let keys = fields.enumerated().map { position, field in
       let direction = field.isDescending ? " DESC" : ""
@@ -54,4 +62,8 @@ package enum IndexFile {
   }
 
   package static func table(_ number: Int64) -> String { "entries_\(number)" }
+
+  package static func table(_ entry: IndexCatalog.Entry) -> String {
+    entry.definition.type == .text ? TextIndexTable.name(entry.number) : table(entry.number)
+  }
 }

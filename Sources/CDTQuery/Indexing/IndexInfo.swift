@@ -21,9 +21,13 @@ public struct IndexInfo: Sendable, Hashable {
 
   /// The index as `cdtquery index list` prints it.
   public var json: JSONObject {
-    [
+    var json: JSONObject = [
       "name": .string(name), "type": .string(type.rawValue), "fields": definition.fieldsJSON,
-      "entries": .int(Int64(entries)), "bytes": .int(Int64(bytes)), "sequence": .int(upToSequence),
     ]
+    if type == .text { json["settings"] = .object(definition.settings) }
+    json["entries"] = .int(Int64(entries))
+    json["bytes"] = .int(Int64(bytes))
+    json["sequence"] = .int(upToSequence)
+    return json
   }
 }

@@ -102,6 +102,9 @@ package final class IndexManager: DatastoreExtension {
       } else if !isNamed, let same = catalog.entries.first(where: { $0.definition.isSame(as: definition) }) {
         return same.definition.name
       } else {
+        if definition.type == .text, let other = catalog.text {
+          throw QueryError.secondTextIndex(other.definition.name)
+        }
         try writer.create(definition)
         try definitions.save(try writer.catalog().entries.map(\.definition))
       }

@@ -71,11 +71,24 @@ struct IndexUpdater {
   }
 
   private func take(_ document: Document, into changes: inout IndexChanges) throws {
+    if changes.entry.definition.type == .text { return try takeText(document, into: changes.entry) }
     let rows = document.isDeleted ? IndexEntries() : changes.entries(of: document.body)
     if document.number <= changes.watermark {
       try removeEarlierRows(of: document, keeping: rows, from: &changes)
     }
     changes.add(rows, id: document.id, sequence: document.sequence)
+  }
+
+  private func takeText(_ document: Document, into entry: IndexCatalog.Entry) throws {
+    if document.isDeleted {
+      if document.number <= entry.watermark {
+        try TextIndexTable.remove(entry, document: document.number, on: connection)
+      }
+    } else {
+      try TextIndexTable.replace(
+        entry, document: document.number, id: document.id, sequence: document.sequence, body: document.body,
+        on: connection)
+    }
   }
 
   /// Finds the revision whose rows the index holds, newest first, and removes those that do not stay.

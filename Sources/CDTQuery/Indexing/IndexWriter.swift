@@ -80,14 +80,15 @@ package final class IndexWriter: @unchecked Sendable {
     try change {
       let insert = try connection.statement(
         """
-        INSERT INTO indexes (name, type, fields, watermark, multiple, apart) VALUES (?1, ?2, ?3, 0, 0, 0)
+        INSERT INTO indexes (name, type, fields, settings, watermark, multiple, apart)
+        VALUES (?1, ?2, ?3, ?4, 0, 0, 0)
         """)
       try insert.bind(definition.name, at: 1)
       try insert.bind(definition.type.rawValue, at: 2)
       try insert.bind(definition.fieldsJSON.text, at: 3)
+      try insert.bind(definition.settings.text, at: 4)
       try insert.run()
-      try connection.execute(
-        IndexFile.tableCreation(number: connection.lastInsertRowID, fields: definition.fields))
+      try connection.execute(IndexFile.tableCreation(number: connection.lastInsertRowID, definition))
     }
   }
 
@@ -95,7 +96,7 @@ package final class IndexWriter: @unchecked Sendable {
     try change {
       try connection.execute(
         """
-        DROP TABLE \(IndexFile.table(entry.number));
+        DROP TABLE \(IndexFile.table(entry));
         DELETE FROM apart WHERE index_number = \(entry.number);
         DELETE FROM indexes WHERE number = \(entry.number)
         """)
@@ -106,7 +107,7 @@ package final class IndexWriter: @unchecked Sendable {
     try change {
       try connection.execute(
         """
-        DELETE FROM \(IndexFile.table(entry.number));
+        DELETE FROM \(IndexFile.table(entry));
         DELETE FROM apart WHERE index_number = \(entry.number);
         UPDATE indexes SET watermark = 0, session = NULL, multiple = 0, apart = 0 WHERE number = \(entry.number)
         """)
@@ -125,11 +126,13 @@ package final class IndexWriter: @unchecked Sendable {
 
   package func listIndexes() throws -> [IndexInfo] {
     try catalog().entries.map { entry in
-      let table = IndexFile.table(entry.number)
+      let table = IndexFile.table(entry)
       return IndexInfo(
         definition: entry.definition,
         entries: Int(try connection.scalar("SELECT count(*) FROM \(table)")),
-        bytes: Int(try connection.scalar("SELECT sum(pgsize) FROM dbstat WHERE name = '\(table)'")),
+        bytes: Int(
+          try connection.scalar(
+            "SELECT sum(pgsize) FROM dbstat WHERE name = '\(table)' OR name GLOB '\(table)_*'")),
         upToSequence: entry.watermark)
     }
   }

@@ -9,13 +9,20 @@ class Condition: @unchecked Sendable {
   }
 
   /// - Parameter isDocument: Whether `_id` and `_rev` are the document's; in an element they are its members.
-  static func compile(_ clause: Clause, names: inout MemberNames, isDocument: Bool) -> Condition {
+  /// - Parameter text: The program of the clause's text search; without one it holds for nothing.
+  static func compile(
+    _ clause: Clause, names: inout MemberNames, isDocument: Bool, text: TextProgram? = nil
+  ) -> Condition {
     switch clause {
     case .always: return Condition()
     case .never: return Complement(Condition())
-    case .and(let clauses): return Conjunction(compile(clauses, names: &names, isDocument: isDocument))
-    case .or(let clauses): return Disjunction(compile(clauses, names: &names, isDocument: isDocument))
-    case .not(let clause): return Complement(compile(clause, names: &names, isDocument: isDocument))
+    case .and(let clauses):
+      return Conjunction(compile(clauses, names: &names, isDocument: isDocument, text: text))
+    case .or(let clauses):
+      return Disjunction(compile(clauses, names: &names, isDocument: isDocument, text: text))
+    case .not(let clause):
+      return Complement(compile(clause, names: &names, isDocument: isDocument, text: text))
+    case .text: return text.map(TextCondition.init) ?? Complement(Condition())
     case .field(let path, let predicate):
       let test = ValueTest.compile(predicate)
       if isDocument, let field = path.documentField { return DocumentFieldCondition(field, test) }
@@ -29,11 +36,11 @@ class Condition: @unchecked Sendable {
   }
 
   private static func compile(
-    _ clauses: [Clause], names: inout MemberNames, isDocument: Bool
+    _ clauses: [Clause], names: inout MemberNames, isDocument: Bool, text: TextProgram?
   ) -> [Condition] {
     var conditions: [Condition] = []
     for clause in clauses {
-      conditions.append(compile(clause, names: &names, isDocument: isDocument))
+      conditions.append(compile(clause, names: &names, isDocument: isDocument, text: text))
     }
     return conditions
   }
@@ -74,6 +81,19 @@ private final class Complement: Condition, @unchecked Sendable {
 
   override func holds(_ document: inout DocumentView) throws(MatchFailure) -> Bool {
     try !condition.holds(&document)
+  }
+}
+
+/// A text search: the document's fields are cut into words.
+private final class TextCondition: Condition, @unchecked Sendable {
+  private let program: TextProgram
+
+  init(_ program: TextProgram) {
+    self.program = program
+  }
+
+  override func holds(_ document: inout DocumentView) throws(MatchFailure) -> Bool {
+    program.matches(document.bytes, id: document.id)
   }
 }
 

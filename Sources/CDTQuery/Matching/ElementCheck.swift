@@ -24,7 +24,8 @@ indirect enum ElementCheck: Sendable {
     case .or(let clauses): .any(clauses.map(compile))
     case .not(let clause): .not(compile(clause))
     case .value(let predicate): .test(ValueTest.compile(predicate))
-    case .field: .fields(Matcher(clause, isDocument: false))
+    // The parser keeps text searches out of elements.
+    case .field, .text: .fields(Matcher(clause, isDocument: false))
     }
   }
 

@@ -11,10 +11,12 @@ package final class Matcher: Sendable {
   private let condition: Condition
   private let names: MemberNames
 
-  /// - Parameter isDocument: Whether `_id` and `_rev` are the document's own; false for an array's element.
-  package init(_ clause: Clause, isDocument: Bool = true) {
+  /// - Parameters:
+  ///   - isDocument: Whether `_id` and `_rev` are the document's own; false for an array's element.
+  ///   - text: The program of the clause's text search, if it has one.
+  package init(_ clause: Clause, isDocument: Bool = true, text: TextProgram? = nil) {
     var names = MemberNames()
-    condition = Condition.compile(clause, names: &names, isDocument: isDocument)
+    condition = Condition.compile(clause, names: &names, isDocument: isDocument, text: text)
     self.names = names
   }
 
@@ -57,14 +59,21 @@ extension Selector {
   ///   - body: The document's body.
   ///   - id: What `_id` stands for.
   ///   - revision: What `_rev` stands for.
-  /// - Throws: ``QueryError`` with the code `.matchLimit` when a pattern needs more work than a match is given.
+  /// - Throws: ``QueryError`` with the code `.matchLimit` when a pattern needs more work than a match is given, and
+  ///   `.textSearch` for a selector with `$text`, which only a text index gives a meaning.
   /// - Complexity: O(*n*) in the size of the body, which is written as text first.
   public func matches(_ body: JSONObject, id: String = "", revision: String = "") throws(QueryError) -> Bool {
+    guard clause.textSearch == nil else { throw .textWithoutIndex(store: nil) }
+    return try matches(body, id: id, revision: revision, matcher: Matcher(clause))
+  }
+
+  func matches(
+    _ body: JSONObject, id: String, revision: String, matcher: Matcher
+  ) throws(QueryError) -> Bool {
     var text: [UInt8] = []
     body.write(to: &text)
     var id = id
     var revision = revision
-    let matcher = Matcher(clause)
     let outcome: Result<Bool, MatchFailure> = text.withUnsafeBytes { body in
       id.withUTF8 { id in
         revision.withUTF8 { revision in

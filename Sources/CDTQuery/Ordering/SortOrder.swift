@@ -14,11 +14,15 @@ package struct SortOrder: Sendable, Hashable {
 
   package let fields: [Field]
 
-  package init(fields: [Field]) {
+  /// Whether the results come by the score of their text search, the best first, in place of fields.
+  package let isByScore: Bool
+
+  package init(fields: [Field], isByScore: Bool = false) {
     self.fields = fields
+    self.isByScore = isByScore
   }
 
-  package var isEmpty: Bool { fields.isEmpty }
+  package var isEmpty: Bool { fields.isEmpty && !isByScore }
 
   /// The bytes that put a document in its place: keys compare as the sort orders, before ids break ties.
   ///

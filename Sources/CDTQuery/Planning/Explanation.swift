@@ -22,7 +22,7 @@ public struct Explanation: Sendable, CustomStringConvertible {
     let residual = plan.residualText
     let order = plan.orderText
     let command = plan.wishedIndex?.command(store: store)
-    let waiting = max(0, lastSequence - (plan.accesses.map(\.index.watermark).min() ?? lastSequence))
+    let waiting = max(0, lastSequence - (plan.indexes.map(\.watermark).min() ?? lastSequence))
     var lines = [source]
     lines.append("left to the matcher: \(residual)")
     lines.append("order: \(order)")
@@ -63,7 +63,8 @@ extension QueryPlan {
     case .scan: "every document"
     case .ids(let ids): ids.count == 1 ? "one document by its id" : "\(ids.count) documents by their ids"
     case .index(let access): access.text
-    case .union(let accesses): "any of: " + accesses.map(\.text).joined(separator: "; ")
+    case .text(let access): access.text
+    case .union(let branches): "any of: " + branches.map(\.text).joined(separator: "; ")
     }
   }
 
@@ -77,10 +78,24 @@ extension QueryPlan {
     switch order {
     case .unordered: "none asked for"
     case .index(_, _, let reversed): reversed ? "by the index, backwards" : "by the index"
+    case .score: "by the text index's scores"
     case .id(let isDescending): isDescending ? "by the ids, backwards" : "by the ids"
     case .sorted: limit > 0 ? "the first \(limit + skip) are kept while sorting" : "sorted"
     }
   }
+}
+
+extension QueryPlan.Branch {
+  fileprivate var text: String {
+    switch self {
+    case .index(let access): access.text
+    case .text(let access): access.text
+    }
+  }
+}
+
+extension TextAccess {
+  fileprivate var text: String { "text index \"\(index.definition.name)\": \(match)" }
 }
 
 extension IndexAccess {

@@ -16,7 +16,8 @@ struct PlanDescription {
     let used: [String] =
       switch source {
       case .index(let access): [access.index.definition.name]
-      case .union(let accesses): accesses.map(\.index.definition.name)
+      case .text(let access): [access.index.definition.name]
+      case .union(let branches): branches.map(\.entry.definition.name)
       case .nothing, .scan, .ids: []
       }
     return catalog.entries.map { entry in
@@ -34,6 +35,10 @@ struct PlanDescription {
     default: break
     }
     if query.useIndex != nil { return "the query asks for another" }
+    if entry.definition.type == .text {
+      return query.selector.clause.textSearch == nil
+        ? "the selector has no \"$text\"" : "another way costs less, and the matcher searches the rest"
+    }
     guard let first = entry.definition.fields.first else { return "it has no fields" }
     guard asksFor(first.fieldPath) else {
       return "the selector asks nothing of its first field \"\(first.path)\" that an index can answer"

@@ -13,11 +13,15 @@ package struct Planner {
   private let query: Query
   private let catalog: IndexCatalog
   private let conjuncts: [Clause]
+  private let text: TextProgram?
 
-  package init(_ query: Query, catalog: IndexCatalog) {
+  /// - Parameter store: The datastore's directory, for what is said to the user.
+  /// - Throws: ``QueryError`` when there is a text search and no text index.
+  package init(_ query: Query, catalog: IndexCatalog, store: String) throws(QueryError) {
     self.query = query
     self.catalog = catalog
     conjuncts = query.selector.clause.conjuncts
+    text = try TextProgram.of(query.selector.clause, catalog.text?.definition, store: store)
   }
 
   /// - Throws: ``QueryError`` with the code `.unknownIndex` when the query wants an index that is not there.
@@ -26,18 +30,42 @@ package struct Planner {
       guard let entry = catalog.entry(named: name) else {
         throw .unknownIndex(name, known: catalog.entries.map(\.definition.name), at: "use_index")
       }
+      if entry.definition.type == .text {
+        guard let search = textAccess(in: conjuncts) else { throw .textIndexUnused(name, at: "use_index") }
+        return plan(.text(search), because: "the query asks for it")
+      }
       return plan(.index(access(entry, for: conjuncts)), because: "the query asks for it")
     }
     if case .never = query.selector.clause { return plan(.nothing, because: "") }
+    if conjuncts.contains(where: \.isText), text?.root == nil { return plan(.nothing, because: "") }
+    let search = textAccess(in: conjuncts)
+    if query.sort.isByScore, let search {
+      return plan(.text(search), because: "the order goes by its scores")
+    }
     if let ids = documentIDs() { return plan(.ids(ids), because: "") }
-    let accesses = catalog.entries.map { access($0, for: conjuncts) }
+    let accesses = catalog.ordered.map { access($0, for: conjuncts) }
     let best = accesses.min { cost($0) < cost($1) }
+    if let search, best.map({ cost($0) > Self.textCost }) ?? true {
+      return plan(.text(search), because: "it costs least")
+    }
     if let best, cost(best) < scanCost { return plan(.index(best), because: "it costs least") }
     if let union = unionOfAlternatives() { return plan(.union(union), because: "a branch of $or needs it") }
     return plan(.scan, because: "")
   }
 
   // MARK: Sources
+
+  /// What a search is expected to cost against reading every document: words are rarer than most values.
+  private static let textCost = 0.03
+
+  /// The text index's part in a conjunction, if that has a search.
+  private func textAccess(in conjuncts: [Clause]) -> TextAccess? {
+    guard conjuncts.contains(where: \.isText), let entry = catalog.text, let query = text?.fullTextQuery
+    else {
+      return nil
+    }
+    return TextAccess(index: entry, match: query.text, isExact: query.isExact)
+  }
 
   /// The ids that the selector names, if it does.
   private func documentIDs() -> [String]? {
@@ -94,16 +122,20 @@ package struct Planner {
   }
 
   /// The accesses of a disjunction, when every branch has one that pays.
-  private func unionOfAlternatives() -> [IndexAccess]? {
+  private func unionOfAlternatives() -> [QueryPlan.Branch]? {
     for case .or(let branches) in conjuncts {
-      var accesses: [IndexAccess] = []
+      var accesses: [QueryPlan.Branch] = []
       for branch in branches {
-        let candidates = catalog.entries.map { access($0, for: branch.conjuncts) }
+        if let search = textAccess(in: branch.conjuncts) {
+          accesses.append(.text(search))
+          continue
+        }
+        let candidates = catalog.ordered.map { access($0, for: branch.conjuncts) }
         guard let best = candidates.min(by: { $0.selectivity < $1.selectivity }), best.selectivity < 0.5
         else {
           break
         }
-        accesses.append(best)
+        accesses.append(.index(best))
       }
       if accesses.count == branches.count, accesses.count <= Self.maximumBranches { return accesses }
     }
@@ -130,10 +162,13 @@ package struct Planner {
   // MARK: Order
 
   private func order(for source: QueryPlan.Source) -> QueryPlan.Order {
+    if query.sort.isByScore { return .score }
     guard let first = query.sort.fields.first else { return .unordered }
     if query.sort.fields.count == 1, first.path.documentField == .id {
-      if case .index = source { return .sorted }
-      if case .union = source { return .sorted }
+      switch source {
+      case .index, .text, .union: return .sorted
+      case .nothing, .scan, .ids: break
+      }
       return .id(isDescending: first.isDescending)
     }
     guard case .index(let access) = source, !access.index.isMultiple else { return .sorted }
@@ -161,11 +196,13 @@ package struct Planner {
     let residual: Clause
     switch source {
     case .index(let access): residual = .all(conjuncts.filter { !access.decided.contains($0) })
+    case .text(let access): residual = .all(conjuncts.filter { !access.isExact || !$0.isText })
     default: residual = clause
     }
     let description = PlanDescription(query, catalog: catalog, conjuncts: conjuncts)
     return QueryPlan(
-      source: source, residual: residual, clause: clause, order: order(for: source), sort: query.sort,
+      source: source, residual: residual, clause: clause, text: text, order: order(for: source),
+      sort: query.sort,
       skip: query.skip, limit: query.limit,
       considered: description.considered(source, because: reason),
       wishedIndex: description.wishedIndex(source))

@@ -8,8 +8,8 @@ package final class MatchObject: QueryObject {
   let matcher: Matcher
   var failure: (match: MatchFailure, documentID: String)?
 
-  init(_ clause: Clause) {
-    matcher = Matcher(clause)
+  init(_ clause: Clause, text: TextProgram?) {
+    matcher = Matcher(clause, text: text)
   }
 }
 

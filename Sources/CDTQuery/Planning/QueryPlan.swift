@@ -12,8 +12,23 @@ package struct QueryPlan: Sendable {
     /// Documents by their ids, each sorted and distinct.
     case ids([String])
     case index(IndexAccess)
-    /// Documents that any of the accesses gives.
-    case union([IndexAccess])
+    /// Documents that the text index gives for a search.
+    case text(TextAccess)
+    /// Documents that any of the branches gives.
+    case union([Branch])
+  }
+
+  /// One way into a union.
+  package enum Branch: Sendable {
+    case index(IndexAccess)
+    case text(TextAccess)
+
+    package var entry: IndexCatalog.Entry {
+      switch self {
+      case .index(let access): access.index
+      case .text(let access): access.index
+      }
+    }
   }
 
   /// Where the order of the results comes from.
@@ -24,6 +39,8 @@ package struct QueryPlan: Sendable {
     case index(first: Int, count: Int, reversed: Bool)
     /// The documents' own index on their ids.
     case id(isDescending: Bool)
+    /// The text index's scores, the best first.
+    case score
     /// The matches are sorted, the first of them only when there is a limit.
     case sorted
   }
@@ -33,6 +50,8 @@ package struct QueryPlan: Sendable {
   package let residual: Clause
   /// The whole selector, for documents that are not in the index yet.
   package let clause: Clause
+  /// What the selector's text search asks of a document.
+  package let text: TextProgram?
   package let order: Order
   package let sort: SortOrder
   package let skip: Int
@@ -42,14 +61,24 @@ package struct QueryPlan: Sendable {
   /// The fields of an index that would help, when none did.
   package let wishedIndex: WishedIndex?
 
-  /// The accesses of the source, for what is said of indexes.
-  package var accesses: [IndexAccess] {
+  /// The indexes that the source reads.
+  package var indexes: [IndexCatalog.Entry] {
     switch source {
-    case .index(let access): [access]
-    case .union(let accesses): accesses
+    case .index(let access): [access.index]
+    case .text(let access): [access.index]
+    case .union(let branches): branches.map(\.entry)
     case .nothing, .scan, .ids: []
     }
   }
+}
+
+/// What a text index is asked.
+package struct TextAccess: Sendable {
+  package let index: IndexCatalog.Entry
+  /// The search in FTS5's syntax, every word of the user's quoted.
+  package let match: String
+  /// Whether the matcher need not be asked again.
+  package let isExact: Bool
 }
 
 /// The rows of one index that hold every match.

@@ -39,7 +39,7 @@ package struct QuerySQL {
   package init(_ plan: QueryPlan, output: Output, lastSequence: Int64) {
     self.plan = plan
     self.output = output
-    let watermark = plan.accesses.map(\.index.watermark).min() ?? lastSequence
+    let watermark = plan.indexes.map(\.watermark).min() ?? lastSequence
     floor = watermark < lastSequence ? watermark : nil
     switch output {
     case .documents, .ids: text = rows()
@@ -76,6 +76,7 @@ package struct QuerySQL {
   /// In the order in which the source gives them, which may be the order asked for.
   private mutating func streamedRows() -> String {
     let missed = missedParts()
+    if case .score = plan.order, output == .documents || output == .ids { return scoredRows(missed) }
     guard !missed.isEmpty, case .index(let first, let count, _) = plan.order else {
       let parts = ([candidates()] + missed).map { "SELECT \(columns)\n  FROM \($0)" }
       return parts.joined(separator: "\nUNION ALL ") + ordering() + page()
@@ -85,6 +86,14 @@ package struct QuerySQL {
     var parts = ["SELECT \(columns)\(keys)\n  FROM \(candidates())"]
     for part in missed { parts.append("SELECT \(columns)\(documentKeys())\n  FROM \(part)") }
     return parts.joined(separator: "\nUNION ALL ") + mergedOrdering(count) + page()
+  }
+
+  /// By the scores of the text index. What is not in it yet has none, and comes last.
+  private mutating func scoredRows(_ missed: [String]) -> String {
+    var parts = ["SELECT \(columns), f.rank\n  FROM \(candidates())"]
+    for part in missed { parts.append("SELECT \(columns), 1e999\n  FROM \(part)") }
+    let rank = output == .documents ? 7 : 3
+    return parts.joined(separator: "\nUNION ALL ") + "\nORDER BY \(rank), 2" + page()
   }
 
   /// The keys that an index would have for a document, as two columns a sorted field.
@@ -136,9 +145,18 @@ package struct QuerySQL {
         return "\(rows.tables) \(Self.join)\n WHERE \(rows.conditions)" + matching(plan.residual)
       }
       return "(SELECT DISTINCT sequence FROM \(rows.text)) e \(Self.join) WHERE 1" + matching(plan.residual)
-    case .union(let accesses):
+    case .text(let access):
+      let words = words(access)
+      return "\(words.tables) CROSS JOIN documents d ON d.sequence = f.sequence\n WHERE \(words.conditions)"
+        + matching(plan.residual)
+    case .union(let branches):
       var parts: [String] = []
-      for access in accesses { parts.append("SELECT sequence FROM \(entries(access).text)") }
+      for branch in branches {
+        switch branch {
+        case .index(let access): parts.append("SELECT sequence FROM \(entries(access).text)")
+        case .text(let access): parts.append("SELECT sequence FROM \(words(access).text)")
+        }
+      }
       if let apart = apart() { parts.append("SELECT sequence FROM \(apart)") }
       let rows = "(" + parts.joined(separator: " UNION ") + ") e"
       return "\(rows) \(Self.join) WHERE 1" + matching(plan.residual)
@@ -193,6 +211,16 @@ package struct QuerySQL {
       conditions: conditions.isEmpty ? "1" : conditions.joined(separator: " AND "))
   }
 
+  /// The rows of the text index, as `f`.
+  private mutating func words(_ access: TextAccess) -> Rows {
+    let table = TextIndexTable.name(access.index.number)
+    var condition = "f.\(table) MATCH \(parameter(.text(access.match)))"
+    if let floor, access.index.watermark > floor {
+      condition += " AND f.sequence <= \(parameter(.int(floor)))"
+    }
+    return Rows(tables: "\(IndexFile.schema).\(table) f", conditions: condition)
+  }
+
   private mutating func bound(_ bound: FieldAccess.Bound, _ number: Int, key: String, tag: String) -> String {
     switch bound {
     case .tag(let type): return "e.t\(number) \(tag) \(parameter(.int(type.rawValue)))"
@@ -237,7 +265,7 @@ package struct QuerySQL {
 
   /// The documents that have too many combinations of values for the indexes used.
   private mutating func apart() -> String? {
-    let numbers = Set(plan.accesses.filter(\.index.hasApart).map(\.index.number)).sorted()
+    let numbers = Set(plan.indexes.filter(\.hasApart).map(\.number)).sorted()
     guard !numbers.isEmpty else { return nil }
     let limit = floor.map { " AND sequence <= \(parameter(.int($0)))" } ?? ""
     return """
@@ -248,14 +276,15 @@ package struct QuerySQL {
 
   private mutating func matching(_ clause: Clause) -> String {
     if case .always = clause { return "" }
-    return " AND cdt_match(\(parameter(.object(MatchObject(clause)))), d.body, d.id, d.revision)"
+    return
+      " AND cdt_match(\(parameter(.object(MatchObject(clause, text: plan.text)))), d.body, d.id, d.revision)"
   }
 
   // MARK: Order and page
 
   private func ordering() -> String {
     switch plan.order {
-    case .unordered, .sorted: ""
+    case .unordered, .sorted, .score: ""
     case .id(let isDescending): "\nORDER BY d.id" + (isDescending ? " DESC" : "")
     case .index: indexOrdering()
     }

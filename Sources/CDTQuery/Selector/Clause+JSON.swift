@@ -19,6 +19,7 @@ extension Clause {
     case .not(.value(let predicate)): ["$not": .object(predicate.operators)]
     case .not(let clause): ["$not": .object(clause.selector)]
     case .field(let path, let predicate): Self.single(path.text, predicate.operators)
+    case .text(let search): ["$text": ["$search": .string(search.text)]]
     case .value(let predicate): predicate.operators
     }
   }

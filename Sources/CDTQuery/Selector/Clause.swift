@@ -8,6 +8,8 @@ package indirect enum Clause: Sendable, Hashable {
   case or([Clause])
   case not(Clause)
   case field(FieldPath, Predicate)
+  /// Words of a text index's fields.
+  case text(TextSearch)
   /// Inside `$elemMatch`, `$allMatch` and `$keyMapMatch` with operators: the element itself.
   case value(Predicate)
 
@@ -55,6 +57,19 @@ package indirect enum Clause: Sendable, Hashable {
     case .always: []
     case .and(let members): members
     default: [self]
+    }
+  }
+
+  package var isText: Bool {
+    if case .text = self { true } else { false }
+  }
+
+  /// The text search in the clause; there is one at most.
+  package var textSearch: TextSearch? {
+    switch self {
+    case .text(let search): search
+    case .and(let members), .or(let members): members.lazy.compactMap(\.textSearch).first
+    case .always, .never, .not, .field, .value: nil
     }
   }
 }

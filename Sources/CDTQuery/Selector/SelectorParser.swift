@@ -9,6 +9,10 @@ import JSON
 struct SelectorParser {
   private var depth = 0
   private var clauses = 0
+  /// How many negations the parser is in, and whether it has met a text search.
+  private var complements = 0
+  private var elements = 0
+  private var hasText = false
 
   /// Parses a selector whose keys are fields and combinations.
   mutating func parse(_ object: JSONObject, at path: String = "") throws(QueryError) -> Clause {
@@ -34,14 +38,38 @@ struct SelectorParser {
     switch name {
     case "$and": return .all(try members(of: name, argument, at: path))
     case "$or": return .any(try members(of: name, argument, at: path))
-    case "$nor": return Clause.any(try members(of: name, argument, at: path)).complement
+    case "$nor":
+      complements += 1
+      defer { complements -= 1 }
+      return Clause.any(try members(of: name, argument, at: path)).complement
     case "$not":
+      complements += 1
+      defer { complements -= 1 }
       guard case .object(let selector) = argument else { throw .notAnObject(argument, at: path) }
       return try parse(selector, at: path).complement
-    case "$text": throw .textUnavailable(at: path)
+    case "$text": return .text(try textSearch(argument, at: path))
     default:
       throw OperatorNames.all.contains(name)
         ? .operatorNeedsField(name, at: path) : .unknownOperator(name, at: path)
+    }
+  }
+
+  private mutating func textSearch(_ argument: JSONValue, at path: String) throws(QueryError) -> TextSearch {
+    guard elements == 0 else { throw .combinationUnderField("$text", at: path) }
+    guard complements == 0 else { throw .textUnderNegation(at: path) }
+    guard !hasText else { throw .secondText(at: path) }
+    hasText = true
+    guard case .object(let object) = argument, object.count == 1, let search = object["$search"] else {
+      throw .wrongArgument(of: "$text", wanted: "{\"$search\": \"words\"}", found: argument, at: path)
+    }
+    let place = Self.join(path, "$search")
+    guard case .string(let text) = search else {
+      throw .wrongArgument(of: "$search", wanted: "a string", found: search, at: place)
+    }
+    do {
+      return try TextSearch(text)
+    } catch {
+      throw .invalidSearch(error, at: place)
     }
   }
 
@@ -165,6 +193,8 @@ struct SelectorParser {
       throw .wrongArgument(
         of: name, wanted: "operators, which are asked of each key", found: argument, at: path)
     }
+    elements += 1
+    defer { elements -= 1 }
     let fields = ElementCondition.fields(try parse(object, at: path))
     return name == "$elemMatch" ? .elementMatches(fields) : .allElementsMatch(fields)
   }

@@ -26,7 +26,8 @@ struct ExplainCommand: ParsableCommand {
   @Option(help: "text, or json for the plan as data.") var format = Format.text
 
   func run() throws {
-    let explanation = try store.open().explain(try options.query(try TextArgument.read(selector)))
+    let explanation = try store.open().explain(
+      try options.query(try TextArgument.read(selector)))
     try Output.standard.line(format == .json ? explanation.json.text : explanation.description)
   }
 }

@@ -1,7 +1,6 @@
 public import ArgumentParser
 public import CDTDatastore
 import CDTQuery
-import FoundationEssentials
 import Glibc
 
 struct ImportCommand: ParsableCommand {
@@ -70,12 +69,15 @@ struct ImportCommand: ParsableCommand {
     importer.onConflict = onConflict ?? .fail
     importer.batch = batch
     importer.keepsGoing = keepGoing
-    importer.onProblem = { Message.write("cdtquery: \($0)") }
     let progress = ProgressBar(total: Self.size(of: files), noun: "documents")
+    importer.onProblem = { problem in
+      progress.clear()
+      Message.write("cdtquery: \(problem)")
+    }
     importer.onProgress = { progress.show(count: $0.written + $0.skipped, done: $0.bytes) }
-    defer { progress.finish() }
+    defer { progress.clear() }
     let report = try importer.run(files)
-    progress.finish()
+    progress.clear()
     Message.write(Self.summary(report))
     if report.failed > 0 { throw ExitStatus.data }
   }
@@ -108,11 +110,9 @@ struct ImportCommand: ParsableCommand {
   private static func size(of files: [String]) -> Int64? {
     var total: Int64 = 0
     for file in files {
-      guard file != "-", let size = try? FileManager.default.attributesOfItem(atPath: file)[.size] as? Int64
-      else {
-        return nil
-      }
-      total += size
+      var status = stat()
+      guard file != "-", stat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+      total += Int64(status.st_size)
     }
     return total
   }

@@ -28,10 +28,14 @@ struct IndexCommand: ParsableCommand {
     @Argument(help: "The store, DIRECTORY/NAME.") var store: StoreArgument
     @Argument(help: "Fields, the most significant first; age:desc gives a direction.") var fields: [String]
     @Option(help: "The index's name; one is made when it is left out.") var name: String?
-    @Option(help: "The type of index: json.") var type = IndexType.json
+    @Option(help: "The type of index: json, for values in order, or text, for $text.") var type = IndexType
+      .json
+    @Option(help: "How a text index cuts words: simple, porter, unicode61 or trigram.") var tokenize: String?
 
     func run() throws {
-      let name = try store.open().ensureIndexed(fields.map(DirectedField.spelled), name: name, type: type)
+      let name = try store.open().ensureIndexed(
+        fields.map(DirectedField.spelled), name: name, type: type,
+        settings: tokenize.map { ["tokenize": .string($0)] } ?? [:])
       try Output.standard.line(name)
     }
   }

@@ -11,7 +11,8 @@ struct TestCommand: ParsableCommand {
 
       EXAMPLE
         $ mkdir goldens
-        $ printf '== documents\\n{"_id":"mike","age":36}\\n== adults\\n{"age":{"$gte":18}}\\n----\\nmike\\n' > goldens/age.test
+        $ printf '== documents\\n{"_id": "mike", "age": 36}\\n' > goldens/age.test
+        $ printf '== adults\\n{"age": {"$gte": 18}}\\n----\\nmike\\n' >> goldens/age.test
         $ cdtquery test goldens
         1 passed, 0 failed
       """)

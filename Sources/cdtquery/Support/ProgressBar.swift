@@ -34,9 +34,13 @@ final class ProgressBar: Sendable {
     if isDue { Message.raw("\r\u{1B}[K" + line(count: count, done: done, elapsed: now - start)) }
   }
 
-  /// Clears the line.
-  func finish() {
-    if isShown { Message.raw("\r\u{1B}[K") }
+  /// Clears the line, if there is one; the next progress shows again at once.
+  func clear() {
+    let wasShown = lastShown.withLock { last in
+      defer { last = nil }
+      return last != nil
+    }
+    if wasShown { Message.raw("\r\u{1B}[K") }
   }
 
   func line(count: Int, done: Int64, elapsed: Duration) -> String {

@@ -17,11 +17,13 @@ struct StoreArgument: ExpressibleByArgument {
     directory = parent.isEmpty ? "." : parent == "/" ? "/" : String(parent.dropLast())
   }
 
+  /// The store as it can be given on a command line again.
+  var path: String { directory == "." ? name : "\(directory)/\(name)" }
+
   /// The store, which has to be there.
   func open() throws -> Datastore {
-    guard Files.isDirectory(directory) else { throw missing }
     do {
-      return try Stores.keep(try DatastoreManager(directory: directory)).existingDatastore(named: name)
+      return try manager().existingDatastore(named: name)
     } catch let error as DatastoreError where error.code == .notFound {
       throw missing
     }
@@ -31,7 +33,7 @@ struct StoreArgument: ExpressibleByArgument {
   var missing: ToolError {
     let others =
       Files.isDirectory(directory) ? "\"cdtquery list \(directory)\" names those there are" : "check the path"
-    return ToolError(.missing, "there is no store \(directory)/\(name); \(others), and import creates one")
+    return ToolError(.missing, "there is no store \(path); \(others), and import creates one")
   }
 
   /// The store, created with its directory when it is missing.
@@ -45,9 +47,7 @@ struct StoreArgument: ExpressibleByArgument {
 
   /// The manager of the directory, which has to be there.
   func manager() throws -> DatastoreManager {
-    guard Files.isDirectory(directory) else {
-      throw ToolError(.missing, "there is no directory \(directory); check the path")
-    }
+    guard Files.isDirectory(directory) else { throw missing }
     return Stores.keep(try DatastoreManager(directory: directory))
   }
 }

@@ -1,0 +1,89 @@
+import JSON
+
+extension TextProgram {
+  /// The tokens of a document: of each field its elements, the id last.
+  struct Words {
+    let fields: [[[[UInt8]]]]
+  }
+
+  /// Whether the words of a document satisfy the search.
+  func matches(_ bytes: JSONBytes, id: UnsafeRawBufferPointer) -> Bool {
+    guard let root else { return false }
+    return holds(root, words(of: bytes, id: id))
+  }
+
+  private func words(of bytes: JSONBytes, id: UnsafeRawBufferPointer) -> Words {
+    var fields = context.fields.map { path in
+      TextContext.texts(of: path, in: bytes).map { text in
+        text.withUnsafeBytes { tokenizer.tokens(of: $0).map(\.text) }
+      }
+    }
+    fields.append([TextContext.searchable(id).withUnsafeBytes { tokenizer.tokens(of: $0).map(\.text) }])
+    return Words(fields: fields)
+  }
+
+  private func holds(_ node: Node, _ words: Words) -> Bool {
+    switch node {
+    case .and(let members): members.allSatisfy { holds($0, words) }
+    case .or(let members): members.contains { holds($0, words) }
+    case .not(let wanted, let unwanted): holds(wanted, words) && !holds(unwanted, words)
+    case .term(let term): elements(of: term, words).contains { !Self.places(of: term, in: $0).isEmpty }
+    case .near(let terms, let distances): isNear(terms, distances, words)
+    }
+  }
+
+  private func elements(of term: Term, _ words: Words) -> [[[UInt8]]] {
+    term.field.map { words.fields[$0] } ?? words.fields.flatMap(\.self)
+  }
+
+  /// Where a term begins in an element.
+  private static func places(of term: Term, in element: [[UInt8]]) -> [Int] {
+    guard element.count >= term.tokens.count, let last = term.tokens.last else { return [] }
+    let exact = term.tokens.dropLast()
+    return (0...element.count - term.tokens.count).filter { start in
+      for (offset, token) in exact.enumerated() where element[start + offset] != token { return false }
+      let final = element[start + exact.count]
+      return term.isPrefix ? final.starts(with: last) : final == last
+    }
+  }
+
+  /// Whether one element has the terms so that each is near the next. From place to place of the first term it is
+  /// carried forward where the next one can be.
+  private func isNear(_ terms: [Term], _ distances: [Int], _ words: Words) -> Bool {
+    for (number, field) in words.fields.enumerated()
+    where terms.allSatisfy({ $0.field == nil || $0.field == number }) {
+      for element in field {
+        var reached = Self.places(of: terms[0], in: element)
+        for (step, term) in terms.dropFirst().enumerated() {
+          let before = terms[step].tokens.count
+          reached = Self.places(of: term, in: element).filter { place in
+            reached.contains { other in
+              let gap = place > other ? place - other - before : other - place - term.tokens.count
+              return place != other && gap <= distances[step]
+            }
+          }
+        }
+        if !reached.isEmpty { return true }
+      }
+    }
+    return false
+  }
+}
+
+extension TextContext {
+  /// The texts of a field: its string or number, or those of its array. A number's text is its JSON text.
+  static func texts(of path: FieldPath, in bytes: JSONBytes) -> [[UInt8]] {
+    FieldValues(of: path, in: bytes).offsets.compactMap { offset in
+      switch bytes.kind(at: offset) {
+      case .string: bytes.withStringBytes(at: offset) { searchable($0) }
+      case .number: Array(bytes.slice(offset, bytes.endOfValue(at: offset)))
+      default: nil
+      }
+    }
+  }
+
+  /// Text as it is searched: a NUL, at which some tokenizers stop, is a space.
+  static func searchable(_ text: UnsafeRawBufferPointer) -> [UInt8] {
+    text.contains(0) ? text.map { $0 == 0 ? 0x20 : $0 } : Array(text)
+  }
+}

@@ -1,0 +1,97 @@
+import CSQLite
+import Synchronization
+
+/// One of SQLite's own tokenizers for full text, so that text is cut as FTS5 cuts it.
+package final class TextTokenizer: Sendable {
+  /// A token, and the bytes of the text that it comes from.
+  package struct Token: Sendable, Hashable {
+    package let text: [UInt8]
+    package let range: Range<Int>
+  }
+
+  private struct State: @unchecked Sendable {
+    // Sendable without a lock of its own: it lies under the Mutex below. The tokenizers keep buffers in themselves.
+    let connection: Connection
+    let tokenizer: fts5_tokenizer
+    let instance: OpaquePointer
+  }
+
+  private let state: Mutex<State>
+
+  /// - Parameters:
+  ///   - name: `ascii`, `unicode61`, `porter` or `trigram`.
+  ///   - arguments: What the tokenizer takes, as the tokenizer that `porter` builds on.
+  package init(_ name: String, arguments: [String] = []) throws(SQLiteError) {
+    let connection = try Connection(path: ":memory:", mode: .readWriteCreate)
+    guard let api = try connection.fullTextAPI(), let find = api.pointee.xFindTokenizer else {
+      throw connection.error(SQLITE_ERROR, sql: "fts5")
+    }
+    var context: UnsafeMutableRawPointer?
+    var tokenizer = fts5_tokenizer()
+    var instance: OpaquePointer?
+    var code = find(api, name, &context, &tokenizer)
+    if code == SQLITE_OK, let create = tokenizer.xCreate {
+      code = Self.withCStrings(arguments[...], []) { pointers in
+        var pointers = pointers
+        return create(context, &pointers, Int32(pointers.count), &instance)
+      }
+    }
+    guard code == SQLITE_OK, let instance else { throw connection.error(code, sql: "tokenizer \(name)") }
+    state = Mutex(State(connection: connection, tokenizer: tokenizer, instance: instance))
+  }
+
+  deinit {
+    state.withLock { state in
+      state.tokenizer.xDelete?(state.instance)
+      state.connection.close()
+    }
+  }
+
+  /// Cuts text into tokens, in order.
+  package func tokens(of text: UnsafeRawBufferPointer) -> [Token] {
+    guard !text.isEmpty, let base = text.baseAddress, text.count < Int32.max else { return [] }
+    let collector = Collector()
+    state.withLock { state in
+      _ = state.tokenizer.xTokenize?(
+        state.instance, Unmanaged.passUnretained(collector).toOpaque(), FTS5_TOKENIZE_DOCUMENT,
+        base.assumingMemoryBound(to: CChar.self), Int32(text.count)
+      ) { context, _, token, length, start, end in
+        guard let context, let token, length >= 0, start >= 0, end >= start else { return SQLITE_OK }
+        let collector = Unmanaged<Collector>.fromOpaque(context).takeUnretainedValue()
+        let bytes = UnsafeRawBufferPointer(start: token, count: Int(length))
+        collector.tokens.append(Token(text: Array(bytes), range: Int(start)..<Int(end)))
+        return SQLITE_OK
+      }
+    }
+    return collector.tokens
+  }
+
+  private final class Collector {
+    var tokens: [Token] = []
+  }
+
+  private static func withCStrings<R>(
+    _ rest: ArraySlice<String>, _ pointers: [UnsafePointer<CChar>?],
+    _ body: ([UnsafePointer<CChar>?]) -> R
+  ) -> R {
+    guard let first = rest.first else { return body(pointers) }
+    return first.withCString { withCStrings(rest.dropFirst(), pointers + [$0], body) }
+  }
+}
+
+extension Connection {
+  /// The functions of FTS5, which it gives through a pointer; `nil` when SQLite was built without it.
+  fileprivate func fullTextAPI() throws(SQLiteError) -> UnsafeMutablePointer<fts5_api>? {
+    var api: UnsafeMutablePointer<fts5_api>?
+    var statement: OpaquePointer?
+    guard let handle else { throw error(SQLITE_MISUSE, sql: nil) }
+    let code = sqlite3_prepare_v2(handle, "SELECT fts5(?1)", -1, &statement, nil)
+    guard code == SQLITE_OK else { throw error(code, sql: "SELECT fts5(?1)") }
+    defer { sqlite3_finalize(statement) }
+    withUnsafeMutablePointer(to: &api) { slot in
+      _ = sqlite3_bind_pointer(statement, 1, slot, "fts5_api_ptr", nil)
+      _ = sqlite3_step(statement)
+    }
+    return api
+  }
+}

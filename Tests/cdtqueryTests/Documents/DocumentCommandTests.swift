@@ -1,0 +1,218 @@
+import Testing
+
+@Suite struct DocumentCommandTests {
+  private static let mike = "{\"_id\":\"mike\",\"_rev\":\"1-dc7c404fb82b5e0160f925a3aaa9534b\",\"age\":36}"
+
+  private func workspace() throws -> Workspace {
+    try Workspace("{\"_id\":\"mike\",\"age\":36}\n{\"_id\":\"zoe\",\"age\":12}\n")
+  }
+
+  private func revision(_ text: String) -> String {
+    let parts = text.split(separator: "\"")
+    return parts.firstIndex(of: "_rev").map { String(parts[$0 + 2]) } ?? ""
+  }
+
+  // MARK: get
+
+  @Test func `get prints documents in the order of the ids`() throws {
+    let result = try workspace().run("get", "people/contacts", "zoe", "mike")
+    #expect(result.lines.count == 2)
+    #expect(result.lines.first?.hasPrefix("{\"_id\":\"zoe\"") == true)
+    #expect(result.lines.last == Self.mike)
+    #expect(result.status == 0)
+  }
+
+  @Test func `get prints what there is and tells what is not`() throws {
+    let result = try workspace().run("get", "people/contacts", "x", "mike", "y")
+    #expect(result.output == Self.mike + "\n")
+    #expect(
+      result.errors == """
+        cdtquery: there is no document "x"; check the id, or create it
+        cdtquery: there is no document "y"; check the id, or create it
+
+        """)
+    #expect(result.status == 66)
+  }
+
+  @Test func `get prints an older revision`() throws {
+    let space = try workspace()
+    let first = revision(Self.mike)
+    try space.run("put", "people/contacts", "mike", "{\"age\":37}", "--rev", first)
+    let result = try space.run("get", "people/contacts", "mike", "--rev", first)
+    #expect(result.output == Self.mike + "\n")
+    #expect(try space.run("get", "people/contacts", "mike", "--rev", "9-abc").status == 66)
+    #expect(try space.run("get", "people/contacts", "mike", "--rev", "nine").status == 64)
+    #expect(try space.run("get", "people/contacts", "mike", "zoe", "--rev", first).status == 64)
+  }
+
+  @Test func `-- ends the options`() throws {
+    let space = try workspace()
+    #expect(try space.run("put", "people/contacts", "--", "--rev", "{}").status == 0)
+    #expect(try space.run("get", "people/contacts", "--", "--rev").output.hasPrefix("{\"_id\":\"--rev\""))
+    #expect(try space.run("delete", "people/contacts", "--", "--rev").status == 0)
+  }
+
+  // MARK: put
+
+  @Test func `put takes its body from the argument, a file and standard input`() throws {
+    let space = try Workspace()
+    try space.write("{\n  \"a\": 2\n}\n", to: "body.json")
+    let results = [
+      try space.run("put", "s", "a", "{\"a\": 1}"), try space.run("put", "s", "b", "@body.json"),
+      try space.run("put", "s", "c", "-", input: "{\"a\": 3}"),
+    ]
+    #expect(results.map(\.status) == [0, 0, 0])
+    #expect(
+      results.map { $0.output.suffix(8) } == ["\"a\":1}\n", "\"a\":2}\n", "\"a\":3}\n"].map { "," + $0 })
+    #expect(try space.run("export", "s").output == results.map(\.output).joined())
+  }
+
+  @Test func `put takes id and revision from the body, or makes them`() throws {
+    let space = try workspace()
+    let updated = try space.run("put", "people/contacts", Self.mike.replacing("36", with: "37"))
+    #expect(updated.output.hasPrefix("{\"_id\":\"mike\",\"_rev\":\"2-"))
+    let made = try space.run("put", "people/contacts", "{}")
+    #expect(made.status == 0)
+    #expect(try space.run("count", "people/contacts").output == "3\n")
+  }
+
+  struct Refusal: Sendable, CustomTestStringConvertible {
+    let testDescription: String
+    let arguments: [String]
+    let status: Int32
+    let error: String
+  }
+
+  static let refused = [
+    Refusal(
+      testDescription: "a taken id", arguments: ["mike", "{}"], status: 65,
+      error: "document \"mike\" exists; to replace it, give its revision with --rev"),
+    Refusal(
+      testDescription: "a stale revision", arguments: ["mike", "{}", "--rev", "1-abc"], status: 65,
+      error:
+        "revision 1-abc of document \"mike\" is not current; read the document again and repeat the change"),
+    Refusal(
+      testDescription: "no revision", arguments: ["mike", "{}", "--rev", "abc"], status: 64,
+      error: "\"abc\" is no revision; one looks like 2-be2c05cd85b8468ce92b04e001b0e923"),
+    Refusal(
+      testDescription: "two ids", arguments: ["mike", "{\"_id\":\"zoe\"}"], status: 64,
+      error: "the id given and the body's _id differ; give one of them"),
+    Refusal(
+      testDescription: "a revision of nothing", arguments: ["{}", "--rev", "1-abc"], status: 64,
+      error: "a revision replaces a document; give its id"),
+    Refusal(
+      testDescription: "text that is cut off", arguments: ["{\"a\":"], status: 65,
+      error: "the body is not a JSON object: line 1, column 6: the text ends within a value; is it cut off?"),
+    Refusal(
+      testDescription: "an array", arguments: ["[]"], status: 65,
+      error: "the body is not a JSON object: line 1, column 1: expected an object, in braces"),
+    Refusal(
+      testDescription: "no file", arguments: ["@nowhere"], status: 74,
+      error: "can't read nowhere: No such file or directory; check the path"),
+    Refusal(
+      testDescription: "an id that is a number", arguments: ["{\"_id\":7}"], status: 65,
+      error: "_id must be a string"),
+    Refusal(
+      testDescription: "a reserved id", arguments: ["_x", "{}"], status: 65,
+      error: "the id \"_x\" begins with an underscore; only _design/… may"),
+    Refusal(
+      testDescription: "an empty id", arguments: ["", "{}"], status: 65,
+      error: "a document's id can't be empty; leave it out to have one made"),
+    Refusal(
+      testDescription: "a reserved key", arguments: ["{\"_x\":7}"], status: 65,
+      error: "the key \"_x\" begins with an underscore, which is reserved; name it otherwise"),
+  ]
+
+  @Test(arguments: refused) func `put refuses`(_ c: Refusal) throws {
+    let space = try workspace()
+    let result = try space.run(Built.cdtquery, ["put", "people/contacts"] + c.arguments)
+    #expect(result.errors == "cdtquery: \(c.error)\n")
+    #expect(result.status == c.status)
+    #expect(result.output == "")
+    #expect(try space.run("count", "people/contacts").output == "2\n")
+  }
+
+  @Test func `put refuses a body that is not UTF-8`() throws {
+    let space = try workspace()
+    try space.write(Array("{\"a\":\"".utf8) + [0xFF] + Array("\"}".utf8), to: "f")
+    let result = try space.run("put", "people/contacts", "@f")
+    #expect(result.errors == "cdtquery: f is not UTF-8; convert it to UTF-8\n")
+    #expect(result.status == 65)
+  }
+
+  @Test func `an update of a store that is not there does not make one`() throws {
+    let space = try Workspace()
+    #expect(try space.run("put", "people/contacts", "a", "{}", "--rev", "1-abc").status == 66)
+    #expect(!space.exists("people"))
+  }
+
+  // MARK: delete
+
+  @Test func `delete prints the tombstone, and the id is free again`() throws {
+    let space = try workspace()
+    let result = try space.run("delete", "people/contacts", "zoe")
+    #expect(
+      result.output
+        == "{\"_id\":\"zoe\",\"_rev\":\"2-f58a356b9eb60990966350d5ac1b915c\",\"_deleted\":true}\n")
+    let gone = try space.run("get", "people/contacts", "zoe")
+    #expect(
+      gone.errors == "cdtquery: document \"zoe\" is deleted; create it again to use the id\n")
+    #expect(gone.status == 66)
+    #expect(try space.run("put", "people/contacts", "zoe", "{}").output.contains("\"_rev\":\"3-"))
+  }
+
+  @Test func `delete takes a revision, which has to be current`() throws {
+    let space = try workspace()
+    let first = revision(Self.mike)
+    let second = revision(try space.run("put", "people/contacts", "mike", "{}", "--rev", first).output)
+    #expect(try space.run("delete", "people/contacts", "mike", "--rev", first).status == 65)
+    #expect(try space.run("delete", "people/contacts", "mike", "--rev", second).status == 0)
+  }
+
+  @Test func `delete deletes every leaf`() throws {
+    let space = try workspace()
+    let result = try space.run("delete", "people/contacts", "mike", "--all-leaves")
+    #expect(result.lines.count == 1)
+    #expect(result.output.contains("\"_deleted\":true"))
+    #expect(
+      try space.run("delete", "people/contacts", "zoe", "--all-leaves", "--rev", "1-a").status == 64)
+  }
+
+  @Test func `delete of nothing is refused`() throws {
+    let result = try workspace().run("delete", "people/contacts", "nobody")
+    #expect(result.errors == "cdtquery: there is no document \"nobody\"; check the id, or create it\n")
+    #expect(result.status == 66)
+  }
+
+  // MARK: export
+
+  @Test func `export and import give the same documents`() throws {
+    let space = try Workspace(
+      """
+      {"_id":"b","n":1e400000}
+      """.replacing("1e400000", with: "123456789012345678901234567890") + "\n"
+        + #"{"_id":"a","s":"\u0000\"\\\n😀","x":{"y":[null,true,-0.0,1E5]},"":1}"# + "\n")
+    let exported = try space.run("export", "people/contacts")
+    #expect(exported.lines.map { $0.prefix(10) } == ["{\"_id\":\"a\"", "{\"_id\":\"b\""])
+    #expect(try space.run("export", "people/contacts", "out.jsonl").output == "")
+    #expect(try space.text("out.jsonl") == exported.output)
+    #expect(try space.run("import", "copy", "out.jsonl").errors == "2 imported\n")
+    #expect(try space.run("export", "copy", "-").output == exported.output)
+  }
+
+  @Test func `export of no store leaves an earlier file alone`() throws {
+    let space = try workspace()
+    try space.write("precious", to: "out.jsonl")
+    #expect(try space.run("export", "people/nobody", "out.jsonl").status == 66)
+    #expect(try space.text("out.jsonl") == "precious")
+  }
+
+  @Test func `export into a directory that is not there is refused`() throws {
+    let result = try workspace().run("export", "people/contacts", "no/where.jsonl")
+    #expect(
+      result.errors
+        == "cdtquery: can't create no/where.jsonl: No such file or directory; check the path and its permissions\n"
+    )
+    #expect(result.status == 73)
+  }
+}

@@ -1,0 +1,77 @@
+import Glibc
+import Testing
+
+@Suite struct BatchTests {
+  @Test func `a result a line, in order, whatever the lines are`() throws {
+    let space = try Workspace(Workspace.people)
+    let requests = [
+      #"{"selector": {"age": {"$gt": 7}}, "sort": ["age"], "fields": ["age"]}"#, #"{"age": 99}"#, "nonsense",
+      "", #"{"age": {"$gtt": 1}}"#, "[1]", #"{"selector": {}, "limit": -1}"#,
+      #"{"selector": {}, "use_index": "x"}"#, String(repeating: "[", count: 100_000), #"{"age": 7}"#,
+    ]
+    let result = try space.run(
+      "find", "people/contacts", "--batch", "-", input: requests.joined(separator: "\n"))
+    let expected = """
+      {"docs":[{"_id":"zoe","_rev":"…","age":12},{"_id":"mike","_rev":"…","age":36}]}
+      {"docs":[]}
+      {"error":"invalidSelector","reason":"the query is not JSON: …","path":""}
+      {"error":"unknownOperator","reason":"unknown operator \\"$gtt\\" (did you mean \\"$gt\\"?)","path":"age.$gtt"}
+      {"error":"invalidRequest","reason":"a request is an object such as …, not an array","path":""}
+      {"error":"invalidRequest","reason":"…","path":"limit"}
+      {"error":"unknownIndex","reason":"there is no index \\"x\\"; there are none","path":"…"}
+      {"error":"…","reason":"…","path":""}
+      {"docs":[{"_id":"ann","_rev":"…","name":"Ann","age":7}]}
+      """
+    #expect(Examples.matches(result.output, expected), "\(result.output)")
+    #expect(result.errors == "")
+    #expect(result.status == 0)
+  }
+
+  @Test func `bytes that are not UTF-8 are an error of their line`() throws {
+    let space = try Workspace(Workspace.people)
+    try space.write([0xFF, 0x0A] + Array(#"{"age": 99}"#.utf8), to: "requests")
+    let result = try space.run("find", "people/contacts", "--batch", "requests")
+    #expect(
+      result.output == """
+        {"error":"invalidRequest","reason":"the line is not UTF-8; convert it to UTF-8","path":""}
+        {"docs":[]}
+
+        """)
+    #expect(result.status == 0)
+  }
+
+  @Test func `no requests are no results, and no file is an error`() throws {
+    let space = try Workspace(Workspace.people)
+    #expect(try space.run("find", "people/contacts", "--batch", "-", input: "").output == "")
+    let result = try space.run("find", "people/contacts", "--batch", "nowhere")
+    #expect(result.errors == "cdtquery: can't read nowhere: No such file or directory; check the path\n")
+    #expect(result.status == 74)
+  }
+
+  @Test func `each result is there before the next request is asked for`() throws {
+    let space = try Workspace(Workspace.people)
+    let (requests, results) = (try Pipe(), try Pipe())
+    let program = try Program.start(
+      Built.cdtquery, ["find", "people/contacts", "--batch", "-"], directory: space.directory,
+      input: .descriptor(requests.reading), output: .descriptor(results.writing),
+      errors: .file("/dev/null"))
+    close(requests.reading)
+    close(results.writing)
+    for (request, result) in [
+      (#"{"age": 99}"#, "{\"docs\":[]}\n"), ("[", "{\"error\":…}\n"),
+      (#"{"selector": {"age": 7}, "fields": ["x"]}"#, "{\"docs\":[{\"_id\":\"ann\",…}]}\n"),
+    ] {
+      try Descriptor.write(request + "\n", to: requests.writing)
+      let line = try Descriptor.line(from: results.reading)
+      #expect(Examples.matches(line, result), "\(line)")
+    }
+    // A write by somebody else shows in the next answer.
+    try space.run("put", "people/contacts", "{\"age\": 99}")
+    try Descriptor.write(#"{"selector": {"age": 99}, "fields": ["x"]}"# + "\n", to: requests.writing)
+    #expect(try Descriptor.line(from: results.reading).contains("_id"))
+    close(requests.writing)
+    #expect(try Descriptor.read(from: results.reading) == "")
+    close(results.reading)
+    #expect(program.wait() == .exit(0))
+  }
+}

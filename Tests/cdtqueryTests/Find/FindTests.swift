@@ -1,0 +1,205 @@
+import JSON
+import Testing
+
+@Suite struct FindTests {
+  struct Case: Sendable, CustomTestStringConvertible {
+    let testDescription: String
+    let arguments: [String]
+    let output: String
+  }
+
+  private static let ann = "{\"_id\":\"ann\",\"_rev\":\"…\",\"name\":\"Ann\",\"age\":7}\n"
+  private static let mike = "{\"_id\":\"mike\",\"_rev\":\"…\",\"name\":\"Mike\",\"age\":36}\n"
+  private static let zoe = "{\"_id\":\"zoe\",\"_rev\":\"…\",\"name\":\"Zoe\",\"age\":12}\n"
+
+  static let cases = [
+    Case(testDescription: "a selector", arguments: [#"{"age": {"$gte": 18}}"#], output: mike),
+    Case(testDescription: "sort", arguments: ["{}", "--sort", "age"], output: ann + zoe + mike),
+    Case(
+      testDescription: "sort with directions", arguments: ["{}", "--sort", "age:desc,name:asc"],
+      output: mike + zoe + ann),
+    Case(
+      testDescription: "skip and limit", arguments: ["{}", "--sort", "age", "--skip", "1", "--limit", "1"],
+      output: zoe),
+    Case(
+      testDescription: "fields", arguments: [#"{"age": 7}"#, "--fields", "name,no"],
+      output: "{\"_id\":\"ann\",\"_rev\":\"…\",\"name\":\"Ann\"}\n"),
+    Case(testDescription: "ids", arguments: ["{}", "--ids", "--sort", "name"], output: "ann\nmike\nzoe\n"),
+    Case(testDescription: "a count", arguments: [#"{"age": {"$lt": 18}}"#, "--count"], output: "2\n"),
+    Case(
+      testDescription: "a count within a page", arguments: ["{}", "--count", "--skip", "1", "--limit", "5"],
+      output: "2\n"),
+    Case(testDescription: "no match", arguments: [#"{"age": 99}"#], output: ""),
+    Case(testDescription: "a file", arguments: ["@selector.json"], output: mike),
+    Case(testDescription: "standard input", arguments: ["-"], output: zoe),
+    Case(
+      testDescription: "a request",
+      arguments: [
+        #"{"selector": {"age": {"$gt": 1}}, "sort": [{"age": "desc"}], "skip": 1, "limit": 1, "fields": ["age"]}"#
+      ], output: "{\"_id\":\"zoe\",\"_rev\":\"…\",\"age\":12}\n"),
+    Case(
+      testDescription: "options override a request",
+      arguments: [
+        #"{"selector": {}, "sort": ["age"], "skip": 1, "limit": 1}"#, "--skip", "0", "--sort", "age:desc",
+        "--fields", "age",
+      ], output: "{\"_id\":\"mike\",\"_rev\":\"…\",\"age\":36}\n"),
+    Case(
+      testDescription: "an index", arguments: [#"{"age": 7}"#, "--use-index", "by_age"], output: ann),
+    Case(
+      testDescription: "JSON", arguments: ["{}", "--sort", "age", "--format", "json", "--fields", "age"],
+      output: """
+        [
+         {"_id":"ann","_rev":"…","age":7},
+         {"_id":"zoe","_rev":"…","age":12},
+         {"_id":"mike","_rev":"…","age":36}
+        ]
+
+        """),
+    Case(
+      testDescription: "no match as JSON", arguments: [#"{"age": 99}"#, "--format", "json"], output: "[\n]\n"),
+    Case(
+      testDescription: "CSV", arguments: ["{}", "--sort", "age", "--limit", "2", "--format", "csv"],
+      output: "_id,_rev,name,age\nann,…,Ann,7\nzoe,…,Zoe,12\n"),
+    Case(
+      testDescription: "a table", arguments: ["{}", "--sort", "age", "--limit", "2", "--format", "table"],
+      output: """
+        _id  _rev                                name  age
+        ───  ──────────────────────────────────  ────  ───
+        ann  …  Ann   7
+        zoe  …  Zoe   12
+
+        """),
+    Case(
+      testDescription: "no match as a table", arguments: [#"{"age": 99}"#, "--format", "table"],
+      output: "_id  _rev\n───  ────\n"),
+    Case(
+      testDescription: "auto in a pipe", arguments: [#"{"age": 7}"#, "--format", "auto"], output: ann),
+    Case(
+      testDescription: "the plan", arguments: [#"{"age": 7}"#, "--explain"],
+      output: "index \"by_age\": age at one value\n…\n"),
+  ]
+
+  @Test(arguments: cases) func answers(_ c: Case) throws {
+    let space = try Workspace(Workspace.people)
+    try space.run("index", "create", "people/contacts", "age", "--name", "by_age")
+    try space.write(#"{"age": {"$gte": 18}}"#, to: "selector.json")
+    let result = try space.run(
+      Built.cdtquery, ["find", "people/contacts"] + c.arguments, input: Array(#"{"age": 12}"#.utf8))
+    #expect(Examples.matches(result.output, c.output), "\(result.output)")
+    #expect(result.errors == "")
+    #expect(result.status == 0)
+  }
+
+  struct Refusal: Sendable, CustomTestStringConvertible {
+    var testDescription: String { arguments.joined(separator: " ") }
+    let arguments: [String]
+    let status: Int32
+    let error: String
+  }
+
+  static let refused = [
+    Refusal(
+      arguments: [#"{"age": {"$gtt": 18}}"#], status: 65,
+      error: #"age.$gtt: unknown operator "$gtt" (did you mean "$gt"?)"#),
+    Refusal(
+      arguments: [#"{"age": "#], status: 65,
+      error: "the query is not JSON: line 1, column 9: the text ends within a value; is it cut off?"),
+    Refusal(
+      arguments: [#"{"selector": {}, "limt": 1}"#], status: 65,
+      error: #"limt: a request has no "limt"; its keys are selector, sort, fields, skip, limit and use_index"#
+    ),
+    Refusal(
+      arguments: ["{}", "--sort", "a..b"], status: 65,
+      error:
+        #"sort[0]: the path "a..b" has an empty segment; name every segment, and write "\." for a dot in a name"#
+    ),
+    Refusal(
+      arguments: ["{}", "--use-index", "by_name"], status: 65,
+      error: #"use_index: there is no index "by_name"; there are none"#),
+    Refusal(
+      arguments: ["@nowhere"], status: 74,
+      error: "can't read nowhere: No such file or directory; check the path"),
+    Refusal(arguments: [], status: 64, error: "give a selector, or --batch"),
+    Refusal(arguments: ["{}", "--batch", "-"], status: 64, error: "give a selector, or --batch"),
+    Refusal(
+      arguments: ["--batch", "-", "--limit", "3"], status: 64,
+      error: "--batch takes no other option; write them into the requests"),
+    Refusal(
+      arguments: ["{}", "--count", "--ids"], status: 64,
+      error: "--count, --ids and --explain exclude each other"),
+    Refusal(
+      arguments: ["{}", "--count", "--format", "csv"], status: 64,
+      error: "--format is for documents; leave it out with --count, --ids and --explain"),
+    Refusal(arguments: ["{}", "--limit=-1"], status: 64, error: "--limit is a whole number from 0"),
+    Refusal(arguments: ["{}", "--skip=-1"], status: 64, error: "--skip is a whole number from 0"),
+    Refusal(
+      arguments: ["{}", "--limit", "x"], status: 64, error: "The value 'x' is invalid for '--limit <limit>'"),
+    Refusal(
+      arguments: ["{}", "--format", "xml"], status: 64,
+      error:
+        "The value 'xml' is invalid for '--format <format>'. Please provide one of 'jsonl', 'json', 'table', 'csv' or 'auto'."
+    ),
+  ]
+
+  @Test(arguments: refused) func refuses(_ c: Refusal) throws {
+    let space = try Workspace(Workspace.people)
+    let result = try space.run(Built.cdtquery, ["find", "people/contacts"] + c.arguments)
+    let first = result.errors.split(separator: "\n").first.map(String.init)
+    #expect(first == "cdtquery: \(c.error)")
+    #expect(result.status == c.status)
+    #expect(result.output == "")
+  }
+
+  @Test func `a table lines up in every script`() throws {
+    let space = try Workspace(
+      """
+      {"_id":"1","s":"山田","t":"|"}
+      {"_id":"2","s":"e\u{301}","t":"|"}
+      {"_id":"3","s":"🇨🇭 👩‍👩‍👧","t":"|"}
+      {"_id":"4","s":"\\u001b[2J\\n\\t","t":"|"}
+      {"_id":"5","s":[1,{"a":null}],"t":"|"}
+      {"_id":"6","t":"|"}
+
+      """)
+    let result = try space.run(
+      "find", "people/contacts", "{}", "--sort", "_id", "--format", "table")
+    let cells = result.lines.map {
+      $0.split(separator: "  ", maxSplits: 2).last.map { $0.drop { $0 == " " } } ?? ""
+    }
+    #expect(
+      cells == [
+        "s               t", "──────────────  ─", "山田            |", "e\u{301}               |",
+        "🇨🇭 👩‍👩‍👧           |", "[2J            |", "[1,{\"a\":null}]  |", "|",
+      ])
+  }
+
+  @Test func `a long cell is cut in a table, and only there`() throws {
+    let long = String(repeating: "山", count: 50)
+    let space = try Workspace("{\"_id\":\"1\",\"s\":\"\(long)\"}\n")
+    #expect(
+      try space.run("find", "people/contacts", "{}", "--format", "table").lines.last?
+        .hasSuffix("  " + String(repeating: "山", count: 19) + "…") == true)
+    #expect(try space.run("find", "people/contacts", "{}", "--format", "csv").output.contains(long))
+  }
+
+  @Test func `count counts, of everything without a selector`() throws {
+    let space = try Workspace(Workspace.people)
+    #expect(try space.run("count", "people/contacts").output == "3\n")
+    #expect(try space.run("count", "people/contacts", #"{"age": {"$gt": 7}}"#).output == "2\n")
+    #expect(try space.run("count", "people/contacts", #"{"$x": 7}"#).status == 65)
+  }
+
+  @Test func `explain gives a tree, and data, and a command that makes a better index`() throws {
+    let space = try Workspace("{\"it's:desc\":1}\n")
+    let tree = try space.run("explain", "people/contacts", #"{"it's:desc": 1}"#)
+    #expect(tree.lines.first == "every document")
+    #expect(tree.lines.last?.contains("SELECT") == true || tree.output.contains("└ SQL: SELECT"))
+    let data = try space.run("explain", "people/contacts", #"{"it's:desc": 1}"#, "--format", "json")
+    let json = try JSONValue(parsing: data.output)
+    #expect(json["source"] == "every document")
+    let command = try #require(json["wishedIndex"]?.stringValue)
+    #expect(try space.shell(command).status == 0)
+    let list = try JSONValue(parsing: try space.run("index", "list", "people/contacts").output)
+    #expect(list["fields"] == ["it's:desc"])
+  }
+}

@@ -1,0 +1,70 @@
+import CDTQuery
+import FoundationEssentials
+import JSON
+import Testing
+
+/// The project's golden files once more, as a user of the command line meets them: imported, indexed, and asked by
+/// `find --batch`.
+@Suite struct FixtureThroughToolTests {
+  private static let directory = "\(Built.package)/QueryFixtures"
+
+  static let files = ((try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? [])
+    .filter { $0.hasSuffix(".test") }.sorted()
+
+  @Test(arguments: files) func `the tool gives the golden answers`(file: String) throws {
+    let text = try String(contentsOfFile: "\(Self.directory)/\(file)", encoding: .utf8)
+    let fixture = try QueryFixture(parsing: text, name: file)
+    let documents = fixture.documents.map { $0.json.text + "\n" }.joined()
+    let workspace = try Workspace(documents)
+    try ask(fixture, in: workspace, only: fixture.indexes.filter { $0.type == .text })
+    if fixture.indexes.contains(where: { $0.type == .json }) {
+      try ask(fixture, in: workspace, only: fixture.indexes)
+    }
+  }
+
+  private func ask(_ fixture: QueryFixture, in workspace: Workspace, only indexes: [IndexDefinition]) throws {
+    for index in indexes {
+      let fields = index.fields.map { $0.isDescending ? "\($0.path):desc" : $0.path }
+      let tokenizer = index.type == .text ? ["--tokenize", index.tokenizer.rawValue] : []
+      let result = try workspace.run(
+        Built.cdtquery,
+        ["index", "create", "--type", index.type.rawValue] + tokenizer + ["--", "people/contacts"] + fields)
+      #expect(result.status == 0, "\(result.errors)")
+    }
+    let requests = fixture.cases.map { $0.request.split(separator: "\n").joined(separator: " ") + "\n" }
+      .joined()
+    let result = try workspace.run("find", "people/contacts", "--batch", "-", input: requests)
+    try #require(result.lines.count == fixture.cases.count, "\(result.errors)")
+    for (fixtureCase, line) in zip(fixture.cases, result.lines) {
+      let answer = try JSONObject(parsing: line)
+      let golden = try #require(fixtureCase.golden)
+      let found = Self.answer(answer, like: golden)
+      let isSorted = Self.isSorted(fixtureCase)
+      #expect(
+        (isSorted ? found : found.inAnyOrder).items == (isSorted ? golden : golden.inAnyOrder).items,
+        "\(fixtureCase.name)")
+    }
+  }
+
+  private static func isSorted(_ fixtureCase: QueryFixture.Case) -> Bool {
+    (try? JSONObject(parsing: fixtureCase.request))?["sort"]?.arrayValue?.isEmpty == false
+  }
+
+  /// What the tool printed, in the form of the golden.
+  private static func answer(_ answer: JSONObject, like golden: FixtureAnswer) -> FixtureAnswer {
+    guard let documents = answer["docs"]?.arrayValue else {
+      let path = answer["path"]?.stringValue ?? ""
+      let reason = answer["reason"]?.stringValue ?? ""
+      return .error(path.isEmpty ? reason : "\(path): \(reason)")
+    }
+    if case .documents = golden {
+      return .documents(
+        documents.compactMap(\.objectValue).map { document in
+          var document = document
+          document["_rev"] = nil
+          return document
+        })
+    }
+    return .ids(documents.compactMap { $0["_id"]?.stringValue })
+  }
+}

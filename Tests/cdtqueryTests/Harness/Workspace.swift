@@ -1,0 +1,91 @@
+import FoundationEssentials
+import Glibc
+
+/// A temporary directory to run the tool in. It goes when the workspace does.
+final class Workspace {
+  let directory: String
+  private var runs = 0
+
+  /// - Parameter documents: JSON Lines to import into `people/contacts`; nothing is imported without.
+  init(_ documents: String? = nil) throws {
+    directory = FileManager.default.temporaryDirectory.appending(path: "cdtquery-\(UUID().uuidString)").path
+    try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+    if let documents {
+      let result = try run("import", "people/contacts", "-", input: documents)
+      guard result.status == 0 else { throw Program.Failure(description: result.errors) }
+    }
+  }
+
+  deinit {
+    try? FileManager.default.removeItem(atPath: directory)
+  }
+
+  /// The documents most tests begin with.
+  static let people = """
+    {"_id":"mike","name":"Mike","age":36}
+    {"_id":"zoe","name":"Zoe","age":12}
+    {"_id":"ann","name":"Ann","age":7}
+
+    """
+
+  struct Result {
+    let ending: Program.Ending
+    let output: String
+    let errors: String
+
+    /// The exit code; -1 for the end by a signal.
+    var status: Int32 { if case .exit(let code) = ending { code } else { -1 } }
+    var lines: [String] { output.split(separator: "\n").map(String.init) }
+  }
+
+  /// Runs cdtquery to its end.
+  @discardableResult
+  func run(
+    _ arguments: String..., input: String? = nil, environment: [String: String] = [:], output: String? = nil
+  ) throws -> Result {
+    try run(Built.cdtquery, arguments, input: input.map { Array($0.utf8) }, environment, output: output)
+  }
+
+  /// Runs a line of shell to its end.
+  func shell(_ command: String, mergesErrors: Bool = false) throws -> Result {
+    try run("/bin/bash", ["-c", (mergesErrors ? "exec 2>&1\n" : "") + command])
+  }
+
+  /// - Parameter output: Where standard output goes, when not to the result.
+  func run(
+    _ program: String, _ arguments: [String], input: [UInt8]? = nil, _ environment: [String: String] = [:],
+    output: String? = nil
+  ) throws -> Result {
+    runs += 1
+    let base = "\(directory)/.run-\(runs)"
+    if let input { try Data(input).write(to: URL(filePath: base + ".in")) }
+    let program = try Program.start(
+      program, arguments, directory: directory, environment: environment,
+      input: .file(input == nil ? "/dev/null" : base + ".in"), output: .file(output ?? base + ".out"),
+      errors: .file(base + ".err"))
+    let ending = program.wait()
+    return Result(
+      ending: ending, output: output == nil ? try text(".run-\(runs).out") : "",
+      errors: try text(".run-\(runs).err"))
+  }
+
+  // MARK: Files
+
+  func write(_ text: String, to name: String) throws {
+    try write(Array(text.utf8), to: name)
+  }
+
+  func write(_ bytes: [UInt8], to name: String) throws {
+    try Data(bytes).write(to: URL(filePath: path(name)))
+  }
+
+  func text(_ name: String) throws -> String {
+    String(decoding: try Data(contentsOf: URL(filePath: path(name))), as: UTF8.self)
+  }
+
+  func exists(_ name: String) -> Bool {
+    FileManager.default.fileExists(atPath: path(name))
+  }
+
+  func path(_ name: String) -> String { "\(directory)/\(name)" }
+}

@@ -1,0 +1,87 @@
+import Testing
+
+@Suite struct CSVTests {
+  struct Case: Sendable, CustomTestStringConvertible {
+    let testDescription, csv, json: String
+  }
+
+  static let cases = [
+    Case(
+      testDescription: "numbers, booleans, text and nothing",
+      csv: "_id,n,b,s,e\na,-1.5,true,True,\n", json: #"{"_id":"a","_rev":"…","n":-1.5,"b":true,"s":"True"}"#),
+    Case(
+      testDescription: "quotes", csv: "_id,s,t\na,\"1, \"\"two\"\"\",\"\"\n",
+      json: #"{"_id":"a","_rev":"…","s":"1, \"two\"","t":""}"#),
+    Case(
+      testDescription: "line feeds in quotes", csv: "_id,s,n\r\na,\"x\r\ny\n\",1\r\n",
+      json: #"{"_id":"a","_rev":"…","s":"x\r\ny\n","n":1}"#),
+    Case(
+      testDescription: "what only looks like a number", csv: "_id,s\na,007\n",
+      json: #"{"_id":"a","_rev":"…","s":"007"}"#),
+    Case(
+      testDescription: "a number as _id is text", csv: "_id,n\n007,1\n",
+      json: #"{"_id":"007","_rev":"…","n":1}"#),
+    Case(testDescription: "short records", csv: "_id,a,b\nx,1\n", json: #"{"_id":"x","_rev":"…","a":1}"#),
+    Case(
+      testDescription: "blank lines, and no last line feed", csv: "_id,a\n\n\nx,1",
+      json: #"{"_id":"x","_rev":"…","a":1}"#),
+    Case(
+      testDescription: "a byte order mark", csv: "\u{FEFF}_id,a\nx,1\n",
+      json: #"{"_id":"x","_rev":"…","a":1}"#),
+    Case(
+      testDescription: "columns in any script", csv: "_id,naïve,名前\nx,1,山\n",
+      json: #"{"_id":"x","_rev":"…","naïve":1,"名前":"山"}"#),
+  ]
+
+  @Test(arguments: cases) func reads(_ c: Case) throws {
+    let space = try Workspace()
+    let result = try space.run("import", "s", "--format", "csv", input: c.csv)
+    #expect(result.errors == "1 imported\n")
+    #expect(Examples.matches(try space.run("export", "s").output, c.json + "\n"))
+  }
+
+  @Test func `ids come from a column`() throws {
+    let space = try Workspace()
+    try space.run("import", "s", "--format", "csv", "--id", "code", input: "code,x\n7,1\nseven,2\n")
+    #expect(try space.run("find", "s", "{}", "--ids", "--sort", "_id").lines == ["7", "seven"])
+  }
+
+  static let refused = [
+    (
+      csv: "a,b\n1,2\n3,4,5\n",
+      error: "3: the record has 3 cells and the header 2; quote cells that hold commas"
+    ),
+    (csv: "a,\n1,2\n", error: "1: column 2 has no name; name it"),
+    (csv: "a,a\n1,2\n", error: "1: two columns are named \"a\"; name each once"),
+    (
+      csv: "a\n1\n\"open\n2\n",
+      error: "3: a quote that opens in this record is never closed; close it, or double it if it is text"
+    ),
+  ]
+
+  @Test(arguments: refused) func refuses(_ c: (csv: String, error: String)) throws {
+    let space = try Workspace()
+    let result = try space.run("import", "s", "--format", "csv", input: c.csv)
+    #expect(result.errors == "cdtquery: standard input:\(c.error)\n")
+    #expect(result.status == 65)
+    #expect(try space.run("count", "s").output == "0\n")
+  }
+
+  @Test func `nothing, and a header alone, are no documents`() throws {
+    let space = try Workspace()
+    #expect(try space.run("import", "s", "--format", "csv", input: "").errors == "0 imported\n")
+    #expect(try space.run("import", "s", "--format", "csv", input: "a,b\n").errors == "0 imported\n")
+  }
+
+  @Test func `what find prints as CSV is read as the same values`() throws {
+    let documents = """
+      {"_id":"a","n":1.5,"s":"1.5","t":"true","b":true,"e":"","q":"say \\"x\\", or\\ny"}
+      {"_id":"b","n":-7,"s":" 7 "}
+
+      """
+    let space = try Workspace(documents)
+    let csv = try space.run("find", "people/contacts", "{}", "--sort", "_id", "--format", "csv").output
+    #expect(try space.run("import", "copy", "--format", "csv", input: csv).status == 0)
+    #expect(try space.run("export", "copy").output == space.run("export", "people/contacts").output)
+  }
+}

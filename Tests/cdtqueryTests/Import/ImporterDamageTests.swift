@@ -1,0 +1,64 @@
+import CDTDatastore
+import Testing
+
+/// Text of every kind, damaged at random: the importer takes it or says why not, and does nothing else.
+@Suite struct ImporterDamageTests {
+  private static let texts = [
+    "{\"_id\":\"a\",\"b\":[1,{\"c\":null}]}\n{\"d\":\"\\u00e9\\\\\\\"\"}\n",
+    "[{\"_id\":\"a\"}, {\"b\":{\"c\":[true,false]}}]",
+    "{\"new_edits\":false,\"docs\":[{\"a\":-1.5e3},{\"b\":\"]}\"}],\"x\":{}}",
+    "{\"x\":[\"}\"],\"a\":{\"b\":[{\"c\":1}],\"d\":2}}",
+    "a,b\r\n1,\"two \"\"x\"\"\"\n3,\"\n\"\n",
+  ]
+
+  @Test func `damaged text never traps and never hangs`() throws {
+    let seed = UInt64.random(in: 0...UInt64.max)
+    var random = Generator(state: seed)
+    let space = try Workspace()
+    var options = DatastoreOptions()
+    options.durability = .normal
+    let manager = try DatastoreManager(directory: space.path("stores"), options: options)
+    let store = try manager.datastore(named: "s")
+    for round in 0..<400 {
+      var bytes = Array((Self.texts.randomElement(using: &random) ?? "").utf8)
+      for _ in 0..<Int.random(in: 1...4, using: &random) { Self.damage(&bytes, &random) }
+      try space.write(bytes, to: "input")
+      var importer = Importer(into: store)
+      importer.format = Bool.random(using: &random) ? .json : .csv
+      importer.path = importer.format == .json && round % 3 == 0 ? ["a", "b"] : []
+      importer.keepsGoing = round % 2 == 0
+      importer.onConflict = .replace
+      do {
+        let report = try importer.run([space.path("input")])
+        #expect(report.bytes == bytes.count || report.failed > 0, "seed \(seed), round \(round)")
+      } catch let error as ImportError {
+        #expect(!importer.keepsGoing, "seed \(seed), round \(round): \(error)")
+      }
+    }
+    manager.closeDatastore(named: "s")
+  }
+
+  private static func damage(_ bytes: inout [UInt8], _ random: inout Generator) {
+    guard !bytes.isEmpty else { return }
+    let place = Int.random(in: 0..<bytes.count, using: &random)
+    switch Int.random(in: 0..<4, using: &random) {
+    case 0: bytes.remove(at: place)
+    case 1: bytes.insert(Array("{}[]\",:\\\n\r\u{0}u".utf8).randomElement(using: &random) ?? 0, at: place)
+    case 2: bytes[place] = UInt8.random(in: 0...255, using: &random)
+    default: bytes.removeLast(bytes.count - place)
+    }
+  }
+
+  /// SplitMix64, so that a seed tells everything.
+  private struct Generator: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+      state &+= 0x9E37_79B9_7F4A_7C15
+      var z = state
+      z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+      z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+      return z ^ (z >> 31)
+    }
+  }
+}

@@ -1,0 +1,81 @@
+import JSON
+import Testing
+
+@Suite struct IndexCommandTests {
+  private func list(_ space: Workspace) throws -> [JSONValue] {
+    try space.run("index", "list", "people/contacts").lines.map { try JSONValue(parsing: $0) }
+  }
+
+  @Test func `list tells what each index is`() throws {
+    let space = try Workspace(Workspace.people)
+    #expect(try list(space).isEmpty)
+    #expect(
+      try space.run("index", "create", "people/contacts", "name", "age:desc", "--name", "by_name").output
+        == "by_name\n")
+    #expect(try space.run("index", "create", "people/contacts", "age").output == "age\n")
+    let found = try list(space)
+    #expect(found.map { $0["name"] } == ["age", "by_name"])
+    #expect(found.last?["fields"] == ["name", ["age": "desc"]])
+    #expect(found.last?["type"] == "json")
+    #expect(found.last?["entries"] == 3)
+    #expect(found.last?["sequence"] == 3)
+  }
+
+  @Test func `only a last direction is one`() throws {
+    let space = try Workspace(Workspace.people)
+    try space.run("index", "create", "people/contacts", "a:desc:asc", "b:x", "c:desc", "--name", "i")
+    #expect(try list(space).first?["fields"] == ["a:desc", "b:x", ["c": "desc"]])
+  }
+
+  @Test(arguments: ["x'; DROP TABLE indexes; --", "\"", "名前", " ", "-n", "--name", "x$(y)", "a\nb"])
+  func `any name and any field is legal and harmless`(_ name: String) throws {
+    let space = try Workspace(Workspace.people)
+    let made = try space.run("index", "create", "--name=\(name)", "--", "people/contacts", name)
+    #expect(made.output == name + "\n")
+    #expect(made.status == 0)
+    #expect(try list(space).map { $0["name"] } == [.string(name)])
+    #expect(try space.run("count", "people/contacts").output == "3\n")
+    #expect(try space.run("index", "rebuild", "--", "people/contacts", name).status == 0)
+    #expect(try space.run("index", "delete", "--", "people/contacts", name).status == 0)
+    #expect(try list(space).isEmpty)
+  }
+
+  @Test func `update and rebuild bring indexes up to date`() throws {
+    let space = try Workspace(Workspace.people)
+    try space.run("index", "create", "people/contacts", "age", "--name", "by_age")
+    try space.run("put", "people/contacts", "new", "{}")
+    #expect(try space.run("index", "update", "people/contacts").status == 0)
+    #expect(try list(space).first?["sequence"] == 4)
+    try space.run("put", "people/contacts", "newer", "{}")
+    #expect(try space.run("index", "rebuild", "people/contacts", "by_age").status == 0)
+    #expect(try list(space).first?["entries"] == 5)
+    #expect(try space.run("index", "rebuild", "people/contacts").status == 0)
+  }
+
+  static let refused: [(arguments: [String], status: Int32, error: String)] = [
+    (["create", "people/contacts", "a", "a"], 65, #"fields[1]: the field "a" is named twice; name it once"#),
+    (["create", "people/contacts", "_id"], 65, #"fields[0]: "_id" is always indexed; leave it out"#),
+    (
+      ["create", "people/contacts", "a", "--name", ""], 65,
+      "name: an index's name can't be empty; leave it out to have one made"
+    ),
+    (["create", "people/contacts"], 64, "Missing expected argument '<fields> ...'"),
+    (["create", "people/nobody", "a"], 66, "there is no store people/nobody; …"),
+    (["delete", "people/contacts", "x"], 65, #"name: there is no index "x"; there are none"#),
+    (["rebuild", "people/contacts", "x"], 65, #"name: there is no index "x"; there are none"#),
+    (["list", "people/nobody"], 66, "there is no store people/nobody; …"),
+    (["update", "people/nobody"], 66, "there is no store people/nobody; …"),
+    (["frobnicate"], 64, "…frobnicate…"),
+  ]
+
+  @Test(arguments: refused)
+  func refuses(_ c: (arguments: [String], status: Int32, error: String)) throws {
+    let space = try Workspace(Workspace.people)
+    let result = try space.run(Built.cdtquery, ["index"] + c.arguments)
+    let first = result.errors.split(separator: "\n").first.map(String.init) ?? ""
+    #expect(Examples.matches(first, "cdtquery: \(c.error)"), "\(first)")
+    #expect(result.status == c.status)
+    #expect(result.output == "")
+    #expect(try list(space).isEmpty)
+  }
+}

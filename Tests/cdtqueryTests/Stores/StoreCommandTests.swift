@@ -1,0 +1,131 @@
+import Glibc
+import JSON
+import Testing
+
+@Suite struct StoreCommandTests {
+  @Test func `info tells what a store holds`() throws {
+    let space = try Workspace(Workspace.people)
+    try space.run("index", "create", "people/contacts", "age")
+    try space.run("delete", "people/contacts", "zoe")
+    let info = try JSONObject(parsing: try space.run("info", "people/contacts").output)
+    #expect(info["name"] == "contacts")
+    #expect(info["documents"] == 2)
+    #expect(info["sequence"] == 4)
+    #expect(info["indexes"] == ["age"])
+    guard case .int(let bytes)? = info["bytes"] else {
+      Issue.record("no size")
+      return
+    }
+    #expect(bytes > 4096)
+  }
+
+  @Test func `list names the stores, sorted, and nothing else`() throws {
+    let space = try Workspace(Workspace.people)
+    try space.run("import", "people/b", input: "")
+    try space.run("import", "people/A", input: "")
+    try space.write("", to: "people/file")
+    #expect(try space.run("list", "people").output == "A\nb\ncontacts\n")
+    let result = try space.run("list", "nowhere")
+    #expect(result.errors == "cdtquery: there is no directory nowhere; check the path\n")
+    #expect(result.status == 66)
+    #expect(!space.exists("nowhere"))
+  }
+
+  @Test(arguments: [
+    ("people/contacts", "people/contacts"), ("people/contacts/", "people/contacts"),
+    ("./people/contacts", "people/contacts"), ("contacts", "contacts"),
+  ])
+  func `a store is named by its path`(_ c: (argument: String, directory: String)) throws {
+    let space = try Workspace()
+    #expect(try space.run("import", c.argument, input: "{}").status == 0)
+    #expect(space.exists("\(c.directory)/db.sync"))
+  }
+
+  static let refused = [
+    (
+      store: "people/nobody", status: Int32(66),
+      error:
+        "there is no store people/nobody; \"cdtquery list people\" names those there are, and import creates one"
+    ),
+    (
+      store: "nowhere/contacts", status: 66,
+      error: "there is no store nowhere/contacts; check the path, and import creates one"
+    ),
+    (
+      store: "nobody", status: 66,
+      error: "there is no store nobody; \"cdtquery list .\" names those there are, and import creates one"
+    ),
+    (
+      store: "people/no-such", status: 64,
+      error:
+        "\"no-such\" is no name for a datastore; use letters, digits and _, a letter first, at most 200 of them"
+    ),
+    (
+      store: "people/..", status: 64,
+      error:
+        "\"..\" is no name for a datastore; use letters, digits and _, a letter first, at most 200 of them"
+    ),
+    (store: "", status: 64, error: "The value '' is invalid for '<store>'"),
+    (store: "/", status: 64, error: "The value '/' is invalid for '<store>'"),
+  ]
+
+  @Test(arguments: refused, ["find", "count", "info", "export", "get", "drop", "index list"])
+  func `a store that is not there is refused by every command`(
+    _ c: (store: String, status: Int32, error: String), _ command: String
+  ) throws {
+    let space = try Workspace(Workspace.people)
+    let rest = ["find": ["{}"], "get": ["mike"], "drop": ["--yes"]][command] ?? []
+    let result = try space.run(
+      Built.cdtquery, command.split(separator: " ").map(String.init) + [c.store] + rest)
+    #expect(result.errors.split(separator: "\n").first.map(String.init) == "cdtquery: \(c.error)")
+    #expect(result.status == c.status)
+    #expect(!space.exists("nowhere"))
+  }
+
+  // MARK: drop
+
+  @Test func `drop with --yes deletes the store`() throws {
+    let space = try Workspace(Workspace.people)
+    let result = try space.run("drop", "people/contacts", "--yes")
+    #expect(result.status == 0)
+    #expect(result.output + result.errors == "")
+    #expect(!space.exists("people/contacts"))
+    #expect(try space.run("drop", "people/contacts", "--yes").status == 66)
+  }
+
+  @Test func `drop without a terminal and without --yes deletes nothing`() throws {
+    let space = try Workspace(Workspace.people)
+    let result = try space.run("drop", "people/contacts", input: "contacts\n")
+    #expect(result.errors == "cdtquery: nobody is there to ask; to delete the store, add --yes\n")
+    #expect(result.status == 64)
+    #expect(space.exists("people/contacts/db.sync"))
+  }
+
+  @Test func `a store that is damaged can be dropped`() throws {
+    let space = try Workspace(Workspace.people)
+    for name in ["db.sync-wal", "db.sync-shm"] { unlink(space.path("people/contacts/\(name)")) }
+    try space.write("no database at all, whatever it was", to: "people/contacts/db.sync")
+    #expect(try space.run("count", "people/contacts").status == 74)
+    #expect(try space.run("drop", "people/contacts", "--yes").status == 0)
+    #expect(!space.exists("people/contacts"))
+  }
+
+  @Test(arguments: [("contacts\n", Int32(0)), ("no\n", 64), ("\n", 64), ("\u{4}", 64)])
+  func `drop asks on a terminal`(_ c: (answer: String, status: Int32)) throws {
+    let space = try Workspace(Workspace.people)
+    let terminal = try Terminal()
+    let program = try Program.start(
+      Built.cdtquery, ["drop", "people/contacts"], directory: space.directory,
+      input: .descriptor(terminal.program), output: .file("/dev/null"),
+      errors: .descriptor(terminal.program))
+    close(terminal.program)
+    let question = try Descriptor.read(from: terminal.person) { $0.hasSuffix(": ") }
+    #expect(question == "Delete contacts with 3 documents? Type its name to confirm: ")
+    try Descriptor.write(c.answer, to: terminal.person)
+    let rest = try Descriptor.read(from: terminal.person)
+    close(terminal.person)
+    #expect(program.wait() == .exit(c.status))
+    #expect(rest.contains("nothing was deleted") == (c.status != 0))
+    #expect(space.exists("people/contacts") == (c.status != 0))
+  }
+}
