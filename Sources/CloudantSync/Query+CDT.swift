@@ -3,13 +3,13 @@ public import CDTQuery
 public import JSON
 
 extension Datastore {
-  /// CDTDatastore's spelling of ``Datastore/ensureIndexed(_:name:type:)``.
-  @available(*, deprecated, renamed: "ensureIndexed(_:name:type:)")
+  /// CDTDatastore's spelling of ``Datastore/ensureIndexed(_:name:type:settings:)``.
+  @available(*, deprecated, renamed: "ensureIndexed(_:name:type:settings:)")
   @discardableResult
   public func ensureIndexed(
-    _ fields: [JSONValue], withName name: String, type: IndexType = .json
+    _ fields: [JSONValue], withName name: String, type: IndexType = .json, settings: JSONObject = [:]
   ) throws -> String {
-    try ensureIndexed(fields, name: name, type: type)
+    try ensureIndexed(fields, name: name, type: type, settings: settings)
   }
 
   /// CDTDatastore's spelling of ``Datastore/deleteIndex(named:)``.

@@ -13,8 +13,6 @@ public struct TouchDBIndexReport: Sendable, Hashable {
     public let type: String
     /// Its fields.
     public let fields: [String]
-    /// The tokenizer of a text index, if one was named.
-    public let tokenizer: String?
     /// Why it was left out and what to do about it, for people.
     public let reason: String
   }
@@ -35,8 +33,8 @@ extension Datastore {
   /// ```
   ///
   /// They are looked for in `tasks_extensions` beside the file, and made of the documents of this datastore; what lies
-  /// there is only read. The fields `_id` and `_rev`, which those indexes all had, are implied here. Text indexes, and
-  /// those whose names are taken by others, are left out and reported. Doing it again changes nothing.
+  /// there is only read. The fields `_id` and `_rev`, which those indexes all had, are implied here. One that can't be
+  /// made, or whose name is taken by another, is left out and reported. Doing it again changes nothing.
   ///
   /// - Parameter path: The path of the `.touchdb` file.
   /// - Throws: ``TouchDBError`` when the indexes' file is encrypted, damaged or another's; ``DatastoreError``.
@@ -48,13 +46,10 @@ extension Datastore {
     var report = TouchDBIndexReport()
     for index in try TouchDBIndex.all(beside: path) {
       do {
-        if let reason = index.reasonToLeaveOut {
-          report.leftOut.append(index.leftOut(reason))
-        } else {
-          report.indexes.append(try ensureIndexed(index.fields.map { .string($0) }, name: index.name))
-        }
+        report.indexes.append(try index.make(in: self))
       } catch let error as QueryError {
-        report.leftOut.append(index.leftOut(error.message))
+        report.leftOut.append(
+          .init(name: index.name, type: index.type, fields: index.fields, reason: error.message))
       }
     }
     return report
@@ -94,16 +89,14 @@ private struct TouchDBIndex {
     return indexes
   }
 
-  var reasonToLeaveOut: String? {
-    switch type {
-    case "json": nil
-    case "text": "text indexes are not in this version yet; make it when they are"
-    default: "its type \(JSONValue.string(type).text) is unknown; make one of the type json in its place"
+  /// Makes the index, or confirms it, and gives its name.
+  func make(in datastore: Datastore) throws -> String {
+    guard let type = IndexType(rawValue: type) else { throw QueryError.unknownIndexType(type) }
+    var settings = JSONObject()
+    if type == .text, let tokenizer = (try? JSONObject(parsing: self.settings))?["tokenize"] {
+      settings["tokenize"] = tokenizer
     }
-  }
-
-  func leftOut(_ reason: String) -> TouchDBIndexReport.LeftOut {
-    let tokenizer = (try? JSONObject(parsing: settings))?["tokenize"]?.stringValue
-    return .init(name: name, type: type, fields: fields, tokenizer: tokenizer, reason: reason)
+    return try datastore.ensureIndexed(
+      fields.map { .string($0) }, name: name, type: type, settings: settings)
   }
 }

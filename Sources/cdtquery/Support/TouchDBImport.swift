@@ -1,6 +1,6 @@
 import CDTDatastore
 import CDTQuery
-import Synchronization
+import JSON
 
 /// `import --from-touchdb`: documents first, and then the indexes.
 struct TouchDBImport {
@@ -10,29 +10,26 @@ struct TouchDBImport {
 
   func run(into store: StoreArgument) throws {
     // A store is not made for a file that is none.
-    try TouchDBImporter.check(file)
+    let total = try TouchDBImporter.check(file)
     let datastore = try store.create()
+    let progress = ProgressBar(total: Int64(total), noun: "documents")
+    defer { progress.clear() }
     var importer = TouchDBImporter(into: datastore)
     importer.batch = batch
     importer.keepsGoing = keepsGoing
-    importer.onProblem = { Message.write("cdtquery: \($0)") }
-    let bar = Mutex<ProgressBar?>(nil)
-    importer.onProgress = { report in
-      let shown = bar.withLock { bar in
-        let shown = bar ?? ProgressBar(total: Int64(report.total), noun: "documents")
-        bar = shown
-        return shown
-      }
-      shown.show(count: report.documents, done: Int64(report.documents))
+    importer.onProblem = { problem in
+      progress.clear()
+      Message.write("cdtquery: \(problem)")
     }
-    defer { bar.withLock { $0?.finish() } }
+    importer.onProgress = { progress.show(count: $0.documents, done: Int64($0.documents)) }
     let report = try importer.run(file)
-    bar.withLock { $0?.finish() }
+    progress.clear()
     let indexes = try datastore.importTouchDBIndexes(file)
     Message.write(Self.summary(report, indexes: indexes.indexes.count))
     for index in indexes.leftOut {
-      Message.write(
-        "index \(Shell.quoted(index.name)) is left out: \(index.reason)\n  \(Self.command(index, store))")
+      let name = JSONValue.string(index.name).text
+      let fields = JSONValue.array(index.fields.map { .string($0) }).text
+      Message.write("the \(index.type) index \(name) of \(fields) is left out: \(index.reason)")
     }
     if report.failed > 0 { throw ExitStatus.data }
   }
@@ -48,28 +45,5 @@ struct TouchDBImport {
     ]
     if report.failed > 0 { parts.append("\(report.failed) failed") }
     return parts.joined(separator: ", ")
-  }
-
-  /// What makes an index that was left out.
-  private static func command(_ index: TouchDBIndexReport.LeftOut, _ store: StoreArgument) -> String {
-    var words = ["cdtquery", "index", "create", "\(store.directory)/\(store.name)", "--name", index.name]
-    words += ["--type", index.type]
-    if let tokenizer = index.tokenizer { words += ["--tokenize", tokenizer] }
-    return (words + ["--"] + index.fields).map(Shell.quoted).joined(separator: " ")
-  }
-}
-
-/// Words as a shell reads them.
-enum Shell {
-  static func quoted(_ word: String) -> String {
-    let isPlain = word.utf8.allSatisfy { byte in
-      switch byte {
-      case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
-      default: "_-./:,=@%+".utf8.contains(byte)
-      }
-    }
-    return isPlain && !word.isEmpty
-      ? word
-      : "'" + word.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
   }
 }

@@ -36,11 +36,15 @@ public struct TouchDBImporter: Sendable {
     self.datastore = datastore
   }
 
-  /// Tells, without importing anything, whether a file is one of CDTDatastore 2.x.
+  /// Makes sure, without importing anything, that a file is one of CDTDatastore 2.x.
   ///
-  /// - Throws: ``TouchDBError`` when it is not.
-  public static func check(_ path: String) throws {
-    try TouchDBFile(path).checkLayout()
+  /// - Returns: How many documents it has, deleted ones too.
+  /// - Throws: ``TouchDBError`` when it is none.
+  @discardableResult
+  public static func check(_ path: String) throws -> Int {
+    let file = try TouchDBFile(path)
+    try file.checkLayout()
+    return try TouchDBRevisions(file: file).count()
   }
 
   /// Imports a file.
