@@ -18,17 +18,17 @@ extension Attachment {
 // The guide has `let att = revision.attachments["cat.jpg"]`, and goes on with it as with an attachment.
 extension Optional where Wrapped == Attachment {
   /// The content of an attachment that may not be there; `nil` when it is not, or can't be read.
-  @available(*, deprecated, renamed: "Attachment.data()")
+  @available(*, deprecated, message: "unwrap the attachment, and read it with data()")
   public var dataFromAttachmentContent: Data? { flatMap { try? $0.data() } }
 
   /// The name of an attachment that may not be there; empty when it is not.
-  @available(*, deprecated, renamed: "Attachment.name")
+  @available(*, deprecated, message: "unwrap the attachment")
   public var name: String { self?.name ?? "" }
 }
 
 extension Attachments: ExpressibleByNilLiteral {
   /// No attachments: CDTDatastore's `revision.attachments = nil`; here `[]` says it.
-  @available(*, deprecated, renamed: "init()")
+  @available(*, deprecated, message: "write [] for no attachments")
   public init(nilLiteral: ()) {
     self.init()
   }

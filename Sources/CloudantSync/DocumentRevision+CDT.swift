@@ -29,17 +29,19 @@ extension DocumentRevision {
   public var deleted: Bool { isDeleted }
 
   /// What copies a revision in CDTDatastore; here a revision is a value, and assigning it copies it.
-  @available(*, deprecated, renamed: "self")
+  @available(*, deprecated, message: "a revision is a value: assign it to a var")
   public func copy() -> DocumentRevision { self }
 
   /// What CDTDatastore 0.7 to 0.17 had to change a revision with; here a revision in a `var` can be changed.
-  @available(*, deprecated, renamed: "self")
+  @available(*, deprecated, message: "a revision is a value: assign it to a var")
   public func mutableCopy() -> DocumentRevision { self }
 }
 
 // The guide has `let anotherDoc = datastore.getDocumentForId("anotherId")`, and goes on with it as with a document.
 extension Optional where Wrapped == DocumentRevision {
   /// The attachments of a document that may not be there; none of one that is not.
-  @available(*, deprecated, renamed: "DocumentRevision.attachments")
+  @available(
+    *, deprecated, message: "read the document with document(withID:), which throws when it is not there"
+  )
   public var attachments: Attachments { self?.attachments ?? Attachments() }
 }

@@ -7,8 +7,8 @@ private typealias Attachment = Attachments.Element
 
 /// The Swift snippets of CDTDatastore's guide to documents, in its own names.
 ///
-/// They stand as they are there, but for `var` where a revision is changed, `Data` for `NSData`, a body for `[....]`, and a
-/// `try` that the guide forgot.
+/// They stand as they are there, but for `var` where a revision is changed, `Data` for `NSData`, a body for `[....]`, a `try`
+/// that the guide forgot, and a revision that it mistook for another.
 @Suite struct SeedTests {
   // The tests are deprecated themselves, so that using what is deprecated is no warning.
 
