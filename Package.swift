@@ -27,11 +27,13 @@ let package = Package(
       name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
     .systemLibrary(
       name: "CPCRE2", pkgConfig: "libpcre2-8", providers: [.apt(["libpcre2-dev"])]),
+    .systemLibrary(
+      name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
     .target(name: "JSON", swiftSettings: settings),
     .target(name: "SQLite", dependencies: ["CSQLite"], swiftSettings: settings),
     .target(
       name: "CDTDatastore",
-      dependencies: ["JSON", "SQLite", .product(name: "Crypto", package: "swift-crypto")],
+      dependencies: ["JSON", "SQLite", "CZlib", .product(name: "Crypto", package: "swift-crypto")],
       swiftSettings: settings),
     .target(
       name: "CDTQuery", dependencies: ["CDTDatastore", "JSON", "SQLite", "CPCRE2"],
@@ -45,22 +47,26 @@ let package = Package(
       ],
       swiftSettings: settings),
 
-    // What the tests run as another process; no product.
+    // What tests run as another process; no products.
     .executableTarget(
       name: "store-worker", dependencies: ["CDTQuery"], path: "Tests/Support/StoreWorker",
+      swiftSettings: settings),
+    .executableTarget(
+      name: "crashtest", dependencies: ["CDTDatastore", "JSON"], path: "Tests/Support/crashtest",
       swiftSettings: settings),
 
     .testTarget(name: "JSONTests", dependencies: ["JSON"], swiftSettings: settings),
     .testTarget(name: "SQLiteTests", dependencies: ["CSQLite", "SQLite"], swiftSettings: settings),
-    // What the tests of crashes kill.
-    .executableTarget(
-      name: "crashtest", dependencies: ["CDTDatastore", "JSON"], path: "Tests/Support/crashtest",
-      swiftSettings: settings),
     .testTarget(
-      name: "CDTDatastoreTests", dependencies: ["CDTDatastore", "CDTQuery", "JSON", "SQLite", "crashtest"],
+      name: "CDTDatastoreTests",
+      dependencies: [
+        "CDTDatastore", "CDTQuery", "JSON", "SQLite", "crashtest",
+        .product(name: "Crypto", package: "swift-crypto"),
+      ],
       exclude: ["Fixtures"], swiftSettings: settings),
     .testTarget(
       name: "CDTQueryTests", dependencies: ["CDTQuery"], exclude: ["Goldens"], swiftSettings: settings),
+    .testTarget(name: "CloudantSyncTests", dependencies: ["CloudantSync"], swiftSettings: settings),
     .testTarget(
       name: "cdtqueryTests", dependencies: ["cdtquery", "CDTQuery"], swiftSettings: settings),
   ]

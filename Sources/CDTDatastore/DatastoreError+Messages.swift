@@ -118,6 +118,12 @@ extension DatastoreError {
     )
   }
 
+  package static func noRevisionID(_ text: String, of id: String) -> DatastoreError {
+    DatastoreError(
+      .invalidRevision, documentID: id,
+      "\(quoted(text)) is no revision id; take one from a revision of document \(quoted(id))")
+  }
+
   static func otherDocument(_ found: String?, than id: String) -> DatastoreError {
     DatastoreError(
       .invalidRevision, documentID: id,

@@ -74,6 +74,11 @@ extension QueryError {
     QueryError(.invalidIndex, at: place, "\"\(path)\" is always indexed; leave it out")
   }
 
+  static func unknownIndexType(_ type: String) -> QueryError {
+    QueryError(
+      .invalidIndex, at: "type", "the type \(JSONValue.string(type).text) is unknown; it is json or text")
+  }
+
   static var indexWithoutName: QueryError {
     QueryError(
       .invalidIndex, at: "name", "an index's name can't be empty; leave it out to have one made")

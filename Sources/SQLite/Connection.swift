@@ -6,6 +6,9 @@ import CSQLite
 package final class Connection {
   package enum Mode: Sendable {
     case readOnly, readWrite, readWriteCreate
+    /// Read only, without locks, and nothing is ever made beside the file. Nobody may write to it meanwhile, and no
+    /// log may wait beside it.
+    case immutable
   }
 
   /// `nil` once the connection is closed.
@@ -20,13 +23,15 @@ package final class Connection {
     let access: Int32 =
       switch mode {
       case .readOnly: SQLITE_OPEN_READONLY
+      case .immutable: SQLITE_OPEN_READONLY | SQLITE_OPEN_URI
       case .readWrite: SQLITE_OPEN_READWRITE
       case .readWriteCreate: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
       }
     try Self.check(path)
     var opened: OpaquePointer?
     let code = sqlite3_open_v2(
-      Self.plain(path), &opened, access | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nil)
+      mode == .immutable ? Self.immutableURI(path) : Self.plain(path), &opened,
+      access | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nil)
     guard code == SQLITE_OK, let opened else {
       let message = opened.map { String(cString: sqlite3_errmsg($0)) } ?? "out of memory"
       sqlite3_close_v2(opened)
@@ -47,6 +52,21 @@ package final class Connection {
   /// The path in a form that SQLite does not take for a URI, whose parameters could ask for anything.
   private static func plain(_ path: String) -> String {
     path.utf8.starts(with: "file:".utf8) ? "./\(path)" : path
+  }
+
+  /// `file:///a/b%20c?immutable=1`
+  private static func immutableURI(_ path: String) -> String {
+    let digits = Array("0123456789ABCDEF".utf8)
+    var uri = Array((path.utf8.first == UInt8(ascii: "/") ? "file://" : "file:").utf8)
+    for byte in path.utf8 {
+      switch byte {
+      case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "/"), UInt8(ascii: "."), UInt8(ascii: "-"),
+        UInt8(ascii: "_"):
+        uri.append(byte)
+      default: uri += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+      }
+    }
+    return String(decoding: uri, as: UTF8.self) + "?immutable=1"
   }
 
   deinit {

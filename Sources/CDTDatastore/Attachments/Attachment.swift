@@ -43,8 +43,12 @@ public struct Attachment: Sendable, Hashable {
     self.init(name: row.name, type: row.type, content: .saved(SavedContent(row, in: files)))
   }
 
+  init(_ staged: StagedFile, name: String, type: String) {
+    self.init(name: name, type: type, content: .staged(staged))
+  }
+
   func with(_ staged: StagedFile) -> Attachment {
-    Attachment(name: name, type: type, content: .staged(staged))
+    Attachment(staged, name: name, type: type)
   }
 
   /// The number of bytes; `nil` for a file that has not been saved.

@@ -36,6 +36,15 @@ package final class AttachmentFiles: Sendable {
   ///
   /// - Throws: ``DatastoreError``; nothing is left then.
   func stage(_ attachment: Attachment) throws -> StagedFile {
+    try stage { write in try attachment.content.forEachChunk(of: attachment.name, write) }
+  }
+
+  /// Writes content into the directory, under a name that nothing refers to.
+  ///
+  /// - Parameter produce: Calls what it is given with each piece of the content.
+  func stage(
+    _ produce: (_ write: (UnsafeRawBufferPointer) throws -> Void) throws -> Void
+  ) throws -> StagedFile {
     try checkOpen()
     if FileSystem.kind(directory) == .nothing {
       try FileSystem.makeDirectory(directory)
@@ -44,7 +53,7 @@ package final class AttachmentFiles: Sendable {
     let file = try incomingFile()
     do {
       var hash = Insecure.SHA1()
-      try attachment.content.forEachChunk(of: attachment.name) { chunk in
+      try produce { chunk in
         hash.update(bufferPointer: chunk)
         try file.write(chunk)
       }

@@ -67,8 +67,8 @@ extension Attachments: ExpressibleByArrayLiteral {
 }
 
 extension Attachments: ExpressibleByDictionaryLiteral {
-  /// Attachments under keys, which have to be their names when they are saved.
-  public init(dictionaryLiteral elements: (String, Attachment)...) {
+  /// Attachments under keys, which have to be their names when they are saved; one that is `nil` is left out.
+  public init(dictionaryLiteral elements: (String, Attachment?)...) {
     for (name, attachment) in elements { self[name] = attachment }
   }
 }

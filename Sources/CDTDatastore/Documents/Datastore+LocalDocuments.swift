@@ -65,4 +65,13 @@ extension WriteTransaction {
       try statement.run()
     }
   }
+
+  func hasLocalDocument(_ id: String) throws -> Bool {
+    try use { connection in
+      let statement = try connection.statement("SELECT 1 FROM local_documents WHERE id = ?1")
+      defer { statement.reset() }
+      try statement.bind(id, at: 1)
+      return try statement.step()
+    }
+  }
 }

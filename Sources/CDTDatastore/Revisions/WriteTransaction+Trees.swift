@@ -12,21 +12,27 @@ extension WriteTransaction {
     let body = revision.isDeleted && !revision.hasBody ? BodyText.none : try BodyText(of: revision)
     let history = history.isEmpty ? [revisionID] : history
     try Self.check(history, of: revisionID, id: id)
-    return try use { connection in
+    return try forceInsert(history, of: id) { sequence in
+      let rows = try AttachmentSaving(files: files).rows(
+        for: revision.attachments, known: [], generation: revisionID.generation)
+      return NewRevision(
+        id: revisionID, parent: nil, sequence: sequence, isDeleted: revision.isDeleted, body: body.text,
+        attachments: rows)
+    }
+  }
+
+  /// Inserts the first revision of a checked history, which is made only if it is not there.
+  func forceInsert(
+    _ history: [RevisionID], of id: String, new: (_ sequence: Int64) throws -> NewRevision
+  ) throws -> Bool {
+    try use { connection in
       try TreeMerging.merge(
-        history, of: id, on: connection, nextSequence: { try nextSequence() },
-        new: { sequence in
-          let rows = try AttachmentSaving(files: files).rows(
-            for: revision.attachments, known: [], generation: revisionID.generation)
-          return NewRevision(
-            id: revisionID, parent: nil, sequence: sequence, isDeleted: revision.isDeleted, body: body.text,
-            attachments: rows)
-        })
+        history, of: id, on: connection, nextSequence: { try nextSequence() }, new: new)
     }
   }
 
   /// A history goes from the revision itself back, a generation at a time.
-  private static func check(_ history: [RevisionID], of revision: RevisionID, id: String)
+  static func check(_ history: [RevisionID], of revision: RevisionID, id: String)
     throws(DatastoreError)
   {
     guard history.first == revision else { throw .historyOfOther(revision, history.first, of: id) }

@@ -13,6 +13,10 @@ struct ImportCommand: ParsableCommand {
       document that can't be taken ends the import, with its file, line and column: the batch that it stands in is \
       not written, those before it are.
 
+      --from-touchdb brings in a datastore of CDTDatastore 2.x: documents with their whole revision trees, local \
+      documents, attachments and indexes. They are looked for beside the file, which is only read. Importing again adds \
+      nothing.
+
       EXAMPLE
         $ printf 'name,age\\nann,7\\n' > more.csv
         $ cdtquery import people/contacts more.csv --format csv --id name
@@ -28,9 +32,12 @@ struct ImportCommand: ParsableCommand {
   var path: String?
   @Option(name: .customLong("id"), help: "The field to take the id from when there is no _id.")
   var idField: String?
-  @Option(help: "What becomes of a document whose id is taken: fail, skip or replace.")
-  var onConflict = Importer.ConflictRule.fail
-  @Option(help: "How many documents to write in one transaction at most.") var batch = 1_000
+  @Option(help: "What becomes of a document whose id is taken: fail, skip or replace; fail if left out.")
+  var onConflict: Importer.ConflictRule?
+  @Option(help: "How many documents, or revisions of --from-touchdb, to write in one transaction at most.")
+  var batch = 1_000
+  @Option(name: .customLong("from-touchdb"), help: "Take a datastore of CDTDatastore 2.x, NAME.touchdb.")
+  var touchDB: String?
   @Flag(help: "Report documents that can't be taken, and go on.") var keepGoing = false
 
   func validate() throws {
@@ -38,9 +45,20 @@ struct ImportCommand: ParsableCommand {
     guard format == .json || path == nil else {
       throw ValidationError("--at is a path in JSON; leave it out with --format csv")
     }
+    guard
+      touchDB == nil
+        || (files.isEmpty && path == nil && idField == nil && onConflict == nil && format == .json)
+    else {
+      throw ValidationError(
+        "--from-touchdb takes everything from its file; leave out other files, --format, --at, --id and --on-conflict"
+      )
+    }
   }
 
   func run() throws {
+    if let touchDB {
+      return try TouchDBImport(file: touchDB, batch: batch, keepsGoing: keepGoing).run(into: store)
+    }
     let files = files.isEmpty ? ["-"] : files
     let path = try path.map(Self.names) ?? []
     for file in files { try Self.checkReadable(file) }
@@ -48,7 +66,7 @@ struct ImportCommand: ParsableCommand {
     importer.format = format
     importer.path = path
     importer.idField = idField
-    importer.onConflict = onConflict
+    importer.onConflict = onConflict ?? .fail
     importer.batch = batch
     importer.keepsGoing = keepGoing
     let progress = ProgressBar(total: Self.size(of: files), noun: "documents")

@@ -19,6 +19,7 @@ enum ExitStatus: Int32, Error {
     switch error {
     case let error as DatastoreError: self.init(datastore: error.code)
     case let error as QueryError: self = error.code == .failed ? .fault : .data
+    case let error as TouchDBError: self = error.code == .unreadable ? .io : .data
     case is ImportError, is JSONError, is FixtureError: self = .data
     case is Output.Failure: self = .io
     case let error as ToolError: self = error.status

@@ -1,0 +1,136 @@
+import Crypto
+import SQLite
+
+/// A row of `attachments`.
+struct TouchDBAttachment {
+  let name: String
+  /// The SHA-1 of the bytes in the file, which may be packed.
+  let key: [UInt8]
+  let type: String
+  /// The length of the content, unpacked.
+  let length: Int64
+  let revpos: Int64
+  let isPacked: Bool
+}
+
+/// The attachments of a file of CDTDatastore: rows in the database, contents in `NAME attachments` beside it.
+struct TouchDBAttachments {
+  private let file: TouchDBFile
+  private let directory: String
+  private let hasRows: Bool
+  private let hasNames: Bool
+
+  init(_ file: TouchDBFile, tables: Set<String>) {
+    self.file = file
+    directory = TouchDBPaths(file.path).attachments
+    hasRows = tables.contains("attachments")
+    hasNames = tables.contains("attachments_key_filename")
+  }
+
+  /// The attachments of a revision, by its sequence.
+  func rows(ofSequence sequence: Int64, id: String) throws -> [TouchDBAttachment] {
+    guard hasRows else { return [] }
+    var rows: [TouchDBAttachment] = []
+    let sql =
+      "SELECT filename, key, type, length, revpos, encoding FROM attachments WHERE sequence = ?1 ORDER BY rowid"
+    try file.forEachRow(sql, sequence) { row in
+      guard let name = row.checkedText(0), let type = row.isNull(2) ? "" : row.checkedText(2) else {
+        throw TouchDBError.invalidAttachment(
+          file.path, id, row.text(0), "has a name that is no text in UTF-8")
+      }
+      let key = row.withBytes(1) { Array($0) }
+      guard key.count == Insecure.SHA1.byteCount else {
+        throw TouchDBError.invalidAttachment(file.path, id, name, "has a key that is no SHA-1")
+      }
+      guard row.int64(5) == 0 || row.int64(5) == 1 else {
+        throw TouchDBError.invalidAttachment(
+          file.path, id, name, "has the encoding \(row.int64(5)), which is unknown")
+      }
+      rows.append(
+        TouchDBAttachment(
+          name: name, key: key, type: type.isEmpty ? "application/octet-stream" : type, length: row.int64(3),
+          revpos: row.int64(4), isPacked: row.int64(5) == 1))
+    }
+    return rows
+  }
+
+  /// Calls `write` with the content, unpacked, piece by piece; the last step is to check that it was all of it.
+  ///
+  /// - Throws: ``TouchDBError`` when the file is missing, damaged, or has another length than the row says.
+  func forEachChunk(
+    of attachment: TouchDBAttachment, id: String, _ write: (UnsafeRawBufferPointer) throws -> Void
+  ) throws {
+    func failure(_ reason: String) -> TouchDBError {
+      .invalidAttachment(file.path, id, attachment.name, reason)
+    }
+    let candidates = try candidates(for: attachment.key)
+    guard let path = candidates.first(where: { FileSystem.length(of: $0) != nil }) else {
+      throw failure("has no file \(candidates.last ?? directory)")
+    }
+    let unreadable = { (code: Int32) in FileSystem.error("read", path, code) }
+    var hash = Insecure.SHA1()
+    var length: Int64 = 0
+    func count(_ chunk: UnsafeRawBufferPointer) throws {
+      length += Int64(chunk.count)
+      try write(chunk)
+    }
+    if attachment.isPacked {
+      do {
+        let gunzip = try Gunzip()
+        try FileChunks.read(path, failure: unreadable) { chunk in
+          hash.update(bufferPointer: chunk)
+          try gunzip.unpack(chunk, count)
+        }
+        try gunzip.finish()
+      } catch is Gunzip.Damage {
+        throw failure("should be packed by gzip and is not, in \(path)")
+      }
+    } else {
+      try FileChunks.read(path, failure: unreadable) { chunk in
+        hash.update(bufferPointer: chunk)
+        try count(chunk)
+      }
+    }
+    guard hash.finalize().elementsEqual(attachment.key) else {
+      throw failure("is not what was saved, in \(path)")
+    }
+    // The length of what is packed was not always known.
+    guard length == attachment.length || (attachment.isPacked && attachment.length == 0) else {
+      throw failure("has \(length) bytes in place of \(attachment.length), in \(path)")
+    }
+  }
+
+  /// Where the content of a key may be: under the name that the database gives it, or under the key.
+  private func candidates(for key: [UInt8]) throws -> [String] {
+    let lower = RevisionDigest.hex(key)
+    let upper = lower.uppercased()
+    var names: [String] = []
+    if hasNames {
+      names += try file.read { connection in
+        let statement = try connection.statement(
+          "SELECT filename FROM attachments_key_filename WHERE key IN (?1, ?2)")
+        defer { statement.reset() }
+        try statement.bind(upper, at: 1)
+        try statement.bind(lower, at: 2)
+        return try statement.step() ? [statement.text(0), statement.text(0) + ".blob"] : []
+      }
+    }
+    names += [lower, lower + ".blob", upper, upper + ".blob"]
+    // A name is one in the directory, and no way out of it.
+    return names.filter { !$0.isEmpty && !$0.utf8.contains { $0 == UInt8(ascii: "/") || $0 == 0 } }
+      .map { "\(directory)/\($0)" }
+  }
+}
+
+/// What lies beside `NAME.touchdb`.
+package struct TouchDBPaths {
+  package let attachments: String
+  package let indexes: String
+
+  package init(_ path: String) {
+    let suffix = ".touchdb"
+    let name = path.hasSuffix(suffix) ? String(path.dropLast(suffix.count)) : path
+    attachments = name + " attachments"
+    indexes = name + "_extensions/com.cloudant.sync.query/indexes.sqlite"
+  }
+}

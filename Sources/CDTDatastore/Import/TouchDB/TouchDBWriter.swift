@@ -1,0 +1,133 @@
+import JSON
+
+/// Writes what was read of a file of CDTDatastore into a datastore.
+struct TouchDBWriter {
+  let datastore: Datastore
+  let revisions: TouchDBRevisions
+  let attachments: TouchDBAttachments
+
+  /// How many contents are copied before a transaction begins; each holds a file open.
+  private static let mostStaged = 64
+
+  /// Contents of attachments by their keys in the file.
+  private struct Contents {
+    /// Copied, and waiting for the transaction.
+    var staged: [[UInt8]: StagedFile] = [:]
+    /// In the store's directory, for as long as the transaction goes on.
+    var saved: [[UInt8]: (key: [UInt8], length: Int64)] = [:]
+  }
+
+  /// Writes documents in one transaction.
+  ///
+  /// - Returns: The report with them.
+  /// - Throws: ``TouchDBError`` for a document that can't be taken; ``DatastoreError``. Nothing is written then.
+  func write(_ documents: [TouchDBDocument], _ report: TouchDBReport) throws -> TouchDBReport {
+    var contents = Contents()
+    for document in documents { try stage(document, &contents) }
+    return try datastore.write { transaction in
+      var report = report
+      for document in documents {
+        do {
+          try DocumentID.check(document.id)
+          try write(document, transaction, &contents, &report)
+        } catch let error as DatastoreError where error.status < 500 {
+          throw TouchDBError.refused(revisions.file.path, document.id, error)
+        }
+        report.documents += 1
+      }
+      return report
+    }
+  }
+
+  /// Writes local documents in one transaction. Those that are there stay as they are.
+  func write(
+    _ localDocuments: [(id: String, body: JSONObject)], _ report: TouchDBReport
+  ) throws -> TouchDBReport {
+    try datastore.write { transaction in
+      var report = report
+      for (id, body) in localDocuments where try !transaction.hasLocalDocument(id) {
+        try transaction.setLocalDocument(body, withID: id)
+        report.localDocuments += 1
+      }
+      return report
+    }
+  }
+
+  private func write(
+    _ document: TouchDBDocument, _ transaction: WriteTransaction, _ contents: inout Contents,
+    _ report: inout TouchDBReport
+  ) throws {
+    try revisions.forEachRevision(of: document) { revision in
+      let history = try revisions.history(of: revision, in: document)
+      try WriteTransaction.check(history, of: revision.id, id: document.id)
+      _ = try transaction.forceInsert(history, of: document.id) { sequence in
+        let body = try revisions.body(of: revision, in: document)
+        let rows = try self.rows(for: revision, of: document, &contents)
+        report.revisions += 1
+        report.attachments += rows.count
+        return NewRevision(
+          id: revision.id, parent: nil, sequence: sequence, isDeleted: revision.isDeleted, body: body.text,
+          attachments: rows)
+      }
+    }
+  }
+
+  // MARK: Attachments
+
+  /// Copies what a document's new revisions need into the store's directory, so that the transaction is short.
+  private func stage(_ document: TouchDBDocument, _ contents: inout Contents) throws {
+    guard contents.staged.count < Self.mostStaged else { return }
+    try revisions.forEachRevision(of: document) { revision in
+      let rows = try attachments.rows(ofSequence: revision.sequence, id: document.id)
+      guard !rows.isEmpty, try datastore.missingRevisions(of: document.id, among: [revision.id]).count == 1
+      else { return }
+      for row in rows
+      where contents.staged[row.contentKey] == nil && contents.staged.count < Self.mostStaged {
+        contents.staged[row.contentKey] = try staged(row, of: document)
+      }
+    }
+  }
+
+  private func staged(_ row: TouchDBAttachment, of document: TouchDBDocument) throws -> StagedFile {
+    try datastore.attachmentFiles.stage { write in
+      try attachments.forEachChunk(of: row, id: document.id, write)
+    }
+  }
+
+  /// Saves the contents of a revision's attachments, within the transaction, and gives the rows to write.
+  private func rows(
+    for revision: TouchDBRevision, of document: TouchDBDocument, _ contents: inout Contents
+  ) throws -> [AttachmentRow] {
+    let files = datastore.attachmentFiles
+    var rows: [KeyBytes: AttachmentRow] = [:]
+    var hasNew = false
+    for row in try attachments.rows(ofSequence: revision.sequence, id: document.id) {
+      guard !row.name.isEmpty else { throw DatastoreError.attachmentWithoutName(document.id) }
+      if contents.saved[row.contentKey] == nil {
+        let staged = try contents.staged.removeValue(forKey: row.contentKey) ?? staged(row, of: document)
+        try files.publish(staged)
+        contents.saved[row.contentKey] = (staged.key, staged.length)
+        hasNew = true
+      }
+      guard let content = contents.saved[row.contentKey] else { continue }
+      rows[KeyBytes(row.name)] = self.row(row, content, revision)
+    }
+    if hasNew { try files.synchronize() }
+    return Array(rows.values)
+  }
+
+  /// The row to write. An attachment keeps the generation in which it came.
+  private func row(
+    _ row: TouchDBAttachment, _ content: (key: [UInt8], length: Int64), _ revision: TouchDBRevision
+  ) -> AttachmentRow {
+    let generation = Int(clamping: row.revpos)
+    return AttachmentRow(
+      name: row.name, key: content.key, type: row.type, length: content.length,
+      generation: 1...revision.id.generation ~= generation ? generation : revision.id.generation)
+  }
+}
+
+extension TouchDBAttachment {
+  /// What tells contents apart: a packed one and one that is not may have the same bytes.
+  fileprivate var contentKey: [UInt8] { key + [isPacked ? 1 : 0] }
+}

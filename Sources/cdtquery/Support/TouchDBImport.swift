@@ -1,0 +1,49 @@
+import CDTDatastore
+import CDTQuery
+import JSON
+
+/// `import --from-touchdb`: documents first, and then the indexes.
+struct TouchDBImport {
+  let file: String
+  let batch: Int
+  let keepsGoing: Bool
+
+  func run(into store: StoreArgument) throws {
+    // A store is not made for a file that is none.
+    let total = try TouchDBImporter.check(file)
+    let datastore = try store.create()
+    let progress = ProgressBar(total: Int64(total), noun: "documents")
+    defer { progress.clear() }
+    var importer = TouchDBImporter(into: datastore)
+    importer.batch = batch
+    importer.keepsGoing = keepsGoing
+    importer.onProblem = { problem in
+      progress.clear()
+      Message.write("cdtquery: \(problem)")
+    }
+    importer.onProgress = { progress.show(count: $0.documents, done: Int64($0.documents)) }
+    let report = try importer.run(file)
+    progress.clear()
+    let indexes = try datastore.importTouchDBIndexes(file)
+    Message.write(Self.summary(report, indexes: indexes.indexes.count))
+    for index in indexes.leftOut {
+      let name = JSONValue.string(index.name).text
+      let fields = JSONValue.array(index.fields.map { .string($0) }).text
+      Message.write("the \(index.type) index \(name) of \(fields) is left out: \(index.reason)")
+    }
+    if report.failed > 0 { throw ExitStatus.data }
+  }
+
+  static func summary(_ report: TouchDBReport, indexes: Int) -> String {
+    func counted(_ count: Int, _ noun: String, _ plural: String? = nil) -> String {
+      "\(count) \(count == 1 ? noun : plural ?? noun + "s")"
+    }
+    var parts = [
+      counted(report.documents, "document"), counted(report.revisions, "new revision"),
+      counted(report.attachments, "new attachment"), counted(report.localDocuments, "new local document"),
+      counted(indexes, "index", "indexes"),
+    ]
+    if report.failed > 0 { parts.append("\(report.failed) failed") }
+    return parts.joined(separator: ", ")
+  }
+}

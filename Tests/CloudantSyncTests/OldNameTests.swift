@@ -1,0 +1,100 @@
+import CloudantSync
+import Foundation
+import Testing
+
+/// CDTDatastore's names that its guide to documents does not show.
+@Suite struct OldNameTests {
+  private func withStore(_ body: (Datastore) throws -> Void) throws {
+    try withManager { try body(try $0.datastore(named: "store")) }
+  }
+
+  private func withManager(_ body: (DatastoreManager) throws -> Void) throws {
+    let directory = FileManager.default.temporaryDirectory.appending(path: "cdt-\(UUID().uuidString)").path
+    defer { try? FileManager.default.removeItem(atPath: directory) }
+    let manager = try DatastoreManager(directory: directory)
+    defer { manager.closeDatastore(named: "store") }
+    try body(manager)
+  }
+
+  @available(*, deprecated) @Test func `reading documents`() throws {
+    try withStore { store in
+      let datastore: CDTDatastore = store
+      var saved: [CDTDocumentRevision] = []
+      for id in ["a", "b", "c"] {
+        var rev = CDTMutableDocumentRevision(docId: id)
+        rev.body = ["id": .string(id)]
+        saved.append(try datastore.createDocumentFromRevision(rev))
+      }
+      #expect(datastore.getAllDocumentIds() == ["a", "b", "c"])
+      #expect(datastore.getAllDocumentsOffset(1, limit: 1, descending: true) == [saved[1]])
+      #expect(datastore.getDocumentsWithIds(["c", "x", "a"]) == [saved[2], saved[0]])
+      var changed = saved[0].mutableCopy()
+      changed.body["more"] = true
+      let updated = try datastore.updateDocumentFromRevision(changed)
+      #expect(saved[0].copy().body["more"] == nil)
+      let first = try #require(saved[0].revId)
+      #expect(try datastore.getDocumentWithId("a", rev: first).body == saved[0].body)
+      #expect(throws: DatastoreError.self) { try datastore.getDocumentWithId("a", rev: "first") }
+      #expect(datastore.getRevisionHistory(updated).map(\.revId) == [updated.revId, first])
+      try datastore.compactWithError()
+      #expect(throws: DatastoreError.self) { try datastore.getDocumentWithId("a", rev: first) }
+      #expect(try datastore.extensionDataFolder("mine").hasSuffix("/store/extensions/mine"))
+    }
+  }
+
+  @available(*, deprecated) struct PickLowest: CDTConflictResolver {
+    func resolve(_ docId: String, conflicts: [CDTDocumentRevision]) -> CDTDocumentRevision? {
+      docId == "doc" ? conflicts.last : nil
+    }
+  }
+
+  @available(*, deprecated) @Test func `resolving conflicts`() throws {
+    try withStore { datastore in
+      for rev in ["1-a", "1-b"] {
+        let revision = try #require(RevisionID(rev))
+        try datastore.forceInsert(
+          DocumentRevision(id: "doc", revision: revision, body: ["rev": .string(rev)]))
+      }
+      #expect(datastore.getConflictedDocumentIds() == ["doc"])
+      try datastore.resolveConflictsForDocument("doc", resolver: PickLowest())
+      #expect(datastore.getConflictedDocumentIds() == [])
+      #expect(try datastore.getDocumentWithId("doc").revId == "1-a")
+    }
+  }
+
+  @available(*, deprecated) @Test func `indexes and queries`() throws {
+    try withStore { datastore in
+      for name in ["ann", "bob", "cid"] {
+        try datastore.createDocument(from: DocumentRevision(id: name, body: ["name": .string(name)]))
+      }
+      let name = try datastore.ensureIndexed(["name"], withName: "by_name")
+      #expect(name == "by_name")
+      try datastore.updateAllIndexes()
+      let result: CDTQResultSet = try datastore.find(["name": ["$gt": "a"]], sort: ["name"])
+      #expect(try result.documentIds == ["ann", "bob", "cid"])
+      var seen: [String] = []
+      try result.enumerateObjectsUsingBlock { rev, index, stop in
+        seen.append("\(index) \(rev.docId ?? "")")
+        stop = index == 1
+      }
+      #expect(seen == ["0 ann", "1 bob"])
+      try datastore.deleteIndexNamed("by_name")
+      #expect(try datastore.listIndexes().isEmpty)
+    }
+  }
+
+  @available(*, deprecated) @Test func `a closed datastore gives nothing where nothing could be thrown`()
+    throws
+  {
+    try withManager { manager in
+      let datastore = try manager.datastoreNamed("store")
+      let rev = try datastore.createDocument(from: DocumentRevision(id: "a", body: [:]))
+      let attachment = CDTUnsavedFileAttachment(path: "/nowhere", name: "x", type: "y")
+      #expect(attachment.dataFromAttachmentContent() == nil)
+      manager.closeDatastoreNamed("store")
+      #expect(datastore.getAllDocuments() == [] && datastore.getAllDocumentIds() == [])
+      #expect(datastore.getDocumentsWithIds(["a"]) == [] && datastore.getRevisionHistory(rev) == [])
+      #expect(datastore.getConflictedDocumentIds() == [] && datastore.getDocumentForId("a") == nil)
+    }
+  }
+}
