@@ -37,10 +37,7 @@ package final class AttachmentFiles: Sendable {
   /// - Throws: ``DatastoreError``; nothing is left then.
   func stage(_ attachment: Attachment) throws -> StagedFile {
     try checkOpen()
-    if FileSystem.kind(directory) == .nothing {
-      try FileSystem.makeDirectory(directory)
-      try FileSystem.synchronize("\(directory)/..")
-    }
+    if FileSystem.kind(directory) == .nothing { try FileSystem.makeDirectory(directory) }
     let file = try incomingFile()
     do {
       var hash = Insecure.SHA1()
