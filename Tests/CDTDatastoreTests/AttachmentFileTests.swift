@@ -193,6 +193,55 @@ import Testing
     }
   }
 
+  @Test func `more files than a process may have open are saved at once`() throws {
+    try withTemporaryDirectory { directory in
+      let manager = try DatastoreManager(directory: directory)
+      let store = try manager.datastore(named: "store")
+      var limit = rlimit()
+      getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+      let count = min(Int(limit.rlim_cur) + 10, 1_100)
+      try Data("source".utf8).write(to: URL(filePath: "\(directory)/source"))
+      let saved = try store.createDocument(
+        from: DocumentRevision(
+          body: [:],
+          attachments: Attachments(
+            (0..<count).map { Attachment(file: "\(directory)/source", name: "\($0)", type: "") })))
+      #expect(saved.attachments.count == count)
+      #expect(store.attachmentFileNames.count == 1)
+    }
+  }
+
+  static let rows = [
+    "length = -5", "length = 9223372036854775807", "length = 0", "revpos = -1",
+    "revpos = 9223372036854775807",
+    "key = x''", "key = x'61'", "key = zeroblob(100)", "key = 'text'", "name = 'y'", "name = ''",
+    "type = x'FF'",
+  ]
+
+  @Test(arguments: rows) func `a damaged row gives an error or the content, never a trap`(_ row: String)
+    throws
+  {
+    try withTemporaryDirectory { directory in
+      let manager = try DatastoreManager(directory: directory)
+      let store = try manager.datastore(named: "store")
+      try store.createDocument(
+        from: DocumentRevision(
+          id: "a", body: [:], attachments: [Attachment(data: Self.content, name: "x", type: "")]))
+      try withDatabase(of: "store", in: directory) { try $0.execute("UPDATE attachments SET \(row)") }
+      var document = try store.document(withID: "a")
+      for attachment in document.attachments {
+        do {
+          #expect(try attachment.data() == Self.content)
+        } catch is DatastoreError {
+        }
+      }
+      document.body["n"] = 1
+      do { try store.updateDocument(from: document) } catch is DatastoreError {}
+      do { try store.compact() } catch is DatastoreError {}
+      _ = try store.checkIntegrity()
+    }
+  }
+
   @Test func `pieces are of bounded size`() throws {
     try withSaved { _, attachment, _ in
       var sizes: [Int] = []

@@ -29,7 +29,8 @@ import Testing
       #expect(count == 4)
       #expect(FileManager.default.contents(atPath: "\(path)/copy.jpg") == picture)
 
-      document.attachments["cat.jpg"] = Attachment(data: other, name: "cat.jpg", type: "image/jpeg")  // replaced
+      let purring = Attachment(data: other, name: "cat.jpg", type: "image/jpeg")
+      document.attachments["cat.jpg"] = purring  // replaced
       document.attachments["notes.txt"] = nil  // removed
       document = try store.updateDocument(from: document)
       #expect(document.attachments.names == ["cat.jpg"])

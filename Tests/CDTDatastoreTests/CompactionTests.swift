@@ -110,6 +110,7 @@ import Testing
     try withTemporaryDirectory { directory in
       var options = DatastoreOptions()
       options.busyTimeout = .seconds(3_600)
+      options.durability = .normal
       let manager = try DatastoreManager(directory: directory, options: options)
       let store = try manager.datastore(named: "store")
       try store.write { transaction in

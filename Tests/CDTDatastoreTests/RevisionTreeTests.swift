@@ -305,7 +305,13 @@ import Testing
       // Nothing is done by halves, also where the error is passed over.
       try store.write { transaction in
         #expect(datastoreError { try transaction.deleteDocument(withID: "a") }?.code == .invalidRevision)
-        let error = datastoreError { try transaction.resolveConflicts(for: "a") { _, leaves in leaves.last } }
+        let error = datastoreError {
+          try transaction.resolveConflicts(for: "a") { _, leaves in
+            var changed = leaves[1]
+            changed.body["n"] = 1
+            return changed
+          }
+        }
         #expect(error?.code == .invalidRevision)
       }
       #expect(try StoreState(store) == before)

@@ -46,10 +46,7 @@ package final class AttachmentFiles: Sendable {
     _ produce: (_ write: (UnsafeRawBufferPointer) throws -> Void) throws -> Void
   ) throws -> StagedFile {
     try checkOpen()
-    if FileSystem.kind(directory) == .nothing {
-      try FileSystem.makeDirectory(directory)
-      try FileSystem.synchronize("\(directory)/..")
-    }
+    if FileSystem.kind(directory) == .nothing { try FileSystem.makeDirectory(directory) }
     let file = try incomingFile()
     do {
       var hash = Insecure.SHA1()

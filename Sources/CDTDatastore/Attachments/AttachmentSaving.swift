@@ -16,18 +16,24 @@ struct AttachmentSaving {
     }
   }
 
-  /// Copies what takes long to copy, before the transaction begins.
+  /// How many attachments are copied ahead at most: each keeps a file open until the write is over.
+  private static let aheadLimit = 64
+
+  /// Copies what takes long to copy, before the transaction begins. What is more than can be is copied within it.
   func staged(_ attachments: Attachments) throws -> Attachments {
     var result = attachments
-    for attachment in attachments {
-      switch attachment.content {
-      case .file: result[attachment.name] = attachment.with(try files.stage(attachment))
-      case .saved(let saved) where !saved.files.isSameDirectory(as: files):
-        result[attachment.name] = attachment.with(try files.stage(attachment))
-      case .data, .staged, .saved: break
-      }
+    for attachment in attachments.lazy.filter(takesLong).prefix(Self.aheadLimit) {
+      result[attachment.name] = attachment.with(try files.stage(attachment))
     }
     return result
+  }
+
+  private func takesLong(_ attachment: Attachment) -> Bool {
+    switch attachment.content {
+    case .file: true
+    case .saved(let saved): !saved.files.isSameDirectory(as: files)
+    case .data, .staged: false
+    }
   }
 
   /// Saves the content of each attachment.
