@@ -11,6 +11,8 @@ package final class Connection {
   /// `nil` once the connection is closed.
   private(set) var handle: OpaquePointer?
   private var statements = StatementCache()
+  /// The table `memory_rows`, once it has been asked for.
+  private var memory: MemoryTable?
 
   /// Opens a database file.
   ///
@@ -120,6 +122,17 @@ package final class Connection {
     let statement = try statement("ATTACH ?1 AS \(name)")
     try statement.bind(Self.plain(path), at: 1)
     try statement.run()
+  }
+
+  /// The table through which statements read rows in memory, made when it is first asked for.
+  func memoryTable() throws(SQLiteError) -> MemoryTable {
+    if let memory { return memory }
+    guard let handle else { throw .closed(nil) }
+    let made = MemoryTable()
+    let code = made.register(on: handle)
+    guard code == SQLITE_OK else { throw error(code, sql: nil) }
+    memory = made
+    return made
   }
 
   // MARK: Transactions

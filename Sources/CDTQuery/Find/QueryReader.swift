@@ -30,6 +30,7 @@ package final class QueryReader: @unchecked Sendable {
   package func begin(indexFile: String?) throws -> Snapshot {
     if let indexFile, !isAttached {
       try connection.attach(path: indexFile, as: IndexFile.schema)
+      try connection.execute("PRAGMA \(IndexFile.schema).cache_size = -65536")
       isAttached = true
     }
     try connection.execute("BEGIN")
