@@ -32,12 +32,18 @@ extension WriteTransaction {
   private func create(id: String, body: BodyText, attachments: Attachments) throws -> NewRevision {
     try DocumentID.check(id)
     return try use { connection in
+      let writing = DocumentWriting(connection: connection)
+      // Most documents are new, so they are not looked for first; but attachments are saved once only.
+      if attachments.isEmpty {
+        let first = try revision(after: nil, isDeleted: false, body: body, attachments: [], known: [])
+        if try writing.insert(id: id, first) { return first }
+        returnSequence()
+      }
       let existing = try DocumentRow.find(id, on: connection)
       if let existing, !existing.isDeleted { throw DatastoreError.documentExists(id) }
       let new = try revision(
         after: existing?.revision, isDeleted: false, body: body, attachments: attachments, known: [])
-      let writing = DocumentWriting(connection: connection)
-      if let existing { try writing.graft(new, onto: existing) } else { try writing.insert(id: id, new) }
+      if let existing { try writing.graft(new, onto: existing) } else { _ = try writing.insert(id: id, new) }
       return new
     }
   }

@@ -13,7 +13,10 @@ class Condition: @unchecked Sendable {
     switch clause {
     case .always: return Condition()
     case .never: return Complement(Condition())
-    case .and(let clauses): return Conjunction(compile(clauses, names: &names, isDocument: isDocument))
+    case .and(let clauses):
+      // Patterns cost most, so they are asked last.
+      let ordered = clauses.filter { !$0.isPattern } + clauses.filter(\.isPattern)
+      return Conjunction(compile(ordered, names: &names, isDocument: isDocument))
     case .or(let clauses): return Disjunction(compile(clauses, names: &names, isDocument: isDocument))
     case .not(let clause): return Complement(compile(clause, names: &names, isDocument: isDocument))
     case .field(let path, let predicate):
@@ -112,5 +115,11 @@ private final class DocumentFieldCondition: Condition, @unchecked Sendable {
 
   override func holds(_ document: inout DocumentView) throws(MatchFailure) -> Bool {
     try test.holds(string: field == .id ? document.id : document.revision)
+  }
+}
+
+extension Clause {
+  fileprivate var isPattern: Bool {
+    if case .field(_, .regex) = self { true } else { false }
   }
 }
