@@ -22,26 +22,31 @@ enum TextIndexTable {
   }
 
   /// Puts a document's words in place of those it had.
+  ///
+  /// - Returns: How many bytes of text they are.
   static func replace(
-    _ entry: IndexCatalog.Entry, document: Int64, id: String, sequence: Int64, body: [UInt8],
+    _ entry: IndexCatalog.Entry, document: Int64, id: UnsafeRawBufferPointer, sequence: Int64,
+    body: JSONBytes,
     on connection: Connection
-  ) throws {
+  ) throws -> Int {
     let fields = entry.definition.fields
     let values = (1...fields.count + 3).map { "?\($0)" }.joined(separator: ", ")
     let columns =
       fields.indices.map { TextProgram.column($0, of: fields.count) } + ["id", "sequence", "rowid"]
     let statement = try connection.statement(
       "INSERT OR REPLACE INTO \(name(entry.number)) (\(columns.joined(separator: ", "))) VALUES (\(values))")
+    var size = 0
     for (number, field) in fields.enumerated() {
-      let texts = body.withUnsafeBytes { TextContext.texts(of: field.fieldPath, in: JSONBytes($0)) }
-      try statement.bind(text: Array(texts.joined(separator: [UInt8(ascii: "\n")])), at: number + 1)
+      let texts = TextContext.texts(of: field.fieldPath, in: body)
+      let text = Array(texts.joined(separator: [UInt8(ascii: "\n")]))
+      size += text.count
+      try statement.bind(text: text, at: number + 1)
     }
-    var id = id
-    let idText = id.withUTF8 { TextContext.searchable(UnsafeRawBufferPointer($0)) }
-    try statement.bind(text: idText, at: fields.count + 1)
+    try statement.bind(text: TextContext.searchable(id), at: fields.count + 1)
     try statement.bind(sequence, at: fields.count + 2)
     try statement.bind(document, at: fields.count + 3)
     try statement.run()
+    return size
   }
 
   /// Removes the words of a document.
