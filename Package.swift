@@ -47,12 +47,21 @@ let package = Package(
       ],
       swiftSettings: settings),
 
+    // What tests run as another process; no products.
+    .executableTarget(
+      name: "store-worker", dependencies: ["CDTQuery"], path: "Tests/Support/StoreWorker",
+      swiftSettings: settings),
+    .executableTarget(
+      name: "crashtest", dependencies: ["CDTDatastore", "JSON"], path: "Tests/Support/crashtest",
+      swiftSettings: settings),
+
     .testTarget(name: "JSONTests", dependencies: ["JSON"], swiftSettings: settings),
     .testTarget(name: "SQLiteTests", dependencies: ["CSQLite", "SQLite"], swiftSettings: settings),
     .testTarget(
       name: "CDTDatastoreTests",
       dependencies: [
-        "CDTDatastore", "CDTQuery", "JSON", "SQLite", .product(name: "Crypto", package: "swift-crypto"),
+        "CDTDatastore", "CDTQuery", "JSON", "SQLite", "crashtest",
+        .product(name: "Crypto", package: "swift-crypto"),
       ],
       exclude: ["Fixtures"], swiftSettings: settings),
     .testTarget(

@@ -27,6 +27,8 @@ public final class Datastore: Sendable {
   private let identity: FileIdentity?
   /// The contents of attachments.
   package let attachmentFiles: AttachmentFiles
+  /// Those who wait for commits.
+  let changeListeners = ChangeListeners()
   private let writer: WriterLock
   private let readers: ConnectionPool<CoreReader>
   private let lifetime = Mutex(Lifetime())
@@ -72,6 +74,7 @@ public final class Datastore: Sendable {
       return lifetime.extensions
     }
     for each in extensions.values { each.close() }
+    changeListeners.close()
     attachmentFiles.close()
     readers.close()
     writer.close()
@@ -141,11 +144,20 @@ public final class Datastore: Sendable {
     try checkOpen()
     do {
       return try readers.withReader { try body($0.connection) }
-    } catch let error as SQLiteError {
+    } catch {
+      guard let failure = fileFailure(error) else { throw error }
+      // What was closed or deleted meanwhile is not damaged.
       try checkOpen()
       guard hasFile else { throw DatastoreError.closed(name) }
-      throw DatastoreError(error, path: databasePath)
+      throw failure
     }
+  }
+
+  /// The error as the datastore's, when it is one of the file; `nil` for one of what was asked.
+  private func fileFailure(_ error: any Error) -> DatastoreError? {
+    if let error = error as? SQLiteError { return DatastoreError(error, path: databasePath) }
+    guard let error = error as? DatastoreError, [.io, .corrupt].contains(error.code) else { return nil }
+    return error
   }
 
   func reading(_ connection: Connection) -> DocumentReading {

@@ -94,6 +94,12 @@ extension DatastoreError {
       .notFound, documentID: id, "document \(quoted(id)) is deleted; create it again to use the id")
   }
 
+  static func revisionDeleted(_ revision: RevisionID, of id: String) -> DatastoreError {
+    DatastoreError(
+      .notFound, documentID: id,
+      "revision \(revision) of document \(quoted(id)) is deleted already; delete one that lives")
+  }
+
   static func noSuchRevision(_ revision: RevisionID, of id: String) -> DatastoreError {
     DatastoreError(
       .notFound, documentID: id,
@@ -164,11 +170,11 @@ extension DatastoreError {
     )
   }
 
-  static func missingAttachment(_ name: String, _ path: String, _ reason: String) -> DatastoreError {
+  static func missingAttachment(_ name: String, _ path: String) -> DatastoreError {
     DatastoreError(
-      .corrupt,
-      "the content of attachment \(quoted(name)) can't be read at \(path): \(reason); read the document again, or "
-        + "restore the file from a backup")
+      .notFound,
+      "the content of attachment \(quoted(name)) is not at \(path); read the document again, or restore the file "
+        + "from a backup")
   }
 
   static func damagedAttachment(_ name: String, _ path: String) -> DatastoreError {
@@ -178,10 +184,9 @@ extension DatastoreError {
         + "the attachment again")
   }
 
-  static func generationTooHigh(_ parent: RevisionID?) -> DatastoreError {
+  static func generationTooHigh(_ parent: RevisionID) -> DatastoreError {
     DatastoreError(
-      .invalidRevision,
-      "no generation can follow \(parent?.description ?? "the last"); create the document anew")
+      .invalidRevision, "no generation can follow \(parent); create the document anew")
   }
 
   static func newerFormat(_ path: String, version: Int64, known: Int64) -> DatastoreError {
@@ -216,6 +221,11 @@ extension DatastoreError {
     isFull
       ? DatastoreError(.full, "can't \(action) \(path): the disk is full; free some space")
       : DatastoreError(.io, "can't \(action) \(path): \(reason); check the path and its permissions")
+  }
+
+  package static func indexesBusy(_ directory: String) -> DatastoreError {
+    DatastoreError(
+      .busy, "another process is changing the indexes in \(directory); try again when it is done")
   }
 
   /// What an error of SQLite means to a user of the store.

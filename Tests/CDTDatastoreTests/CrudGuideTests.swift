@@ -33,6 +33,11 @@ import Testing
       #expect(found.body["tags"]?[0] == "shop")
       #expect(found == milk)
 
+      var bare = DocumentRevision(id: "bare")
+      #expect(bare.body == [:] && !bare.hasBody)
+      bare.body = [:]
+      #expect(bare.hasBody)
+
       let several = try tasks.documents(withIDs: ["milk", "bread", "water"])
       let living = several.filter { !$0.isDeleted }
       #expect(living.map(\.id) == ["milk", "bread"])
@@ -52,19 +57,9 @@ import Testing
       #expect(task.revision?.generation == 2)
       #expect(try tasks.document(withID: "milk").body == ["description": "Buy milk", "completed": true])
 
-      func complete(_ id: String) throws {
-        while true {
-          var task = try tasks.document(withID: id)
-          task.body["completed"] = true
-          do {
-            try tasks.updateDocument(from: task)
-            return
-          } catch let error as DatastoreError where error.code == .conflict {
-            continue
-          }
-        }
+      try tasks.updateDocument(withID: "bread") { task in
+        task.body["completed"] = true
       }
-      try complete("bread")
       #expect(try tasks.document(withID: "bread").body == ["completed": true])
 
       try tasks.deleteDocument(from: task)  // only if it is still current
@@ -84,6 +79,13 @@ import Testing
         from: DocumentRevision(id: "water", encoding: Task(description: "Water the plants")))
       let task = try saved.decode(Task.self)
       #expect(task.description == "Water the plants")
+
+      try tasks.updateDocument(withID: "water") { document in
+        var task = try document.decode(Task.self)
+        task.completed = true
+        document.body = try JSONObject(encoding: task)
+      }
+      #expect(try tasks.document(withID: "water").body["completed"] == true)
     }
   }
 
@@ -101,6 +103,12 @@ import Testing
         let then = try tasks.document(withID: "a", revision: first)
         #expect(then.body == ["hello": "world"])
       }
+
+      let report = try tasks.compact()
+      print(report.revisions, report.attachments, report.bytesFreed)
+      let oldest = try tasks.revisionHistory(of: document).last
+      #expect(oldest?.hasBody == false)
+      #expect(report.revisions == 1)
     }
   }
 
@@ -158,6 +166,16 @@ import Testing
     }
   }
 
+  @Test func localDocuments() throws {
+    try withTemporaryDatastore { tasks in
+      try tasks.setLocalDocument(["last": 7], withID: "checkpoint")
+      let checkpoint = try tasks.localDocument(withID: "checkpoint")
+      #expect(checkpoint?["last"] == 7)
+      try tasks.setLocalDocument(nil, withID: "checkpoint")  // removed
+      #expect(try tasks.localDocument(withID: "checkpoint") == nil)
+    }
+  }
+
   @Test func errors() throws {
     try withTemporaryDatastore { tasks in
       do {
@@ -172,18 +190,7 @@ import Testing
   }
 
   @Test func `every example of the page is code of this file`() throws {
-    func lines(_ text: String) -> [String] {
-      text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
-    }
-    let source = lines(try String(contentsOf: URL(filePath: #filePath), encoding: .utf8))
-    let blocks = try documentation("crud.md").components(separatedBy: "```swift\n").dropFirst()
-    #expect(blocks.count > 10)
-    for block in blocks {
-      let code = block.components(separatedBy: "\n```").first ?? ""
-      let example = lines(code)
-      let isHere = source.indices.contains { source[$0...].starts(with: example) }
-      #expect(isHere && !example.isEmpty, "\(code)")
-    }
+    try expectExamples(of: "crud.md", in: #filePath, atLeast: 15)
   }
 
   @Test func `every code of an error is in the page with its status`() throws {

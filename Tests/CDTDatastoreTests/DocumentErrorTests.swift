@@ -227,7 +227,7 @@ import Testing
   static let statuses: [Status] =
     [
       DatastoreError.Code.invalidName, .invalidID, .invalidRevision, .invalidBody, .missingBody, .reservedKey,
-      .invalidImport,
+      .invalidImport, .invalidAttachment, .invalidResolution,
     ].map { Status(code: $0, status: 400) }
     + [.closed, .nestedWrite, .busy, .corrupt, .newerFormat, .io].map { Status(code: $0, status: 500) }
     + [

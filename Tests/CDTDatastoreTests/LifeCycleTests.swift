@@ -114,11 +114,11 @@ import Testing
     try withTemporaryDirectory { directory in
       let manager = try DatastoreManager(directory: directory)
       let seen = Mutex<[ObjectIdentifier]>([])
-      onThreads(8) { _ in
+      onThreads(64) { _ in
         guard let store = try? manager.datastore(named: "store") else { return }
         seen.withLock { $0.append(ObjectIdentifier(store)) }
       }
-      #expect(seen.withLock { $0.count } == 8)
+      #expect(seen.withLock { $0.count } == 64)
       #expect(Set(seen.withLock { $0 }).count == 1)
     }
   }
@@ -146,7 +146,7 @@ import Testing
   @Test func `closing releases every file handle`() throws {
     try withTemporaryDirectory { directory in
       let manager = try DatastoreManager(directory: directory)
-      for round in 0..<100 {
+      for round in 0..<1_000 {
         let store = try manager.datastore(named: "store")
         try store.createDocument(from: DocumentRevision(id: "\(round)", body: [:]))
         #expect(try store.documentCount == round + 1)

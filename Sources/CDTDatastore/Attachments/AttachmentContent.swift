@@ -14,11 +14,17 @@ enum AttachmentContent: Sendable, Hashable {
   func forEachChunk(of name: String, _ body: (UnsafeRawBufferPointer) throws -> Void) throws {
     switch self {
     case .data(let data): try data.withUnsafeBytes { if !$0.isEmpty { try body($0) } }
-    case .file(let path): try FileChunks.read(path, missing: { .missingSource(path, of: name, $0) }, body)
-    case .staged(let staged):
-      try FileChunks.read(staged.path, missing: { .missingSource(staged.path, of: name, $0) }, body)
+    case .file(let path): try Self.readSource(path, of: name, body)
+    case .staged(let staged): try Self.readSource(staged.path, of: name, body)
     case .saved(let saved): try saved.forEachChunk(of: name, body)
     }
+  }
+
+  private static func readSource(
+    _ path: String, of name: String, _ body: (UnsafeRawBufferPointer) throws -> Void
+  ) throws {
+    try FileChunks.read(
+      path, failure: { .missingSource(path, of: name, String(cString: strerror($0))) }, body)
   }
 
   /// - Throws: ``DatastoreError`` when a saved file is not what was saved.
@@ -46,7 +52,8 @@ struct SavedContent: Sendable, Hashable {
     var hash = Insecure.SHA1()
     var count: Int64 = 0
     let path = files.path(of: key)
-    try FileChunks.read(path, missing: { .missingAttachment(name, path, $0) }) { chunk in
+    let failure = { $0 == ENOENT ? .missingAttachment(name, path) : FileSystem.error("read", path, $0) }
+    try FileChunks.read(path, failure: failure) { chunk in
       hash.update(bufferPointer: chunk)
       count += Int64(chunk.count)
       guard count <= length else { throw DatastoreError.damagedAttachment(name, path) }
@@ -70,13 +77,13 @@ struct SavedContent: Sendable, Hashable {
 enum FileChunks {
   private static let size = 256 * 1024
 
-  /// - Parameter missing: The error for a file that can't be opened, with the system's reason.
+  /// - Parameter failure: The error for a file that can't be read, by the system's code.
   static func read(
-    _ path: String, missing: (String) -> DatastoreError, _ body: (UnsafeRawBufferPointer) throws -> Void
+    _ path: String, failure: (Int32) -> DatastoreError, _ body: (UnsafeRawBufferPointer) throws -> Void
   ) throws {
     guard !path.utf8.contains(0) else { throw DatastoreError.invalidPath(path) }
     let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { throw missing(String(cString: strerror(errno))) }
+    guard descriptor >= 0 else { throw failure(errno) }
     defer { close(descriptor) }
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 16)
     defer { buffer.deallocate() }
@@ -84,7 +91,7 @@ enum FileChunks {
       let count = Glibc.read(descriptor, buffer.baseAddress, size)
       if count < 0 {
         if errno == EINTR { continue }
-        throw missing(String(cString: strerror(errno)))
+        throw failure(errno)
       }
       if count == 0 { return }
       try body(UnsafeRawBufferPointer(rebasing: buffer[..<count]))

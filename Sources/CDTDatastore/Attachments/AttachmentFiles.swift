@@ -46,24 +46,28 @@ package final class AttachmentFiles: Sendable {
     _ produce: (_ write: (UnsafeRawBufferPointer) throws -> Void) throws -> Void
   ) throws -> StagedFile {
     try checkOpen()
-    if FileSystem.kind(directory) == .nothing {
-      try FileSystem.makeDirectory(directory)
-      try FileSystem.synchronize("\(directory)/..")
-    }
-    let file = try WritableFile(creating: "\(directory)/\(Self.incoming)\(UUID().uuidString)")
-    try file.lock()
-    var hash = Insecure.SHA1()
+    if FileSystem.kind(directory) == .nothing { try FileSystem.makeDirectory(directory) }
+    let file = try incomingFile()
     do {
+      var hash = Insecure.SHA1()
       try produce { chunk in
         hash.update(bufferPointer: chunk)
         try file.write(chunk)
       }
       try file.synchronize()
+      return StagedFile(file, key: Array(hash.finalize()), length: file.length)
     } catch {
       file.remove()
       throw error
     }
-    return StagedFile(file, key: Array(hash.finalize()), length: file.length)
+  }
+
+  /// A new file with a lock on it. A sweep that comes between the two takes the file; then another is made.
+  private func incomingFile() throws(DatastoreError) -> WritableFile {
+    while true {
+      let file = try WritableFile(creating: "\(directory)/\(Self.incoming)\(UUID().uuidString)")
+      if file.lock(), file.hasName { return file }
+    }
   }
 
   /// Gives a staged file the name of its content, in place of one that may be there and be damaged.
@@ -71,9 +75,19 @@ package final class AttachmentFiles: Sendable {
     try staged.rename(to: path(of: staged.key))
   }
 
-  /// Whether content is there, by its length.
-  func has(_ key: [UInt8], length: Int64) -> Bool {
-    FileSystem.length(of: path(of: key)) == length
+  /// Whether content is there, undamaged: all of it is read.
+  func isSound(_ key: [UInt8], length: Int64) -> Bool {
+    guard FileSystem.length(of: path(of: key)) == length else { return false }
+    var hash = Insecure.SHA1()
+    let isRead: Void? = try? FileChunks.read(
+      path(of: key), failure: { FileSystem.error("read", path(of: key), $0) }
+    ) { hash.update(bufferPointer: $0) }
+    return isRead != nil && hash.finalize().elementsEqual(key)
+  }
+
+  /// Whether both look after the same files, as those of a datastore do that was closed and opened again.
+  func isSameDirectory(as other: AttachmentFiles) -> Bool {
+    self === other || directory.hasSameBytes(as: other.directory)
   }
 
   /// Makes sure that new names are on disk.
@@ -89,13 +103,11 @@ package final class AttachmentFiles: Sendable {
     var removed = 0
     for name in try FileSystem.names(in: directory) {
       let path = "\(directory)/\(name)"
-      let isLeft: Bool
       if let key = Self.key(named: name) {
-        isLeft = try !isWanted(key)
-      } else {
-        isLeft = name.hasPrefix(Self.incoming) && !WritableFile.isLocked(path)
+        if try !isWanted(key), unlink(path) == 0 { removed += 1 }
+      } else if name.utf8.starts(with: Self.incoming.utf8), WritableFile.removeUnlocked(path) {
+        removed += 1
       }
-      if isLeft, unlink(path) == 0 { removed += 1 }
     }
     return removed
   }
@@ -115,9 +127,12 @@ package final class AttachmentFiles: Sendable {
   static func replaceFile(
     _ path: String, _ produce: (_ write: (UnsafeRawBufferPointer) throws -> Void) throws -> Void
   ) throws {
-    let file = try WritableFile(creating: "\(path).\(UUID().uuidString)")
+    guard !path.utf8.contains(0) else { throw DatastoreError.invalidPath(path) }
+    let folder = path.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(path[...$0]) } ?? ""
+    let file = try WritableFile(creating: "\(folder).\(UUID().uuidString)")
     do {
       try produce { try file.write($0) }
+      try file.synchronize()
       try FileSystem.rename(file.path, to: path)
     } catch {
       file.remove()
@@ -185,16 +200,23 @@ private final class WritableFile: Sendable {
 
   var length: Int64 { written.load(ordering: .relaxed) }
 
-  func lock() throws(DatastoreError) {
-    guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { throw FileSystem.error("lock", path, errno) }
+  /// Locks the file, unless someone else has.
+  func lock() -> Bool {
+    flock(descriptor, LOCK_EX | LOCK_NB) == 0
   }
 
-  /// Whether some process has the file locked.
-  static func isLocked(_ path: String) -> Bool {
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+  /// Whether the file has not been removed.
+  var hasName: Bool {
+    var status = stat()
+    return fstat(descriptor, &status) == 0 && status.st_nlink > 0
+  }
+
+  /// Removes a file that nobody has locked, and nobody can lock meanwhile.
+  static func removeUnlocked(_ path: String) -> Bool {
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW)
     guard descriptor >= 0 else { return false }
     defer { close(descriptor) }
-    return flock(descriptor, LOCK_SH | LOCK_NB) != 0
+    return flock(descriptor, LOCK_EX | LOCK_NB) == 0 && unlink(path) == 0
   }
 
   func write(_ bytes: UnsafeRawBufferPointer) throws {
@@ -203,9 +225,7 @@ private final class WritableFile: Sendable {
       let count = Glibc.write(descriptor, rest.baseAddress, rest.count)
       if count < 0 {
         if errno == EINTR { continue }
-        let failure = errno
-        remove()
-        throw FileSystem.error("write", path, failure)
+        throw FileSystem.error("write", path, errno)
       }
       written.add(Int64(count), ordering: .relaxed)
       rest = UnsafeRawBufferPointer(rebasing: rest[count...])

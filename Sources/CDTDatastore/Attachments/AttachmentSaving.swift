@@ -16,18 +16,24 @@ struct AttachmentSaving {
     }
   }
 
-  /// Copies what takes long to copy, before the transaction begins.
+  /// How many attachments are copied ahead at most: each keeps a file open until the write is over.
+  private static let aheadLimit = 64
+
+  /// Copies what takes long to copy, before the transaction begins. What is more than can be is copied within it.
   func staged(_ attachments: Attachments) throws -> Attachments {
     var result = attachments
-    for attachment in attachments {
-      switch attachment.content {
-      case .file: result[attachment.name] = attachment.with(try files.stage(attachment))
-      case .saved(let saved) where saved.files !== files:
-        result[attachment.name] = attachment.with(try files.stage(attachment))
-      case .data, .staged, .saved: break
-      }
+    for attachment in attachments.lazy.filter(takesLong).prefix(Self.aheadLimit) {
+      result[attachment.name] = attachment.with(try files.stage(attachment))
     }
     return result
+  }
+
+  private func takesLong(_ attachment: Attachment) -> Bool {
+    switch attachment.content {
+    case .file: true
+    case .saved(let saved): !saved.files.isSameDirectory(as: files)
+    case .data, .staged: false
+    }
   }
 
   /// Saves the content of each attachment.
@@ -58,17 +64,21 @@ struct AttachmentSaving {
     return (row, isNew)
   }
 
+  /// - Returns: What tells the content, and whether its name may not be on disk yet.
   private func save(_ attachment: Attachment) throws -> (key: [UInt8], length: Int64, isNew: Bool) {
     switch attachment.content {
-    case .saved(let saved) where saved.files === files:
-      guard files.has(saved.key, length: saved.length) else {
-        throw DatastoreError.damagedAttachment(attachment.name, files.path(of: saved.key))
+    case .saved(let saved) where saved.files.isSameDirectory(as: files):
+      let path = files.path(of: saved.key)
+      guard let length = FileSystem.length(of: path) else {
+        throw DatastoreError.missingAttachment(attachment.name, path)
       }
+      guard length == saved.length else { throw DatastoreError.damagedAttachment(attachment.name, path) }
       return (saved.key, saved.length, false)
     case .data(let data):
       let key = Array(Insecure.SHA1.hash(data: data))
-      if files.has(key, length: Int64(data.count)) { return (key, Int64(data.count), false) }
-    case .staged(let staged) where staged.path.hasPrefix(files.directory + "/"):
+      // It is at hand, so a damaged file is not relied on but replaced.
+      if files.isSound(key, length: Int64(data.count)) { return (key, Int64(data.count), true) }
+    case .staged(let staged) where staged.path.utf8.starts(with: "\(files.directory)/".utf8):
       try files.publish(staged)
       return (staged.key, staged.length, true)
     case .saved, .file, .staged: break

@@ -29,78 +29,75 @@ extension Datastore {
     var report = CompactionReport()
     let before = FileSystem.size(of: directory)
     try forgetBodies(&report)
-    report.attachments = try write { try $0.sweepAttachments() }
-    try withWriter { writer in try Self.releasePages(writer.connection) }
+    report.attachments = try write { transaction in
+      // A file must not go before the commits that refer to it no longer are on disk, whatever the durability.
+      try FileSystem.synchronize("\(databasePath)-wal")
+      return try transaction.sweepAttachments()
+    }
+    while try withWriter({ try Self.releasePages($0.connection) }) {}
+    try withWriter { try Self.cutLog($0.connection) }
     report.bytesFreed = max(0, before - FileSystem.size(of: directory))
     return report
   }
 
-  /// How many documents one transaction goes through, and how many pages.
-  private static let batch: Int64 = 2_000
+  /// How many revisions one transaction goes through, and how many pages: the log that it fills takes a few megabytes, so
+  /// that compaction can make room where there is hardly any.
+  private static let batch: Int64 = 500
 
   private func forgetBodies(_ report: inout CompactionReport) throws {
-    var last: Int64 = 0
-    while true {
-      let (next, count) = try write { try $0.forgetBodies(after: last, documents: Self.batch) }
-      report.revisions += count
-      guard let next else { return }
-      last = next
+    // Pages that are given back need not be overwritten with zeros first, which would take as much room again.
+    try withWriter { try $0.connection.execute("PRAGMA secure_delete = FAST") }
+    var last: RevisionKey?
+    repeat {
+      let keys = try write { try $0.forgetBodies(after: last, count: Self.batch) }
+      report.revisions += keys.count
+      last = keys.last
+    } while last != nil
+  }
+
+  /// Gives some free pages back; whether there may be more.
+  private static func releasePages(_ connection: Connection) throws -> Bool {
+    try connection.transaction(.immediate) {
+      let free = try connection.scalar("PRAGMA freelist_count")
+      guard free > 0 else { return false }
+      try connection.execute("PRAGMA incremental_vacuum(\(batch))")
+      return try connection.scalar("PRAGMA freelist_count") < free
     }
   }
 
-  private static func releasePages(_ connection: Connection) throws {
-    while try connection.scalar("PRAGMA freelist_count") > 0 {
-      let free = try connection.scalar("PRAGMA freelist_count")
-      try connection.execute("PRAGMA incremental_vacuum(\(batch))")
-      guard try connection.scalar("PRAGMA freelist_count") < free else { break }
-    }
-    // Readers may hold the log back; then the next compaction, or the last one to close, gives its space back.
+  /// Copies the log into the file, as far as readers let it. They are not waited for, as writers would have to wait too:
+  /// what they hold back, the next compaction gives back, or the last connection to close.
+  private static func cutLog(_ connection: Connection) throws {
+    let timeout = try connection.scalar("PRAGMA busy_timeout")
+    try connection.execute("PRAGMA busy_timeout = 0")
+    defer { try? connection.execute("PRAGMA busy_timeout = \(timeout)") }
     try? connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
   }
 }
 
 extension WriteTransaction {
-  /// Removes the bodies and attachments of the inner revisions of some documents.
+  /// Removes the bodies and attachments of some inner revisions.
   ///
-  /// - Returns: The number of the last of these documents, `nil` after the end; and how many bodies were removed.
-  fileprivate func forgetBodies(after number: Int64, documents: Int64) throws -> (next: Int64?, count: Int) {
+  /// - Returns: The keys of these revisions, in order.
+  fileprivate func forgetBodies(after last: RevisionKey?, count: Int64) throws -> [RevisionKey] {
     try use { connection in
-      let last = try Self.lastDocument(after: number, count: documents, on: connection)
-      guard let last else { return (nil, 0) }
-      let attachments = try connection.statement(
-        """
-        DELETE FROM attachments WHERE (document, revision) IN
-          (SELECT document, revision FROM revisions
-            WHERE document > ?1 AND document <= ?2 AND NOT leaf AND attachments > 0 AND body IS NOT NULL)
-        """)
-      try attachments.bind(number, at: 1)
-      try attachments.bind(last, at: 2)
-      try attachments.run()
-      let bodies = try connection.statement(
-        """
-        UPDATE revisions SET body = NULL, attachments = 0
-         WHERE document > ?1 AND document <= ?2 AND NOT leaf AND body IS NOT NULL
-        """)
-      try bodies.bind(number, at: 1)
-      try bodies.bind(last, at: 2)
-      try bodies.run()
-      return (last, Int(try connection.scalar("SELECT changes()")))
+      let keys = try RevisionKey.innerWithBody(after: last, count: count, on: connection)
+      for key in keys {
+        let attachments = try connection.statement(
+          "DELETE FROM attachments WHERE document = ?1 AND revision = ?2")
+        try attachments.bind(key.document, at: 1)
+        try attachments.bind(text: key.revision, at: 2)
+        try attachments.run()
+        let body = try connection.statement(
+          """
+          UPDATE revisions SET body = NULL, attachments = 0
+           WHERE document = ?1 AND generation = ?2 AND revision = ?3
+          """)
+        try key.bind(to: body)
+        try body.run()
+      }
+      return keys
     }
-  }
-
-  private static func lastDocument(
-    after number: Int64, count: Int64, on connection: Connection
-  ) throws -> Int64? {
-    let statement = try connection.statement(
-      """
-      SELECT max(document) FROM
-        (SELECT DISTINCT document FROM revisions WHERE document > ?1 ORDER BY document LIMIT ?2)
-      """)
-    defer { statement.reset() }
-    try statement.bind(number, at: 1)
-    try statement.bind(count, at: 2)
-    guard try statement.step(), !statement.isNull(0) else { return nil }
-    return statement.int64(0)
   }
 
   /// Removes the files that no revision refers to. Files come and go only under the write lock, which is held here.
@@ -115,5 +112,42 @@ extension WriteTransaction {
         return isWanted
       }
     }
+  }
+}
+
+/// The key of a row in `revisions`.
+private struct RevisionKey {
+  let document: Int64
+  let generation: Int64
+  /// As it is stored, whatever it is: going on from a key that was read as another might never end.
+  let revision: [UInt8]
+
+  /// The first inner revisions after a key that have a body.
+  static func innerWithBody(
+    after last: RevisionKey?, count: Int64, on connection: Connection
+  ) throws -> [RevisionKey] {
+    let statement = try connection.statement(
+      """
+      SELECT document, generation, revision FROM revisions
+       WHERE (document, generation, revision) > (?1, ?2, ?3) AND NOT leaf AND body IS NOT NULL
+       ORDER BY document, generation, revision LIMIT ?4
+      """)
+    defer { statement.reset() }
+    try (last ?? RevisionKey(document: 0, generation: 0, revision: [])).bind(to: statement)
+    try statement.bind(count, at: 4)
+    var keys: [RevisionKey] = []
+    while try statement.step() {
+      keys.append(
+        RevisionKey(
+          document: statement.int64(0), generation: statement.int64(1),
+          revision: statement.withBytes(2) { Array($0) }))
+    }
+    return keys
+  }
+
+  func bind(to statement: Statement) throws {
+    try statement.bind(document, at: 1)
+    try statement.bind(generation, at: 2)
+    try statement.bind(text: revision, at: 3)
   }
 }

@@ -1,12 +1,12 @@
 /// Decides what becomes of a conflicted document.
 ///
 /// ```swift
-/// struct KeepNewest: ConflictResolver {
+/// struct KeepLatest: ConflictResolver {
 ///   func resolve(documentID: String, conflicts: [DocumentRevision]) -> DocumentRevision? {
-///     conflicts.max { ($0.body["time"] ?? nil) < ($1.body["time"] ?? nil) }
+///     conflicts.max { ($0.body["time"]?.doubleValue ?? 0) < ($1.body["time"]?.doubleValue ?? 0) }
 ///   }
 /// }
-/// try store.resolveConflicts(for: "doc1", with: KeepNewest())
+/// try store.resolveConflicts(for: "doc1", with: KeepLatest())
 /// ```
 ///
 /// Source: `docs/conflicts.md`, Resolving.

@@ -72,11 +72,14 @@ extension WriteTransaction {
   ) throws -> DocumentRevision? {
     let leaves = try use { try DocumentReading(connection: $0, files: files).liveLeaves(of: id) }
     guard leaves.count > 1, let decision = try resolve(id, leaves) else { return nil }
-    guard let decisionID = decision.id, decisionID.utf8.elementsEqual(id.utf8),
+    guard let decisionID = decision.id, decisionID.utf8.elementsEqual(id.utf8), !decision.isDeleted,
       let kept = leaves.first(where: { $0.revision == decision.revision })
     else { throw DatastoreError.notAmongLeaves(decision, of: id) }
+    let others = leaves.filter { $0.revision != kept.revision }
+    // All of it or nothing, also for a caller who goes on after the error.
+    for other in others { _ = try other.revision?.childGeneration() }
     let stays = decision.says(theSameAs: kept) ? kept : try updateDocument(from: decision)
-    for leaf in leaves where leaf.revision != kept.revision { try deleteDocument(from: leaf) }
+    for other in others { try deleteDocument(from: other) }
     return stays
   }
 }

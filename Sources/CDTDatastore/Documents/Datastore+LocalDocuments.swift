@@ -9,13 +9,7 @@ extension Datastore {
   ///
   /// Source: `docs/crud.md`, Local documents.
   public func localDocument(withID id: String) throws -> JSONObject? {
-    try read { connection in
-      let statement = try connection.statement("SELECT body FROM local_documents WHERE id = ?1")
-      defer { statement.reset() }
-      try statement.bind(id, at: 1)
-      guard try statement.step() else { return nil }
-      return statement.withBytes(0) { JSONBytes($0).value(at: 0).objectValue }
-    }
+    try read { try reading($0).localDocument(withID: id) }
   }
 
   /// Saves the body of a local document, in place of the one before; `nil` removes it.
@@ -37,7 +31,22 @@ extension Datastore {
   }
 }
 
+extension DocumentReading {
+  func localDocument(withID id: String) throws -> JSONObject? {
+    let statement = try connection.statement("SELECT body FROM local_documents WHERE id = ?1")
+    defer { statement.reset() }
+    try statement.bind(id, at: 1)
+    guard try statement.step() else { return nil }
+    return try DocumentRevision.body(of: statement, column: 0, id: id)
+  }
+}
+
 extension WriteTransaction {
+  /// The body of a local document, as ``Datastore/localDocument(withID:)``.
+  public func localDocument(withID id: String) throws -> JSONObject? {
+    try use { try DocumentReading(connection: $0, files: files).localDocument(withID: id) }
+  }
+
   /// Saves or removes a local document, as ``Datastore/setLocalDocument(_:withID:)``.
   public func setLocalDocument(_ body: JSONObject?, withID id: String) throws {
     guard !id.isEmpty else { throw DatastoreError.invalidID(id) }

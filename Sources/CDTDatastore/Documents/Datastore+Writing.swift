@@ -20,6 +20,7 @@ extension Datastore {
         return (result, transaction.lastSequence)
       }
     }
+    changeListeners.didCommit()
     for each in extensions { each.didCommit(lastSequence: lastSequence) }
     return result
   }
@@ -44,8 +45,8 @@ extension Datastore {
   /// An id is made when there is none. A deleted document of that id is continued.
   ///
   /// - Returns: The revision with its ids.
-  /// - Throws: ``DatastoreError``: `.missingBody`, `.invalidID`, `.reservedKey`, `.invalidBody`, `.conflict` when the
-  ///   document exists.
+  /// - Throws: ``DatastoreError``: `.missingBody`, `.invalidID`, `.reservedKey`, `.invalidBody`, `.invalidAttachment`,
+  ///   `.conflict` when the document exists.
   @discardableResult
   public func createDocument(from revision: DocumentRevision) throws -> DocumentRevision {
     let revision = try staging(revision)
@@ -56,7 +57,7 @@ extension Datastore {
   ///
   /// - Returns: The new revision.
   /// - Throws: ``DatastoreError``: `.conflict` when the revision is no current leaf of the document, `.notFound`,
-  ///   `.missingBody`, `.reservedKey`, `.invalidBody`.
+  ///   `.missingBody`, `.reservedKey`, `.invalidBody`, `.invalidAttachment`.
   @discardableResult
   public func updateDocument(from revision: DocumentRevision) throws -> DocumentRevision {
     let revision = try staging(revision)
@@ -101,7 +102,8 @@ extension Datastore {
   /// Adds a tombstone to a revision. Where the document is conflicted, another leaf becomes the winner.
   ///
   /// - Returns: The tombstone.
-  /// - Throws: ``DatastoreError``: `.conflict` when the revision is no current leaf, `.notFound`.
+  /// - Throws: ``DatastoreError``: `.conflict` when the revision is no current leaf, `.notFound`, also for one that is a
+  ///   tombstone already.
   @discardableResult
   public func deleteDocument(from revision: DocumentRevision) throws -> DocumentRevision {
     try write { try $0.deleteDocument(from: revision) }

@@ -42,10 +42,11 @@ struct DocumentWriting {
     try AttachmentRow.insert(new.attachments, document: new.sequence, revision: new.id, on: connection)
   }
 
-  func isLeaf(_ revision: RevisionID, of row: DocumentRow) throws -> Bool {
-    if revision == row.revision { return true }
-    guard row.leaves > 1 else { return false }
-    return try losingLeaves(of: row).contains { $0.id == revision }
+  /// The leaf that has an id, if it is one's.
+  func leaf(_ revision: RevisionID, of row: DocumentRow) throws -> Leaf? {
+    if revision == row.revision { return Leaf(id: revision, isDeleted: row.isDeleted) }
+    guard row.leaves > 1 else { return nil }
+    return try losingLeaves(of: row).first { $0.id == revision }
   }
 
   /// The leaves that are not deleted, newest first, the winner among them.
@@ -141,7 +142,7 @@ struct DocumentWriting {
   func promote(_ leaf: RevisionID, of row: DocumentRow, to sequence: Int64) throws {
     let move = try connection.statement(
       """
-      UPDATE documents SET sequence = ?2, written = r.sequence, revision = r.revision, parent = r.parent,
+      UPDATE documents SET sequence = ?2, written = nullif(r.sequence, ?2), revision = r.revision, parent = r.parent,
              deleted = r.deleted, attachments = r.attachments, body = coalesce(r.body, '{}')
         FROM (SELECT * FROM revisions WHERE document = ?3 AND generation = ?4 AND revision = ?5) r
        WHERE documents.sequence = ?1

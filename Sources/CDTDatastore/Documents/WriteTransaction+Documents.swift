@@ -36,10 +36,26 @@ extension WriteTransaction {
       if let existing, !existing.isDeleted { throw DatastoreError.documentExists(id) }
       let new = try revision(
         after: existing?.revision, isDeleted: false, body: body, attachments: attachments, known: [])
-      let writing = DocumentWriting(connection: connection)
-      if let existing { try writing.graft(new, onto: existing) } else { try writing.insert(id: id, new) }
+      if let existing {
+        try Self.add(new, to: existing, id: id, on: connection)
+      } else {
+        try DocumentWriting(connection: connection).insert(id: id, new)
+      }
       return new
     }
+  }
+
+  /// Adds a child to a leaf. Where a replicator has brought the same edit without the history that led to it, the two are
+  /// joined.
+  private static func add(
+    _ new: NewRevision, to row: DocumentRow, id: String, on connection: Connection
+  ) throws {
+    guard let parent = new.parent, try TreeMerging.has(new.id, of: row, on: connection) else {
+      return try DocumentWriting(connection: connection).graft(new, onto: row)
+    }
+    let isJoined = try TreeMerging.merge(
+      [new.id, parent], of: id, on: connection, nextSequence: { new.sequence }, new: { _ in new })
+    guard isJoined else { throw DatastoreError.notALeaf(parent, of: id) }
   }
 
   /// Saves a change to a document, as ``Datastore/updateDocument(from:)``.
@@ -95,6 +111,7 @@ extension WriteTransaction {
       guard !row.isDeleted else { throw DatastoreError.documentDeleted(id) }
       return try DocumentWriting(connection: connection).liveLeaves(of: row)
     }
+    // A leaf that can have no child is the newest, so all of them are deleted or none.
     return try leaves.map { try delete($0, of: id) }
   }
 
@@ -114,7 +131,12 @@ extension WriteTransaction {
         throw DatastoreError.noSuchDocument(id)
       }
       let writing = DocumentWriting(connection: connection)
-      guard try writing.isLeaf(parent, of: row) else { throw DatastoreError.notALeaf(parent, of: id) }
+      guard let leaf = try writing.leaf(parent, of: row) else {
+        throw DatastoreError.notALeaf(parent, of: id)
+      }
+      if isDeleted, leaf.isDeleted {
+        throw row.isDeleted ? DatastoreError.documentDeleted(id) : .revisionDeleted(parent, of: id)
+      }
       var known: [AttachmentRow] = []
       if row.attachments > 0 || row.leaves > 1 {
         known = try AttachmentRow.find(document: row.number, revision: parent, on: connection)
@@ -123,7 +145,7 @@ extension WriteTransaction {
         after: parent, isDeleted: isDeleted, body: body,
         attachments: attachments ?? Attachments(known, in: files),
         known: known)
-      try writing.graft(new, onto: row)
+      try Self.add(new, to: row, id: id, on: connection)
       return new
     }
   }
@@ -133,10 +155,10 @@ extension WriteTransaction {
     after parent: RevisionID?, isDeleted: Bool, body: BodyText, attachments: Attachments,
     known: [AttachmentRow]
   ) throws -> NewRevision {
+    let generation = try parent?.childGeneration() ?? 1
     var rows: [AttachmentRow] = []
     if !attachments.isEmpty {
-      rows = try AttachmentSaving(files: files).rows(
-        for: attachments, known: known, generation: (parent?.generation ?? 0) + 1)
+      rows = try AttachmentSaving(files: files).rows(for: attachments, known: known, generation: generation)
     }
     let id = try RevisionDigest.revision(
       after: parent, isDeleted: isDeleted, attachments: rows.map(\.key), canonicalBody: body.canonical)

@@ -21,6 +21,7 @@ extension Datastore {
       var findings = try Self.databaseFindings(connection)
       guard findings.isEmpty else { return findings }
       findings += try treeFindings(connection)
+      findings += try Self.localFindings(connection)
       findings += try Self.strayFindings(connection)
       findings += try attachmentFindings(connection)
       return findings
@@ -44,9 +45,16 @@ extension Datastore {
     var findings: [IntegrityFinding] = []
     while try statement.step() {
       let id = statement.text(0)
-      guard let tree = try RevisionTree(of: id, on: connection) else { continue }
-      findings += tree.violations.map { IntegrityFinding(.tree, documentID: id, $0) }
-      findings += try Self.bodyFindings(of: id, number: tree.number, connection)
+      do {
+        guard let tree = try RevisionTree(of: id, on: connection) else {
+          findings.append(IntegrityFinding(.tree, documentID: id, "its id is no text that can be asked for"))
+          continue
+        }
+        findings += tree.violations.map { IntegrityFinding(.tree, documentID: id, $0) }
+        findings += try Self.bodyFindings(of: id, number: tree.number, connection)
+      } catch let error as DatastoreError where error.code == .corrupt {
+        findings.append(IntegrityFinding(.tree, documentID: id, error.message))
+      }
     }
     return findings
   }
@@ -65,14 +73,30 @@ extension Datastore {
     try statement.bind(number, at: 2)
     var findings: [IntegrityFinding] = []
     while try statement.step() {
-      let isSound = statement.withBytes(1) { text in
-        guard let normal = try? JSONText.normalize(text), normal.end == text.count else { return false }
-        return normal.text.elementsEqual(text)
-      }
-      if !isSound {
+      if !isSound(statement, column: 1) {
         findings.append(
           IntegrityFinding(.body, documentID: id, "the body of \(statement.text(0)) is not what was saved"))
       }
+    }
+    return findings
+  }
+
+  private static func isSound(_ row: Statement, column: Int) -> Bool {
+    row.withBytes(column) { text in
+      guard let normal = try? JSONText.normalize(text), normal.end == text.count else { return false }
+      return normal.text.elementsEqual(text)
+    }
+  }
+
+  private static func localFindings(_ connection: Connection) throws -> [IntegrityFinding] {
+    let statement = try connection.statement("SELECT id, body FROM local_documents ORDER BY id")
+    defer { statement.reset() }
+    var findings: [IntegrityFinding] = []
+    while try statement.step() {
+      guard !isSound(statement, column: 1) else { continue }
+      findings.append(
+        IntegrityFinding(
+          .body, documentID: statement.text(0), "the local document's body is not what was saved"))
     }
     return findings
   }
@@ -86,7 +110,11 @@ extension Datastore {
        WHERE NOT EXISTS (SELECT 1 FROM revisions r WHERE r.document = a.document AND r.revision = a.revision)
          AND NOT EXISTS (SELECT 1 FROM documents d WHERE d.number = a.document AND d.revision = a.revision)
       """)
+    let shared = try connection.scalar("SELECT count(*) - count(DISTINCT number) FROM documents")
     var findings: [IntegrityFinding] = []
+    if shared > 0 {
+      findings.append(IntegrityFinding(.tree, "\(shared) documents have the number of another"))
+    }
     if strays > 0 { findings.append(IntegrityFinding(.tree, "\(strays) revisions belong to no document")) }
     if rows > 0 {
       findings.append(IntegrityFinding(.attachment, "\(rows) attachments belong to no revision"))
@@ -108,8 +136,9 @@ extension Datastore {
         length: statement.int64(3), generation: Int(clamping: statement.int64(4)))
       do {
         try SavedContent(row, in: attachmentFiles).forEachChunk(of: row.name) { _ in }
-      } catch let error as DatastoreError {
-        findings.append(IntegrityFinding(.attachment, documentID: statement.text(5), error.message))
+      } catch let error as DatastoreError where error.code != .closed {
+        let id = statement.isNull(5) ? nil : statement.text(5)
+        findings.append(IntegrityFinding(.attachment, documentID: id, error.message))
       }
     }
     return findings

@@ -11,8 +11,7 @@ enum RevisionDigest {
   static func revision(
     after parent: RevisionID?, isDeleted: Bool, attachments: [[UInt8]] = [], canonicalBody: [UInt8]
   ) throws -> RevisionID {
-    let (generation, overflow) = (parent?.generation ?? 0).addingReportingOverflow(1)
-    guard !overflow else { throw DatastoreError.generationTooHigh(parent) }
+    let generation = try parent?.childGeneration() ?? 1
     var input: [UInt8] = []
     input.reserveCapacity(canonicalBody.count + 40)
     let parentText = Array((parent?.description ?? "").utf8)
@@ -35,5 +34,16 @@ enum RevisionDigest {
       }
       return count
     }
+  }
+}
+
+extension RevisionID {
+  /// The generation of the revisions that come from this one.
+  ///
+  /// - Throws: ``DatastoreError`` with the code `.invalidRevision` at the highest generation there is.
+  func childGeneration() throws(DatastoreError) -> Int {
+    let (next, overflow) = generation.addingReportingOverflow(1)
+    guard !overflow else { throw .generationTooHigh(self) }
+    return next
   }
 }

@@ -12,6 +12,8 @@ struct RevisionTree {
     let hasBody: Bool
     /// The number of attachments that the row tells, and of those there are.
     let attachments: (told: Int64, found: Int64)
+    /// The generation by which the row is found.
+    let generation: Int64
   }
 
   let number: Int64
@@ -27,16 +29,16 @@ struct RevisionTree {
       """
       SELECT revision, parent, coalesce(written, sequence), 1, deleted, 1, attachments,
              (SELECT count(*) FROM attachments a WHERE a.document = number AND a.revision = d.revision),
-             number, sequence, leaves
+             NULL, number, sequence, leaves
         FROM documents d WHERE id = ?1
       """)
     defer { document.reset() }
     try document.bind(id, at: 1)
     guard try document.step() else { return nil }
     winner = try Node(document)
-    number = document.int64(8)
-    sequence = document.int64(9)
-    leaves = document.int64(10)
+    number = document.int64(9)
+    sequence = document.int64(10)
+    leaves = document.int64(11)
     let revisions = try connection.statement(
       """
       SELECT revision, parent, sequence, leaf, deleted, body IS NOT NULL, attachments,
@@ -62,6 +64,7 @@ extension RevisionTree.Node {
     isDeleted = row.int64(4) != 0
     hasBody = row.int64(5) != 0
     attachments = (row.int64(6), row.int64(7))
+    generation = row.isNull(8) ? Int64(id.generation) : row.int64(8)
   }
 }
 
@@ -82,7 +85,9 @@ extension RevisionTree {
     let parents = Set(all.compactMap(\.parent))
     expect(known.count == all.count, "a revision is there twice")
     for node in all {
-      expect(1...sequence ~= node.sequence, "\(node.id) has the sequence \(node.sequence), after \(sequence)")
+      expect(
+        node.sequence >= 1 && node.sequence <= sequence,
+        "\(node.id) has the sequence \(node.sequence), after \(sequence)")
       if let parent = node.parent {
         expect(known.contains(parent), "the parent \(parent) of \(node.id) is missing")
         expect(parent.generation == node.id.generation - 1, "\(parent) can't be the parent of \(node.id)")
@@ -90,6 +95,8 @@ extension RevisionTree {
       expect(
         node.isLeaf != parents.contains(node.id), "\(node.id) is \(node.isLeaf ? "" : "not ")marked as a leaf"
       )
+      expect(
+        node.generation == Int64(node.id.generation), "\(node.id) is kept as generation \(node.generation)")
       expect(node.hasBody || !node.isLeaf, "the leaf \(node.id) has no body")
       expect(
         node.attachments.told == node.attachments.found,

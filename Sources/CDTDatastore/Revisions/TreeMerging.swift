@@ -8,8 +8,8 @@ import SQLite
 ///                                                      └ 2-x         a conflict
 /// ```
 ///
-/// Revisions that are known are left as they are, but for a parent that was not known: a tree does not depend on the order
-/// in which its revisions came.
+/// Revisions that are known are left as they are, but for a parent that was not known. So the tree, its leaves and its
+/// winner do not depend on the order in which revisions came; which of the inner ones have a body does.
 struct TreeMerging {
   private let connection: Connection
   private let writing: DocumentWriting
@@ -157,6 +157,7 @@ struct TreeMerging {
   }
 
   private func hasChild(_ revision: RevisionID) throws -> Bool {
+    guard revision.generation < Int.max else { return false }
     let statement = try connection.statement(
       "SELECT 1 FROM revisions WHERE document = ?1 AND generation = ?2 AND parent = ?3")
     defer { statement.reset() }

@@ -39,6 +39,8 @@ extension WriteTransaction {
     for (child, parent) in zip(history, history.dropFirst()) where parent.generation != child.generation - 1 {
       throw .generationGap(child, parent, of: id)
     }
+    // It could neither be changed nor deleted.
+    _ = try revision.childGeneration()
   }
 }
 
@@ -51,16 +53,17 @@ extension Datastore {
   /// ```
   ///
   /// The branch is grafted where its history meets the document's tree, and may make a conflict. A revision that is
-  /// known is left as it is, so inserting twice changes nothing, and a tree does not depend on the order in which its
-  /// revisions come. Attachments keep their content; their `generation` is the revision's.
+  /// known is left as it is, so inserting twice changes nothing; that holds for an ancestor of which only the id came, too:
+  /// its body is not taken later. A tree, its leaves and its winner do not depend on the order in which revisions come.
+  /// Attachments keep their content; their `generation` is the revision's.
   ///
   /// - Parameters:
   ///   - revision: The revision, with its ids. A tombstone needs no body.
   ///   - history: The ids from the revision's own back to its oldest known ancestor, each one generation below the
   ///     last; empty when no ancestor is known.
   /// - Returns: Whether anything was new.
-  /// - Throws: ``DatastoreError``: `.invalidRevision` for a history with a gap or of another revision; `.invalidID`,
-  ///   `.missingBody`, `.reservedKey`, `.invalidBody`.
+  /// - Throws: ``DatastoreError``: `.invalidRevision` for a history with a gap or of another revision, or the
+  ///   highest generation; `.invalidID`, `.missingBody`, `.reservedKey`, `.invalidBody`, `.invalidAttachment`.
   /// - Complexity: O(*h* log *n*), where *h* is the length of `history`.
   ///
   /// Source: `docs/conflicts.md`, Inserting revisions.

@@ -49,13 +49,15 @@ extension DocumentRevision {
       attachments = try Attachments(document: row.int64(6), revision: revision, on: connection, files: files)
     }
     self.init(
-      id: id, revision: revision, body: try Self.body(of: row, id: id), isDeleted: row.int64(2) != 0,
+      id: id, revision: revision, body: try Self.body(of: row, column: 4, id: id),
+      isDeleted: row.int64(2) != 0,
       attachments: attachments, sequence: row.int64(3))
   }
 
-  private static func body(of row: Statement, id: String) throws(DatastoreError) -> JSONObject? {
-    guard !row.isNull(4) else { return nil }
-    let value = row.withBytes(4) { text in
+  /// A body as it is stored; `nil` for none.
+  static func body(of row: Statement, column: Int, id: String) throws(DatastoreError) -> JSONObject? {
+    guard !row.isNull(column) else { return nil }
+    let value = row.withBytes(column) { text in
       // Stored text was validated, so its ends tell whether it still is what was stored.
       text.last == UInt8(ascii: "}") ? JSONBytes(text).value(at: 0) : .null
     }

@@ -17,7 +17,11 @@ enum FileSystem {
   static func makeDirectory(_ path: String) throws(DatastoreError) {
     // The system would take the path up to the NUL.
     guard !path.utf8.contains(0) else { throw .invalidPath(path) }
-    guard mkdir(path, 0o777) != 0 else { return }
+    guard mkdir(path, 0o777) != 0 else {
+      // What is written in it is on disk only when its name is. A parent that can't be read can't be synced either.
+      try? synchronize("\(path)/..")
+      return
+    }
     let failure = errno
     guard failure == EEXIST else { throw error("create", path, failure) }
     guard kind(path) == .directory else { throw .notADirectory(path) }
@@ -69,10 +73,6 @@ enum FileSystem {
       }
     }
     return total
-  }
-
-  static func unreadable(_ path: String, _ reason: String) -> DatastoreError {
-    .system("read", path, reason, isFull: false)
   }
 
   static func error(_ action: String, _ path: String, _ code: Int32) -> DatastoreError {

@@ -1,3 +1,4 @@
+package import CDTDatastore
 package import SQLite
 
 /// A connection that reads documents and indexes together, as one snapshot.
@@ -10,6 +11,8 @@ package final class QueryReader: @unchecked Sendable {
 
   package let connection: Connection
   private var isAttached = false
+  /// The index file that is attached. Another process may replace it.
+  package private(set) var indexFile: FileIdentity?
   private var known: (revision: Int64, catalog: IndexCatalog)?
 
   package init(_ connection: Connection) throws(SQLiteError) {
@@ -29,6 +32,7 @@ package final class QueryReader: @unchecked Sendable {
   /// - Parameter indexFile: The path of the index file, or `nil` when there is none.
   package func begin(indexFile: String?) throws -> Snapshot {
     if let indexFile, !isAttached {
+      self.indexFile = FileIdentity(indexFile)
       try connection.attach(path: indexFile, as: IndexFile.schema)
       isAttached = true
     }

@@ -16,6 +16,8 @@ package final class IndexManager: DatastoreExtension {
   private let tail = Mutex(TailCost())
   private let datastore: DatastoreAccess
   private let definitions: DefinitionFile
+  /// Held while the file is made or replaced, and while an index is created, emptied or deleted.
+  private let lock: IndexLock
 
   /// The path of the index file.
   package let path: String
@@ -24,6 +26,7 @@ package final class IndexManager: DatastoreExtension {
     self.datastore = datastore
     path = "\(directory)/\(IndexFile.name)"
     definitions = DefinitionFile(path: "\(directory)/indexes.json")
+    lock = IndexLock(directory: directory)
     readers = ConnectionPool(
       open: { try QueryReader(try datastore.openReader()) }, shut: { $0.connection.close() })
   }
@@ -67,7 +70,7 @@ package final class IndexManager: DatastoreExtension {
   package func repair(foundBy lease: ConnectionPool<QueryReader>.Lease) throws {
     try writer.withLock { writer in
       guard readers.isCurrent(lease) else { return }
-      try remake(&writer)
+      try remake(&writer, damaged: lease.reader.indexFile)
     }
   }
 
@@ -94,45 +97,57 @@ package final class IndexManager: DatastoreExtension {
   /// Creates or confirms an index and fills it.
   package func ensure(_ definition: IndexDefinition, isNamed: Bool) throws -> String {
     try withWriter { writer in
-      let catalog = try writer.catalog()
-      if let existing = catalog.entry(named: definition.name) {
-        guard existing.definition.isSame(as: definition) else {
-          throw QueryError.indexConflict(definition.name, existing: existing.definition)
-        }
-      } else if !isNamed, let same = catalog.entries.first(where: { $0.definition.isSame(as: definition) }) {
-        return same.definition.name
-      } else {
-        if definition.type == .text, let other = catalog.text {
-          throw QueryError.secondTextIndex(other.definition.name)
-        }
-        try writer.create(definition)
-        try definitions.save(try writer.catalog().entries.map(\.definition))
-      }
+      let name = try lock.withLock { try confirm(definition, isNamed: isNamed, writer) }
       _ = try writer.catchUp()
-      return definition.name
+      return name
     }
+  }
+
+  /// Creates an index unless it is there, and gives its name.
+  private func confirm(
+    _ definition: IndexDefinition, isNamed: Bool, _ writer: IndexWriter
+  ) throws -> String {
+    let catalog = try writer.catalog()
+    if let existing = catalog.entry(named: definition.name) {
+      guard existing.definition.isSame(as: definition) else {
+        throw QueryError.indexConflict(definition.name, existing: existing.definition)
+      }
+    } else if !isNamed, let same = catalog.entries.first(where: { $0.definition.isSame(as: definition) }) {
+      return same.definition.name
+    } else {
+      if definition.type == .text, let other = catalog.text {
+        throw QueryError.secondTextIndex(other.definition.name)
+      }
+      try writer.create(definition)
+      try definitions.save(try writer.catalog().entries.map(\.definition))
+    }
+    return definition.name
   }
 
   package func delete(named name: String) throws {
     try withWriter { writer in
-      let catalog = try writer.catalog()
-      guard let entry = catalog.entry(named: name) else {
-        throw QueryError.unknownIndex(name, known: catalog.entries.map(\.definition.name), at: "name")
+      try lock.withLock {
+        let catalog = try writer.catalog()
+        guard let entry = catalog.entry(named: name) else {
+          throw QueryError.unknownIndex(name, known: catalog.entries.map(\.definition.name), at: "name")
+        }
+        try definitions.save(catalog.entries.map(\.definition).filter { $0 != entry.definition })
+        try writer.delete(entry)
       }
-      try definitions.save(catalog.entries.map(\.definition).filter { $0 != entry.definition })
-      try writer.delete(entry)
     }
   }
 
   /// Empties every index, or the one named, and fills it again.
   package func rebuild(named name: String?) throws {
     try withWriter { writer in
-      let catalog = try writer.catalog()
-      if let name, catalog.entry(named: name) == nil {
-        throw QueryError.unknownIndex(name, known: catalog.entries.map(\.definition.name), at: "name")
-      }
-      for entry in catalog.entries where name == nil || entry.definition.name == name {
-        try writer.empty(entry)
+      try lock.withLock {
+        let catalog = try writer.catalog()
+        if let name, catalog.entry(named: name) == nil {
+          throw QueryError.unknownIndex(name, known: catalog.entries.map(\.definition.name), at: "name")
+        }
+        for entry in catalog.entries where name == nil || entry.definition.name == name {
+          try writer.empty(entry)
+        }
       }
       _ = try writer.catchUp()
     }
@@ -144,32 +159,51 @@ package final class IndexManager: DatastoreExtension {
       do {
         return try body(try opened(&writer))
       } catch let error where Self.isDamage(error) {
-        try remake(&writer)
+        try remake(&writer, damaged: writer?.identity)
         return try body(try opened(&writer))
       }
     }
   }
 
-  /// Discards the file and begins a new one with the definitions that were saved.
-  private func remake(_ writer: inout IndexWriter?) throws {
+  /// Discards a damaged file, unless another process has replaced it, and goes on with a new one.
+  private func remake(_ writer: inout IndexWriter?, damaged: FileIdentity?) throws {
     writer?.close()
     writer = nil
-    try IndexWriter.discard(path: path)
-    readers.renew()
+    try lock.withLock {
+      if let damaged, FileIdentity(path) == damaged { try IndexWriter.discard(path: path) }
+    }
     _ = try opened(&writer)
   }
 
   private func opened(_ writer: inout IndexWriter?) throws -> IndexWriter {
     if let writer, writer.hasFile(path) { return writer }
     writer?.close()
-    let isNew = !hasFile
-    let opened = try IndexWriter(path: path, datastore: datastore)
-    writer = opened
-    if isNew { readers.renew() }
-    for definition in try definitions.load() where try opened.catalog().entry(named: definition.name) == nil {
-      try opened.create(definition)
+    writer = nil
+    let opened = try lock.withLock {
+      let opened = try openOrMake()
+      let known = try opened.catalog()
+      for definition in try definitions.load() where known.entry(named: definition.name) == nil {
+        try opened.create(definition)
+      }
+      return opened
     }
+    writer = opened
+    // They may have the file open that was here before.
+    readers.renew()
     return opened
+  }
+
+  /// Opens the file, made anew from nothing when it is missing or can't be used; the lock is held.
+  private func openOrMake() throws -> IndexWriter {
+    if hasFile {
+      do {
+        return try IndexWriter(path: path, datastore: datastore)
+      } catch let error where Self.isDamage(error) {
+        try IndexWriter.discard(path: path)
+      }
+    }
+    try IndexWriter.make(path: path, storeID: datastore.storeID)
+    return try IndexWriter(path: path, datastore: datastore)
   }
 
   /// Whether an error means that the index file can't be used, so that it has to be built again.

@@ -10,10 +10,11 @@ struct IndexUpdater {
   private let connection: Connection
 
   /// How many documents one transaction takes in.
-  private static let batch = 20_000
+  private let batch: Int
 
-  init(_ connection: Connection) {
+  init(_ connection: Connection, batch: Int = 20_000) {
     self.connection = connection
+    self.batch = batch
   }
 
   struct Step {
@@ -43,8 +44,9 @@ struct IndexUpdater {
         try take(document, into: &changes[index])
       }
     }
-    let reached = documents.count < Self.batch ? last : documents.last?.sequence ?? last
-    for index in changes.indices {
+    let reached = documents.count < batch ? last : documents.last?.sequence ?? last
+    // One that is further already must not be taken back: its rows would be met again above its watermark.
+    for index in changes.indices where changes[index].watermark < reached {
       try changes[index].write(upTo: reached)
     }
     return Step(watermark: reached, isComplete: reached == last)
@@ -58,7 +60,7 @@ struct IndexUpdater {
       """)
     defer { statement.reset() }
     try statement.bind(sequence, at: 1)
-    try statement.bind(Int64(Self.batch), at: 2)
+    try statement.bind(Int64(batch), at: 2)
     var documents: [Document] = []
     while try statement.step() {
       documents.append(

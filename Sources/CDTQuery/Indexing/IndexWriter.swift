@@ -9,20 +9,18 @@ package final class IndexWriter: @unchecked Sendable {
 
   private let connection: Connection
   private let updater: IndexUpdater
-  private let identity: FileIdentity?
+  /// The file that was opened. Another process may replace it.
+  let identity: FileIdentity?
 
-  /// Opens the file, made new when it is missing.
+  /// Opens the file, which has to be there.
   ///
   /// - Throws: ``IndexDamage`` or a corrupt ``SQLiteError`` when the file is not one that this version wrote.
   package init(path: String, datastore: DatastoreAccess) throws {
-    let isNew = access(path, F_OK) != 0
-    connection = try Connection(path: path, mode: .readWriteCreate)
+    connection = try Connection(path: path, mode: .readWrite)
     updater = IndexUpdater(connection)
     identity = FileIdentity(path)
     do {
-      try connection.execute(
-        "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -65536")
-      if isNew { try Self.lay(connection, storeID: datastore.storeID) }
+      try connection.execute(Self.settings)
       guard try connection.scalar("PRAGMA user_version") == IndexFile.version else {
         throw IndexDamage.unreadable("another version")
       }
@@ -34,14 +32,28 @@ package final class IndexWriter: @unchecked Sendable {
     }
   }
 
-  private static func lay(_ connection: Connection, storeID: String) throws {
+  private static let settings =
+    "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -65536"
+
+  /// Makes the file where there is none. It gets its name when it is laid out: nobody meets it half made.
+  static func make(path: String, storeID: String) throws {
+    let draft = "\(path).new"
+    try discard(path: draft)
+    let connection = try Connection(path: draft, mode: .readWriteCreate)
+    defer { connection.close() }
+    try connection.execute(settings)
     try connection.transaction(.immediate) {
       try connection.execute(IndexFile.creation)
-      let statement = try connection.statement(
-        "INSERT INTO state SELECT ?1, 0 WHERE NOT EXISTS (SELECT 1 FROM state)")
+      let statement = try connection.statement("INSERT INTO state VALUES (?1, 0)")
       try statement.bind(storeID, at: 1)
       try statement.run()
       try connection.execute("PRAGMA user_version = \(IndexFile.version)")
+    }
+    connection.close()
+    // The log of a file that was here before would be taken for the new one's.
+    try discard(path: path)
+    guard rename(draft, path) == 0 else {
+      throw QueryError.failed("the index file \(path) can't be made: \(String(cString: strerror(errno)))")
     }
   }
 
@@ -49,17 +61,18 @@ package final class IndexWriter: @unchecked Sendable {
   private func check(storeID: String) throws {
     let statement = try connection.statement("SELECT store FROM state")
     defer { statement.reset() }
+    defer { statement.reset() }
     guard try statement.step(), statement.text(0) == storeID else { throw IndexDamage.foreignStore }
     try catalog().check(
       against: "docs", on: connection,
       lastSequence: connection.scalar("SELECT max(sequence) FROM docs.documents"))
   }
 
-  /// Removes a file that can't be used.
+  /// Removes a file that can't be used, with its logs.
   static func discard(path: String) throws {
-    for suffix in ["", "-wal", "-shm"] where unlink(path + suffix) != 0 && errno != ENOENT {
+    for suffix in ["", "-wal", "-shm", "-journal"] where unlink(path + suffix) != 0 && errno != ENOENT {
       throw QueryError.failed(
-        "the damaged index file \(path) can't be removed: \(String(cString: strerror(errno)))")
+        "the index file \(path) can't be removed: \(String(cString: strerror(errno)))")
     }
   }
 
@@ -125,15 +138,18 @@ package final class IndexWriter: @unchecked Sendable {
   }
 
   package func listIndexes() throws -> [IndexInfo] {
-    try catalog().entries.map { entry in
-      let table = IndexFile.table(entry)
-      return IndexInfo(
-        definition: entry.definition,
-        entries: Int(try connection.scalar("SELECT count(*) FROM \(table)")),
-        bytes: Int(
-          try connection.scalar(
-            "SELECT sum(pgsize) FROM dbstat WHERE name = '\(table)' OR name GLOB '\(table)_*'")),
-        upToSequence: entry.watermark)
+    // One snapshot, as another process may delete an index meanwhile.
+    try connection.transaction(.deferred) {
+      try catalog().entries.map { entry in
+        let table = IndexFile.table(entry)
+        return IndexInfo(
+          definition: entry.definition,
+          entries: Int(try connection.scalar("SELECT count(*) FROM \(table)")),
+          bytes: Int(
+            try connection.scalar(
+              "SELECT sum(pgsize) FROM dbstat WHERE name = '\(table)' OR name GLOB '\(table)_*'")),
+          upToSequence: entry.watermark)
+      }
     }
   }
 

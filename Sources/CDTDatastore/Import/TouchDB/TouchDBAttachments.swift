@@ -80,7 +80,7 @@ struct TouchDBAttachments {
     guard let path = candidates.first(where: { FileSystem.length(of: $0) != nil }) else {
       throw failure("has no file \(candidates.last ?? directory)")
     }
-    let unreadable = { (reason: String) in FileSystem.unreadable(path, reason) }
+    let unreadable = { (code: Int32) in FileSystem.error("read", path, code) }
     var hash = Insecure.SHA1()
     var length: Int64 = 0
     func count(_ chunk: UnsafeRawBufferPointer) throws {
@@ -90,7 +90,7 @@ struct TouchDBAttachments {
     if attachment.isPacked {
       do {
         let gunzip = try Gunzip()
-        try FileChunks.read(path, missing: unreadable) { chunk in
+        try FileChunks.read(path, failure: unreadable) { chunk in
           hash.update(bufferPointer: chunk)
           try gunzip.unpack(chunk, count)
         }
@@ -99,7 +99,7 @@ struct TouchDBAttachments {
         throw failure("should be packed by gzip and is not, in \(path)")
       }
     } else {
-      try FileChunks.read(path, missing: unreadable) { chunk in
+      try FileChunks.read(path, failure: unreadable) { chunk in
         hash.update(bufferPointer: chunk)
         try count(chunk)
       }

@@ -149,7 +149,7 @@ package final class TouchDBFile {
     do {
       for suffix in [""] + logs where FileSystem.length(of: path + suffix) != nil {
         try AttachmentFiles.replaceFile("\(directory)/\(copyName)\(suffix)") { write in
-          try FileChunks.read(path + suffix, missing: { FileSystem.unreadable(path + suffix, $0) }, write)
+          try FileChunks.read(path + suffix, failure: { FileSystem.error("read", path + suffix, $0) }, write)
         }
       }
     } catch {

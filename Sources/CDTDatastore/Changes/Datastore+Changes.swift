@@ -49,7 +49,7 @@ extension Datastore {
   ///   - limit: How many changes to give at most, or `nil` for all; fewer than none are none.
   /// - Complexity: O(log *n* + *changes*).
   ///
-  /// Source: `docs/crud.md`, Changes.
+  /// Source: `docs/changes.md`, Asking.
   public func changes(since sequence: Int64 = 0, limit: Int? = nil) throws -> Changes {
     try read { connection in
       let statement = try connection.statement(

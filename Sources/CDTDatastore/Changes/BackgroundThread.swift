@@ -1,0 +1,37 @@
+import Glibc
+
+/// A thread that may wait as long as it likes, which those of Dispatch and of Swift's pool must not.
+enum BackgroundThread {
+  private final class Work: Sendable {
+    let body: @Sendable () -> Void
+
+    init(_ body: @escaping @Sendable () -> Void) {
+      self.body = body
+    }
+  }
+
+  /// Starts a thread that runs the closure and ends with it.
+  ///
+  /// - Returns: 0, or the system's code for why there is none.
+  static func start(_ body: @escaping @Sendable () -> Void) -> Int32 {
+    // Signals are the application's; a thread inherits what is blocked where it is started.
+    var (all, before) = (sigset_t(), sigset_t())
+    sigfillset(&all)
+    pthread_sigmask(SIG_SETMASK, &all, &before)
+    defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
+    var thread = pthread_t()
+    let work = Unmanaged.passRetained(Work(body))
+    let code = pthread_create(
+      &thread, nil,
+      { work in
+        if let work { Unmanaged<Work>.fromOpaque(work).takeRetainedValue().body() }
+        return nil
+      }, work.toOpaque())
+    if code == 0 {
+      pthread_detach(thread)
+    } else {
+      work.release()
+    }
+    return code
+  }
+}

@@ -1,0 +1,253 @@
+import CDTDatastore
+import Foundation
+import Glibc
+import JSON
+import Testing
+
+/// The files in `attachments/`: damaged, missing, left over, locked.
+@Suite struct AttachmentFileTests {
+  static let content = Data((0..<600_000).map { UInt8(truncatingIfNeeded: $0 &* 31) })
+
+  /// Runs `body` with a store whose document has an attachment of ``content``, and the path of its file.
+  private func withSaved(
+    _ body: (_ store: Datastore, _ attachment: Attachment, _ file: String) throws -> Void
+  ) throws {
+    try withTemporaryDatastore { store in
+      let saved = try store.createDocument(
+        from: DocumentRevision(
+          id: "a", body: [:], attachments: [Attachment(data: Self.content, name: "x", type: "")]))
+      let attachment = try #require(saved.attachments["x"])
+      try body(store, attachment, "\(store.directory)/attachments/\(try #require(attachment.digest))")
+    }
+  }
+
+  enum Damage: String, CaseIterable {
+    case changed, shorter, longer, empty
+  }
+
+  private func harm(_ file: String, _ damage: Damage) throws {
+    var bytes = Self.content
+    switch damage {
+    case .changed: bytes[599_999] ^= 1
+    case .shorter: bytes.removeLast()
+    case .longer: bytes.append(0)
+    case .empty: bytes = Data()
+    }
+    try bytes.write(to: URL(filePath: file))
+  }
+
+  @Test(arguments: Damage.allCases) func `wrong bytes are never given`(_ damage: Damage) throws {
+    try withSaved { store, attachment, file in
+      try harm(file, damage)
+      let target = "\(store.directory)/target"
+      try "before".write(toFile: target, atomically: true, encoding: .utf8)
+      let names = try FileManager.default.contentsOfDirectory(atPath: store.directory).sorted()
+      let reads: [() throws -> Void] = [
+        { _ = try attachment.data() },
+        { try attachment.forEachChunk { _ in Issue.record("a chunk was given") } },
+        { try attachment.write(toFile: target) },
+        { _ = try store.document(withID: "a").attachments["x"]?.data() },
+      ]
+      for read in reads {
+        let error = datastoreError(read)
+        #expect(error?.code == .corrupt)
+        #expect(
+          error?.message
+            == "the content of attachment \"x\" at \(file) is not what was saved; restore it from a "
+            + "backup, or save the attachment again")
+      }
+      #expect(try String(contentsOfFile: target, encoding: .utf8) == "before")
+      #expect(try FileManager.default.contentsOfDirectory(atPath: store.directory).sorted() == names)
+      #expect(try store.checkIntegrity().map(\.kind) == [.attachment])
+      #expect(try store.checkIntegrity().first?.documentID == "a")
+    }
+  }
+
+  @Test(arguments: Damage.allCases) func `saving the content again repairs it`(_ damage: Damage) throws {
+    try withSaved { store, _, file in
+      try harm(file, damage)
+      try store.createDocument(
+        from: DocumentRevision(
+          id: "b", body: [:], attachments: [Attachment(data: Self.content, name: "y", type: "")]))
+      #expect(try store.document(withID: "a").attachments["x"]?.data() == Self.content)
+      #expect(try store.checkIntegrity() == [])
+    }
+  }
+
+  @Test func `a file that is gone is not found`() throws {
+    try withSaved { store, attachment, file in
+      try FileManager.default.removeItem(atPath: file)
+      let message =
+        "the content of attachment \"x\" is not at \(file); read the document again, or restore the file from a backup"
+      for read in [
+        { _ = try attachment.data() }, { try attachment.forEachChunk { _ in } },
+        { try attachment.write(toFile: "\(store.directory)/target") },
+      ] as [() throws -> Void] {
+        let error = datastoreError(read)
+        #expect(error?.code == .notFound)
+        #expect(error?.message == message)
+      }
+      #expect(try store.checkIntegrity().map(\.message) == [message])
+      // It can't be given to another document either.
+      let before = try StoreState(store)
+      let error = datastoreError {
+        try store.createDocument(from: DocumentRevision(id: "b", body: [:], attachments: [attachment]))
+      }
+      #expect(error?.message == message)
+      #expect(try StoreState(store) == before)
+    }
+  }
+
+  @Test func `an attachment of a compacted revision is not found once nothing else has its content`() throws {
+    try withSaved { store, attachment, _ in
+      var revision = try store.document(withID: "a")
+      revision.attachments = []
+      try store.updateDocument(from: revision)
+      #expect(try attachment.data() == Self.content)
+      let report = try store.compact()
+      #expect(report.attachments == 1)
+      #expect(report.bytesFreed >= Self.content.count)
+      #expect(datastoreError { try attachment.data() }?.code == .notFound)
+      #expect(try store.checkIntegrity() == [])
+    }
+  }
+
+  @Test func `a reader that has begun goes on while compaction removes the file`() throws {
+    try withSaved { store, attachment, _ in
+      try store.deleteDocument(withID: "a")
+      var read = Data()
+      try attachment.forEachChunk { chunk in
+        if read.isEmpty { try store.compact() }
+        read.append(contentsOf: chunk)
+      }
+      #expect(read == Self.content)
+      #expect(store.attachmentFileNames == [])
+    }
+  }
+
+  @Test func `a file is written whole or not at all`() throws {
+    try withSaved { store, attachment, _ in
+      let folder = "\(store.directory)/out"
+      try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+      let long = "\(folder)/\(String(repeating: "x", count: 255))"
+      for target in ["\(folder)/a", long] {
+        try "before".write(toFile: target, atomically: false, encoding: .utf8)
+        try attachment.write(toFile: target)
+        #expect(try Data(contentsOf: URL(filePath: target)) == Self.content)
+      }
+      #expect(datastoreError { try attachment.write(toFile: folder) }?.code == .io)
+      #expect(datastoreError { try attachment.write(toFile: "\(folder)/no/a") }?.code == .io)
+      #expect(datastoreError { try attachment.write(toFile: "\(folder)/a\0b") }?.code == .io)
+      #expect(datastoreError { try attachment.write(toFile: "") }?.code == .io)
+      #expect(try FileManager.default.contentsOfDirectory(atPath: folder).count == 2)
+      #expect(!FileManager.default.fileExists(atPath: "\(store.directory)/out.tmp"))
+    }
+  }
+
+  @Test func `compaction sweeps what broken writes left, but nothing that is being written or is not ours`()
+    throws
+  {
+    try withSaved { store, attachment, _ in
+      let folder = "\(store.directory)/attachments"
+      for name in ["incoming-old", "incoming-locked", "notes.txt", String(repeating: "0", count: 40)] {
+        try "x".write(toFile: "\(folder)/\(name)", atomically: true, encoding: .utf8)
+      }
+      let descriptor = open("\(folder)/incoming-locked", O_RDONLY | O_CLOEXEC)
+      #expect(flock(descriptor, LOCK_EX | LOCK_NB) == 0)
+      #expect(try store.compact().attachments == 2)
+      let kept = [try #require(attachment.digest), "incoming-locked", "notes.txt"]
+      #expect(store.attachmentFileNames == kept.sorted())
+      close(descriptor)
+      #expect(try store.compact().attachments == 1)
+      #expect(try attachment.data() == Self.content)
+    }
+  }
+
+  @Test func `attachments are saved while compactions sweep`() throws {
+    try withTemporaryDatastore { store in
+      onThreads(4) { thread in
+        for round in 0..<40 {
+          do {
+            if thread == 0 {
+              try store.compact()
+            } else {
+              try Data("\(thread) \(round)".utf8).write(
+                to: URL(filePath: "\(store.directory)/\(thread).source"))
+              try store.createDocument(
+                from: DocumentRevision(
+                  body: [:],
+                  attachments: [
+                    Attachment(file: "\(store.directory)/\(thread).source", name: "x", type: ""),
+                    Attachment(data: Data("\(round % 5)".utf8), name: "y", type: ""),
+                  ]))
+            }
+          } catch {
+            Issue.record("\(error)")
+          }
+        }
+      }
+      let (count, findings) = (try store.documentCount, try store.checkIntegrity())
+      #expect(count == 120)
+      #expect(findings == [])
+      #expect(store.attachmentFileNames.count == 120 + 5)
+    }
+  }
+
+  @Test func `more files than a process may have open are saved at once`() throws {
+    try withTemporaryDirectory { directory in
+      let manager = try DatastoreManager(directory: directory)
+      let store = try manager.datastore(named: "store")
+      var limit = rlimit()
+      getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+      let count = min(Int(limit.rlim_cur) + 10, 1_100)
+      try Data("source".utf8).write(to: URL(filePath: "\(directory)/source"))
+      let saved = try store.createDocument(
+        from: DocumentRevision(
+          body: [:],
+          attachments: Attachments(
+            (0..<count).map { Attachment(file: "\(directory)/source", name: "\($0)", type: "") })))
+      #expect(saved.attachments.count == count)
+      #expect(store.attachmentFileNames.count == 1)
+    }
+  }
+
+  static let rows = [
+    "length = -5", "length = 9223372036854775807", "length = 0", "revpos = -1",
+    "revpos = 9223372036854775807",
+    "key = x''", "key = x'61'", "key = zeroblob(100)", "key = 'text'", "name = 'y'", "name = ''",
+    "type = x'FF'",
+  ]
+
+  @Test(arguments: rows) func `a damaged row gives an error or the content, never a trap`(_ row: String)
+    throws
+  {
+    try withTemporaryDirectory { directory in
+      let manager = try DatastoreManager(directory: directory)
+      let store = try manager.datastore(named: "store")
+      try store.createDocument(
+        from: DocumentRevision(
+          id: "a", body: [:], attachments: [Attachment(data: Self.content, name: "x", type: "")]))
+      try withDatabase(of: "store", in: directory) { try $0.execute("UPDATE attachments SET \(row)") }
+      var document = try store.document(withID: "a")
+      for attachment in document.attachments {
+        do {
+          #expect(try attachment.data() == Self.content)
+        } catch is DatastoreError {
+        }
+      }
+      document.body["n"] = 1
+      do { try store.updateDocument(from: document) } catch is DatastoreError {}
+      do { try store.compact() } catch is DatastoreError {}
+      _ = try store.checkIntegrity()
+    }
+  }
+
+  @Test func `pieces are of bounded size`() throws {
+    try withSaved { _, attachment, _ in
+      var sizes: [Int] = []
+      try attachment.forEachChunk { sizes.append($0.count) }
+      #expect(sizes.reduce(0, +) == Self.content.count)
+      #expect(sizes.allSatisfy { $0 <= 256 * 1024 })
+    }
+  }
+}

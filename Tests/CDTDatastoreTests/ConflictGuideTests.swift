@@ -1,0 +1,74 @@
+import CDTDatastore
+import Foundation
+import JSON
+import Testing
+
+/// The examples of `docs/conflicts.md`, each as it stands there.
+@Suite struct ConflictGuideTests {
+  struct KeepLatest: ConflictResolver {
+    func resolve(documentID: String, conflicts: [DocumentRevision]) -> DocumentRevision? {
+      conflicts.max { ($0.body["time"]?.doubleValue ?? 0) < ($1.body["time"]?.doubleValue ?? 0) }
+    }
+  }
+
+  @Test func resolving() throws {
+    try withTemporaryDatastore { store in
+      for (revision, tag) in [("2-b", "shop"), ("2-x", "home")] {
+        let attachment = Attachment(data: Data(tag.utf8), name: tag, type: "text/plain")
+        let theirs = try remote(
+          revision, of: "task", body: ["tags": ["all", .string(tag)]], attachments: [attachment])
+        try store.forceInsert(theirs)
+      }
+      for (revision, time) in [("1-b", 9), ("3-x", 2)] {
+        try store.forceInsert(try remote(revision, of: "note", body: ["time": .int(Int64(time))]))
+      }
+
+      for id in try store.conflictedDocumentIDs() {
+        let leaves = try store.liveRevisions(ofDocument: id)
+        print(id, leaves.map(\.body))  // newest first
+      }
+      #expect(try store.conflictedDocumentIDs() == ["note", "task"])
+
+      try store.resolveConflicts(for: "task") { id, leaves in
+        var merged = leaves[0]
+        var tags: [JSONValue] = []
+        for leaf in leaves {
+          for tag in leaf.body["tags"]?.arrayValue ?? [] where !tags.contains(tag) { tags.append(tag) }
+          for attachment in leaf.attachments { merged.attachments[attachment.name] = attachment }
+        }
+        merged.body["tags"] = .array(tags)
+        return merged
+      }
+      let merged = try store.document(withID: "task")
+      #expect(merged.body == ["tags": ["all", "home", "shop"]])
+      #expect(merged.attachments.names == ["home", "shop"])
+
+      let stayed = try store.resolveConflicts(for: "note", with: KeepLatest())
+      #expect(stayed?.body["time"] == 9)
+      #expect(try store.conflictedDocumentIDs().isEmpty)
+    }
+  }
+
+  @Test func inserting() throws {
+    try withTemporaryDatastore { store in
+      func ids(_ texts: String...) -> [RevisionID] { texts.compactMap { RevisionID($0) } }
+
+      let history = ids("3-c", "2-b", "1-a")
+      let theirs = DocumentRevision(id: "doc", revision: history[0], body: ["by": "them"])
+      try store.forceInsert(theirs, history: history)
+
+      let rival = ids("2-x", "1-a")
+      let mine = DocumentRevision(id: "doc", revision: rival[0], body: ["by": "me"])
+      try store.forceInsert(mine, history: rival)
+      #expect(try store.document(withID: "doc").body == ["by": "them"])
+      #expect(try store.liveRevisions(ofDocument: "doc").count == 2)
+
+      let missing = try store.missingRevisions(of: "doc", among: ids("3-c", "2-b", "4-d"))
+      #expect(missing == ids("4-d"))
+    }
+  }
+
+  @Test func `every example of the page is code of this file`() throws {
+    try expectExamples(of: "conflicts.md", in: #filePath, atLeast: 6)
+  }
+}

@@ -1,0 +1,270 @@
+import CDTDatastore
+import Foundation
+import JSON
+import Testing
+
+/// Listing and resolving conflicts, see `docs/conflicts.md`.
+@Suite struct ConflictTests {
+  /// Runs `body` with a document of three leaves that live, 3-c, 2-x and 2-b, and a tombstone, 5-t.
+  private func withConflict(_ body: (Datastore) throws -> Void) throws {
+    try withTemporaryDatastore { store in
+      for revision in ["2-b", "2-x"] {
+        try store.insert(
+          revision, after: ["1-a"],
+          attachments: [
+            Attachment(data: Data(revision.utf8), name: "\(revision).txt", type: "text/plain")
+          ])
+      }
+      try store.insert("3-c", after: ["2-a", "1-a"])
+      try store.insert("5-t", isDeleted: true)
+      try body(store)
+    }
+  }
+
+  private func leaves(_ store: Datastore) throws -> [String] {
+    try store.liveRevisions(ofDocument: "a").compactMap { $0.revision?.description }
+  }
+
+  @Test func `conflicted are the documents with more than one leaf that lives, by id`() throws {
+    try withTemporaryDatastore { store in
+      for id in ["d", "b", "a"] { try store.insert("1-x", of: id) }
+      #expect(try store.conflictedDocumentIDs() == [])
+      for id in ["d", "b"] { try store.insert("1-y", of: id) }
+      try store.insert("1-y", of: "a", isDeleted: true)
+      try store.insert("1-x", of: "c", isDeleted: true)
+      try store.insert("1-y", of: "c", isDeleted: true)
+      #expect(try store.conflictedDocumentIDs() == ["b", "d"])
+      try store.deleteDocument(withID: "d")
+      #expect(try store.conflictedDocumentIDs() == ["b"])
+    }
+  }
+
+  @Test func `live revisions come newest first, without tombstones`() throws {
+    try withConflict { store in
+      #expect(try leaves(store) == ["3-c", "2-x", "2-b"])
+      #expect(try store.liveRevisions(ofDocument: "a")[0] == store.document(withID: "a"))
+      #expect(datastoreError { try store.liveRevisions(ofDocument: "b") }?.code == .notFound)
+      try store.deleteDocument(withID: "a")
+      #expect(try leaves(store) == [])
+    }
+  }
+
+  @Test func `a resolver is called once, with the leaves newest first`() throws {
+    try withConflict { store in
+      var calls: [String] = []
+      let stayed = try store.resolveConflicts(for: "a") { id, leaves in
+        calls.append("\(id): \(leaves.map { $0.revision?.description ?? "" })")
+        #expect(leaves.map(\.body) == [["by": "3-c"], ["by": "2-x"], ["by": "2-b"]])
+        return leaves[0]
+      }
+      #expect(calls == [#"a: ["3-c", "2-x", "2-b"]"#])
+      #expect(stayed?.revision?.description == "3-c")
+      #expect(try store.conflictedDocumentIDs() == [])
+      #expect(try store.checkIntegrity() == [])
+    }
+  }
+
+  @Test func `without a conflict no resolver is called`() throws {
+    try withTemporaryDatastore { store in
+      try store.insert("1-a")
+      try store.insert("2-t", isDeleted: true)
+      try store.insert("1-t", of: "deleted", isDeleted: true)
+      let before = try StoreState(store)
+      for id in ["a", "deleted"] {
+        let stayed = try store.resolveConflicts(for: id) { _, leaves in
+          Issue.record("called")
+          return leaves.first
+        }
+        #expect(stayed == nil)
+      }
+      #expect(try StoreState(store) == before)
+      let error = datastoreError { try store.resolveConflicts(for: "b") { _, _ in nil } }
+      #expect(error?.code == .notFound)
+    }
+  }
+
+  @Test func `nil changes nothing`() throws {
+    try withConflict { store in
+      let before = try StoreState(store)
+      #expect(try store.resolveConflicts(for: "a") { _, _ in nil } == nil)
+      #expect(try StoreState(store) == before)
+      #expect(try leaves(store) == ["3-c", "2-x", "2-b"])
+    }
+  }
+
+  @Test func `an unchanged leaf stays as it is, also one of a lower generation`() throws {
+    for kept in ["3-c", "2-x", "2-b"] {
+      try withConflict { store in
+        let stayed = try store.resolveConflicts(for: "a") { _, leaves in
+          leaves.first { $0.revision?.description == kept }
+        }
+        #expect(stayed?.revision?.description == kept)
+        #expect(try store.document(withID: "a") == stayed)
+        #expect(try leaves(store) == [kept])
+        #expect(try store.documentCount == 1)
+        let tree = try TreeState(of: "a", in: store)
+        let tombstones = tree.leaves.keys.filter { $0 != kept && $0 != "5-t" }.compactMap { tree.parents[$0] }
+        #expect(tombstones.sorted() == ["3-c", "2-x", "2-b"].filter { $0 != kept }.sorted())
+        #expect(try store.checkIntegrity() == [])
+      }
+    }
+  }
+
+  @Test func `a changed leaf becomes a child of the one whose revision it carries`() throws {
+    try withConflict { store in
+      let stayed = try #require(
+        try store.resolveConflicts(for: "a") { _, leaves in
+          var merged = leaves[2]
+          merged.body["all"] = .array(leaves.compactMap { $0.body["by"] })
+          return merged
+        })
+      #expect(stayed.revision?.generation == 3)
+      #expect(try store.revisionHistory(of: stayed)[1].revision?.description == "2-b")
+      #expect(try store.document(withID: "a").body == ["by": "2-b", "all": ["3-c", "2-x", "2-b"]])
+      #expect(try leaves(store).count == 1)
+      #expect(try store.checkIntegrity() == [])
+    }
+  }
+
+  @Test func `a change of a leaf's attachments alone is a change`() throws {
+    try withConflict { store in
+      let stayed = try #require(
+        try store.resolveConflicts(for: "a") { _, leaves in
+          var changed = leaves[2]
+          changed.attachments = []
+          return changed
+        })
+      #expect(stayed.revision?.generation == 3)
+      #expect(try store.document(withID: "a").attachments.isEmpty)
+    }
+  }
+
+  @Test func `attachments carried from any leaf are kept, and new ones saved`() throws {
+    try withConflict { store in
+      try store.resolveConflicts(for: "a") { _, leaves in
+        var merged = leaves[0]
+        for leaf in leaves {
+          for attachment in leaf.attachments { merged.attachments[attachment.name] = attachment }
+        }
+        merged.attachments["new"] = Attachment(data: Data("new".utf8), name: "new", type: "")
+        return merged
+      }
+      try store.compact()
+      let attachments = try store.document(withID: "a").attachments
+      #expect(attachments.names == ["2-b.txt", "2-x.txt", "new"])
+      #expect(try attachments.map { try $0.data() } == ["2-b", "2-x", "new"].map { Data($0.utf8) })
+      #expect(attachments.map(\.generation) == [4, 4, 4])
+      #expect(try store.checkIntegrity() == [])
+    }
+  }
+
+  struct Stranger: Sendable, CustomTestStringConvertible {
+    let testDescription: String
+    let decision: @Sendable (_ leaves: [DocumentRevision]) -> DocumentRevision
+  }
+
+  static let strangers = [
+    Stranger(testDescription: "new") { _ in DocumentRevision(id: "a", body: [:]) },
+    Stranger(testDescription: "without an id") { _ in DocumentRevision(body: [:]) },
+    Stranger(testDescription: "of another document") { leaves in
+      var other = leaves[0]
+      other.id = "b"
+      return other
+    },
+    Stranger(testDescription: "an inner revision") { leaves in
+      DocumentRevision(id: "a", revision: RevisionID("1-a"), body: [:], sequence: 0)
+    },
+    Stranger(testDescription: "a tombstone") { leaves in
+      DocumentRevision(id: "a", revision: RevisionID("5-t"), body: [:], isDeleted: true, sequence: 0)
+    },
+    Stranger(testDescription: "a leaf said to be deleted") { leaves in
+      DocumentRevision(
+        id: "a", revision: RevisionID("2-x"), body: leaves[1].body, isDeleted: true, sequence: 0)
+    },
+  ]
+
+  @Test(arguments: strangers) func `a revision that is none of the leaves is refused`(_ stranger: Stranger)
+    throws
+  {
+    try withConflict { store in
+      let before = try StoreState(store)
+      let error = datastoreError {
+        try store.resolveConflicts(for: "a") { _, leaves in stranger.decision(leaves) }
+      }
+      #expect(error?.code == .invalidResolution)
+      #expect(error?.documentID == "a")
+      #expect(try StoreState(store) == before)
+      #expect(try leaves(store) == ["3-c", "2-x", "2-b"])
+    }
+  }
+
+  @Test func `a decision that can't be saved changes nothing`() throws {
+    try withConflict { store in
+      let before = try StoreState(store)
+      let files = store.attachmentFileNames
+      let changes: [(inout DocumentRevision) -> Void] = [
+        { $0.body["_x"] = 1 }, { $0.body["x"] = .double(.infinity) },
+        { $0.attachments["x"] = Attachment(data: Data(), name: "y", type: "") },
+        { $0.attachments["x"] = Attachment(file: "/nowhere", name: "x", type: "") },
+      ]
+      for change in changes {
+        datastoreError {
+          try store.resolveConflicts(for: "a") { _, leaves in
+            var changed = leaves[1]
+            change(&changed)
+            return changed
+          }
+        }
+        #expect(try StoreState(store) == before)
+        #expect(store.attachmentFileNames == files)
+        #expect(try leaves(store) == ["3-c", "2-x", "2-b"])
+      }
+    }
+  }
+
+  struct Undecided: Error, Equatable {}
+
+  @Test func `a resolver's own error passes through, and nothing has changed`() throws {
+    try withConflict { store in
+      let before = try StoreState(store)
+      #expect(throws: Undecided()) { try store.resolveConflicts(for: "a") { _, _ in throw Undecided() } }
+      #expect(try StoreState(store) == before)
+    }
+  }
+
+  @Test func `a resolver reads what it likes but can't write`() throws {
+    try withConflict { store in
+      let before = try StoreState(store)
+      let error = datastoreError {
+        try store.resolveConflicts(for: "a") { id, leaves in
+          #expect(try store.document(withID: id) == leaves[0])
+          try store.createDocument(from: DocumentRevision(body: [:]))
+          return leaves[0]
+        }
+      }
+      #expect(error?.code == .nestedWrite)
+      #expect(try StoreState(store) == before)
+    }
+  }
+
+  struct Longest: ConflictResolver {
+    func resolve(documentID: String, conflicts: [DocumentRevision]) throws -> DocumentRevision? {
+      conflicts.max { $0.attachments.count < $1.attachments.count }
+    }
+  }
+
+  @Test func `a resolver can be a type, also in a transaction with other writes`() throws {
+    try withConflict { store in
+      #expect(try store.resolveConflicts(for: "a", with: Longest())?.attachments.count == 1)
+      try store.insert("9-z")
+      try store.write { transaction in
+        try transaction.createDocument(from: DocumentRevision(id: "log", body: [:]))
+        try transaction.resolveConflicts(for: "a") { _, leaves in leaves.last }
+        try transaction.createDocument(from: DocumentRevision(id: "more", body: [:]))
+      }
+      #expect(try store.conflictedDocumentIDs() == [])
+      #expect(try store.documentCount == 3)
+      #expect(try store.checkIntegrity() == [])
+    }
+  }
+}

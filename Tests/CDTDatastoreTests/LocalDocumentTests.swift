@@ -1,0 +1,73 @@
+import CDTDatastore
+import JSON
+import SQLite
+import Testing
+
+@Suite struct LocalDocumentTests {
+  @Test func `a local document is saved, replaced, listed and removed, apart from documents`() throws {
+    try withTemporaryDatastore { store in
+      try store.createDocument(from: DocumentRevision(id: "a", body: ["document": true]))
+      let before = try StoreState(store)
+      #expect(try store.localDocument(withID: "a") == nil)
+      for id in ["a", "_local/x", "e\u{301}", "\u{e9}", "a\0b"] {
+        try store.setLocalDocument(["id": .string(id)], withID: id)
+        try store.setLocalDocument(["id": .string(id), "again": true], withID: id)
+      }
+      #expect(try store.localDocument(withID: "a") == ["id": "a", "again": true])
+      #expect(try store.localDocumentIDs().count == 5)
+      try store.setLocalDocument(nil, withID: "a")
+      try store.setLocalDocument(nil, withID: "a")
+      #expect(try store.localDocument(withID: "a") == nil)
+      #expect(try StoreState(store) == before)
+      #expect(try store.checkIntegrity() == [])
+    }
+  }
+
+  @Test func `what no body can hold is refused`() throws {
+    try withTemporaryDatastore { store in
+      #expect(datastoreError { try store.setLocalDocument([:], withID: "") }?.code == .invalidID)
+      #expect(datastoreError { try store.setLocalDocument(["_x": 1], withID: "a") }?.code == .reservedKey)
+      let infinite: JSONObject = ["x": .double(.infinity)]
+      #expect(datastoreError { try store.setLocalDocument(infinite, withID: "a") }?.code == .invalidBody)
+      let ids = try store.localDocumentIDs()
+      #expect(ids == [])
+    }
+  }
+
+  struct Undone: Error {}
+
+  @Test func `local documents take part in transactions`() throws {
+    try withTemporaryDatastore { store in
+      let before = try StoreState(store)
+      #expect(throws: Undone.self) {
+        try store.write { transaction in
+          try transaction.setLocalDocument(["n": 1], withID: "a")
+          #expect(try transaction.localDocument(withID: "a") == ["n": 1])
+          #expect(try store.localDocument(withID: "a") == nil)
+          throw Undone()
+        }
+      }
+      #expect(try store.localDocument(withID: "a") == nil)
+      #expect(try StoreState(store) == before)
+    }
+  }
+
+  @Test func `a damaged one is corrupt, and found by the check`() throws {
+    try withTemporaryDirectory { directory in
+      let manager = try DatastoreManager(directory: directory)
+      let store = try manager.datastore(named: "store")
+      try store.setLocalDocument(["n": 1], withID: "a")
+      for text in ["", "[]", "{\"n\":", "x"] {
+        try withDatabase(of: "store", in: directory) { connection in
+          let statement = try connection.statement("UPDATE local_documents SET body = ?1")
+          try statement.bind(text, at: 1)
+          try statement.run()
+        }
+        #expect(datastoreError { try store.localDocument(withID: "a") }?.code == .corrupt)
+        #expect(
+          try store.checkIntegrity().map(\.description)
+            == ["body: document \"a\": the local document's body is not what was saved"])
+      }
+    }
+  }
+}

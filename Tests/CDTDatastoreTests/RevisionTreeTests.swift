@@ -1,0 +1,322 @@
+import CDTDatastore
+import Foundation
+import JSON
+import Testing
+
+/// Trees of revisions that were made elsewhere, see `docs/conflicts.md`.
+@Suite struct RevisionTreeTests {
+  @Test func `a branch is grafted where its history meets the tree`() throws {
+    try withTemporaryDatastore { store in
+      #expect(try store.insert("2-x", after: ["1-a"]))
+      #expect(try store.insert("3-c", after: ["2-b", "1-a"]))
+      let tree = try TreeState(of: "a", in: store)
+      #expect(tree.parents == ["1-a": "", "2-x": "1-a", "2-b": "1-a", "3-c": "2-b"])
+      #expect(tree.leaves.keys.sorted() == ["2-x", "3-c"])
+      #expect(try store.document(withID: "a").body == ["by": "3-c"])
+      #expect(try store.conflictedDocumentIDs() == ["a"])
+      let history = try store.revisionHistory(of: try store.document(withID: "a"))
+      #expect(history.map(\.revision?.description) == ["3-c", "2-b", "1-a"])
+      #expect(history.map(\.hasBody) == [true, false, false])
+      #expect(try store.checkIntegrity() == [])
+    }
+  }
+
+  @Test func `inserting again changes nothing, not even the last sequence`() throws {
+    try withTemporaryDatastore { store in
+      try store.insert(
+        "3-c", after: ["2-b", "1-a"],
+        attachments: [
+          Attachment(data: Data("x".utf8), name: "x", type: "text/plain")
+        ])
+      try store.insert("2-x", after: ["1-a"], isDeleted: true)
+      let before = try StoreState(store)
+      #expect(try !store.insert("3-c", after: ["2-b", "1-a"]))
+      #expect(try !store.insert("3-c", after: ["2-b"]))
+      #expect(try !store.insert("3-c"))
+      #expect(try !store.insert("2-x", after: ["1-a"], isDeleted: true))
+      #expect(try !store.insert("2-b", after: ["1-a"]))
+      #expect(try !store.insert("1-a"))
+      #expect(try StoreState(store) == before)
+    }
+  }
+
+  @Test func `an edit that came without its parent is the same edit made here`() throws {
+    // Each as it may be there before: the winner, a losing leaf, an ancestor of which only the id is known.
+    for rivals in [[], ["9-f"], ["3-c"]] {
+      try withTemporaryDatastore { store in
+        let edit = "2-be2c05cd85b8468ce92b04e001b0e923"
+        var first = try store.createDocument(from: DocumentRevision(id: "a", body: ["hello": "world"]))
+        if rivals == ["3-c"] {
+          try store.insert("3-c", after: [edit])
+        } else {
+          try store.forceInsert(try remote(edit, body: ["hi": "mike"]))
+          for rival in rivals { try store.insert(rival) }
+        }
+        first.body = ["hi": "mike"]
+        #expect(try store.updateDocument(from: first).revision?.description == edit)
+        #expect(try store.checkIntegrity() == [])
+        let tree = try TreeState(of: "a", in: store)
+        #expect(tree.parents[edit] == "1-1f7588ca02054efe626a6e440a431861")
+        #expect(tree.leaves.count == 1 + (rivals == ["9-f"] ? 1 : 0))
+        #expect(datastoreError { try store.updateDocument(from: first) }?.code == .conflict)
+      }
+    }
+  }
+
+  @Test func `a deletion that came without its parent is the same deletion made here`() throws {
+    try withTemporaryDatastore { store in
+      let first = try store.createDocument(from: DocumentRevision(id: "a", body: ["hello": "world"]))
+      try store.forceInsert(try remote("2-1903c663d301c3170ad524f008c9a517", body: nil, isDeleted: true))
+      #expect(try store.documentCount == 1)
+      try store.deleteDocument(from: first)
+      #expect(try store.checkIntegrity() == [])
+      #expect(try TreeState(of: "a", in: store).leaves.count == 1)
+      #expect(try store.documentCount == 0)
+    }
+  }
+
+  @Test func `a revision that is known is left as it is, also as an ancestor of which only the id came`()
+    throws
+  {
+    try withTemporaryDatastore { store in
+      try store.insert("2-b", after: ["1-a"])
+      #expect(try !store.insert("1-a"))
+      let first = try #require(RevisionID("1-a"))
+      #expect(datastoreError { try store.document(withID: "a", revision: first) }?.code == .notFound)
+      #expect(try !store.forceInsert(try remote("2-b", body: ["other": 1])))
+      #expect(try store.document(withID: "a").body == ["by": "2-b"])
+    }
+  }
+
+  @Test func `of two histories that contradict each other the first one stays`() throws {
+    try withTemporaryDatastore { store in
+      try store.insert("3-c", after: ["2-b", "1-a"])
+      #expect(try store.insert("4-d", after: ["3-c", "2-x", "1-x"]))
+      let tree = try TreeState(of: "a", in: store)
+      #expect(tree.parents == ["4-d": "3-c", "3-c": "2-b", "2-b": "1-a", "1-a": ""])
+      #expect(try store.checkIntegrity() == [])
+    }
+  }
+
+  @Test func `missing revisions are those of which the tree has no trace`() throws {
+    try withTemporaryDatastore { store in
+      try store.insert("3-c", after: ["2-b", "1-a"])
+      let asked = try revisionIDs(["3-c", "3-d", "2-b", "1-a", "1-A", "9223372036854775807-a"])
+      #expect(
+        try store.missingRevisions(of: "a", among: asked).map(\.description)
+          == ["3-d", "1-A", "9223372036854775807-a"])
+      #expect(try store.missingRevisions(of: "b", among: asked) == asked)
+      #expect(try store.missingRevisions(of: "a", among: []) == [])
+    }
+  }
+
+  @Test func `ids of revisions are told apart by their bytes`() throws {
+    try withTemporaryDatastore { store in
+      try store.insert("1-\u{e9}")
+      #expect(try store.insert("1-e\u{301}"))
+      #expect(try store.insert("1-a\0b"))
+      #expect(try store.insert("1-a\0c"))
+      #expect(try store.liveRevisions(ofDocument: "a").count == 4)
+      #expect(try store.checkIntegrity() == [])
+    }
+  }
+
+  // MARK: Leaves
+
+  @Test func `losing leaves are updated and deleted on their own`() throws {
+    try withTemporaryDatastore { store in
+      try store.insert("2-x", after: ["1-a"])
+      try store.insert("3-c", after: ["2-b", "1-a"])
+      var loser = try store.liveRevisions(ofDocument: "a")[1]
+      loser.body["more"] = 1
+      loser = try store.updateDocument(from: loser)
+      #expect(loser.revision?.generation == 3)
+      #expect(try store.checkIntegrity() == [])
+      try store.deleteDocument(from: loser)
+      #expect(try store.checkIntegrity() == [])
+      #expect(try store.document(withID: "a").body == ["by": "3-c"])
+      #expect(try store.conflictedDocumentIDs() == [])
+    }
+  }
+
+  @Test func `a deleted document with several tombstones is continued at its winner`() throws {
+    try withTemporaryDatastore { store in
+      try store.insert("2-x", after: ["1-a"], isDeleted: true)
+      try store.insert("3-c", after: ["2-b", "1-a"], isDeleted: true)
+      #expect(try store.documentCount == 0)
+      let again = try store.createDocument(from: DocumentRevision(id: "a", body: ["n": 1]))
+      #expect(again.revision?.generation == 4)
+      #expect(
+        try store.revisionHistory(of: again).map(\.revision?.description).dropFirst()
+          == ["3-c", "2-b", "1-a"])
+      #expect(try store.conflictedDocumentIDs() == [])
+      #expect(try store.checkIntegrity() == [])
+    }
+  }
+
+  @Test func `a tombstone can't be deleted`() throws {
+    try withTemporaryDatastore { store in
+      let saved = try store.createDocument(from: DocumentRevision(id: "a", body: [:]))
+      let tombstone = try store.deleteDocument(from: saved)
+      let before = try StoreState(store)
+      let error = datastoreError { try store.deleteDocument(from: tombstone) }
+      #expect(error?.code == .notFound)
+      #expect(error?.message == #"document "a" is deleted; create it again to use the id"#)
+      #expect(try StoreState(store) == before)
+
+      try store.insert("1-b")
+      let loser = datastoreError { try store.deleteDocument(from: tombstone) }
+      #expect(loser?.code == .notFound)
+      #expect(
+        loser?.message == "revision 2-84f7f4ef8554e31a2386a36a1e922fcf of document \"a\" is deleted already; "
+          + "delete one that lives")
+      #expect(try store.checkIntegrity() == [])
+    }
+  }
+
+  @Test func `of a hundred branches the highest wins, and all are deleted at once`() throws {
+    try withTemporaryDatastore { store in
+      let suffixes = (0..<100).map { String(format: "%02d", $0 * 37 % 100) }
+      for suffix in suffixes { try store.insert("2-\(suffix)", after: ["1-a"]) }
+      #expect(try store.document(withID: "a").revision?.description == "2-99")
+      #expect(
+        try store.liveRevisions(ofDocument: "a").map(\.revision?.suffix) == suffixes.sorted().reversed())
+      #expect(try store.checkIntegrity() == [])
+      let tombstones = try store.deleteDocument(withID: "a")
+      #expect(tombstones.map(\.revision?.generation) == Array(repeating: 3, count: 100))
+      #expect(try store.checkIntegrity() == [])
+    }
+  }
+
+  @Test func `a thousand generations are kept, in one history`() throws {
+    try withTemporaryDatastore { store in
+      try store.createDocument(from: DocumentRevision(id: "a", body: ["n": 1]))
+      try store.write { transaction in
+        for _ in 2...1_000 {
+          try transaction.updateDocument(withID: "a") {
+            $0.body["n"] = .int(($0.body["n"]?.intValue ?? 0) + 1)
+          }
+        }
+      }
+      let last = try store.document(withID: "a")
+      #expect(last.body == ["n": 1_000])
+      let history = try store.revisionHistory(of: last)
+      #expect(history.map(\.revision?.generation) == Array((1...1_000).reversed()))
+      #expect(history.map(\.body) == (1...1_000).reversed().map { ["n": .int($0)] })
+      #expect(try store.checkIntegrity() == [])
+    }
+  }
+
+  @Test func `a history of 100,000 entries is taken`() throws {
+    try withTemporaryDatastore { store in
+      let ancestors = (1..<100_000).reversed().map { "\($0)-a" }
+      try store.insert("100000-a", after: ancestors)
+      #expect(try store.insert("50001-b", after: ["50000-a"]))
+      #expect(try !store.insert("100000-a", after: ancestors))
+      #expect(try store.revisionHistory(of: try store.document(withID: "a")).count == 100_000)
+      #expect(try store.liveRevisions(ofDocument: "a").map(\.revision?.generation) == [100_000, 50_001])
+      #expect(try store.checkIntegrity() == [])
+    }
+  }
+
+  // MARK: Refusals
+
+  struct Refusal: Sendable, CustomTestStringConvertible {
+    let testDescription, revision: String
+    let history: [String]
+    let error: String
+  }
+
+  static let refusals = [
+    Refusal(
+      testDescription: "a gap", revision: "3-c", history: ["3-c", "1-a"],
+      error: #"in the history of document "a" 1-a follows 3-c; list every generation, newest first"#),
+    Refusal(
+      testDescription: "oldest first", revision: "1-a", history: ["1-a", "2-b"],
+      error: #"in the history of document "a" 2-b follows 1-a; list every generation, newest first"#),
+    Refusal(
+      testDescription: "a revision twice", revision: "2-b", history: ["2-b", "2-b", "1-a"],
+      error: #"in the history of document "a" 2-b follows 2-b; list every generation, newest first"#),
+    Refusal(
+      testDescription: "of another revision", revision: "3-c", history: ["2-b", "1-a"],
+      error: #"the history of 3-c of document "a" begins with 2-b; begin it with the revision itself"#),
+    Refusal(
+      testDescription: "far apart", revision: "9223372036854775806-a",
+      history: ["9223372036854775806-a", "1-a"],
+      error: #"in the history of document "a" 1-a follows 9223372036854775806-a; list every generation, "#
+        + "newest first"),
+    Refusal(
+      testDescription: "the highest generation", revision: "9223372036854775807-a", history: [],
+      error: "no generation can follow 9223372036854775807-a; create the document anew"),
+  ]
+
+  @Test(arguments: refusals) func `a history that can't be is refused`(_ refusal: Refusal) throws {
+    try withTemporaryDatastore { store in
+      for isThere in [false, true] {
+        if isThere { try store.insert("2-b", after: ["1-a"]) }
+        let before = try StoreState(store)
+        let revision = try remote(
+          refusal.revision, attachments: [Attachment(data: Data("x".utf8), name: "x", type: "")])
+        let error = datastoreError {
+          try store.forceInsert(revision, history: try revisionIDs(refusal.history))
+        }
+        #expect(error?.code == .invalidRevision)
+        #expect(error?.message == refusal.error)
+        #expect(try StoreState(store) == before)
+        #expect(store.attachmentFileNames == [])
+      }
+    }
+  }
+
+  @Test func `what can't be saved can't be inserted`() throws {
+    try withTemporaryDatastore { store in
+      let before = try StoreState(store)
+      let one = try #require(RevisionID("1-a"))
+      let attempts: [(DocumentRevision, DatastoreError.Code)] = [
+        (DocumentRevision(body: [:]), .invalidID),
+        (DocumentRevision(id: "a", body: [:]), .invalidRevision),
+        (DocumentRevision(id: "", revision: one, body: [:]), .invalidID),
+        (DocumentRevision(id: "_a", revision: one, body: [:]), .invalidID),
+        (DocumentRevision(id: "a", revision: one, body: nil), .missingBody),
+        (DocumentRevision(id: "a", revision: one, body: ["_x": 1]), .reservedKey),
+        (DocumentRevision(id: "a", revision: one, body: ["x": .double(.nan)]), .invalidBody),
+        (
+          DocumentRevision(
+            id: "a", revision: one, body: [:],
+            attachments: ["x": Attachment(data: Data(), name: "y", type: "")]), .invalidAttachment
+        ),
+      ]
+      for (revision, code) in attempts {
+        #expect(datastoreError { try store.forceInsert(revision) }?.code == code)
+      }
+      #expect(try StoreState(store) == before)
+    }
+  }
+
+  @Test func `at the highest generation a document can be read and nothing else`() throws {
+    try withTemporaryDatastore { store in
+      try store.insert("9223372036854775806-a")
+      let last = try store.updateDocument(from: try store.document(withID: "a"))
+      #expect(last.revision?.generation == Int.max)
+      #expect(try store.insert("2-b", after: ["1-a"]))
+      let before = try StoreState(store)
+      #expect(datastoreError { try store.updateDocument(from: last) }?.code == .invalidRevision)
+      #expect(datastoreError { try store.deleteDocument(withID: "a") }?.code == .invalidRevision)
+      // Nothing is done by halves, also where the error is passed over.
+      try store.write { transaction in
+        #expect(datastoreError { try transaction.deleteDocument(withID: "a") }?.code == .invalidRevision)
+        let error = datastoreError {
+          try transaction.resolveConflicts(for: "a") { _, leaves in
+            var changed = leaves[1]
+            changed.body["n"] = 1
+            return changed
+          }
+        }
+        #expect(error?.code == .invalidRevision)
+      }
+      #expect(try StoreState(store) == before)
+      #expect(try store.liveRevisions(ofDocument: "a").count == 2)
+      #expect(try store.checkIntegrity() == [])
+    }
+  }
+}

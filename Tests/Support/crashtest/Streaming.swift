@@ -1,0 +1,62 @@
+import CDTDatastore
+import FoundationEssentials
+import Glibc
+
+/// Saves and reads a large attachment, and tells by how many KiB the peak of memory grew.
+struct Streaming {
+  let manager: DatastoreManager
+  let directory: String
+  let megabytes: Int
+
+  private struct Unwritten: Error {
+    let path: String
+  }
+
+  func run() throws {
+    let source = "\(directory)/source"
+    try writeSource(source)
+    let (store, other) = (try manager.datastore(named: "store"), try manager.datastore(named: "other"))
+    let small = Attachment(data: Data("small".utf8), name: "x", type: "text/plain")
+    let first = try store.createDocument(from: DocumentRevision(body: [:], attachments: [small]))
+    _ = try first.attachments["x"]?.data()
+    let before = try peak()
+
+    let saved = try store.createDocument(
+      from: DocumentRevision(id: "a", body: [:], attachments: [attachment(source)]))
+    guard let large = saved.attachments["x"] else { return }
+    var count = 0
+    try large.forEachChunk { count += $0.count }
+    try large.write(toFile: "\(directory)/target")
+    _ = try other.createDocument(from: DocumentRevision(body: [:], attachments: [large]))
+    _ = try store.write { try $0.updateDocument(withID: "a") { $0.attachments["x"] = attachment(source) } }
+    print(count, try peak() - before)
+  }
+
+  private func attachment(_ path: String) -> Attachment {
+    Attachment(file: path, name: "x", type: "application/octet-stream")
+  }
+
+  private func writeSource(_ path: String) throws {
+    let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+    defer { close(descriptor) }
+    var state: UInt64 = 88_172_645_463_325_252
+    var words = [UInt64](repeating: 0, count: 131_072)
+    for _ in 0..<megabytes {
+      for position in words.indices {
+        state ^= state << 13
+        state ^= state >> 7
+        state ^= state << 17
+        words[position] = state
+      }
+      let written = words.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+      guard written == 1_048_576 else { throw Unwritten(path: path) }
+    }
+  }
+
+  /// The most memory that the process has had, in KiB.
+  private func peak() throws -> Int {
+    let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
+    let line = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") } ?? ""
+    return Int(String(line.filter(\.isNumber))) ?? 0
+  }
+}
