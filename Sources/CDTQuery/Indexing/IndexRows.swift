@@ -15,13 +15,19 @@ struct IndexRows {
   private let descending: [Bool]
   private var bytes: [UInt8] = []
   private var rows: [Row] = []
+  /// The id that was added last, and whether ids have only gone up.
+  private var lastID = 0..<0
+  private var areIDsSorted = true
   /// The spares of the row being added.
   private var spares: [[UInt8]] = []
 
   fileprivate struct Row {
-    /// The first eight bytes of the key, which decide most comparisons.
+    /// The first sixteen bytes of the key, which decide most comparisons, as two integers.
     let prefix: UInt64
+    let next: UInt64
     let start: Int
+    /// Whether that is the whole key.
+    let isWhole: Bool
   }
 
   fileprivate static let headLength = 32
@@ -58,7 +64,12 @@ struct IndexRows {
     values(&self)
     let id = bytes.count
     bytes.append(contentsOf: document.id)
-    rows.append(Row(prefix: prefix(at: start + Self.headLength), start: start))
+    noteOrder(id..<bytes.count)
+    let key = start + Self.headLength
+    rows.append(
+      Row(
+        prefix: word(at: key, before: id), next: word(at: key + 8, before: id), start: start,
+        isWhole: id - key <= 16))
     put(Int64(id), at: start)
     put(Int64(bytes.count), at: start + 8)
     put(document.sequence, at: start + 16)
@@ -72,12 +83,24 @@ struct IndexRows {
     spares = []
   }
 
-  private func prefix(at start: Int) -> UInt64 {
-    var prefix: UInt64 = 0
-    for offset in start..<start + 8 {
-      prefix = prefix << 8 | UInt64(offset < bytes.count ? bytes[offset] : 0)
+  /// Eight bytes of a key as an integer, the first highest; what is behind its end is 0.
+  private func word(at start: Int, before end: Int) -> UInt64 {
+    var word: UInt64 = 0
+    for offset in start..<start + 8 { word = word << 8 | UInt64(offset < end ? bytes[offset] : 0) }
+    return word
+  }
+
+  private mutating func noteOrder(_ id: Range<Int>) {
+    if areIDsSorted {
+      let last = lastID
+      areIDsSorted = bytes.withUnsafeBytes { buffer in
+        let bytes = JSONBytes(buffer)
+        return Order(
+          bytes.slice(last.lowerBound, last.upperBound), bytes.slice(id.lowerBound, id.upperBound))
+          != .descending
+      }
     }
-    return prefix
+    lastID = id
   }
 
   private mutating func put(_ int: Int64, at start: Int) {
@@ -139,14 +162,19 @@ struct IndexRows {
 
   /// The rows in the order of the table, by the values and then by id, for SQLite to read. None are left here.
   mutating func takeSorted() -> some MemoryRows {
-    rows = RadixSort.sorted(rows, by: \.prefix)
+    // Key and id are compared only where the beginnings of the keys leave it open.
+    rows = RadixSort.sorted(RadixSort.sorted(rows, by: \.next), by: \.prefix)
     bytes.withUnsafeBytes { buffer in
       let bytes = JSONBytes(buffer)
       var start = 0
       while start < rows.count {
         var end = start + 1
-        while end < rows.count, rows[end].prefix == rows[start].prefix { end += 1 }
-        if end > start + 1 {
+        var isDecided = areIDsSorted && rows[start].isWhole
+        while end < rows.count, rows[end].prefix == rows[start].prefix, rows[end].next == rows[start].next {
+          isDecided = isDecided && rows[end].isWhole
+          end += 1
+        }
+        if end > start + 1, !isDecided {
           rows[start..<end].sort { Order($0.key(in: bytes), $1.key(in: bytes)) == .ascending }
         }
         start = end
