@@ -3,6 +3,8 @@ import JSON
 /// Draws documents, selectors, sorts and index definitions that meet each other often: few names, few values, every type.
 struct RandomDocuments {
   private var generator: SplitMix
+  /// Whether bodies have arrays; without, indexes have one row for each document, and can decide more.
+  var hasArrays = true
 
   init(seed: UInt64) {
     generator = SplitMix(state: seed)
@@ -43,8 +45,17 @@ struct RandomDocuments {
 
   mutating func body(depth: Int = 0) -> JSONObject {
     var object = JSONObject()
-    for _ in 0..<number(below: depth == 0 ? 6 : 4) { object[pick(Self.names)] = value(depth: depth) }
+    for _ in 0..<number(below: depth == 0 ? 6 : 4) { object[pick(Self.names)] = member(depth: depth) }
+    // Together in an index they have more combinations than one document may have rows.
+    if depth == 0, hasArrays, chance(3) {
+      for name in ["a", "b"] { object[name] = .array((0..<40).map { .int($0) }) }
+    }
     return object
+  }
+
+  private mutating func member(depth: Int) -> JSONValue {
+    if hasArrays { return value(depth: depth) }
+    return depth < 3 && chance(15) ? .object(body(depth: depth + 1)) : scalar()
   }
 
   // MARK: Queries

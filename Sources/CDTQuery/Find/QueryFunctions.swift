@@ -31,6 +31,7 @@ enum QueryFunctions {
 
   private static func match(_ call: borrowing FunctionCall) {
     let isKnown = call.withObject(at: 0, type: MatchObject.pointerType, as: MatchObject.self) { object in
+      object.calls += 1
       call.withBytes(at: 1) { body in
         if let required = object.required, !required.isIn(body) { return call.setResult(Int64(0)) }
         match(object, body, call)
@@ -59,6 +60,7 @@ enum QueryFunctions {
     guard let object = call.object(at: 0, type: QueryObject.pointerType) as? SortObject else {
       return missing(call)
     }
+    object.calls += 1
     call.withBytes(at: 1) { body in
       call.withBytes(at: 2) { id in
         call.withBytes(at: 3) { revision in

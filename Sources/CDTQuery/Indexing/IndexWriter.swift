@@ -112,6 +112,7 @@ package final class IndexWriter: @unchecked Sendable {
         """
         DROP TABLE \(IndexFile.table(entry));
         DELETE FROM apart WHERE index_number = \(entry.number);
+        DELETE FROM statistics WHERE index_number = \(entry.number);
         DELETE FROM indexes WHERE number = \(entry.number)
         """)
     }
@@ -123,6 +124,7 @@ package final class IndexWriter: @unchecked Sendable {
         """
         DELETE FROM \(IndexFile.table(entry));
         DELETE FROM apart WHERE index_number = \(entry.number);
+        DELETE FROM statistics WHERE index_number = \(entry.number);
         UPDATE indexes SET watermark = 0, session = NULL, multiple = 0, apart = 0 WHERE number = \(entry.number)
         """)
     }
@@ -133,9 +135,20 @@ package final class IndexWriter: @unchecked Sendable {
   /// - Returns: The sequence up to which the indexes are complete.
   package func catchUp() throws -> Int64 {
     while true {
-      let step = try change { try updater.step(catalog: try catalog()) }
+      let step = try change {
+        let catalog = try catalog()
+        let step = try updater.step(catalog: catalog)
+        if step.isComplete { try measure(catalog, watermark: step.watermark) }
+        return step
+      }
       if step.isComplete { return step.watermark }
     }
+  }
+
+  /// Measures the indexes that have changed much, for the planner.
+  private func measure(_ catalog: IndexCatalog, watermark: Int64) throws {
+    let due = catalog.entries.filter { StatisticsTable.isDue($0, watermark: watermark) }
+    try StatisticsTable(connection).measure(due, watermark: watermark)
   }
 
   package func listIndexes() throws -> [IndexInfo] {

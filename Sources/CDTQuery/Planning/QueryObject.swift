@@ -2,6 +2,9 @@ import JSON
 
 /// Something that a query's SQL functions take as a pointer: it is made for one run of one statement.
 package class QueryObject {
+  /// How many times a function was asked of a document.
+  final var calls = 0
+
   /// The type that guards the pointer in SQL; each class has its own, so that a pointer is what it is taken for.
   class var pointerType: StaticString { "cdt-query-object" }
 }
