@@ -53,8 +53,8 @@ import Testing
       testDescription: "unionAmongOthers", indexes: [["name"], ["pet.species"]],
       request: #"{"$or": [{"name": "mike"}, {"pet.species": "cat"}], "age": 7}"#),
     Case(
-      testDescription: "intersectionOfIndexes", indexes: [["name"], ["pet.species"]],
-      request: #"{"name": "mike", "pet.species": "cat"}"#),
+      testDescription: "intersectionOfIndexes", indexes: [["team"], ["pet.species"], ["age"]],
+      request: #"{"team": 3, "pet.species": "cat", "age": {"$lt": 60}}"#),
     Case(testDescription: "arrayElement", indexes: [["tags"]], request: #"{"tags": "t7"}"#),
     Case(
       testDescription: "elementOfArray", indexes: [["tags"]],
@@ -93,7 +93,7 @@ import Testing
     var person: JSONObject = [
       "name": .string(
         ["mike", "zoe", "anna", "otto"][number % 4] + (number % 16 < 4 ? "" : "\(number % 16)")),
-      "age": .int(Int64(number % 100)),
+      "age": .int(Int64(number % 100)), "team": .int(Int64(number / 80 % 5)),
       "pet": ["species": .string(["cat", "dog", "emu", "fox", "gnu"][number / 16 % 5])],
       "tags": ["a", .string("t\(number)")],
     ]

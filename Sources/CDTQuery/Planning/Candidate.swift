@@ -52,7 +52,11 @@ struct Estimator {
     let rows =
       access.index.statistics.map { $0.rows(at: access.fields) }
       ?? access.fields.reduce(documents) { $0 * $1.usualPart }
-    let found = access.filters.reduce(rows) { $0 * part($1.condition, of: access.index) }
+    let present = access.absence.reduce(rows) { rows, absence in
+      guard case .except = absence.value, let statistics = access.index.statistics else { return rows }
+      return rows * max(0, 1 - statistics.part(.points([.nothing]), field: absence.key))
+    }
+    let found = access.filters.reduce(present) { $0 * part($1.condition, of: access.index) }
     return (rows, found)
   }
 

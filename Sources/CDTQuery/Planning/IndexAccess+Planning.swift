@@ -45,42 +45,51 @@ extension IndexAccess {
 
     /// What is asked of one field. Where it has one value, all its conditions narrow one access; where it may have
     /// several, each could hold for another, so one condition is taken and the others are left.
-    private func narrowest(_ path: FieldPath) -> (access: PredicateAccess, decided: Set<Int>)? {
-      var found: (access: PredicateAccess, decided: Set<Int>)?
+    private func narrowest(_ path: FieldPath) -> Found? {
+      var found: Found?
       for condition in conditions where condition.path == path {
         let next = condition.access
-        let decided: Set<Int> = next.isExact(isMultiple: entry.isMultiple) ? [condition.conjunct] : []
+        let isExact = next.isExact(isMultiple: entry.isMultiple)
+        let alone = Found(
+          access: next, conjuncts: [condition.conjunct], decided: isExact ? [condition.conjunct] : [])
         guard let known = found else {
-          found = (next, decided)
+          found = alone
           continue
         }
         if !entry.isMultiple, let both = known.access.intersection(next) {
-          found = (both, known.decided.union(decided))
+          found = Found(
+            access: both, conjuncts: known.conjuncts + alone.conjuncts,
+            decided: known.decided.union(alone.decided))
         } else if next.access.isNarrower(than: known.access.access) {
-          found = (next, decided)
+          found = alone
         }
       }
       return found
     }
 
+    /// What is asked of one field, the conjuncts that ask it, and those of them that it decides.
+    private struct Found {
+      let access: PredicateAccess
+      let conjuncts: [Int]
+      let decided: Set<Int>
+    }
+
     /// A row is a document: whatever its fields can decide, it does.
     mutating func filter() {
+      filterByFields()
       for (number, clause) in conjuncts.enumerated() where !decided.contains(number) {
         guard let condition = RowCondition(deciding: clause, in: entry.definition) else { continue }
         if add(condition, clause) { decided.insert(number) }
       }
     }
 
-    /// A row is a combination of a document's values, of which there are all: of each field one condition can be asked.
+    /// A row is a combination of a document's values, of which there are all: of each field one access can be asked.
     mutating func filterByFields() {
       for (number, field) in entry.definition.fields.enumerated().dropFirst(access.fields.count) {
         guard let found = narrowest(field.fieldPath) else { continue }
         let condition = RowCondition.field(number, found.access.access, found.access.absence)
-        let asked = conditions.first {
-          $0.path == field.fieldPath && $0.access.access == found.access.access
-        }
-        guard let asked else { continue }
-        if add(condition, conjuncts[asked.conjunct]) { decided.formUnion(found.decided) }
+        let clause = Clause.all(found.conjuncts.map { conjuncts[$0] })
+        if add(condition, clause) { decided.formUnion(found.decided) }
       }
     }
 
