@@ -6,9 +6,9 @@ import SQLite
 /// | function | gives |
 /// |---|---|
 /// | `cdt_match(selector, body, id, revision)` | 1 when the document matches, else 0 |
-/// | `cdt_order(sort, body, id, revision)` | the ``OrderKey`` that puts the document in its place |
+/// | `cdt_order(sort, body)`, `cdt_order(sort, body, id, revision)` | the ``OrderKey`` that puts the document in its place |
 /// | `cdt_tag(set, n)`, `cdt_value(set, n)` | the two columns of the set's key number n |
-/// | `cdt_tag(sort, n, body)`, `cdt_value(sort, n, body)` | the two columns of the document's key for field n of the sort |
+/// | `cdt_sort_tag(sort, n, body)`, `cdt_sort_value(sort, n, body)` | the two columns of the document's key for field n of the sort |
 ///
 /// The first argument is a pointer, which SQL text can't make.
 enum QueryFunctions {
@@ -16,16 +16,22 @@ enum QueryFunctions {
     try connection.createFunction("cdt_match", argumentCount: 4, deterministic: true) { call in
       match(call)
     }
-    try connection.createFunction("cdt_order", argumentCount: 4, deterministic: true) { call in
-      order(call)
+    for arguments in [2, 4] {
+      try connection.createFunction("cdt_order", argumentCount: arguments, deterministic: true) { call in
+        order(call)
+      }
     }
-    for arguments in [2, 3] {
-      try connection.createFunction("cdt_tag", argumentCount: arguments, deterministic: true) { call in
-        call.setResult(key(call).tag.rawValue)
-      }
-      try connection.createFunction("cdt_value", argumentCount: arguments, deterministic: true) { call in
-        value(call)
-      }
+    try connection.createFunction("cdt_tag", argumentCount: 2, deterministic: true) { call in
+      call.setResult(memberKey(call).tag.rawValue)
+    }
+    try connection.createFunction("cdt_value", argumentCount: 2, deterministic: true) { call in
+      setResult(memberKey(call), of: call)
+    }
+    try connection.createFunction("cdt_sort_tag", argumentCount: 3, deterministic: true) { call in
+      call.setResult(sortKey(call).tag.rawValue)
+    }
+    try connection.createFunction("cdt_sort_value", argumentCount: 3, deterministic: true) { call in
+      setResult(sortKey(call), of: call)
     }
   }
 
@@ -57,32 +63,37 @@ enum QueryFunctions {
   }
 
   private static func order(_ call: borrowing FunctionCall) {
-    guard let object = call.object(at: 0, type: QueryObject.pointerType) as? SortObject else {
-      return missing(call)
-    }
-    object.calls += 1
-    call.withBytes(at: 1) { body in
-      call.withBytes(at: 2) { id in
-        call.withBytes(at: 3) { revision in
-          let key = object.sort.key(of: JSONBytes(body), id: id, revision: revision)
-          key.bytes.withUnsafeBytes { call.setResult(blob: $0) }
+    let isKnown = call.withObject(at: 0, type: SortObject.pointerType, as: SortObject.self) { object in
+      call.withBytes(at: 1) { body in
+        // Without the last two arguments these are empty, and the sort does not ask for them.
+        call.withBytes(at: 2) { id in
+          call.withBytes(at: 3) { revision in
+            object.withKey(of: JSONBytes(body), id: id, revision: revision) { call.setResult(blob: $0) }
+          }
         }
       }
     }
+    if !isKnown { missing(call) }
   }
 
-  /// The key that `cdt_tag` and `cdt_value` are asked for.
-  private static func key(_ call: borrowing FunctionCall) -> IndexKey {
+  /// The member of a set that `cdt_tag` and `cdt_value` are asked for.
+  private static func memberKey(_ call: borrowing FunctionCall) -> IndexKey {
     let number = Int(call.int64(at: 1))
-    switch call.object(at: 0, type: QueryObject.pointerType) {
-    case let set as KeySet: return set.keys.indices.contains(number) ? set.keys[number] : .nothing
-    case let sort as SortObject: return call.withBytes(at: 2) { sort.key(of: number, in: JSONBytes($0)) }
-    default: return .nothing
-    }
+    guard let set = call.object(at: 0, type: KeySet.pointerType) as? KeySet,
+      set.keys.indices.contains(number)
+    else { return .nothing }
+    return set.keys[number]
   }
 
-  private static func value(_ call: borrowing FunctionCall) {
-    switch key(call).value {
+  /// The key of a document that `cdt_sort_tag` and `cdt_sort_value` are asked for.
+  private static func sortKey(_ call: borrowing FunctionCall) -> IndexKey {
+    let number = Int(call.int64(at: 1))
+    guard let sort = call.object(at: 0, type: SortObject.pointerType) as? SortObject else { return .nothing }
+    return call.withBytes(at: 2) { sort.key(of: number, in: JSONBytes($0)) }
+  }
+
+  private static func setResult(_ key: IndexKey, of call: borrowing FunctionCall) {
+    switch key.value {
     case .zero: call.setResult(Int64(0))
     case .int(let int): call.setResult(int)
     case .double(let double): call.setResult(double)

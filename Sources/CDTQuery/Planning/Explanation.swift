@@ -111,13 +111,23 @@ extension TextAccess {
 
 extension IndexAccess {
   fileprivate var text: String {
-    let parts = zip(index.definition.fields, fields).map { field, access in
-      "\(field.path) \(access.text)"
+    let parts = zip(index.definition.fields, fields).enumerated().map { number, part in
+      "\(part.0.path) \(absence[number].map(\.text) ?? part.1.text)"
     }
     let whole = parts.isEmpty ? "all of it" : parts.joined(separator: ", ")
     let rows = "index \"\(index.definition.name)\": \(whole)"
     if filters.isEmpty { return rows }
     return "\(rows), of these \(Clause.all(filters.map(\.clause)).selector.text)"
+  }
+}
+
+extension PredicateAccess.AbsenceFilter {
+  fileprivate var text: String {
+    switch self {
+    case .only(IndexEntries.Absence.missing): "missing"
+    case .only: "null"
+    case .except: "present"
+    }
   }
 }
 

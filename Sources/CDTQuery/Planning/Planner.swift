@@ -113,18 +113,20 @@ package struct Planner {
       found: estimate.found)
   }
 
-  /// The accesses of a disjunction, when every branch has one.
+  /// The accesses of a disjunction, when every branch has one. What is asked beside the disjunction narrows each branch.
   private func union(_ branches: [Clause], _ number: Int) -> Candidate? {
     guard branches.count <= Self.maximumBranches else { return nil }
-    var union = Candidate(source: .nothing, decided: [number], rows: 0, seeks: 0, found: 0)
+    let beside = conjuncts.indices.filter { $0 != number }
+    var union = Candidate(source: .nothing, decided: Set(conjuncts.indices), rows: 0, seeks: 0, found: 0)
     var sources: [QueryPlan.Source] = []
     for branch in branches {
-      let conjuncts = branch.conjuncts
-      guard let best = branchCandidate(conjuncts) else { return nil }
+      let own = branch.conjuncts
+      guard let best = branchCandidate(own, beside.map { conjuncts[$0] }) else { return nil }
       // What too many combinations keep out of an index is found among its other documents, by the matcher.
-      if best.decided.count < conjuncts.count || best.source.indexes.contains(where: \.hasApart) {
-        union.decided = []
-      }
+      let isApart = best.source.indexes.contains(where: \.hasApart)
+      let isDecided = !isApart && best.decided.isSuperset(of: own.indices)
+      let others = beside.enumerated().filter { !isApart && best.decided.contains(own.count + $0.offset) }
+      union.decided.formIntersection(others.map(\.element) + (isDecided ? [number] : []))
       sources.append(best.source)
       union.rows += best.rows
       union.seeks += best.seeks
@@ -135,9 +137,10 @@ package struct Planner {
     return union
   }
 
-  private func branchCandidate(_ conjuncts: [Clause]) -> Candidate? {
-    if let search = search(in: conjuncts) { return search }
-    if let ids = documentIDs(in: conjuncts) { return ids }
+  private func branchCandidate(_ own: [Clause], _ beside: [Clause]) -> Candidate? {
+    if let search = search(in: own) { return search }
+    if let ids = documentIDs(in: own) { return ids }
+    let conjuncts = own + beside
     let conditions = Self.conditions(conjuncts)
     return catalog.ordered.map { candidate($0, for: conjuncts, conditions) }
       .filter { $0.source.driver?.narrows == true }

@@ -25,10 +25,23 @@ package final class MatchObject: QueryObject {
 
 /// A sort for `cdt_order`, and for `cdt_tag` and `cdt_value` of a document's fields.
 package final class SortObject: QueryObject {
+  override class var pointerType: StaticString { "cdt-sort-object" }
+
   let sort: SortOrder
+  private var key = OrderKey()
 
   init(_ sort: SortOrder) {
     self.sort = sort
+  }
+
+  /// Gives the bytes that put a document in its place to `body`.
+  func withKey(
+    of bytes: JSONBytes, id: UnsafeRawBufferPointer, revision: UnsafeRawBufferPointer,
+    _ body: (UnsafeRawBufferPointer) -> Void
+  ) {
+    calls += 1
+    sort.write(bytes, id: id, revision: revision, to: &key)
+    key.bytes.withUnsafeBytes(body)
   }
 
   /// The key that an index would have for the field: the one that puts the document in its place.

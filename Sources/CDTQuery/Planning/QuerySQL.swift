@@ -97,7 +97,7 @@ package struct QuerySQL {
     var keys = ""
     for field in plan.sort.fields.indices {
       let sort = sortObject()
-      keys += ", cdt_tag(\(sort), \(field), d.body), cdt_value(\(sort), \(field), d.body)"
+      keys += ", cdt_sort_tag(\(sort), \(field), d.body), cdt_sort_value(\(sort), \(field), d.body)"
     }
     return keys
   }
@@ -117,7 +117,8 @@ package struct QuerySQL {
       }
     } else {
       for part in [source] + missedParts() {
-        let key = "cdt_order(\(sortObject()), d.body, d.id, d.revision)"
+        let others = plan.sort.takesDocumentFields ? ", d.id, d.revision" : ""
+        let key = "cdt_order(\(sortObject()), d.body\(others))"
         parts.append("SELECT d.sequence AS sequence, d.id AS id, \(key) AS k FROM \(part)")
       }
     }
