@@ -18,6 +18,8 @@ package struct Planner {
   private let output: QuerySQL.Output
   private let lastSequence: Int64
   private let estimator: Estimator
+  /// What part of the documents each conjunct holds for, where that bears on the cost.
+  private let parts: [Double]
 
   /// - Parameters:
   ///   - output: What is wanted of the matches.
@@ -36,6 +38,8 @@ package struct Planner {
     conditions = Self.conditions(conjuncts)
     text = try TextProgram.of(query.selector.clause, catalog.text?.definition, store: store)
     estimator = Estimator(catalog)
+    let isPartial = query.limit > 0 || output == .exists || !query.sort.isEmpty
+    parts = isPartial && !catalog.entries.isEmpty ? conjuncts.map(estimator.part) : []
   }
 
   private static func conditions(_ conjuncts: [Clause]) -> [AskedField] {
@@ -171,12 +175,22 @@ package struct Planner {
 
   /// What single indexes and unions of them can do.
   private func sources(_ search: Candidate?) -> [Candidate] {
-    var sources = catalog.ordered.map { candidate($0, for: conjuncts, conditions) }
+    var sources = catalog.ordered.filter(mayHelp).map { candidate($0, for: conjuncts, conditions) }
     if let search { sources.append(search) }
     for case (let number, .or(let branches)) in conjuncts.enumerated() {
       if let union = union(branches, number) { sources.append(union) }
     }
     return sources
+  }
+
+  /// Whether the selector or the sort asks for a field of the index. To tell all documents, any index will do.
+  private func mayHelp(_ entry: IndexCatalog.Entry) -> Bool {
+    conjuncts.isEmpty
+      || entry.definition.fields.contains { field in
+        conditions.contains { $0.path == field.fieldPath }
+          || query.sort.fields.contains { $0.path == field.fieldPath }
+          || conjuncts.contains { $0.asks(of: field.fieldPath) }
+      }
   }
 
   private func way(_ number: Int, _ search: Candidate?) -> Candidate {
@@ -218,12 +232,12 @@ package struct Planner {
   /// What a source is expected to cost, in ``Cost``'s units.
   private func cost(_ candidate: Candidate) -> Double {
     let order = order(for: candidate.source)
-    let rest = conjuncts.indices.filter { !candidate.decided.contains($0) }
-    let reads = !rest.isEmpty || order == .sorted || output == .documents || !candidate.source.isCovered
+    let hasRest = candidate.decided.count < conjuncts.count
+    let reads = hasRest || order == .sorted || output == .documents || !candidate.source.isCovered
     var share = 1.0
     var results = candidate.found
-    if limit > 0 || !query.sort.isEmpty {
-      results *= rest.reduce(1) { $0 * estimator.part(conjuncts[$1]) }
+    if hasRest {
+      for number in parts.indices where !candidate.decided.contains(number) { results *= parts[number] }
     }
     if limit > 0, order.isStreamed { share = min(1, limit / max(results, 0.001)) }
     var cost = candidate.seeks * Cost.seek
@@ -237,7 +251,7 @@ package struct Planner {
       }
     default:
       cost += candidate.rows * share * Cost.row
-      if reads { cost += documentsRead(candidate, order, results, hasRest: !rest.isEmpty) * share }
+      if reads { cost += documentsRead(candidate, order, results, hasRest: hasRest) * share }
       cost += tail(candidate.source) * Cost.scanned
     }
     switch order {
@@ -319,6 +333,18 @@ package struct Planner {
       text: text,
       order: order(for: candidate.source), sort: query.sort, skip: query.skip, limit: query.limit,
       reason: reason)
+  }
+}
+
+extension Clause {
+  /// Whether a field is asked for anywhere in the clause.
+  fileprivate func asks(of path: FieldPath) -> Bool {
+    switch self {
+    case .and(let members), .or(let members): members.contains { $0.asks(of: path) }
+    case .not(let member): member.asks(of: path)
+    case .field(path, _): true
+    case .always, .never, .field, .text, .value: false
+    }
   }
 }
 
