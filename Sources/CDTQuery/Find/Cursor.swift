@@ -75,12 +75,24 @@ final class Cursor: @unchecked Sendable {
   }
 
   /// Gives the next result's text to `body`; false after the last.
-  func nextText(_ body: (UnsafeRawBufferPointer) throws -> Void) throws -> Bool {
+  func nextText(
+    inlinesAttachments: Bool, _ body: (UnsafeRawBufferPointer) throws -> Void
+  ) throws -> Bool {
     guard let query = try advance() else { return false }
     buffer.removeAll(keepingCapacity: true)
     DocumentText.write(query.statement, projection: projection, to: &buffer)
+    if inlinesAttachments { try inlineAttachments(query) }
     try buffer.withUnsafeBytes(body)
     return true
+  }
+
+  /// Puts the attachments of the document that the buffer holds behind its last member.
+  private func inlineAttachments(_ query: RunningQuery) throws {
+    let attachments = try attachments(query, of: try RevisionID(stored: query.statement.text(2)))
+    guard !attachments.isEmpty else { return }
+    buffer.removeLast()
+    buffer += Array(",\"_attachments\":".utf8) + JSONValue.object(try attachments.inlineJSON()).utf8Text
+    buffer.append(UInt8(ascii: "}"))
   }
 
   /// The running query with its next row, or `nil` after the last.

@@ -89,6 +89,19 @@ package final class IndexManager: DatastoreExtension {
     tail.withLock { $0.settle(at: watermark) }
   }
 
+  /// Takes in the next documents, in one transaction.
+  func catchUpStep() throws -> IndexUpdater.Step {
+    let step = try withWriter { try $0.step() }
+    if step.isComplete { tail.withLock { $0.settle(at: step.watermark) } }
+    return step
+  }
+
+  /// How many documents are above the lowest watermark of an index.
+  func documentsAhead() throws -> Int {
+    guard hasFile || definitions.exists else { return 0 }
+    return try withWriter { try $0.documentsAhead() }
+  }
+
   package func listIndexes() throws -> [IndexInfo] {
     guard hasFile || definitions.exists else { return [] }
     return try withWriter { try $0.listIndexes() }
@@ -101,6 +114,11 @@ package final class IndexManager: DatastoreExtension {
       _ = try writer.catchUp()
       return name
     }
+  }
+
+  /// Creates or confirms an index, and leaves it to be filled.
+  func declare(_ definition: IndexDefinition, isNamed: Bool) throws -> String {
+    try withWriter { writer in try lock.withLock { try confirm(definition, isNamed: isNamed, writer) } }
   }
 
   /// Creates an index unless it is there, and gives its name.
@@ -145,12 +163,34 @@ package final class IndexManager: DatastoreExtension {
         if let name, catalog.entry(named: name) == nil {
           throw QueryError.unknownIndex(name, known: catalog.entries.map(\.definition.name), at: "name")
         }
-        for entry in catalog.entries where name == nil || entry.definition.name == name {
+        for entry in catalog.entries where name.map({ $0.hasSameBytes(as: entry.definition.name) }) ?? true {
           try writer.empty(entry)
         }
       }
       _ = try writer.catchUp()
     }
+  }
+
+  // MARK: Checking
+
+  /// Compares the indexes with the documents.
+  func check(_ progress: (_ done: Int, _ total: Int) -> Void) throws -> IndexFileCheck {
+    let wanted = try definitions.load()
+    guard hasFile else {
+      return wanted.isEmpty ? IndexFileCheck() : IndexFileCheck(damaged: "the index file is missing")
+    }
+    let connection = try datastore.openReader()
+    defer { connection.close() }
+    return try IndexFileCheck(path: path, connection: connection, definitions: wanted, progress: progress)
+  }
+
+  /// Makes anew what a check has found wrong.
+  func repair(_ check: IndexFileCheck) throws {
+    if check.isFileDamaged {
+      try writer.withLock { try remake(&$0, damaged: FileIdentity(path)) }
+      try catchUp()
+    }
+    for name in check.indexes { try rebuild(named: name) }
   }
 
   /// Runs `body` with the writer; a file that turns out to be damaged is made anew, once.

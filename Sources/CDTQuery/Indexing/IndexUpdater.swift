@@ -20,6 +20,8 @@ struct IndexUpdater {
   struct Step {
     let watermark: Int64
     let isComplete: Bool
+    /// How many documents were taken in.
+    var documents = 0
   }
 
   /// A document as it is now.
@@ -49,7 +51,7 @@ struct IndexUpdater {
     for index in changes.indices where changes[index].watermark < reached {
       try changes[index].write(upTo: reached)
     }
-    return Step(watermark: reached, isComplete: reached == last)
+    return Step(watermark: reached, isComplete: reached == last, documents: documents.count)
   }
 
   private func documents(after sequence: Int64) throws -> [Document] {

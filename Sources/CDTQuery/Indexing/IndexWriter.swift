@@ -132,8 +132,21 @@ package final class IndexWriter: @unchecked Sendable {
   /// - Returns: The sequence up to which the indexes are complete.
   package func catchUp() throws -> Int64 {
     while true {
-      let step = try change { try updater.step(catalog: try catalog()) }
+      let step = try step()
       if step.isComplete { return step.watermark }
+    }
+  }
+
+  /// Takes in the next documents, in one transaction.
+  func step() throws -> IndexUpdater.Step {
+    try change { try updater.step(catalog: try catalog()) }
+  }
+
+  /// How many documents are above the lowest watermark of an index.
+  func documentsAhead() throws -> Int {
+    try connection.transaction(.deferred) {
+      guard let watermark = try catalog().entries.map(\.watermark).min() else { return 0 }
+      return Int(try connection.scalar("SELECT count(*) FROM docs.documents WHERE sequence > \(watermark)"))
     }
   }
 

@@ -32,16 +32,20 @@ enum TextIndexTable {
       fields.indices.map { TextProgram.column($0, of: fields.count) } + ["id", "sequence", "rowid"]
     let statement = try connection.statement(
       "INSERT OR REPLACE INTO \(name(entry.number)) (\(columns.joined(separator: ", "))) VALUES (\(values))")
-    for (number, field) in fields.enumerated() {
-      let texts = body.withUnsafeBytes { TextContext.texts(of: field.fieldPath, in: JSONBytes($0)) }
-      try statement.bind(text: Array(texts.joined(separator: [UInt8(ascii: "\n")])), at: number + 1)
-    }
-    var id = id
-    let idText = id.withUTF8 { TextContext.searchable(UnsafeRawBufferPointer($0)) }
-    try statement.bind(text: idText, at: fields.count + 1)
+    let texts = body.withUnsafeBytes { Self.texts(of: entry.definition, id: id, body: $0) }
+    for (number, text) in texts.enumerated() { try statement.bind(text: text, at: number + 1) }
     try statement.bind(sequence, at: fields.count + 2)
     try statement.bind(document, at: fields.count + 3)
     try statement.run()
+  }
+
+  /// What is kept of a document: the text of each field, and that of its id.
+  static func texts(of definition: IndexDefinition, id: String, body: UnsafeRawBufferPointer) -> [[UInt8]] {
+    let fields = definition.fields.map { field in
+      Array(TextContext.texts(of: field.fieldPath, in: JSONBytes(body)).joined(separator: [UInt8(ascii: "\n")]))
+    }
+    var id = id
+    return fields + [id.withUTF8 { TextContext.searchable(UnsafeRawBufferPointer($0)) }]
   }
 
   /// Removes the words of a document.
