@@ -32,6 +32,8 @@ public final class Datastore: Sendable {
   private let writer: WriterLock
   private let readers: ConnectionPool<CoreReader>
   private let lifetime = Mutex(Lifetime())
+  /// What ``Lifetime/isClosed`` says, to be looked at without a lock.
+  private let isClosed = Atomic(false)
 
   private struct Lifetime {
     var isClosed = false
@@ -70,6 +72,7 @@ public final class Datastore: Sendable {
   func close() {
     let extensions = lifetime.withLock { lifetime in
       lifetime.isClosed = true
+      isClosed.store(true, ordering: .releasing)
       defer { lifetime.extensions = [:] }
       return lifetime.extensions
     }
@@ -93,7 +96,7 @@ public final class Datastore: Sendable {
 
   /// - Throws: ``DatastoreError`` with the code `.closed`.
   package func checkOpen() throws(DatastoreError) {
-    if lifetime.withLock({ $0.isClosed }) { throw .closed(name) }
+    if isClosed.load(ordering: .acquiring) { throw .closed(name) }
   }
 
   /// A connection for reading, set up as the datastore's own, for a pool of an extension's.

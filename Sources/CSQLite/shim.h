@@ -15,4 +15,7 @@ static inline int csqlite_db_config(sqlite3 *db, int option, int on) {
   return sqlite3_db_config(db, option, on, (int *)0);
 }
 
+/// Keeps a virtual table out of triggers and views; for use within its xConnect.
+static inline int csqlite_vtab_direct_only(sqlite3 *db) { return sqlite3_vtab_config(db, SQLITE_VTAB_DIRECTONLY); }
+
 #endif

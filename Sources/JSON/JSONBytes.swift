@@ -27,6 +27,13 @@ package struct JSONBytes {
     return UnsafeRawBufferPointer(start: base.map { $0 + start }, count: end - start)
   }
 
+  /// Eight bytes from an offset as an integer, the first lowest; 0 when they are not all there.
+  @inline(__always)
+  package func int64(at offset: Int) -> Int64 {
+    guard let base, offset >= 0, offset <= count - 8 else { return 0 }
+    return Int64(bitPattern: word(at: offset, base))
+  }
+
   /// Eight bytes from an offset, the first lowest; the caller has seen that they are there.
   @inline(__always)
   private func word(at offset: Int, _ base: UnsafeRawPointer) -> UInt64 {

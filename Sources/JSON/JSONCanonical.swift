@@ -43,8 +43,12 @@ package enum JSONCanonical {
   private static func writeObject(_ bytes: JSONBytes, at start: Int, to buffer: inout [UInt8], depth: Int) {
     var members: [JSONBytes.Member] = []
     var iterator = bytes.members(at: start)
-    while let member = iterator.next() { members.append(member) }
-    members.sort { precedes($0, $1, in: bytes) }
+    var isSorted = true
+    while let member = iterator.next() {
+      if isSorted, let last = members.last { isSorted = precedes(last, member, in: bytes) }
+      members.append(member)
+    }
+    if !isSorted { members.sort { precedes($0, $1, in: bytes) } }
     buffer.append(UInt8(ascii: "{"))
     for (position, member) in members.enumerated() {
       if position > 0 { buffer.append(UInt8(ascii: ",")) }
@@ -60,7 +64,17 @@ package enum JSONCanonical {
   private static func precedes(_ left: JSONBytes.Member, _ right: JSONBytes.Member, in bytes: JSONBytes)
     -> Bool
   {
-    bytes.withStringBytes(at: left.keyStart - 1) { left in
+    let (leftKey, rightKey) = (
+      bytes.slice(left.keyStart, left.keyEnd), bytes.slice(right.keyStart, right.keyEnd)
+    )
+    // Where two names part at plain ASCII, that decides; what is escaped or beyond ASCII is looked at closely.
+    for offset in 0..<min(leftKey.count, rightKey.count) where leftKey[offset] != rightKey[offset] {
+      let (l, r) = (leftKey[offset], rightKey[offset])
+      if l >= 0x80 || r >= 0x80 || l == UInt8(ascii: "\\") || r == UInt8(ascii: "\\") { break }
+      if offset > 0, leftKey[..<offset].contains(UInt8(ascii: "\\")) { break }
+      return l < r
+    }
+    return bytes.withStringBytes(at: left.keyStart - 1) { left in
       bytes.withStringBytes(at: right.keyStart - 1) { right in
         for (l, r) in zip(left, right) where l != r {
           if l >= 0xEE, r >= 0xEE, (l >= 0xF0) != (r >= 0xF0) { return l >= 0xF0 }

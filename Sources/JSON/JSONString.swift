@@ -35,7 +35,8 @@ package enum JSONString {
     buffer.append(UInt8(ascii: "\""))
   }
 
-  private static func appendSpelling(of utf8: UnsafeRawBufferPointer, to buffer: inout [UInt8]) {
+  /// Appends the spelling of UTF-8, without quotes.
+  package static func appendSpelling(of utf8: UnsafeRawBufferPointer, to buffer: inout [UInt8]) {
     let bytes = JSONBytes(utf8)
     var start = 0
     var offset = 0

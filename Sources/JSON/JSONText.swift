@@ -31,6 +31,7 @@ private struct Normalizer {
   private var scanner: JSONScanner
   private var text: [UInt8] = []
   private var reserved: [(name: String, value: JSONValue)] = []
+  private var names = NameStack()
 
   init(_ bytes: JSONBytes, from start: Int, options: JSONParsingOptions) {
     scanner = JSONScanner(bytes, from: start, options: options)
@@ -90,7 +91,7 @@ private struct Normalizer {
     text.append(UInt8(ascii: "{"))
     try scanner.enter()
     guard !scanner.leaveIfEmpty(UInt8(ascii: "}")) else { return text.append(UInt8(ascii: "}")) }
-    var names = NameSet()
+    let outer = names.enter()
     var isFirst = true
     repeat {
       let member = text.count
@@ -107,12 +108,13 @@ private struct Normalizer {
       try value()
       if isReserved {
         reserved.append((Self.string(text[spelling..<nameEnd]), Self.value(text[(nameEnd + 1)...])))
-        names.forget(text[spelling..<nameEnd])
+        names.takeOut(text[spelling..<nameEnd])
         text.removeSubrange(member...)
       } else {
         isFirst = false
       }
     } while try scanner.nextItem(before: UInt8(ascii: "}"))
+    names.leave(to: outer)
     text.append(UInt8(ascii: "}"))
   }
 
@@ -125,33 +127,66 @@ private struct Normalizer {
   }
 }
 
-/// The names of one object, by where they are spelled in the text written so far.
-private struct NameSet {
-  private var few: [Range<Int>] = []
+/// The names of the objects that are open, by where they are spelled in the text written so far.
+private struct NameStack {
+  private var names: [Range<Int>] = []
+  /// Where the innermost object's names begin.
+  private var start = 0
+  /// The innermost object's names once they are many, for looking up.
   private var many: Set<[UInt8]> = []
-  /// Names whose members were taken out of the text again.
-  private var taken: Set<[UInt8]> = []
+  /// Names of members that were taken out of the text again.
+  private var taken: [[UInt8]] = []
 
   /// Above this many names they are hashed.
   private static let fewNames = 16
 
-  /// Whether the name is new.
-  mutating func insert(_ name: Range<Int>, in text: [UInt8]) -> Bool {
-    if !taken.isEmpty, taken.contains(Array(text[name])) { return false }
-    if many.isEmpty {
-      for known in few where known.count == name.count && text[known].elementsEqual(text[name]) {
-        return false
-      }
-      few.append(name)
-      if few.count > Self.fewNames { many = Set(few.map { Array(text[$0]) }) }
-      return true
-    }
-    return many.insert(Array(text[name])).inserted
+  /// An object's names, while those of one within it are looked at.
+  struct Outer {
+    fileprivate let start: Int
+    fileprivate let many: Set<[UInt8]>
   }
 
-  /// Keeps a name whose spelling is about to go from the text.
-  mutating func forget(_ name: ArraySlice<UInt8>) {
-    taken.insert(Array(name))
-    if many.isEmpty { few.removeLast() }
+  mutating func enter() -> Outer {
+    defer {
+      start = names.count
+      if !many.isEmpty { many = [] }
+    }
+    return Outer(start: start, many: many)
+  }
+
+  mutating func leave(to outer: Outer) {
+    names.removeSubrange(start...)
+    start = outer.start
+    many = outer.many
+  }
+
+  /// Whether the name is new.
+  mutating func insert(_ name: Range<Int>, in text: [UInt8]) -> Bool {
+    // Only the outermost object has members taken out, and their names begin with an underscore.
+    if start == 0, !taken.isEmpty, text[name.lowerBound + 1] == UInt8(ascii: "_"),
+      taken.contains(where: { $0.elementsEqual(text[name]) })
+    {
+      return false
+    }
+    guard many.isEmpty else { return many.insert(Array(text[name])).inserted }
+    for known in start..<names.count where Self.isSame(names[known], name, in: text) { return false }
+    names.append(name)
+    if names.count - start > Self.fewNames { many = Set(names[start...].map { Array(text[$0]) }) }
+    return true
+  }
+
+  @inline(__always)
+  private static func isSame(_ left: Range<Int>, _ right: Range<Int>, in text: [UInt8]) -> Bool {
+    guard left.count == right.count else { return false }
+    for offset in 0..<left.count where text[left.lowerBound + offset] != text[right.lowerBound + offset] {
+      return false
+    }
+    return true
+  }
+
+  /// Keeps the name that was inserted last, whose spelling is about to go from the text.
+  mutating func takeOut(_ name: ArraySlice<UInt8>) {
+    taken.append(Array(name))
+    if many.isEmpty { names.removeLast() }
   }
 }

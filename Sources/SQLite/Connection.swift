@@ -14,6 +14,8 @@ package final class Connection {
   /// `nil` once the connection is closed.
   private(set) var handle: OpaquePointer?
   private var statements = StatementCache()
+  /// The table `memory_rows`, once it has been asked for.
+  private var memory: MemoryTable?
 
   /// Opens a database file.
   ///
@@ -142,6 +144,17 @@ package final class Connection {
     try statement.run()
   }
 
+  /// The table through which statements read rows in memory, made when it is first asked for.
+  func memoryTable() throws(SQLiteError) -> MemoryTable {
+    if let memory { return memory }
+    guard let handle else { throw .closed(nil) }
+    let made = MemoryTable()
+    let code = made.register(on: handle)
+    guard code == SQLITE_OK else { throw error(code, sql: nil) }
+    memory = made
+    return made
+  }
+
   // MARK: Transactions
 
   package enum TransactionKind: String, Sendable {
@@ -151,16 +164,26 @@ package final class Connection {
 
   /// Runs `body` in a transaction: all of it is kept, or nothing when it throws.
   package func transaction<R>(_ kind: TransactionKind, _ body: () throws -> R) throws -> R {
-    try execute(kind.rawValue)
+    try begin(kind)
     do {
       let result = try body()
-      try execute("COMMIT")
+      try statement("COMMIT").run()
       return result
     } catch {
       // SQLite has ended the transaction itself after some errors; then there is nothing to take back.
-      if isInTransaction { try? execute("ROLLBACK") }
+      if isInTransaction { try? rollBack() }
       throw error
     }
+  }
+
+  /// Begins a transaction that the caller ends.
+  package func begin(_ kind: TransactionKind) throws(SQLiteError) {
+    try statement(kind.rawValue).run()
+  }
+
+  /// Ends a transaction and keeps nothing of it.
+  package func rollBack() throws(SQLiteError) {
+    try statement("ROLLBACK").run()
   }
 
   package var isInTransaction: Bool {
@@ -187,30 +210,31 @@ package final class Connection {
 
 /// The statements of a connection, the least recently used let go first.
 private struct StatementCache {
-  private var entries: [String: (statement: Statement, used: Int)] = [:]
+  private var entries: [String: Statement] = [:]
   /// Statements that are not kept but may still be held by someone; closing ends them too.
   private var others: [Weak] = []
   private var clock = 0
   private static let capacity = 64
 
   mutating func idle(_ sql: String) -> Statement? {
-    guard let entry = entries[sql], !entry.statement.isBusy else { return nil }
+    guard let entry = entries[sql], !entry.isBusy else { return nil }
     clock += 1
-    entries[sql]?.used = clock
-    return entry.statement
+    entry.used = clock
+    return entry
   }
 
   mutating func insert(_ statement: Statement) {
     guard entries[statement.sql] == nil else { return keepTrack(of: statement) }
     clock += 1
     if entries.count >= Self.capacity, let oldest = entries.min(by: { $0.value.used < $1.value.used })?.key {
-      if let evicted = entries.removeValue(forKey: oldest) { keepTrack(of: evicted.statement) }
+      if let evicted = entries.removeValue(forKey: oldest) { keepTrack(of: evicted) }
     }
-    entries[statement.sql] = (statement, clock)
+    statement.used = clock
+    entries[statement.sql] = statement
   }
 
   mutating func removeAll() {
-    for entry in entries.values { entry.statement.finalize() }
+    for entry in entries.values { entry.finalize() }
     for other in others { other.statement?.finalize() }
     entries = [:]
     others = []

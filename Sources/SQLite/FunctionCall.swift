@@ -41,6 +41,21 @@ package struct FunctionCall: ~Copyable {
     return pointer.map { Unmanaged<AnyObject>.fromOpaque($0).takeUnretainedValue() }
   }
 
+  /// Calls `body` with the object bound as a pointer of a type; false when there is none. The type must be one under
+  /// which only objects of the class are bound.
+  @inline(__always)
+  package func withObject<T: AnyObject>(
+    at index: Int, type: StaticString, as class: T.Type, _ body: (T) -> Void
+  ) -> Bool {
+    guard let value = argument(index) else { return false }
+    let pointer = type.withUTF8Buffer { name in
+      name.withMemoryRebound(to: CChar.self) { sqlite3_value_pointer(value, $0.baseAddress) }
+    }
+    guard let pointer else { return false }
+    Unmanaged<T>.fromOpaque(pointer)._withUnsafeGuaranteedRef(body)
+    return true
+  }
+
   package func setResult(_ value: Int64) {
     sqlite3_result_int64(context, value)
   }

@@ -5,6 +5,8 @@ package final class Statement {
   package let sql: String
 
   private var handle: OpaquePointer?
+  /// When the connection's cache gave it out last, by the cache's count.
+  var used = 0
   /// Objects bound as pointers, kept until they are bound anew.
   private var objects: [AnyObject] = []
 
@@ -52,6 +54,19 @@ package final class Statement {
   /// Runs to the end, rows passed over.
   package func run() throws(SQLiteError) {
     while try step() {}
+  }
+
+  /// Runs to the end with one more text bound, which is not copied.
+  package func run(bindingText text: [UInt8], at position: Int) throws(SQLiteError) {
+    let result = text.withUnsafeBytes { bytes in
+      Result { () throws(SQLiteError) in
+        try check { Self.bind(text: bytes, to: $0, at: position, isKept: true) }
+        try run()
+      }
+    }
+    // The binding must not outlive the bytes.
+    if let handle { sqlite3_bind_null(handle, Int32(clamping: position)) }
+    try result.get()
   }
 
   private func error(_ code: Int32, _ handle: OpaquePointer) -> SQLiteError {
@@ -121,15 +136,18 @@ package final class Statement {
   }
 
   /// An empty text is bound as a text, not as NULL, so it needs an address.
-  private static func bind(text: UnsafeRawBufferPointer, to handle: OpaquePointer, at position: Int) -> Int32
-  {
+  ///
+  /// - Parameter isKept: Whether the bytes stay where they are until the statement has run.
+  private static func bind(
+    text: UnsafeRawBufferPointer, to handle: OpaquePointer, at position: Int, isKept: Bool = false
+  ) -> Int32 {
     guard let base = text.baseAddress, !text.isEmpty else {
       return sqlite3_bind_text64(
         handle, Int32(clamping: position), "", 0, csqlite_static(), UInt8(SQLITE_UTF8))
     }
     return sqlite3_bind_text64(
       handle, Int32(clamping: position), base.assumingMemoryBound(to: CChar.self), UInt64(text.count),
-      csqlite_transient(), UInt8(SQLITE_UTF8))
+      isKept ? csqlite_static() : csqlite_transient(), UInt8(SQLITE_UTF8))
   }
 
   @inline(__always)
@@ -158,6 +176,17 @@ package final class Statement {
 
   package func text(_ column: Int) -> String {
     withBytes(column) { String(decoding: $0, as: UTF8.self) }
+  }
+
+  /// The bytes of a text or a blob where SQLite holds them: valid until the statement is stepped or reset, or this
+  /// column is read in another way. For loops over many rows; elsewhere ``withBytes(_:_:)`` says how long they live.
+  @inline(__always)
+  package func unsafeBytes(_ column: Int) -> UnsafeRawBufferPointer {
+    guard let handle else { return UnsafeRawBufferPointer(start: nil, count: 0) }
+    let column = Int32(truncatingIfNeeded: column)
+    let start = sqlite3_column_blob(handle, column)
+    return UnsafeRawBufferPointer(
+      start: start, count: start == nil ? 0 : Int(sqlite3_column_bytes(handle, column)))
   }
 
   /// The bytes of a text or a blob, valid within the call; nothing is copied.

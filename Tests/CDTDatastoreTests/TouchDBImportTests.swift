@@ -180,6 +180,17 @@ import Testing
     }
   }
 
+  @Test func `a file of a write-ahead log that was taken in is read in place`() throws {
+    try withTouchDB { fixture in
+      try fixture.change("PRAGMA journal_mode = WAL; UPDATE revs SET json = '{}' WHERE sequence = 4")
+      let before = try fixture.files()
+      #expect(!before.keys.contains("tasks.touchdb-wal"))
+      try fixture.store.importTouchDB(fixture.path)
+      #expect(try fixture.store.document(withID: "edited").body == [:])
+      #expect(try fixture.files() == before)
+    }
+  }
+
   @Test func `a transaction that was cut short is undone by its journal, in a copy`() throws {
     try withTouchDB { fixture in
       let connection = try Connection(path: fixture.path, mode: .readWrite)

@@ -7,6 +7,18 @@ extension Datastore {
     try read { try reading($0).document(withID: id) }
   }
 
+  /// The JSON text of a document's winner in UTF-8, `_id` and `_rev` first, with no value made of it.
+  ///
+  /// ```swift
+  /// try store.documentText(withID: "doc1")  // {"_id":"doc1","_rev":"1-1f75…","hello":"world"}
+  /// ```
+  ///
+  /// - Throws: ``DatastoreError`` with the code `.notFound` when there is no such document, or it is deleted.
+  /// - Complexity: O(log *n*).
+  public func documentText(withID id: String) throws -> [UInt8] {
+    try read { try reading($0).documentText(withID: id) }
+  }
+
   /// A revision of a document: any that is kept, tombstones too.
   ///
   /// - Throws: ``DatastoreError`` with the code `.notFound`, also when the revision's body was compacted.

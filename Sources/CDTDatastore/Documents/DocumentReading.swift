@@ -16,6 +16,26 @@ struct DocumentReading {
     return document
   }
 
+  /// The text of a winner, as ``StoredDocument`` writes it.
+  func documentText(withID id: String) throws -> [UInt8] {
+    let statement = try connection.statement("SELECT body, revision, deleted FROM documents WHERE id = ?1")
+    defer { statement.reset() }
+    try statement.bind(id, at: 1)
+    guard try statement.step() else { throw DatastoreError.noSuchDocument(id) }
+    guard statement.int64(2) == 0 else { throw DatastoreError.documentDeleted(id) }
+    var text: [UInt8] = []
+    var id = id
+    id.withUTF8 { id in
+      statement.withBytes(0) { body in
+        statement.withBytes(1) { revision in
+          text.reserveCapacity(body.count + id.count + revision.count + 32)
+          StoredDocument.write(id: UnsafeRawBufferPointer(id), revision: revision, body: body, to: &text)
+        }
+      }
+    }
+    return text
+  }
+
   func document(withID id: String, revision: RevisionID) throws -> DocumentRevision {
     guard let row = try DocumentRow.find(id, on: connection) else { throw DatastoreError.noSuchDocument(id) }
     let statement: Statement

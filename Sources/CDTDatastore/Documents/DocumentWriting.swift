@@ -24,12 +24,14 @@ struct Leaf: Comparable {
 struct DocumentWriting {
   let connection: Connection
 
-  /// Adds a document that was not there.
-  func insert(id: String, _ new: NewRevision) throws {
+  /// Adds a document, unless there is one of its id.
+  ///
+  /// - Returns: Whether it was added.
+  func insert(id: String, _ new: NewRevision) throws -> Bool {
     let statement = try connection.statement(
       """
       INSERT INTO documents (sequence, number, id, revision, parent, leaves, deleted, attachments, body)
-      VALUES (?1, ?1, ?2, ?3, ?4, 1, ?5, ?6, ?7)
+      VALUES (?1, ?1, ?2, ?3, ?4, 1, ?5, ?6, ?7) ON CONFLICT (id) DO NOTHING
       """)
     try statement.bind(new.sequence, at: 1)
     try statement.bind(id, at: 2)
@@ -37,9 +39,10 @@ struct DocumentWriting {
     if let parent = new.parent { try statement.bind(parent.description, at: 4) }
     try statement.bind(Int64(new.isDeleted ? 1 : 0), at: 5)
     try statement.bind(Int64(new.attachments.count), at: 6)
-    try statement.bind(text: new.body, at: 7)
-    try statement.run()
+    try statement.run(bindingText: new.body, at: 7)
+    guard connection.changes > 0 else { return false }
     try AttachmentRow.insert(new.attachments, document: new.sequence, revision: new.id, on: connection)
+    return true
   }
 
   /// The leaf that has an id, if it is one's.

@@ -32,6 +32,13 @@ extension WriteTransaction {
   private func create(id: String, body: BodyText, attachments: Attachments) throws -> NewRevision {
     try DocumentID.check(id)
     return try use { connection in
+      let writing = DocumentWriting(connection: connection)
+      // Most documents are new, so they are not looked for first; but attachments are saved once only.
+      if attachments.isEmpty {
+        let first = try revision(after: nil, isDeleted: false, body: body, attachments: [], known: [])
+        if try writing.insert(id: id, first) { return first }
+        returnSequence()
+      }
       let existing = try DocumentRow.find(id, on: connection)
       if let existing, !existing.isDeleted { throw DatastoreError.documentExists(id) }
       let new = try revision(
@@ -39,7 +46,7 @@ extension WriteTransaction {
       if let existing {
         try Self.add(new, to: existing, id: id, on: connection)
       } else {
-        try DocumentWriting(connection: connection).insert(id: id, new)
+        _ = try DocumentWriting(connection: connection).insert(id: id, new)
       }
       return new
     }

@@ -61,6 +61,29 @@ public final class WriteTransaction {
     return next
   }
 
+  /// Takes back the sequence that was given last, as nothing was written under it.
+  func returnSequence() {
+    lastSequence -= 1
+  }
+
+  /// Saves several documents that are not there yet, in one go.
+  ///
+  /// - Returns: Whether all were saved; nothing has changed when an id is taken, is given twice or can't be one.
+  func createDocuments(_ documents: some Sequence<(id: String, body: BodyText)>) throws -> Bool {
+    let new = NewDocuments()
+    let before = lastSequence
+    for (id, body) in documents {
+      guard (try? DocumentID.check(id)) != nil else {
+        lastSequence = before
+        return false
+      }
+      try new.append(id: id, body: body, sequence: try nextSequence())
+    }
+    let isDone = try use { try new.insert(on: $0) }
+    if !isDone { lastSequence = before }
+    return isDone
+  }
+
   // MARK: Reading
 
   /// The winner of a document, as ``Datastore/document(withID:)``.

@@ -38,15 +38,15 @@ struct JSONLinesSource: DocumentSource {
       self.length = length
       let isBlank = input.withBytes(length) { JSONBytes($0).skipSpace(0) == length }
       guard isBlank else { break }
-      input.take(length + 1)
+      input.takeLine(length)
     }
     let document = try read()
-    input.take(length + 1)
+    input.takeLine(length)
     return document
   }
 
   mutating func recover() -> Bool {
-    input.take(length + 1)
+    input.takeLine(length)
     return true
   }
 

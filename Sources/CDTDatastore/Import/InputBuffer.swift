@@ -76,6 +76,15 @@ struct InputBuffer {
     start = end
   }
 
+  /// Lets a line go whose length was found by ``lineLength()``.
+  mutating func takeLine(_ length: Int) {
+    guard length < available else { return take(length) }
+    start += length + 1
+    taken += Int64(length + 1)
+    line += 1
+    column = 1
+  }
+
   /// Passes over the mark that some programs put at the beginning of UTF-8; it is no part of the text.
   mutating func skipByteOrderMark() throws(DatastoreError) {
     while available < 3, try fill() {}

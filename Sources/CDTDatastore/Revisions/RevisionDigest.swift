@@ -12,28 +12,31 @@ enum RevisionDigest {
     after parent: RevisionID?, isDeleted: Bool, attachments: [[UInt8]] = [], canonicalBody: [UInt8]
   ) throws -> RevisionID {
     let generation = try parent?.childGeneration() ?? 1
-    var input: [UInt8] = []
-    input.reserveCapacity(canonicalBody.count + 40)
-    let parentText = Array((parent?.description ?? "").utf8)
-    input.append(UInt8(truncatingIfNeeded: parentText.count))
-    input += parentText
-    input.append(isDeleted ? 1 : 0)
-    for digest in attachments { input += digest }
-    input += canonicalBody
-    return RevisionID(generation: generation, suffix: hex(Insecure.MD5.hash(data: input)))
+    var head = [UInt8](repeating: 0, count: 1)
+    if let parent { head += parent.description.utf8 }
+    head[0] = UInt8(truncatingIfNeeded: head.count - 1)
+    head.append(isDeleted ? 1 : 0)
+    for digest in attachments { head += digest }
+    var hash = Insecure.MD5()
+    head.withUnsafeBytes { hash.update(bufferPointer: $0) }
+    canonicalBody.withUnsafeBytes { hash.update(bufferPointer: $0) }
+    return RevisionID(generation: generation, suffix: hex(hash.finalize()))
   }
 
   static func hex(_ digest: some Sequence<UInt8>) -> String {
-    let digits = Array("0123456789abcdef".utf8)
-    return String(unsafeUninitializedCapacity: 64) { buffer in
+    String(unsafeUninitializedCapacity: 64) { buffer in
       var count = 0
       for byte in digest where count + 2 <= buffer.count {
-        buffer[count] = digits[Int(byte >> 4)]
-        buffer[count + 1] = digits[Int(byte & 15)]
+        buffer[count] = digit(byte >> 4)
+        buffer[count + 1] = digit(byte & 15)
         count += 2
       }
       return count
     }
+  }
+
+  private static func digit(_ value: UInt8) -> UInt8 {
+    value < 10 ? 0x30 + value : 0x61 + value - 10
   }
 }
 

@@ -61,6 +61,8 @@ final class WriterLock: Sendable {
 final class SessionWriter {
   let connection: Connection
   private var isRecorded = false
+  /// How many sessions are kept: a process that writes once leaves one, too.
+  private static let kept = 1_000
 
   init(_ connection: Connection) {
     self.connection = connection
@@ -81,5 +83,11 @@ final class SessionWriter {
       "INSERT OR REPLACE INTO sessions SELECT coalesce(max(sequence), 0) + 1, ?1 FROM documents")
     try statement.bind(UUID().uuidString.lowercased(), at: 1)
     try statement.run()
+    // An index that was last complete before all that is kept is made again.
+    try connection.execute(
+      """
+      DELETE FROM sessions
+       WHERE start < (SELECT start FROM sessions ORDER BY start DESC LIMIT 1 OFFSET \(Self.kept - 1))
+      """)
   }
 }

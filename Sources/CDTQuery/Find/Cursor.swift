@@ -15,9 +15,10 @@ final class Cursor: @unchecked Sendable {
   /// The reader, until the cursor is closed.
   private var reader: ConnectionPool<QueryReader>.Lease?
   private var rows: RunningQuery?
+  /// How many rows have been given.
+  private var taken = 0
   private var isExhausted = false
   private var ids: [String]?
-  private var buffer: [UInt8] = []
 
   init(
     _ datastore: Datastore, manager: IndexManager, plan: QueryPlan, projection: Projection,
@@ -74,36 +75,46 @@ final class Cursor: @unchecked Sendable {
       files: datastore.attachmentFiles)
   }
 
-  /// Gives the next result's text to `body`; false after the last.
-  func nextText(
-    inlinesAttachments: Bool, _ body: (UnsafeRawBufferPointer) throws -> Void
-  ) throws -> Bool {
-    guard let query = try advance() else { return false }
-    buffer.removeAll(keepingCapacity: true)
-    DocumentText.write(query.statement, projection: projection, to: &buffer)
-    if inlinesAttachments { try inlineAttachments(query) }
-    try buffer.withUnsafeBytes(body)
-    return true
-  }
-
-  /// Puts the attachments of the document that the buffer holds behind its last member.
-  private func inlineAttachments(_ query: RunningQuery) throws {
-    let attachments = try attachments(query, of: try RevisionID(stored: query.statement.text(2)))
-    guard !attachments.isEmpty else { return }
-    buffer.removeLast()
-    buffer += Array(",\"_attachments\":".utf8) + JSONValue.object(try attachments.inlineJSON()).utf8Text
-    buffer.append(UInt8(ascii: "}"))
+  /// Gives the text of each result that has not been read to `body`.
+  func forEachText(_ body: (UnsafeRawBufferPointer) throws -> Void) throws {
+    if isExhausted { return }
+    try datastore.checkOpen()
+    let query = try running(.texts)
+    var passed = taken
+    var buffer: [UInt8] = []
+    let projection = projection.isEverything ? nil : projection
+    defer { taken = passed }
+    while try query.step() {
+      passed += 1
+      DocumentText.write(query.statement, projection: projection, to: &buffer)
+      try buffer.withUnsafeBytes(body)
+      try datastore.checkOpen()
+    }
+    isExhausted = true
   }
 
   /// The running query with its next row, or `nil` after the last.
   private func advance() throws -> RunningQuery? {
     if isExhausted { return nil }
     try datastore.checkOpen()
-    let query = try rows ?? start(.documents)
-    rows = query
-    if try query.step() { return query }
+    let query = try running(.documents)
+    if try query.step() {
+      taken += 1
+      return query
+    }
     isExhausted = true
     return nil
+  }
+
+  /// The statement that gives what is wanted, past the rows that were taken. Within one snapshot both kinds give the
+  /// same rows in the same order.
+  private func running(_ output: QuerySQL.Output) throws -> RunningQuery {
+    if let rows, rows.output == output { return rows }
+    rows?.end()
+    let query = try start(output)
+    rows = query
+    for _ in 0..<taken where try !query.step() { break }
+    return query
   }
 
   private func start(_ output: QuerySQL.Output) throws -> RunningQuery {
@@ -116,11 +127,13 @@ final class Cursor: @unchecked Sendable {
 /// A statement of a plan that has its parameters.
 final class RunningQuery {
   let statement: Statement
+  let output: QuerySQL.Output
   private var matches: [MatchObject] = []
 
   init(
     _ plan: QueryPlan, output: QuerySQL.Output, snapshot: QueryReader.Snapshot, on connection: Connection
   ) throws {
+    self.output = output
     let sql = QuerySQL(plan, output: output, lastSequence: snapshot.lastSequence)
     statement = try connection.statement(sql.text)
     for (index, parameter) in sql.parameters.enumerated() {
@@ -131,7 +144,7 @@ final class RunningQuery {
       case .key(let key): try statement.bind(value: key, at: position)
       case .object(let object):
         if let match = object as? MatchObject { matches.append(match) }
-        try statement.bind(object: object, type: QueryFunctions.pointerType, at: position)
+        try statement.bind(object: object, type: Swift.type(of: object).pointerType, at: position)
       }
     }
   }

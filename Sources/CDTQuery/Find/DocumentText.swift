@@ -1,27 +1,18 @@
+import CDTDatastore
 import JSON
 import SQLite
 
 /// Writes a result as text: `{"_id":"…","_rev":"…",` and then the body's members.
 enum DocumentText {
-  static func write(_ row: Statement, projection: Projection, to buffer: inout [UInt8]) {
-    buffer += Array("{\"_id\":".utf8)
-    row.withBytes(1) { JSONString.write($0, to: &buffer) }
-    buffer += Array(",\"_rev\":".utf8)
-    row.withBytes(2) { JSONString.write($0, to: &buffer) }
-    row.withBytes(3) { body in
-      if projection.isEverything {
-        appendMembers(body, to: &buffer)
-      } else {
-        let projected = projection.apply(to: JSONBytes(body).value(at: 0).objectValue ?? [:])
-        projected.utf8Text.withUnsafeBytes { appendMembers($0, to: &buffer) }
-      }
+  /// Replaces what is in the buffer by the text of a row with the columns body, id and revision.
+  static func write(_ row: Statement, projection: Projection?, to buffer: inout [UInt8]) {
+    let (body, id, revision) = (row.unsafeBytes(0), row.unsafeBytes(1), row.unsafeBytes(2))
+    guard let projection else {
+      return StoredDocument.write(id: id, revision: revision, body: body, to: &buffer)
     }
-  }
-
-  /// Appends an object's text without its opening brace.
-  private static func appendMembers(_ object: UnsafeRawBufferPointer, to buffer: inout [UInt8]) {
-    guard object.count > 2 else { return buffer.append(UInt8(ascii: "}")) }
-    buffer.append(UInt8(ascii: ","))
-    buffer.append(contentsOf: object.dropFirst())
+    let projected = projection.apply(to: JSONBytes(body).value(at: 0).objectValue ?? [:])
+    projected.utf8Text.withUnsafeBytes {
+      StoredDocument.write(id: id, revision: revision, body: $0, to: &buffer)
+    }
   }
 }

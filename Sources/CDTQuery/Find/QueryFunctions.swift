@@ -12,9 +12,6 @@ import SQLite
 ///
 /// The first argument is a pointer, which SQL text can't make.
 enum QueryFunctions {
-  /// The type that guards the pointers.
-  static let pointerType: StaticString = "cdt-query-object"
-
   static func register(on connection: Connection) throws(SQLiteError) {
     try connection.createFunction("cdt_match", argumentCount: 4, deterministic: true) { call in
       match(call)
@@ -33,24 +30,35 @@ enum QueryFunctions {
   }
 
   private static func match(_ call: borrowing FunctionCall) {
-    guard let object = call.object(at: 0, type: pointerType) as? MatchObject else { return missing(call) }
-    call.withBytes(at: 1) { body in
-      call.withBytes(at: 2) { id in
-        call.withBytes(at: 3) { revision in
-          do throws(MatchFailure) {
-            let matches = try object.matcher.matches(JSONBytes(body), id: id, revision: revision)
-            call.setResult(Int64(matches ? 1 : 0))
-          } catch {
-            object.failure = (error, String(decoding: id, as: UTF8.self))
-            call.setError("a pattern passed its limits")
-          }
+    let isKnown = call.withObject(at: 0, type: MatchObject.pointerType, as: MatchObject.self) { object in
+      call.withBytes(at: 1) { body in
+        if let required = object.required, !required.isIn(body) { return call.setResult(Int64(0)) }
+        match(object, body, call)
+      }
+    }
+    if !isKnown { missing(call) }
+  }
+
+  private static func match(
+    _ object: MatchObject, _ body: UnsafeRawBufferPointer, _ call: borrowing FunctionCall
+  ) {
+    call.withBytes(at: 2) { id in
+      call.withBytes(at: 3) { revision in
+        do throws(MatchFailure) {
+          let matches = try object.matcher.matches(JSONBytes(body), id: id, revision: revision)
+          call.setResult(Int64(matches ? 1 : 0))
+        } catch {
+          object.failure = (error, String(decoding: id, as: UTF8.self))
+          call.setError("a pattern passed its limits")
         }
       }
     }
   }
 
   private static func order(_ call: borrowing FunctionCall) {
-    guard let object = call.object(at: 0, type: pointerType) as? SortObject else { return missing(call) }
+    guard let object = call.object(at: 0, type: QueryObject.pointerType) as? SortObject else {
+      return missing(call)
+    }
     call.withBytes(at: 1) { body in
       call.withBytes(at: 2) { id in
         call.withBytes(at: 3) { revision in
@@ -64,7 +72,7 @@ enum QueryFunctions {
   /// The key that `cdt_tag` and `cdt_value` are asked for.
   private static func key(_ call: borrowing FunctionCall) -> IndexKey {
     let number = Int(call.int64(at: 1))
-    switch call.object(at: 0, type: pointerType) {
+    switch call.object(at: 0, type: QueryObject.pointerType) {
     case let set as KeySet: return set.keys.indices.contains(number) ? set.keys[number] : .nothing
     case let sort as SortObject: return call.withBytes(at: 2) { sort.key(of: number, in: JSONBytes($0)) }
     default: return .nothing

@@ -34,9 +34,10 @@ package final class QueryReader: @unchecked Sendable {
     if let indexFile, !isAttached {
       self.indexFile = FileIdentity(indexFile)
       try connection.attach(path: indexFile, as: IndexFile.schema)
+      try connection.execute("PRAGMA \(IndexFile.schema).cache_size = -65536")
       isAttached = true
     }
-    try connection.execute("BEGIN")
+    try connection.begin(.deferred)
     do {
       guard isAttached else { return Snapshot(catalog: .empty, lastSequence: try lastSequence()) }
       let (catalog, isNew) = try readCatalog()
@@ -51,13 +52,13 @@ package final class QueryReader: @unchecked Sendable {
 
   package func end() {
     // Nothing was written, so there is nothing that failing to end could lose; closing ends it too.
-    try? connection.execute("ROLLBACK")
+    try? connection.rollBack()
   }
 
   /// The catalog changes seldom, so it is read again only when the file says that it did.
   private func readCatalog() throws -> (catalog: IndexCatalog, isNew: Bool) {
     do {
-      let revision = try connection.scalar("SELECT revision FROM \(IndexFile.schema).state")
+      let revision = try connection.scalar(Self.revisionSQL)
       if let known, known.revision == revision { return (known.catalog, false) }
       let catalog = try IndexCatalog(reading: connection, schema: IndexFile.schema)
       known = (revision, catalog)
@@ -67,6 +68,8 @@ package final class QueryReader: @unchecked Sendable {
       throw IndexDamage.unreadable(error.message)
     }
   }
+
+  private static let revisionSQL = "SELECT revision FROM \(IndexFile.schema).state"
 
   private func lastSequence() throws(SQLiteError) -> Int64 {
     try connection.scalar("SELECT max(sequence) FROM main.documents")

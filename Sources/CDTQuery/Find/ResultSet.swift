@@ -55,7 +55,7 @@ public final class ResultSet: Sendable {
   /// no value made of them, which is the fastest way to send results on.
   public func forEachJSON(_ body: (UnsafeRawBufferPointer) throws -> Void) throws {
     try state.withLock { cursor in
-      while try cursor.nextText(body) {}
+      try cursor.forEachText(body)
     }
   }
 

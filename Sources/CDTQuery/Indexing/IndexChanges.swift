@@ -9,16 +9,11 @@ struct IndexChanges {
   let entry: IndexCatalog.Entry
   private let connection: Connection
   private let table: String
-  private var rows: [Row] = []
+  private var rows: IndexRows
+  private var textSize = 0
+  private var simple: SimpleEntries
   private var apart: [(id: String, sequence: Int64)] = []
   private var isMultiple: Bool
-
-  private struct Row {
-    let keys: [IndexKey]
-    let id: String
-    let sequence: Int64
-    let absent: Int64
-  }
 
   init(_ entry: IndexCatalog.Entry, on connection: Connection) throws {
     self.entry = entry
@@ -26,20 +21,43 @@ struct IndexChanges {
     watermark = entry.watermark
     table = IndexFile.table(entry.number)
     isMultiple = entry.isMultiple
+    rows = IndexRows(entry.definition)
+    simple = SimpleEntries(entry.definition)
   }
 
-  func entries(of body: [UInt8]) -> IndexEntries {
-    body.withUnsafeBytes { IndexEntries(of: entry.definition, body: JSONBytes($0)) }
+  /// How much memory the changes take, roughly.
+  var size: Int { rows.size + textSize }
+
+  /// Counts text that was given to FTS5, which keeps about as much in memory until the transaction ends.
+  mutating func noteText(_ size: Int) {
+    textSize += size
   }
 
-  mutating func add(_ entries: IndexEntries, id: String, sequence: Int64) {
+  func entries(of body: JSONBytes) -> IndexEntries {
+    IndexEntries(of: entry.definition, body: body)
+  }
+
+  /// Adds the rows of a document whose body is at hand.
+  mutating func add(_ body: JSONBytes, id: UnsafeRawBufferPointer, sequence: Int64) {
+    if simple.read(body) {
+      if simple.isMultiple { isMultiple = true }
+      simple.add(to: &rows, body: body, id: id, sequence: sequence)
+    } else {
+      add(entries(of: body), id: id, sequence: sequence)
+    }
+  }
+
+  mutating func add(_ entries: IndexEntries, id: UnsafeRawBufferPointer, sequence: Int64) {
     if entries.isMultiple { isMultiple = true }
     if entries.isApart {
-      apart.append((id, sequence))
+      apart.append((String(decoding: id, as: UTF8.self), sequence))
       return
     }
+    let document = IndexRows.Document(id: id, sequence: sequence, absent: entries.absent)
     for row in entries.entries {
-      rows.append(Row(keys: row.keys, id: id, sequence: sequence, absent: entries.absent))
+      rows.add(document) { rows in
+        for (number, key) in row.keys.enumerated() { rows.append(key, field: number) }
+      }
     }
   }
 
@@ -72,27 +90,14 @@ struct IndexChanges {
 
   /// Writes what was added, in the order of the index so that pages are filled one after the other.
   mutating func write(upTo sequence: Int64) throws {
-    if entry.definition.type == .json { try writeRows() }
-    try note(sequence)
-  }
-
-  private mutating func writeRows() throws {
-    rows.sort { left, right in
-      for (l, r) in zip(left.keys, right.keys) where l != r { return l < r }
-      return false
-    }
-    let columns = entry.definition.fields.count * 2
-    let values = (1...columns + 3).map { "?\($0)" }.joined(separator: ", ")
-    let insert = try connection.statement("INSERT OR REPLACE INTO \(table) VALUES (\(values))")
-    for row in rows {
-      for (number, key) in row.keys.enumerated() { try insert.bind(key, at: 2 * number + 1) }
-      try insert.bind(row.id, at: columns + 1)
-      try insert.bind(row.sequence, at: columns + 2)
-      try insert.bind(row.absent, at: columns + 3)
-      try insert.run()
+    if !rows.isEmpty {
+      let columns = (0..<entry.definition.fields.count * 2 + 3).map { "c\($0)" }.joined(separator: ", ")
+      try connection.run(
+        "INSERT OR REPLACE INTO \(table) SELECT \(columns) FROM memory_rows", reading: rows.takeSorted())
     }
     try writeApart()
     if needsSweep { try sweep() }
+    try note(sequence)
   }
 
   /// Notes up to where the index is complete.

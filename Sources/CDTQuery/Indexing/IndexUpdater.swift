@@ -9,10 +9,12 @@ import SQLite
 struct IndexUpdater {
   private let connection: Connection
 
-  /// How many documents one transaction takes in.
+  /// How much memory the rows of one transaction may take, roughly.
+  private static let batchSize = 64 * 1024 * 1024
+  /// How many documents one transaction takes in at most.
   private let batch: Int
 
-  init(_ connection: Connection, batch: Int = 20_000) {
+  init(_ connection: Connection, batch: Int = 200_000) {
     self.connection = connection
     self.batch = batch
   }
@@ -24,14 +26,16 @@ struct IndexUpdater {
     var documents = 0
   }
 
-  /// A document as it is now.
+  /// A document as it is now; the bytes are those of the row being read.
   private struct Document {
     let sequence: Int64
     let number: Int64
-    let id: String
+    let id: UnsafeRawBufferPointer
     let isDeleted: Bool
     let isLine: Bool
-    let body: [UInt8]
+    let body: JSONBytes
+
+    var idText: String { String(decoding: id, as: UTF8.self) }
   }
 
   /// Takes in the next batch; it runs within the transaction that the caller began.
@@ -40,58 +44,66 @@ struct IndexUpdater {
     let behind = catalog.entries.filter { $0.watermark < last }
     guard let start = behind.map(\.watermark).min() else { return Step(watermark: last, isComplete: true) }
     var changes = try behind.map { try IndexChanges($0, on: connection) }
-    let documents = try documents(after: start)
-    for document in documents {
-      for index in changes.indices where document.sequence > changes[index].watermark {
-        try take(document, into: &changes[index])
-      }
-    }
-    let reached = documents.count < batch ? last : documents.last?.sequence ?? last
+    let met = try collect(after: start, into: &changes)
+    let reached = met.last ?? last
     // One that is further already must not be taken back: its rows would be met again above its watermark.
     for index in changes.indices where changes[index].watermark < reached {
       try changes[index].write(upTo: reached)
     }
-    return Step(watermark: reached, isComplete: reached == last, documents: documents.count)
+    return Step(watermark: reached, isComplete: reached == last, documents: met.count)
   }
 
-  private func documents(after sequence: Int64) throws -> [Document] {
+  /// Meets documents until the batch is full.
+  ///
+  /// - Returns: How many were met, and the sequence of the last one, or `nil` when all were.
+  private func collect(
+    after start: Int64, into changes: inout [IndexChanges]
+  ) throws -> (count: Int, last: Int64?) {
     let statement = try connection.statement(
       """
-      SELECT sequence, number, id, deleted, leaves, body FROM docs.documents
-       WHERE sequence > ?1 ORDER BY sequence LIMIT ?2
+      SELECT sequence, number, id, deleted, leaves, body FROM docs.documents WHERE sequence > ?1 ORDER BY sequence
       """)
     defer { statement.reset() }
-    try statement.bind(sequence, at: 1)
-    try statement.bind(Int64(batch), at: 2)
-    var documents: [Document] = []
+    try statement.bind(start, at: 1)
+    var met = 0
     while try statement.step() {
-      documents.append(
-        Document(
-          sequence: statement.int64(0), number: statement.int64(1), id: statement.text(2),
-          isDeleted: statement.int64(3) != 0, isLine: statement.int64(4) == 1,
-          body: statement.withBytes(5) { Array($0) }))
+      let sequence = statement.int64(0)
+      try statement.withBytes(2) { id in
+        try statement.withBytes(5) { body in
+          let document = Document(
+            sequence: sequence, number: statement.int64(1), id: id, isDeleted: statement.int64(3) != 0,
+            isLine: statement.int64(4) == 1, body: JSONBytes(body))
+          for index in changes.indices where sequence > changes[index].watermark {
+            try take(document, into: &changes[index])
+          }
+        }
+      }
+      met += 1
+      if met == batch || changes.reduce(0, { $0 + $1.size }) > Self.batchSize { return (met, sequence) }
     }
-    return documents
+    return (met, nil)
   }
 
   private func take(_ document: Document, into changes: inout IndexChanges) throws {
-    if changes.entry.definition.type == .text { return try takeText(document, into: changes.entry) }
-    let rows = document.isDeleted ? IndexEntries() : changes.entries(of: document.body)
-    if document.number <= changes.watermark {
-      try removeEarlierRows(of: document, keeping: rows, from: &changes)
+    if changes.entry.definition.type == .text { return try takeText(document, into: &changes) }
+    guard document.number <= changes.watermark else {
+      if !document.isDeleted { changes.add(document.body, id: document.id, sequence: document.sequence) }
+      return
     }
+    let rows = document.isDeleted ? IndexEntries() : changes.entries(of: document.body)
+    try removeEarlierRows(of: document, keeping: rows, from: &changes)
     changes.add(rows, id: document.id, sequence: document.sequence)
   }
 
-  private func takeText(_ document: Document, into entry: IndexCatalog.Entry) throws {
-    if document.isDeleted {
-      if document.number <= entry.watermark {
-        try TextIndexTable.remove(entry, document: document.number, on: connection)
-      }
-    } else {
-      try TextIndexTable.replace(
+  private func takeText(_ document: Document, into changes: inout IndexChanges) throws {
+    let entry = changes.entry
+    if !document.isDeleted {
+      let size = try TextIndexTable.replace(
         entry, document: document.number, id: document.id, sequence: document.sequence, body: document.body,
         on: connection)
+      changes.noteText(size)
+    } else if document.number <= entry.watermark {
+      try TextIndexTable.remove(entry, document: document.number, on: connection)
     }
   }
 
@@ -102,7 +114,8 @@ struct IndexUpdater {
   private func removeEarlierRows(
     of document: Document, keeping rows: IndexEntries, from changes: inout IndexChanges
   ) throws {
-    if try changes.removeApart(id: document.id) { return }
+    let id = document.idText
+    if try changes.removeApart(id: id) { return }
     let statement = try connection.statement(
       """
       SELECT sequence, deleted, body FROM docs.revisions WHERE document = ?1 AND sequence <= ?2
@@ -120,9 +133,8 @@ struct IndexUpdater {
         changes.needsSweep = true
         continue
       }
-      let body = statement.withBytes(2) { Array($0) }
-      let earlier = changes.entries(of: body)
-      let isFound = try changes.remove(earlier, id: document.id, from: statement.int64(0), keeping: rows)
+      let earlier = statement.withBytes(2) { changes.entries(of: JSONBytes($0)) }
+      let isFound = try changes.remove(earlier, id: id, from: statement.int64(0), keeping: rows)
       if isFound && document.isLine { return }
     }
   }

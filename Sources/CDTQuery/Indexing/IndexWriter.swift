@@ -25,6 +25,7 @@ package final class IndexWriter: @unchecked Sendable {
         throw IndexDamage.unreadable("another version")
       }
       try connection.attach(path: datastore.databasePath, as: "docs")
+      try connection.execute("PRAGMA docs.cache_size = -65536")
       try check(storeID: datastore.storeID)
     } catch {
       connection.close()

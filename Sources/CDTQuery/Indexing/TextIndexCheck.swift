@@ -28,7 +28,10 @@ struct TextIndexCheck {
     try statement.bind(number, at: 1)
     guard try statement.step() else { return findings.add("lacks it", id) }
     found += 1
-    let texts = TextIndexTable.texts(of: entry.definition, id: id, body: body)
+    var text = id
+    let texts = text.withUTF8 {
+      TextIndexTable.texts(of: entry.definition, id: UnsafeRawBufferPointer($0), body: JSONBytes(body))
+    }
     let isSame = texts.enumerated().allSatisfy { column, text in
       statement.withBytes(column) { $0.elementsEqual(text) }
     }

@@ -17,7 +17,9 @@ class Condition: @unchecked Sendable {
     case .always: return Condition()
     case .never: return Complement(Condition())
     case .and(let clauses):
-      return Conjunction(compile(clauses, names: &names, isDocument: isDocument, text: text))
+      // Patterns and searches cost most, so they are asked last.
+      let ordered = clauses.filter { !$0.isCostly } + clauses.filter(\.isCostly)
+      return Conjunction(compile(ordered, names: &names, isDocument: isDocument, text: text))
     case .or(let clauses):
       return Disjunction(compile(clauses, names: &names, isDocument: isDocument, text: text))
     case .not(let clause):
@@ -132,5 +134,14 @@ private final class DocumentFieldCondition: Condition, @unchecked Sendable {
 
   override func holds(_ document: inout DocumentView) throws(MatchFailure) -> Bool {
     try test.holds(string: field == .id ? document.id : document.revision)
+  }
+}
+
+extension Clause {
+  fileprivate var isCostly: Bool {
+    switch self {
+    case .field(_, .regex), .text: true
+    default: false
+    }
   }
 }

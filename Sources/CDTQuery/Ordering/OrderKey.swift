@@ -56,7 +56,7 @@ package struct OrderKey: Sendable, Hashable {
   /// Appends a string that is not part of a text.
   package mutating func append(string: UnsafeRawBufferPointer) {
     bytes.append(Self.string)
-    appendEscaped(string)
+    Self.appendEscaped(string, to: &bytes)
   }
 
   /// Turns the order of what was appended since `start` around.
@@ -101,17 +101,34 @@ package struct OrderKey: Sendable, Hashable {
 
   private mutating func append(_ value: JSONNumber) {
     bytes.append(Self.number)
+    Self.append(value, to: &bytes)
+  }
+
+  /// Appends what follows a number's type.
+  static func append(_ value: JSONNumber, to bytes: inout [UInt8]) {
     switch value {
-    case .double(let double): append(double, rest: 0)
+    case .double(let double): append(double, rest: 0, to: &bytes)
     case .int(let int):
       // The greatest double that is not above the integer, and the distance to it, which is below 2^11.
       var floor = Double(int)
       if Order(.int(int), .double(floor)) == .ascending { floor = floor.nextDown }
-      append(floor, rest: UInt16(truncatingIfNeeded: int &- Int64(floor)))
+      append(floor, rest: UInt16(truncatingIfNeeded: int &- Int64(floor)), to: &bytes)
     }
   }
 
-  private mutating func append(_ double: Double, rest: UInt16) {
+  /// How many bytes follow a number's type.
+  static let numberLength = 10
+
+  /// Reads back what ``append(_:to:)`` wrote, its bytes combined with `turn`; a whole number is an integer if it can be.
+  static func number(in bytes: JSONBytes, at start: Int, turn: UInt8) -> JSONNumber {
+    var ordered: UInt64 = 0
+    for offset in start..<start + 8 { ordered = ordered << 8 | UInt64(bytes[offset] ^ turn) }
+    let rest = Int64(bytes[start + 8] ^ turn) << 8 | Int64(bytes[start + 9] ^ turn)
+    let double = Double(bitPattern: ordered >> 63 == 1 ? ordered & ~(1 << 63) : ~ordered)
+    return Int64(exactly: double).map { .int($0 &+ rest) } ?? .double(double)
+  }
+
+  private static func append(_ double: Double, rest: UInt16, to bytes: inout [UInt8]) {
     let bits = (double == 0 ? 0.0 : double).bitPattern
     let ordered = bits >> 63 == 1 ? ~bits : bits | 1 << 63
     for shift in stride(from: UInt64(56), through: 0, by: -8) {
@@ -121,7 +138,11 @@ package struct OrderKey: Sendable, Hashable {
     bytes.append(UInt8(truncatingIfNeeded: rest))
   }
 
-  private mutating func appendEscaped(_ string: UnsafeRawBufferPointer) {
+  /// What ends a string.
+  static let endOfString: [UInt8] = [end, 0x01]
+
+  /// Appends what follows a string's type: itself when it has no NUL, and its end.
+  static func appendEscaped(_ string: UnsafeRawBufferPointer, to bytes: inout [UInt8]) {
     if string.contains(0) {
       for byte in string {
         bytes.append(byte)
@@ -130,7 +151,7 @@ package struct OrderKey: Sendable, Hashable {
     } else {
       bytes.append(contentsOf: string)
     }
-    bytes.append(Self.end)
+    bytes.append(end)
     bytes.append(0x01)
   }
 }

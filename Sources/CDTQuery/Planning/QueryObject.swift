@@ -1,15 +1,22 @@
 import JSON
 
 /// Something that a query's SQL functions take as a pointer: it is made for one run of one statement.
-package class QueryObject {}
+package class QueryObject {
+  /// The type that guards the pointer in SQL; each class has its own, so that a pointer is what it is taken for.
+  class var pointerType: StaticString { "cdt-query-object" }
+}
 
 /// A clause for `cdt_match`, and the failure that ended the statement, if one did.
 package final class MatchObject: QueryObject {
+  override class var pointerType: StaticString { "cdt-match-object" }
+
   let matcher: Matcher
+  let required: RequiredText?
   var failure: (match: MatchFailure, documentID: String)?
 
   init(_ clause: Clause, text: TextProgram?) {
     matcher = Matcher(clause, text: text)
+    required = RequiredText(of: clause)
   }
 }
 

@@ -16,7 +16,7 @@ import JSON
 package struct QuerySQL {
   /// What is wanted of the matches.
   package enum Output: Sendable, Hashable {
-    case documents, ids, count, exists
+    case documents, texts, ids, count, exists
   }
 
   package enum Parameter {
@@ -42,7 +42,7 @@ package struct QuerySQL {
     let watermark = plan.indexes.map(\.watermark).min() ?? lastSequence
     floor = watermark < lastSequence ? watermark : nil
     switch output {
-    case .documents, .ids: text = rows()
+    case .documents, .texts, .ids: text = rows()
     case .count: text = "SELECT count(*) FROM (\(rows()))"
     case .exists: text = "SELECT 1 FROM (\(rows())) LIMIT 1"
     }
@@ -51,16 +51,18 @@ package struct QuerySQL {
   /// Whether the index alone decides and gives what is wanted, so that no document is looked at.
   package var isIndexOnly: Bool {
     guard case .index(let access) = plan.source, floor == nil, !access.index.hasApart else { return false }
-    guard case .always = plan.residual, output != .documents else { return false }
+    guard case .always = plan.residual, !givesDocuments else { return false }
     return plan.order != .sorted || output == .count || output == .exists
   }
+
+  private var givesDocuments: Bool { output == .documents || output == .texts }
 
   // MARK: The three shapes
 
   /// The rows of the result, in order and cut to the page.
   private mutating func rows() -> String {
     if isIndexOnly { return indexOnlyRows() }
-    if case .sorted = plan.order, output == .documents || output == .ids { return sortedRows() }
+    if case .sorted = plan.order, givesDocuments || output == .ids { return sortedRows() }
     return streamedRows()
   }
 
@@ -119,13 +121,14 @@ package struct QuerySQL {
         "SELECT d.sequence, d.id, cdt_order(\(order), d.body, d.id, d.revision) FROM \(part)")
     }
     let sorted = parts.joined(separator: "\nUNION ALL ") + "\nORDER BY k, id" + page()
-    guard output == .documents else { return "SELECT sequence, id FROM (\(sorted))" }
+    guard givesDocuments else { return "SELECT sequence, id FROM (\(sorted))" }
     return "SELECT \(columns)\n  FROM (\(sorted)) s CROSS JOIN documents d ON d.sequence = s.sequence"
   }
 
   private var columns: String {
     switch output {
     case .documents: "coalesce(d.written, d.sequence), d.id, d.revision, d.body, d.attachments, d.number"
+    case .texts: "d.body, d.id, d.revision"
     case .ids: "d.sequence, d.id"
     case .count, .exists: "d.sequence"
     }
@@ -292,8 +295,13 @@ package struct QuerySQL {
 
   /// The order of several parts, by the key columns that follow the wanted ones, and then the id.
   private func mergedOrdering(_ count: Int) -> String {
-    guard output == .documents || output == .ids else { return "" }
-    let firstKey = output == .documents ? 7 : 3
+    let firstKey: Int
+    switch output {
+    case .documents: firstKey = 7
+    case .texts: firstKey = 4
+    case .ids: firstKey = 3
+    case .count, .exists: return ""
+    }
     let keys = (0..<count).flatMap { field in
       let direction = plan.sort.fields[field].isDescending ? " DESC" : ""
       return ["\(firstKey + 2 * field)\(direction)", "\(firstKey + 2 * field + 1)\(direction)"]

@@ -22,30 +22,35 @@ enum TextIndexTable {
   }
 
   /// Puts a document's words in place of those it had.
+  ///
+  /// - Returns: How many bytes of text they are.
   static func replace(
-    _ entry: IndexCatalog.Entry, document: Int64, id: String, sequence: Int64, body: [UInt8],
+    _ entry: IndexCatalog.Entry, document: Int64, id: UnsafeRawBufferPointer, sequence: Int64,
+    body: JSONBytes,
     on connection: Connection
-  ) throws {
+  ) throws -> Int {
     let fields = entry.definition.fields
     let values = (1...fields.count + 3).map { "?\($0)" }.joined(separator: ", ")
     let columns =
       fields.indices.map { TextProgram.column($0, of: fields.count) } + ["id", "sequence", "rowid"]
     let statement = try connection.statement(
       "INSERT OR REPLACE INTO \(name(entry.number)) (\(columns.joined(separator: ", "))) VALUES (\(values))")
-    let texts = body.withUnsafeBytes { Self.texts(of: entry.definition, id: id, body: $0) }
+    let texts = texts(of: entry.definition, id: id, body: body)
     for (number, text) in texts.enumerated() { try statement.bind(text: text, at: number + 1) }
     try statement.bind(sequence, at: fields.count + 2)
     try statement.bind(document, at: fields.count + 3)
     try statement.run()
+    return texts.reduce(0) { $0 + $1.count }
   }
 
   /// What is kept of a document: the text of each field, and that of its id.
-  static func texts(of definition: IndexDefinition, id: String, body: UnsafeRawBufferPointer) -> [[UInt8]] {
+  static func texts(
+    of definition: IndexDefinition, id: UnsafeRawBufferPointer, body: JSONBytes
+  ) -> [[UInt8]] {
     let fields = definition.fields.map { field in
-      Array(TextContext.texts(of: field.fieldPath, in: JSONBytes(body)).joined(separator: [UInt8(ascii: "\n")]))
+      Array(TextContext.texts(of: field.fieldPath, in: body).joined(separator: [UInt8(ascii: "\n")]))
     }
-    var id = id
-    return fields + [id.withUTF8 { TextContext.searchable(UnsafeRawBufferPointer($0)) }]
+    return fields + [TextContext.searchable(id)]
   }
 
   /// Removes the words of a document.

@@ -5,9 +5,7 @@ import JSON
 extension Ours {
   func answer(_ request: Request, _ body: (UnsafeRawBufferPointer) -> Void) throws {
     if case .id(let id) = request {
-      // There is no public way from an id to stored text; this is quicker than a query for the id.
-      var text = try store.document(withID: id).json.text
-      return text.withUTF8 { body(UnsafeRawBufferPointer($0)) }
+      return try store.documentText(withID: id).withUnsafeBytes(body)
     }
     let results = try find(request)
     if request.wantsIDs {

@@ -20,11 +20,24 @@ struct TouchDBAttachments {
   private let hasRows: Bool
   private let hasNames: Bool
 
-  init(_ file: TouchDBFile, tables: Set<String>) {
+  init(_ file: TouchDBFile, tables: Set<String>) throws {
     self.file = file
     directory = TouchDBPaths(file.path).attachments
-    hasRows = tables.contains("attachments")
+    hasRows =
+      try tables.contains("attachments")
+      && file.read { try $0.scalar("SELECT EXISTS (SELECT 1 FROM attachments)") } != 0
     hasNames = tables.contains("attachments_key_filename")
+  }
+
+  /// Whether any revision of a document has attachments.
+  func hasAny(in document: TouchDBDocument) throws -> Bool {
+    guard hasRows else { return false }
+    var hasAny = false
+    let sql = """
+      SELECT EXISTS (SELECT 1 FROM revs r JOIN attachments a ON a.sequence = r.sequence WHERE r.doc_id = ?1)
+      """
+    try file.forEachRow(sql, document.number) { hasAny = $0.int64(0) != 0 }
+    return hasAny
   }
 
   /// The attachments of a revision, by its sequence.

@@ -61,7 +61,7 @@ public struct TouchDBImporter: Sendable {
     let revisions = TouchDBRevisions(file: file)
     try revisions.checkOwners()
     let writer = TouchDBWriter(
-      datastore: datastore, revisions: revisions, attachments: TouchDBAttachments(file, tables: tables))
+      datastore: datastore, revisions: revisions, attachments: try TouchDBAttachments(file, tables: tables))
     var report = TouchDBReport()
     report.total = try revisions.count()
     try importDocuments(writer, &report)

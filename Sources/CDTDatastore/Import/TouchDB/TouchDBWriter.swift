@@ -76,7 +76,7 @@ struct TouchDBWriter {
 
   /// Copies what a document's new revisions need into the store's directory, so that the transaction is short.
   private func stage(_ document: TouchDBDocument, _ contents: inout Contents) throws {
-    guard contents.staged.count < Self.mostStaged else { return }
+    guard contents.staged.count < Self.mostStaged, try attachments.hasAny(in: document) else { return }
     try revisions.forEachRevision(of: document) { revision in
       let rows = try attachments.rows(ofSequence: revision.sequence, id: document.id)
       guard !rows.isEmpty, try datastore.missingRevisions(of: document.id, among: [revision.id]).count == 1

@@ -1,0 +1,31 @@
+import CDTDatastore
+import JSON
+import Testing
+
+@Suite struct DocumentTextTests {
+  @Test(arguments: [#"{}"#, #"{"a":1.50,"b":"x\"y","é":[null,{}]}"#])
+  func `a document's text is that of its JSON`(_ body: String) throws {
+    try withTemporaryDatastore { store in
+      let id = "i\"\n\u{1}é"
+      let saved = try store.createDocument(
+        from: DocumentRevision(id: id, body: JSONObject(parsing: body)))
+      let text = try store.documentText(withID: id)
+      let parsed = try JSONObject(parsing: text)
+      #expect(parsed["_id"] == .string(id))
+      #expect(parsed["_rev"] == .string(saved.revision?.description ?? ""))
+      #expect(parsed.count == saved.body.count + 2)
+      #expect(String(decoding: text, as: UTF8.self).hasSuffix(saved.body.text.dropFirst()))
+    }
+  }
+
+  @Test func `what is missing or deleted has no text`() throws {
+    try withTemporaryDatastore { store in
+      let saved = try store.createDocument(from: DocumentRevision(id: "a", body: ["n": 1]))
+      try store.deleteDocument(from: saved)
+      for id in ["a", "b"] {
+        let error = #expect(throws: DatastoreError.self) { try store.documentText(withID: id) }
+        #expect(error?.code == .notFound)
+      }
+    }
+  }
+}
