@@ -1,20 +1,22 @@
 public import CDTDatastore
 import Dispatch
 public import JSON
+import Synchronization
 
 extension Datastore {
-  /// Creates an index, or confirms that it is there, and leaves it to be filled step by step.
+  /// Creates an index, or confirms that it is there, and leaves it to be filled while others read and write.
   ///
   /// ```swift
   /// let build = try store.buildIndex(["name", ["age": "desc"]], name: "by_name")
-  /// for try await progress in build { print(progress.done, "of", progress.total) }
+  /// for try await progress in build { print("\(progress.done) of \(progress.total)") }
   /// ```
   ///
   /// The index is there when the call returns, and queries are right from then on; it helps as far as it is filled.
+  /// Parameters are those of ``ensureIndexed(_:name:type:settings:)``, which does the same in one call.
   ///
-  /// - Throws: What ``ensureIndexed(_:name:type:settings:)`` throws for a definition.
+  /// - Throws: ``QueryError`` for a definition that is refused, or when the name is taken by another definition.
   ///
-  /// Source: `docs/query.md`, Indexes.
+  /// Source: `docs/query.md`, Building.
   public func buildIndex(
     _ fields: [JSONValue], name: String? = nil, type: IndexType = .json, settings: JSONObject = [:]
   ) throws -> IndexBuild {
@@ -23,9 +25,17 @@ extension Datastore {
     return IndexBuild(store: self, name: made)
   }
 
-  /// Brings every index up to the newest document, step by step, as ``updateAllIndexes()`` does in one call.
+  /// Brings every index up to the newest document, as ``updateAllIndexes()`` does in one call.
   public func buildIndexes() -> IndexBuild {
     IndexBuild(store: self, name: nil)
+  }
+
+  /// Empties an index, or all of them, and leaves it to be filled, as ``rebuildIndexes(named:)`` does in one call.
+  ///
+  /// - Throws: ``QueryError`` with the code `.unknownIndex` when there is none of that name.
+  public func buildIndexesAnew(named name: String? = nil) throws -> IndexBuild {
+    try mapped { try indexManager().empty(named: name) }
+    return IndexBuild(store: self, name: name)
   }
 }
 
@@ -39,63 +49,66 @@ public struct IndexProgress: Sendable, Hashable {
 
 /// The work of filling a datastore's indexes: each element tells how far it is, and it is done when there are no more.
 ///
-/// Work is done only as elements are asked for, in transactions of a bounded size. Whoever stops asking, or cancels the
-/// task, loses nothing: what is built stays, and the next build or update goes on from there. Cancelled, it throws
-/// `CancellationError`. No thread of Swift's pool is blocked.
+/// Work begins with iteration and goes on by itself, in transactions of a bounded size; who asks seldom gets only the
+/// newest progress. Whoever stops asking, or cancels the task, stops the work within 1,000 documents and loses nothing:
+/// what is built stays, and the next build or update goes on from there. Cancelled, it throws `CancellationError`.
+/// Meanwhile queries answer, without the part that is not built, and documents are written; but only complete text
+/// indexes can sort by score, so such a query waits. No thread of Swift's pool is blocked.
+///
+/// Source: `docs/query.md`, Building.
 public struct IndexBuild: AsyncSequence, Sendable {
   /// How far it is.
   public typealias Element = IndexProgress
 
   let store: Datastore
-  /// The name of the index that was created or confirmed; `nil` when all are brought up to date.
+  /// The name of the index that is built; `nil` when it is all of them.
   public let name: String?
 
   /// An iterator, which goes on where the indexes are.
   public func makeAsyncIterator() -> Iterator {
-    Iterator(store: store)
+    Iterator(
+      AsyncThrowingStream(bufferingPolicy: .bufferingNewest(1)) { [store] continuation in
+        let work = IndexBuildWork()
+        continuation.onTermination = { _ in work.isStopped.store(true, ordering: .relaxed) }
+        DispatchQueue.global().async { work.run(on: store, telling: continuation) }
+      })
   }
 
-  /// Takes documents into the indexes, some at a time.
+  /// Tells how far the work is.
   public struct Iterator: AsyncIteratorProtocol {
-    private let store: Datastore
-    private var progress: IndexProgress?
-    private var isComplete = false
+    private var stream: AsyncThrowingStream<IndexProgress, any Error>.Iterator
 
-    fileprivate init(store: Datastore) {
-      self.store = store
+    fileprivate init(_ stream: AsyncThrowingStream<IndexProgress, any Error>) {
+      self.stream = stream.makeAsyncIterator()
     }
 
-    /// Takes in the next documents; `nil` when every index is complete.
+    /// The newest progress that has not been told; `nil` when every index is complete.
     ///
-    /// - Throws: `CancellationError`, ``DatastoreError``.
+    /// - Throws: `CancellationError`; ``DatastoreError``, `.closed` among them when the datastore is closed meanwhile.
     public mutating func next(isolation: isolated (any Actor)? = #isolation) async throws -> IndexProgress? {
-      if isComplete { return nil }
-      try Task.checkCancellation()
-      guard let progress else {
-        let first = IndexProgress(done: 0, total: try await store.onThread { try $0.documentsAhead() })
-        isComplete = first.total == 0
-        progress = first
-        return first
-      }
-      let step = try await store.onThread { try $0.catchUpStep() }
-      isComplete = step.isComplete
-      let done = progress.done + step.documents
-      let next = IndexProgress(done: done, total: isComplete ? done : max(done, progress.total))
-      self.progress = next
-      return next
+      let progress = try await stream.next(isolation: isolation)
+      if progress == nil { try Task.checkCancellation() }
+      return progress
     }
   }
 }
 
-extension Datastore {
-  /// Runs `body` on a thread that may wait for locks and the disk.
-  fileprivate func onThread<R: Sendable>(
-    isolation: isolated (any Actor)? = #isolation, _ body: @escaping @Sendable (IndexManager) throws -> R
-  ) async throws -> R {
-    try await withCheckedThrowingContinuation { continuation in
-      DispatchQueue.global().async {
-        continuation.resume(with: Result { try self.mapped { try body(try self.indexManager()) } })
+/// Fills indexes until they are complete or nobody listens.
+private final class IndexBuildWork: Sendable {
+  let isStopped = Atomic(false)
+
+  func run(on store: Datastore, telling listener: AsyncThrowingStream<IndexProgress, any Error>.Continuation)
+  {
+    do {
+      try store.mapped {
+        try store.indexManager().build { progress in
+          listener.yield(progress)
+          return !isStopped.load(ordering: .relaxed)
+        }
       }
+      listener.finish()
+    } catch {
+      listener.finish(throwing: error)
     }
   }
 }

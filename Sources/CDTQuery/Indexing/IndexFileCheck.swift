@@ -42,27 +42,20 @@ struct IndexFileCheck {
     _ progress: (_ done: Int, _ total: Int) -> Void
   ) throws {
     let catalog = try reader.begin(indexFile: path).catalog
-    var text = catalog.text.map { TextIndexCheck($0, on: reader.connection) }
+    var checks = IndexChecks(catalog, on: reader.connection)
     do {
-      defer { reader.end() }
       try checkFile(reader.connection)
       for definition in definitions where catalog.entry(named: definition.name) == nil {
         throw IndexDamage.unreadable("\(JSONValue.string(definition.name).text), which is missing")
       }
-      var checks = catalog.ordered.map { IndexCheck($0, on: reader.connection) }
-      try Self.forEachDocument(reader.connection, progress) { document in
-        try document.withBytes(3) { body in
-          let (id, sequence) = (document.text(0), document.int64(2))
-          for index in checks.indices { try checks[index].take(id: id, sequence: sequence, body: body) }
-          try text?.take(id: id, number: document.int64(1), sequence: sequence, body: body)
-        }
-      }
-      for index in checks.indices { try checks[index].finish() }
-      try text?.finish()
-      for check in checks { note(check.findings) }
+      try checks.run(reader.connection, progress)
+    } catch {
+      reader.end()
+      throw error
     }
-    try text?.checkWords()
-    if let text { note(text.findings) }
+    reader.end()
+    try checks.text?.checkWords()
+    for found in checks.findings { note(found) }
   }
 
   private mutating func note(_ found: IndexFindings) {
@@ -77,20 +70,41 @@ struct IndexFileCheck {
     guard try statement.step(), statement.text(0) != "ok" else { return }
     throw IndexDamage.unreadable(statement.text(0))
   }
+}
 
-  private static func forEachDocument(
-    _ connection: Connection, _ progress: (_ done: Int, _ total: Int) -> Void,
-    _ body: (Statement) throws -> Void
-  ) throws {
+/// The checks of all indexes, which one walk through the documents feeds.
+private struct IndexChecks {
+  private var ordered: [IndexCheck]
+  var text: TextIndexCheck?
+
+  init(_ catalog: IndexCatalog, on connection: Connection) {
+    ordered = catalog.ordered.map { IndexCheck($0, on: connection) }
+    text = catalog.text.map { TextIndexCheck($0, on: connection) }
+  }
+
+  var findings: [IndexFindings] { ordered.map(\.findings) + (text.map { [$0.findings] } ?? []) }
+
+  /// Compares every live document, and then looks for what none of them gives.
+  mutating func run(_ connection: Connection, _ progress: (_ done: Int, _ total: Int) -> Void) throws {
     let total = Int(try connection.scalar("SELECT count(*) FROM main.documents WHERE NOT deleted"))
     let statement = try connection.statement(
       "SELECT id, number, sequence, body FROM main.documents WHERE NOT deleted ORDER BY sequence")
     defer { statement.reset() }
     var done = 0
     while try statement.step() {
-      try body(statement)
+      try take(statement)
       done += 1
       if done % 1_000 == 0 || done == total { progress(done, total) }
+    }
+    for index in ordered.indices { try ordered[index].finish() }
+    try text?.finish()
+  }
+
+  private mutating func take(_ row: Statement) throws {
+    let (id, number, sequence) = (row.text(0), row.int64(1), row.int64(2))
+    try row.withBytes(3) { body in
+      for index in ordered.indices { try ordered[index].take(id: id, sequence: sequence, body: body) }
+      try text?.take(id: id, number: number, sequence: sequence, body: body)
     }
   }
 }

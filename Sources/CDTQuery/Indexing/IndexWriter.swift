@@ -138,9 +138,17 @@ package final class IndexWriter: @unchecked Sendable {
     }
   }
 
+  /// Catches up unless another process is writing to the file.
+  func catchUpUnlessBusy() throws -> Int64 {
+    let patience = try connection.scalar("PRAGMA busy_timeout")
+    try connection.execute("PRAGMA busy_timeout = 0")
+    defer { try? connection.execute("PRAGMA busy_timeout = \(patience)") }
+    return try catchUp()
+  }
+
   /// Takes in the next documents, in one transaction.
-  func step() throws -> IndexUpdater.Step {
-    try change { try updater.step(catalog: try catalog()) }
+  func step(goesOn: (_ met: Int) -> Bool = { _ in true }) throws -> IndexUpdater.Step {
+    try change { try updater.step(catalog: try catalog(), goesOn: goesOn) }
   }
 
   /// How many documents are above the lowest watermark of an index.

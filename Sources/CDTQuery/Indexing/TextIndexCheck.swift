@@ -28,9 +28,8 @@ struct TextIndexCheck {
     try statement.bind(number, at: 1)
     guard try statement.step() else { return findings.add("lacks it", id) }
     found += 1
-    var text = id
-    let texts = text.withUTF8 {
-      TextIndexTable.texts(of: entry.definition, id: UnsafeRawBufferPointer($0), body: JSONBytes(body))
+    let texts = Array(id.utf8).withUnsafeBytes {
+      TextIndexTable.texts(of: entry.definition, id: $0, body: JSONBytes(body))
     }
     let isSame = texts.enumerated().allSatisfy { column, text in
       statement.withBytes(column) { $0.elementsEqual(text) }
@@ -55,13 +54,13 @@ struct TextIndexCheck {
   /// Has SQLite compare the words with the text that is kept, which no snapshot may be open for.
   mutating func checkWords() throws {
     let name = TextIndexTable.name(entry.number)
-    do {
+    do throws(SQLiteError) {
       try connection.execute(
         "INSERT INTO \(IndexFile.schema).\(name)(\(name)) VALUES ('integrity-check')")
-    } catch let error as SQLiteError where error.isCorrupt {
-      findings.add("has lost words")
-    } catch let error as SQLiteError where error.isUnknownName {
-      // Another process has deleted it meanwhile.
+    } catch {
+      if error.isCorrupt { return findings.add("has lost words") }
+      // Another process may have deleted it meanwhile.
+      if !error.isUnknownName { throw error }
     }
   }
 }
