@@ -68,6 +68,6 @@ let package = Package(
       name: "CDTQueryTests", dependencies: ["CDTQuery"], exclude: ["Goldens"], swiftSettings: settings),
     .testTarget(name: "CloudantSyncTests", dependencies: ["CloudantSync"], swiftSettings: settings),
     .testTarget(
-      name: "cdtqueryTests", dependencies: ["cdtquery", "CDTQuery"], swiftSettings: settings),
+      name: "cdtqueryTests", dependencies: ["cdtquery", "CDTQuery", "SQLite"], swiftSettings: settings),
   ]
 )

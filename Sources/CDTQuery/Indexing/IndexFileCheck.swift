@@ -20,31 +20,34 @@ struct IndexFileCheck {
   }
 
   /// - Parameters:
+  ///   - storeID: The datastore's, which the file has to name.
   ///   - connection: One of the datastore's, for this alone.
   ///   - definitions: The indexes that should be there.
   ///   - progress: Learns how many documents of how many were compared.
   init(
-    path: String, connection: Connection, definitions: [IndexDefinition],
+    path: String, storeID: String, connection: Connection, definitions: [IndexDefinition],
     progress: (_ done: Int, _ total: Int) -> Void
   ) throws {
     do {
       let reader = try QueryReader(connection)
-      try compare(reader, path: path, definitions: definitions, progress)
+      try compare(reader, path: path, storeID: storeID, definitions: definitions, progress)
     } catch let error as IndexDamage {
       self = IndexFileCheck(damaged: "the index file \(error.what)")
+    } catch let error as SQLiteError where error.isUnknownName {
+      self = IndexFileCheck(damaged: "the index file can't be used: \(error.message)")
     } catch let error as SQLiteError where error.isCorrupt {
       self = IndexFileCheck(damaged: "the index file is damaged: \(error.message)")
     }
   }
 
   private mutating func compare(
-    _ reader: QueryReader, path: String, definitions: [IndexDefinition],
+    _ reader: QueryReader, path: String, storeID: String, definitions: [IndexDefinition],
     _ progress: (_ done: Int, _ total: Int) -> Void
   ) throws {
     let catalog = try reader.begin(indexFile: path).catalog
     var checks = IndexChecks(catalog, on: reader.connection)
     do {
-      try checkFile(reader.connection)
+      try Self.checkFile(reader.connection, storeID: storeID)
       for definition in definitions where catalog.entry(named: definition.name) == nil {
         throw IndexDamage.unreadable("\(JSONValue.string(definition.name).text), which is missing")
       }
@@ -64,11 +67,17 @@ struct IndexFileCheck {
     indexes.append(found.name)
   }
 
-  private func checkFile(_ connection: Connection) throws {
-    let statement = try connection.statement("PRAGMA \(IndexFile.schema).integrity_check(1)")
-    defer { statement.reset() }
-    guard try statement.step(), statement.text(0) != "ok" else { return }
-    throw IndexDamage.unreadable(statement.text(0))
+  private static func checkFile(_ connection: Connection, storeID: String) throws {
+    guard try connection.scalar("PRAGMA \(IndexFile.schema).user_version") == IndexFile.version else {
+      throw IndexDamage.unreadable("another version")
+    }
+    let state = try connection.statement("SELECT store FROM \(IndexFile.schema).state")
+    defer { state.reset() }
+    guard try state.step(), state.text(0).hasSameBytes(as: storeID) else { throw IndexDamage.foreignStore }
+    let integrity = try connection.statement("PRAGMA \(IndexFile.schema).integrity_check(1)")
+    defer { integrity.reset() }
+    guard try integrity.step(), integrity.text(0) != "ok" else { return }
+    throw IndexDamage.unreadable(integrity.text(0))
   }
 }
 

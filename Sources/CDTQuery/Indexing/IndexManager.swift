@@ -214,7 +214,8 @@ package final class IndexManager: DatastoreExtension {
     }
     let connection = try datastore.openReader()
     defer { connection.close() }
-    return try IndexFileCheck(path: path, connection: connection, definitions: wanted, progress: progress)
+    return try IndexFileCheck(
+      path: path, storeID: datastore.storeID, connection: connection, definitions: wanted, progress: progress)
   }
 
   /// Makes anew what a check has found wrong.

@@ -15,7 +15,7 @@ struct ChangesCommand: AsyncParsableCommand {
         {"sequence":2,"id":"zoe","rev":"1-6becd5b6af2701a6fe53470157b9e47d"}
         $ cdtquery delete people/contacts zoe > /dev/null
         $ cdtquery changes people/contacts --since 2
-        {"sequence":3,"id":"zoe","rev":"2-f58a356b9eb60990966350d5ac1b915c","deleted":true}
+        {"sequence":3,"id":"zoe","rev":"2-f58a356b9eb60990966350d5ac1b915c",…}
         $ cdtquery changes people/contacts --follow --limit 1
         {"sequence":1,"id":"mike","rev":"1-dc7c404fb82b5e0160f925a3aaa9534b"}
       """)

@@ -66,11 +66,13 @@ final class Workspace {
   }
 
   /// Runs a line of shell to its end.
+  @discardableResult
   func shell(_ command: String, mergesErrors: Bool = false) throws -> Result {
     try run("/bin/bash", ["-c", (mergesErrors ? "exec 2>&1\n" : "") + command])
   }
 
   /// - Parameter output: Where standard output goes, when not to the result.
+  @discardableResult
   func run(
     _ program: String, _ arguments: [String], input: [UInt8]? = nil, _ environment: [String: String] = [:],
     output: String? = nil
