@@ -1,7 +1,7 @@
 import CDTDatastore
+import CSQLite
 import FoundationEssentials
 import JSON
-import SQLite
 import Testing
 
 @testable import CDTQuery
@@ -123,6 +123,14 @@ import Testing
     try store.updateAllIndexes()
   }
 
+  /// Runs SQL on a file as anyone could, without what our own connections refuse.
+  private static func execute(_ sql: String, on path: String) throws {
+    var file: OpaquePointer?
+    defer { sqlite3_close(file) }
+    try #require(sqlite3_open(path, &file) == SQLITE_OK)
+    try #require(sqlite3_exec(file, sql, nil, nil, nil) == SQLITE_OK, "\(String(cString: sqlite3_errmsg(file)))")
+  }
+
   private static func isWhole(_ store: Datastore) throws -> Bool {
     let text: JSONObject = ["$text": ["$search": "word 13"]]
     return try Set(store.find(["a": 13]).documentIDs) == ["doc-13", "wide"] && store.count(["a": ["$gte": 30]]) == 11
@@ -157,9 +165,7 @@ import Testing
       #expect(try Self.isWhole(store))
       let path = try store.indexManager().path
       if !whileOpen { manager.closeDatastore(named: "store") }
-      let connection = try Connection(path: path, mode: .readWrite)
-      try connection.execute(damage.sql)
-      connection.close()
+      try Self.execute(damage.sql, on: path)
       if !whileOpen { store = try manager.datastore(named: "store") }
 
       let found = try store.checkIndexes()
@@ -208,9 +214,7 @@ import Testing
   @Test func `of many findings the first ten are told, and how many more there are`() throws {
     try withTemporaryDatastore { store in
       try Self.fill(store)
-      let connection = try Connection(path: store.indexManager().path, mode: .readWrite)
-      try connection.execute("DELETE FROM entries_1")
-      connection.close()
+      try Self.execute("DELETE FROM entries_1", on: store.indexManager().path)
       let found = try store.checkIndexes().map(\.description)
       #expect(found.count == 11)
       #expect(found.last == #"index: the index "values" has 22 more rows that are wrong"#)

@@ -117,11 +117,13 @@ package final class IndexWriter: @unchecked Sendable {
     }
   }
 
+  /// Makes an index's table anew, as one whose pages are damaged can't be emptied.
   package func empty(_ entry: IndexCatalog.Entry) throws {
     try change {
       try connection.execute(
         """
-        DELETE FROM \(IndexFile.table(entry));
+        DROP TABLE \(IndexFile.table(entry));
+        \(IndexFile.tableCreation(number: entry.number, entry.definition));
         DELETE FROM apart WHERE index_number = \(entry.number);
         UPDATE indexes SET watermark = 0, session = NULL, multiple = 0, apart = 0 WHERE number = \(entry.number)
         """)

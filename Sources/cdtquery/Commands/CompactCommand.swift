@@ -14,7 +14,7 @@ struct CompactCommand: ParsableCommand {
       EXAMPLE
         $ cdtquery put people/contacts mike '{"age": 37}' \\
             --rev 1-dc7c404fb82b5e0160f925a3aaa9534b
-        {"_id":"mike","_rev":"2-29e7f6e4b8d0f1d2d1ce0a0cbdc3ef9d","age":37}
+        {"_id":"mike","_rev":"2-62b56b57497dc6567ae376f99e959c71","age":37}
         $ cdtquery compact people/contacts
         {"revisions":1,"attachments":0,"bytesFreed":…}
       """)

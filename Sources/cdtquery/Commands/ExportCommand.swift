@@ -1,7 +1,6 @@
 import ArgumentParser
 import CDTDatastore
 import CDTQuery
-import JSON
 
 struct ExportCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -26,17 +25,7 @@ struct ExportCommand: ParsableCommand {
     // The store first: a mistyped one should not cost the file of an earlier export.
     let documents = try store.open().find([:], sort: ["_id"])
     let output = try Output.writing(to: file)
-    if attachments {
-      try documents.forEach { try output.line(try Self.withAttachments($0).text) }
-    } else {
-      try documents.forEachJSON { try output.line($0) }
-    }
+    try documents.forEachJSON(inliningAttachments: attachments) { try output.line($0) }
     try output.flush()
-  }
-
-  private static func withAttachments(_ document: DocumentRevision) throws -> JSONObject {
-    var json = document.json
-    if !document.attachments.isEmpty { json["_attachments"] = .object(try document.attachments.inlineJSON()) }
-    return json
   }
 }

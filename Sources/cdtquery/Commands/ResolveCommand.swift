@@ -15,7 +15,7 @@ struct ResolveCommand: ParsableCommand {
       EXAMPLE, in a store to which a replicator has brought the same task twice
         $ echo '{"litres": 2, "organic": true}' > milk.json
         $ cdtquery resolve team/tasks milk --merge @milk.json
-        {"_id":"milk","_rev":"3-34b1cc25fa8b0eef4a3d4cb2f0dd0f0e","litres":2,…}
+        {"_id":"milk","_rev":"3-9bdf686cd44863ba0f4e475d87f2d8ec","litres":2,…}
         $ cdtquery conflicts team/tasks
       """)
 

@@ -101,13 +101,13 @@ import Testing
       status: 66, error: "there is no document \"x\"; check the id, or create it"),
     Refusal(
       testDescription: "a file that is not there", arguments: ["put", "people/contacts", "mike", "x"],
-      status: 65, error: "the file x of the attachment \"x\""),
+      status: 65, error: "the file \"x\" of attachment \"x\" can't be read: "),
     Refusal(
       testDescription: "standard input without a name", arguments: ["put", "people/contacts", "mike", "-"],
       status: 64, error: "standard input has no name; give the attachment's before -"),
     Refusal(
       testDescription: "an empty name", arguments: ["put", "people/contacts", "mike", "", "-"], status: 65,
-      error: "an attachment of document \"mike\" has no name"),
+      error: "an attachment has an empty name; give it one"),
     Refusal(
       testDescription: "a directory to write to",
       arguments: ["get", "people/contacts", "mike", "a", "people"], status: 73, error: "can't create people: "
@@ -166,12 +166,14 @@ import Testing
 
   @Test func `numbers and texts are exported the same with attachments and without`() throws {
     let document =
-      #"{"_id":"a","x":[1,1.0,1e2,-0.0,12345678901234567890123,0.1,1e400],"y":"é\u0000\n\"/\\"}"#
+      #"{"_id":"a","x":[1,1.0,1e2,-0.0,12345678901234567890123,0.1],"y":"é\u0000\n\"/\\"}"#
     let space = try Workspace()
-    try space.run("import", "s", "--keep-going", input: document.replacing(",1e400", with: ""))
+    try space.run("import", "s", input: document)
+    try space.run("attachment", "put", "s", "a", "x", "-", input: "x")
     let plain = try space.run("export", "s").output
-    #expect(!plain.isEmpty)
-    #expect(try space.run("export", "s", "--attachments").output == plain)
+    #expect(plain.hasSuffix("}\n"))
+    let whole = try space.run("export", "s", "--attachments").output
+    #expect(whole.hasPrefix(plain.dropLast(2) + ",\"_attachments\":{"))
   }
 
   @Test func `a document that is replaced gets the attachments that come, or keeps its own`() throws {
