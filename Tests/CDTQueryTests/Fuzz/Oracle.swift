@@ -120,6 +120,8 @@ enum Oracle {
       if pattern.hasPrefix("^") { return bytes.starts(with: Array(pattern.utf8).dropFirst()) }
       let wanted = Array(pattern.utf8)
       return bytes.indices.contains { bytes[$0...].starts(with: wanted) } || wanted.isEmpty
+    case "$keyMapMatch":
+      return (value.objectValue ?? [:]).contains { element(argument, .string($0.key)) }
     case "$elemMatch": return (value.arrayValue ?? []).contains { element(argument, $0) }
     case "$allMatch":
       let elements = value.arrayValue ?? []
@@ -131,18 +133,31 @@ enum Oracle {
   private static func element(_ argument: JSONValue, _ value: JSONValue) -> Bool {
     guard case .object(let object) = argument else { return false }
     let first = object.first(where: { _ in true })?.key ?? ""
-    if !first.hasPrefix("$") || ["$and", "$or", "$nor"].contains(first) {
+    if !first.hasPrefix("$") || ["$and", "$or", "$nor"].contains(first) || isNegatedSelector(object) {
       return value.objectValue != nil && holds(object, value)
     }
     for (name, argument) in object {
       switch name {
       case "$ne": if value == argument { return false }
+      case "$nin": if one("$in", argument, value) { return false }
+      case "$all":
+        let members = argument.arrayValue ?? []
+        if members.isEmpty || !members.allSatisfy({ $0 == value }) { return false }
       case "$exists": if argument != true { return false }
-      case "$not": if element(argument, value) { return false }
+      case "$gt" where argument == .null: if value == .null { return false }
+      case "$gte" where argument == .null: break
+      case "$not": if argument == [:] || element(argument, value) { return false }
       default: if !one(name, argument, value) { return false }
       }
     }
     return true
+  }
+
+  /// `{"$not": {"a": 1}}`, where `$not` stands alone and around a selector.
+  private static func isNegatedSelector(_ object: JSONObject) -> Bool {
+    guard object.count == 1, let inner = object["$not"]?.objectValue else { return false }
+    let first = inner.first(where: { _ in true })?.key ?? "$"
+    return !first.hasPrefix("$") || ["$and", "$or", "$nor"].contains(first) || isNegatedSelector(inner)
   }
 
   private static func range(_ name: String, _ argument: JSONValue, _ value: JSONValue) -> Bool {
