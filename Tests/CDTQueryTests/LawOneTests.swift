@@ -33,6 +33,6 @@ import Testing
   @Test(arguments: histories) func `a history that once failed runs through`(file: String) throws {
     let text = try String(contentsOf: Self.directory.appending(path: file), encoding: .utf8)
     let failure = try History(parsing: text).run()
-    #expect(failure == nil, "\(failure.map { "\($0.error)" } ?? "")")
+    if let failure { Issue.record("step \(failure.step): \(failure.error)") }
   }
 }

@@ -108,6 +108,27 @@ import Testing
     }
   }
 
+  @Test func `scores come from the text index alone`() throws {
+    try withTemporaryDatastore { store in
+      try store.ensureIndexed(["a"], name: "by_a")
+      try store.ensureIndexed(["a"], name: "words", type: .text)
+      try store.createDocument(from: DocumentRevision(id: "1", body: ["a": "cat"]))
+      for (search, found) in [("cat", 1), ("", 0)] {
+        var query = try Query(["$text": ["$search": .string(search)]], sort: [["$text": "score"]])
+        query.useIndex = "words"
+        let ids = try store.find(query).documentIDs
+        #expect(ids.count == found)
+      }
+      let other = try Query(["$text": ["$search": "cat"]], sort: [["$text": "score"]], useIndex: "by_a")
+      let error = #expect(throws: QueryError.self) { try store.find(other) }
+      #expect(
+        error?.description == "use_index: the order by \"$text\" goes by the scores of the text index, "
+          + "which \"by_a\" is not; leave it out")
+      let inMemory = #expect(throws: QueryError.self) { try other.find(in: []) }
+      #expect(inMemory?.path == "sort[0]")
+    }
+  }
+
   static let refusedSorts: [(JSONObject, [JSONValue], String)] = [
     (
       ["a": 1], [["$text": "score"]],
