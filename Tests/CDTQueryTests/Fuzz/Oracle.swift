@@ -132,10 +132,7 @@ enum Oracle {
 
   private static func element(_ argument: JSONValue, _ value: JSONValue) -> Bool {
     guard case .object(let object) = argument else { return false }
-    let first = object.first(where: { _ in true })?.key ?? ""
-    if !first.hasPrefix("$") || ["$and", "$or", "$nor"].contains(first) || isNegatedSelector(object) {
-      return value.objectValue != nil && holds(object, value)
-    }
+    if isSelector(object) { return value.objectValue != nil && holds(object, value) }
     for (name, argument) in object {
       switch name {
       case "$ne": if value == argument { return false }
@@ -153,11 +150,10 @@ enum Oracle {
     return true
   }
 
-  /// `{"$not": {"a": 1}}`, where `$not` stands alone and around a selector.
-  private static func isNegatedSelector(_ object: JSONObject) -> Bool {
-    guard object.count == 1, let inner = object["$not"]?.objectValue else { return false }
-    let first = inner.first(where: { _ in true })?.key ?? "$"
-    return !first.hasPrefix("$") || ["$and", "$or", "$nor"].contains(first) || isNegatedSelector(inner)
+  /// Whether an element is asked for its fields: by names and combinations, or by `$not` alone around those.
+  private static func isSelector(_ object: JSONObject) -> Bool {
+    if object.count == 1, let inner = object["$not"]?.objectValue { return isSelector(inner) }
+    return object.contains { !$0.key.hasPrefix("$") || ["$and", "$or", "$nor"].contains($0.key) }
   }
 
   private static func range(_ name: String, _ argument: JSONValue, _ value: JSONValue) -> Bool {
