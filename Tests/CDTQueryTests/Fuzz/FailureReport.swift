@@ -55,7 +55,7 @@ struct FailureReport {
   /// Whether the fixture fails by itself, or only after the history's other steps.
   private func fixtureFails() -> Bool {
     guard let fixture = try? QueryFixture(parsing: fixture(), name: "fixture"),
-      let outcomes = try? withTemporaryDirectory({ try fixture.run(in: $0) })
+      let outcomes = try? withDirectoryInMemory({ try fixture.run(in: $0) })
     else { return false }
     return outcomes.contains { !$0.hasPassed }
   }

@@ -27,7 +27,7 @@ enum Fuzz {
   ) throws -> FailureReport? {
     var random = RandomDocuments(seed: seed, scope: .everything)
     var history = History([])
-    let failure = try withTemporaryDirectory { directory -> HistoryFailure? in
+    let failure = try withDirectoryInMemory { directory -> HistoryFailure? in
       let world = try World(directory: directory)
       var upcoming = random.beginning()[...]
       for number in 0..<(upcoming.count + steps) {

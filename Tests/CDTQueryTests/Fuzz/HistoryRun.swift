@@ -21,7 +21,7 @@ extension History {
   ///
   /// - Returns: The first failure, or `nil` when everything agreed.
   func run(against reference: Reference = matcher) throws -> HistoryFailure? {
-    try withTemporaryDirectory { directory in
+    try withDirectoryInMemory { directory in
       let world = try World(directory: directory)
       for (number, step) in steps.enumerated() {
         if let failure = world.run(step, number: number, against: reference) { return failure }
