@@ -8,8 +8,11 @@ SOURCES = Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Source
 # The file below Benchmarks/Results that `make bench` writes; `make bench BENCH='--only q1'` measures less.
 RESULT ?= latest
 BENCH ?=
+# How long `make fuzz` looks, and the seed it begins with; without one it draws a seed and says it.
+SECONDS ?= 60
+SEED ?=
 
-.PHONY: help packages build test lint format demo bench
+.PHONY: help packages build test fuzz lint format demo bench
 
 help: ## List the commands
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
@@ -23,6 +26,10 @@ build: packages ## Build cdtquery for release
 test: packages lint ## Run every test
 	$(SWIFT) build --build-tests
 	$(SWIFT) test --skip-build --disable-xctest
+
+fuzz: packages ## Look for a query that an index answers differently: make fuzz SECONDS=600 SEED=1
+	$(SWIFT) build --build-tests
+	FUZZ_SECONDS=$(SECONDS) FUZZ_SEED=$(SEED) $(SWIFT) test --skip-build --disable-xctest --filter FuzzTests
 
 lint: ## Check the format of every source file
 	$(SWIFT) format lint --strict --recursive $(SOURCES)

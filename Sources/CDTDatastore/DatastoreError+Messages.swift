@@ -165,7 +165,8 @@ extension DatastoreError {
 
   static func inlineAttachmentsNoObject() -> DatastoreError {
     DatastoreError(
-      .invalidAttachment, "_attachments is no object of attachments by their names; make it one, or leave it out")
+      .invalidAttachment,
+      "_attachments is no object of attachments by their names; make it one, or leave it out")
   }
 
   /// - Parameter what: What is wrong with it, and the remedy.

@@ -27,15 +27,18 @@ import Testing
       finding: #"index: document "array": the index "values" lacks a row of it"#),
     Damage(
       testDescription: "an extra row of a document",
-      sql: "INSERT INTO entries_1 SELECT t0, 99, t1, v1, id, sequence, absent FROM entries_1 WHERE id = 'doc-13'",
+      sql:
+        "INSERT INTO entries_1 SELECT t0, 99, t1, v1, id, sequence, absent FROM entries_1 WHERE id = 'doc-13'",
       finding: #"index: document "doc-13": the index "values" has a row that it does not give"#),
     Damage(
       testDescription: "a row of a document that is not there",
-      sql: "INSERT INTO entries_1 SELECT t0, v0, t1, v1, 'x', sequence, absent FROM entries_1 WHERE id = 'doc-13'",
+      sql:
+        "INSERT INTO entries_1 SELECT t0, v0, t1, v1, 'x', sequence, absent FROM entries_1 WHERE id = 'doc-13'",
       finding: #"index: document "x": the index "values" has a row that it does not give"#),
     Damage(
       testDescription: "a row of a document that is deleted",
-      sql: "INSERT INTO entries_1 SELECT t0, v0, t1, v1, 'gone', 1, absent FROM entries_1 WHERE id = 'doc-13'",
+      sql:
+        "INSERT INTO entries_1 SELECT t0, v0, t1, v1, 'gone', 1, absent FROM entries_1 WHERE id = 'doc-13'",
       finding: #"index: document "gone": the index "values" has a row that it does not give"#),
     Damage(
       testDescription: "a wrong sequence",
@@ -128,12 +131,14 @@ import Testing
     var file: OpaquePointer?
     defer { sqlite3_close(file) }
     try #require(sqlite3_open(path, &file) == SQLITE_OK)
-    try #require(sqlite3_exec(file, sql, nil, nil, nil) == SQLITE_OK, "\(String(cString: sqlite3_errmsg(file)))")
+    try #require(
+      sqlite3_exec(file, sql, nil, nil, nil) == SQLITE_OK, "\(String(cString: sqlite3_errmsg(file)))")
   }
 
   private static func isWhole(_ store: Datastore) throws -> Bool {
     let text: JSONObject = ["$text": ["$search": "word 13"]]
-    return try Set(store.find(["a": 13]).documentIDs) == ["doc-13", "wide"] && store.count(["a": ["$gte": 30]]) == 11
+    return try Set(store.find(["a": 13]).documentIDs) == ["doc-13", "wide"]
+      && store.count(["a": ["$gte": 30]]) == 11
       && store.count(["a": 2]) == 2 && store.find(text).documentIDs == ["doc-13"]
       && store.listIndexes().map(\.name) == ["values", "words"]
   }

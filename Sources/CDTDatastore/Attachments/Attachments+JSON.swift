@@ -45,7 +45,8 @@ extension Attachment {
     guard !name.isEmpty else { throw .attachmentWithoutName(nil) }
     guard case .object(let entry) = entry else { throw .inlineAttachment(name, "is no object; give it data") }
     guard let text = entry["data"] else {
-      throw .inlineAttachment(name, "comes without its data; export documents with it, as attachments=true does")
+      throw .inlineAttachment(
+        name, "comes without its data; export documents with it, as attachments=true does")
     }
     guard entry["encoding"] == nil else {
       throw .inlineAttachment(name, "has packed data; export it without att_encoding_info")

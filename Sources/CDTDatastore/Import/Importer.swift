@@ -221,7 +221,9 @@ public struct Importer: Sendable {
       var report = report
       // Most documents are new. If one is not, or can't be taken, or has attachments, each is looked at for itself.
       let arePlain = documents.allSatisfy { $0.attachments?.isEmpty ?? true }
-      if arePlain, try transaction.createDocuments(documents.lazy.map { ($0.id ?? DocumentID.make(), $0.body) }) {
+      if arePlain,
+        try transaction.createDocuments(documents.lazy.map { ($0.id ?? DocumentID.make(), $0.body) })
+      {
         report.imported += documents.count
         return report
       }

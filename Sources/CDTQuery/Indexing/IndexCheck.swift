@@ -143,7 +143,8 @@ struct IndexFindings {
   mutating func add(_ what: String, _ id: String? = nil) {
     count += 1
     guard count <= Self.limit else { return }
-    findings.append(IntegrityFinding(.index, documentID: id, "the index \(JSONValue.string(name).text) \(what)"))
+    findings.append(
+      IntegrityFinding(.index, documentID: id, "the index \(JSONValue.string(name).text) \(what)"))
   }
 
   /// The findings, and how many more there are.

@@ -42,7 +42,8 @@ struct TextIndexCheck {
     let rows = try connection.scalar("SELECT count(*) FROM \(table)")
     // Those that have changed since may have a row still.
     let ahead = try connection.scalar(
-      "SELECT count(*) FROM main.documents WHERE sequence > \(entry.watermark) AND number <= \(entry.watermark)")
+      "SELECT count(*) FROM main.documents WHERE sequence > \(entry.watermark) AND number <= \(entry.watermark)"
+    )
     let counted = try connection.scalar(
       """
       SELECT count(*) FROM \(table) t JOIN main.documents d ON d.sequence = t.sequence

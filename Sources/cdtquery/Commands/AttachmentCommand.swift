@@ -133,7 +133,8 @@ struct AttachmentCommand: ParsableCommand {
 struct DocumentOptions: ParsableArguments {
   @Argument(help: "The store, DIRECTORY/NAME.") var store: StoreArgument
   @Argument(help: "The document's id.") var id: String
-  @Option(name: .customLong("rev"), help: "The revision, when it is not the current one.") var revision: String?
+  @Option(name: .customLong("rev"), help: "The revision, when it is not the current one.") var revision:
+    String?
 
   func read(in datastore: Datastore) throws -> DocumentRevision {
     guard let revision else { return try datastore.document(withID: id) }

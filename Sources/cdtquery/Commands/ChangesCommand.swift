@@ -68,7 +68,8 @@ struct ChangesCommand: AsyncParsableCommand {
 
   private static func write(_ change: Change) throws {
     var json: JSONObject = [
-      "sequence": .int(change.sequence), "id": .string(change.id), "rev": .string(change.revision.description),
+      "sequence": .int(change.sequence), "id": .string(change.id),
+      "rev": .string(change.revision.description),
     ]
     if change.isDeleted { json["deleted"] = true }
     try Output.standard.line(json.text)

@@ -33,7 +33,9 @@ struct CheckCommand: ParsableCommand {
     let isReadable = !findings.contains { $0.kind == .database }
     let indexes = isReadable ? try datastore.checkIndexes(repair: repair) { progress.show($0, of: $1) } : []
     progress.clear()
-    for finding in findings + indexes { try Self.write(finding, isRepaired: repair && finding.kind == .index) }
+    for finding in findings + indexes {
+      try Self.write(finding, isRepaired: repair && finding.kind == .index)
+    }
     try Output.standard.flush()
     if !quiet { Message.write("cdtquery: " + summary(findings.count, indexes.count)) }
     if !findings.isEmpty || !indexes.isEmpty { throw ExitStatus.findings }

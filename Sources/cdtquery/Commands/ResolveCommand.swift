@@ -65,7 +65,8 @@ struct ResolveCommand: ParsableCommand {
     guard let leaf = leaves.first(where: { $0.revision == revision }) else {
       let others = leaves.compactMap(\.revision?.description).joined(separator: " and ")
       throw ToolError(
-        .data, "\(revision) is none of the revisions of \(JSONValue.string(id).text) that conflict, \(others)")
+        .data, "\(revision) is none of the revisions of \(JSONValue.string(id).text) that conflict, \(others)"
+      )
     }
     return leaf
   }

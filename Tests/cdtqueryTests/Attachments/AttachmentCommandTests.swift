@@ -143,7 +143,8 @@ import Testing
 
   @Test func `export with attachments, imported, is the same`() throws {
     let space = try Workspace(Workspace.people)
-    try space.run("attachment", "put", "people/contacts", "mike", "a", "-", "--type", "text/plain", input: "meow")
+    try space.run(
+      "attachment", "put", "people/contacts", "mike", "a", "-", "--type", "text/plain", input: "meow")
     try space.run("attachment", "put", "people/contacts", "mike", "empty", "-", input: "")
     let exported = try space.run("export", "people/contacts", "--attachments")
     let mike = try JSONObject(parsing: exported.lines[1])
@@ -158,7 +159,9 @@ import Testing
 
     #expect(try space.run("import", "people/copy", input: exported.output).errors == "3 imported\n")
     #expect(try space.run("attachment", "get", "people/copy", "mike", "a").output == "meow")
-    let again = try space.run("export", "people/copy", "--attachments").lines.map { try JSONObject(parsing: $0) }
+    let again = try space.run("export", "people/copy", "--attachments").lines.map {
+      try JSONObject(parsing: $0)
+    }
     #expect(again[1]["_attachments"]?["a"]?["content_type"] == "text/plain")
     #expect(again[1]["_attachments"]?["empty"]?["data"] == "")
     #expect(try space.run("check", "people/copy", "--quiet").status == 0)

@@ -37,7 +37,9 @@ import Testing
     #expect(try space.run("changes", "people/contacts", "--since", "9999").output == "")
   }
 
-  @Test(arguments: [["--since", "-1"], ["--since", "x"], ["--limit", "0"], ["--since", "9223372036854775808"]])
+  @Test(arguments: [
+    ["--since", "-1"], ["--since", "x"], ["--limit", "0"], ["--since", "9223372036854775808"],
+  ])
   func `a sequence and a limit are whole numbers`(_ options: [String]) throws {
     let space = try Workspace(Workspace.people)
     #expect(try space.run(Built.cdtquery, ["changes", "people/contacts"] + options).status == 64)

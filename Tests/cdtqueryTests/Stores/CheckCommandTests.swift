@@ -53,7 +53,8 @@ import Testing
     let space = try workspace()
     unlink(space.path(Self.index))
     let result = try space.run("check", "people/contacts", "--repair")
-    #expect(result.output == #"{"kind":"index","finding":"the index file is missing","repaired":true}"# + "\n")
+    #expect(
+      result.output == #"{"kind":"index","finding":"the index file is missing","repaired":true}"# + "\n")
     #expect(result.status == 1)
     #expect(space.exists(Self.index))
     #expect(try space.run("check", "people/contacts").status == 0)

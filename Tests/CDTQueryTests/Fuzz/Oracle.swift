@@ -120,6 +120,8 @@ enum Oracle {
       if pattern.hasPrefix("^") { return bytes.starts(with: Array(pattern.utf8).dropFirst()) }
       let wanted = Array(pattern.utf8)
       return bytes.indices.contains { bytes[$0...].starts(with: wanted) } || wanted.isEmpty
+    case "$keyMapMatch":
+      return (value.objectValue ?? [:]).contains { element(argument, .string($0.key)) }
     case "$elemMatch": return (value.arrayValue ?? []).contains { element(argument, $0) }
     case "$allMatch":
       let elements = value.arrayValue ?? []
@@ -130,19 +132,28 @@ enum Oracle {
 
   private static func element(_ argument: JSONValue, _ value: JSONValue) -> Bool {
     guard case .object(let object) = argument else { return false }
-    let first = object.first(where: { _ in true })?.key ?? ""
-    if !first.hasPrefix("$") || ["$and", "$or", "$nor"].contains(first) {
-      return value.objectValue != nil && holds(object, value)
-    }
+    if isSelector(object) { return value.objectValue != nil && holds(object, value) }
     for (name, argument) in object {
       switch name {
       case "$ne": if value == argument { return false }
+      case "$nin": if one("$in", argument, value) { return false }
+      case "$all":
+        let members = argument.arrayValue ?? []
+        if members.isEmpty || !members.allSatisfy({ $0 == value }) { return false }
       case "$exists": if argument != true { return false }
-      case "$not": if element(argument, value) { return false }
+      case "$gt" where argument == .null: if value == .null { return false }
+      case "$gte" where argument == .null: break
+      case "$not": if argument == [:] || element(argument, value) { return false }
       default: if !one(name, argument, value) { return false }
       }
     }
     return true
+  }
+
+  /// Whether an element is asked for its fields: by names and combinations, or by `$not` alone around those.
+  private static func isSelector(_ object: JSONObject) -> Bool {
+    if object.count == 1, let inner = object["$not"]?.objectValue { return isSelector(inner) }
+    return object.contains { !$0.key.hasPrefix("$") || ["$and", "$or", "$nor"].contains($0.key) }
   }
 
   private static func range(_ name: String, _ argument: JSONValue, _ value: JSONValue) -> Bool {
