@@ -163,6 +163,12 @@ extension DatastoreError {
       "the attachment named \(quoted(name)) stands under \(quoted(key)); put it under its own name")
   }
 
+  /// - Parameter reason: What SQLite says, which does not tell of which file.
+  package static func damagedIndexOrStore(_ reason: String) -> DatastoreError {
+    DatastoreError(
+      .corrupt, "an index or the store is damaged: \(reason); \"cdtquery check --repair\" makes indexes anew")
+  }
+
   static func inlineAttachmentsNoObject() -> DatastoreError {
     DatastoreError(
       .invalidAttachment,

@@ -216,6 +216,20 @@ import Testing
     }
   }
 
+  @Test func `a query that meets damage half way says how to repair it`() throws {
+    try withTemporaryDatastore { store in
+      try Self.fill(store)
+      try Self.execute("DELETE FROM text_2_data WHERE id > 10", on: store.indexManager().path)
+      let text: JSONObject = ["$text": ["$search": "word"]]
+      let error = #expect(throws: DatastoreError.self) { try store.find(text).documentIDs }
+      #expect(error?.code == .corrupt)
+      #expect(error?.message.hasPrefix("an index or the store is damaged: ") == true)
+      #expect(error?.message.hasSuffix("; \"cdtquery check --repair\" makes indexes anew") == true)
+      _ = try store.checkIndexes(repair: true)
+      #expect(try store.find(text).documentIDs.count == 30)
+    }
+  }
+
   @Test func `of many findings the first ten are told, and how many more there are`() throws {
     try withTemporaryDatastore { store in
       try Self.fill(store)

@@ -149,12 +149,14 @@ final class Cursor: @unchecked Sendable {
 final class RunningQuery {
   let statement: Statement
   let output: QuerySQL.Output
+  private let usesIndex: Bool
   private var matches: [MatchObject] = []
 
   init(
     _ plan: QueryPlan, output: QuerySQL.Output, snapshot: QueryReader.Snapshot, on connection: Connection
   ) throws {
     self.output = output
+    usesIndex = !plan.indexes.isEmpty
     let sql = QuerySQL(plan, output: output, lastSequence: snapshot.lastSequence)
     statement = try connection.statement(sql.text)
     for (index, parameter) in sql.parameters.enumerated() {
@@ -177,6 +179,7 @@ final class RunningQuery {
       if let failure = matches.lazy.compactMap(\.failure).first {
         throw QueryError.matchLimit(pattern: failure.match.pattern, documentID: failure.documentID)
       }
+      if error.isCorrupt, usesIndex { throw DatastoreError.damagedIndexOrStore(error.message) }
       throw DatastoreError(error)
     }
   }
