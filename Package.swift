@@ -65,7 +65,8 @@ let package = Package(
       ],
       exclude: ["Fixtures"], swiftSettings: settings),
     .testTarget(
-      name: "CDTQueryTests", dependencies: ["CDTQuery"], exclude: ["Goldens", "Histories"], swiftSettings: settings),
+      name: "CDTQueryTests", dependencies: ["CDTQuery"], exclude: ["Goldens", "Histories"],
+      swiftSettings: settings),
     .testTarget(name: "CloudantSyncTests", dependencies: ["CloudantSync"], swiftSettings: settings),
     .testTarget(
       name: "cdtqueryTests", dependencies: ["cdtquery", "CDTQuery"], swiftSettings: settings),

@@ -39,7 +39,11 @@ extension JSONNumber: Hashable {
     switch self {
     case .int(let int): hasher.combine(int)
     case .double(let double):
-      if let int = Int64(exactly: double) { hasher.combine(int) } else { hasher.combine(double.isNaN ? .nan : double) }
+      if let int = Int64(exactly: double) {
+        hasher.combine(int)
+      } else {
+        hasher.combine(double.isNaN ? .nan : double)
+      }
     }
   }
 }

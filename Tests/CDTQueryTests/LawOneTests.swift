@@ -26,9 +26,11 @@ import Testing
     if let report = try Fuzz.round(seed: seed, steps: Self.steps) { Issue.record("\(report)") }
   }
 
-  private static let directory = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Histories")
+  private static let directory = URL(filePath: #filePath).deletingLastPathComponent().appending(
+    path: "Histories")
 
-  static let histories = ((try? FileManager.default.contentsOfDirectory(atPath: directory.path)) ?? []).sorted()
+  static let histories = ((try? FileManager.default.contentsOfDirectory(atPath: directory.path)) ?? [])
+    .sorted()
 
   @Test(arguments: histories) func `a history that once failed runs through`(file: String) throws {
     let text = try String(contentsOf: Self.directory.appending(path: file), encoding: .utf8)

@@ -143,7 +143,9 @@ import Testing
 
   @Test func `values made in code without end are refused`() {
     let deep = (0..<5_000).reduce(JSONValue.int(1)) { value, _ in [value] }
-    for selector in [["a": deep], ["a": ["$in": [deep]]], ["$and": [["a": ["$eq": ["b": deep]]]]]] as [JSONObject] {
+    for selector in [["a": deep], ["a": ["$in": [deep]]], ["$and": [["a": ["$eq": ["b": deep]]]]]]
+      as [JSONObject]
+    {
       let error = #expect(throws: QueryError.self) { try Selector(selector) }
       #expect(error?.code == .tooDeep)
     }

@@ -62,7 +62,8 @@ extension World {
     let documents = try ([first].compactMap(\.self) + results.documents())
     try expected.check(documents.map { Item($0) }, way: way)
     let sameResults = documents.map { JSONValue.string($0.id ?? "").text }
-    try Expectation.compare(ids.map { JSONValue.string($0).text }, sameResults, way: "\(way), ids of the result set")
+    try Expectation.compare(
+      ids.map { JSONValue.string($0).text }, sameResults, way: "\(way), ids of the result set")
     var texts: [Item] = []
     try store.find(query).forEachJSON { texts.append(try Item(text: String(decoding: $0, as: UTF8.self))) }
     try expected.check(texts, way: "\(way), as texts")

@@ -11,7 +11,8 @@ struct FailureReport {
 
   /// Shrinks a history that fails.
   init(
-    _ history: History, _ failure: HistoryFailure, title: String, against reference: @escaping Reference = History.matcher
+    _ history: History, _ failure: HistoryFailure, title: String,
+    against reference: @escaping Reference = History.matcher
   ) {
     var upToFailure = history
     upToFailure.steps.removeSubrange((failure.step + 1)...)
@@ -37,14 +38,16 @@ struct FailureReport {
   func fixture() -> String {
     var lines = ["# \(title)", "", "== documents"]
     for document in failure.documents {
-      lines.append(JSONObject([("_id", .string(document.id ?? ""))] + document.body.map { ($0.key, $0.value) }).text)
+      lines.append(
+        JSONObject([("_id", .string(document.id ?? ""))] + document.body.map { ($0.key, $0.value) }).text)
     }
     if !failure.indexes.isEmpty { lines += ["", "== indexes"] }
     for index in failure.indexes {
       lines.append(
         index.type == .json
           ? index.fieldsJSON.text
-          : (["fields": index.fieldsJSON, "type": "text", "settings": .object(index.settings)] as JSONObject).text)
+          : (["fields": index.fieldsJSON, "type": "text", "settings": .object(index.settings)] as JSONObject)
+            .text)
     }
     let step = history.steps.last
     lines += ["", "== \(title)", step?.name == .find ? step?.argument.text ?? "" : "{}", "----", ""]

@@ -40,7 +40,9 @@ enum Fuzz {
       }
       return nil
     }
-    return failure.map { FailureReport(history, $0, title: "found by make fuzz SEED=\(seed)", against: reference) }
+    return failure.map {
+      FailureReport(history, $0, title: "found by make fuzz SEED=\(seed)", against: reference)
+    }
   }
 
   /// Puts a drawn selector, a drawn projection and a drawn document to the engine and to the oracle.

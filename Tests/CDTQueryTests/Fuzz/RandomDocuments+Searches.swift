@@ -8,8 +8,10 @@ extension RandomDocuments {
 
   /// Pieces of FTS5's syntax and of ours, which no search may pass on to SQLite.
   private static let syntax = [
-    "\"", "*", "(", ")", "^", ":", "+", "-", "{", "}", "[", "]", "'", "''", "\"\"", "AND", "OR", "NOT", "NEAR",
-    "NEAR(", "NEAR/", "NEAR/2", "c0", "c0:", "c0 :", "{c0 c1}:", "id:", "_id:", "text_1", "rank", "sequence", "\u{0}",
+    "\"", "*", "(", ")", "^", ":", "+", "-", "{", "}", "[", "]", "'", "''", "\"\"", "AND", "OR", "NOT",
+    "NEAR",
+    "NEAR(", "NEAR/", "NEAR/2", "c0", "c0:", "c0 :", "{c0 c1}:", "id:", "_id:", "text_1", "rank", "sequence",
+    "\u{0}",
     "\\", "é", ";", "--", "cat", " ", " ", "\n", "title:", "a:", "/*", ",", "% ?1", "e\u{301}",
   ]
 

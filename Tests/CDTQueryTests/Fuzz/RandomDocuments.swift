@@ -39,7 +39,8 @@ struct RandomDocuments {
   ]
 
   private static let doubles = [
-    0.5, -1.5, 1.0, 2.0, 2.5, 1e300, -0.0, .leastNonzeroMagnitude, 9007199254740993.0, 9.223372036854775807e18, -1e19,
+    0.5, -1.5, 1.0, 2.0, 2.5, 1e300, -0.0, .leastNonzeroMagnitude, 9007199254740993.0,
+    9.223372036854775807e18, -1e19,
   ]
 
   private static let integers: [Int64] = [

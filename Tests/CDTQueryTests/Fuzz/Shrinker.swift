@@ -141,7 +141,9 @@ extension JSONValue {
   private static func simplerArrays(_ elements: [JSONValue]) -> [JSONValue] {
     let halves = [Array(elements.prefix(elements.count / 2)), Array(elements.dropFirst(elements.count / 2))]
     var arrays = halves.map(JSONValue.array)
-    for index in elements.indices { arrays.append(.array(Array(elements[..<index] + elements[(index + 1)...]))) }
+    for index in elements.indices {
+      arrays.append(.array(Array(elements[..<index] + elements[(index + 1)...])))
+    }
     arrays += elements
     for index in elements.indices {
       for simpler in elements[index].simpler {

@@ -92,7 +92,9 @@ final class World {
   private func ignoringRefusal<R>(_ body: () throws -> R) throws -> R? {
     do {
       return try body()
-    } catch let error as DatastoreError where [.invalidID, .invalidBody, .reservedKey, .notFound].contains(error.code) {
+    } catch let error as DatastoreError
+      where [.invalidID, .invalidBody, .reservedKey, .notFound].contains(error.code)
+    {
       return nil
     } catch is QueryError {
       return nil
