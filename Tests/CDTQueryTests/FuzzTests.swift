@@ -28,7 +28,7 @@ import Testing
       }
       if let report = try Fuzz.round(seed: seed &+ round, steps: 150, tally: &tally, isOver: isOver) {
         Self.say("\(report)")
-        Issue.record("a disagreement, shrunk above; again: make fuzz SECONDS=1 SEED=\(seed &+ round)")
+        Issue.record("a disagreement, shrunk above; again: make fuzz SECONDS=60 SEED=\(seed &+ round)")
         return
       }
       round += 1

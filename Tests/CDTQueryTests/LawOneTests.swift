@@ -7,7 +7,7 @@ import Testing
 /// The first law: an index changes the speed, never the answer.
 @Suite struct LawOneTests {
   /// Rounds of a history each, and how many steps follow on its beginning.
-  static let rounds = 40
+  static let rounds = 25
   static let steps = 80
 
   @Test func `the matcher agrees with the specification written a second time`() throws {

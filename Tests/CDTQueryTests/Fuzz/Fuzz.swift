@@ -45,7 +45,7 @@ enum Fuzz {
     }
   }
 
-  /// Puts a drawn selector and a drawn document to the matcher and to the oracle.
+  /// Puts a drawn selector, a drawn projection and a drawn document to the engine and to the oracle.
   ///
   /// - Returns: What they differ in, or `nil` when they agree.
   static func compareWithOracle(_ random: inout RandomDocuments) throws -> String? {
@@ -55,6 +55,12 @@ enum Fuzz {
     let expected = Oracle.matches(json, body, id: "doc")
     guard try selector.matches(body, id: "doc", revision: "1-a") == expected else {
       return "\(json.text) of \(body.text): the oracle says \(expected)"
+    }
+    let fields = random.fields(of: body)
+    let wanted = Oracle.project(fields, body).text
+    let given = try Query([:], fields: fields).projection.apply(to: body).text
+    guard given.hasSameBytes(as: wanted) else {
+      return "fields \(fields) of \(body.text): the oracle says \(wanted), the engine \(given)"
     }
     return nil
   }

@@ -66,7 +66,7 @@ enum Oracle {
     switch value {
     case .object(let object): return object[name].map { reach(rest, $0) } ?? []
     case .array(let elements):
-      if let position = Int(name), position >= 0, String(position) == name {
+      if let position = position(name) {
         return position < elements.count ? reach(rest, elements[position]) : []
       }
       return elements.filter { $0.objectValue != nil }.flatMap { reach(path, $0) }
@@ -193,5 +193,37 @@ enum Oracle {
     whole["_id"] = .string(id)
     let values = reach(segments(path), .object(whole)).flatMap { $0.arrayValue ?? [$0] }
     return (isDescending ? values.max() : values.min()) ?? .null
+  }
+
+  // MARK: Projection
+
+  /// What of a body its fields leave: members by name, elements by position, names in every element that is an object.
+  static func project(_ paths: [String], _ body: JSONObject) -> JSONObject {
+    keep(paths.map(segments), .object(body))?.objectValue ?? [:]
+  }
+
+  private static func keep(_ paths: [[String]], _ value: JSONValue) -> JSONValue? {
+    if paths.contains([]) { return value }
+    switch value {
+    case .object(let object):
+      let kept = object.compactMap { member in
+        let inner = paths.filter { $0[0].hasSameBytes(as: member.key) }.map { Array($0.dropFirst()) }
+        return keep(inner, member.value).map { (member.key, $0) }
+      }
+      return kept.isEmpty ? nil : .object(JSONObject(kept))
+    case .array(let elements):
+      let kept = elements.enumerated().compactMap { position, element in
+        let picked = paths.filter { self.position($0[0]) == position }.map { Array($0.dropFirst()) }
+        let names = element.objectValue == nil ? [] : paths.filter { self.position($0[0]) == nil }
+        return keep(picked + names, element)
+      }
+      return kept.isEmpty ? nil : .array(kept)
+    default: return nil
+    }
+  }
+
+  private static func position(_ segment: String) -> Int? {
+    guard let position = Int(segment), position >= 0, String(position) == segment else { return nil }
+    return position
   }
 }

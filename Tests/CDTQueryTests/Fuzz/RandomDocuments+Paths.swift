@@ -11,7 +11,11 @@ extension RandomDocuments {
   mutating func segment() -> String {
     var drawn = name()
     while drawn.isEmpty { drawn = name() }
-    let escaped = drawn.split(separator: ".", omittingEmptySubsequences: false).joined(separator: "\\.")
+    return Self.spelling(of: drawn)
+  }
+
+  private static func spelling(of name: String) -> String {
+    let escaped = name.split(separator: ".", omittingEmptySubsequences: false).joined(separator: "\\.")
     return escaped.hasPrefix("$") ? "\\" + escaped : escaped
   }
 
@@ -27,6 +31,31 @@ extension RandomDocuments {
   /// The paths of a projection.
   mutating func fields() -> [JSONValue] {
     (0..<(1 + number(below: 3))).map { _ in .string(path()) }
+  }
+
+  /// The paths of a projection that mostly lead to something.
+  mutating func fields(of body: JSONObject) -> [String] {
+    (0..<(1 + number(below: 3))).map { _ in
+      let walked = path(into: .object(body))
+      return walked.isEmpty || chance(20) ? path() : walked.joined(separator: ".")
+    }
+  }
+
+  /// The spelled segments of a walk into a value: members by name, elements by position or passed through.
+  private mutating func path(into value: JSONValue) -> [String] {
+    switch value {
+    case .object(let object):
+      let names = object.keys.filter { !$0.isEmpty }
+      guard !names.isEmpty, !chance(10) else { return [] }
+      let name = pick(names)
+      return [Self.spelling(of: name)] + path(into: object[name] ?? .null)
+    case .array(let elements):
+      guard !elements.isEmpty, !chance(10) else { return [] }
+      let position = number(below: elements.count)
+      let below = path(into: elements[position])
+      return chance(50) ? ["\(position)"] + below : below
+    default: return []
+    }
   }
 
   /// A path that is `_id` or `_rev` in so many of a hundred draws.
