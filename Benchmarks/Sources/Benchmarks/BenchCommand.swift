@@ -5,7 +5,8 @@ import FoundationEssentials
 struct BenchCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "Benchmarks",
-    abstract: "Measure this package: against SQLite by hand, as it grows, with many at once, and as a program.",
+    abstract:
+      "Measure this package: against SQLite by hand, as it grows, with many at once, and as a program.",
     discussion: """
       Answers are checked before they are timed. Nothing is asserted about time. Without a subcommand it compares.
 

@@ -58,7 +58,8 @@ struct Growth {
       return timing
     }
     guard results.count == 1, let count = results.first, count > 0 else {
-      throw BenchError("\(question.rawValue): the stores gave different numbers of results, \(results.sorted())")
+      throw BenchError(
+        "\(question.rawValue): the stores gave different numbers of results, \(results.sorted())")
     }
     return row.giving(results: count)
   }
