@@ -49,7 +49,7 @@ struct ConcurrencyReport: Measured {
       Spelling.count(Int(rate.alone)), Spelling.count(Int(rate.together)),
       Spelling.percent(rate.together / rate.alone),
       Spelling.number(cores.alone), Spelling.number(cores.together),
-      Spelling.percent(rate.together / cores.together / (rate.alone / cores.alone)),
+      Spelling.percent(cost.alone / cost.together),
       Spelling.number(cost.alone) + " µs", Spelling.number(cost.together) + " µs",
     ]
   }
