@@ -21,5 +21,6 @@ echo 'print("ran")' > "$probe/main.swift"
 }
 
 nice "$swift" build --build-tests "${options[@]}"
-ASAN_OPTIONS=detect_leaks=$leaks nice "$swift" test --skip-build --disable-xctest "${options[@]}" \
-  ${1:+--filter "$1"}
+export ASAN_OPTIONS=detect_leaks=$leaks
+export LSAN_OPTIONS=suppressions=$PWD/scripts/leaks.txt:print_suppressions=0
+nice "$swift" test --skip-build --disable-xctest "${options[@]}" ${1:+--filter "$1"}
