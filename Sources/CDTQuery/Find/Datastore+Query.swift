@@ -117,6 +117,16 @@ extension Datastore {
     return try running.visits()
   }
 
+  /// How many ways there are to answer a query, for `forcedWay` to choose from.
+  package func ways(_ query: Query) throws -> Int {
+    let manager = try indexManager()
+    let run = try start(query, .documents, manager: manager)
+    defer { finish(run, manager: manager) }
+    return try Planner(
+      query, catalog: run.snapshot.catalog, lastSequence: run.snapshot.lastSequence, store: directory
+    ).ways
+  }
+
   private func finish(_ run: Run, manager: IndexManager) {
     run.reader.reader.end()
     manager.readers.checkIn(run.reader)

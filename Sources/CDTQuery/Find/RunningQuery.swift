@@ -5,6 +5,7 @@ package import SQLite
 package final class RunningQuery {
   package let statement: Statement
   let output: QuerySQL.Output
+  private let usesIndex: Bool
   private var objects: [QueryObject] = []
   /// The documents that were met, where rows may name one again.
   private var met: SequenceSet?
@@ -16,6 +17,7 @@ package final class RunningQuery {
     _ plan: QueryPlan, output: QuerySQL.Output, snapshot: QueryReader.Snapshot, on connection: Connection
   ) throws {
     self.output = output
+    usesIndex = !plan.indexes.isEmpty
     let sql = QuerySQL(plan, output: output, lastSequence: snapshot.lastSequence)
     statement = try connection.statement(sql.text)
     if sql.repeats {
@@ -60,6 +62,7 @@ package final class RunningQuery {
       if let failure = matches.compactMap(\.failure).first {
         throw QueryError.matchLimit(pattern: failure.match.pattern, documentID: failure.documentID)
       }
+      if error.isCorrupt, usesIndex { throw DatastoreError.damagedIndexOrStore(error.message) }
       throw DatastoreError(error)
     }
   }

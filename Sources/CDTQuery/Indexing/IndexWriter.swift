@@ -118,11 +118,13 @@ package final class IndexWriter: @unchecked Sendable {
     }
   }
 
+  /// Makes an index's table anew, as one whose pages are damaged can't be emptied.
   package func empty(_ entry: IndexCatalog.Entry) throws {
     try change {
       try connection.execute(
         """
-        DELETE FROM \(IndexFile.table(entry));
+        DROP TABLE \(IndexFile.table(entry));
+        \(IndexFile.tableCreation(number: entry.number, entry.definition));
         DELETE FROM apart WHERE index_number = \(entry.number);
         DELETE FROM statistics WHERE index_number = \(entry.number);
         UPDATE indexes SET watermark = 0, session = NULL, multiple = 0, apart = 0 WHERE number = \(entry.number)
@@ -135,13 +137,26 @@ package final class IndexWriter: @unchecked Sendable {
   /// - Returns: The sequence up to which the indexes are complete.
   package func catchUp() throws -> Int64 {
     while true {
-      let step = try change {
-        let catalog = try catalog()
-        let step = try updater.step(catalog: catalog)
-        if step.isComplete { try measure(catalog, watermark: step.watermark) }
-        return step
-      }
+      let step = try step()
       if step.isComplete { return step.watermark }
+    }
+  }
+
+  /// Catches up unless another process is writing to the file.
+  func catchUpUnlessBusy() throws -> Int64 {
+    let patience = try connection.scalar("PRAGMA busy_timeout")
+    try connection.execute("PRAGMA busy_timeout = 0")
+    defer { try? connection.execute("PRAGMA busy_timeout = \(patience)") }
+    return try catchUp()
+  }
+
+  /// Takes in the next documents, in one transaction.
+  func step(goesOn: (_ met: Int) -> Bool = { _ in true }) throws -> IndexUpdater.Step {
+    try change {
+      let catalog = try catalog()
+      let step = try updater.step(catalog: catalog, goesOn: goesOn)
+      if step.isComplete { try measure(catalog, watermark: step.watermark) }
+      return step
     }
   }
 
@@ -149,6 +164,14 @@ package final class IndexWriter: @unchecked Sendable {
   private func measure(_ catalog: IndexCatalog, watermark: Int64) throws {
     let due = catalog.entries.filter { StatisticsTable.isDue($0, watermark: watermark) }
     try StatisticsTable(connection).measure(due, watermark: watermark)
+  }
+
+  /// How many documents are above the lowest watermark of an index.
+  func documentsAhead() throws -> Int {
+    try connection.transaction(.deferred) {
+      guard let watermark = try catalog().entries.map(\.watermark).min() else { return 0 }
+      return Int(try connection.scalar("SELECT count(*) FROM docs.documents WHERE sequence > \(watermark)"))
+    }
   }
 
   package func listIndexes() throws -> [IndexInfo] {

@@ -48,27 +48,39 @@ package struct Planner {
 
   /// - Throws: ``QueryError`` with the code `.unknownIndex` when the query wants an index that is not there.
   package func plan() throws(QueryError) -> QueryPlan {
-    if let name = query.useIndex { return try plan(with: name) }
+    let wanted = try query.useIndex.map { name throws(QueryError) in try wantedIndex(name) }
     if case .never = query.selector.clause { return nothing }
     if conjuncts.contains(where: \.isText), text?.root == nil { return nothing }
     let search = search(in: conjuncts)
+    if let wanted {
+      guard wanted.definition.type == .text || !query.sort.isByScore else {
+        throw .scoreOfOtherIndex(wanted.definition.name, at: "use_index")
+      }
+      let candidate = wanted.definition.type == .text ? search : candidate(wanted, for: conjuncts, conditions)
+      return plan(candidate ?? scan, because: "the query asks for it")
+    }
     if query.sort.isByScore, let search { return plan(search, because: "the order goes by its scores") }
-    if let number = query.forcedWay { return plan(way(number, search), because: "a test asks for it") }
+    if let number = query.forcedWay {
+      let ways = ways(search)
+      return plan(ways[number % ways.count], because: "a test asks for it")
+    }
     if let ids = documentIDs(in: conjuncts) { return plan(ids, because: "") }
     if catalog.entries.isEmpty { return plan(scan, because: "") }
     return plan(cheapest(search), because: "it costs least")
   }
 
-  private func plan(with name: String) throws(QueryError) -> QueryPlan {
+  private func wantedIndex(_ name: String) throws(QueryError) -> IndexCatalog.Entry {
     guard let entry = catalog.entry(named: name) else {
       throw .unknownIndex(name, known: catalog.entries.map(\.definition.name), at: "use_index")
     }
-    if entry.definition.type == .text {
-      guard let search = search(in: conjuncts) else { throw .textIndexUnused(name, at: "use_index") }
-      return plan(search, because: "the query asks for it")
+    if entry.definition.type == .text, !conjuncts.contains(where: \.isText) {
+      throw .textIndexUnused(name, at: "use_index")
     }
-    return plan(candidate(entry, for: conjuncts, conditions), because: "the query asks for it")
+    return entry
   }
+
+  /// How many ways there are for `forcedWay` to choose from.
+  package var ways: Int { ways(search(in: conjuncts)).count }
 
   // MARK: Sources
 
@@ -193,10 +205,10 @@ package struct Planner {
       }
   }
 
-  private func way(_ number: Int, _ search: Candidate?) -> Candidate {
+  /// Every source, whatever it costs.
+  private func ways(_ search: Candidate?) -> [Candidate] {
     let sources = sources(search)
-    let ways = sources + intersections(sources) + [documentIDs(in: conjuncts), scan].compactMap(\.self)
-    return ways[number % ways.count]
+    return sources + intersections(sources) + [documentIDs(in: conjuncts), scan].compactMap(\.self)
   }
 
   /// A plan that costs less is not worth looking for a better one.

@@ -83,7 +83,7 @@ package struct QuerySQL {
   /// The columns by which SQLite merges parts that each have the order, or `nil` where there is one part only.
   private var streamedKeys: String? {
     switch order {
-    case .score where output == .documents || output == .texts || output == .ids: ", f.rank"
+    case .score: if case .text = plan.source { ", f.rank" } else { ", 1e999" }
     case .index(let first, let count, _) where hasMissedParts:
       (first..<first + count).map { ", e.t\($0), e.v\($0)" }.joined()
     default: nil
@@ -126,6 +126,16 @@ package struct QuerySQL {
     let sorted = parts.joined(separator: "\nUNION ALL ") + ordering + page()
     guard output == .documents || output == .texts else { return "SELECT sequence, id FROM (\(sorted))" }
     return "SELECT \(columns)\n  FROM (\(sorted)) s CROSS JOIN documents d ON d.sequence = s.sequence"
+  }
+
+  /// How many columns there are before those that rows are only ordered by.
+  private var columnCount: Int {
+    switch output {
+    case .documents: 6
+    case .texts: 3
+    case .ids: 2
+    case .count, .exists: 1
+    }
   }
 
   private var columns: String {
