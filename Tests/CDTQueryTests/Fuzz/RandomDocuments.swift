@@ -94,7 +94,7 @@ struct RandomDocuments {
   /// A body with so many combinations of values that an index keeps it apart.
   mutating func wideBody() -> JSONObject {
     var object = JSONObject()
-    for name in Self.plainNames { object[name] = .array((0..<11).map { .int($0) } + [scalar()]) }
+    for name in Self.plainNames { object[name] = .array((0..<40).map { .int($0) } + [scalar()]) }
     return object
   }
 }
