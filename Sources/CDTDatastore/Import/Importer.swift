@@ -11,7 +11,8 @@ import JSON
 /// ```
 ///
 /// JSON Lines, a JSON array and CouchDB's `{"docs": […]}` are told apart by their content. Files are read as a stream:
-/// memory follows the largest document, not the file.
+/// memory follows the largest document, not the file. `_attachments` with their data, as ``Attachments/inlineJSON()``
+/// and CouchDB write them, come too; on a document that is replaced they take the place of those it had.
 ///
 /// Source: `docs/cli.md`, import.
 public struct Importer: Sendable {
@@ -135,6 +136,8 @@ public struct Importer: Sendable {
   /// Documents that are ready to be written, and where they came from.
   private struct Batch {
     let documents = NewDocuments()
+    /// The attachments of the documents that say something of them, by their place.
+    var attachments: [Int: Attachments] = [:]
     var file = ""
     var lines: [Int] = []
   }
@@ -147,7 +150,12 @@ public struct Importer: Sendable {
         guard let next = try source.next() else { break }
         bytes += next.object.text.count
         do {
-          batch.documents.append(id: try id(of: next) ?? DocumentID.make(), body: BodyText(next.object))
+          let (id, attachments) = try head(of: next)
+          if let attachments {
+            bytes += attachments.reduce(0) { $0 + Int(clamping: $1.length ?? 0) }
+            batch.attachments[batch.lines.count] = attachments
+          }
+          batch.documents.append(id: id ?? DocumentID.make(), body: BodyText(next.object))
           batch.file = next.file
           batch.lines.append(next.line)
         } catch let error as ImportError where keepsGoing {
@@ -163,19 +171,27 @@ public struct Importer: Sendable {
     return batch
   }
 
-  private func id(of document: SourceDocument) throws -> String? {
+  /// What a document says of itself beside its body.
+  private func head(of document: SourceDocument) throws -> (id: String?, attachments: Attachments?) {
     var id: String?
+    var attachments: Attachments?
     for (name, value) in document.object.reserved {
       switch name {
       case "_id":
         guard case .string(let text) = value else { throw problem("_id must be a string", document) }
         id = text
       case "_rev": continue
+      case "_attachments":
+        do {
+          attachments = try Attachments(inlineJSON: value)
+        } catch {
+          throw problem(error.message, document)
+        }
       default: throw problem(DatastoreError.reservedKey(name, id: id).message, document)
       }
     }
-    if id == nil, let idField { return try self.id(from: idField, of: document) }
-    return id
+    if id == nil, let idField { id = try self.id(from: idField, of: document) }
+    return (id, attachments)
   }
 
   private func id(from field: String, of document: SourceDocument) throws -> String {
@@ -206,15 +222,17 @@ public struct Importer: Sendable {
     var problems: [ImportError] = []
     let written = try datastore.write { transaction in
       var report = report
-      // Most documents are new. If one is not, or can't be taken, each is looked at for itself.
-      if try transaction.createDocuments(batch.documents) {
+      // Most documents are new. If one is not, or can't be taken, or has attachments, each is looked at for itself.
+      let arePlain = batch.attachments.values.allSatisfy(\.isEmpty)
+      if arePlain, try transaction.createDocuments(batch.documents) {
         report.imported += batch.lines.count
         return report
       }
       for (row, line) in batch.lines.enumerated() {
         let id = batch.documents.id(at: row)
         do {
-          try write(id, batch.documents.body(at: row), transaction, &report)
+          try write(
+            id, batch.documents.body(at: row), batch.attachments[row], transaction, &report)
         } catch let error as DatastoreError where error.status < 500 {
           let message =
             error.code == .conflict
@@ -233,16 +251,18 @@ public struct Importer: Sendable {
   }
 
   private func write(
-    _ id: String, _ body: BodyText, _ transaction: WriteTransaction, _ report: inout Report
+    _ id: String, _ body: BodyText, _ attachments: Attachments?, _ transaction: WriteTransaction,
+    _ report: inout Report
   ) throws {
     do {
-      try transaction.createDocument(id: id, body: body)
+      try transaction.createDocument(id: id, body: body, attachments: attachments ?? [])
       report.imported += 1
     } catch let error as DatastoreError where error.code == .conflict && onConflict != .fail {
       if onConflict == .skip {
         report.skipped += 1
       } else {
-        try transaction.updateDocument(id: id, revision: try transaction.winner(of: id), body: body)
+        try transaction.updateDocument(
+          id: id, revision: try transaction.winner(of: id), body: body, attachments: attachments)
         report.replaced += 1
       }
     }
