@@ -10,8 +10,11 @@ SOURCES = Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Source
 RESULT ?= latest
 BENCH ?=
 BENCHMARKS = $(SWIFT) run -c release --package-path Benchmarks Benchmarks
+# How long `make fuzz` looks, and the seed it begins with; without one it draws a seed and says it.
+SECONDS ?= 60
+SEED ?=
 
-.PHONY: help packages build test sanitize lint format demo
+.PHONY: help packages build test fuzz sanitize lint format demo
 .PHONY: bench bench-growth bench-concurrency bench-processes bench-memory bench-page
 
 help: ## List the commands
@@ -26,6 +29,10 @@ build: packages ## Build cdtquery for release
 test: packages lint ## Run every test
 	$(SWIFT) build --build-tests
 	$(SWIFT) test --skip-build --disable-xctest
+
+fuzz: packages ## Look for a query that an index answers differently: make fuzz SECONDS=600 SEED=1
+	$(SWIFT) build --build-tests
+	FUZZ_SECONDS=$(SECONDS) FUZZ_SEED=$(SEED) $(SWIFT) test --skip-build --disable-xctest --filter FuzzTests
 
 sanitize: packages ## Run the tests under the address sanitizer
 	@SWIFT="$(SWIFT)" scripts/sanitize.sh

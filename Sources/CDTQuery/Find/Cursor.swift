@@ -76,21 +76,42 @@ final class Cursor: @unchecked Sendable {
   }
 
   /// Gives the text of each result that has not been read to `body`.
-  func forEachText(_ body: (UnsafeRawBufferPointer) throws -> Void) throws {
+  func forEachText(
+    inlinesAttachments: Bool, _ body: (UnsafeRawBufferPointer) throws -> Void
+  ) throws {
     if isExhausted { return }
     try datastore.checkOpen()
-    let query = try running(.texts)
+    let query = try running(inlinesAttachments ? .documents : .texts)
+    let row = query.statement
     var passed = taken
     var buffer: [UInt8] = []
     let projection = projection.isEverything ? nil : projection
     defer { taken = passed }
     while try query.step() {
       passed += 1
-      DocumentText.write(query.statement, projection: projection, to: &buffer)
+      if inlinesAttachments {
+        DocumentText.write(
+          id: row.unsafeBytes(1), revision: row.unsafeBytes(2), body: row.unsafeBytes(3),
+          projection: projection, to: &buffer)
+        try inlineAttachments(query, in: &buffer)
+      } else {
+        DocumentText.write(
+          id: row.unsafeBytes(1), revision: row.unsafeBytes(2), body: row.unsafeBytes(0),
+          projection: projection, to: &buffer)
+      }
       try buffer.withUnsafeBytes(body)
       try datastore.checkOpen()
     }
     isExhausted = true
+  }
+
+  /// Puts the attachments of a document behind its last member.
+  private func inlineAttachments(_ query: RunningQuery, in buffer: inout [UInt8]) throws {
+    let attachments = try attachments(query, of: try RevisionID(stored: query.statement.text(2)))
+    guard !attachments.isEmpty else { return }
+    buffer.removeLast()
+    buffer += Array(",\"_attachments\":".utf8) + JSONValue.object(try attachments.inlineJSON()).utf8Text
+    buffer.append(UInt8(ascii: "}"))
   }
 
   /// The running query with its next row, or `nil` after the last.
@@ -128,12 +149,14 @@ final class Cursor: @unchecked Sendable {
 final class RunningQuery {
   let statement: Statement
   let output: QuerySQL.Output
+  private let usesIndex: Bool
   private var matches: [MatchObject] = []
 
   init(
     _ plan: QueryPlan, output: QuerySQL.Output, snapshot: QueryReader.Snapshot, on connection: Connection
   ) throws {
     self.output = output
+    usesIndex = !plan.indexes.isEmpty
     let sql = QuerySQL(plan, output: output, lastSequence: snapshot.lastSequence)
     statement = try connection.statement(sql.text)
     for (index, parameter) in sql.parameters.enumerated() {
@@ -156,6 +179,7 @@ final class RunningQuery {
       if let failure = matches.lazy.compactMap(\.failure).first {
         throw QueryError.matchLimit(pattern: failure.match.pattern, documentID: failure.documentID)
       }
+      if error.isCorrupt, usesIndex { throw DatastoreError.damagedIndexOrStore(error.message) }
       throw DatastoreError(error)
     }
   }
