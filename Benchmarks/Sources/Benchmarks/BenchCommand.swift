@@ -13,7 +13,7 @@ struct BenchCommand: ParsableCommand {
       EXAMPLES
         $ swift run -c release --package-path Benchmarks Benchmarks --documents 10000 --only q1,q3
         $ swift run -c release --package-path Benchmarks Benchmarks growth --documents 10000 100000
-        $ swift run -c release --package-path Benchmarks Benchmarks page --result now
+        $ swift run -c release --package-path Benchmarks Benchmarks page
       """,
     subcommands: [
       CompareCommand.self, GrowthCommand.self, ConcurrencyCommand.self, ProcessesCommand.self,

@@ -104,12 +104,14 @@ package enum DatabaseFile {
     do {
       // A file that is refused keeps its log as well.
       connection.setKeepsLogOnClose(true)
-      try connection.transaction(.deferred) { try check(connection, path) }
+      let found = try connection.transaction(.deferred) { try check(connection, path) }
       connection.setKeepsLogOnClose(false)
-      // A new file has to be told how it gives pages back before its first table.
-      try connection.execute("PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL")
+      // A new file has to be told how it gives pages back before its first table. An old one is not told again: that would
+      // be a write, which waits for other writers and for the disk.
+      if found == 0 { try connection.execute("PRAGMA auto_vacuum = INCREMENTAL") }
+      try connection.execute("PRAGMA journal_mode = WAL")
       try configure(connection, options)
-      try connection.transaction(.immediate) { try bringUpToDate(connection) }
+      if found < version { try connection.transaction(.immediate) { try bringUpToDate(connection) } }
       return (connection, try storeID(connection, path))
     } catch {
       connection.close()
@@ -155,7 +157,8 @@ package enum DatabaseFile {
     try connection.execute("PRAGMA synchronous = \(synchronous); PRAGMA cache_size = -65536")
   }
 
-  private static func check(_ connection: Connection, _ path: String) throws {
+  /// - Returns: The version that was found; 0 is a new file.
+  private static func check(_ connection: Connection, _ path: String) throws -> Int64 {
     let found = try connection.scalar("PRAGMA user_version")
     guard found >= 0 else { throw DatastoreError.damaged(path, "it has format \(found)") }
     guard found <= version else { throw DatastoreError.newerFormat(path, version: found, known: version) }
@@ -164,6 +167,7 @@ package enum DatabaseFile {
     guard application == applicationID || (application == 0 && found == 0 && tables == 0) else {
       throw DatastoreError.foreignFile(path)
     }
+    return found
   }
 
   private static func mapping<R>(_ path: String, _ body: () throws -> R) throws -> R {
