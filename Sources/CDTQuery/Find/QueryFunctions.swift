@@ -7,6 +7,8 @@ import SQLite
 /// |---|---|
 /// | `cdt_match(selector, body, id, revision)` | 1 when the document matches, else 0 |
 /// | `cdt_order(sort, body)`, `cdt_order(sort, body, id, revision)` | the ``OrderKey`` that puts the document in its place |
+/// | `cdt_keep(sort, body)`, and with id and revision | 1 when the document may be among the first, else 0 |
+/// | `cdt_kept(sort)` | the ``OrderKey`` of the document that `cdt_keep` was asked of last |
 /// | `cdt_tag(set, n)`, `cdt_value(set, n)` | the two columns of the set's key number n |
 /// | `cdt_sort_tag(sort, n, body)`, `cdt_sort_value(sort, n, body)` | the two columns of the document's key for field n of the sort |
 ///
@@ -18,8 +20,17 @@ enum QueryFunctions {
     }
     for arguments in [2, 4] {
       try connection.createFunction("cdt_order", argumentCount: arguments, deterministic: true) { call in
-        order(call)
+        meet(call) { object, _ in object.withKey { call.setResult(blob: $0) } }
       }
+      try connection.createFunction("cdt_keep", argumentCount: arguments, deterministic: false) { call in
+        meet(call) { _, mayBeFirst in call.setResult(Int64(mayBeFirst ? 1 : 0)) }
+      }
+    }
+    try connection.createFunction("cdt_kept", argumentCount: 1, deterministic: false) { call in
+      let isKnown = call.withObject(at: 0, type: SortObject.pointerType, as: SortObject.self) { object in
+        object.withKey { call.setResult(blob: $0) }
+      }
+      if !isKnown { missing(call) }
     }
     try connection.createFunction("cdt_tag", argumentCount: 2, deterministic: true) { call in
       call.setResult(memberKey(call).tag.rawValue)
@@ -62,13 +73,14 @@ enum QueryFunctions {
     }
   }
 
-  private static func order(_ call: borrowing FunctionCall) {
+  /// Shows the document to the sort, and gives `body` the sort and whether the document may be among the first.
+  private static func meet(_ call: borrowing FunctionCall, _ body: (SortObject, Bool) -> Void) {
     let isKnown = call.withObject(at: 0, type: SortObject.pointerType, as: SortObject.self) { object in
-      call.withBytes(at: 1) { body in
+      call.withBytes(at: 1) { document in
         // Without the last two arguments these are empty, and the sort does not ask for them.
         call.withBytes(at: 2) { id in
           call.withBytes(at: 3) { revision in
-            object.withKey(of: JSONBytes(body), id: id, revision: revision) { call.setResult(blob: $0) }
+            body(object, object.meet(JSONBytes(document), id: id, revision: revision))
           }
         }
       }

@@ -5,9 +5,12 @@ package struct SortOrder: Sendable, Hashable {
   package struct Field: Sendable, Hashable {
     package let path: FieldPath
     package let isDescending: Bool
+    /// Whether the path is the document's own id or revision.
+    let documentField: FieldPath.DocumentField?
 
     package init(path: FieldPath, isDescending: Bool) {
       self.path = path
+      documentField = path.documentField
       self.isDescending = isDescending
     }
   }
@@ -25,7 +28,7 @@ package struct SortOrder: Sendable, Hashable {
   package var isEmpty: Bool { fields.isEmpty && !isByScore }
 
   /// Whether the order takes more than a document's body.
-  package var takesDocumentFields: Bool { fields.contains { $0.path.documentField != nil } }
+  package var takesDocumentFields: Bool { fields.contains { $0.documentField != nil } }
 
   /// Writes the bytes that put a document in its place: keys compare as the sort orders, before ids break ties.
   ///
@@ -38,7 +41,7 @@ package struct SortOrder: Sendable, Hashable {
     key.removeAll()
     for field in fields {
       let start = key.bytes.count
-      switch field.path.documentField {
+      switch field.documentField {
       case .id?: key.append(string: id)
       case .revision?: key.append(string: revision)
       case nil: Self.append(field, of: bytes, to: &key)

@@ -29,18 +29,36 @@ package final class SortObject: QueryObject {
 
   let sort: SortOrder
   private var key = OrderKey()
+  /// How many of the smallest keys are wanted; 0 is all of them.
+  private let wanted: Int
+  /// The smallest keys that were met, in order.
+  private var least: [OrderKey] = []
 
-  init(_ sort: SortOrder) {
+  init(_ sort: SortOrder, wanted: Int = 0) {
     self.sort = sort
+    self.wanted = wanted
+    least.reserveCapacity(wanted + 1)
   }
 
-  /// Gives the bytes that put a document in its place to `body`.
-  func withKey(
-    of bytes: JSONBytes, id: UnsafeRawBufferPointer, revision: UnsafeRawBufferPointer,
-    _ body: (UnsafeRawBufferPointer) -> Void
-  ) {
+  /// Makes the bytes that put a document in its place.
+  ///
+  /// - Returns: Whether the document may be among the wanted ones: fewer have been met that come before it.
+  func meet(_ bytes: JSONBytes, id: UnsafeRawBufferPointer, revision: UnsafeRawBufferPointer) -> Bool {
     calls += 1
     sort.write(bytes, id: id, revision: revision, to: &key)
+    guard wanted > 0 else { return true }
+    if least.count == wanted, let last = least.last {
+      // Of equal keys the id decides, which is not looked at here.
+      if last < key { return false }
+      if key == last { return true }
+      least.removeLast()
+    }
+    least.insert(key, at: least.firstIndex { key < $0 } ?? least.count)
+    return true
+  }
+
+  /// Gives the bytes of the document that was met last to `body`.
+  func withKey(_ body: (UnsafeRawBufferPointer) -> Void) {
     key.bytes.withUnsafeBytes(body)
   }
 

@@ -31,10 +31,15 @@ extension QuerySQL {
     }
   }
 
-  /// The source as one part without repetitions, for a sort.
+  /// The source as one part without repetitions, for a sort. Documents kept apart are among those of a union, as another
+  /// branch may give them.
   mutating func sortedSource(isCovered: Bool) -> String {
     let source = plan.source
     guard source.mayRepeat else { return branch(source, isCovered: isCovered).text }
+    if isUnion, let apart = apart() {
+      let all = "(SELECT sequence FROM \(set(source)) UNION SELECT sequence FROM \(apart))"
+      return "\(all) e \(Self.join("e")) WHERE 1" + matching(plan.residual)
+    }
     return "(SELECT DISTINCT sequence FROM \(set(source))) e \(Self.join("e")) WHERE 1"
       + matching(plan.residual)
   }
@@ -49,6 +54,10 @@ extension QuerySQL {
       let rows = rows(of: source)
       return "(SELECT \(rows.alias).sequence FROM \(rows.text))"
     }
+  }
+
+  private var isUnion: Bool {
+    if case .union = plan.source { true } else { false }
   }
 
   /// CROSS keeps SQLite from starting at the documents.
@@ -137,13 +146,15 @@ extension QuerySQL {
   var hasMissedParts: Bool { floor != nil || plan.indexes.contains(where: \.hasApart) }
 
   /// The documents that the index rows do not stand for: those above the watermark, and those kept apart.
-  mutating func missedParts() -> [String] {
+  ///
+  /// - Parameter isSorted: Whether ``sortedSource(isCovered:)`` is the source.
+  mutating func missedParts(isSorted: Bool = false) -> [String] {
     var parts: [String] = []
     if let floor {
       parts.append(
         "documents d WHERE d.sequence > \(parameter(.int(floor))) AND NOT d.deleted" + matching(plan.clause))
     }
-    if let apart = apart() {
+    if !(isSorted && isUnion), let apart = apart() {
       parts.append("\(apart) e \(Self.join("e")) WHERE 1" + matching(plan.clause))
     }
     return parts

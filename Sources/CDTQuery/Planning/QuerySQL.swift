@@ -111,15 +111,14 @@ package struct QuerySQL {
     if case .columns(let columns) = order {
       let keys = columns.map { ", e.t\($0), e.v\($0)" }.joined()
       parts.append("SELECT \(alias).sequence AS sequence, \(alias).id AS id\(keys) FROM \(source)")
-      for part in missedParts() {
+      for part in missedParts(isSorted: true) {
         let keys = documentKeys()
         parts.append("SELECT d.sequence, d.id\(keys) FROM \(part)")
       }
     } else {
-      for part in [source] + missedParts() {
-        let others = plan.sort.takesDocumentFields ? ", d.id, d.revision" : ""
-        let key = "cdt_order(\(sortObject()), d.body\(others))"
-        parts.append("SELECT d.sequence AS sequence, d.id AS id, \(key) AS k FROM \(part)")
+      parts.append(firstsOfSource(source))
+      for part in missedParts(isSorted: true) {
+        parts.append("SELECT d.sequence, d.id, cdt_order(\(sortObject())\(sortedColumns)) FROM \(part)")
       }
     }
     let ordering = order == .sorted ? "\nORDER BY k, id" : keyOrdering(from: 3)
@@ -136,6 +135,27 @@ package struct QuerySQL {
     case .ids: 2
     case .count, .exists: 1
     }
+  }
+
+  /// The source with the keys of its documents. Where nothing else is asked of documents, so that no other condition can
+  /// come later, those that can't be among the first are left out before SQLite sorts.
+  private mutating func firstsOfSource(_ source: String) -> String {
+    let columns = "SELECT d.sequence AS sequence, d.id AS id"
+    let (wanted, overflows) = plan.limit.addingReportingOverflow(plan.skip)
+    guard case .always = plan.residual, plan.source.isCovered, plan.limit > 0, !overflows,
+      wanted <= Self.mostFirsts
+    else {
+      return "\(columns), cdt_order(\(sortObject())\(sortedColumns)) AS k FROM \(source)"
+    }
+    let sort = parameter(.object(SortObject(plan.sort, wanted: wanted)))
+    return "\(columns), cdt_kept(\(sort)) AS k FROM \(source) AND cdt_keep(\(sort)\(sortedColumns))"
+  }
+
+  private static let mostFirsts = 1_000
+
+  /// What of a document its place in the order depends on.
+  private var sortedColumns: String {
+    plan.sort.takesDocumentFields ? ", d.body, d.id, d.revision" : ", d.body"
   }
 
   private var columns: String {
