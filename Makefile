@@ -24,7 +24,7 @@ packages: ## Install the system packages that a build needs
 	@scripts/install-packages.sh $(PACKAGES)
 
 build: packages ## Build cdtquery for release
-	$(SWIFT) build -c release --product cdtquery
+	$(SWIFT) build -c release --static-swift-stdlib --product cdtquery
 
 test: packages lint ## Run every test
 	$(SWIFT) build --build-tests
@@ -45,7 +45,7 @@ format: ## Format every source file
 
 demo: ## Import real data, index it, and ask five questions
 	@scripts/install-packages.sh $(PACKAGES) iso-codes
-	$(SWIFT) build -c release --product cdtquery
+	$(SWIFT) build -c release --static-swift-stdlib --product cdtquery
 	@scripts/demo.sh
 
 bench: packages ## Measure the workload against SQLite by hand
