@@ -35,6 +35,31 @@ package enum JSONString {
     buffer.append(UInt8(ascii: "\""))
   }
 
+  /// Whether UTF-8 has nothing to escape.
+  package static func isItsSpelling(_ utf8: UnsafeRawBufferPointer) -> Bool {
+    guard utf8.count >= 8 else { return !utf8.contains(where: isEscaped) }
+    // Eight bytes at a time, the last eight again as far as they are left over.
+    var offset = 0
+    while offset < utf8.count - 8 {
+      if hasEscaped(utf8.loadUnaligned(fromByteOffset: offset, as: UInt64.self)) { return false }
+      offset += 8
+    }
+    return !hasEscaped(utf8.loadUnaligned(fromByteOffset: utf8.count - 8, as: UInt64.self))
+  }
+
+  private static func isEscaped(_ byte: UInt8) -> Bool {
+    byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
+  }
+
+  /// Whether any of eight bytes is escaped. A difference borrows from the next byte only where there is one.
+  @inline(__always)
+  private static func hasEscaped(_ word: UInt64) -> Bool {
+    let controls = word &- 0x2020_2020_2020_2020
+    let quotes = (word ^ 0x2222_2222_2222_2222) &- 0x0101_0101_0101_0101
+    let backslashes = (word ^ 0x5C5C_5C5C_5C5C_5C5C) &- 0x0101_0101_0101_0101
+    return (controls | quotes | backslashes) & ~word & 0x8080_8080_8080_8080 != 0
+  }
+
   /// Appends the spelling of UTF-8, without quotes.
   package static func appendSpelling(of utf8: UnsafeRawBufferPointer, to buffer: inout [UInt8]) {
     let bytes = JSONBytes(utf8)

@@ -81,13 +81,13 @@ final class Cursor: @unchecked Sendable {
     try datastore.checkOpen()
     let query = try running(.texts)
     var passed = taken
-    var buffer: [UInt8] = []
+    var buffer = TextBuffer()
     let projection = projection.isEverything ? nil : projection
     defer { taken = passed }
     while try query.step() {
       passed += 1
       DocumentText.write(query.statement, projection: projection, to: &buffer)
-      try buffer.withUnsafeBytes(body)
+      try buffer.withBytes(body)
       try datastore.checkOpen()
     }
     isExhausted = true
