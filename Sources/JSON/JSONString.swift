@@ -37,27 +37,28 @@ package enum JSONString {
 
   /// Whether UTF-8 has nothing to escape.
   package static func isItsSpelling(_ utf8: UnsafeRawBufferPointer) -> Bool {
-    guard utf8.count >= 8 else { return !utf8.contains(where: isEscaped) }
-    // Eight bytes at a time, the last eight again as far as they are left over.
+    let last = utf8.count - 8
+    guard last >= 0 else {
+      return utf8.allSatisfy { $0 >= 0x20 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }
+    }
+    // Eight bytes at a time, and the last eight as they are, some of them for the second time.
+    var found = escaped(in: utf8.loadUnaligned(fromByteOffset: last, as: UInt64.self))
     var offset = 0
-    while offset < utf8.count - 8 {
-      if hasEscaped(utf8.loadUnaligned(fromByteOffset: offset, as: UInt64.self)) { return false }
+    while offset < last {
+      found |= escaped(in: utf8.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
       offset += 8
     }
-    return !hasEscaped(utf8.loadUnaligned(fromByteOffset: utf8.count - 8, as: UInt64.self))
+    return found & 0x8080_8080_8080_8080 == 0
   }
 
-  private static func isEscaped(_ byte: UInt8) -> Bool {
-    byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
-  }
-
-  /// Whether any of eight bytes is escaped. A difference borrows from the next byte only where there is one.
+  /// The high bits of the bytes that are escaped, as far as no lower byte is; other bits mean nothing.
   @inline(__always)
-  private static func hasEscaped(_ word: UInt64) -> Bool {
-    let controls = word &- 0x2020_2020_2020_2020
-    let quotes = (word ^ 0x2222_2222_2222_2222) &- 0x0101_0101_0101_0101
-    let backslashes = (word ^ 0x5C5C_5C5C_5C5C_5C5C) &- 0x0101_0101_0101_0101
-    return (controls | quotes | backslashes) & ~word & 0x8080_8080_8080_8080 != 0
+  private static func escaped(in word: UInt64) -> UInt64 {
+    let control = word &- 0x2020_2020_2020_2020
+    let quote = (word ^ 0x2222_2222_2222_2222) &- 0x0101_0101_0101_0101
+    let backslash = (word ^ 0x5C5C_5C5C_5C5C_5C5C) &- 0x0101_0101_0101_0101
+    // Bytes beyond ASCII, whose high bit is set, are never escaped.
+    return (control | quote | backslash) & ~word
   }
 
   /// Appends the spelling of UTF-8, without quotes.

@@ -1,46 +1,42 @@
 /// Memory that texts are put together in, one after the other: it grows to the longest, and is kept between them.
 package struct TextBuffer: ~Copyable {
-  @usableFromInline var memory: UnsafeMutableRawBufferPointer
-  @usableFromInline package var count = 0
+  @usableFromInline var memory: UnsafeMutableRawPointer
+  @usableFromInline var capacity: Int
+  @usableFromInline var count = 0
 
   package init() {
-    memory = .allocate(byteCount: 4_096, alignment: 16)
+    capacity = 4_096
+    memory = .allocate(byteCount: capacity, alignment: 16)
   }
 
   deinit {
     memory.deallocate()
   }
 
-  @inlinable
-  package mutating func removeAll() {
-    count = 0
-  }
-
-  @inlinable
-  package mutating func append(_ bytes: UnsafeRawBufferPointer) {
-    if bytes.count > memory.count - count { grow(by: bytes.count) }
-    guard let base = memory.baseAddress, let start = bytes.baseAddress else { return }
-    (base + count).copyMemory(from: start, byteCount: bytes.count)
-    count += bytes.count
-  }
-
-  @inlinable
-  package mutating func append(_ text: StaticString) {
-    append(UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+  /// Replaces the text.
+  ///
+  /// - Parameters:
+  ///   - length: At least as many bytes as the text is going to have.
+  ///   - write: Writes the text from the address that it is given on, and gives the address behind it.
+  @inlinable @inline(__always)
+  package mutating func replace(
+    upTo length: Int, by write: (UnsafeMutableRawPointer) -> UnsafeMutableRawPointer
+  ) {
+    if length > capacity { grow(to: length) }
+    count = write(memory) - memory
   }
 
   @usableFromInline
-  mutating func grow(by wanted: Int) {
-    let larger = UnsafeMutableRawBufferPointer.allocate(
-      byteCount: 2 * (memory.count + wanted), alignment: 16)
-    larger.copyMemory(from: UnsafeRawBufferPointer(rebasing: memory[..<count]))
+  mutating func grow(to length: Int) {
     memory.deallocate()
-    memory = larger
+    capacity = 2 * length
+    memory = .allocate(byteCount: capacity, alignment: 16)
+    count = 0
   }
 
   /// Lends the text for a call.
   @inlinable
   package borrowing func withBytes<R>(_ body: (UnsafeRawBufferPointer) throws -> R) rethrows -> R {
-    try body(UnsafeRawBufferPointer(start: memory.baseAddress, count: count))
+    try body(UnsafeRawBufferPointer(start: memory, count: count))
   }
 }

@@ -7,20 +7,50 @@ package enum StoredDocument {
     id: UnsafeRawBufferPointer, revision: UnsafeRawBufferPointer, body: UnsafeRawBufferPointer,
     to buffer: inout TextBuffer
   ) {
-    buffer.removeAll()
-    buffer.append("{\"_id\":\"")
-    appendSpelling(of: id, to: &buffer)
-    buffer.append("\",\"_rev\":\"")
-    appendSpelling(of: revision, to: &buffer)
-    guard body.count > 2 else { return buffer.append("\"}") }
-    buffer.append("\",")
-    buffer.append(UnsafeRawBufferPointer(rebasing: body[1...]))
+    // Nearly every id is its own spelling.
+    if JSONString.isItsSpelling(id), JSONString.isItsSpelling(revision) {
+      return write(spelledID: id, revision, body, to: &buffer)
+    }
+    JSONString.spelling(of: Array(id)).withUnsafeBytes { id in
+      JSONString.spelling(of: Array(revision)).withUnsafeBytes { revision in
+        write(spelledID: id, revision, body, to: &buffer)
+      }
+    }
+  }
+
+  /// The length of what stands around the id, the revision and the body.
+  private static let frame = 24
+
+  @inline(__always)
+  private static func write(
+    spelledID id: UnsafeRawBufferPointer, _ revision: UnsafeRawBufferPointer, _ body: UnsafeRawBufferPointer,
+    to buffer: inout TextBuffer
+  ) {
+    buffer.replace(upTo: frame + id.count + revision.count + body.count) { start in
+      var end = start
+      append("{\"_id\":\"", at: &end)
+      append(id, at: &end)
+      append("\",\"_rev\":\"", at: &end)
+      append(revision, at: &end)
+      if body.count > 2 {
+        append("\",", at: &end)
+        append(UnsafeRawBufferPointer(rebasing: body[1...]), at: &end)
+      } else {
+        append("\"}", at: &end)
+      }
+      return end
+    }
   }
 
   @inline(__always)
-  private static func appendSpelling(of utf8: UnsafeRawBufferPointer, to buffer: inout TextBuffer) {
-    // Nearly every id is its own spelling.
-    if JSONString.isItsSpelling(utf8) { return buffer.append(utf8) }
-    JSONString.spelling(of: Array(utf8)).withUnsafeBytes { buffer.append($0) }
+  private static func append(_ bytes: UnsafeRawBufferPointer, at end: inout UnsafeMutableRawPointer) {
+    guard let start = bytes.baseAddress else { return }
+    end.copyMemory(from: start, byteCount: bytes.count)
+    end += bytes.count
+  }
+
+  @inline(__always)
+  private static func append(_ text: StaticString, at end: inout UnsafeMutableRawPointer) {
+    append(UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount), at: &end)
   }
 }

@@ -104,10 +104,12 @@ package enum DatabaseFile {
     do {
       // A file that is refused keeps its log as well.
       connection.setKeepsLogOnClose(true)
-      try connection.transaction(.deferred) { try check(connection, path) }
+      let found = try connection.transaction(.deferred) { try check(connection, path) }
       connection.setKeepsLogOnClose(false)
-      // A new file has to be told how it gives pages back before its first table.
-      try connection.execute("PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL")
+      // A new file has to be told how it gives pages back before its first table. In one that has tables it would change
+      // nothing, but be written, which costs every opening a commit and its readers a look into the log for each page.
+      if found == 0 { try connection.execute("PRAGMA auto_vacuum = INCREMENTAL") }
+      try connection.execute("PRAGMA journal_mode = WAL")
       try configure(connection, options)
       try connection.transaction(.immediate) { try bringUpToDate(connection) }
       return (connection, try storeID(connection, path))
@@ -155,7 +157,10 @@ package enum DatabaseFile {
     try connection.execute("PRAGMA synchronous = \(synchronous); PRAGMA cache_size = -65536")
   }
 
-  private static func check(_ connection: Connection, _ path: String) throws {
+  /// Refuses a file that is not ours to open.
+  ///
+  /// - Returns: The version of its layout; 0 for a file without one.
+  private static func check(_ connection: Connection, _ path: String) throws -> Int64 {
     let found = try connection.scalar("PRAGMA user_version")
     guard found >= 0 else { throw DatastoreError.damaged(path, "it has format \(found)") }
     guard found <= version else { throw DatastoreError.newerFormat(path, version: found, known: version) }
@@ -164,6 +169,7 @@ package enum DatabaseFile {
     guard application == applicationID || (application == 0 && found == 0 && tables == 0) else {
       throw DatastoreError.foreignFile(path)
     }
+    return found
   }
 
   private static func mapping<R>(_ path: String, _ body: () throws -> R) throws -> R {

@@ -128,12 +128,14 @@ final class Cursor: @unchecked Sendable {
 final class RunningQuery {
   let statement: Statement
   let output: QuerySQL.Output
+  private let connection: Connection
   private var matches: [MatchObject] = []
 
   init(
     _ plan: QueryPlan, output: QuerySQL.Output, snapshot: QueryReader.Snapshot, on connection: Connection
   ) throws {
     self.output = output
+    self.connection = connection
     let sql = QuerySQL(plan, output: output, lastSequence: snapshot.lastSequence)
     statement = try connection.statement(sql.text)
     for (index, parameter) in sql.parameters.enumerated() {
@@ -154,9 +156,20 @@ final class RunningQuery {
       return try statement.step()
     } catch {
       if let failure = matches.lazy.compactMap(\.failure).first {
-        throw QueryError.matchLimit(pattern: failure.match.pattern, documentID: failure.documentID)
+        throw QueryError.matchLimit(pattern: failure.match.pattern, documentID: try id(of: failure.document))
       }
       throw DatastoreError(error)
+    }
+  }
+
+  private func id(of document: MatchObject.FailedDocument) throws -> String {
+    switch document {
+    case .id(let id): return id
+    case .sequence(let sequence):
+      let statement = try connection.statement("SELECT id FROM main.documents WHERE sequence = ?1")
+      defer { statement.reset() }
+      try statement.bind(sequence, at: 1)
+      return try statement.step() ? statement.text(0) : ""
     }
   }
 
