@@ -5,24 +5,39 @@ PACKAGES = libsqlite3-dev libpcre2-dev zlib1g-dev
 
 # Every directory with Swift of ours.
 SOURCES = Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Sources
-# The file below Benchmarks/Results that `make bench` writes; `make bench BENCH='--only q1'` measures less.
+# The file below Benchmarks/Results that `make bench` writes; the other benchmarks put their own name behind it.
+# `make bench BENCH='--only q1'` measures less.
 RESULT ?= latest
 BENCH ?=
+# Swift's own libraries are linked in: finding and loading them takes a fifth of a short command's time.
+RELEASE = $(SWIFT) build -c release --static-swift-stdlib --product cdtquery
+BENCHMARKS = $(SWIFT) run -c release --package-path Benchmarks Benchmarks
+# How long `make fuzz` looks, and the seed it begins with; without one it draws a seed and says it.
+SECONDS ?= 60
+SEED ?=
 
-.PHONY: help packages build test lint format demo bench
+.PHONY: help packages build test fuzz sanitize lint format demo
+.PHONY: bench bench-growth bench-concurrency bench-processes bench-memory bench-page
 
 help: ## List the commands
-	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 12
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 20
 
 packages: ## Install the system packages that a build needs
 	@scripts/install-packages.sh $(PACKAGES)
 
 build: packages ## Build cdtquery for release
-	$(SWIFT) build -c release --product cdtquery
+	$(RELEASE)
 
 test: packages lint ## Run every test
 	$(SWIFT) build --build-tests
 	$(SWIFT) test --skip-build --disable-xctest
+
+fuzz: packages ## Look for a query that an index answers differently: make fuzz SECONDS=600 SEED=1
+	$(SWIFT) build --build-tests
+	FUZZ_SECONDS=$(SECONDS) FUZZ_SEED=$(SEED) $(SWIFT) test --skip-build --disable-xctest --filter FuzzTests
+
+sanitize: packages ## Run the tests under the address sanitizer
+	@SWIFT="$(SWIFT)" scripts/sanitize.sh
 
 lint: ## Check the format of every source file
 	$(SWIFT) format lint --strict --recursive $(SOURCES)
@@ -32,10 +47,23 @@ format: ## Format every source file
 
 demo: ## Import real data, index it, and ask five questions
 	@scripts/install-packages.sh $(PACKAGES) iso-codes
-	$(SWIFT) build -c release --product cdtquery
+	$(RELEASE)
 	@scripts/demo.sh
 
 bench: packages ## Measure the workload against SQLite by hand
-	@mkdir -p Benchmarks/Results
-	$(SWIFT) run -c release --package-path Benchmarks Benchmarks \
-	  --json Benchmarks/Results/$(RESULT).json $(BENCH)
+	$(BENCHMARKS) compare --json Benchmarks/Results/$(RESULT).json $(BENCH)
+
+bench-growth: packages ## Measure the same work in stores of 10,000 to 1,000,000 documents
+	$(BENCHMARKS) growth --json Benchmarks/Results/$(RESULT)-growth.json $(BENCH)
+
+bench-concurrency: packages ## Measure four readers and a writer, alone and at once
+	$(BENCHMARKS) concurrency --json Benchmarks/Results/$(RESULT)-concurrency.json $(BENCH)
+
+bench-processes: build ## Measure cdtquery against sqlite3, as whole processes
+	$(BENCHMARKS) processes --json Benchmarks/Results/$(RESULT)-processes.json $(BENCH)
+
+bench-memory: build ## Measure the memory of importing a gigabyte and finding a million documents
+	$(BENCHMARKS) memory --json Benchmarks/Results/$(RESULT)-memory.json $(BENCH)
+
+bench-page: ## Write the tables of docs/performance.md from its results
+	$(BENCHMARKS) page $(BENCH)

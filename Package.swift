@@ -65,9 +65,10 @@ let package = Package(
       ],
       exclude: ["Fixtures"], swiftSettings: settings),
     .testTarget(
-      name: "CDTQueryTests", dependencies: ["CDTQuery"], exclude: ["Goldens"], swiftSettings: settings),
+      name: "CDTQueryTests", dependencies: ["CDTQuery", "CSQLite"], exclude: ["Goldens", "Histories"],
+      swiftSettings: settings),
     .testTarget(name: "CloudantSyncTests", dependencies: ["CloudantSync"], swiftSettings: settings),
     .testTarget(
-      name: "cdtqueryTests", dependencies: ["cdtquery", "CDTQuery"], swiftSettings: settings),
+      name: "cdtqueryTests", dependencies: ["cdtquery", "CDTQuery", "SQLite"], swiftSettings: settings),
   ]
 )

@@ -163,6 +163,23 @@ extension DatastoreError {
       "the attachment named \(quoted(name)) stands under \(quoted(key)); put it under its own name")
   }
 
+  /// - Parameter reason: What SQLite says, which does not tell of which file.
+  package static func damagedIndexOrStore(_ reason: String) -> DatastoreError {
+    DatastoreError(
+      .corrupt, "an index or the store is damaged: \(reason); \"cdtquery check --repair\" makes indexes anew")
+  }
+
+  static func inlineAttachmentsNoObject() -> DatastoreError {
+    DatastoreError(
+      .invalidAttachment,
+      "_attachments is no object of attachments by their names; make it one, or leave it out")
+  }
+
+  /// - Parameter what: What is wrong with it, and the remedy.
+  static func inlineAttachment(_ name: String, _ what: String) -> DatastoreError {
+    DatastoreError(.invalidAttachment, "the attachment \(quoted(name)) \(what)")
+  }
+
   static func missingSource(_ path: String, of name: String, _ reason: String) -> DatastoreError {
     DatastoreError(
       .invalidAttachment,

@@ -95,6 +95,19 @@ extension QueryError {
       "the selector is nested deeper than \(Selector.maximumDepth) levels; make it flatter")
   }
 
+  static func valueTooDeep(at path: String) -> QueryError {
+    QueryError(
+      .tooDeep, at: path,
+      "it holds values nested deeper than \(JSONParsingOptions().maximumDepth) levels, which no document has; "
+        + "make it flatter")
+  }
+
+  static func notANumber(at path: String) -> QueryError {
+    QueryError(
+      .invalidArgument, at: path,
+      "a number that is infinite or none at all is in no document; compare with one that JSON can hold")
+  }
+
   static func tooManyClauses(at path: String) -> QueryError {
     QueryError(
       .tooLarge, at: path,

@@ -18,4 +18,12 @@ static inline int csqlite_db_config(sqlite3 *db, int option, int on) {
 /// Keeps a virtual table out of triggers and views; for use within its xConnect.
 static inline int csqlite_vtab_direct_only(sqlite3 *db) { return sqlite3_vtab_config(db, SQLITE_VTAB_DIRECTONLY); }
 
+/// A text without bytes that is there for good; Swift's "" is a pointer to nothing once the call has returned.
+static inline const char *csqlite_empty_text(void) { return ""; }
+
+/// Binds where FTS5 is to write the address of its functions. SQLite keeps the type's name, so it must be C's.
+static inline int csqlite_bind_fts5_api(sqlite3_stmt *statement, int position, fts5_api **slot) {
+  return sqlite3_bind_pointer(statement, position, slot, "fts5_api_ptr", (void (*)(void *))0);
+}
+
 #endif

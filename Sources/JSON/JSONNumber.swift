@@ -1,4 +1,6 @@
 /// A number for comparison: a 64-bit integer or a double, compared exactly.
+///
+/// What is no number at all, which JSON text can't hold, comes before every number and equals itself.
 package enum JSONNumber: Sendable {
   case int(Int64)
   case double(Double)
@@ -8,7 +10,7 @@ extension JSONNumber: Comparable {
   package static func == (left: JSONNumber, right: JSONNumber) -> Bool {
     switch (left, right) {
     case (.int(let left), .int(let right)): left == right
-    case (.double(let left), .double(let right)): left == right
+    case (.double(let left), .double(let right)): left == right || (left.isNaN && right.isNaN)
     case (.int(let int), .double(let double)), (.double(let double), .int(let int)):
       Int64(exactly: double) == int
     }
@@ -17,7 +19,7 @@ extension JSONNumber: Comparable {
   package static func < (left: JSONNumber, right: JSONNumber) -> Bool {
     switch (left, right) {
     case (.int(let left), .int(let right)): left < right
-    case (.double(let left), .double(let right)): left < right
+    case (.double(let left), .double(let right)): left < right || (left.isNaN && !right.isNaN)
     case (.int(let int), .double(let double)): isLess(int, double)
     case (.double(let double), .int(let int)): !isLess(int, double) && Int64(exactly: double) != int
     }
@@ -26,7 +28,7 @@ extension JSONNumber: Comparable {
   /// A double can't hold every 64-bit integer, so its whole part is compared as an integer.
   private static func isLess(_ int: Int64, _ double: Double) -> Bool {
     if double >= 0x1p63 { return true }
-    if double < -0x1p63 { return false }
+    guard double >= -0x1p63 else { return false }
     let whole = Int64(double)
     return int == whole ? double > Double(whole) : int < whole
   }
@@ -37,7 +39,11 @@ extension JSONNumber: Hashable {
     switch self {
     case .int(let int): hasher.combine(int)
     case .double(let double):
-      if let int = Int64(exactly: double) { hasher.combine(int) } else { hasher.combine(double) }
+      if let int = Int64(exactly: double) {
+        hasher.combine(int)
+      } else {
+        hasher.combine(double.isNaN ? .nan : double)
+      }
     }
   }
 }

@@ -66,7 +66,7 @@ package struct FunctionCall: ~Copyable {
 
   package func setResult(text: UnsafeRawBufferPointer) {
     guard let base = text.baseAddress else {
-      return sqlite3_result_text64(context, "", 0, csqlite_static(), UInt8(SQLITE_UTF8))
+      return sqlite3_result_text64(context, csqlite_empty_text(), 0, csqlite_static(), UInt8(SQLITE_UTF8))
     }
     sqlite3_result_text64(
       context, base.assumingMemoryBound(to: CChar.self), UInt64(text.count), csqlite_transient(),

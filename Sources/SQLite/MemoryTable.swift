@@ -134,7 +134,7 @@ final class MemoryTable {
     case .text(let range):
       let bytes = Self.bytes(range, of: source.bytes)
       guard let base = bytes.baseAddress, !bytes.isEmpty else {
-        sqlite3_result_text64(context, "", 0, csqlite_static(), UInt8(SQLITE_UTF8))
+        sqlite3_result_text64(context, csqlite_empty_text(), 0, csqlite_static(), UInt8(SQLITE_UTF8))
         break
       }
       sqlite3_result_text64(

@@ -22,14 +22,18 @@ package struct SQLiteError: Error, Sendable, Hashable {
   /// The disk, or the quota, is full.
   package var isFull: Bool { code == SQLITE_FULL }
   /// The file is damaged, or is no SQLite database.
-  package var isCorrupt: Bool { code == SQLITE_CORRUPT || code == SQLITE_NOTADB }
+  package var isCorrupt: Bool { code == SQLITE_CORRUPT || code == SQLITE_NOTADB || isTooShort }
+  /// The file ends where there should be more, `SQLITE_IOERR_SHORT_READ`.
+  private var isTooShort: Bool { extendedCode == SQLITE_IOERR | 2 << 8 }
   /// The SQL names a table, a column or a function that is not there, or is malformed.
   package var isUnknownName: Bool { extendedCode == SQLITE_ERROR && message.hasPrefix("no such ") }
   package var isReadOnly: Bool { code == SQLITE_READONLY }
   package var isConstraint: Bool { code == SQLITE_CONSTRAINT }
   package var isInterrupted: Bool { code == SQLITE_INTERRUPT }
   /// The file can't be opened, or the system refused to read or write it.
-  package var isIO: Bool { code == SQLITE_CANTOPEN || code == SQLITE_IOERR || code == SQLITE_PERM }
+  package var isIO: Bool {
+    !isTooShort && (code == SQLITE_CANTOPEN || code == SQLITE_IOERR || code == SQLITE_PERM)
+  }
 
   static func closed(_ sql: String?) -> SQLiteError {
     SQLiteError(extendedCode: SQLITE_MISUSE, message: "the connection is closed", sql: sql)

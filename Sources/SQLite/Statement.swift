@@ -143,7 +143,7 @@ package final class Statement {
   ) -> Int32 {
     guard let base = text.baseAddress, !text.isEmpty else {
       return sqlite3_bind_text64(
-        handle, Int32(clamping: position), "", 0, csqlite_static(), UInt8(SQLITE_UTF8))
+        handle, Int32(clamping: position), csqlite_empty_text(), 0, csqlite_static(), UInt8(SQLITE_UTF8))
     }
     return sqlite3_bind_text64(
       handle, Int32(clamping: position), base.assumingMemoryBound(to: CChar.self), UInt64(text.count),

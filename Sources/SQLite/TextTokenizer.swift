@@ -89,7 +89,7 @@ extension Connection {
     guard code == SQLITE_OK else { throw error(code, sql: "SELECT fts5(?1)") }
     defer { sqlite3_finalize(statement) }
     withUnsafeMutablePointer(to: &api) { slot in
-      _ = sqlite3_bind_pointer(statement, 1, slot, "fts5_api_ptr", nil)
+      _ = csqlite_bind_fts5_api(statement, 1, slot)
       _ = sqlite3_step(statement)
     }
     return api

@@ -3,7 +3,7 @@ import Glibc
 
 /// The command line: one subcommand a file in `Commands`.
 @main
-struct CDTQueryTool: ParsableCommand {
+struct CDTQueryTool: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "cdtquery",
     abstract: "Keep JSON documents in a store, and ask for them.",
@@ -33,23 +33,30 @@ struct CDTQueryTool: ParsableCommand {
     version: "0.1.0",
     subcommands: [
       ImportCommand.self, ExportCommand.self, GetCommand.self, PutCommand.self, DeleteCommand.self,
-      FindCommand.self, ExplainCommand.self, CountCommand.self, IndexCommand.self, InfoCommand.self,
-      ListCommand.self, DropCommand.self, TestCommand.self,
+      FindCommand.self, ExplainCommand.self, CountCommand.self, IndexCommand.self, ChangesCommand.self,
+      ConflictsCommand.self, ResolveCommand.self, AttachmentCommand.self, InfoCommand.self, CheckCommand.self,
+      CompactCommand.self, ListCommand.self, DropCommand.self, TestCommand.self,
     ])
 
-  static func main() {
+  static func main() async {
     // A reader that has seen enough closes the pipe; that ends the output, and is no error.
     signal(SIGPIPE, SIG_IGN)
     let status: Int32
     do {
-      var command = try parseAsRoot()
-      try command.run()
+      try await run(try parseAsRoot())
       try Output.standard.flush()
       status = ExitStatus.done.rawValue
     } catch {
       status = report(error)
     }
+    Stores.closeAll()
     Glibc.exit(status)
+  }
+
+  private static func run(_ command: any ParsableCommand) async throws {
+    var command = command
+    if var command = command as? any AsyncParsableCommand { return try await command.run() }
+    try command.run()
   }
 
   /// Says what went wrong and gives the status for it.

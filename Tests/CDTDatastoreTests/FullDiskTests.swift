@@ -1,6 +1,5 @@
 import CDTDatastore
 import Foundation
-import Glibc
 import JSON
 import Testing
 
@@ -8,22 +7,12 @@ import Testing
 @Suite struct FullDiskTests {
   private static let size = 16 << 20
 
-  /// Whether a file system in memory can be mounted.
-  private static let canMount: Bool = {
-    guard let directory = try? temporaryDirectory() else { return false }
-    defer { removeDirectory(directory) }
-    guard mount("tmpfs", directory, "tmpfs", 0, "size=1m") == 0 else { return false }
-    return umount2(directory, Int32(MNT_DETACH)) == 0
-  }()
-
   /// Runs `body` with a store on such a disk, six megabytes of which are taken by a file named `filler`.
   private func withSmallDisk(_ body: (_ store: Datastore, _ directory: String) throws -> Void) throws {
-    try withTemporaryDirectory { directory in
-      try #require(mount("tmpfs", directory, "tmpfs", 0, "size=\(Self.size)") == 0)
-      defer { umount2(directory, Int32(MNT_DETACH)) }
-      let manager = try DatastoreManager(directory: directory)
-      try Data(count: 6 << 20).write(to: URL(filePath: "\(directory)/filler"))
-      try body(try manager.datastore(named: "store"), directory)
+    try withMountedDisk(bytes: Self.size) { disk in
+      let manager = try DatastoreManager(directory: disk.directory)
+      try Data(count: 6 << 20).write(to: URL(filePath: "\(disk.directory)/filler"))
+      try body(try manager.datastore(named: "store"), disk.directory)
     }
   }
 
@@ -40,7 +29,7 @@ import Testing
     return (100_000, nil)
   }
 
-  @Test(.enabled(if: canMount, "no file system can be mounted here, as root it can"))
+  @Test(.enabled(if: MountedDisk.isPossible, MountedDisk.reason))
   func `a full disk has its own code, nothing is lost, and freed space is used again`() throws {
     try withSmallDisk { store, directory in
       let text = JSONValue.string(String(repeating: "x", count: 20_000))
@@ -68,7 +57,7 @@ import Testing
     }
   }
 
-  @Test(.enabled(if: canMount, "no file system can be mounted here, as root it can"))
+  @Test(.enabled(if: MountedDisk.isPossible, MountedDisk.reason))
   func `an attachment that does not fit leaves no file`() throws {
     try withSmallDisk { store, directory in
       var revision = try store.createDocument(from: DocumentRevision(id: "a", body: [:]))
@@ -91,7 +80,7 @@ import Testing
     }
   }
 
-  @Test(.enabled(if: canMount, "no file system can be mounted here, as root it can"))
+  @Test(.enabled(if: MountedDisk.isPossible, MountedDisk.reason))
   func `compaction on a full disk gives space back, or says that it is full`() throws {
     try withSmallDisk { store, directory in
       try store.createDocument(from: DocumentRevision(id: "a", body: [:]))

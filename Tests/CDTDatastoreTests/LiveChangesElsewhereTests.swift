@@ -106,6 +106,7 @@ import Testing
         // From now on no file can be opened, so there are no events either.
         var limit = rlimit()
         getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+        let usual = limit.rlim_cur
         limit.rlim_cur = 3
         #expect(setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0)
         let heard = Task { try await store.heard(until: "b") }
@@ -113,6 +114,9 @@ import Testing
         #expect(store.changeListeners.watch?.isEventDriven == false)
         try theirs.createDocument(from: DocumentRevision(id: "b", body: [:]))
         #expect(try await heard.value.changes.map(\.id) == ["a", "b"])
+        // What looks for leaks at the end of a process opens files as well.
+        limit.rlim_cur = usual
+        #expect(setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0)
       }
     }
   }

@@ -34,7 +34,7 @@ import Testing
     // White space aside, which the formatter settles.
     let code = source.filter { !$0.isWhitespace }
     let blocks = try Self.blocks("swift")
-    #expect(blocks.count == 5)
+    #expect(blocks.count == 6)
     for block in blocks {
       #expect(code.contains(block.filter { !$0.isWhitespace }), "\(block)")
     }
@@ -73,6 +73,17 @@ import Testing
       let bestIDs = try best.documentIDs
       #expect(bestIDs == ["hat"])
     }
+  }
+
+  @Test func `the code that builds an index runs`() async throws {
+    let path = FileManager.default.temporaryDirectory.appending(path: "cdtquery-\(UUID().uuidString)").path
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    let manager = try DatastoreManager(directory: path)
+    let store = try manager.datastore(named: "store")
+    try store.createDocument(from: DocumentRevision(id: "kim", body: ["species": "cat", "age": 3]))
+    let build = try store.buildIndex(["species", "age"], name: "by_species")
+    for try await progress in build { print("\(progress.done) of \(progress.total)") }
+    #expect(try store.listIndexes().map(\.upToSequence) == [1])
   }
 
   @Test func `the JSON is a request`() throws {

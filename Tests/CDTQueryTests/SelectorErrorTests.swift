@@ -128,6 +128,29 @@ import Testing
     #expect(throws: QueryError.self) { try Selector(parsing: fields) }
   }
 
+  static let beyondJSON: [(JSONObject, String)] = [
+    (["a": ["$gt": .double(.nan)]], "a.$gt"),
+    (["$or": [["b": 1], ["a": ["$in": [1, .double(.infinity)]]]]], "$or[1].a.$in[1]"),
+    (["a": ["$mod": [.double(-.infinity), 0]]], "a.$mod[0]"),
+    (["a": ["$eq": ["b": .double(.nan)]]], "a.$eq.b"),
+  ]
+
+  @Test(arguments: beyondJSON)
+  func `numbers that JSON can't hold are refused`(selector: JSONObject, path: String) {
+    let error = #expect(throws: QueryError.self) { try Selector(selector) }
+    #expect(error?.code == .invalidArgument && error?.path == path, "\(String(describing: error))")
+  }
+
+  @Test func `values made in code without end are refused`() {
+    let deep = (0..<5_000).reduce(JSONValue.int(1)) { value, _ in [value] }
+    for selector in [["a": deep], ["a": ["$in": [deep]]], ["$and": [["a": ["$eq": ["b": deep]]]]]]
+      as [JSONObject]
+    {
+      let error = #expect(throws: QueryError.self) { try Selector(selector) }
+      #expect(error?.code == .tooDeep)
+    }
+  }
+
   @Test func `ten thousand members of $in are no clauses`() throws {
     let members = JSONValue.array((0..<10_000).map { .int($0) })
     #expect(try Selector(["a": ["$in": members]]).matches(["a": 9_999]))

@@ -10,8 +10,17 @@ func withTemporaryDatastore<R>(_ body: (Datastore) throws -> R) throws -> R {
   }
 }
 
-func withTemporaryDirectory<R>(_ body: (String) throws -> R) throws -> R {
-  let path = FileManager.default.temporaryDirectory.appending(path: "cdtquery-\(UUID().uuidString)").path
+/// Runs `body` with a directory in memory, where the system has one: a file that is not to last need not wait for a disk.
+func withDirectoryInMemory<R>(_ body: (String) throws -> R) throws -> R {
+  let memory = "/dev/shm"
+  guard FileManager.default.isWritableFile(atPath: memory) else { return try withTemporaryDirectory(body) }
+  return try withTemporaryDirectory(in: URL(filePath: memory), body)
+}
+
+func withTemporaryDirectory<R>(
+  in parent: URL = FileManager.default.temporaryDirectory, _ body: (String) throws -> R
+) throws -> R {
+  let path = parent.appending(path: "cdtquery-\(UUID().uuidString)").path
   try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
   defer { try? FileManager.default.removeItem(atPath: path) }
   return try body(path)

@@ -5,49 +5,19 @@ import Testing
 
 /// `$text`: the index, the matcher and FTS5 agree, whatever is searched for.
 @Suite struct TextSearchTests {
-  private static let words = [
-    "cat", "Cats", "running", "run", "hat", "he's", "Käse", "kase", "a", "naïve", "12:30", "x-y", "😀", "日本語",
-    "cat\u{0}dog",
-    "o'\"neil", "title", "AND", "not",
-  ]
-
-  private static func text(_ random: inout RandomDocuments) -> String {
-    (0..<random.number(below: 7)).map { _ in random.pick(words) }.joined(
-      separator: random.pick([" ", ", ", "\n"]))
-  }
-
   private static func body(_ random: inout RandomDocuments) -> JSONObject {
     var body = JSONObject()
     for name in ["title", "body", "x.y"] where random.chance(75) {
       body[name] =
         switch random.number(below: 6) {
-        case 0: .array((0..<random.number(below: 4)).map { _ in .string(text(&random)) })
+        case 0: .array((0..<random.number(below: 4)).map { _ in .string(random.words()) })
         case 1: .int(Int64(random.number(below: 60)))
         case 2: random.value()
-        default: .string(text(&random))
+        default: .string(random.words())
         }
     }
     body["n"] = .int(Int64(random.number(below: 4)))
     return body
-  }
-
-  private static func search(_ random: inout RandomDocuments, depth: Int = 0) -> String {
-    let unit = { (random: inout RandomDocuments) -> String in
-      let field = random.chance(20) ? random.pick(["title:", "body:", "x\\.y:", "_id:", "none:"]) : ""
-      switch random.number(below: 6) {
-      case 0:
-        return
-          "\(field)\"\(random.pick(words).split(separator: "\"").joined()) \(random.pick(["cat", "hat", "x"]))\""
-      case 1: return "\(field)\(random.pick(["ca", "ru", "Kä", "1", "日"]))*"
-      case 2 where depth < 3: return "(\(search(&random, depth: depth + 1)))"
-      default: return field + random.pick(words).split(separator: "\"").joined()
-      }
-    }
-    var text = unit(&random)
-    for _ in 0..<random.number(below: 3) {
-      text += random.pick([" ", " AND ", " OR ", " NOT ", " NEAR ", " NEAR/1 "]) + unit(&random)
-    }
-    return text
   }
 
   @Test(arguments: TextTokenizerName.allCases)
@@ -64,7 +34,7 @@ import Testing
       for number in 0..<400 {
         if number < 40 || random.chance(10) {
           let revision = DocumentRevision(
-            id: "doc-\(number) \(random.pick(Self.words))", body: Self.body(&random))
+            id: "doc-\(number) \(random.word())", body: Self.body(&random))
           revisions.append(try store.createDocument(from: revision))
         } else if random.chance(10) {
           let chosen = random.number(below: revisions.count)
@@ -74,7 +44,7 @@ import Testing
           try store.deleteDocument(from: revisions.remove(at: random.number(below: revisions.count)))
         }
         if random.chance(5) { try store.updateAllIndexes() }
-        let text: JSONObject = ["$text": ["$search": .string(Self.search(&random))]]
+        let text: JSONObject = ["$text": ["$search": .string(random.search())]]
         let selector: JSONObject =
           switch random.number(below: 4) {
           case 0: ["$and": [.object(text), ["n": .int(Int64(random.number(below: 4)))]]]
@@ -101,20 +71,13 @@ import Testing
   @Test func `no input reaches SQLite as syntax`() throws {
     let seed = UInt64.random(in: 0..<(.max))
     var random = RandomDocuments(seed: seed)
-    let pieces = [
-      "\"", "*", "(", ")", "^", ":", "+", "-", "{", "}", "[", "]", "'", "''", "\"\"", "AND", "OR", "NOT",
-      "NEAR",
-      "NEAR(", "NEAR/", "NEAR/2", "c0", "c0:", "{c0 c1}:", "id:", "_id:", "text_1", "rank", "\u{0}", "\\",
-      "é", ";", "--",
-      "cat", " ", " ", "\n", "title:", "/*", ",",
-    ]
     try withTemporaryDatastore { store in
       try store.ensureIndexed(["title"], type: .text)
       try store.createDocument(
         from: DocumentRevision(id: "a", body: ["title": "cat c0 rank id and or not near"]))
       try store.updateAllIndexes()
       for _ in 0..<3_000 {
-        let search = (0..<random.number(below: 9)).map { _ in random.pick(pieces) }.joined()
+        let search = random.syntaxSearch()
         do {
           _ = try store.find(["$text": ["$search": .string(search)]]).documentIDs
         } catch let error as QueryError {
@@ -142,6 +105,27 @@ import Testing
       let narrowed = try store.find(
         ["$text": ["$search": "cat"], "_id": ["$ne": "twice"]], limit: 2, sort: byScore)
       #expect(try narrowed.documentIDs == ["often", "a"])
+    }
+  }
+
+  @Test func `scores come from the text index alone`() throws {
+    try withTemporaryDatastore { store in
+      try store.ensureIndexed(["a"], name: "by_a")
+      try store.ensureIndexed(["a"], name: "words", type: .text)
+      try store.createDocument(from: DocumentRevision(id: "1", body: ["a": "cat"]))
+      for (search, found) in [("cat", 1), ("", 0)] {
+        var query = try Query(["$text": ["$search": .string(search)]], sort: [["$text": "score"]])
+        query.useIndex = "words"
+        let ids = try store.find(query).documentIDs
+        #expect(ids.count == found)
+      }
+      let other = try Query(["$text": ["$search": "cat"]], sort: [["$text": "score"]], useIndex: "by_a")
+      let error = #expect(throws: QueryError.self) { try store.find(other) }
+      #expect(
+        error?.description == "use_index: the order by \"$text\" goes by the scores of the text index, "
+          + "which \"by_a\" is not; leave it out")
+      let inMemory = #expect(throws: QueryError.self) { try other.find(in: []) }
+      #expect(inMemory?.path == "sort[0]")
     }
   }
 

@@ -2,6 +2,14 @@ import JSON
 import Testing
 
 @Suite struct JSONValueTests {
+  @Test func `what is no number has a place in the order, before every number`() {
+    let values: [JSONValue] = [1, .double(2.5), .double(.nan), .int(.min), .double(-.infinity), true, "a"]
+    #expect(
+      values.sorted().map(\.text) == ["true", "null", "null", "-9223372036854775808", "1", "2.5", "\"a\""])
+    #expect(JSONValue.double(.nan) == .double(.nan) && JSONValue.double(.nan) != 0)
+    #expect(Set([JSONValue.double(.nan), .double(-.nan), 1]).count == 2)
+  }
+
   @Test func literalsMakeValues() {
     let value: JSONValue = ["a": nil, "b": true, "c": 1, "d": 1.5, "e": "s", "f": [1, "\(2)"], "g": [:]]
     #expect(value.text == #"{"a":null,"b":true,"c":1,"d":1.5,"e":"s","f":[1,"2"],"g":{}}"#)

@@ -177,6 +177,8 @@ import Testing
 
   @Test func `interrupting ends what runs`() throws {
     let connection = try Connection(path: ":memory:", mode: .readWriteCreate)
+    // The function and its connection hold each other.
+    defer { connection.close() }
     try connection.createFunction("stop", argumentCount: 0, deterministic: false) { call in
       connection.interrupt()
       call.setResult(1 as Int64)

@@ -44,7 +44,9 @@ import Testing
   }
 
   @Test(arguments: [
-    "find people/contacts {}", "export people/contacts", "get people/contacts mike", "--help", "--version",
+    "find people/contacts {}", "export people/contacts", "get people/contacts mike",
+    "changes people/contacts", "changes people/contacts --follow", "export people/contacts --attachments",
+    "--help", "--version",
     "find people/contacts {} --format csv", "help find", "--generate-completion-script bash",
   ])
   func `output that can't be written is a failure`(_ command: String) throws {

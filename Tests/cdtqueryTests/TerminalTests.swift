@@ -61,6 +61,26 @@ import Testing
     #expect(seen.contains("\r\u{1B}[Kcdtquery: many.jsonl:1: document \"0\" exists"), "\(seen)")
   }
 
+  @Test func `building an index shows how far it is, unless it is to be quiet`() throws {
+    let space = try importing()
+    try space.run("import", "s", "many.jsonl")
+    let seen = try watch(["index", "create", "s", "a"], in: space, output: false)
+    let parts = seen.split(separator: "\r\u{1B}[K", omittingEmptySubsequences: false)
+    #expect(parts.count >= 3 && parts.first == "" && parts.last == "", "\(parts)")
+    #expect(parts.dropFirst().dropLast().allSatisfy { $0.contains(" documents, ") && $0.contains("left") })
+    #expect(try watch(["index", "create", "s", "b", "--quiet"], in: space, output: false) == "")
+    #expect(try watch(["index", "update", "s"], in: space, output: false) == "")
+    #expect(try watch(["index", "rebuild", "s"], in: space, output: false).contains(" documents, "))
+    #expect(try space.run("index", "rebuild", "s").errors == "")
+  }
+
+  @Test func `a check shows how far it is`() throws {
+    let space = try importing()
+    try space.run("import", "s", "many.jsonl")
+    let seen = try watch(["check", "s"], in: space, output: false)
+    #expect(seen.contains("documents, ") && seen.hasSuffix("\r\u{1B}[Kcdtquery: all is well\r\n"), "\(seen)")
+  }
+
   @Test func `no bar shows in a pipe`() throws {
     let result = try importing().run("import", "s", "many.jsonl")
     #expect(result.errors == "3000 imported\n")

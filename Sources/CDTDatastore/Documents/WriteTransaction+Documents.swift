@@ -92,12 +92,14 @@ extension WriteTransaction {
     return try updateDocument(from: changed)
   }
 
-  /// Replaces the body of a document by stored text, with no value made of it. Its attachments stay.
+  /// Replaces the body of a document by stored text, with no value made of it.
+  ///
+  /// - Parameter attachments: Those it has from now on; `nil` leaves it those that it has.
   @discardableResult
   package func updateDocument(
-    id: String, revision: RevisionID, body: BodyText
+    id: String, revision: RevisionID, body: BodyText, attachments: Attachments? = nil
   ) throws -> (revision: RevisionID, sequence: Int64) {
-    let made = try append(to: revision, of: id, body: body, attachments: nil)
+    let made = try append(to: revision, of: id, body: body, attachments: attachments)
     return (made.id, made.sequence)
   }
 

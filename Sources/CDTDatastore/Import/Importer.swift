@@ -11,7 +11,8 @@ import JSON
 /// ```
 ///
 /// JSON Lines, a JSON array and CouchDB's `{"docs": […]}` are told apart by their content. Files are read as a stream:
-/// memory follows the largest document, not the file.
+/// memory follows the largest document, not the file. `_attachments` with their data, as ``Attachments/inlineJSON()``
+/// and CouchDB write them, come too; on a document that is replaced they take the place of those it had.
 ///
 /// Source: `docs/cli.md`, import.
 public struct Importer: Sendable {
@@ -136,6 +137,8 @@ public struct Importer: Sendable {
   private struct Prepared {
     let id: String?
     let body: BodyText
+    /// `nil` where the document says nothing of them.
+    let attachments: Attachments?
     let file: String
     let line: Int
   }
@@ -148,7 +151,9 @@ public struct Importer: Sendable {
         guard let next = try source.next() else { break }
         bytes += next.object.text.count
         do {
-          documents.append(try prepare(next))
+          let document = try prepare(next)
+          bytes += document.attachments?.reduce(0) { $0 + Int(clamping: $1.length ?? 0) } ?? 0
+          documents.append(document)
         } catch let error as ImportError where keepsGoing {
           report.failed += 1
           onProblem?(error)
@@ -164,17 +169,26 @@ public struct Importer: Sendable {
 
   private func prepare(_ document: SourceDocument) throws -> Prepared {
     var id: String?
+    var attachments: Attachments?
     for (name, value) in document.object.reserved {
       switch name {
       case "_id":
         guard case .string(let text) = value else { throw problem("_id must be a string", document) }
         id = text
       case "_rev": continue
+      case "_attachments":
+        do {
+          attachments = try Attachments(inlineJSON: value)
+        } catch {
+          throw problem(error.message, document)
+        }
       default: throw problem(DatastoreError.reservedKey(name, id: id).message, document)
       }
     }
     if id == nil, let idField { id = try self.id(from: idField, of: document) }
-    return Prepared(id: id, body: BodyText(document.object), file: document.file, line: document.line)
+    return Prepared(
+      id: id, body: BodyText(document.object), attachments: attachments, file: document.file,
+      line: document.line)
   }
 
   private func id(from field: String, of document: SourceDocument) throws -> String {
@@ -205,8 +219,11 @@ public struct Importer: Sendable {
     var problems: [ImportError] = []
     let written = try datastore.write { transaction in
       var report = report
-      // Most documents are new. If one is not, or can't be taken, each is looked at for itself.
-      if try transaction.createDocuments(documents.lazy.map { ($0.id ?? DocumentID.make(), $0.body) }) {
+      // Most documents are new. If one is not, or can't be taken, or has attachments, each is looked at for itself.
+      let arePlain = documents.allSatisfy { $0.attachments?.isEmpty ?? true }
+      if arePlain,
+        try transaction.createDocuments(documents.lazy.map { ($0.id ?? DocumentID.make(), $0.body) })
+      {
         report.imported += documents.count
         return report
       }
@@ -235,14 +252,15 @@ public struct Importer: Sendable {
   ) throws {
     let id = document.id ?? DocumentID.make()
     do {
-      try transaction.createDocument(id: id, body: document.body)
+      try transaction.createDocument(id: id, body: document.body, attachments: document.attachments ?? [])
       report.imported += 1
     } catch let error as DatastoreError where error.code == .conflict && onConflict != .fail {
       if onConflict == .skip {
         report.skipped += 1
       } else {
         try transaction.updateDocument(
-          id: id, revision: try transaction.winner(of: id), body: document.body)
+          id: id, revision: try transaction.winner(of: id), body: document.body,
+          attachments: document.attachments)
         report.replaced += 1
       }
     }

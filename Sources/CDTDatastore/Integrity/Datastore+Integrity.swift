@@ -11,16 +11,19 @@ extension Datastore {
   ///
   /// It reads one snapshot and changes nothing.
   ///
+  /// - Parameter progress: Learns how many documents of how many have been looked through.
   /// - Returns: What is not as it should be; nothing when all is well.
   /// - Throws: ``DatastoreError`` when the file can't be read at all.
   /// - Complexity: O(*n*) in the size of the store.
   ///
-  /// Source: `docs/cli.md`, check.
-  public func checkIntegrity() throws -> [IntegrityFinding] {
+  /// Source: `docs/cli.md`, Check.
+  public func checkIntegrity(
+    progress: (_ done: Int, _ total: Int) -> Void = { _, _ in }
+  ) throws -> [IntegrityFinding] {
     try readSnapshot { connection in
       var findings = try Self.databaseFindings(connection)
       guard findings.isEmpty else { return findings }
-      findings += try treeFindings(connection)
+      findings += try treeFindings(connection, progress)
       findings += try Self.localFindings(connection)
       findings += try Self.strayFindings(connection)
       findings += try attachmentFindings(connection)
@@ -39,12 +42,18 @@ extension Datastore {
     return findings
   }
 
-  private func treeFindings(_ connection: Connection) throws -> [IntegrityFinding] {
+  private func treeFindings(
+    _ connection: Connection, _ progress: (_ done: Int, _ total: Int) -> Void
+  ) throws -> [IntegrityFinding] {
+    let total = Int(try connection.scalar("SELECT count(*) FROM documents"))
+    var done = 0
     let statement = try connection.statement("SELECT id FROM documents ORDER BY id")
     defer { statement.reset() }
     var findings: [IntegrityFinding] = []
     while try statement.step() {
       let id = statement.text(0)
+      done += 1
+      if done % 1_000 == 0 || done == total { progress(done, total) }
       do {
         guard let tree = try RevisionTree(of: id, on: connection) else {
           findings.append(IntegrityFinding(.tree, documentID: id, "its id is no text that can be asked for"))

@@ -76,21 +76,45 @@ final class Cursor: @unchecked Sendable {
   }
 
   /// Gives the text of each result that has not been read to `body`.
-  func forEachText(_ body: (UnsafeRawBufferPointer) throws -> Void) throws {
+  func forEachText(
+    inlinesAttachments: Bool, _ body: (UnsafeRawBufferPointer) throws -> Void
+  ) throws {
     if isExhausted { return }
     try datastore.checkOpen()
-    let query = try running(.texts)
+    let query = try running(inlinesAttachments ? .documents : .texts)
+    let row = query.statement
     var passed = taken
     var buffer = TextBuffer()
     let projection = projection.isEverything ? nil : projection
     defer { taken = passed }
     while try query.step() {
       passed += 1
-      DocumentText.write(query.statement, projection: projection, to: &buffer)
-      try buffer.withBytes(body)
+      if inlinesAttachments {
+        DocumentText.write(
+          id: row.unsafeBytes(1), revision: row.unsafeBytes(2), body: row.unsafeBytes(3),
+          projection: projection, to: &buffer)
+        try withAttachmentsInlined(query, in: buffer, body)
+      } else {
+        DocumentText.write(
+          id: row.unsafeBytes(1), revision: row.unsafeBytes(2), body: row.unsafeBytes(0),
+          projection: projection, to: &buffer)
+        try buffer.withBytes(body)
+      }
       try datastore.checkOpen()
     }
     isExhausted = true
+  }
+
+  /// Lends a document's text with its attachments behind the last member.
+  private func withAttachmentsInlined(
+    _ query: RunningQuery, in text: borrowing TextBuffer, _ body: (UnsafeRawBufferPointer) throws -> Void
+  ) throws {
+    let attachments = try attachments(query, of: try RevisionID(stored: query.statement.text(2)))
+    guard !attachments.isEmpty else { return try text.withBytes(body) }
+    var whole = text.withBytes { Array($0.dropLast()) }
+    whole += Array(",\"_attachments\":".utf8) + JSONValue.object(try attachments.inlineJSON()).utf8Text
+    whole.append(UInt8(ascii: "}"))
+    try whole.withUnsafeBytes(body)
   }
 
   /// The running query with its next row, or `nil` after the last.
@@ -129,6 +153,7 @@ final class RunningQuery {
   let statement: Statement
   let output: QuerySQL.Output
   private let connection: Connection
+  private let usesIndex: Bool
   private var matches: [MatchObject] = []
 
   init(
@@ -136,6 +161,7 @@ final class RunningQuery {
   ) throws {
     self.output = output
     self.connection = connection
+    usesIndex = !plan.indexes.isEmpty
     let sql = QuerySQL(plan, output: output, lastSequence: snapshot.lastSequence)
     statement = try connection.statement(sql.text)
     for (index, parameter) in sql.parameters.enumerated() {
@@ -158,6 +184,7 @@ final class RunningQuery {
       if let failure = matches.lazy.compactMap(\.failure).first {
         throw QueryError.matchLimit(pattern: failure.match.pattern, documentID: try id(of: failure.document))
       }
+      if error.isCorrupt, usesIndex { throw DatastoreError.damagedIndexOrStore(error.message) }
       throw DatastoreError(error)
     }
   }

@@ -11,12 +11,12 @@ package import JSON
 /// array of the projected objects, the other elements left out.
 package struct Projection: Sendable, Hashable {
   /// The tree of wanted names: a name with nothing below it is wanted whole.
-  private indirect enum Node: Sendable, Hashable {
+  fileprivate indirect enum Node: Sendable, Hashable {
     case whole
     case members([Member])
   }
 
-  private struct Member: Sendable, Hashable {
+  fileprivate struct Member: Sendable, Hashable {
     let segment: FieldPath.Segment
     var node: Node
   }
@@ -78,18 +78,37 @@ package struct Projection: Sendable, Hashable {
       let projected = project(object, members)
       return projected.isEmpty ? nil : .object(projected)
     case .array(let elements):
-      var projected: [JSONValue] = []
-      for (position, element) in elements.enumerated() {
-        if let member = members.first(where: { $0.segment.position == position }) {
-          if let wanted = project(element, member.node) { projected.append(wanted) }
-        } else if case .object(let object) = element {
-          let wanted = project(object, members)
-          if !wanted.isEmpty { projected.append(.object(wanted)) }
-        }
+      let names = Node.members(members.filter { $0.segment.position == nil })
+      let projected = elements.enumerated().compactMap { position, element in
+        project(element, at: position, of: members, names: names)
       }
       return projected.isEmpty ? nil : .array(projected)
     default:
       return nil
     }
+  }
+
+  /// An element is wanted by its position; where it is an object, by the names too.
+  private static func project(
+    _ element: JSONValue, at position: Int, of members: [Member], names: Node
+  ) -> JSONValue? {
+    let picked = members.first { $0.segment.position == position }?.node
+    guard case .object = element else { return picked.flatMap { project(element, $0) } }
+    return project(element, picked.map { names.joined(with: $0) } ?? names)
+  }
+}
+
+extension Projection.Node {
+  /// What either of them wants.
+  fileprivate func joined(with other: Self) -> Self {
+    guard case .members(var members) = self, case .members(let others) = other else { return .whole }
+    for member in others {
+      if let known = members.firstIndex(where: { $0.segment == member.segment }) {
+        members[known].node = members[known].node.joined(with: member.node)
+      } else {
+        members.append(member)
+      }
+    }
+    return .members(members)
   }
 }

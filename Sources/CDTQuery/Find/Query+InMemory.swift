@@ -18,7 +18,7 @@ extension Query {
   public func find(
     in documents: [DocumentRevision], textIndex: IndexDefinition? = nil
   ) throws(QueryError) -> [DocumentRevision] {
-    guard !sort.isByScore else { throw .textWithoutIndex(store: nil) }
+    guard !sort.isByScore else { throw .scoreInMemory }
     let matcher = Matcher(selector.clause, text: try TextProgram.of(selector.clause, textIndex))
     var matches: [(key: OrderKey, document: DocumentRevision)] = []
     for document in documents {

@@ -36,7 +36,9 @@ package final class QueryReader: @unchecked Sendable {
     if let indexFile, !isAttached {
       self.indexFile = FileIdentity(indexFile)
       try connection.attach(path: indexFile, as: IndexFile.schema)
-      try connection.execute("PRAGMA \(IndexFile.schema).cache_size = -65536")
+      // The two share the 64 MB that a connection to the documents alone has.
+      try connection.execute("PRAGMA main.cache_size = -49152")
+      try connection.execute("PRAGMA \(IndexFile.schema).cache_size = -16384")
       isAttached = true
     }
     do {

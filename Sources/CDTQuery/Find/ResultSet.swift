@@ -53,9 +53,14 @@ public final class ResultSet: Sendable {
   ///
   /// The bytes are valid only within the call. Without a projection they are copied from the store as they are, with
   /// no value made of them, which is the fastest way to send results on.
-  public func forEachJSON(_ body: (UnsafeRawBufferPointer) throws -> Void) throws {
+  ///
+  /// - Parameter inliningAttachments: Whether a document that has attachments brings them as `_attachments`, as
+  ///   ``CDTDatastore/Attachments/inlineJSON()`` gives them.
+  public func forEachJSON(
+    inliningAttachments: Bool = false, _ body: (UnsafeRawBufferPointer) throws -> Void
+  ) throws {
     try state.withLock { cursor in
-      try cursor.forEachText(body)
+      try cursor.forEachText(inlinesAttachments: inliningAttachments, body)
     }
   }
 

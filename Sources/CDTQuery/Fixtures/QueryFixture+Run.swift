@@ -55,9 +55,8 @@ extension QueryFixture {
         continue
       }
       var recorded = answer.lines
-      if fixtureCase.golden == nil, fixtureCase.goldenLines.lowerBound < lines.count - 1 {
-        recorded.append("")
-      }
+      let next = fixtureCase.goldenLines.upperBound
+      if fixtureCase.golden == nil, next < lines.count - 1, !lines[next].isEmpty { recorded.append("") }
       lines.replaceSubrange(fixtureCase.goldenLines, with: recorded)
     }
     return lines.joined(separator: "\n")

@@ -53,8 +53,36 @@ extension Datastore {
     try mapped { try indexManager().rebuild(named: name) }
   }
 
+  /// Compares every index with the documents.
+  ///
+  /// ```swift
+  /// for finding in try store.checkIndexes(repair: true) { print(finding) }
+  /// ```
+  ///
+  /// An index must hold exactly the rows that its definition gives for the documents it is up to; a missing or damaged
+  /// file is a finding too. Of each index the first ten findings are told, and how many more there are.
+  ///
+  /// - Parameters:
+  ///   - repair: Whether what is found wrong is made anew from the documents.
+  ///   - progress: Learns how many documents of how many have been compared.
+  /// - Returns: What is not as it should be, or was not until it was repaired; nothing when all is well.
+  /// - Throws: ``DatastoreError`` when the documents can't be read, or another process is writing for too long.
+  /// - Complexity: O(*n* log *n*) in the number of documents, for each index.
+  ///
+  /// Source: `docs/cli.md`, Check.
+  public func checkIndexes(
+    repair: Bool = false, progress: (_ done: Int, _ total: Int) -> Void = { _, _ in }
+  ) throws -> [IntegrityFinding] {
+    try mapped {
+      let manager = try indexManager()
+      let check = try manager.check(progress)
+      if repair { try manager.repair(check) }
+      return check.findings
+    }
+  }
+
   /// Runs `body` with SQLite's errors turned into the datastore's.
-  private func mapped<R>(_ body: () throws -> R) throws -> R {
+  func mapped<R>(_ body: () throws -> R) throws -> R {
     do {
       return try body()
     } catch let error as SQLiteError {

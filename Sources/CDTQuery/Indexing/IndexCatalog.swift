@@ -81,7 +81,6 @@ extension IndexCatalog {
       "SELECT token FROM \(documents).sessions WHERE start <= ?1 ORDER BY start DESC LIMIT 1")
     // Left stepped, it would hold the connection's snapshots beyond the transaction.
     defer { statement.reset() }
-    defer { statement.reset() }
     try statement.bind(sequence, at: 1)
     return try statement.step() ? statement.text(0) : nil
   }

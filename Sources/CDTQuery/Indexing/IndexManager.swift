@@ -13,6 +13,9 @@ package final class IndexManager: DatastoreExtension {
 
   package let readers: ConnectionPool<QueryReader>
   private let writer = Mutex<IndexWriter?>(nil)
+  private let isClosed = Atomic(false)
+  /// How many builds are under way.
+  private let builds = Atomic(0)
   private let tail = Mutex(TailCost())
   private let datastore: DatastoreAccess
   private let definitions: DefinitionFile
@@ -34,6 +37,7 @@ package final class IndexManager: DatastoreExtension {
   // MARK: DatastoreExtension
 
   package func close() {
+    isClosed.store(true, ordering: .relaxed)
     readers.close()
     writer.withLock { writer in
       writer?.close()
@@ -44,7 +48,7 @@ package final class IndexManager: DatastoreExtension {
   package func didCommit(lastSequence: Int64) {
     // A long tail is caught up by the writer who made it, in sorted batches; a short one is left to the queries.
     guard tail.withLock({ $0.isLong(upTo: lastSequence) }), hasFile else { return }
-    try? catchUp()
+    catchUpUnlessBusy()
   }
 
   package func willCompact() throws {
@@ -78,8 +82,7 @@ package final class IndexManager: DatastoreExtension {
   package func noteTail(_ catalog: IndexCatalog, lastSequence: Int64) {
     guard let watermark = catalog.entries.map(\.watermark).min() else { return }
     let isDue = tail.withLock { $0.note(watermark: watermark, lastSequence: lastSequence) }
-    // Another process may be writing to the index; the tail is right as it is, so nothing is lost by leaving it.
-    if isDue { try? catchUp() }
+    if isDue { catchUpUnlessBusy() }
   }
 
   // MARK: Writing
@@ -87,6 +90,44 @@ package final class IndexManager: DatastoreExtension {
   package func catchUp() throws {
     let watermark = try withWriter { try $0.catchUp() }
     tail.withLock { $0.settle(at: watermark) }
+  }
+
+  /// Catches up, unless somebody is at it or it fails: neither who reads nor who writes documents waits for an index, as
+  /// a tail is right as it is.
+  private func catchUpUnlessBusy() {
+    guard builds.load(ordering: .relaxed) == 0 else { return }
+    let watermark = try? writer.withLockIfAvailable { try opened(&$0).catchUpUnlessBusy() }
+    if let watermark { tail.withLock { $0.settle(at: watermark) } }
+  }
+
+  /// Catches up and tells how far it is. What was taken in stays when it is told to stop.
+  ///
+  /// - Parameter goesOn: Learns how far it is, and says whether to go on.
+  func build(_ goesOn: (IndexProgress) -> Bool) throws {
+    builds.add(1, ordering: .relaxed)
+    defer { builds.subtract(1, ordering: .relaxed) }
+    let total = try documentsAhead()
+    var done = 0
+    while goesOn(IndexProgress(done: done, total: max(done, total))) {
+      let before = done
+      let step = try withWriter { writer in
+        try writer.step { met in
+          !isClosed.load(ordering: .relaxed)
+            && goesOn(IndexProgress(done: before + met, total: max(before + met, total)))
+        }
+      }
+      done += step.documents
+      guard step.isComplete else { continue }
+      tail.withLock { $0.settle(at: step.watermark) }
+      _ = goesOn(IndexProgress(done: done, total: done))
+      return
+    }
+  }
+
+  /// How many documents are above the lowest watermark of an index.
+  func documentsAhead() throws -> Int {
+    guard hasFile || definitions.exists else { return 0 }
+    return try withWriter { try $0.documentsAhead() }
   }
 
   package func listIndexes() throws -> [IndexInfo] {
@@ -101,6 +142,11 @@ package final class IndexManager: DatastoreExtension {
       _ = try writer.catchUp()
       return name
     }
+  }
+
+  /// Creates or confirms an index, and leaves it to be filled.
+  func declare(_ definition: IndexDefinition, isNamed: Bool) throws -> String {
+    try withWriter { writer in try lock.withLock { try confirm(definition, isNamed: isNamed, writer) } }
   }
 
   /// Creates an index unless it is there, and gives its name.
@@ -139,18 +185,46 @@ package final class IndexManager: DatastoreExtension {
 
   /// Empties every index, or the one named, and fills it again.
   package func rebuild(named name: String?) throws {
+    try empty(named: name)
+    try catchUp()
+  }
+
+  /// Empties every index, or the one named, and leaves it to be filled.
+  func empty(named name: String?) throws {
     try withWriter { writer in
       try lock.withLock {
         let catalog = try writer.catalog()
         if let name, catalog.entry(named: name) == nil {
           throw QueryError.unknownIndex(name, known: catalog.entries.map(\.definition.name), at: "name")
         }
-        for entry in catalog.entries where name == nil || entry.definition.name == name {
+        for entry in catalog.entries where name.map({ $0.hasSameBytes(as: entry.definition.name) }) ?? true {
           try writer.empty(entry)
         }
       }
-      _ = try writer.catchUp()
     }
+  }
+
+  // MARK: Checking
+
+  /// Compares the indexes with the documents.
+  func check(_ progress: (_ done: Int, _ total: Int) -> Void) throws -> IndexFileCheck {
+    let wanted = try definitions.load()
+    guard hasFile else {
+      return wanted.isEmpty ? IndexFileCheck() : IndexFileCheck(damaged: "the index file is missing")
+    }
+    let connection = try datastore.openReader()
+    defer { connection.close() }
+    return try IndexFileCheck(
+      path: path, storeID: datastore.storeID, connection: connection, definitions: wanted, progress: progress)
+  }
+
+  /// Makes anew what a check has found wrong.
+  func repair(_ check: IndexFileCheck) throws {
+    if check.isFileDamaged {
+      try writer.withLock { try remake(&$0, damaged: FileIdentity(path)) }
+      try catchUp()
+    }
+    for name in check.indexes { try rebuild(named: name) }
   }
 
   /// Runs `body` with the writer; a file that turns out to be damaged is made anew, once.
@@ -176,6 +250,7 @@ package final class IndexManager: DatastoreExtension {
   }
 
   private func opened(_ writer: inout IndexWriter?) throws -> IndexWriter {
+    if isClosed.load(ordering: .relaxed) { throw QueryError.resultSetClosed }
     if let writer, writer.hasFile(path) { return writer }
     writer?.close()
     writer = nil

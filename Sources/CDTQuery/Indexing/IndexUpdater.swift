@@ -22,6 +22,8 @@ struct IndexUpdater {
   struct Step {
     let watermark: Int64
     let isComplete: Bool
+    /// How many documents were taken in.
+    var documents = 0
   }
 
   /// A document as it is now; the bytes are those of the row being read.
@@ -37,23 +39,31 @@ struct IndexUpdater {
   }
 
   /// Takes in the next batch; it runs within the transaction that the caller began.
-  func step(catalog: IndexCatalog) throws -> Step {
+  ///
+  /// - Parameter goesOn: Asked now and then with how many documents have been met; when it says no, the batch ends there.
+  func step(catalog: IndexCatalog, goesOn: (_ met: Int) -> Bool = { _ in true }) throws -> Step {
     let last = try connection.scalar("SELECT max(sequence) FROM docs.documents")
     let behind = catalog.entries.filter { $0.watermark < last }
     guard let start = behind.map(\.watermark).min() else { return Step(watermark: last, isComplete: true) }
     var changes = try behind.map { try IndexChanges($0, on: connection) }
-    let reached = try collect(after: start, into: &changes) ?? last
+    let met = try collect(after: start, into: &changes, goesOn)
+    let reached = met.last ?? last
     // One that is further already must not be taken back: its rows would be met again above its watermark.
     for index in changes.indices where changes[index].watermark < reached {
       try changes[index].write(upTo: reached)
     }
-    return Step(watermark: reached, isComplete: reached == last)
+    return Step(watermark: reached, isComplete: reached == last, documents: met.count)
   }
+
+  /// How many documents are met between two questions whether to go on.
+  private static let interval = 1_000
 
   /// Meets documents until the batch is full.
   ///
-  /// - Returns: The sequence of the last one that was met, or `nil` when all were.
-  private func collect(after start: Int64, into changes: inout [IndexChanges]) throws -> Int64? {
+  /// - Returns: How many were met, and the sequence of the last one, or `nil` when all were.
+  private func collect(
+    after start: Int64, into changes: inout [IndexChanges], _ goesOn: (_ met: Int) -> Bool
+  ) throws -> (count: Int, last: Int64?) {
     let statement = try connection.statement(
       """
       SELECT sequence, number, id, deleted, leaves, body FROM docs.documents WHERE sequence > ?1 ORDER BY sequence
@@ -74,9 +84,10 @@ struct IndexUpdater {
         }
       }
       met += 1
-      if met == batch || changes.reduce(0, { $0 + $1.size }) > Self.batchSize { return sequence }
+      if met == batch || changes.reduce(0, { $0 + $1.size }) > Self.batchSize { return (met, sequence) }
+      if met % Self.interval == 0, !goesOn(met) { return (met, sequence) }
     }
-    return nil
+    return (met, nil)
   }
 
   private func take(_ document: Document, into changes: inout IndexChanges) throws {

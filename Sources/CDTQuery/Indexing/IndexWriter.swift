@@ -117,11 +117,13 @@ package final class IndexWriter: @unchecked Sendable {
     }
   }
 
+  /// Makes an index's table anew, as one whose pages are damaged can't be emptied.
   package func empty(_ entry: IndexCatalog.Entry) throws {
     try change {
       try connection.execute(
         """
-        DELETE FROM \(IndexFile.table(entry));
+        DROP TABLE \(IndexFile.table(entry));
+        \(IndexFile.tableCreation(number: entry.number, entry.definition));
         DELETE FROM apart WHERE index_number = \(entry.number);
         UPDATE indexes SET watermark = 0, session = NULL, multiple = 0, apart = 0 WHERE number = \(entry.number)
         """)
@@ -133,8 +135,29 @@ package final class IndexWriter: @unchecked Sendable {
   /// - Returns: The sequence up to which the indexes are complete.
   package func catchUp() throws -> Int64 {
     while true {
-      let step = try change { try updater.step(catalog: try catalog()) }
+      let step = try step()
       if step.isComplete { return step.watermark }
+    }
+  }
+
+  /// Catches up unless another process is writing to the file.
+  func catchUpUnlessBusy() throws -> Int64 {
+    let patience = try connection.scalar("PRAGMA busy_timeout")
+    try connection.execute("PRAGMA busy_timeout = 0")
+    defer { try? connection.execute("PRAGMA busy_timeout = \(patience)") }
+    return try catchUp()
+  }
+
+  /// Takes in the next documents, in one transaction.
+  func step(goesOn: (_ met: Int) -> Bool = { _ in true }) throws -> IndexUpdater.Step {
+    try change { try updater.step(catalog: try catalog(), goesOn: goesOn) }
+  }
+
+  /// How many documents are above the lowest watermark of an index.
+  func documentsAhead() throws -> Int {
+    try connection.transaction(.deferred) {
+      guard let watermark = try catalog().entries.map(\.watermark).min() else { return 0 }
+      return Int(try connection.scalar("SELECT count(*) FROM docs.documents WHERE sequence > \(watermark)"))
     }
   }
 

@@ -26,19 +26,23 @@ package struct Planner {
 
   /// - Throws: ``QueryError`` with the code `.unknownIndex` when the query wants an index that is not there.
   package func plan() throws(QueryError) -> QueryPlan {
-    if let name = query.useIndex {
+    let wanted = try query.useIndex.map { name throws(QueryError) in
       guard let entry = catalog.entry(named: name) else {
         throw .unknownIndex(name, known: catalog.entries.map(\.definition.name), at: "use_index")
       }
-      if entry.definition.type == .text {
-        guard let search = textAccess(in: conjuncts) else { throw .textIndexUnused(name, at: "use_index") }
-        return plan(.text(search), because: "the query asks for it")
-      }
-      return plan(.index(access(entry, for: conjuncts)), because: "the query asks for it")
+      return entry
+    }
+    if let wanted, wanted.definition.type == .text, !conjuncts.contains(where: \.isText) {
+      throw .textIndexUnused(wanted.definition.name, at: "use_index")
     }
     if case .never = query.selector.clause { return plan(.nothing, because: "") }
     if conjuncts.contains(where: \.isText), text?.root == nil { return plan(.nothing, because: "") }
+    if let wanted, wanted.definition.type == .json {
+      guard !query.sort.isByScore else { throw .scoreOfOtherIndex(wanted.definition.name, at: "use_index") }
+      return plan(.index(access(wanted, for: conjuncts)), because: "the query asks for it")
+    }
     let search = textAccess(in: conjuncts)
+    if let search, wanted != nil { return plan(.text(search), because: "the query asks for it") }
     if query.sort.isByScore, let search {
       return plan(.text(search), because: "the order goes by its scores")
     }

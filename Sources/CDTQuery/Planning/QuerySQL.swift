@@ -78,7 +78,7 @@ package struct QuerySQL {
   /// In the order in which the source gives them, which may be the order asked for.
   private mutating func streamedRows() -> String {
     let missed = missedParts()
-    if case .score = plan.order, output == .documents || output == .ids { return scoredRows(missed) }
+    if case .score = plan.order, givesDocuments || output == .ids { return scoredRows(missed) }
     guard !missed.isEmpty, case .index(let first, let count, _) = plan.order else {
       let parts = ([candidates()] + missed).map { "SELECT \(columns)\n  FROM \($0)" }
       return parts.joined(separator: "\nUNION ALL ") + ordering() + page()
@@ -92,10 +92,11 @@ package struct QuerySQL {
 
   /// By the scores of the text index. What is not in it yet has none, and comes last.
   private mutating func scoredRows(_ missed: [String]) -> String {
-    var parts = ["SELECT \(columns), f.rank\n  FROM \(candidates())"]
+    var rank = "1e999"
+    if case .text = plan.source { rank = "f.rank" }
+    var parts = ["SELECT \(columns), \(rank)\n  FROM \(candidates())"]
     for part in missed { parts.append("SELECT \(columns), 1e999\n  FROM \(part)") }
-    let rank = output == .documents ? 7 : 3
-    return parts.joined(separator: "\nUNION ALL ") + "\nORDER BY \(rank), 2" + page()
+    return parts.joined(separator: "\nUNION ALL ") + "\nORDER BY \(columnCount + 1), 2" + page()
   }
 
   /// The keys that an index would have for a document, as two columns a sorted field.
@@ -123,6 +124,16 @@ package struct QuerySQL {
     let sorted = parts.joined(separator: "\nUNION ALL ") + "\nORDER BY k, id" + page()
     guard givesDocuments else { return "SELECT sequence, id FROM (\(sorted))" }
     return "SELECT \(columns)\n  FROM (\(sorted)) s CROSS JOIN documents d ON d.sequence = s.sequence"
+  }
+
+  /// How many columns there are before those that rows are only ordered by.
+  private var columnCount: Int {
+    switch output {
+    case .documents: 6
+    case .texts: 3
+    case .ids: 2
+    case .count, .exists: 1
+    }
   }
 
   private var columns: String {
@@ -296,13 +307,8 @@ package struct QuerySQL {
 
   /// The order of several parts, by the key columns that follow the wanted ones, and then the id.
   private func mergedOrdering(_ count: Int) -> String {
-    let firstKey: Int
-    switch output {
-    case .documents: firstKey = 7
-    case .texts: firstKey = 4
-    case .ids: firstKey = 3
-    case .count, .exists: return ""
-    }
+    if output == .count || output == .exists { return "" }
+    let firstKey = columnCount + 1
     let keys = (0..<count).flatMap { field in
       let direction = plan.sort.fields[field].isDescending ? " DESC" : ""
       return ["\(firstKey + 2 * field)\(direction)", "\(firstKey + 2 * field + 1)\(direction)"]

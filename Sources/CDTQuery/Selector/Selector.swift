@@ -22,6 +22,7 @@ public struct Selector: Sendable, Hashable {
   /// - Throws: ``QueryError`` that names the offending clause, such as `$or[1].age.$mod`, and the remedy.
   /// - Complexity: O(*n*) in the size of the selector; patterns of `$regex` are compiled here.
   public init(_ json: JSONObject) throws(QueryError) {
+    try ValueCheck.check(json)
     var parser = SelectorParser()
     clause = try parser.parse(json)
   }

@@ -224,19 +224,19 @@ struct SelectorParser {
     return first?.isOperator ?? false
   }
 
-  /// Whether an element is asked by operators, not by a selector of its fields: `$and`, `$or` and `$nor` are
-  /// selectors, and `$not` is what it holds.
+  /// Whether an element is asked by operators, not by a selector of its fields. Names, `$and`, `$or` and `$nor` make a
+  /// selector, in which `$not` has its place; alone, `$not` is what it holds.
   private static func asksOfValue(_ object: JSONObject, at path: String) throws(QueryError) -> Bool {
     var object = object
-    while true {
-      guard let first = object.first(where: { _ in true }) else { return true }
-      if first.key == "$not", object.count == 1, case .object(let inner) = first.value {
-        object = inner
-        continue
-      }
-      if OperatorNames.combinations.contains(first.key) { return false }
-      return try holdsOperators(object, at: path)
-    }
+    while object.count == 1, case .object(let inner)? = object["$not"] { object = inner }
+    let isSelector = object.contains { isPartOfSelector($0.key) }
+    if isSelector, object.allSatisfy({ isPartOfSelector($0.key) || $0.key == "$not" }) { return false }
+    if object.isEmpty { return true }
+    return try holdsOperators(object, at: path)
+  }
+
+  private static func isPartOfSelector(_ key: String) -> Bool {
+    key.utf8.first != UInt8(ascii: "$") || OperatorNames.combinations.contains(key)
   }
 
   private mutating func enter(_ path: String) throws(QueryError) {

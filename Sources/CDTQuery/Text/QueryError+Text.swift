@@ -72,6 +72,18 @@ extension QueryError {
       "only a query that asks for \"$text\", and not under \"$or\", has scores; sort by a field")
   }
 
+  static func scoreOfOtherIndex(_ name: String, at path: String) -> QueryError {
+    QueryError(
+      .unknownIndex, at: path,
+      "the order by \"$text\" goes by the scores of the text index, which \"\(name)\" is not; leave it out")
+  }
+
+  static var scoreInMemory: QueryError {
+    QueryError(
+      .textSearch, at: "sort[0]",
+      "only a datastore's text index has scores, documents at hand have none; leave the sort out")
+  }
+
   static func invalidSearch(_ failure: TextSearch.Failure, at path: String) -> QueryError {
     let message =
       switch failure {

@@ -35,18 +35,22 @@ enum TextIndexTable {
       fields.indices.map { TextProgram.column($0, of: fields.count) } + ["id", "sequence", "rowid"]
     let statement = try connection.statement(
       "INSERT OR REPLACE INTO \(name(entry.number)) (\(columns.joined(separator: ", "))) VALUES (\(values))")
-    var size = 0
-    for (number, field) in fields.enumerated() {
-      let texts = TextContext.texts(of: field.fieldPath, in: body)
-      let text = Array(texts.joined(separator: [UInt8(ascii: "\n")]))
-      size += text.count
-      try statement.bind(text: text, at: number + 1)
-    }
-    try statement.bind(text: TextContext.searchable(id), at: fields.count + 1)
+    let texts = texts(of: entry.definition, id: id, body: body)
+    for (number, text) in texts.enumerated() { try statement.bind(text: text, at: number + 1) }
     try statement.bind(sequence, at: fields.count + 2)
     try statement.bind(document, at: fields.count + 3)
     try statement.run()
-    return size
+    return texts.reduce(0) { $0 + $1.count }
+  }
+
+  /// What is kept of a document: the text of each field, and that of its id.
+  static func texts(
+    of definition: IndexDefinition, id: UnsafeRawBufferPointer, body: JSONBytes
+  ) -> [[UInt8]] {
+    let fields = definition.fields.map { field in
+      Array(TextContext.texts(of: field.fieldPath, in: body).joined(separator: [UInt8(ascii: "\n")]))
+    }
+    return fields + [TextContext.searchable(id)]
   }
 
   /// Removes the words of a document.

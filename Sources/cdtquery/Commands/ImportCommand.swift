@@ -9,7 +9,8 @@ struct ImportCommand: ParsableCommand {
     abstract: "Bring documents into a store, which is created when it is missing.",
     discussion: """
       JSON Lines, a JSON array and CouchDB's {"docs": […]} are told apart by their content. The id is the document's \
-      _id, or its field that --id names, or it is made; _rev is ignored. Files are read as a stream. The first \
+      _id, or its field that --id names, or it is made; _rev is ignored. _attachments come with their \
+      data, as export --attachments and CouchDB write them. Files are read as a stream. The first \
       document that can't be taken ends the import, with its file, line and column: the batch that it stands in is \
       not written, those before it are.
 

@@ -14,11 +14,14 @@ struct IndexCommand: ParsableCommand {
       """,
     subcommands: [Create.self, List.self, Delete.self, Update.self, Rebuild.self])
 
-  struct Create: ParsableCommand {
+  struct Create: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "Create an index, or confirm it, and print its name.",
       discussion: """
         Only a last :asc or :desc is a direction, so that a field may have a colon in its name.
+
+        Others read and write meanwhile. Interrupted, what is built stays, and index update goes on from there. A bar \
+        shows how far it is, on a terminal.
 
         EXAMPLE
           $ cdtquery index create people/contacts pet.species age:desc
@@ -31,12 +34,14 @@ struct IndexCommand: ParsableCommand {
     @Option(help: "The type of index: json, for values in order, or text, for $text.") var type = IndexType
       .json
     @Option(help: "How a text index cuts words: simple, porter, unicode61 or trigram.") var tokenize: String?
+    @OptionGroup var progress: ProgressOptions
 
-    func run() throws {
-      let name = try store.open().ensureIndexed(
+    func run() async throws {
+      let build = try store.open().buildIndex(
         fields.map(DirectedField.spelled), name: name, type: type,
         settings: tokenize.map { ["tokenize": .string($0)] } ?? [:])
-      try Output.standard.line(name)
+      try await progress.follow(build)
+      try Output.standard.line(build.name ?? "")
     }
   }
 
@@ -76,7 +81,7 @@ struct IndexCommand: ParsableCommand {
     }
   }
 
-  struct Update: ParsableCommand {
+  struct Update: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "Bring every index up to the newest document.",
       discussion: """
@@ -87,13 +92,14 @@ struct IndexCommand: ParsableCommand {
         """)
 
     @Argument(help: "The store, DIRECTORY/NAME.") var store: StoreArgument
+    @OptionGroup var progress: ProgressOptions
 
-    func run() throws {
-      try store.open().updateAllIndexes()
+    func run() async throws {
+      try await progress.follow(try store.open().buildIndexes())
     }
   }
 
-  struct Rebuild: ParsableCommand {
+  struct Rebuild: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "Empty an index, or all of them, and fill it anew.",
       discussion: """
@@ -103,10 +109,23 @@ struct IndexCommand: ParsableCommand {
 
     @Argument(help: "The store, DIRECTORY/NAME.") var store: StoreArgument
     @Argument(help: "The index's name; every index when it is left out.") var name: String?
+    @OptionGroup var progress: ProgressOptions
 
-    func run() throws {
-      try store.open().rebuildIndexes(named: name)
+    func run() async throws {
+      try await progress.follow(try store.open().buildIndexesAnew(named: name))
     }
+  }
+}
+
+/// How a command that builds indexes tells how far it is.
+struct ProgressOptions: ParsableArguments {
+  @Flag(help: "Show no progress.") var quiet = false
+
+  /// Waits for the end of a build.
+  func follow(_ build: IndexBuild) async throws {
+    let bar = ProgressBar(noun: "documents", isQuiet: quiet)
+    defer { bar.clear() }
+    for try await progress in build where progress.total > 0 { bar.show(progress.done, of: progress.total) }
   }
 }
 

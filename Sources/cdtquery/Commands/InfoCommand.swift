@@ -10,7 +10,7 @@ struct InfoCommand: ParsableCommand {
     discussion: """
       EXAMPLE
         $ cdtquery info people/contacts
-        {"name":"contacts","documents":2,"sequence":2,"bytes":…,"indexes":[]}
+        {"name":"contacts","documents":2,"conflicts":0,"attachments":0,"sequence":2,…}
       """)
 
   @Argument(help: "The store, DIRECTORY/NAME.") var store: StoreArgument
@@ -20,6 +20,8 @@ struct InfoCommand: ParsableCommand {
     let info: JSONObject = [
       "name": .string(datastore.name),
       "documents": .int(Int64(try datastore.documentCount)),
+      "conflicts": .int(Int64(try datastore.conflictedDocumentIDs().count)),
+      "attachments": .int(Int64(try datastore.attachmentCount)),
       "sequence": .int(try datastore.lastSequence),
       "bytes": .int(try datastore.sizeOnDisk()),
       "indexes": .array(try datastore.listIndexes().map { .string($0.name) }),

@@ -32,16 +32,11 @@ struct PutCommand: ParsableCommand {
   }
 
   func run() throws {
-    var body = try Self.body(try TextArgument.read(idAndBody[idAndBody.count - 1]))
-    var id = try Self.take("_id", from: &body)
-    if idAndBody.count == 2 {
-      guard id == nil || id.map({ Array($0.utf8) }) == Array(idAndBody[0].utf8) else {
-        throw ToolError(.usage, "the id given and the body's _id differ; give one of them")
-      }
-      id = idAndBody[0]
-    }
-    let parent = try Self.take("_rev", from: &body)
-    try Output.standard.line(try save(body, id: id, parent: revision ?? parent).json.text)
+    let document = try DocumentArgument(try TextArgument.read(idAndBody[idAndBody.count - 1]))
+    if idAndBody.count == 2 { try document.check(id: idAndBody[0]) }
+    let id = idAndBody.count == 2 ? idAndBody[0] : document.id
+    let saved = try save(document.body, id: id, parent: revision ?? document.revision)
+    try Output.standard.line(saved.json.text)
   }
 
   private func save(_ body: JSONObject, id: String?, parent: String?) throws -> DocumentRevision {
@@ -57,19 +52,5 @@ struct PutCommand: ParsableCommand {
         .data,
         "document \(JSONValue.string(id ?? "").text) exists; to replace it, give its revision with --rev")
     }
-  }
-
-  private static func body(_ text: String) throws -> JSONObject {
-    do {
-      return try JSONObject(parsing: text)
-    } catch {
-      throw ToolError(.data, "the body is not a JSON object: \(error)")
-    }
-  }
-
-  private static func take(_ key: String, from body: inout JSONObject) throws -> String? {
-    guard let value = body.removeValue(forKey: key) else { return nil }
-    guard let text = value.stringValue else { throw ToolError(.data, "\(key) must be a string") }
-    return text
   }
 }

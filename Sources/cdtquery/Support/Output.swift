@@ -46,6 +46,15 @@ final class Output: Sendable {
     if isFull { try flush() }
   }
 
+  /// Writes bytes as they are.
+  func write(_ bytes: UnsafeRawBufferPointer) throws(Failure) {
+    let isFull = buffer.withLock { buffer in
+      buffer.append(contentsOf: bytes)
+      return buffer.count >= Self.capacity
+    }
+    if isFull { try flush() }
+  }
+
   func flush() throws(Failure) {
     let bytes = buffer.withLock { buffer in
       defer { buffer.removeAll(keepingCapacity: true) }

@@ -10,7 +10,7 @@ final class ProgressBar: Sendable {
   private let noun: String
   private let start = ContinuousClock.now
   private let lastShown = Mutex<ContinuousClock.Instant?>(nil)
-  private let isShown = Message.isTerminal
+  private let isShown: Bool
 
   private static let interval = Duration.milliseconds(100)
   private static let width = 30
@@ -18,12 +18,23 @@ final class ProgressBar: Sendable {
   /// - Parameters:
   ///   - total: What `done` rises to, or `nil` when it is not known.
   ///   - noun: What is counted.
-  init(total: Int64?, noun: String) {
+  ///   - isQuiet: Whether nothing is shown on a terminal either.
+  init(total: Int64? = nil, noun: String, isQuiet: Bool = false) {
     self.total = total
     self.noun = noun
+    isShown = Message.isTerminal && !isQuiet
   }
 
   func show(count: Int, done: Int64) {
+    show(count: count, done: done, of: total)
+  }
+
+  /// Shows how many of how many are done.
+  func show(_ done: Int, of total: Int) {
+    show(count: done, done: Int64(done), of: Int64(total))
+  }
+
+  private func show(count: Int, done: Int64, of total: Int64?) {
     guard isShown else { return }
     let now = ContinuousClock.now
     let isDue = lastShown.withLock { last in
@@ -31,7 +42,7 @@ final class ProgressBar: Sendable {
       last = now
       return true
     }
-    if isDue { Message.raw("\r\u{1B}[K" + line(count: count, done: done, elapsed: now - start)) }
+    if isDue { Message.raw("\r\u{1B}[K" + line(count: count, done: done, of: total, elapsed: now - start)) }
   }
 
   /// Clears the line, if there is one; the next progress shows again at once.
@@ -43,7 +54,7 @@ final class ProgressBar: Sendable {
     if wasShown { Message.raw("\r\u{1B}[K") }
   }
 
-  func line(count: Int, done: Int64, elapsed: Duration) -> String {
+  private func line(count: Int, done: Int64, of total: Int64?, elapsed: Duration) -> String {
     let seconds = max(elapsed / .seconds(1), 0.001)
     let rate = "\(count) \(noun), \(Int(Double(count) / seconds))/s"
     guard let total, total > 0 else { return rate }

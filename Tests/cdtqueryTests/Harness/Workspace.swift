@@ -1,5 +1,7 @@
+import CDTDatastore
 import FoundationEssentials
 import Glibc
+import JSON
 
 /// A temporary directory to run the tool in. It goes when the workspace does.
 final class Workspace {
@@ -28,6 +30,23 @@ final class Workspace {
 
     """
 
+  /// Makes a store `team/tasks` with a document "milk" to which two people have written at the same time, as a replicator
+  /// leaves it.
+  func makeConflict() throws {
+    let manager = try DatastoreManager(directory: path("team"))
+    defer { manager.closeDatastore(named: "tasks") }
+    let store = try manager.datastore(named: "tasks")
+    let branches: [(leaf: RevisionID, body: JSONObject)] = [
+      (RevisionID(generation: 2, suffix: "aaa"), ["litres": 1, "organic": true]),
+      (RevisionID(generation: 2, suffix: "bbb"), ["litres": 2]),
+    ]
+    for (leaf, body) in branches {
+      try store.forceInsert(
+        DocumentRevision(id: "milk", revision: leaf, body: body),
+        history: [leaf, RevisionID(generation: 1, suffix: "967a00dff5e02add41819138abb3284d")])
+    }
+  }
+
   struct Result {
     let ending: Program.Ending
     let output: String
@@ -47,11 +66,13 @@ final class Workspace {
   }
 
   /// Runs a line of shell to its end.
+  @discardableResult
   func shell(_ command: String, mergesErrors: Bool = false) throws -> Result {
     try run("/bin/bash", ["-c", (mergesErrors ? "exec 2>&1\n" : "") + command])
   }
 
   /// - Parameter output: Where standard output goes, when not to the result.
+  @discardableResult
   func run(
     _ program: String, _ arguments: [String], input: [UInt8]? = nil, _ environment: [String: String] = [:],
     output: String? = nil

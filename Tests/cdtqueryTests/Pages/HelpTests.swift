@@ -48,6 +48,7 @@ import Testing
       #expect(!page.examples.isEmpty, "\(page.name)")
       #expect(page.examples.contains { $0.command.contains(page.name) }, "\(page.name)")
       let space = try Workspace()
+      try space.makeConflict()
       for example in (page.path.isEmpty ? [] : preparation) + page.examples {
         let result = try space.shell(example.command, mergesErrors: true)
         #expect(result.status == 0, "\(page.name): \(example.command): \(result.output)")

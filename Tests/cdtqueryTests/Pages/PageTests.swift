@@ -76,6 +76,7 @@ import Testing
 
   @Test(arguments: pages) func `examples of shell commands do what they show`(_ page: Page) throws {
     let space = try Workspace()
+    try space.makeConflict()
     let examples = page.blocks(in: "sh").flatMap(Examples.read)
     for example in examples {
       let result = try space.shell(example.command, mergesErrors: true)

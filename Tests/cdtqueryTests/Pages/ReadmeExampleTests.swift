@@ -31,6 +31,17 @@ import Testing
     #expect(statements.count > 5 && isHere)
   }
 
+  @Test func `the products that the README tells to depend on are there`() throws {
+    let manifest = PageTests.Page(name: "Package.swift").lines
+    let named = PageTests.Page(name: "README.md").lines.compactMap { line in
+      line.firstMatch(of: #/\.product\(name: "(\w+)", package:/#).map { String($0.1) }
+    }
+    #expect(named == ["CDTDatastore", "CDTQuery"])
+    for name in named + ["CloudantSync"] {
+      #expect(manifest.contains { $0.contains(".library(name: \"\(name)\"") }, "\(name)")
+    }
+  }
+
   private static func trimmed(_ line: Substring) -> String {
     String(line.drop { $0 == " " })
   }

@@ -69,12 +69,21 @@ import Testing
     (store: "/", status: 64, error: "The value '/' is invalid for '<store>'"),
   ]
 
-  @Test(arguments: refused, ["find", "count", "info", "export", "get", "drop", "index list"])
+  @Test(
+    arguments: refused,
+    [
+      "find", "count", "info", "export", "get", "drop", "index list", "index create", "changes", "conflicts",
+      "resolve", "attachment list", "compact", "check",
+    ])
   func `a store that is not there is refused by every command`(
     _ c: (store: String, status: Int32, error: String), _ command: String
   ) throws {
     let space = try Workspace(Workspace.people)
-    let rest = ["find": ["{}"], "get": ["mike"], "drop": ["--yes"]][command] ?? []
+    let rest =
+      [
+        "find": ["{}"], "get": ["mike"], "drop": ["--yes"], "index create": ["age"],
+        "resolve": ["mike", "--pick", "1-a"], "attachment list": ["mike"],
+      ][command] ?? []
     let result = try space.run(
       Built.cdtquery, command.split(separator: " ").map(String.init) + [c.store] + rest)
     #expect(result.errors.split(separator: "\n").first.map(String.init) == "cdtquery: \(c.error)")

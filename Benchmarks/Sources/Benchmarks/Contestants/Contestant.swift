@@ -1,7 +1,10 @@
 /// A store that does the workload: ours, or the yardstick.
-protocol Contestant: AnyObject {
+protocol Contestant: AnyObject, Sendable {
   /// Opens the store in a directory of its own, which is there.
   init(directory: String) throws
+
+  /// What another thread uses to work on the same store: ours is for all threads, a connection of SQLite's for one.
+  func forAnotherThread() throws -> Self
 
   /// Saves documents that are not there yet, 1,000 to a transaction.
   ///

@@ -14,6 +14,8 @@ final class Ours: Contestant {
     store = try manager.datastore(named: Self.name)
   }
 
+  func forAnotherThread() -> Ours { self }
+
   func close() {
     manager.closeDatastore(named: Self.name)
   }

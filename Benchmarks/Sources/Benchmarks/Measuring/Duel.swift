@@ -5,7 +5,7 @@ struct Duel {
   private let rounds: Int
   private let scratch: Scratch
   private let file: String
-  private(set) var run: Report.Run
+  private(set) var run: ComparisonReport.Run
 
   init(_ workload: Workload, wanted: Set<Operation>, rounds: Int, scratch: Scratch) throws {
     self.workload = workload
@@ -13,7 +13,7 @@ struct Duel {
     self.rounds = rounds
     self.scratch = scratch
     file = try scratch.write(workload.documents.text, "docs.jsonl")
-    run = Report.Run(documents: workload.documents.count, bytes: workload.documents.text.count)
+    run = ComparisonReport.Run(documents: workload.documents.count, bytes: workload.documents.text.count)
   }
 
   mutating func go() throws {
@@ -46,7 +46,7 @@ struct Duel {
   ) {
     guard wanted.contains(operation) else { return }
     run.operations.append(
-      Report.Row(operation, results: results, ours: timings.ours, yardstick: timings.yardstick))
+      ComparisonReport.Row(operation, results: results, ours: timings.ours, yardstick: timings.yardstick))
   }
 
   // MARK: Building
@@ -71,7 +71,7 @@ struct Duel {
     note(.load, results: workload.documents.count, loads)
     note(.index, indexes)
     if wanted.contains(.disk) {
-      run.disk = Report.Disk(
+      run.disk = ComparisonReport.Disk(
         ours: try Scratch.size(of: directory("ours")), yardstick: try Scratch.size(of: directory("yardstick"))
       )
     }

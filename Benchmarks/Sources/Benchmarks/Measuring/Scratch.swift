@@ -29,15 +29,24 @@ struct Scratch {
     try FileManager.default.removeItem(atPath: path)
   }
 
+  static func size(ofFile path: String) throws -> Int {
+    var status = stat()
+    guard lstat(path, &status) == 0 else { throw BenchError("\(path) can't be looked at") }
+    return Int(status.st_size)
+  }
+
   /// The bytes of every file below a directory.
   static func size(of directory: String) throws -> Int {
     var total = 0
     for name in try FileManager.default.contentsOfDirectory(atPath: directory) {
       let path = "\(directory)/\(name)"
-      var status = stat()
-      guard lstat(path, &status) == 0 else { throw BenchError("\(path) can't be looked at") }
-      total += status.st_mode & S_IFMT == S_IFDIR ? try size(of: path) : Int(status.st_size)
+      total += isDirectory(path) ? try size(of: path) : try size(ofFile: path)
     }
     return total
+  }
+
+  private static func isDirectory(_ path: String) -> Bool {
+    var status = stat()
+    return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
   }
 }

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Glibc
 
 /// Writes the workload as files, for checking it, or for measuring something else with it.
 enum DataFiles {
@@ -21,5 +22,24 @@ enum DataFiles {
     try write(parameters.tags.map { [$0] }, "q5.tsv")
     try write(parameters.commented.map { ["\($0.score)", $0.word] }, "q6.tsv")
     try write(parameters.namedOrSpecies.map { [$0.name, "\($0.age)", $0.species] }, "q7.tsv")
+  }
+
+  /// Writes documents one after another, so that little of them is in memory at a time.
+  ///
+  /// - Parameter bytes: How long the file is to be; the last document goes beyond it.
+  /// - Returns: How many documents there are.
+  static func writeDocuments(of bytes: Int, to path: String) throws -> Int {
+    guard let file = fopen(path, "w") else { throw BenchError("\(path) can't be written") }
+    let vocabulary = Vocabulary()
+    var random = LCG(seed: 1_000_003)
+    var (count, written) = (0, 0)
+    while written < bytes {
+      count += 1
+      let line = BenchDocument(number: count, vocabulary, from: &random).json + "\n"
+      fputs(line, file)
+      written += line.utf8.count
+    }
+    guard fclose(file) == 0 else { throw BenchError("\(path) can't be written") }
+    return count
   }
 }

@@ -66,7 +66,7 @@ enum Oracle {
     switch value {
     case .object(let object): return object[name].map { reach(rest, $0) } ?? []
     case .array(let elements):
-      if let position = Int(name), position >= 0, String(position) == name {
+      if let position = position(name) {
         return position < elements.count ? reach(rest, elements[position]) : []
       }
       return elements.filter { $0.objectValue != nil }.flatMap { reach(path, $0) }
@@ -120,6 +120,8 @@ enum Oracle {
       if pattern.hasPrefix("^") { return bytes.starts(with: Array(pattern.utf8).dropFirst()) }
       let wanted = Array(pattern.utf8)
       return bytes.indices.contains { bytes[$0...].starts(with: wanted) } || wanted.isEmpty
+    case "$keyMapMatch":
+      return (value.objectValue ?? [:]).contains { element(argument, .string($0.key)) }
     case "$elemMatch": return (value.arrayValue ?? []).contains { element(argument, $0) }
     case "$allMatch":
       let elements = value.arrayValue ?? []
@@ -130,19 +132,28 @@ enum Oracle {
 
   private static func element(_ argument: JSONValue, _ value: JSONValue) -> Bool {
     guard case .object(let object) = argument else { return false }
-    let first = object.first(where: { _ in true })?.key ?? ""
-    if !first.hasPrefix("$") || ["$and", "$or", "$nor"].contains(first) {
-      return value.objectValue != nil && holds(object, value)
-    }
+    if isSelector(object) { return value.objectValue != nil && holds(object, value) }
     for (name, argument) in object {
       switch name {
       case "$ne": if value == argument { return false }
+      case "$nin": if one("$in", argument, value) { return false }
+      case "$all":
+        let members = argument.arrayValue ?? []
+        if members.isEmpty || !members.allSatisfy({ $0 == value }) { return false }
       case "$exists": if argument != true { return false }
-      case "$not": if element(argument, value) { return false }
+      case "$gt" where argument == .null: if value == .null { return false }
+      case "$gte" where argument == .null: break
+      case "$not": if argument == [:] || element(argument, value) { return false }
       default: if !one(name, argument, value) { return false }
       }
     }
     return true
+  }
+
+  /// Whether an element is asked for its fields: by names and combinations, or by `$not` alone around those.
+  private static func isSelector(_ object: JSONObject) -> Bool {
+    if object.count == 1, let inner = object["$not"]?.objectValue { return isSelector(inner) }
+    return object.contains { !$0.key.hasPrefix("$") || ["$and", "$or", "$nor"].contains($0.key) }
   }
 
   private static func range(_ name: String, _ argument: JSONValue, _ value: JSONValue) -> Bool {
@@ -182,5 +193,37 @@ enum Oracle {
     whole["_id"] = .string(id)
     let values = reach(segments(path), .object(whole)).flatMap { $0.arrayValue ?? [$0] }
     return (isDescending ? values.max() : values.min()) ?? .null
+  }
+
+  // MARK: Projection
+
+  /// What of a body its fields leave: members by name, elements by position, names in every element that is an object.
+  static func project(_ paths: [String], _ body: JSONObject) -> JSONObject {
+    keep(paths.map(segments), .object(body))?.objectValue ?? [:]
+  }
+
+  private static func keep(_ paths: [[String]], _ value: JSONValue) -> JSONValue? {
+    if paths.contains([]) { return value }
+    switch value {
+    case .object(let object):
+      let kept = object.compactMap { member in
+        let inner = paths.filter { $0[0].hasSameBytes(as: member.key) }.map { Array($0.dropFirst()) }
+        return keep(inner, member.value).map { (member.key, $0) }
+      }
+      return kept.isEmpty ? nil : .object(JSONObject(kept))
+    case .array(let elements):
+      let kept = elements.enumerated().compactMap { position, element in
+        let picked = paths.filter { self.position($0[0]) == position }.map { Array($0.dropFirst()) }
+        let names = element.objectValue == nil ? [] : paths.filter { self.position($0[0]) == nil }
+        return keep(picked + names, element)
+      }
+      return kept.isEmpty ? nil : .array(kept)
+    default: return nil
+    }
+  }
+
+  private static func position(_ segment: String) -> Int? {
+    guard let position = Int(segment), position >= 0, String(position) == segment else { return nil }
+    return position
   }
 }

@@ -1,8 +1,10 @@
-/// What the benchmark found, as it is written to a file.
-struct Report: Codable {
+/// Ours and the yardstick on the whole workload.
+struct ComparisonReport: Measured {
   let machine: Machine
   let rounds: Int
   var runs: [Run] = []
+
+  var tables: [MarkdownTable] { runs.map(\.table) }
 
   struct Run: Codable {
     let documents: Int
@@ -29,8 +31,8 @@ struct Report: Codable {
       self.results = results
       self.ours = Figures(ours)
       self.yardstick = Figures(yardstick)
-      processorRatio = Report.ratio(self.ours.processor.median, self.yardstick.processor.median)
-      wallRatio = Report.ratio(self.ours.wall.median, self.yardstick.wall.median)
+      processorRatio = ComparisonReport.ratio(self.ours.processor.median, self.yardstick.processor.median)
+      wallRatio = ComparisonReport.ratio(self.ours.wall.median, self.yardstick.wall.median)
     }
   }
 
@@ -43,12 +45,35 @@ struct Report: Codable {
     init(ours: Int, yardstick: Int) {
       self.ours = ours
       self.yardstick = yardstick
-      ratio = Report.ratio(ours, yardstick)
+      ratio = ComparisonReport.ratio(ours, yardstick)
     }
   }
 
   /// A ratio to three digits after the point.
   private static func ratio(_ ours: Int, _ yardstick: Int) -> Double {
     (Double(ours) / Double(max(1, yardstick)) * 1_000).rounded() / 1_000
+  }
+}
+
+extension ComparisonReport.Run {
+  var table: MarkdownTable {
+    var table = MarkdownTable(
+      "\(Spelling.count(documents)) documents",
+      columns: ["", "ours, cpu", "yardstick, cpu", "ratio", "ours, wall", "yardstick, wall", "ratio"])
+    for row in operations {
+      table.append([
+        row.operation.rawValue,
+        Spelling.time(row.ours.processor), Spelling.time(row.yardstick.processor),
+        Spelling.number(row.processorRatio),
+        Spelling.time(row.ours.wall), Spelling.time(row.yardstick.wall), Spelling.number(row.wallRatio),
+      ])
+    }
+    if let disk {
+      table.append([
+        "disk", "", "", "",
+        Spelling.size(disk.ours), Spelling.size(disk.yardstick), Spelling.number(disk.ratio),
+      ])
+    }
+    return table
   }
 }

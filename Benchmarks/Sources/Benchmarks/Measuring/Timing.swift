@@ -1,5 +1,3 @@
-import Glibc
-
 /// What some work took, in nanoseconds.
 struct Timing {
   /// Time of every thread of the process on a processor.
@@ -9,18 +7,12 @@ struct Timing {
 
   /// Runs `body` and gives what one of its `count` parts took on average.
   static func of(count: Int = 1, _ body: () throws -> Void) rethrows -> Timing {
-    let wall = now(CLOCK_MONOTONIC)
-    let processor = now(CLOCK_PROCESS_CPUTIME_ID)
+    let wall = Clock.monotonic.now
+    let processor = Clock.process.now
     try body()
-    let processorTime = now(CLOCK_PROCESS_CPUTIME_ID) - processor
+    let processorTime = Clock.process.now - processor
     return Timing(
       processor: Double(processorTime) / Double(count),
-      wall: Double(now(CLOCK_MONOTONIC) - wall) / Double(count))
-  }
-
-  private static func now(_ clock: clockid_t) -> Int64 {
-    var time = timespec()
-    clock_gettime(clock, &time)
-    return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
+      wall: Double(Clock.monotonic.now - wall) / Double(count))
   }
 }

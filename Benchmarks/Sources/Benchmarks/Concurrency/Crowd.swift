@@ -1,0 +1,94 @@
+/// A store with readers and a writer at full speed.
+final class Crowd<Store: Contestant> {
+  private let workload: Workload
+  private let requests: [Request]
+  private let store: Store
+
+  init(_ name: String, _ scratch: Scratch, _ workload: Workload, _ file: String) throws {
+    self.workload = workload
+    requests = workload.parameters.requests(of: .q1)
+    store = try Store(directory: scratch.directory(name))
+    try store.load(workload.documents, file: file)
+    try store.createIndexes()
+    try store.settle()
+  }
+
+  func close() throws {
+    try store.close()
+  }
+
+  /// Readers alone, the writer alone, and all of them.
+  func round(_ round: Int, readers: Int, seconds: Double) throws -> ConcurrencyReport.Round {
+    try ConcurrencyReport.Round(
+      readersAlone: sum(run(readers: readers, writers: 0, seconds, round)[...]),
+      writerAlone: sum(run(readers: 0, writers: 1, seconds, round)[...]),
+      together: {
+        let work = try run(readers: readers, writers: 1, seconds, round)
+        return (sum(work.dropLast()), sum(work.suffix(1)))
+      }())
+  }
+
+  private func sum(_ parts: ArraySlice<Work>) -> Work { parts.reduce(Work(), +) }
+
+  private func run(readers: Int, writers: Int, _ seconds: Double, _ round: Int) throws -> [Work] {
+    // Time for every connection to be open, and every thread to be there.
+    let start = Clock.monotonic.now + 100_000_000
+    let end = start + Int64(seconds * 1e9)
+    let (requests, updates) = (requests, workload.updates)
+    let stores = try (0..<readers + writers).map { _ in try store.forAnotherThread() }
+    defer { for other in stores where other !== store { try? other.close() } }
+    let threads = try stores.enumerated().map { number, store in
+      try WorkerThread {
+        if number < readers {
+          // Each begins elsewhere, so that they do not walk in step.
+          return try Self.read(requests, from: number * 71, store, start, end)
+        }
+        return try Self.write(updates, from: round * 331, store, start, end)
+      }
+    }
+    return try threads.map { try $0.join() }
+  }
+
+  private static func read(
+    _ requests: [Request], from first: Int, _ store: Store, _ start: Int64, _ end: Int64
+  ) throws -> Work {
+    var checksum = Checksum()
+    return try Work.during(start, end) { number in
+      try store.answer(requests[(first + number) % requests.count]) { checksum.take($0) }
+    }
+  }
+
+  private static func write(
+    _ updates: JSONLines, from first: Int, _ store: Store, _ start: Int64, _ end: Int64
+  ) throws -> Work {
+    try Work.during(start, end) { number in
+      let position = (first + number) % updates.count
+      try store.replace(position..<position + 1, of: updates)
+    }
+  }
+}
+
+/// How often something was done, and the processor time of the thread that did it.
+struct Work: Codable, Sendable {
+  var count = 0
+  var processorNanoseconds = 0
+
+  static func + (left: Work, right: Work) -> Work {
+    Work(
+      count: left.count + right.count,
+      processorNanoseconds: left.processorNanoseconds + right.processorNanoseconds)
+  }
+
+  /// Does something from one time to another.
+  static func during(_ start: Int64, _ end: Int64, _ body: (_ number: Int) throws -> Void) rethrows -> Work {
+    Clock.monotonic.sleep(until: start)
+    let processor = Clock.thread.now
+    var work = Work()
+    while Clock.monotonic.now < end {
+      try body(work.count)
+      work.count += 1
+    }
+    work.processorNanoseconds = Int(Clock.thread.now - processor)
+    return work
+  }
+}

@@ -1,0 +1,54 @@
+import Glibc
+
+/// A program that is run as a user runs it, as a process of its own.
+struct Program {
+  let path: String
+
+  /// What a run of a program took.
+  struct Cost {
+    let timing: Timing
+    /// The most memory that was resident at once.
+    ///
+    /// Linux counts what this process held when it started the other one, so it must be small itself: the file of a
+    /// gigabyte is written piece by piece for this reason.
+    let peakBytes: Int
+  }
+
+  init(_ path: String) throws {
+    guard access(path, X_OK) == 0 else { throw BenchError("\(path) is no program; build it first") }
+    self.path = path
+  }
+
+  /// A program found by its name, if it is installed.
+  static func installed(_ name: String) -> Program? {
+    ["/usr/bin", "/usr/local/bin", "/bin"].lazy.compactMap { try? Program("\($0)/\(name)") }.first
+  }
+
+  /// Runs the program to its end, its output in a file.
+  func run(_ arguments: [String], output: String) throws -> Cost {
+    var actions = posix_spawn_file_actions_t()
+    posix_spawn_file_actions_init(&actions)
+    defer { posix_spawn_file_actions_destroy(&actions) }
+    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+    posix_spawn_file_actions_addopen(&actions, 1, output, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
+    var words = ([path] + arguments).map { strdup($0) } + [nil]
+    defer { for word in words { free(word) } }
+    var child = pid_t()
+    let start = Clock.monotonic.now
+    guard posix_spawn(&child, path, &actions, nil, &words, environ) == 0 else {
+      throw BenchError("\(path) can't be started")
+    }
+    var (status, usage) = (Int32(), rusage())
+    guard wait4(child, &status, 0, &usage) == child, status == 0 else {
+      throw BenchError("\(path) \(arguments.joined(separator: " ")) ended with status \(status)")
+    }
+    let wall = Clock.monotonic.now - start
+    let processor = Self.nanoseconds(usage.ru_utime) + Self.nanoseconds(usage.ru_stime)
+    return Cost(
+      timing: Timing(processor: processor, wall: Double(wall)), peakBytes: Int(usage.ru_maxrss) * 1_024)
+  }
+
+  private static func nanoseconds(_ time: timeval) -> Double {
+    Double(time.tv_sec) * 1e9 + Double(time.tv_usec) * 1e3
+  }
+}

@@ -1,0 +1,35 @@
+import JSON
+
+/// Refuses what no JSON text can hold, which a selector made in code can: numbers that are infinite or none at all, and
+/// values without end.
+enum ValueCheck {
+  static func check(_ selector: JSONObject) throws(QueryError) {
+    guard let (fault, keys) = fault(in: .object(selector), depth: 1) else { return }
+    // The way to what is too deep is too long to tell.
+    let path = keys.reversed().reduce("") { path, key in
+      key.hasPrefix("[") ? path + key : SelectorParser.join(path, key)
+    }
+    throw fault == .depth ? .valueTooDeep(at: keys.last ?? "") : .notANumber(at: path)
+  }
+
+  private enum Fault {
+    case number, depth
+  }
+
+  /// What is wrong, and the way to it from the inside out.
+  private static func fault(in value: JSONValue, depth: Int) -> (Fault, keys: [String])? {
+    if case .double(let double) = value { return double.isFinite ? nil : (.number, []) }
+    switch value {
+    case .array, .object:
+      guard depth <= JSONParsingOptions().maximumDepth else { return (.depth, []) }
+    default: return nil
+    }
+    for (number, element) in (value.arrayValue ?? []).enumerated() {
+      if let (fault, keys) = fault(in: element, depth: depth + 1) { return (fault, keys + ["[\(number)]"]) }
+    }
+    for (key, member) in value.objectValue ?? [:] {
+      if let (fault, keys) = fault(in: member, depth: depth + 1) { return (fault, keys + [key]) }
+    }
+    return nil
+  }
+}

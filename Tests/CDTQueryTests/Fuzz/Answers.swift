@@ -1,0 +1,164 @@
+import CDTDatastore
+import CDTQuery
+import JSON
+
+/// What a query must give: a function of documents, which the tests of the fuzzer replace by a wrong one.
+typealias Reference = @Sendable (Query, [DocumentRevision], IndexDefinition?) throws -> [DocumentRevision]
+
+/// A way of answering a query that disagrees with the matcher.
+struct Disagreement: Error, CustomStringConvertible {
+  let way: String
+  let expected: [String]
+  let given: [String]
+
+  var description: String {
+    "\(way)\n  expected \(Self.list(expected))\n  given    \(Self.list(given))"
+  }
+
+  private static func list(_ items: [String]) -> String {
+    items.isEmpty ? "nothing" : items.joined(separator: " ")
+  }
+}
+
+extension World {
+  /// Puts a request to the matcher and to every way of answering it, and compares documents, order, ids, count and
+  /// existence.
+  func check(_ request: JSONObject, against reference: Reference) throws {
+    guard let query = try? Query(request: request) else { return }
+    let expected: Expectation
+    do {
+      expected = try Expectation(query, in: self, reference: reference)
+    } catch let error as QueryError {
+      return try expectRefusal(query, code: error.code)
+    }
+    try check(query, expected, in: plain, way: "without an index")
+    try check(query, expected, in: indexed, way: "with the indexes")
+    for index in definitions where index.type == .json && !query.sort.isByScore {
+      var forced = query
+      forced.useIndex = index.name
+      try check(forced, expected, in: indexed, way: "with the index \(index.name)")
+    }
+    if query.limit > 0 { try checkPages(query, expected) }
+    _ = try indexed.explain(query).description
+  }
+
+  private func expectRefusal(_ query: Query, code: QueryError.Code) throws {
+    for (way, store) in [("without an index", plain), ("with the indexes", indexed)] {
+      do {
+        let given = try store.find(query).documents().map(\.json.text)
+        throw Disagreement(way: way, expected: ["error \(code)"], given: given)
+      } catch let error as QueryError {
+        if error.code != code {
+          throw Disagreement(way: way, expected: ["error \(code)"], given: ["error \(error)"])
+        }
+      }
+    }
+  }
+
+  private func check(_ query: Query, _ expected: Expectation, in store: Datastore, way: String) throws {
+    let results = try store.find(query)
+    let first = try results.next()
+    let ids = try results.documentIDs
+    let documents = try ([first].compactMap(\.self) + results.documents())
+    try expected.check(documents.map { Item($0) }, way: way)
+    let sameResults = documents.map { JSONValue.string($0.id ?? "").text }
+    try Expectation.compare(
+      ids.map { JSONValue.string($0).text }, sameResults, way: "\(way), ids of the result set")
+    var texts: [Item] = []
+    try store.find(query).forEachJSON { texts.append(try Item(text: String(decoding: $0, as: UTF8.self))) }
+    try expected.check(texts, way: "\(way), as texts")
+    try expected.checkIDs(try store.find(query).documentIDs, way: "\(way), ids alone")
+    let (count, exists) = (try store.count(query), try store.exists(query))
+    try Expectation.compare(["\(count)"], ["\(expected.whole.count)"], way: "\(way), count")
+    try Expectation.compare(["\(exists)"], ["\(!expected.whole.isEmpty)"], way: "\(way), exists")
+  }
+
+  /// While nothing is written, each match is in exactly one page, whether or not there is an order.
+  private func checkPages(_ query: Query, _ expected: Expectation) throws {
+    var found: [Item] = []
+    let size = max(query.limit, expected.whole.count / 4 + 1)
+    for start in stride(from: 0, through: expected.whole.count, by: size) {
+      var page = query
+      try page.setPage(skip: start, limit: size)
+      found += try indexed.find(page).documents().map { Item($0) }
+    }
+    var whole = query
+    try whole.setPage()
+    try Expectation(whole: expected.whole, query: whole).check(found, way: "in pages of \(size)")
+  }
+}
+
+/// A result: its id and its text.
+struct Item: Equatable {
+  let id: String
+  let text: String
+
+  init(_ document: DocumentRevision) {
+    id = document.id ?? ""
+    text = document.json.text
+  }
+
+  init(text: String) throws {
+    id = try JSONObject(parsing: text)["_id"]?.stringValue ?? ""
+    self.text = text
+  }
+}
+
+/// The matches of a query, and what of them its page and order leave open.
+struct Expectation {
+  let whole: [Item]
+  private let query: Query
+
+  init(whole: [Item], query: Query) {
+    self.whole = whole
+    self.query = query
+  }
+
+  /// - Throws: What the reference throws.
+  init(_ query: Query, in world: World, reference: Reference) throws {
+    self.query = query
+    var everything = query
+    try everything.setPage()
+    guard query.sort.isByScore else {
+      whole = try reference(everything, world.documents, world.textIndex).map { Item($0) }
+      return
+    }
+    // Only an index has scores. Which documents match is still the matcher's to say.
+    let ordered = try world.plain.find(everything).documents().map { Item($0) }
+    try everything.setSort([])
+    let matches = try reference(everything, world.documents, world.textIndex).map { Item($0) }
+    try Expectation(whole: matches, query: everything).check(ordered, way: "by score without an index")
+    whole = ordered
+  }
+
+  func check(_ given: [Item], way: String) throws {
+    try check(given.map(\.text), of: whole.map(\.text), way: way)
+  }
+
+  func checkIDs(_ given: [String], way: String) throws {
+    try check(
+      given.map { JSONValue.string($0).text }, of: whole.map { JSONValue.string($0.id).text }, way: way)
+  }
+
+  private func check(_ given: [String], of whole: [String], way: String) throws {
+    let page = Array(whole.dropFirst(query.skip).prefix(query.limit > 0 ? query.limit : .max))
+    if !query.sort.isEmpty { return try Self.compare(given, page, way: way) }
+    if query.skip == 0 && query.limit == 0 {
+      return try Self.compare(Self.sorted(given), Self.sorted(whole), way: way)
+    }
+    // Any page of so many matches is right, if none is in it twice.
+    let matches = Set(whole.map { Array($0.utf8) })
+    let distinct = Set(given.map { Array($0.utf8) })
+    guard given.count == page.count, distinct.count == given.count, distinct.isSubset(of: matches) else {
+      throw Disagreement(way: way, expected: ["\(page.count) of"] + whole, given: given)
+    }
+  }
+
+  private static func sorted(_ texts: [String]) -> [String] { texts.sorted { $0.precedesInBytes($1) } }
+
+  static func compare(_ given: [String], _ expected: [String], way: String) throws {
+    guard given.elementsEqual(expected, by: { $0.hasSameBytes(as: $1) }) else {
+      throw Disagreement(way: way, expected: expected, given: given)
+    }
+  }
+}

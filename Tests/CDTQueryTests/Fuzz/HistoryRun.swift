@@ -1,0 +1,47 @@
+import CDTDatastore
+import CDTQuery
+import JSON
+
+/// A step at which a history went wrong.
+struct HistoryFailure {
+  let step: Int
+  /// The disagreement, or the error that the step should not have thrown.
+  let error: any Error
+  /// What the query ran on.
+  let documents: [DocumentRevision]
+  let indexes: [IndexDefinition]
+  let explanation: String
+}
+
+extension History {
+  /// The answer of the matcher.
+  static let matcher: Reference = { try $0.find(in: $1, textIndex: $2) }
+
+  /// Does every step, and compares the answers of every query.
+  ///
+  /// - Returns: The first failure, or `nil` when everything agreed.
+  func run(against reference: Reference = matcher) throws -> HistoryFailure? {
+    try withDirectoryInMemory { directory in
+      let world = try World(directory: directory)
+      for (number, step) in steps.enumerated() {
+        if let failure = world.run(step, number: number, against: reference) { return failure }
+      }
+      return nil
+    }
+  }
+}
+
+extension World {
+  func run(_ step: Step, number: Int, against reference: Reference) -> HistoryFailure? {
+    do {
+      try apply(step)
+      if step.name == .find { try check(step.argument.objectValue ?? [:], against: reference) }
+      return nil
+    } catch {
+      let query = try? Query(request: step.argument.objectValue ?? [:])
+      let explanation = query.flatMap { try? indexed.explain($0).description } ?? ""
+      return HistoryFailure(
+        step: number, error: error, documents: documents, indexes: definitions, explanation: explanation)
+    }
+  }
+}

@@ -1,0 +1,93 @@
+import JSON
+
+/// Draws documents, queries, index definitions and whole histories that meet each other often: few names, few values,
+/// every type.
+struct RandomDocuments {
+  private var generator: SplitMix
+
+  /// What selectors may ask.
+  enum Scope {
+    /// What the ``Oracle`` knows.
+    case oracle
+    /// Every operator with every argument that it takes.
+    case everything
+  }
+
+  let scope: Scope
+
+  init(seed: UInt64, scope: Scope = .oracle) {
+    generator = SplitMix(state: seed)
+    self.scope = scope
+  }
+
+  mutating func number(below bound: Int) -> Int { Int.random(in: 0..<bound, using: &generator) }
+
+  mutating func chance(_ percent: Int) -> Bool { number(below: 100) < percent }
+
+  mutating func pick<T>(_ values: [T]) -> T { values[number(below: values.count)] }
+
+  // MARK: Values
+
+  static let plainNames = ["a", "b", "c", "d"]
+  private static let oddNames = [
+    "x.y", "$p", "0", "1", "01", "é", "e\u{301}", "it's \"odd\"", "\\", "a\\", "", "😀", "\u{0}", "a b", "`]",
+  ]
+
+  private static let strings = [
+    "", "a", "ab", "abc", "abb", "aB", "b", "é", "e\u{301}", "1", "\u{0}", "a\u{0}b", "\"q\"", "😀", "zz",
+    "a\nb", "\u{FFFF}", "\u{10FFFF}", "\\", "ab?",
+  ]
+
+  private static let doubles = [
+    0.5, -1.5, 1.0, 2.0, 2.5, 1e300, -0.0, .leastNonzeroMagnitude, 9007199254740993.0,
+    9.223372036854775807e18, -1e19,
+  ]
+
+  private static let integers: [Int64] = [
+    .max, .min, .max - 1, -1, -3, 9_007_199_254_740_993, 9_007_199_254_740_992, 9_007_199_254_740_991,
+  ]
+
+  private static let longIntegers = [
+    "9223372036854775808", "-9223372036854775809", "18446744073709551617", "10000000000000000000000000000001",
+  ].compactMap { try? JSONValue(parsing: $0) }
+
+  mutating func name() -> String {
+    chance(65) ? pick(Self.plainNames) : pick(Self.oddNames)
+  }
+
+  mutating func scalar() -> JSONValue {
+    switch number(below: 14) {
+    case 0: return .null
+    case 1: return .bool(chance(50))
+    case 2: return .double(pick(Self.doubles))
+    case 3: return .int(pick(Self.integers))
+    case 4, 5, 6: return .string(pick(Self.strings))
+    case 7 where scope == .everything:
+      return chance(60) ? .string(words(below: 5)) : pick(Self.longIntegers)
+    default: return .int(Int64(number(below: 6)))
+    }
+  }
+
+  mutating func value(depth: Int = 0) -> JSONValue {
+    switch number(below: depth > 2 ? 7 : 10) {
+    case 7: return .array((0..<number(below: 4)).map { _ in value(depth: depth + 1) })
+    case 8: return .array((0..<number(below: 4)).map { _ in scalar() })
+    case 9: return .object(body(depth: depth + 1))
+    default: return scalar()
+    }
+  }
+
+  mutating func body(depth: Int = 0) -> JSONObject {
+    var object = JSONObject()
+    for _ in 0..<number(below: depth == 0 ? 6 : 4) { object[name()] = value(depth: depth) }
+    if depth > 0, chance(5) { object["_id"] = scalar() }
+    return object
+  }
+
+  /// A body with so many combinations of values that an index keeps it apart.
+  mutating func wideBody() -> JSONObject {
+    var object = JSONObject()
+    for name in Self.plainNames { object[name] = .array((0..<11).map { .int($0) } + [scalar()]) }
+    return object
+  }
+}

@@ -1,0 +1,165 @@
+import CDTDatastore
+import JSON
+import SQLite
+
+@testable import CDTQuery
+
+/// The two datastores of a history, one with its indexes and one without, and the documents they should hold.
+final class World {
+  private let manager: DatastoreManager
+  private let directory: String
+  private(set) var indexed: Datastore
+  /// Holds the same documents; its only index is one of words, without which a text search has no meaning.
+  private(set) var plain: Datastore
+  private(set) var definitions: [IndexDefinition] = []
+  private var held: [[UInt8]: DocumentRevision] = [:]
+
+  /// The living documents by their ids.
+  var documents: [DocumentRevision] {
+    held.sorted { $0.key.lexicographicallyPrecedes($1.key) }.map(\.value)
+  }
+
+  var textIndex: IndexDefinition? { definitions.first { $0.type == .text } }
+
+  init(directory: String) throws {
+    var options = DatastoreOptions()
+    options.durability = .normal
+    self.directory = directory
+    manager = try DatastoreManager(directory: directory, options: options)
+    indexed = try manager.datastore(named: "indexed")
+    plain = try manager.datastore(named: "plain")
+  }
+
+  deinit {
+    manager.closeDatastore(named: "indexed")
+    manager.closeDatastore(named: "plain")
+  }
+
+  /// Does a step that is no query.
+  func apply(_ step: Step) throws {
+    switch step.name {
+    case .put, .delete, .rival: try write(step)
+    case .index, .begin: try makeIndex(step)
+    case .advance: try advance(by: Int(step.argument.intValue ?? 1))
+    case .drop: try drop(Int(step.argument.intValue ?? 0))
+    case .update: try indexed.updateAllIndexes()
+    case .rewind: try withIndexWriter { writer in try writer.catalog().entries.forEach(writer.empty) }
+    case .rebuild: try indexed.rebuildIndexes()
+    case .compact: try indexed.compact()
+    case .reopen:
+      manager.closeDatastore(named: "indexed")
+      indexed = try manager.datastore(named: "indexed")
+    case .find: break
+    }
+  }
+
+  // MARK: Documents
+
+  private func write(_ step: Step) throws {
+    guard let id = step.argument.stringValue ?? step.argument["_id"]?.stringValue else { return }
+    for store in [indexed, plain] {
+      try ignoringRefusal { try Self.write(step, id: id, in: store) }
+    }
+    let document = try ignoringRefusal { try indexed.document(withID: id) }
+    held[Array(id.utf8)] = document?.isDeleted == false ? document : nil
+  }
+
+  private static func write(_ step: Step, id: String, in store: Datastore) throws {
+    let known = try? store.document(withID: id)
+    var body = step.argument.objectValue ?? [:]
+    let revision = body["_rev"]?.stringValue.flatMap { RevisionID($0) }
+    body["_id"] = nil
+    body["_rev"] = nil
+    switch step.name {
+    case .put:
+      guard var known, !known.isDeleted else {
+        try store.createDocument(from: DocumentRevision(id: id, body: body))
+        return
+      }
+      known.body = body
+      try store.updateDocument(from: known)
+    case .rival:
+      guard let revision else { return }
+      try store.forceInsert(DocumentRevision(id: id, revision: revision, body: body))
+    default:
+      guard let known, !known.isDeleted else { return }
+      try store.deleteDocument(from: known)
+    }
+  }
+
+  /// A shrunk step may ask for what is refused; it does nothing then.
+  @discardableResult
+  private func ignoringRefusal<R>(_ body: () throws -> R) throws -> R? {
+    do {
+      return try body()
+    } catch let error as DatastoreError
+      where [.invalidID, .invalidBody, .reservedKey, .notFound].contains(error.code)
+    {
+      return nil
+    } catch is QueryError {
+      return nil
+    }
+  }
+
+  // MARK: Indexes
+
+  private func makeIndex(_ step: Step) throws {
+    let type = step.argument["type"]?.stringValue.flatMap(IndexType.init) ?? .json
+    let fields = step.argument["fields"]?.arrayValue ?? []
+    let settings = step.argument["settings"]?.objectValue ?? [:]
+    try ignoringRefusal {
+      let definition = try IndexDefinition(fields: fields, name: nil, type: type, settings: settings)
+      if step.name == .begin {
+        try begin(definition)
+      } else {
+        try indexed.ensureIndexed(fields, type: type, settings: settings)
+      }
+      if type == .text { try plain.ensureIndexed(fields, type: type, settings: settings) }
+    }
+    definitions = try indexed.listIndexes().map(\.definition)
+  }
+
+  private func drop(_ number: Int) throws {
+    guard definitions.indices.contains(number) else { return }
+    let definition = definitions.remove(at: number)
+    try indexed.deleteIndex(named: definition.name)
+    if definition.type == .text { try plain.deleteIndex(named: definition.name) }
+  }
+
+  /// Makes an index as `ensureIndexed` does before it fills it.
+  private func begin(_ definition: IndexDefinition) throws {
+    let isThere = definitions.contains {
+      $0.isSame(as: definition) || $0.name.hasSameBytes(as: definition.name)
+        || ($0.type == .text && definition.type == .text)
+    }
+    guard !isThere else { return }
+    try withIndexWriter { try $0.create(definition) }
+    let path = try indexed.indexManager().path.dropLast(IndexFile.name.utf8.count) + "indexes.json"
+    try DefinitionFile(path: String(path)).save(definitions + [definition])
+  }
+
+  /// Takes one batch of documents in, as a transaction of a build does.
+  private func advance(by batch: Int) throws {
+    guard !definitions.isEmpty, batch > 0 else { return }
+    let connection = try Connection(path: indexed.indexManager().path, mode: .readWrite)
+    defer { connection.close() }
+    try connection.attach(path: indexed.databasePath, as: "docs")
+    try connection.transaction(.deferred) {
+      try connection.execute("UPDATE state SET revision = revision + 1")
+      _ = try IndexUpdater(connection, batch: batch)
+        .step(catalog: IndexCatalog(reading: connection, schema: "main"))
+    }
+  }
+
+  private func withIndexWriter(_ body: (IndexWriter) throws -> Void) throws {
+    let path = try indexed.indexManager().path
+    // Without an index there is no file yet.
+    if definitions.isEmpty { try indexed.updateAllIndexes() }
+    let store = indexed
+    let access = DatastoreAccess(
+      databasePath: store.databasePath, storeID: store.storeID, openReader: { try store.openReader() })
+    let writer = try IndexWriter(path: path, datastore: access)
+    defer { writer.close() }
+    try body(writer)
+  }
+}
