@@ -36,6 +36,27 @@ package struct JSONBytes {
     return Int64(bitPattern: word(at: offset, base))
   }
 
+  /// The first eight bytes between two offsets as an integer, the first highest, with zeros behind fewer: such integers
+  /// are in the order of the bytes, as far as they tell.
+  @inline(__always)
+  package func prefix(_ start: Int, _ end: Int) -> UInt64 {
+    if let base, start >= 0, start <= count - 8 {
+      let word = word(at: start, base).byteSwapped
+      let length = end - start
+      if length >= 8 { return word }
+      return length <= 0 ? 0 : word & ~(UInt64.max >> UInt64(8 * length))
+    }
+    var prefix: UInt64 = 0
+    for offset in start..<start + 8 { prefix = prefix << 8 | UInt64(offset < end ? self[offset] : 0) }
+    return prefix
+  }
+
+  /// Whether eight bytes are ASCII without a backslash, so that they order strings as their spelling does.
+  @inline(__always)
+  static func isPlainASCII(_ word: UInt64) -> Bool {
+    (zeroBytes(word ^ 0x5C5C_5C5C_5C5C_5C5C) | word & 0x8080_8080_8080_8080) == 0
+  }
+
   /// Eight bytes from an offset, the first lowest; the caller has seen that they are there.
   @inlinable @inline(__always)
   func word(at offset: Int, _ base: UnsafeRawPointer) -> UInt64 {

@@ -3,6 +3,8 @@ struct JSONScanner {
   let bytes: JSONBytes
   private(set) var position: Int
   private var depth = 0
+  /// The white space that was passed over, if someone wants to know: whoever does empties it.
+  var gaps: [Range<Int>]?
   let options: JSONParsingOptions
 
   init(_ bytes: JSONBytes, from start: Int, options: JSONParsingOptions) {
@@ -29,7 +31,9 @@ struct JSONScanner {
 
   @inline(__always)
   mutating func skipSpace() {
-    position = bytes.skipSpace(position)
+    let start = position
+    position = bytes.skipSpace(start)
+    if position != start { gaps?.append(start..<position) }
   }
 
   /// Refuses anything but white space after the value.

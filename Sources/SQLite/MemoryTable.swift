@@ -31,6 +31,8 @@ final class MemoryTable {
     let memory: Unmanaged<MemoryTable>
     var row = 0
     var count = 0
+    /// The bytes of the rows, lent for the run of the statement that reads them.
+    var bytes = UnsafeRawBufferPointer(start: nil, count: 0)
     /// What the row has, once one of its columns was asked for.
     var values: [MemoryValue] = []
     var isRead = false
@@ -78,7 +80,9 @@ final class MemoryTable {
       }
       cursor.pointee.row = 0
       cursor.pointee.isRead = false
-      cursor.pointee.count = cursor.pointee.memory.takeUnretainedValue().source?.rows.count ?? 0
+      let source = cursor.pointee.memory.takeUnretainedValue().source
+      cursor.pointee.count = source?.rows.count ?? 0
+      cursor.pointee.bytes = source?.bytes ?? UnsafeRawBufferPointer(start: nil, count: 0)
       return SQLITE_OK
     }
     callbacks.xNext = { cursor in
@@ -98,9 +102,14 @@ final class MemoryTable {
     callbacks.xColumn = { cursor, context, column in
       guard let context, let cursor = UnsafeMutableRawPointer(cursor)?.assumingMemoryBound(to: Cursor.self)
       else { return SQLITE_MISUSE }
-      return cursor.pointee.memory._withUnsafeGuaranteedRef { memory in
-        memory.write(&cursor.pointee, column: Int(column), to: context)
+      if !cursor.pointee.isRead {
+        guard cursor.pointee.memory._withUnsafeGuaranteedRef({ $0.read(&cursor.pointee) }) else {
+          return SQLITE_MISUSE
+        }
       }
+      guard column < cursor.pointee.values.count else { return SQLITE_OK }
+      MemoryTable.write(cursor.pointee.values[Int(column)], of: cursor.pointee.bytes, to: context)
+      return SQLITE_OK
     }
     callbacks.xRowid = { cursor, row in
       guard let cursor = UnsafeMutableRawPointer(cursor)?.assumingMemoryBound(to: Cursor.self) else {
@@ -119,20 +128,25 @@ final class MemoryTable {
       { data in if let data { Unmanaged<MemoryTable>.fromOpaque(data).release() } })
   }
 
+  /// Reads the values of the row that a cursor has come to.
+  private func read(_ cursor: inout Cursor) -> Bool {
+    guard let source else { return false }
+    cursor.values.removeAll(keepingCapacity: true)
+    source.rows.read(row: cursor.row, of: source.bytes, into: &cursor.values)
+    cursor.isRead = true
+    return true
+  }
+
   /// Gives one value. Bytes stay where they are: they are lent until the statement has run.
-  private func write(_ cursor: inout Cursor, column: Int, to context: OpaquePointer) -> Int32 {
-    guard let source else { return SQLITE_MISUSE }
-    if !cursor.isRead {
-      cursor.values.removeAll(keepingCapacity: true)
-      source.rows.read(row: cursor.row, of: source.bytes, into: &cursor.values)
-      cursor.isRead = true
-    }
-    guard column < cursor.values.count else { return SQLITE_OK }
-    switch cursor.values[column] {
+  @inline(__always)
+  private static func write(
+    _ value: MemoryValue, of all: UnsafeRawBufferPointer, to context: OpaquePointer
+  ) {
+    switch value {
     case .int(let int): sqlite3_result_int64(context, int)
     case .double(let double): sqlite3_result_double(context, double)
     case .text(let range):
-      let bytes = Self.bytes(range, of: source.bytes)
+      let bytes = Self.bytes(range, of: all)
       guard let base = bytes.baseAddress, !bytes.isEmpty else {
         sqlite3_result_text64(context, csqlite_empty_text(), 0, csqlite_static(), UInt8(SQLITE_UTF8))
         break
@@ -141,14 +155,13 @@ final class MemoryTable {
         context, base.assumingMemoryBound(to: CChar.self), UInt64(bytes.count), csqlite_static(),
         UInt8(SQLITE_UTF8))
     case .blob(let range):
-      let bytes = Self.bytes(range, of: source.bytes)
+      let bytes = Self.bytes(range, of: all)
       guard let base = bytes.baseAddress, !bytes.isEmpty else {
         sqlite3_result_zeroblob(context, 0)
         break
       }
       sqlite3_result_blob64(context, base, UInt64(bytes.count), csqlite_static())
     }
-    return SQLITE_OK
   }
 
   private static func bytes(_ range: Range<Int>, of all: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {

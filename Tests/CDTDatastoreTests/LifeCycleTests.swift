@@ -58,6 +58,26 @@ import Testing
     }
   }
 
+  @Test func `opening a store that is there writes nothing, and waits for no writer`() throws {
+    try withTemporaryDirectory { directory in
+      let first = try DatastoreManager(directory: directory)
+      let store = try first.datastore(named: "store")
+      try store.createDocument(from: DocumentRevision(id: "a", body: [:]))
+      let log = "\(store.directory)/db.sync-wal"
+      let before = try Data(contentsOf: URL(filePath: log))
+      var options = DatastoreOptions()
+      options.busyTimeout = .zero
+      let second = try DatastoreManager(directory: directory, options: options)
+      try store.write { _ in
+        let opened = try second.datastore(named: "store")
+        #expect(try opened.documentCount == 1)
+      }
+      second.closeDatastore(named: "store")
+      let after = try Data(contentsOf: URL(filePath: log))
+      #expect(after == before)
+    }
+  }
+
   @Test func `a directory is created but its parents are not`() throws {
     try withTemporaryDirectory { directory in
       _ = try DatastoreManager(directory: "\(directory)/new")

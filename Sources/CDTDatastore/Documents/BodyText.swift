@@ -39,6 +39,11 @@ package struct BodyText: Sendable {
     self.init(text: normalized.text, canonical: JSONCanonical.body(normalized.text))
   }
 
+  /// A body whose text has been made ready before.
+  init(stored text: [UInt8]) {
+    self.init(text: text, canonical: JSONCanonical.body(text))
+  }
+
   private static func check(_ value: JSONValue, depth: Int, id: String?) throws(DatastoreError) {
     switch value {
     case .double(let double):

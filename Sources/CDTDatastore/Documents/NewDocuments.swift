@@ -1,45 +1,62 @@
 import SQLite
 
 /// Documents about to be saved for the first time, as rows that one statement reads.
+///
+/// All of them share one array of bytes, as a few small arrays for each would cost more than the rest.
 final class NewDocuments: MemoryRows {
   private(set) var bytes: [UInt8] = []
   private var rows: [Row] = []
+  private var digests = RevisionDigest.Batch()
+  /// Whether every id can be one.
+  private var haveIDs = true
+  /// The sequence before the first row's.
+  private var lastSequence: Int64 = 0
 
   private struct Row {
-    let sequence: Int64
-    let id: Range<Int>
-    let revision: Range<Int>
-    let body: Range<Int>
+    let start: Int
+    let idEnd: Int
+    let revisionEnd: Int
+    let end: Int
   }
 
   var count: Int { rows.count }
 
-  func append(id: String, body: BodyText, sequence: Int64) throws {
-    let revision = try RevisionDigest.revision(after: nil, isDeleted: false, canonicalBody: body.canonical)
+  func append(id: String, body: BodyText) {
+    if (try? DocumentID.check(id)) == nil { haveIDs = false }
     let start = bytes.count
     bytes += id.utf8
     let idEnd = bytes.count
-    bytes += revision.description.utf8
+    bytes += RevisionDigest.blank
     let revisionEnd = bytes.count
     bytes += body.text
-    rows.append(
-      Row(
-        sequence: sequence, id: start..<idEnd, revision: idEnd..<revisionEnd,
-        body: revisionEnd..<bytes.count))
+    digests.append(canonicalBody: body.canonical, revisionAt: idEnd)
+    rows.append(Row(start: start, idEnd: idEnd, revisionEnd: revisionEnd, end: bytes.count))
   }
 
+  func id(at row: Int) -> String {
+    String(decoding: bytes[rows[row].start..<rows[row].idEnd], as: UTF8.self)
+  }
+
+  func body(at row: Int) -> BodyText {
+    BodyText(stored: Array(bytes[rows[row].revisionEnd..<rows[row].end]))
+  }
+
+  @inline(__always)
   func read(row: Int, of bytes: UnsafeRawBufferPointer, into values: inout [MemoryValue]) {
-    let row = rows[row]
-    values.append(.int(row.sequence))
-    values.append(.text(row.id))
-    values.append(.text(row.revision))
-    values.append(.text(row.body))
+    let place = rows[row]
+    values.append(.int(lastSequence + 1 + Int64(row)))
+    values.append(.text(place.start..<place.idEnd))
+    values.append(.text(place.idEnd..<place.revisionEnd))
+    values.append(.text(place.revisionEnd..<place.end))
   }
 
-  /// Inserts the documents.
+  /// Inserts the documents, under the sequences that follow one.
   ///
   /// - Returns: Whether all of them were new; if not, nothing has changed.
-  func insert(on connection: Connection) throws -> Bool {
+  func insert(after lastSequence: Int64, on connection: Connection) throws -> Bool {
+    guard haveIDs else { return false }
+    self.lastSequence = lastSequence
+    digests.write(to: &bytes)
     try connection.statement("SAVEPOINT new_documents").run()
     try connection.run(
       """

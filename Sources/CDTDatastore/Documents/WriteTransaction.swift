@@ -69,18 +69,11 @@ public final class WriteTransaction {
   /// Saves several documents that are not there yet, in one go.
   ///
   /// - Returns: Whether all were saved; nothing has changed when an id is taken, is given twice or can't be one.
-  func createDocuments(_ documents: some Sequence<(id: String, body: BodyText)>) throws -> Bool {
-    let new = NewDocuments()
-    let before = lastSequence
-    for (id, body) in documents {
-      guard (try? DocumentID.check(id)) != nil else {
-        lastSequence = before
-        return false
-      }
-      try new.append(id: id, body: body, sequence: try nextSequence())
-    }
-    let isDone = try use { try new.insert(on: $0) }
-    if !isDone { lastSequence = before }
+  func createDocuments(_ documents: NewDocuments) throws -> Bool {
+    let (last, overflow) = lastSequence.addingReportingOverflow(Int64(documents.count))
+    guard !overflow else { throw DatastoreError.sequencesExhausted(path) }
+    let isDone = try use { try documents.insert(after: lastSequence, on: $0) }
+    if isDone { lastSequence = last }
     return isDone
   }
 

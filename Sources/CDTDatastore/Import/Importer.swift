@@ -98,9 +98,9 @@ public struct Importer: Sendable {
     var source = try source(input)
     let before = report.bytes
     while true {
-      let documents = try nextBatch(&source, &report)
-      if documents.isEmpty { break }
-      report = try write(documents, report)
+      let batch = try nextBatch(&source, &report)
+      if batch.lines.isEmpty { break }
+      report = try write(batch, report)
       report.bytes = before + source.taken
       onProgress?(report)
     }
@@ -133,27 +133,31 @@ public struct Importer: Sendable {
   /// How many bytes of documents are held at most, besides one document.
   private static let largestBatch = 4 * 1024 * 1024
 
-  /// A document that is ready to be written.
-  private struct Prepared {
-    let id: String?
-    let body: BodyText
-    /// `nil` where the document says nothing of them.
-    let attachments: Attachments?
-    let file: String
-    let line: Int
+  /// Documents that are ready to be written, and where they came from.
+  private struct Batch {
+    let documents = NewDocuments()
+    /// The attachments of the documents that say something of them, by their place.
+    var attachments: [Int: Attachments] = [:]
+    var file = ""
+    var lines: [Int] = []
   }
 
-  private func nextBatch(_ source: inout any DocumentSource, _ report: inout Report) throws -> [Prepared] {
-    var documents: [Prepared] = []
+  private func nextBatch(_ source: inout any DocumentSource, _ report: inout Report) throws -> Batch {
+    var batch = Batch()
     var bytes = 0
-    while documents.count < max(1, batch), bytes < Self.largestBatch {
+    while batch.lines.count < max(1, self.batch), bytes < Self.largestBatch {
       do {
         guard let next = try source.next() else { break }
         bytes += next.object.text.count
         do {
-          let document = try prepare(next)
-          bytes += document.attachments?.reduce(0) { $0 + Int(clamping: $1.length ?? 0) } ?? 0
-          documents.append(document)
+          let (id, attachments) = try head(of: next)
+          if let attachments {
+            bytes += attachments.reduce(0) { $0 + Int(clamping: $1.length ?? 0) }
+            batch.attachments[batch.lines.count] = attachments
+          }
+          batch.documents.append(id: id ?? DocumentID.make(), body: BodyText(next.object))
+          batch.file = next.file
+          batch.lines.append(next.line)
         } catch let error as ImportError where keepsGoing {
           report.failed += 1
           onProblem?(error)
@@ -164,10 +168,11 @@ public struct Importer: Sendable {
         guard try source.recover() else { break }
       }
     }
-    return documents
+    return batch
   }
 
-  private func prepare(_ document: SourceDocument) throws -> Prepared {
+  /// What a document says of itself beside its body.
+  private func head(of document: SourceDocument) throws -> (id: String?, attachments: Attachments?) {
     var id: String?
     var attachments: Attachments?
     for (name, value) in document.object.reserved {
@@ -186,9 +191,7 @@ public struct Importer: Sendable {
       }
     }
     if id == nil, let idField { id = try self.id(from: idField, of: document) }
-    return Prepared(
-      id: id, body: BodyText(document.object), attachments: attachments, file: document.file,
-      line: document.line)
+    return (id, attachments)
   }
 
   private func id(from field: String, of document: SourceDocument) throws -> String {
@@ -215,27 +218,27 @@ public struct Importer: Sendable {
 
   // MARK: Writing
 
-  private func write(_ documents: [Prepared], _ report: Report) throws -> Report {
+  private func write(_ batch: Batch, _ report: Report) throws -> Report {
     var problems: [ImportError] = []
     let written = try datastore.write { transaction in
       var report = report
       // Most documents are new. If one is not, or can't be taken, or has attachments, each is looked at for itself.
-      let arePlain = documents.allSatisfy { $0.attachments?.isEmpty ?? true }
-      if arePlain,
-        try transaction.createDocuments(documents.lazy.map { ($0.id ?? DocumentID.make(), $0.body) })
-      {
-        report.imported += documents.count
+      let arePlain = batch.attachments.values.allSatisfy(\.isEmpty)
+      if arePlain, try transaction.createDocuments(batch.documents) {
+        report.imported += batch.lines.count
         return report
       }
-      for document in documents {
+      for (row, line) in batch.lines.enumerated() {
+        let id = batch.documents.id(at: row)
         do {
-          try write(document, transaction, &report)
+          try write(
+            id, batch.documents.body(at: row), batch.attachments[row], transaction, &report)
         } catch let error as DatastoreError where error.status < 500 {
           let message =
             error.code == .conflict
-            ? "document \(DatastoreError.quoted(document.id ?? "")) exists; skip or replace such documents (--on-conflict)"
+            ? "document \(DatastoreError.quoted(id)) exists; skip or replace such documents (--on-conflict)"
             : error.message
-          let problem = ImportError(file: document.file, line: document.line, column: 0, message: message)
+          let problem = ImportError(file: batch.file, line: line, column: 0, message: message)
           guard keepsGoing else { throw problem }
           report.failed += 1
           problems.append(problem)
@@ -248,19 +251,18 @@ public struct Importer: Sendable {
   }
 
   private func write(
-    _ document: Prepared, _ transaction: WriteTransaction, _ report: inout Report
+    _ id: String, _ body: BodyText, _ attachments: Attachments?, _ transaction: WriteTransaction,
+    _ report: inout Report
   ) throws {
-    let id = document.id ?? DocumentID.make()
     do {
-      try transaction.createDocument(id: id, body: document.body, attachments: document.attachments ?? [])
+      try transaction.createDocument(id: id, body: body, attachments: attachments ?? [])
       report.imported += 1
     } catch let error as DatastoreError where error.code == .conflict && onConflict != .fail {
       if onConflict == .skip {
         report.skipped += 1
       } else {
         try transaction.updateDocument(
-          id: id, revision: try transaction.winner(of: id), body: document.body,
-          attachments: document.attachments)
+          id: id, revision: try transaction.winner(of: id), body: body, attachments: attachments)
         report.replaced += 1
       }
     }

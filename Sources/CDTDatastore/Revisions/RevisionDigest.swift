@@ -12,15 +12,49 @@ enum RevisionDigest {
     after parent: RevisionID?, isDeleted: Bool, attachments: [[UInt8]] = [], canonicalBody: [UInt8]
   ) throws -> RevisionID {
     let generation = try parent?.childGeneration() ?? 1
-    var head = [UInt8](repeating: 0, count: 1)
+    var head: [UInt8] = [0]
     if let parent { head += parent.description.utf8 }
     head[0] = UInt8(truncatingIfNeeded: head.count - 1)
     head.append(isDeleted ? 1 : 0)
     for digest in attachments { head += digest }
+    // One message alone is done sooner by what takes one at a time.
     var hash = Insecure.MD5()
     head.withUnsafeBytes { hash.update(bufferPointer: $0) }
     canonicalBody.withUnsafeBytes { hash.update(bufferPointer: $0) }
     return RevisionID(generation: generation, suffix: hex(hash.finalize()))
+  }
+
+  /// What holds the place of a first revision's id until ``Batch/write(to:)``.
+  static let blank = Array("1-00000000000000000000000000000000".utf8)
+
+  /// The first revisions of many documents, whose digests are made together, which costs a fraction.
+  struct Batch {
+    private var messages: [UInt8] = []
+    private var ranges: [Range<Int>] = []
+    private var places: [Int] = []
+
+    /// Adds a revision whose id is to be written where ``RevisionDigest/blank`` begins.
+    mutating func append(canonicalBody: [UInt8], revisionAt place: Int) {
+      let start = messages.count
+      // Neither a parent nor a deletion.
+      messages.append(0)
+      messages.append(0)
+      messages += canonicalBody
+      ranges.append(start..<messages.count)
+      places.append(place)
+    }
+
+    /// Writes the digests into their places.
+    func write(to bytes: inout [UInt8]) {
+      MD5.forEachDigest(of: ranges, in: messages) { number, digest in
+        var place = places[number] + 2
+        digest.forEachByte { byte in
+          bytes[place] = RevisionDigest.digit(byte >> 4)
+          bytes[place + 1] = RevisionDigest.digit(byte & 15)
+          place += 2
+        }
+      }
+    }
   }
 
   static func hex(_ digest: some Sequence<UInt8>) -> String {
@@ -35,7 +69,7 @@ enum RevisionDigest {
     }
   }
 
-  private static func digit(_ value: UInt8) -> UInt8 {
+  fileprivate static func digit(_ value: UInt8) -> UInt8 {
     value < 10 ? 0x30 + value : 0x61 + value - 10
   }
 }

@@ -106,12 +106,12 @@ package enum DatabaseFile {
       connection.setKeepsLogOnClose(true)
       let found = try connection.transaction(.deferred) { try check(connection, path) }
       connection.setKeepsLogOnClose(false)
-      // A new file has to be told how it gives pages back before its first table. In one that has tables it would change
-      // nothing, but be written, which costs every opening a commit and its readers a look into the log for each page.
+      // A new file has to be told how it gives pages back before its first table. An old one is not told again: that would
+      // be a write, which waits for other writers and for the disk.
       if found == 0 { try connection.execute("PRAGMA auto_vacuum = INCREMENTAL") }
       try connection.execute("PRAGMA journal_mode = WAL")
       try configure(connection, options)
-      try connection.transaction(.immediate) { try bringUpToDate(connection) }
+      if found < version { try connection.transaction(.immediate) { try bringUpToDate(connection) } }
       return (connection, try storeID(connection, path))
     } catch {
       connection.close()
@@ -157,9 +157,7 @@ package enum DatabaseFile {
     try connection.execute("PRAGMA synchronous = \(synchronous); PRAGMA cache_size = -65536")
   }
 
-  /// Refuses a file that is not ours to open.
-  ///
-  /// - Returns: The version of its layout; 0 for a file without one.
+  /// - Returns: The version that was found; 0 is a new file.
   private static func check(_ connection: Connection, _ path: String) throws -> Int64 {
     let found = try connection.scalar("PRAGMA user_version")
     guard found >= 0 else { throw DatastoreError.damaged(path, "it has format \(found)") }

@@ -25,6 +25,12 @@ struct IndexChanges {
     simple = SimpleEntries(entry.definition)
   }
 
+  /// Makes room for the rows of so many documents.
+  mutating func expect(_ documents: Int) {
+    guard entry.definition.type == .json else { return }
+    rows.reserve(documents)
+  }
+
   /// How much memory the changes take, roughly.
   var size: Int { rows.size + textSize }
 

@@ -7,10 +7,10 @@ import SQLite
 ///
 /// | part | |
 /// |---|---|
-/// | head | four integers: where the id starts, where it ends, the sequence, the absence |
 /// | key | the values in a form that compares byte by byte as they do, see ``IndexRowKey`` |
 /// | id | so that key and id compare as the table orders rows |
 /// | spares | values that the key holds in another form, each behind its length |
+/// | tail | four integers: the lengths of key and id, the sequence, the absence |
 struct IndexRows {
   private let descending: [Bool]
   private var bytes: [UInt8] = []
@@ -26,11 +26,21 @@ struct IndexRows {
     let prefix: UInt64
     let next: UInt64
     let start: Int
-    /// Whether that is the whole key.
-    let isWhole: Bool
+    /// How long the record is, twice, and one more if the key is no longer than its beginning.
+    private let extent: Int
+
+    init(prefix: UInt64, next: UInt64, start: Int, length: Int, isWhole: Bool) {
+      self.prefix = prefix
+      self.next = next
+      self.start = start
+      extent = length << 1 | (isWhole ? 1 : 0)
+    }
+
+    var length: Int { extent >> 1 }
+    var isWhole: Bool { extent & 1 == 1 }
   }
 
-  fileprivate static let headLength = 32
+  fileprivate static let tailLength = 32
 
   /// The document whose rows are being added.
   struct Document {
@@ -52,6 +62,12 @@ struct IndexRows {
   /// How much memory the rows take.
   var size: Int { bytes.count + rows.count * MemoryLayout<Row>.stride }
 
+  /// Makes room for rows, so that they are not copied as they become many.
+  mutating func reserve(_ count: Int) {
+    rows.reserveCapacity(count)
+    bytes.reserveCapacity(count * 80)
+  }
+
   // MARK: Adding
 
   /// Adds a row.
@@ -60,34 +76,35 @@ struct IndexRows {
   @inline(__always)
   mutating func add(_ document: Document, _ values: (inout IndexRows) -> Void) {
     let start = bytes.count
-    for _ in 0..<Self.headLength { bytes.append(0) }
     values(&self)
     let id = bytes.count
     bytes.append(contentsOf: document.id)
-    noteOrder(id..<bytes.count)
-    let key = start + Self.headLength
+    let end = bytes.count
+    noteOrder(id..<end)
+    if !spares.isEmpty { appendSpares() }
+    appendTail(Int64(id - start), Int64(end - id), document.sequence, document.absent)
+    let (prefix, next) = bytes.withUnsafeBytes { buffer in
+      let bytes = JSONBytes(buffer)
+      return (bytes.prefix(start, id), bytes.prefix(start + 8, id))
+    }
     rows.append(
       Row(
-        prefix: word(at: key, before: id), next: word(at: key + 8, before: id), start: start,
-        isWhole: id - key <= 16))
-    put(Int64(id), at: start)
-    put(Int64(bytes.count), at: start + 8)
-    put(document.sequence, at: start + 16)
-    put(document.absent, at: start + 24)
-    if spares.isEmpty { return }
-    for spare in spares {
-      for _ in 0..<8 { bytes.append(0) }
-      put(Int64(spare.count), at: bytes.count - 8)
-      bytes += spare
-    }
-    spares = []
+        prefix: prefix, next: next, start: start, length: bytes.count - start,
+        isWhole: id - start <= 16))
   }
 
-  /// Eight bytes of a key as an integer, the first highest; what is behind its end is 0.
-  private func word(at start: Int, before end: Int) -> UInt64 {
-    var word: UInt64 = 0
-    for offset in start..<start + 8 { word = word << 8 | UInt64(offset < end ? bytes[offset] : 0) }
-    return word
+  private mutating func appendSpares() {
+    for spare in spares {
+      withUnsafeBytes(of: Int64(spare.count).littleEndian) { bytes.append(contentsOf: $0) }
+      bytes += spare
+    }
+    spares.removeAll(keepingCapacity: true)
+  }
+
+  @inline(__always)
+  private mutating func appendTail(_ key: Int64, _ id: Int64, _ sequence: Int64, _ absent: Int64) {
+    let tail = SIMD4<Int64>(key.littleEndian, id.littleEndian, sequence.littleEndian, absent.littleEndian)
+    withUnsafeBytes(of: tail) { bytes.append(contentsOf: $0) }
   }
 
   private mutating func noteOrder(_ id: Range<Int>) {
@@ -101,10 +118,6 @@ struct IndexRows {
       }
     }
     lastID = id
-  }
-
-  private mutating func put(_ int: Int64, at start: Int) {
-    for byte in 0..<8 { bytes[start + byte] = UInt8(truncatingIfNeeded: int >> Int64(8 * byte)) }
   }
 
   /// Appends the value at an offset of a document's text as the row's next field.
@@ -181,15 +194,30 @@ struct IndexRows {
       }
     }
     defer { self = IndexRows(descending: descending) }
-    return SortedIndexRows(descending: descending, bytes: bytes, rows: rows)
+    return SortedIndexRows(descending: descending, records: inOrder(), lengths: rows.map(\.length))
+  }
+
+  /// The records in the order of the rows. Copying them fetches several from memory at a time; read one by one by SQLite,
+  /// each would be waited for.
+  private func inOrder() -> [UInt8] {
+    var records: [UInt8] = []
+    records.reserveCapacity(bytes.count)
+    bytes.withUnsafeBytes { buffer in
+      let bytes = JSONBytes(buffer)
+      for row in rows { records.append(contentsOf: bytes.slice(row.start, row.end)) }
+    }
+    return records
   }
 }
 
 extension IndexRows.Row {
+  fileprivate var end: Int { start + length }
+
   /// The key with the id behind it.
   @inline(__always)
   fileprivate func key(in bytes: JSONBytes) -> UnsafeRawBufferPointer {
-    bytes.slice(start + IndexRows.headLength, Int(bytes.int64(at: start + 8)))
+    let tail = end - IndexRows.tailLength
+    return bytes.slice(start, start + Int(bytes.int64(at: tail) &+ bytes.int64(at: tail + 8)))
   }
 }
 
@@ -197,29 +225,35 @@ extension IndexRows.Row {
 private final class SortedIndexRows: MemoryRows {
   let bytes: [UInt8]
   private let descending: [Bool]
-  private let rows: [IndexRows.Row]
+  private let lengths: [Int]
+  /// Where the row begins that is read next; they are read from the first to the last.
+  private var next = (row: 0, start: 0)
 
-  init(descending: [Bool], bytes: [UInt8], rows: [IndexRows.Row]) {
+  init(descending: [Bool], records: [UInt8], lengths: [Int]) {
     self.descending = descending
-    self.bytes = bytes
-    self.rows = rows
+    self.lengths = lengths
+    bytes = records
   }
 
-  var count: Int { rows.count }
+  var count: Int { lengths.count }
 
   func read(row: Int, of buffer: UnsafeRawBufferPointer, into values: inout [MemoryValue]) {
+    if row < next.row { next = (0, 0) }
+    while next.row < row { next = (next.row + 1, next.start + lengths[next.row]) }
     let bytes = JSONBytes(buffer)
-    let start = rows[row].start
-    let (id, end) = (Int(bytes.int64(at: start)), Int(bytes.int64(at: start + 8)))
-    var key = IndexRowKey(bytes, from: start + IndexRows.headLength, spares: end)
+    let start = next.start
+    let tail = start + lengths[row] - IndexRows.tailLength
+    let id = start + Int(bytes.int64(at: tail))
+    let end = id + Int(bytes.int64(at: tail + 8))
+    var key = IndexRowKey(bytes, from: start, spares: end)
     for isDescending in descending {
       let (tag, value) = key.next(isDescending: isDescending)
       values.append(.int(tag.rawValue))
       values.append(value)
     }
     values.append(.text(id..<end))
-    values.append(.int(bytes.int64(at: start + 16)))
-    values.append(.int(bytes.int64(at: start + 24)))
+    values.append(.int(bytes.int64(at: tail + 16)))
+    values.append(.int(bytes.int64(at: tail + 24)))
   }
 }
 

@@ -46,6 +46,9 @@ struct IndexUpdater {
     let behind = catalog.entries.filter { $0.watermark < last }
     guard let start = behind.map(\.watermark).min() else { return Step(watermark: last, isComplete: true) }
     var changes = try behind.map { try IndexChanges($0, on: connection) }
+    // Sequences may have gaps, but room that is not used costs nothing.
+    let expected = Int(min(last - max(0, start), Int64(batch)))
+    for index in changes.indices { changes[index].expect(expected) }
     let met = try collect(after: start, into: &changes, goesOn)
     let reached = met.last ?? last
     // One that is further already must not be taken back: its rows would be met again above its watermark.

@@ -121,8 +121,8 @@ package struct OrderKey: Sendable, Hashable {
 
   /// Reads back what ``append(_:to:)`` wrote, its bytes combined with `turn`; a whole number is an integer if it can be.
   static func number(in bytes: JSONBytes, at start: Int, turn: UInt8) -> JSONNumber {
-    var ordered: UInt64 = 0
-    for offset in start..<start + 8 { ordered = ordered << 8 | UInt64(bytes[offset] ^ turn) }
+    let all: UInt64 = turn == 0 ? 0 : .max
+    let ordered = bytes.prefix(start, start + 8) ^ all
     let rest = Int64(bytes[start + 8] ^ turn) << 8 | Int64(bytes[start + 9] ^ turn)
     let double = Double(bitPattern: ordered >> 63 == 1 ? ordered & ~(1 << 63) : ~ordered)
     return Int64(exactly: double).map { .int($0 &+ rest) } ?? .double(double)
@@ -131,11 +131,8 @@ package struct OrderKey: Sendable, Hashable {
   private static func append(_ double: Double, rest: UInt16, to bytes: inout [UInt8]) {
     let bits = (double == 0 ? 0.0 : double).bitPattern
     let ordered = bits >> 63 == 1 ? ~bits : bits | 1 << 63
-    for shift in stride(from: UInt64(56), through: 0, by: -8) {
-      bytes.append(UInt8(truncatingIfNeeded: ordered >> shift))
-    }
-    bytes.append(UInt8(truncatingIfNeeded: rest >> 8))
-    bytes.append(UInt8(truncatingIfNeeded: rest))
+    withUnsafeBytes(of: ordered.bigEndian) { bytes.append(contentsOf: $0) }
+    withUnsafeBytes(of: rest.bigEndian) { bytes.append(contentsOf: $0) }
   }
 
   /// What ends a string.
