@@ -84,7 +84,7 @@ final class Cursor: @unchecked Sendable {
     let query = try running(inlinesAttachments ? .documents : .texts)
     let row = query.statement
     var passed = taken
-    var buffer: [UInt8] = []
+    var buffer = TextBuffer()
     let projection = projection.isEverything ? nil : projection
     defer { taken = passed }
     while try query.step() {
@@ -93,25 +93,28 @@ final class Cursor: @unchecked Sendable {
         DocumentText.write(
           id: row.unsafeBytes(1), revision: row.unsafeBytes(2), body: row.unsafeBytes(3),
           projection: projection, to: &buffer)
-        try inlineAttachments(query, in: &buffer)
+        try withAttachmentsInlined(query, in: buffer, body)
       } else {
         DocumentText.write(
           id: row.unsafeBytes(1), revision: row.unsafeBytes(2), body: row.unsafeBytes(0),
           projection: projection, to: &buffer)
+        try buffer.withBytes(body)
       }
-      try buffer.withUnsafeBytes(body)
       try datastore.checkOpen()
     }
     isExhausted = true
   }
 
-  /// Puts the attachments of a document behind its last member.
-  private func inlineAttachments(_ query: RunningQuery, in buffer: inout [UInt8]) throws {
+  /// Lends a document's text with its attachments behind the last member.
+  private func withAttachmentsInlined(
+    _ query: RunningQuery, in text: borrowing TextBuffer, _ body: (UnsafeRawBufferPointer) throws -> Void
+  ) throws {
     let attachments = try attachments(query, of: try RevisionID(stored: query.statement.text(2)))
-    guard !attachments.isEmpty else { return }
-    buffer.removeLast()
-    buffer += Array(",\"_attachments\":".utf8) + JSONValue.object(try attachments.inlineJSON()).utf8Text
-    buffer.append(UInt8(ascii: "}"))
+    guard !attachments.isEmpty else { return try text.withBytes(body) }
+    var whole = text.withBytes { Array($0.dropLast()) }
+    whole += Array(",\"_attachments\":".utf8) + JSONValue.object(try attachments.inlineJSON()).utf8Text
+    whole.append(UInt8(ascii: "}"))
+    try whole.withUnsafeBytes(body)
   }
 
   /// The running query with its next row, or `nil` after the last.
@@ -149,6 +152,7 @@ final class Cursor: @unchecked Sendable {
 final class RunningQuery {
   let statement: Statement
   let output: QuerySQL.Output
+  private let connection: Connection
   private let usesIndex: Bool
   private var matches: [MatchObject] = []
 
@@ -156,6 +160,7 @@ final class RunningQuery {
     _ plan: QueryPlan, output: QuerySQL.Output, snapshot: QueryReader.Snapshot, on connection: Connection
   ) throws {
     self.output = output
+    self.connection = connection
     usesIndex = !plan.indexes.isEmpty
     let sql = QuerySQL(plan, output: output, lastSequence: snapshot.lastSequence)
     statement = try connection.statement(sql.text)
@@ -177,10 +182,21 @@ final class RunningQuery {
       return try statement.step()
     } catch {
       if let failure = matches.lazy.compactMap(\.failure).first {
-        throw QueryError.matchLimit(pattern: failure.match.pattern, documentID: failure.documentID)
+        throw QueryError.matchLimit(pattern: failure.match.pattern, documentID: try id(of: failure.document))
       }
       if error.isCorrupt, usesIndex { throw DatastoreError.damagedIndexOrStore(error.message) }
       throw DatastoreError(error)
+    }
+  }
+
+  private func id(of document: MatchObject.FailedDocument) throws -> String {
+    switch document {
+    case .id(let id): return id
+    case .sequence(let sequence):
+      let statement = try connection.statement("SELECT id FROM main.documents WHERE sequence = ?1")
+      defer { statement.reset() }
+      try statement.bind(sequence, at: 1)
+      return try statement.step() ? statement.text(0) : ""
     }
   }
 
