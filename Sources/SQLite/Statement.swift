@@ -79,6 +79,11 @@ package final class Statement {
     if let handle { sqlite3_reset(handle) }
   }
 
+  /// How many instructions of SQLite's machine the statement has taken since it was last asked.
+  package func takeSteps() -> Int {
+    handle.map { Int(sqlite3_stmt_status($0, SQLITE_STMTSTATUS_VM_STEP, 1)) } ?? 0
+  }
+
   // MARK: Parameters, numbered from 1
 
   package func bind(_ value: Int64, at position: Int) throws(SQLiteError) {

@@ -27,17 +27,42 @@ import Testing
       testDescription: "sortFromIndexBackwards", indexes: [["name", "age"]],
       request: #"{"selector": {"name": "mike"}, "sort": [{"age": "desc"}], "limit": 5}"#),
     Case(
+      testDescription: "sortInMixedDirections", indexes: [["name", ["age": "desc"]]],
+      request: #"{"selector": {}, "sort": ["name", {"age": "desc"}], "limit": 5}"#),
+    Case(
+      testDescription: "sortByValuesOfTheIndex", indexes: [["name", "pet.species", "age"]],
+      request: #"{"selector": {"name": "mike"}, "sort": ["age"], "limit": 5}"#),
+    Case(
       testDescription: "sortOfOtherField", indexes: [["name"]],
       request: #"{"selector": {"name": "mike"}, "sort": ["age"], "limit": 5}"#),
     Case(
       testDescription: "restToTheMatcher", indexes: [["name"]],
       request: #"{"name": {"$in": ["mike", "zoe"]}, "pet.species": {"$regex": "^c"}}"#),
     Case(
+      testDescription: "rangeOfSecondField", indexes: [["name", "age"]],
+      request: #"{"age": {"$gte": 30, "$lt": 40}}"#),
+    Case(
+      testDescription: "complements", indexes: [["name", "age"]],
+      request: #"{"name": "mike", "$nor": [{"age": 3}, {"age": {"$in": [4, null]}}]}"#),
+    Case(
+      testDescription: "missingField", indexes: [["nickname"]], request: #"{"nickname": {"$exists": true}}"#),
+    Case(
       testDescription: "unionOfIndexes", indexes: [["name"], ["pet.species"]],
-      request: #"{"$or": [{"name": "mike"}, {"pet.species": "cat"}]}"#),
-    Case(testDescription: "arrayElement", indexes: [["tags"]], request: #"{"tags": "a"}"#),
+      request: #"{"$or": [{"name": "mike"}, {"pet.species": "cat"}, {"_id": "p7"}]}"#),
+    Case(
+      testDescription: "unionAmongOthers", indexes: [["name"], ["pet.species"]],
+      request: #"{"$or": [{"name": "mike"}, {"pet.species": "cat"}], "age": 7}"#),
+    Case(
+      testDescription: "intersectionOfIndexes", indexes: [["team"], ["pet.species"], ["age"]],
+      request: #"{"team": 3, "pet.species": "cat", "age": {"$lt": 60}}"#),
+    Case(testDescription: "arrayElement", indexes: [["tags"]], request: #"{"tags": "t7"}"#),
+    Case(
+      testDescription: "elementOfArray", indexes: [["tags"]],
+      request: #"{"tags": {"$elemMatch": {"$beginsWith": "t7", "$ne": "t77"}}}"#),
     Case(
       testDescription: "indexOnOtherField", indexes: [["age"]], request: #"{"name": "mike"}"#),
+    Case(
+      testDescription: "indexThatWouldNotPay", indexes: [["tags"]], request: #"{"tags": "a"}"#),
     Case(
       testDescription: "chosenIndex", indexes: [["name"], ["age"]],
       request: #"{"selector": {"name": "mike", "age": 30}, "use_index": "age"}"#),
@@ -53,7 +78,7 @@ import Testing
       defer { manager.closeDatastore(named: "people") }
       for fields in c.indexes { try store.ensureIndexed(fields) }
       try store.write { transaction in
-        for number in 0..<60 {
+        for number in 0..<1_000 {
           try transaction.createDocument(from: DocumentRevision(id: "p\(number)", body: Self.person(number)))
         }
       }
@@ -65,17 +90,22 @@ import Testing
   }
 
   private static func person(_ number: Int) -> JSONObject {
-    [
-      "name": .string(["mike", "zoe", "anna"][number % 3]), "age": .int(Int64(number)),
-      "pet": ["species": .string(["cat", "dog"][number % 2])], "tags": ["a", .string("t\(number)")],
+    var person: JSONObject = [
+      "name": .string(
+        ["mike", "zoe", "anna", "otto"][number % 4] + (number % 16 < 4 ? "" : "\(number % 16)")),
+      "age": .int(Int64(number % 100)), "team": .int(Int64(number / 80 % 5)),
+      "pet": ["species": .string(["cat", "dog", "emu", "fox", "gnu"][number / 16 % 5])],
+      "tags": ["a", .string("t\(number)")],
     ]
+    if number % 50 == 0 { person["nickname"] = "mick" }
+    return person
   }
 
   @Test func `documents that wait for the index are told`() throws {
     try withTemporaryDatastore { store in
       try store.ensureIndexed(["age"])
       try store.createDocument(from: DocumentRevision(id: "a", body: ["age": 1]))
-      let explanation = try store.explain(["age": 1])
+      let explanation = try store.explain(Query(["age": 1], useIndex: "age"))
       #expect(explanation.json["waiting"] == 1)
       #expect(explanation.description.contains("not in the index yet: up to 1 write, put to the matcher"))
     }

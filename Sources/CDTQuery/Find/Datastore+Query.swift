@@ -31,7 +31,7 @@ extension Datastore {
   /// Finds the documents that a query asks for.
   public func find(_ query: Query) throws -> ResultSet {
     let manager = try indexManager()
-    let run = try start(query, manager: manager)
+    let run = try start(query, .documents, manager: manager)
     return ResultSet(
       Cursor(
         self, manager: manager, plan: run.plan, projection: query.projection, snapshot: run.snapshot,
@@ -72,11 +72,9 @@ extension Datastore {
   /// Tells how a query would be answered, without running it.
   public func explain(_ query: Query) throws -> Explanation {
     let manager = try indexManager()
-    let run = try start(query, manager: manager)
+    let run = try start(query, .documents, manager: manager)
     defer { finish(run, manager: manager) }
-    let sql = QuerySQL(run.plan, output: .documents, lastSequence: run.snapshot.lastSequence)
-    return Explanation(
-      query: query, plan: run.plan, sql: sql, lastSequence: run.snapshot.lastSequence, store: directory)
+    return Explanation(query: query, plan: run.plan, snapshot: run.snapshot, store: directory)
   }
 
   // MARK: Running
@@ -90,12 +88,43 @@ extension Datastore {
 
   private func single(_ output: QuerySQL.Output, of query: Query) throws -> Int64 {
     let manager = try indexManager()
-    let run = try start(query, manager: manager)
+    let run = try start(query, output, manager: manager)
     defer { finish(run, manager: manager) }
     let running = try RunningQuery(
       run.plan, output: output, snapshot: run.snapshot, on: run.reader.reader.connection)
     defer { running.end() }
-    return try running.step() ? running.statement.int64(0) : 0
+    return try running.number()
+  }
+
+  /// Runs a query to its end and counts what it met.
+  ///
+  /// - Parameter usingIndexes: Whether indexes are used at all.
+  package func visits(
+    _ query: Query, _ output: QuerySQL.Output = .documents, usingIndexes: Bool = true
+  ) throws -> QueryVisits {
+    let manager = try indexManager()
+    let run = try start(query, output, manager: manager)
+    defer { finish(run, manager: manager) }
+    var plan = run.plan
+    if !usingIndexes {
+      plan = try Planner(
+        query, catalog: .empty, output: output, lastSequence: run.snapshot.lastSequence, store: directory
+      ).plan()
+    }
+    let running = try RunningQuery(
+      plan, output: output, snapshot: run.snapshot, on: run.reader.reader.connection)
+    defer { running.end() }
+    return try running.visits()
+  }
+
+  /// How many ways there are to answer a query, for `forcedWay` to choose from.
+  package func ways(_ query: Query) throws -> Int {
+    let manager = try indexManager()
+    let run = try start(query, .documents, manager: manager)
+    defer { finish(run, manager: manager) }
+    return try Planner(
+      query, catalog: run.snapshot.catalog, lastSequence: run.snapshot.lastSequence, store: directory
+    ).ways
   }
 
   private func finish(_ run: Run, manager: IndexManager) {
@@ -105,32 +134,39 @@ extension Datastore {
 
   /// Takes a snapshot and plans the query in it. An index file that can't be read is made again first; if that can't be
   /// done now, the query does without indexes.
-  private func start(_ query: Query, manager: IndexManager) throws -> Run {
+  private func start(
+    _ query: Query, _ output: QuerySQL.Output, manager: IndexManager
+  ) throws -> Run {
     // Only what is in the text index has a score.
     if query.sort.isByScore { try manager.catchUp() }
     let indexFile = try manager.fileForReaders()
     let reader = try manager.readers.checkOut()
     do {
-      return try start(query, manager: manager, reader: reader, indexFile: indexFile)
+      return try start(query, output, manager: manager, reader: reader, indexFile: indexFile)
     } catch let error where IndexManager.isDamage(error) {
       try? manager.repair(foundBy: reader)
       let indexFile = try manager.fileForReaders()
       do {
         return try start(
-          query, manager: manager, reader: try manager.readers.checkOut(), indexFile: indexFile)
+          query, output, manager: manager, reader: try manager.readers.checkOut(), indexFile: indexFile)
       } catch let error where IndexManager.isDamage(error) {
-        return try start(query, manager: manager, reader: try manager.readers.checkOut(), indexFile: nil)
+        return try start(
+          query, output, manager: manager, reader: try manager.readers.checkOut(), indexFile: nil)
       }
     }
   }
 
   private func start(
-    _ query: Query, manager: IndexManager, reader: ConnectionPool<QueryReader>.Lease, indexFile: String?
+    _ query: Query, _ output: QuerySQL.Output, manager: IndexManager,
+    reader: ConnectionPool<QueryReader>.Lease, indexFile: String?
   ) throws -> Run {
     do {
       let snapshot = try reader.reader.begin(indexFile: indexFile)
       do {
-        let plan = try Planner(query, catalog: snapshot.catalog, store: directory).plan()
+        let plan = try Planner(
+          query, catalog: snapshot.catalog, output: output, lastSequence: snapshot.lastSequence,
+          store: directory
+        ).plan()
         manager.noteTail(snapshot.catalog, lastSequence: snapshot.lastSequence)
         return Run(plan: plan, snapshot: snapshot, reader: reader)
       } catch {

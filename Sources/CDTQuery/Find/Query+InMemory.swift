@@ -39,7 +39,8 @@ extension Query {
       id.withUTF8 { id in
         revision.withUTF8 { revision in
           let id = UnsafeRawBufferPointer(id)
-          var key = sort.key(of: JSONBytes(text), id: id, revision: UnsafeRawBufferPointer(revision))
+          var key = OrderKey()
+          sort.write(JSONBytes(text), id: id, revision: UnsafeRawBufferPointer(revision), to: &key)
           key.append(string: id)
           return key
         }

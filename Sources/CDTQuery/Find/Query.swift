@@ -22,6 +22,9 @@ public struct Query: Sendable, Hashable {
   /// The index to use, or `nil` for the planner's choice.
   public var useIndex: String?
 
+  /// Which of the ways to answer is taken whatever it costs, counted round; for tests, which compare them.
+  package var forcedWay: Int?
+
   package private(set) var sort = SortOrder(fields: [])
   package private(set) var projection = Projection.everything
 

@@ -7,9 +7,11 @@ import SQLite
 /// |---|---|
 /// | `cdt_match(selector, body, id, revision)` | 1 when the document matches, else 0 |
 /// | `cdt_match(selector, body, sequence)` | the same of a selector that does not ask for `_id` and `_rev` |
-/// | `cdt_order(sort, body, id, revision)` | the ``OrderKey`` that puts the document in its place |
+/// | `cdt_order(sort, body)`, `cdt_order(sort, body, id, revision)` | the ``OrderKey`` that puts the document in its place |
+/// | `cdt_keep(sort, body)`, and with id and revision | 1 when the document may be among the first, else 0 |
+/// | `cdt_kept(sort)` | the ``OrderKey`` of the document that `cdt_keep` was asked of last |
 /// | `cdt_tag(set, n)`, `cdt_value(set, n)` | the two columns of the set's key number n |
-/// | `cdt_tag(sort, n, body)`, `cdt_value(sort, n, body)` | the two columns of the document's key for field n of the sort |
+/// | `cdt_sort_tag(sort, n, body)`, `cdt_sort_value(sort, n, body)` | the two columns of the document's key for field n of the sort |
 ///
 /// The first argument is a pointer, which SQL text can't make.
 enum QueryFunctions {
@@ -19,21 +21,37 @@ enum QueryFunctions {
         match(call)
       }
     }
-    try connection.createFunction("cdt_order", argumentCount: 4, deterministic: true) { call in
-      order(call)
+    for arguments in [2, 4] {
+      try connection.createFunction("cdt_order", argumentCount: arguments, deterministic: true) { call in
+        meet(call) { object, _ in object.withKey { call.setResult(blob: $0) } }
+      }
+      try connection.createFunction("cdt_keep", argumentCount: arguments, deterministic: false) { call in
+        meet(call) { _, mayBeFirst in call.setResult(Int64(mayBeFirst ? 1 : 0)) }
+      }
     }
-    for arguments in [2, 3] {
-      try connection.createFunction("cdt_tag", argumentCount: arguments, deterministic: true) { call in
-        call.setResult(key(call).tag.rawValue)
+    try connection.createFunction("cdt_kept", argumentCount: 1, deterministic: false) { call in
+      let isKnown = call.withObject(at: 0, type: SortObject.pointerType, as: SortObject.self) { object in
+        object.withKey { call.setResult(blob: $0) }
       }
-      try connection.createFunction("cdt_value", argumentCount: arguments, deterministic: true) { call in
-        value(call)
-      }
+      if !isKnown { missing(call) }
+    }
+    try connection.createFunction("cdt_tag", argumentCount: 2, deterministic: true) { call in
+      call.setResult(memberKey(call).tag.rawValue)
+    }
+    try connection.createFunction("cdt_value", argumentCount: 2, deterministic: true) { call in
+      setResult(memberKey(call), of: call)
+    }
+    try connection.createFunction("cdt_sort_tag", argumentCount: 3, deterministic: true) { call in
+      call.setResult(sortKey(call).tag.rawValue)
+    }
+    try connection.createFunction("cdt_sort_value", argumentCount: 3, deterministic: true) { call in
+      setResult(sortKey(call), of: call)
     }
   }
 
   private static func match(_ call: borrowing FunctionCall) {
     let isKnown = call.withObject(at: 0, type: MatchObject.pointerType, as: MatchObject.self) { object in
+      object.calls += 1
       call.withBytes(at: 1) { body in
         if let required = object.required, !required.isIn(body) { return call.setResult(Int64(0)) }
         match(object, body, call)
@@ -70,32 +88,39 @@ enum QueryFunctions {
     }
   }
 
-  private static func order(_ call: borrowing FunctionCall) {
-    guard let object = call.object(at: 0, type: QueryObject.pointerType) as? SortObject else {
-      return missing(call)
-    }
-    call.withBytes(at: 1) { body in
-      call.withBytes(at: 2) { id in
-        call.withBytes(at: 3) { revision in
-          let key = object.sort.key(of: JSONBytes(body), id: id, revision: revision)
-          key.bytes.withUnsafeBytes { call.setResult(blob: $0) }
+  /// Shows the document to the sort, and gives `body` the sort and whether the document may be among the first.
+  private static func meet(_ call: borrowing FunctionCall, _ body: (SortObject, Bool) -> Void) {
+    let isKnown = call.withObject(at: 0, type: SortObject.pointerType, as: SortObject.self) { object in
+      call.withBytes(at: 1) { document in
+        // Without the last two arguments these are empty, and the sort does not ask for them.
+        call.withBytes(at: 2) { id in
+          call.withBytes(at: 3) { revision in
+            body(object, object.meet(JSONBytes(document), id: id, revision: revision))
+          }
         }
       }
     }
+    if !isKnown { missing(call) }
   }
 
-  /// The key that `cdt_tag` and `cdt_value` are asked for.
-  private static func key(_ call: borrowing FunctionCall) -> IndexKey {
+  /// The member of a set that `cdt_tag` and `cdt_value` are asked for.
+  private static func memberKey(_ call: borrowing FunctionCall) -> IndexKey {
     let number = Int(call.int64(at: 1))
-    switch call.object(at: 0, type: QueryObject.pointerType) {
-    case let set as KeySet: return set.keys.indices.contains(number) ? set.keys[number] : .nothing
-    case let sort as SortObject: return call.withBytes(at: 2) { sort.key(of: number, in: JSONBytes($0)) }
-    default: return .nothing
-    }
+    guard let set = call.object(at: 0, type: KeySet.pointerType) as? KeySet,
+      set.keys.indices.contains(number)
+    else { return .nothing }
+    return set.keys[number]
   }
 
-  private static func value(_ call: borrowing FunctionCall) {
-    switch key(call).value {
+  /// The key of a document that `cdt_sort_tag` and `cdt_sort_value` are asked for.
+  private static func sortKey(_ call: borrowing FunctionCall) -> IndexKey {
+    let number = Int(call.int64(at: 1))
+    guard let sort = call.object(at: 0, type: SortObject.pointerType) as? SortObject else { return .nothing }
+    return call.withBytes(at: 2) { sort.key(of: number, in: JSONBytes($0)) }
+  }
+
+  private static func setResult(_ key: IndexKey, of call: borrowing FunctionCall) {
+    switch key.value {
     case .zero: call.setResult(Int64(0))
     case .int(let int): call.setResult(int)
     case .double(let double): call.setResult(double)

@@ -74,7 +74,8 @@ package final class QueryReader: @unchecked Sendable {
     do {
       let revision = try scalar(Self.revisionSQL)
       if let known, known.revision == revision { return (known.catalog, false) }
-      let catalog = try IndexCatalog(reading: connection, schema: IndexFile.schema)
+      let catalog = try IndexCatalog(
+        reading: connection, schema: IndexFile.schema, known: known?.catalog ?? .empty)
       known = (revision, catalog)
       return (catalog, true)
     } catch let error as SQLiteError where !error.isBusy {

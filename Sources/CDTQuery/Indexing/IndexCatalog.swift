@@ -14,6 +14,8 @@ package struct IndexCatalog: Sendable {
     package let isMultiple: Bool
     /// Whether documents with too many combinations are kept apart.
     package let hasApart: Bool
+    /// What was measured of its rows, once it was complete.
+    package let statistics: IndexStatistics?
   }
 
   package let entries: [Entry]
@@ -35,26 +37,33 @@ package struct IndexCatalog: Sendable {
   }
 
   /// Reads the catalog from a connection that has the index file as `schema`.
-  package init(reading connection: Connection, schema: String) throws {
+  ///
+  /// - Parameter known: A catalog read before, whose figures are taken where they have not been measured anew.
+  package init(reading connection: Connection, schema: String, known: IndexCatalog = .empty) throws {
     let statement = try connection.statement(
       """
-      SELECT number, name, type, fields, watermark, multiple, apart, session, settings FROM \(schema).indexes ORDER BY name
+      SELECT number, name, type, fields, watermark, multiple, apart, session, settings, \
+      \(StatisticsTable.columns.map { "s.\($0)" }.joined(separator: ", "))
+      FROM \(schema).indexes LEFT JOIN \(schema).statistics s ON s.index_number = number ORDER BY name
       """)
     defer { statement.reset() }
     var entries: [Entry] = []
     while try statement.step() {
+      let number = statement.int64(0)
       guard case .array(let fields) = try JSONValue(parsing: statement.text(3)),
         let type = IndexType(rawValue: statement.text(2))
       else { throw IndexDamage.unreadable("a definition") }
+      let definition = try IndexDefinition(
+        fields: fields, name: statement.text(1), type: type,
+        settings: JSONObject(parsing: statement.text(8)))
+      let measured = known.entries.first { $0.number == number && $0.definition == definition }?.statistics
       entries.append(
         Entry(
-          number: statement.int64(0),
-          definition: try IndexDefinition(
-            fields: fields, name: statement.text(1), type: type,
-            settings: JSONObject(parsing: statement.text(8))),
-          watermark: statement.int64(4), session: statement.isNull(7) ? nil : statement.text(7),
-          isMultiple: statement.int64(5) != 0,
-          hasApart: statement.int64(6) != 0))
+          number: number, definition: definition, watermark: statement.int64(4),
+          session: statement.isNull(7) ? nil : statement.text(7), isMultiple: statement.int64(5) != 0,
+          hasApart: statement.int64(6) != 0,
+          statistics: measured.map(\.sequence) == statement.int64(9)
+            ? measured : StatisticsTable.read(statement, from: 9)))
     }
     self.entries = entries
   }

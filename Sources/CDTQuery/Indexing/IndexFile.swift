@@ -7,7 +7,7 @@ package enum IndexFile {
   package static let name = "indexes.sqlite"
 
   /// The version of the layout; a file with another is discarded and built again.
-  package static let version: Int64 = 2
+  package static let version: Int64 = 3
 
   /// The name under which readers attach the file beside the documents.
   package static let schema = "query"
@@ -34,6 +34,14 @@ package enum IndexFile {
       sequence INTEGER NOT NULL,
       PRIMARY KEY (index_number, id)
     ) WITHOUT ROWID;
+    CREATE TABLE IF NOT EXISTS statistics (
+      index_number INTEGER PRIMARY KEY,
+      sequence INTEGER NOT NULL,
+      documents INTEGER NOT NULL,
+      rows INTEGER NOT NULL,
+      distinct_values TEXT NOT NULL,
+      sample TEXT NOT NULL
+    );
     """
 
   /// The table of an index. Rows are keyed by the values and then the id, the order in which sorts break ties.

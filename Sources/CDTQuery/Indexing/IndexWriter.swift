@@ -112,6 +112,7 @@ package final class IndexWriter: @unchecked Sendable {
         """
         DROP TABLE \(IndexFile.table(entry));
         DELETE FROM apart WHERE index_number = \(entry.number);
+        DELETE FROM statistics WHERE index_number = \(entry.number);
         DELETE FROM indexes WHERE number = \(entry.number)
         """)
     }
@@ -125,6 +126,7 @@ package final class IndexWriter: @unchecked Sendable {
         DROP TABLE \(IndexFile.table(entry));
         \(IndexFile.tableCreation(number: entry.number, entry.definition));
         DELETE FROM apart WHERE index_number = \(entry.number);
+        DELETE FROM statistics WHERE index_number = \(entry.number);
         UPDATE indexes SET watermark = 0, session = NULL, multiple = 0, apart = 0 WHERE number = \(entry.number)
         """)
     }
@@ -150,7 +152,18 @@ package final class IndexWriter: @unchecked Sendable {
 
   /// Takes in the next documents, in one transaction.
   func step(goesOn: (_ met: Int) -> Bool = { _ in true }) throws -> IndexUpdater.Step {
-    try change { try updater.step(catalog: try catalog(), goesOn: goesOn) }
+    try change {
+      let catalog = try catalog()
+      let step = try updater.step(catalog: catalog, goesOn: goesOn)
+      if step.isComplete { try measure(catalog, watermark: step.watermark) }
+      return step
+    }
+  }
+
+  /// Measures the indexes that have changed much, for the planner.
+  private func measure(_ catalog: IndexCatalog, watermark: Int64) throws {
+    let due = catalog.entries.filter { StatisticsTable.isDue($0, watermark: watermark) }
+    try StatisticsTable(connection).measure(due, watermark: watermark)
   }
 
   /// How many documents are above the lowest watermark of an index.

@@ -37,6 +37,11 @@ package struct OrderKey: Sendable, Hashable {
     append(bytes, at: start)
   }
 
+  /// Empties the key, which keeps its room.
+  package mutating func removeAll() {
+    bytes.removeAll(keepingCapacity: true)
+  }
+
   /// Appends a value as one part of a longer key.
   package mutating func append(_ value: JSONValue) {
     let text = value.utf8Text

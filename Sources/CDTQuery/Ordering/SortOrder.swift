@@ -5,9 +5,12 @@ package struct SortOrder: Sendable, Hashable {
   package struct Field: Sendable, Hashable {
     package let path: FieldPath
     package let isDescending: Bool
+    /// Whether the path is the document's own id or revision.
+    let documentField: FieldPath.DocumentField?
 
     package init(path: FieldPath, isDescending: Bool) {
       self.path = path
+      documentField = path.documentField
       self.isDescending = isDescending
     }
   }
@@ -24,26 +27,35 @@ package struct SortOrder: Sendable, Hashable {
 
   package var isEmpty: Bool { fields.isEmpty && !isByScore }
 
-  /// The bytes that put a document in its place: keys compare as the sort orders, before ids break ties.
+  /// Whether the order takes more than a document's body.
+  package var takesDocumentFields: Bool { fields.contains { $0.documentField != nil } }
+
+  /// Writes the bytes that put a document in its place: keys compare as the sort orders, before ids break ties.
   ///
   /// Several values of a field count by the smallest when ascending and by the largest when descending.
-  package func key(
-    of bytes: JSONBytes, id: UnsafeRawBufferPointer, revision: UnsafeRawBufferPointer
-  ) -> OrderKey {
-    var key = OrderKey()
+  ///
+  /// - Parameter key: What is in it is replaced; its room is used again.
+  package func write(
+    _ bytes: JSONBytes, id: UnsafeRawBufferPointer, revision: UnsafeRawBufferPointer, to key: inout OrderKey
+  ) {
+    key.removeAll()
     for field in fields {
       let start = key.bytes.count
-      switch field.path.documentField {
+      switch field.documentField {
       case .id?: key.append(string: id)
       case .revision?: key.append(string: revision)
       case nil: Self.append(field, of: bytes, to: &key)
       }
       if field.isDescending { key.invert(from: start) }
     }
-    return key
   }
 
   private static func append(_ field: Field, of bytes: JSONBytes, to key: inout OrderKey) {
+    switch field.path.singleValue(in: bytes) {
+    case .missing: return key.appendNull()
+    case .value(let value): return key.append(bytes, at: value)
+    case .several: break
+    }
     let values = FieldValues(of: field.path, in: bytes)
     switch values.offsets.count {
     case 0: key.appendNull()
@@ -52,5 +64,30 @@ package struct SortOrder: Sendable, Hashable {
       let keys = values.offsets.map { OrderKey(bytes, at: $0) }
       if let chosen = field.isDescending ? keys.max() : keys.min() { key.append(key: chosen) }
     }
+  }
+}
+
+extension FieldPath {
+  /// What a path leads to where no array lies on the way.
+  fileprivate enum SingleValue {
+    case missing
+    case value(Int)
+    /// An array was met.
+    case several
+  }
+
+  @inline(__always)
+  fileprivate func singleValue(in bytes: JSONBytes) -> SingleValue {
+    var offset = 0
+    for segment in segments {
+      switch bytes.kind(at: offset) {
+      case .object: break
+      case .array: return .several
+      default: return .missing
+      }
+      guard let member = bytes.member(spelled: segment.spelling, at: offset) else { return .missing }
+      offset = member
+    }
+    return bytes.kind(at: offset) == .array ? .several : .value(offset)
   }
 }

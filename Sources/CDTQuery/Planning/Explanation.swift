@@ -17,22 +17,27 @@ public struct Explanation: Sendable, CustomStringConvertible {
   /// The plan as a tree.
   public let description: String
 
-  init(query: Query, plan: QueryPlan, sql: QuerySQL, lastSequence: Int64, store: String) {
-    let source = plan.sourceText
+  init(query: Query, plan: QueryPlan, snapshot: QueryReader.Snapshot, store: String) {
+    let sql = QuerySQL(plan, output: .documents, lastSequence: snapshot.lastSequence)
+    let indexes = PlanDescription(query, plan, catalog: snapshot.catalog)
+    let considered = indexes.considered
+    let source = plan.source.text
     let residual = plan.residualText
     let order = plan.orderText
-    let command = plan.wishedIndex?.command(store: store)
-    let waiting = max(0, lastSequence - (plan.indexes.map(\.watermark).min() ?? lastSequence))
+    let command = indexes.wishedIndex?.command(store: store)
+    let waiting = max(
+      0, snapshot.lastSequence - (plan.indexes.map(\.watermark).min() ?? snapshot.lastSequence))
     var lines = [source]
     lines.append("left to the matcher: \(residual)")
     lines.append("order: \(order)")
+    if plan.isCovered { lines.append("ids and counts: from the index alone") }
     if plan.skip > 0 { lines.append("skip: \(plan.skip)") }
     if plan.limit > 0 { lines.append("limit: \(plan.limit)") }
     if waiting > 0 {
       lines.append(
         "not in the index yet: up to \(waiting) \(waiting == 1 ? "write" : "writes"), put to the matcher")
     }
-    for index in plan.considered {
+    for index in considered {
       lines.append("index \"\(index.name)\": \(index.isUsed ? "used" : "not used"), \(index.reason)")
     }
     if let command { lines.append("an index that would help: \(command)") }
@@ -40,9 +45,10 @@ public struct Explanation: Sendable, CustomStringConvertible {
     description = Self.tree(lines)
     json = [
       "source": .string(source), "residual": .string(residual), "order": .string(order),
+      "covered": .bool(plan.isCovered),
       "skip": .int(Int64(plan.skip)), "limit": .int(Int64(plan.limit)), "waiting": .int(waiting),
       "indexes": .array(
-        plan.considered.map {
+        considered.map {
           ["name": .string($0.name), "used": .bool($0.isUsed), "reason": .string($0.reason)]
         }),
       "wishedIndex": command.map(JSONValue.string) ?? .null, "sql": .string(sql.text),
@@ -56,16 +62,26 @@ public struct Explanation: Sendable, CustomStringConvertible {
   }
 }
 
-extension QueryPlan {
-  fileprivate var sourceText: String {
-    switch source {
+extension QueryPlan.Source {
+  fileprivate var text: String {
+    switch self {
     case .nothing: "no document can match"
     case .scan: "every document"
     case .ids(let ids): ids.count == 1 ? "one document by its id" : "\(ids.count) documents by their ids"
     case .index(let access): access.text
     case .text(let access): access.text
     case .union(let branches): "any of: " + branches.map(\.text).joined(separator: "; ")
+    case .intersection(let first, let others):
+      "all of: " + ([first] + others).map(\.text).joined(separator: "; ")
     }
+  }
+
+}
+
+extension QueryPlan {
+  /// Whether ids and counts are told without reading a document.
+  fileprivate var isCovered: Bool {
+    if case .always = residual { source.isCovered && order != .sorted } else { false }
   }
 
   fileprivate var residualText: String {
@@ -78,18 +94,13 @@ extension QueryPlan {
     switch order {
     case .unordered: "none asked for"
     case .index(_, _, let reversed): reversed ? "by the index, backwards" : "by the index"
+    case .columns:
+      limit > 0
+        ? "by the index's values, the first \(limit + skip) kept while sorting"
+        : "by the index's values, sorted"
     case .score: "by the text index's scores"
     case .id(let isDescending): isDescending ? "by the ids, backwards" : "by the ids"
     case .sorted: limit > 0 ? "the first \(limit + skip) are kept while sorting" : "sorted"
-    }
-  }
-}
-
-extension QueryPlan.Branch {
-  fileprivate var text: String {
-    switch self {
-    case .index(let access): access.text
-    case .text(let access): access.text
     }
   }
 }
@@ -100,11 +111,23 @@ extension TextAccess {
 
 extension IndexAccess {
   fileprivate var text: String {
-    let parts = zip(index.definition.fields, fields).map { field, access in
-      "\(field.path) \(access.text)"
+    let parts = zip(index.definition.fields, fields).enumerated().map { number, part in
+      "\(part.0.path) \(absence[number].map(\.text) ?? part.1.text)"
     }
     let whole = parts.isEmpty ? "all of it" : parts.joined(separator: ", ")
-    return "index \"\(index.definition.name)\": \(whole)"
+    let rows = "index \"\(index.definition.name)\": \(whole)"
+    if filters.isEmpty { return rows }
+    return "\(rows), of these \(Clause.all(filters.map(\.clause)).selector.text)"
+  }
+}
+
+extension PredicateAccess.AbsenceFilter {
+  fileprivate var text: String {
+    switch self {
+    case .only(IndexEntries.Absence.missing): "missing"
+    case .only: "null"
+    case .except: "present"
+    }
   }
 }
 

@@ -1,35 +1,28 @@
 import JSON
 
-/// What a plan says of the indexes: why each was used or not, and which one would have helped.
+/// What is to be said of the indexes beside a plan: why each was used or not, and which one would have helped.
 struct PlanDescription {
   private let query: Query
   private let catalog: IndexCatalog
-  private let conjuncts: [Clause]
+  private let plan: QueryPlan
 
-  init(_ query: Query, catalog: IndexCatalog, conjuncts: [Clause]) {
+  init(_ query: Query, _ plan: QueryPlan, catalog: IndexCatalog) {
     self.query = query
     self.catalog = catalog
-    self.conjuncts = conjuncts
+    self.plan = plan
   }
 
-  func considered(_ source: QueryPlan.Source, because reason: String) -> [ConsideredIndex] {
-    let used: [String] =
-      switch source {
-      case .index(let access): [access.index.definition.name]
-      case .text(let access): [access.index.definition.name]
-      case .union(let branches): branches.map(\.entry.definition.name)
-      case .nothing, .scan, .ids: []
-      }
+  var considered: [ConsideredIndex] {
+    let used = plan.indexes.map(\.number)
     return catalog.entries.map { entry in
-      let name = entry.definition.name
-      let isUsed = used.contains { $0.utf8.elementsEqual(name.utf8) }
+      let isUsed = used.contains(entry.number)
       return ConsideredIndex(
-        name: name, isUsed: isUsed, reason: isUsed ? reason : whyNot(entry, source))
+        name: entry.definition.name, isUsed: isUsed, reason: isUsed ? plan.reason : whyNot(entry))
     }
   }
 
-  private func whyNot(_ entry: IndexCatalog.Entry, _ source: QueryPlan.Source) -> String {
-    switch source {
+  private func whyNot(_ entry: IndexCatalog.Entry) -> String {
+    switch plan.source {
     case .nothing: return "the selector matches nothing"
     case .ids: return "the selector names the ids"
     default: break
@@ -39,31 +32,36 @@ struct PlanDescription {
       return query.selector.clause.textSearch == nil
         ? "the selector has no \"$text\"" : "another way costs less, and the matcher searches the rest"
     }
-    guard let first = entry.definition.fields.first else { return "it has no fields" }
-    guard asksFor(first.fieldPath) else {
-      return "the selector asks nothing of its first field \"\(first.path)\" that an index can answer"
+    if !entry.definition.fields.contains(where: { isAsked($0.fieldPath, in: query.selector.clause) }) {
+      return "the selector asks nothing of its fields that an index can answer"
     }
-    if case .scan = source { return "reading every document costs less" }
-    return "another index costs less"
+    if case .scan = plan.source { return "reading every document costs less" }
+    return "another way costs less"
   }
 
-  private func asksFor(_ path: FieldPath) -> Bool {
-    conjuncts.contains { clause in
-      guard case .field(path, let predicate) = clause else { return false }
-      return PredicateAccess.of(predicate, isMultiple: true) != nil
+  /// Whether a clause asks something of a field that an index can answer.
+  private func isAsked(_ path: FieldPath, in clause: Clause) -> Bool {
+    switch clause {
+    case .and(let members), .or(let members): members.contains { isAsked(path, in: $0) }
+    case .not(let member): isAsked(path, in: member)
+    default: AskedField.of(clause, 0).contains { $0.path == path }
     }
   }
 
   /// The index that would help a scan: the fields asked for a value first, then one range or the sort.
-  func wishedIndex(_ source: QueryPlan.Source) -> WishedIndex? {
-    guard case .scan = source else { return nil }
+  var wishedIndex: WishedIndex? {
+    guard case .scan = plan.source else { return nil }
     var points: [FieldPath] = []
     var ranges: [FieldPath] = []
-    for case .field(let path, let predicate) in conjuncts where path.documentField == nil {
-      guard let found = PredicateAccess.of(predicate, isMultiple: false), predicate != .exists else {
-        continue
+    for case .field(let path, let predicate) in query.selector.clause.conjuncts
+    where path.documentField == nil && predicate != .exists {
+      for condition in AskedField.of(.field(path, predicate), 0) {
+        if case .points = condition.access.access {
+          points.append(condition.path)
+        } else {
+          ranges.append(condition.path)
+        }
       }
-      if case .points = found.access { points.append(path) } else { ranges.append(path) }
     }
     var wished = WishedIndex()
     for path in points + ranges.prefix(1) { wished.add(path) }
@@ -72,6 +70,13 @@ struct PlanDescription {
         wished.add(field.path, isDescending: field.isDescending)
       }
     }
-    return wished.isEmpty ? nil : wished
+    return wished.isEmpty || exists(wished) ? nil : wished
+  }
+
+  /// Whether there is such an index already, and reading every document costs less even so.
+  private func exists(_ wished: WishedIndex) -> Bool {
+    catalog.ordered.contains { entry in
+      wished.paths.elementsEqual(entry.definition.fields.prefix(wished.paths.count).map(\.fieldPath))
+    }
   }
 }

@@ -13,170 +13,300 @@ package struct Planner {
   private let query: Query
   private let catalog: IndexCatalog
   private let conjuncts: [Clause]
+  private let conditions: [AskedField]
   private let text: TextProgram?
+  private let output: QuerySQL.Output
+  private let lastSequence: Int64
+  private let estimator: Estimator
+  /// What part of the documents each conjunct holds for, where that bears on the cost.
+  private let parts: [Double]
 
-  /// - Parameter store: The datastore's directory, for what is said to the user.
+  /// - Parameters:
+  ///   - output: What is wanted of the matches.
+  ///   - lastSequence: The newest sequence: what lies above an index's watermark is read beside it.
+  ///   - store: The datastore's directory, for what is said to the user.
   /// - Throws: ``QueryError`` when there is a text search and no text index.
-  package init(_ query: Query, catalog: IndexCatalog, store: String) throws(QueryError) {
+  package init(
+    _ query: Query, catalog: IndexCatalog, output: QuerySQL.Output = .documents, lastSequence: Int64,
+    store: String
+  ) throws(QueryError) {
     self.query = query
     self.catalog = catalog
+    self.output = output
+    self.lastSequence = lastSequence
     conjuncts = query.selector.clause.conjuncts
+    conditions = Self.conditions(conjuncts)
     text = try TextProgram.of(query.selector.clause, catalog.text?.definition, store: store)
+    estimator = Estimator(catalog)
+    let isPartial = query.limit > 0 || output == .exists || !query.sort.isEmpty
+    parts = isPartial && !catalog.entries.isEmpty ? conjuncts.map(estimator.part) : []
+  }
+
+  private static func conditions(_ conjuncts: [Clause]) -> [AskedField] {
+    conjuncts.enumerated().flatMap { AskedField.of($0.element, $0.offset) }
   }
 
   /// - Throws: ``QueryError`` with the code `.unknownIndex` when the query wants an index that is not there.
   package func plan() throws(QueryError) -> QueryPlan {
-    let wanted = try query.useIndex.map { name throws(QueryError) in
-      guard let entry = catalog.entry(named: name) else {
-        throw .unknownIndex(name, known: catalog.entries.map(\.definition.name), at: "use_index")
+    let wanted = try query.useIndex.map { name throws(QueryError) in try wantedIndex(name) }
+    if case .never = query.selector.clause { return nothing }
+    if conjuncts.contains(where: \.isText), text?.root == nil { return nothing }
+    let search = search(in: conjuncts)
+    if let wanted {
+      guard wanted.definition.type == .text || !query.sort.isByScore else {
+        throw .scoreOfOtherIndex(wanted.definition.name, at: "use_index")
       }
-      return entry
+      let candidate = wanted.definition.type == .text ? search : candidate(wanted, for: conjuncts, conditions)
+      return plan(candidate ?? scan, because: "the query asks for it")
     }
-    if let wanted, wanted.definition.type == .text, !conjuncts.contains(where: \.isText) {
-      throw .textIndexUnused(wanted.definition.name, at: "use_index")
+    if query.sort.isByScore, let search { return plan(search, because: "the order goes by its scores") }
+    if let number = query.forcedWay {
+      let ways = ways(search)
+      return plan(ways[number % ways.count], because: "a test asks for it")
     }
-    if case .never = query.selector.clause { return plan(.nothing, because: "") }
-    if conjuncts.contains(where: \.isText), text?.root == nil { return plan(.nothing, because: "") }
-    if let wanted, wanted.definition.type == .json {
-      guard !query.sort.isByScore else { throw .scoreOfOtherIndex(wanted.definition.name, at: "use_index") }
-      return plan(.index(access(wanted, for: conjuncts)), because: "the query asks for it")
-    }
-    let search = textAccess(in: conjuncts)
-    if let search, wanted != nil { return plan(.text(search), because: "the query asks for it") }
-    if query.sort.isByScore, let search {
-      return plan(.text(search), because: "the order goes by its scores")
-    }
-    if let ids = documentIDs() { return plan(.ids(ids), because: "") }
-    let accesses = catalog.ordered.map { access($0, for: conjuncts) }
-    let best = accesses.min { cost($0) < cost($1) }
-    if let search, best.map({ cost($0) > Self.textCost }) ?? true {
-      return plan(.text(search), because: "it costs least")
-    }
-    if let best, cost(best) < scanCost { return plan(.index(best), because: "it costs least") }
-    if let union = unionOfAlternatives() { return plan(.union(union), because: "a branch of $or needs it") }
-    return plan(.scan, because: "")
+    if let ids = documentIDs(in: conjuncts) { return plan(ids, because: "") }
+    if catalog.entries.isEmpty { return plan(scan, because: "") }
+    return plan(cheapest(search), because: "it costs least")
   }
+
+  private func wantedIndex(_ name: String) throws(QueryError) -> IndexCatalog.Entry {
+    guard let entry = catalog.entry(named: name) else {
+      throw .unknownIndex(name, known: catalog.entries.map(\.definition.name), at: "use_index")
+    }
+    if entry.definition.type == .text, !conjuncts.contains(where: \.isText) {
+      throw .textIndexUnused(name, at: "use_index")
+    }
+    return entry
+  }
+
+  /// How many ways there are for `forcedWay` to choose from.
+  package var ways: Int { ways(search(in: conjuncts)).count }
 
   // MARK: Sources
 
-  /// What a search is expected to cost against reading every document: words are rarer than most values.
-  private static let textCost = 0.03
+  private var nothing: QueryPlan {
+    plan(Candidate(source: .nothing, rows: 0, found: 0), because: "")
+  }
+
+  private var scan: Candidate {
+    Candidate(source: .scan, rows: estimator.documents, found: estimator.documents)
+  }
 
   /// The text index's part in a conjunction, if that has a search.
-  private func textAccess(in conjuncts: [Clause]) -> TextAccess? {
-    guard conjuncts.contains(where: \.isText), let entry = catalog.text, let query = text?.fullTextQuery
-    else {
-      return nil
-    }
-    return TextAccess(index: entry, match: query.text, isExact: query.isExact)
+  private func search(in conjuncts: [Clause]) -> Candidate? {
+    guard let number = conjuncts.firstIndex(where: \.isText), let entry = catalog.text,
+      let query = text?.fullTextQuery
+    else { return nil }
+    let access = TextAccess(index: entry, match: query.text, isExact: query.isExact)
+    let found = estimator.documents * Estimator.textPart
+    return Candidate(
+      source: .text(access), decided: access.isExact ? [number] : [], rows: found, found: found)
   }
 
-  /// The ids that the selector names, if it does.
-  private func documentIDs() -> [String]? {
-    for case .field(let path, let predicate) in conjuncts where path.documentField == .id {
+  /// The documents whose ids the conjunction names, if it does.
+  private func documentIDs(in conjuncts: [Clause]) -> Candidate? {
+    for (number, clause) in conjuncts.enumerated() {
+      guard case .field(let path, let predicate) = clause, path.documentField == .id else { continue }
+      let ids: [String]
       switch predicate {
-      case .equal(.string(let id)): return [id]
-      case .among(let members):
-        return members.compactMap(\.stringValue)
+      case .equal(.string(let id)): ids = [id]
+      case .among(let members): ids = members.compactMap(\.stringValue)
       default: continue
       }
+      let count = Double(ids.count)
+      return Candidate(source: .ids(ids), decided: [number], rows: 0, seeks: count, found: count)
     }
     return nil
   }
 
-  /// What an index can do for a conjunction.
-  private func access(_ entry: IndexCatalog.Entry, for conjuncts: [Clause]) -> IndexAccess {
-    var fields: [FieldAccess] = []
-    var absence: [Int: PredicateAccess.AbsenceFilter] = [:]
-    var decided = Set<Clause>()
-    for (number, field) in entry.definition.fields.enumerated() {
-      guard let found = access(to: field.fieldPath, in: entry, for: conjuncts) else { break }
-      fields.append(found.access)
-      absence[number] = found.absence
-      decided.formUnion(found.decided)
-      guard case .points = found.access else { break }
-    }
-    return IndexAccess(index: entry, fields: fields, absence: absence, decided: decided)
+  private func candidate(
+    _ entry: IndexCatalog.Entry, for conjuncts: [Clause], _ conditions: [AskedField]
+  ) -> Candidate {
+    let (access, decided) = IndexAccess.of(entry, for: conjuncts, conditions)
+    let estimate = estimator.estimate(access)
+    return Candidate(
+      source: .index(access), decided: decided, rows: estimate.rows, seeks: access.seeks,
+      found: estimate.found)
   }
 
-  /// What is asked of one field. Where it has one value, all its predicates narrow one access; where it may have
-  /// several, each could hold for another, so one predicate is taken and the others are left to the matcher.
-  private func access(
-    to path: FieldPath, in entry: IndexCatalog.Entry, for conjuncts: [Clause]
-  ) -> (access: FieldAccess, absence: PredicateAccess.AbsenceFilter?, decided: Set<Clause>)? {
-    var found: (access: FieldAccess, absence: PredicateAccess.AbsenceFilter?, decided: Set<Clause>)?
-    for clause in conjuncts {
-      guard case .field(path, let predicate) = clause,
-        let next = PredicateAccess.of(predicate, isMultiple: entry.isMultiple)
-      else { continue }
-      let decided: Set<Clause> = next.isExact ? [clause] : []
-      guard let known = found else {
-        found = (next.access, next.absence, decided)
-        continue
-      }
-      if !entry.isMultiple, known.absence == nil, next.absence == nil,
-        let both = known.access.intersection(next.access)
-      {
-        found = (both, nil, known.decided.union(decided))
-      } else if next.access.isNarrower(than: known.access) {
-        found = (next.access, next.absence, decided)
-      }
+  /// The accesses of a disjunction, when every branch has one. What is asked beside the disjunction narrows each branch.
+  private func union(_ branches: [Clause], _ number: Int) -> Candidate? {
+    guard branches.count <= Self.maximumBranches else { return nil }
+    let beside = conjuncts.indices.filter { $0 != number }
+    var union = Candidate(source: .nothing, decided: Set(conjuncts.indices), rows: 0, seeks: 0, found: 0)
+    var sources: [QueryPlan.Source] = []
+    for branch in branches {
+      let own = branch.conjuncts
+      guard let best = branchCandidate(own, beside.map { conjuncts[$0] }) else { return nil }
+      // What too many combinations keep out of an index is found among its other documents, by the matcher.
+      let isApart = best.source.indexes.contains(where: \.hasApart)
+      let isDecided = !isApart && best.decided.isSuperset(of: own.indices)
+      let others = beside.enumerated().filter { !isApart && best.decided.contains(own.count + $0.offset) }
+      union.decided.formIntersection(others.map(\.element) + (isDecided ? [number] : []))
+      sources.append(best.source)
+      union.rows += best.rows
+      union.seeks += best.seeks
+      union.found += best.found
     }
-    return found
+    union.source = .union(sources)
+    union.found = min(union.found, estimator.documents)
+    return union
   }
 
-  /// The accesses of a disjunction, when every branch has one that pays.
-  private func unionOfAlternatives() -> [QueryPlan.Branch]? {
-    for case .or(let branches) in conjuncts {
-      var accesses: [QueryPlan.Branch] = []
-      for branch in branches {
-        if let search = textAccess(in: branch.conjuncts) {
-          accesses.append(.text(search))
-          continue
-        }
-        let candidates = catalog.ordered.map { access($0, for: branch.conjuncts) }
-        guard let best = candidates.min(by: { $0.selectivity < $1.selectivity }), best.selectivity < 0.5
-        else {
-          break
-        }
-        accesses.append(.index(best))
-      }
-      if accesses.count == branches.count, accesses.count <= Self.maximumBranches { return accesses }
-    }
-    return nil
+  private func branchCandidate(_ own: [Clause], _ beside: [Clause]) -> Candidate? {
+    if let search = search(in: own) { return search }
+    if let ids = documentIDs(in: own) { return ids }
+    let conjuncts = own + beside
+    let conditions = Self.conditions(conjuncts)
+    return catalog.ordered.map { candidate($0, for: conjuncts, conditions) }
+      .filter { $0.source.driver?.narrows == true }
+      .min { branchCost($0, conjuncts) < branchCost($1, conjuncts) }
+  }
+
+  private func branchCost(_ branch: Candidate, _ conjuncts: [Clause]) -> Double {
+    let reads = output == .documents || branch.decided.count < conjuncts.count
+    return branch.rows * Cost.row + branch.seeks * Cost.seek + (reads ? branch.found * Cost.document : 0)
   }
 
   /// SQLite joins at most 500 selects into one.
   private static let maximumBranches = 100
 
+  // MARK: Choice
+
+  private func cheapest(_ search: Candidate?) -> Candidate {
+    let sources = sources(search)
+    var (best, least) = (scan, cost(scan))
+    func consider(_ candidate: Candidate) {
+      let cost = cost(candidate)
+      if cost < least { (best, least) = (candidate, cost) }
+    }
+    for source in sources { consider(source) }
+    if least > Self.worthIntersecting { intersections(sources).forEach(consider) }
+    return best
+  }
+
+  /// What single indexes and unions of them can do.
+  private func sources(_ search: Candidate?) -> [Candidate] {
+    var sources = catalog.ordered.filter(mayHelp).map { candidate($0, for: conjuncts, conditions) }
+    if let search { sources.append(search) }
+    for case (let number, .or(let branches)) in conjuncts.enumerated() {
+      if let union = union(branches, number) { sources.append(union) }
+    }
+    return sources
+  }
+
+  /// Whether the selector or the sort asks for a field of the index. To tell all documents, any index will do.
+  private func mayHelp(_ entry: IndexCatalog.Entry) -> Bool {
+    conjuncts.isEmpty
+      || entry.definition.fields.contains { field in
+        conditions.contains { $0.path == field.fieldPath }
+          || query.sort.fields.contains { $0.path == field.fieldPath }
+          || conjuncts.contains { $0.asks(of: field.fieldPath) }
+      }
+  }
+
+  /// Every source, whatever it costs.
+  private func ways(_ search: Candidate?) -> [Candidate] {
+    let sources = sources(search)
+    return sources + intersections(sources) + [documentIDs(in: conjuncts), scan].compactMap(\.self)
+  }
+
+  /// A plan that costs less is not worth looking for a better one.
+  private static let worthIntersecting = 500.0
+  /// How many of the narrowest sources are intersected.
+  private static let intersected = 4
+
+  /// What the sources that narrow most give together: rows of one whose sequences the others have too.
+  private func intersections(_ sources: [Candidate]) -> [Candidate] {
+    let narrow = sources.filter { $0.source.driver?.narrows ?? true }
+      .sorted { $0.found < $1.found }.prefix(Self.intersected)
+    var found: [Candidate] = []
+    for (number, first) in narrow.enumerated() {
+      if case .union = first.source { continue }
+      var all = first
+      var others: [QueryPlan.Source] = []
+      for (position, other) in narrow.enumerated() where position != number {
+        guard !other.decided.isSubset(of: all.decided) else { continue }
+        others.append(other.source)
+        all.source = .intersection(first.source, others)
+        all.decided.formUnion(other.decided)
+        all.rows += all.found * Cost.probe + other.rows * Cost.kept
+        all.seeks += other.seeks
+        all.found *= min(1, other.found / estimator.documents)
+        found.append(all)
+      }
+    }
+    return found
+  }
+
   // MARK: Cost
 
-  private var scanCost: Double { 1 }
+  /// What a source is expected to cost, in ``Cost``'s units.
+  private func cost(_ candidate: Candidate) -> Double {
+    let order = order(for: candidate.source)
+    let hasRest = candidate.decided.count < conjuncts.count
+    let reads = hasRest || order == .sorted || output == .documents || !candidate.source.isCovered
+    var share = 1.0
+    var results = candidate.found
+    if hasRest {
+      for number in parts.indices where !candidate.decided.contains(number) { results *= parts[number] }
+    }
+    if limit > 0, order.isStreamed { share = min(1, limit / max(results, 0.001)) }
+    var cost = candidate.seeks * Cost.seek
+    switch candidate.source {
+    case .scan:
+      // In the order of ids each document is looked up.
+      if case .id = order {
+        cost += candidate.rows * share * Cost.document
+      } else {
+        cost += candidate.rows * share * Cost.scanned
+      }
+    default:
+      cost += candidate.rows * share * Cost.row
+      if reads { cost += documentsRead(candidate, order, results, hasRest: hasRest) * share }
+      cost += tail(candidate.source) * Cost.scanned
+    }
+    switch order {
+    case .sorted: cost += results * Cost.sorted
+    case .columns: cost += results * Cost.sortedRow
+    default: break
+    }
+    return cost
+  }
 
-  /// What an access costs against reading every document, by rough rules: a row and its document cost more than a
-  /// document met in passing; an index that gives the order lets a limit end the work.
-  private func cost(_ access: IndexAccess) -> Double {
-    let rows = access.selectivity
-    let isSorted = order(for: .index(access)) != .sorted
-    if !query.sort.isEmpty, isSorted, query.limit > 0 { return min(rows, 0.3) * 1.1 }
-    if !query.sort.isEmpty, isSorted { return rows * 0.99 }
-    return rows * 1.5
+  private func documentsRead(
+    _ candidate: Candidate, _ order: QueryPlan.Order, _ results: Double, hasRest: Bool
+  ) -> Double {
+    if case .columns = order, !hasRest, limit > 0 { return min(results, limit) * Cost.document }
+    return candidate.found * Cost.document
+  }
+
+  /// How many results are wanted, or 0 for all of them.
+  private var limit: Double {
+    if output == .exists { return 1 }
+    return query.limit > 0 ? Double(query.limit) + Double(query.skip) : 0
+  }
+
+  /// How many documents lie above the watermarks.
+  private func tail(_ source: QueryPlan.Source) -> Double {
+    let watermark = source.indexes.map(\.watermark).min() ?? lastSequence
+    return min(Double(max(0, lastSequence - watermark)), estimator.documents)
   }
 
   // MARK: Order
 
   private func order(for source: QueryPlan.Source) -> QueryPlan.Order {
     if query.sort.isByScore { return .score }
-    guard let first = query.sort.fields.first else { return .unordered }
+    guard let first = query.sort.fields.first, output != .count, output != .exists else { return .unordered }
     if query.sort.fields.count == 1, first.path.documentField == .id {
       switch source {
-      case .index, .text, .union: return .sorted
+      case .index, .text, .union, .intersection: return .sorted
       case .nothing, .scan, .ids: break
       }
       return .id(isDescending: first.isDescending)
     }
-    guard case .index(let access) = source, !access.index.isMultiple else { return .sorted }
-    return indexOrder(access) ?? .sorted
+    guard let access = source.driver, !access.index.isMultiple else { return .sorted }
+    return indexOrder(access) ?? columnOrder(access) ?? .sorted
   }
 
   /// The index's order from its first field that is not constant on, if the sort asks for just that or its reverse.
@@ -184,6 +314,8 @@ package struct Planner {
     let fields = access.index.definition.fields
     let sort = query.sort.fields
     for first in 0...access.constantFields where first + sort.count <= fields.count {
+      // Several values of one field are looked up one after the other, and their rows then sorted.
+      guard access.fields.dropFirst(first).allSatisfy(\.isContiguous) else { continue }
       let part = fields[first..<first + sort.count]
       guard zip(part, sort).allSatisfy({ $0.fieldPath == $1.path }) else { continue }
       let reversals = zip(part, sort).map { $0.isDescending != $1.isDescending }
@@ -193,35 +325,53 @@ package struct Planner {
     return nil
   }
 
+  /// The fields of the index that the sort asks for, if it has them all.
+  private func columnOrder(_ access: IndexAccess) -> QueryPlan.Order? {
+    var columns: [Int] = []
+    for field in query.sort.fields {
+      guard let column = access.index.definition.fields.firstIndex(where: { $0.fieldPath == field.path })
+      else { return nil }
+      columns.append(column)
+    }
+    return .columns(columns)
+  }
+
   // MARK: Plan
 
-  private func plan(_ source: QueryPlan.Source, because reason: String) -> QueryPlan {
-    let clause = query.selector.clause
-    let residual: Clause
-    switch source {
-    case .index(let access): residual = .all(conjuncts.filter { !access.decided.contains($0) })
-    case .text(let access): residual = .all(conjuncts.filter { !access.isExact || !$0.isText })
-    default: residual = clause
-    }
-    let description = PlanDescription(query, catalog: catalog, conjuncts: conjuncts)
+  private func plan(_ candidate: Candidate, because reason: String) -> QueryPlan {
+    let rest = conjuncts.enumerated().filter { !candidate.decided.contains($0.offset) }
     return QueryPlan(
-      source: source, residual: residual, clause: clause, text: text, order: order(for: source),
-      sort: query.sort,
-      skip: query.skip, limit: query.limit,
-      considered: description.considered(source, because: reason),
-      wishedIndex: description.wishedIndex(source))
+      source: candidate.source, residual: .all(rest.map(\.element)), clause: query.selector.clause,
+      text: text,
+      order: order(for: candidate.source), sort: query.sort, skip: query.skip, limit: query.limit,
+      reason: reason)
+  }
+}
+
+extension Clause {
+  /// Whether a field is asked for anywhere in the clause.
+  fileprivate func asks(of path: FieldPath) -> Bool {
+    switch self {
+    case .and(let members), .or(let members): members.contains { $0.asks(of: path) }
+    case .not(let member): member.asks(of: path)
+    case .field(path, _): true
+    case .always, .never, .field, .text, .value: false
+    }
+  }
+}
+
+extension IndexAccess {
+  /// How many places are looked up.
+  fileprivate var seeks: Double {
+    fields.reduce(1) { seeks, field in
+      if case .points(let keys) = field { seeks * Double(keys.count) } else { seeks }
+    }
   }
 }
 
 extension FieldAccess {
-  /// Points before ranges, fewer points before more.
-  fileprivate func isNarrower(than other: FieldAccess) -> Bool {
-    switch (self, other) {
-    case (.points(let left), .points(let right)): left.count < right.count
-    case (.points, .range): true
-    case (.range, .points): false
-    case (.range(let lower, let upper), .range(let otherLower, let otherUpper)):
-      [lower, upper].compactMap(\.self).count > [otherLower, otherUpper].compactMap(\.self).count
-    }
+  /// Whether the rows lie together.
+  fileprivate var isContiguous: Bool {
+    if case .points(let keys) = self { keys.count == 1 } else { true }
   }
 }

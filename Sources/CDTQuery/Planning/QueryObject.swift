@@ -2,6 +2,9 @@ import JSON
 
 /// Something that a query's SQL functions take as a pointer: it is made for one run of one statement.
 package class QueryObject {
+  /// How many times a function was asked of a document.
+  final var calls = 0
+
   /// The type that guards the pointer in SQL; each class has its own, so that a pointer is what it is taken for.
   class var pointerType: StaticString { "cdt-query-object" }
 }
@@ -31,10 +34,41 @@ package final class MatchObject: QueryObject {
 
 /// A sort for `cdt_order`, and for `cdt_tag` and `cdt_value` of a document's fields.
 package final class SortObject: QueryObject {
-  let sort: SortOrder
+  override class var pointerType: StaticString { "cdt-sort-object" }
 
-  init(_ sort: SortOrder) {
+  let sort: SortOrder
+  private var key = OrderKey()
+  /// How many of the smallest keys are wanted; 0 is all of them.
+  private let wanted: Int
+  /// The smallest keys that were met, in order.
+  private var least: [OrderKey] = []
+
+  init(_ sort: SortOrder, wanted: Int = 0) {
     self.sort = sort
+    self.wanted = wanted
+    least.reserveCapacity(wanted + 1)
+  }
+
+  /// Makes the bytes that put a document in its place.
+  ///
+  /// - Returns: Whether the document may be among the wanted ones: fewer have been met that come before it.
+  func meet(_ bytes: JSONBytes, id: UnsafeRawBufferPointer, revision: UnsafeRawBufferPointer) -> Bool {
+    calls += 1
+    sort.write(bytes, id: id, revision: revision, to: &key)
+    guard wanted > 0 else { return true }
+    if least.count == wanted, let last = least.last {
+      // Of equal keys the id decides, which is not looked at here.
+      if last < key { return false }
+      if key == last { return true }
+      least.removeLast()
+    }
+    least.insert(key, at: least.firstIndex { key < $0 } ?? least.count)
+    return true
+  }
+
+  /// Gives the bytes of the document that was met last to `body`.
+  func withKey(_ body: (UnsafeRawBufferPointer) -> Void) {
+    key.bytes.withUnsafeBytes(body)
   }
 
   /// The key that an index would have for the field: the one that puts the document in its place.

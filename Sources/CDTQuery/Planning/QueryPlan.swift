@@ -4,7 +4,7 @@ import JSON
 /// comes from. A value: it can be printed, compared, and turned into SQL.
 package struct QueryPlan: Sendable {
   /// Where candidates come from.
-  package enum Source: Sendable {
+  package indirect enum Source: Sendable {
     /// No document can match.
     case nothing
     /// Every document.
@@ -14,21 +14,10 @@ package struct QueryPlan: Sendable {
     case index(IndexAccess)
     /// Documents that the text index gives for a search.
     case text(TextAccess)
-    /// Documents that any of the branches gives.
-    case union([Branch])
-  }
-
-  /// One way into a union.
-  package enum Branch: Sendable {
-    case index(IndexAccess)
-    case text(TextAccess)
-
-    package var entry: IndexCatalog.Entry {
-      switch self {
-      case .index(let access): access.index
-      case .text(let access): access.index
-      }
-    }
+    /// Documents that any of the branches gives: indexes, searches and ids.
+    case union([Source])
+    /// Documents that the first gives, an index or a search, and each of the others too.
+    case intersection(Source, [Source])
   }
 
   /// Where the order of the results comes from.
@@ -37,6 +26,8 @@ package struct QueryPlan: Sendable {
     case unordered
     /// The index's rows, from its field number `first` on, lie in the order asked for.
     case index(first: Int, count: Int, reversed: Bool)
+    /// Sorted by the values of these fields of the index.
+    case columns([Int])
     /// The documents' own index on their ids.
     case id(isDescending: Bool)
     /// The text index's scores, the best first.
@@ -56,18 +47,56 @@ package struct QueryPlan: Sendable {
   package let sort: SortOrder
   package let skip: Int
   package let limit: Int
-  /// Every index that there is, and why it was used or not.
-  package let considered: [ConsideredIndex]
-  /// The fields of an index that would help, when none did.
-  package let wishedIndex: WishedIndex?
+  /// Why this plan was chosen, in a few words.
+  package let reason: String
 
   /// The indexes that the source reads.
+  package var indexes: [IndexCatalog.Entry] { source.indexes }
+}
+
+extension QueryPlan.Source {
   package var indexes: [IndexCatalog.Entry] {
-    switch source {
+    switch self {
     case .index(let access): [access.index]
     case .text(let access): [access.index]
-    case .union(let branches): branches.map(\.entry)
+    case .union(let branches): branches.flatMap(\.indexes)
+    case .intersection(let first, let others): first.indexes + others.flatMap(\.indexes)
     case .nothing, .scan, .ids: []
+    }
+  }
+
+  /// Whether a document may be met more than once.
+  package var mayRepeat: Bool {
+    switch self {
+    case .index(let access): access.mayRepeat
+    case .union: true
+    case .intersection(let first, _): first.mayRepeat
+    case .nothing, .scan, .ids, .text: false
+    }
+  }
+
+  /// Whether its rows alone have the sequences and ids, so that no document need be read to know them.
+  package var isCovered: Bool {
+    switch self {
+    case .index: true
+    case .union(let branches):
+      branches.allSatisfy { branch in
+        switch branch {
+        case .index, .ids: true
+        default: false
+        }
+      }
+    case .intersection(let first, _): first.isCovered
+    case .nothing, .scan, .ids, .text: false
+    }
+  }
+
+  /// The index whose rows are met one after the other, if it is one.
+  package var driver: IndexAccess? {
+    switch self {
+    case .index(let access): access
+    case .intersection(let first, _): first.driver
+    default: nil
     }
   }
 }
@@ -85,20 +114,21 @@ package struct TextAccess: Sendable {
 package struct IndexAccess: Sendable {
   package let index: IndexCatalog.Entry
   /// What is asked of the index's fields, from the first on: points, and for the last perhaps a range.
-  package let fields: [FieldAccess]
-  package let absence: [Int: PredicateAccess.AbsenceFilter]
-  /// The conjuncts that the rows decide.
-  package let decided: Set<Clause>
+  package var fields: [FieldAccess] = []
+  package var absence: [Int: PredicateAccess.AbsenceFilter] = [:]
+  /// What else is asked of the rows that lie there.
+  package var filters: [Filter] = []
+
+  package struct Filter: Sendable {
+    /// The clause, for what is said to the user.
+    package let clause: Clause
+    package let condition: RowCondition
+  }
 
   /// Whether the same document may be met more than once.
   package var mayRepeat: Bool {
     guard index.isMultiple else { return false }
     return fields.count < index.definition.fields.count || !fields.allSatisfy(\.isPoint)
-  }
-
-  /// What part of the index is expected to be read, by rough rules: 1 is all of it.
-  package var selectivity: Double {
-    fields.reduce(1) { $0 * $1.selectivity }
   }
 
   /// How many of the leading fields have one value only.
@@ -111,19 +141,6 @@ extension FieldAccess {
   package var isPoint: Bool {
     if case .points(let keys) = self { return keys.count == 1 }
     return false
-  }
-
-  fileprivate var selectivity: Double {
-    switch self {
-    case .points(let keys): min(0.9, 0.01 * Double(keys.count))
-    case .range(let lower, let upper):
-      switch (lower, upper) {
-      case (.key?, .key?): 0.05
-      case (.key?, _), (_, .key?): 0.3
-      case (.tag(let low)?, .tag(let high)?) where low == high: 0.7
-      default: 1
-      }
-    }
   }
 }
 

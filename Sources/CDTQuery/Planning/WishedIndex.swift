@@ -3,6 +3,7 @@ package struct WishedIndex: Sendable, Hashable {
   private var fields: [SortOrder.Field] = []
 
   var isEmpty: Bool { fields.isEmpty }
+  var paths: [FieldPath] { fields.map(\.path) }
 
   /// Adds a field, unless it is there.
   mutating func add(_ path: FieldPath, isDescending: Bool = false) {

@@ -108,10 +108,11 @@ package struct FieldPath: Sendable, Hashable {
 
   /// `_id` or `_rev`, when the path is one of them.
   package var documentField: DocumentField? {
-    guard segments.count == 1, let name = segments.first?.name else { return nil }
-    if name == Array("_id".utf8) { return .id }
-    if name == Array("_rev".utf8) { return .revision }
-    return nil
+    guard segments.count == 1, let name = segments.first?.name, name.first == UInt8(ascii: "_") else {
+      return nil
+    }
+    if name.elementsEqual("_id".utf8) { return .id }
+    return name.elementsEqual("_rev".utf8) ? .revision : nil
   }
 
   private static let dot = UInt8(ascii: ".")

@@ -26,6 +26,7 @@ enum Fuzz {
     isOver: () -> Bool = { false }
   ) throws -> FailureReport? {
     var random = RandomDocuments(seed: seed, scope: .everything)
+    random.hasArrays = random.chance(65)
     var history = History([])
     let failure = try withDirectoryInMemory { directory -> HistoryFailure? in
       let world = try World(directory: directory)

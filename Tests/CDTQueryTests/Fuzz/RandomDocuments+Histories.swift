@@ -51,7 +51,7 @@ extension RandomDocuments {
     case 4, 5:
       let revision = "\(1 + number(below: 4))-\(pick(["a", "b", "f"]))"
       return Step(.rival, document(id, [("_rev", .string(revision))], body()))
-    default: return Step(.put, document(id, [], chance(1) ? wideBody() : body()))
+    default: return Step(.put, document(id, [], hasArrays && chance(2) ? wideBody() : body()))
     }
   }
 

@@ -2,6 +2,7 @@ import JSON
 
 extension RandomDocuments {
   mutating func selector(depth: Int = 0) -> JSONObject {
+    if depth == 0, chance(12) { return alternatives() }
     var object = JSONObject()
     if depth < 3, chance(30) {
       let name = pick(["$and", "$or", "$nor"])
@@ -11,6 +12,16 @@ extension RandomDocuments {
     if depth < 3, chance(8) { object["$not"] = .object(nonEmptySelector(depth: depth + 1)) }
     for _ in 0..<number(below: 3) { object[documentPath(4)] = fieldValue(depth: depth) }
     return object
+  }
+
+  /// Alternatives among fields that indexes are likely to have, with something asked beside them.
+  private mutating func alternatives() -> JSONObject {
+    let members = (0..<(2 + number(below: 2))).map { _ in
+      JSONValue.object([pick(Self.plainNames): .object(operators(depth: 3))])
+    }
+    var selector: JSONObject = ["$or": .array(members)]
+    for _ in 0..<number(below: 3) { selector[pick(Self.plainNames)] = .object(operators(depth: 3)) }
+    return selector
   }
 
   /// A selector with a text search at its top or in an `$or`.
@@ -57,7 +68,7 @@ extension RandomDocuments {
     switch number(below: 19) {
     case 0: object["$eq"] = value(depth: 1)
     case 1: object["$ne"] = value(depth: 1)
-    case 2, 3, 4, 5: object[pick(["$lt", "$lte", "$gt", "$gte"])] = scalar()
+    case 2, 3, 4, 5: object[pick(["$lt", "$lte", "$gt", "$gte"])] = chance(15) ? .null : scalar()
     case 6: object[pick(["$in", "$nin"])] = members()
     case 7: object["$exists"] = .bool(chance(50))
     case 8: object["$mod"] = modulo()

@@ -14,6 +14,8 @@ struct RandomDocuments {
   }
 
   let scope: Scope
+  /// Whether bodies have arrays; without, an index has one row for each document, which decides more.
+  var hasArrays = true
 
   init(seed: UInt64, scope: Scope = .oracle) {
     generator = SplitMix(state: seed)
@@ -79,15 +81,20 @@ struct RandomDocuments {
 
   mutating func body(depth: Int = 0) -> JSONObject {
     var object = JSONObject()
-    for _ in 0..<number(below: depth == 0 ? 6 : 4) { object[name()] = value(depth: depth) }
+    for _ in 0..<number(below: depth == 0 ? 6 : 4) { object[name()] = member(depth: depth) }
     if depth > 0, chance(5) { object["_id"] = scalar() }
     return object
+  }
+
+  private mutating func member(depth: Int) -> JSONValue {
+    if hasArrays { return value(depth: depth) }
+    return depth < 3 && chance(15) ? .object(body(depth: depth + 1)) : scalar()
   }
 
   /// A body with so many combinations of values that an index keeps it apart.
   mutating func wideBody() -> JSONObject {
     var object = JSONObject()
-    for name in Self.plainNames { object[name] = .array((0..<11).map { .int($0) } + [scalar()]) }
+    for name in Self.plainNames { object[name] = .array((0..<40).map { .int($0) } + [scalar()]) }
     return object
   }
 }
