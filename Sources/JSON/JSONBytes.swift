@@ -3,17 +3,19 @@
 /// It looks at a pointer, so it is valid only within the call that lent the bytes and must not be kept. Offsets need no
 /// check by the caller: a byte beyond either end reads as 0, which no JSON text has outside of its end, so damaged text
 /// leads to a wrong value at worst, never to a read outside of the buffer or a trap.
+@usableFromInline
 package struct JSONBytes {
-  private let base: UnsafeRawPointer?
-  package let count: Int
+  @usableFromInline let base: UnsafeRawPointer?
+  @usableFromInline package let count: Int
 
+  @inlinable
   package init(_ buffer: UnsafeRawBufferPointer) {
     base = buffer.baseAddress
     count = buffer.baseAddress == nil ? 0 : buffer.count
   }
 
   /// The byte at an offset, or 0 outside of the text.
-  @inline(__always)
+  @inlinable @inline(__always)
   package subscript(_ offset: Int) -> UInt8 {
     // An unsigned comparison refuses negative offsets as well.
     guard UInt(bitPattern: offset) < UInt(bitPattern: count), let base else { return 0 }
@@ -28,7 +30,7 @@ package struct JSONBytes {
   }
 
   /// Eight bytes from an offset as an integer, the first lowest; 0 when they are not all there.
-  @inline(__always)
+  @inlinable @inline(__always)
   package func int64(at offset: Int) -> Int64 {
     guard let base, offset >= 0, offset <= count - 8 else { return 0 }
     return Int64(bitPattern: word(at: offset, base))
@@ -56,13 +58,13 @@ package struct JSONBytes {
   }
 
   /// Eight bytes from an offset, the first lowest; the caller has seen that they are there.
-  @inline(__always)
-  private func word(at offset: Int, _ base: UnsafeRawPointer) -> UInt64 {
+  @inlinable @inline(__always)
+  func word(at offset: Int, _ base: UnsafeRawPointer) -> UInt64 {
     UInt64(littleEndian: base.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
   }
 
   /// The offset of the first quote or backslash from an offset on, or `count`.
-  @inline(__always)
+  @inlinable @inline(__always)
   package func nextQuoteOrBackslash(from start: Int) -> Int {
     var offset = max(0, start)
     if let base {
@@ -82,7 +84,7 @@ package struct JSONBytes {
 
   /// The offset of the first byte from an offset on that a string can't hold as it is, or that has to be looked at: a
   /// quote, a backslash, a control, a byte beyond ASCII; or `count`.
-  @inline(__always)
+  @inlinable @inline(__always)
   package func nextSpecial(from start: Int) -> Int {
     var offset = max(0, start)
     if let base {
@@ -105,8 +107,8 @@ package struct JSONBytes {
   }
 
   /// The high bit of each byte that is zero; above the first such byte others may show it, too.
-  @inline(__always)
-  private static func zeroBytes(_ word: UInt64) -> UInt64 {
+  @inlinable @inline(__always)
+  static func zeroBytes(_ word: UInt64) -> UInt64 {
     (word &- 0x0101_0101_0101_0101) & ~word & 0x8080_8080_8080_8080
   }
 }
@@ -133,7 +135,7 @@ extension JSONBytes {
   }
 
   /// The first offset from one on that holds no white space.
-  @inline(__always)
+  @inlinable @inline(__always)
   package func skipSpace(_ start: Int) -> Int {
     var offset = start
     while true {
@@ -145,7 +147,7 @@ extension JSONBytes {
   }
 
   /// The offset past the string whose opening quote is at an offset, or `count`.
-  @inline(__always)
+  @inlinable @inline(__always)
   package func endOfString(at start: Int) -> Int {
     var offset = start + 1
     while true {
@@ -211,7 +213,7 @@ package struct MemberIterator {
     last = start
   }
 
-  @inline(__always)
+  @inlinable @inline(__always)
   package mutating func next() -> JSONBytes.Member? {
     guard let start = bytes.nextItem(after: &last, isFirst: &isFirst, opening: UInt8(ascii: "{")),
       bytes[start] == UInt8(ascii: "\"")
@@ -305,13 +307,13 @@ extension JSONBytes {
   }
 
   /// Whether the bytes between two offsets are those given.
-  @inline(__always)
+  @inlinable @inline(__always)
   package func equals(_ wanted: [UInt8], from start: Int, to end: Int) -> Bool {
     end - start == wanted.count && hasPrefix(wanted, at: start)
   }
 
   /// Whether the bytes from an offset on begin with those given.
-  @inline(__always)
+  @inlinable @inline(__always)
   package func hasPrefix(_ wanted: [UInt8], at start: Int) -> Bool {
     guard let base, start >= 0, start <= count - wanted.count else { return false }
     return wanted.withUnsafeBytes { wanted in

@@ -35,6 +35,32 @@ package enum JSONString {
     buffer.append(UInt8(ascii: "\""))
   }
 
+  /// Whether UTF-8 has nothing to escape.
+  package static func isItsSpelling(_ utf8: UnsafeRawBufferPointer) -> Bool {
+    let last = utf8.count - 8
+    guard last >= 0 else {
+      return utf8.allSatisfy { $0 >= 0x20 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }
+    }
+    // Eight bytes at a time, and the last eight as they are, some of them for the second time.
+    var found = escaped(in: utf8.loadUnaligned(fromByteOffset: last, as: UInt64.self))
+    var offset = 0
+    while offset < last {
+      found |= escaped(in: utf8.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+      offset += 8
+    }
+    return found & 0x8080_8080_8080_8080 == 0
+  }
+
+  /// The high bits of the bytes that are escaped, as far as no lower byte is; other bits mean nothing.
+  @inline(__always)
+  private static func escaped(in word: UInt64) -> UInt64 {
+    let control = word &- 0x2020_2020_2020_2020
+    let quote = (word ^ 0x2222_2222_2222_2222) &- 0x0101_0101_0101_0101
+    let backslash = (word ^ 0x5C5C_5C5C_5C5C_5C5C) &- 0x0101_0101_0101_0101
+    // Bytes beyond ASCII, whose high bit is set, are never escaped.
+    return (control | quote | backslash) & ~word
+  }
+
   /// Appends the spelling of UTF-8, without quotes.
   package static func appendSpelling(of utf8: UnsafeRawBufferPointer, to buffer: inout [UInt8]) {
     let bytes = JSONBytes(utf8)

@@ -98,8 +98,9 @@ extension Connection {
       handle, name, Int32(clamping: argumentCount), flags, box.toOpaque(),
       { context, count, arguments in
         guard let context, let data = sqlite3_user_data(context) else { return }
-        let box = Unmanaged<FunctionBox>.fromOpaque(data).takeUnretainedValue()
-        box.body(FunctionCall(context: context, arguments: arguments, count: Int(count)))
+        Unmanaged<FunctionBox>.fromOpaque(data)._withUnsafeGuaranteedRef {
+          $0.body(FunctionCall(context: context, arguments: arguments, count: Int(count)))
+        }
       }, nil, nil, { data in if let data { Unmanaged<FunctionBox>.fromOpaque(data).release() } })
     guard code == SQLITE_OK else { throw error(code, sql: nil) }
   }

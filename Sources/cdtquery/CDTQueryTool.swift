@@ -3,7 +3,7 @@ import Glibc
 
 /// The command line: one subcommand a file in `Commands`.
 @main
-struct CDTQueryTool: AsyncParsableCommand {
+struct CDTQueryTool: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "cdtquery",
     abstract: "Keep JSON documents in a store, and ask for them.",
@@ -38,25 +38,41 @@ struct CDTQueryTool: AsyncParsableCommand {
       CompactCommand.self, ListCommand.self, DropCommand.self, TestCommand.self,
     ])
 
-  static func main() async {
+  static func main() {
     // A reader that has seen enough closes the pipe; that ends the output, and is no error.
     signal(SIGPIPE, SIG_IGN)
-    let status: Int32
     do {
-      try await run(try parseAsRoot())
+      var command = try parseAsRoot()
+      // The threads of Swift's concurrency take as long to start as a query to run, so only who awaits starts them.
+      if command is any AsyncParsableCommand { runAwaiting() }
+      try command.run()
       try Output.standard.flush()
-      status = ExitStatus.done.rawValue
     } catch {
-      status = report(error)
+      exit(report(error))
     }
-    Stores.closeAll()
-    Glibc.exit(status)
+    exit(ExitStatus.done.rawValue)
   }
 
-  private static func run(_ command: any ParsableCommand) async throws {
-    var command = command
-    if var command = command as? any AsyncParsableCommand { return try await command.run() }
-    try command.run()
+  /// Runs a command that awaits. It is parsed again in its task, as a command can't be handed over to one.
+  private static func runAwaiting() -> Never {
+    Task {
+      do {
+        guard var command = try parseAsRoot() as? any AsyncParsableCommand else {
+          exit(ExitStatus.fault.rawValue)
+        }
+        try await command.run()
+        try Output.standard.flush()
+      } catch {
+        exit(report(error))
+      }
+      exit(ExitStatus.done.rawValue)
+    }
+    while true { pause() }
+  }
+
+  private static func exit(_ status: Int32) -> Never {
+    Stores.closeAll()
+    Glibc.exit(status)
   }
 
   /// Says what went wrong and gives the status for it.

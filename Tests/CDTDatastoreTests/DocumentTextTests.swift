@@ -18,6 +18,30 @@ import Testing
     }
   }
 
+  @Test func `ids of every length and long bodies come out as they are spelled`() throws {
+    try withTemporaryDatastore { store in
+      // One odd byte in each place of an id: escaped, next to what is, and beyond ASCII.
+      var saved: [DocumentRevision] = []
+      try store.write { transaction in
+        for length in [1, 7, 8, 9, 15, 16, 17, 40] {
+          for odd in ["\"", "\\", "\u{1F}", " ", "!", "#", "[", "]", "\u{7F}", "é"] {
+            for place in Set([0, length / 2, length - 1]) {
+              var id = Array(repeating: "x", count: length)
+              id[place] = odd
+              let body: JSONObject = ["long": .string(String(repeating: "é", count: length * 300))]
+              saved.append(
+                try transaction.createDocument(from: DocumentRevision(id: id.joined(), body: body)))
+            }
+          }
+        }
+      }
+      for document in saved {
+        let text = try store.documentText(withID: try #require(document.id))
+        #expect(text == JSONValue.object(document.json).utf8Text)
+      }
+    }
+  }
+
   @Test func `what is missing or deleted has no text`() throws {
     try withTemporaryDatastore { store in
       let saved = try store.createDocument(from: DocumentRevision(id: "a", body: ["n": 1]))

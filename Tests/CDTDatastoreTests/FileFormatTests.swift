@@ -85,6 +85,22 @@ import Testing
     }
   }
 
+  @Test func `opening a store and reading from it writes nothing`() throws {
+    try withTemporaryDirectory { directory in
+      let manager = try DatastoreManager(directory: directory)
+      let store = try manager.datastore(named: "store")
+      try store.createDocument(from: DocumentRevision(id: "a", body: ["a": 1]))
+      manager.closeDatastore(named: "store")
+      let path = "\(directory)/store/db.sync"
+      let before = try Data(contentsOf: URL(filePath: path))
+      let again = try manager.datastore(named: "store")
+      #expect(try again.document(withID: "a").body["a"] == 1)
+      #expect(try Data(contentsOf: URL(filePath: "\(path)-wal")).isEmpty)
+      manager.closeDatastore(named: "store")
+      #expect(try Data(contentsOf: URL(filePath: path)) == before)
+    }
+  }
+
   @Test func `the page names the files that there are`() throws {
     let page = try documentation("file-format.md")
     try withTemporaryDirectory { directory in

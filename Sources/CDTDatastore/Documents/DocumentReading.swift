@@ -1,3 +1,4 @@
+import JSON
 import SQLite
 
 /// What can be read of documents, on any connection: within a write it sees what the write has done.
@@ -23,17 +24,16 @@ struct DocumentReading {
     try statement.bind(id, at: 1)
     guard try statement.step() else { throw DatastoreError.noSuchDocument(id) }
     guard statement.int64(2) == 0 else { throw DatastoreError.documentDeleted(id) }
-    var text: [UInt8] = []
+    var text = TextBuffer()
     var id = id
     id.withUTF8 { id in
       statement.withBytes(0) { body in
         statement.withBytes(1) { revision in
-          text.reserveCapacity(body.count + id.count + revision.count + 32)
           StoredDocument.write(id: UnsafeRawBufferPointer(id), revision: revision, body: body, to: &text)
         }
       }
     }
-    return text
+    return text.withBytes { Array($0) }
   }
 
   func document(withID id: String, revision: RevisionID) throws -> DocumentRevision {

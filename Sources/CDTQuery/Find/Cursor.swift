@@ -84,7 +84,7 @@ final class Cursor: @unchecked Sendable {
     let query = try running(inlinesAttachments ? .documents : .texts)
     let row = query.statement
     var passed = taken
-    var buffer: [UInt8] = []
+    var buffer = TextBuffer()
     let projection = projection.isEverything ? nil : projection
     defer { taken = passed }
     while try query.step() {
@@ -93,25 +93,28 @@ final class Cursor: @unchecked Sendable {
         DocumentText.write(
           id: row.unsafeBytes(1), revision: row.unsafeBytes(2), body: row.unsafeBytes(3),
           projection: projection, to: &buffer)
-        try inlineAttachments(query, in: &buffer)
+        try withAttachmentsInlined(query, in: buffer, body)
       } else {
         DocumentText.write(
           id: row.unsafeBytes(1), revision: row.unsafeBytes(2), body: row.unsafeBytes(0),
           projection: projection, to: &buffer)
+        try buffer.withBytes(body)
       }
-      try buffer.withUnsafeBytes(body)
       try datastore.checkOpen()
     }
     isExhausted = true
   }
 
-  /// Puts the attachments of a document behind its last member.
-  private func inlineAttachments(_ query: RunningQuery, in buffer: inout [UInt8]) throws {
+  /// Lends a document's text with its attachments behind the last member.
+  private func withAttachmentsInlined(
+    _ query: RunningQuery, in text: borrowing TextBuffer, _ body: (UnsafeRawBufferPointer) throws -> Void
+  ) throws {
     let attachments = try attachments(query, of: try RevisionID(stored: query.statement.text(2)))
-    guard !attachments.isEmpty else { return }
-    buffer.removeLast()
-    buffer += Array(",\"_attachments\":".utf8) + JSONValue.object(try attachments.inlineJSON()).utf8Text
-    buffer.append(UInt8(ascii: "}"))
+    guard !attachments.isEmpty else { return try text.withBytes(body) }
+    var whole = text.withBytes { Array($0.dropLast()) }
+    whole += Array(",\"_attachments\":".utf8) + JSONValue.object(try attachments.inlineJSON()).utf8Text
+    whole.append(UInt8(ascii: "}"))
+    try whole.withUnsafeBytes(body)
   }
 
   /// The running query with its next row, or `nil` after the last.

@@ -6,7 +6,7 @@ enum DocumentText {
   /// Replaces what is in the buffer by the text of a document.
   static func write(
     id: UnsafeRawBufferPointer, revision: UnsafeRawBufferPointer, body: UnsafeRawBufferPointer,
-    projection: Projection?, to buffer: inout [UInt8]
+    projection: Projection?, to buffer: inout TextBuffer
   ) {
     guard let projection else {
       return StoredDocument.write(id: id, revision: revision, body: body, to: &buffer)

@@ -6,6 +6,7 @@ import SQLite
 /// | function | gives |
 /// |---|---|
 /// | `cdt_match(selector, body, id, revision)` | 1 when the document matches, else 0 |
+/// | `cdt_match(selector, body, sequence)` | the same of a selector that does not ask for `_id` and `_rev` |
 /// | `cdt_order(sort, body)`, `cdt_order(sort, body, id, revision)` | the ``OrderKey`` that puts the document in its place |
 /// | `cdt_keep(sort, body)`, and with id and revision | 1 when the document may be among the first, else 0 |
 /// | `cdt_kept(sort)` | the ``OrderKey`` of the document that `cdt_keep` was asked of last |
@@ -15,8 +16,10 @@ import SQLite
 /// The first argument is a pointer, which SQL text can't make.
 enum QueryFunctions {
   static func register(on connection: Connection) throws(SQLiteError) {
-    try connection.createFunction("cdt_match", argumentCount: 4, deterministic: true) { call in
-      match(call)
+    for arguments in [3, 4] {
+      try connection.createFunction("cdt_match", argumentCount: arguments, deterministic: true) { call in
+        match(call)
+      }
     }
     for arguments in [2, 4] {
       try connection.createFunction("cdt_order", argumentCount: arguments, deterministic: true) { call in
@@ -60,16 +63,28 @@ enum QueryFunctions {
   private static func match(
     _ object: MatchObject, _ body: UnsafeRawBufferPointer, _ call: borrowing FunctionCall
   ) {
+    guard object.readsDocumentFields else {
+      let none = UnsafeRawBufferPointer(start: nil, count: 0)
+      return match(object, body, id: none, revision: none, call) { .sequence(call.int64(at: 2)) }
+    }
     call.withBytes(at: 2) { id in
       call.withBytes(at: 3) { revision in
-        do throws(MatchFailure) {
-          let matches = try object.matcher.matches(JSONBytes(body), id: id, revision: revision)
-          call.setResult(Int64(matches ? 1 : 0))
-        } catch {
-          object.failure = (error, String(decoding: id, as: UTF8.self))
-          call.setError("a pattern passed its limits")
-        }
+        match(object, body, id: id, revision: revision, call) { .id(String(decoding: id, as: UTF8.self)) }
       }
+    }
+  }
+
+  private static func match(
+    _ object: MatchObject, _ body: UnsafeRawBufferPointer, id: UnsafeRawBufferPointer,
+    revision: UnsafeRawBufferPointer, _ call: borrowing FunctionCall,
+    document: () -> MatchObject.FailedDocument
+  ) {
+    do throws(MatchFailure) {
+      let matches = try object.matcher.matches(JSONBytes(body), id: id, revision: revision)
+      call.setResult(Int64(matches ? 1 : 0))
+    } catch {
+      object.failure = (error, document())
+      call.setError("a pattern passed its limits")
     }
   }
 

@@ -13,6 +13,8 @@ package final class QueryReader: @unchecked Sendable {
   private var isAttached = false
   /// The index file that is attached. Another process may replace it.
   package private(set) var indexFile: FileIdentity?
+  /// The statement that holds the snapshot.
+  private var holder: Statement?
   private var known: (revision: Int64, catalog: IndexCatalog)?
 
   package init(_ connection: Connection) throws(SQLiteError) {
@@ -39,7 +41,6 @@ package final class QueryReader: @unchecked Sendable {
       try connection.execute("PRAGMA \(IndexFile.schema).cache_size = -16384")
       isAttached = true
     }
-    try connection.begin(.deferred)
     do {
       guard isAttached else { return Snapshot(catalog: .empty, lastSequence: try lastSequence()) }
       let (catalog, isNew) = try readCatalog()
@@ -53,14 +54,25 @@ package final class QueryReader: @unchecked Sendable {
   }
 
   package func end() {
-    // Nothing was written, so there is nothing that failing to end could lose; closing ends it too.
-    try? connection.rollBack()
+    holder?.reset()
+    holder = nil
+  }
+
+  /// The integer in the one row that a statement gives.
+  ///
+  /// The first statement of a snapshot is left standing on its row until the end: as long as a statement reads, SQLite
+  /// keeps what every file was when it was first read, as a transaction would, and that costs two statements less.
+  private func scalar(_ sql: String) throws -> Int64 {
+    let statement = try connection.statement(sql)
+    guard try statement.step() else { throw IndexDamage.unreadable("its state") }
+    defer { if holder == nil { holder = statement } else { statement.reset() } }
+    return statement.int64(0)
   }
 
   /// The catalog changes seldom, so it is read again only when the file says that it did.
   private func readCatalog() throws -> (catalog: IndexCatalog, isNew: Bool) {
     do {
-      let revision = try connection.scalar(Self.revisionSQL)
+      let revision = try scalar(Self.revisionSQL)
       if let known, known.revision == revision { return (known.catalog, false) }
       let catalog = try IndexCatalog(
         reading: connection, schema: IndexFile.schema, known: known?.catalog ?? .empty)
@@ -74,7 +86,7 @@ package final class QueryReader: @unchecked Sendable {
 
   private static let revisionSQL = "SELECT revision FROM \(IndexFile.schema).state"
 
-  private func lastSequence() throws(SQLiteError) -> Int64 {
-    try connection.scalar("SELECT max(sequence) FROM main.documents")
+  private func lastSequence() throws -> Int64 {
+    try scalar("SELECT max(sequence) FROM main.documents")
   }
 }

@@ -5,6 +5,7 @@ package import SQLite
 package final class RunningQuery {
   package let statement: Statement
   let output: QuerySQL.Output
+  private let connection: Connection
   private let usesIndex: Bool
   private var objects: [QueryObject] = []
   /// The documents that were met, where rows may name one again.
@@ -17,6 +18,7 @@ package final class RunningQuery {
     _ plan: QueryPlan, output: QuerySQL.Output, snapshot: QueryReader.Snapshot, on connection: Connection
   ) throws {
     self.output = output
+    self.connection = connection
     usesIndex = !plan.indexes.isEmpty
     let sql = QuerySQL(plan, output: output, lastSequence: snapshot.lastSequence)
     statement = try connection.statement(sql.text)
@@ -60,10 +62,21 @@ package final class RunningQuery {
     } catch {
       let matches = objects.lazy.compactMap { $0 as? MatchObject }
       if let failure = matches.compactMap(\.failure).first {
-        throw QueryError.matchLimit(pattern: failure.match.pattern, documentID: failure.documentID)
+        throw QueryError.matchLimit(pattern: failure.match.pattern, documentID: try id(of: failure.document))
       }
       if error.isCorrupt, usesIndex { throw DatastoreError.damagedIndexOrStore(error.message) }
       throw DatastoreError(error)
+    }
+  }
+
+  private func id(of document: MatchObject.FailedDocument) throws -> String {
+    switch document {
+    case .id(let id): return id
+    case .sequence(let sequence):
+      let statement = try connection.statement("SELECT id FROM main.documents WHERE sequence = ?1")
+      defer { statement.reset() }
+      try statement.bind(sequence, at: 1)
+      return try statement.step() ? statement.text(0) : ""
     }
   }
 

@@ -15,9 +15,18 @@ package final class MatchObject: QueryObject {
 
   let matcher: Matcher
   let required: RequiredText?
-  var failure: (match: MatchFailure, documentID: String)?
+  /// Whether it has to be given the document's id and revision, too.
+  let readsDocumentFields: Bool
+  var failure: (match: MatchFailure, document: FailedDocument)?
+
+  /// What is known of a document on which a match was given up.
+  enum FailedDocument {
+    case id(String)
+    case sequence(Int64)
+  }
 
   init(_ clause: Clause, text: TextProgram?) {
+    readsDocumentFields = clause.readsDocumentFields
     matcher = Matcher(clause, text: text)
     required = RequiredText(of: clause)
   }

@@ -173,8 +173,9 @@ extension QuerySQL {
 
   private mutating func matching(_ clause: Clause) -> String {
     if case .always = clause { return "" }
-    return
-      " AND cdt_match(\(parameter(.object(MatchObject(clause, text: plan.text)))), d.body, d.id, d.revision)"
+    let match = MatchObject(clause, text: plan.text)
+    let others = match.readsDocumentFields ? "d.id, d.revision" : "d.sequence"
+    return " AND cdt_match(\(parameter(.object(match))), d.body, \(others))"
   }
 }
 

@@ -64,6 +64,17 @@ package indirect enum Clause: Sendable, Hashable {
     if case .text = self { true } else { false }
   }
 
+  /// Whether it asks for the document's id or revision, which are not in its body; a text search is given the id.
+  package var readsDocumentFields: Bool {
+    switch self {
+    case .field(let path, _): path.documentField != nil
+    case .text: true
+    case .and(let members), .or(let members): members.contains(where: \.readsDocumentFields)
+    case .not(let clause): clause.readsDocumentFields
+    case .always, .never, .value: false
+    }
+  }
+
   /// The text search in the clause; there is one at most.
   package var textSearch: TextSearch? {
     switch self {
