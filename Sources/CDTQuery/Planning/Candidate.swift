@@ -84,6 +84,16 @@ struct Estimator {
     return statistics.part(access, field: field)
   }
 
+  /// What part of the documents each conjunct holds for.
+  func parts(_ conjuncts: [Clause], _ conditions: [AskedField]) -> [Double] {
+    var parts: [Double?] = conjuncts.map { _ in nil }
+    // What is known of a conjunct already need not be made of its predicate again.
+    for condition in conditions where parts[condition.conjunct] == nil {
+      parts[condition.conjunct] = part(condition.path, condition.access)
+    }
+    return zip(conjuncts, parts).map { $1 ?? part($0) }
+  }
+
   /// What part of the documents a clause holds for.
   func part(_ clause: Clause) -> Double {
     switch clause {
@@ -104,7 +114,10 @@ struct Estimator {
 
   private func part(_ path: FieldPath, _ predicate: Predicate) -> Double {
     if path.documentField == .id, case .equal = predicate { return 1 / documents }
-    guard let access = PredicateAccess.of(predicate) else { return 0.3 }
+    return PredicateAccess.of(predicate).map { part(path, $0) } ?? 0.3
+  }
+
+  private func part(_ path: FieldPath, _ access: PredicateAccess) -> Double {
     for entry in catalog.ordered where entry.statistics != nil {
       guard let field = entry.definition.fields.firstIndex(where: { $0.fieldPath == path }) else { continue }
       let perDocument = rows(of: entry) / documents

@@ -39,7 +39,7 @@ package struct Planner {
     text = try TextProgram.of(query.selector.clause, catalog.text?.definition, store: store)
     estimator = Estimator(catalog)
     let isPartial = query.limit > 0 || query.skip > 0 || output == .exists || !query.sort.isEmpty
-    parts = isPartial && !catalog.entries.isEmpty ? conjuncts.map(estimator.part) : []
+    parts = isPartial && !catalog.entries.isEmpty ? estimator.parts(conjuncts, conditions) : []
   }
 
   private static func conditions(_ conjuncts: [Clause]) -> [AskedField] {

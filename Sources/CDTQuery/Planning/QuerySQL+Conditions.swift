@@ -26,13 +26,13 @@ extension QuerySQL {
       if keys.count > Self.fewValues {
         return "(e.t\(number), e.v\(number)) IN (SELECT t, v FROM \(members(keys)))"
       }
-      let equalities = keys.map { "e.t\(number) = \(tag($0.tag)) AND e.v\(number) = \(value($0))" }
+      let equalities = keys.map { "e.v\(number) = \(value($0)) AND e.t\(number) = \(tag($0.tag))" }
       return equalities.count == 1 ? equalities[0] : Self.joined(equalities, "OR", empty: "0")
     case .range(nil, nil): return nil
     case .range(let lower?, let upper?) where lower.type == upper.type:
-      // Within one type the values alone are compared, which costs less.
+      // Within one type the values alone are compared, which costs less; few rows that satisfy that are of another.
       let bounds = [
-        "e.t\(number) = \(tag(lower.type))", bound(lower, number, ">"), bound(upper, number, "<"),
+        bound(lower, number, ">"), bound(upper, number, "<"), "e.t\(number) = \(tag(lower.type))",
       ]
       return bounds.compactMap(\.self).joined(separator: " AND ")
     case .range(let lower, let upper):
