@@ -27,6 +27,8 @@ enum Cost {
   static let sorted = 6.0
   /// Keeping a row in order by values that it has.
   static let sortedRow = 3.0
+  /// How many results a page without an order is taken to have.
+  static let page = 100.0
 }
 
 /// What a query is expected to meet, by the figures of the indexes.

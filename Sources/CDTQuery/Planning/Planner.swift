@@ -38,7 +38,7 @@ package struct Planner {
     conditions = Self.conditions(conjuncts)
     text = try TextProgram.of(query.selector.clause, catalog.text?.definition, store: store)
     estimator = Estimator(catalog)
-    let isPartial = query.limit > 0 || output == .exists || !query.sort.isEmpty
+    let isPartial = query.limit > 0 || query.skip > 0 || output == .exists || !query.sort.isEmpty
     parts = isPartial && !catalog.entries.isEmpty ? estimator.parts(conjuncts, conditions) : []
   }
 
@@ -284,6 +284,8 @@ package struct Planner {
   /// How many results are wanted, or 0 for all of them.
   private var limit: Double {
     if output == .exists { return 1 }
+    // Without an order the plan gives one, so every page must have the same plan.
+    if query.sort.isEmpty { return query.limit > 0 || query.skip > 0 ? Cost.page : 0 }
     return query.limit > 0 ? Double(query.limit) + Double(query.skip) : 0
   }
 
