@@ -37,7 +37,7 @@ import Testing
   }
 
   @Test func `what an index decides and orders is read for the results alone`() throws {
-    try Self.withPeople(20_000, [["name", "age"], ["pet.species"], ["age"]]) { store in
+    try Self.withPeople(100_000, [["name", "age"], ["pet.species"], ["age"]]) { store in
       let equality = try store.visits(Query(["pet.species": "species 1"], limit: 25))
       #expect(equality.rows == 25 && equality.bodies == 25 && equality.steps < 2_000)
       let sorted = try store.visits(Query(["name": "name 7"], limit: 5, sort: [["age": "desc"]]))
