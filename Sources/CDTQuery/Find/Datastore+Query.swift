@@ -164,8 +164,8 @@ extension Datastore {
       let snapshot = try reader.reader.begin(indexFile: indexFile)
       do {
         let plan = try Planner(
-          query, catalog: snapshot.catalog, output: output, lastSequence: snapshot.lastSequence,
-          store: directory
+          query, catalog: manager.pages.catalog(for: query, snapshot), output: output,
+          lastSequence: snapshot.lastSequence, store: directory
         ).plan()
         manager.noteTail(snapshot.catalog, lastSequence: snapshot.lastSequence)
         return Run(plan: plan, snapshot: snapshot, reader: reader)

@@ -16,6 +16,8 @@ package struct IndexCatalog: Sendable {
     package let hasApart: Bool
     /// What was measured of its rows, once it was complete.
     package let statistics: IndexStatistics?
+    /// Whether the file may have rows above the watermark: this is how the index was, and it has caught up since.
+    package var mayBeAhead = false
   }
 
   package let entries: [Entry]

@@ -12,6 +12,7 @@ package final class IndexManager: DatastoreExtension {
   package static let extensionName = "com.cloudant.sync.query"
 
   package let readers: ConnectionPool<QueryReader>
+  let pages = PageCatalogs()
   private let writer = Mutex<IndexWriter?>(nil)
   private let isClosed = Atomic(false)
   /// How many builds are under way.

@@ -121,7 +121,7 @@ extension QuerySQL {
       if let absence = access.absence[number] { conditions.append(condition(absence, number)) }
     }
     for filter in access.filters { conditions.append(condition(filter.condition)) }
-    if let floor, access.index.watermark > floor {
+    if let floor, access.index.watermark > floor || access.index.mayBeAhead {
       conditions.append("e.sequence <= \(parameter(.int(floor)))")
     }
     let table = "\(IndexFile.schema).\(IndexFile.table(access.index.number)) e"
@@ -134,7 +134,7 @@ extension QuerySQL {
   private mutating func words(_ access: TextAccess) -> Rows {
     let table = TextIndexTable.name(access.index.number)
     var condition = "f.\(table) MATCH \(parameter(.text(access.match)))"
-    if let floor, access.index.watermark > floor {
+    if let floor, access.index.watermark > floor || access.index.mayBeAhead {
       condition += " AND f.sequence <= \(parameter(.int(floor)))"
     }
     return Rows(tables: "\(IndexFile.schema).\(table) f", conditions: condition, alias: "f")
