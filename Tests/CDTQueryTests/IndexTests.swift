@@ -36,7 +36,8 @@ import Testing
     }
   }
 
-  @Test func `pages without an order hold every match once, though the index catches up between them`() throws {
+  @Test func `pages without an order hold every match once, though the index catches up between them`() throws
+  {
     try withTemporaryDatastore { store in
       try fill(store)
       try store.ensureIndexed(["age"])
