@@ -47,12 +47,19 @@ final class Cursor: @unchecked Sendable {
 
   func documentIDs() throws -> [String] {
     if let ids { return ids }
-    let query = try start(.ids)
-    defer { query.end() }
     var found: [String] = []
-    while try query.step() { found.append(query.statement.text(1)) }
+    try forEachID { found.append($0) }
     ids = found
     return found
+  }
+
+  func forEachID(_ body: (String) throws -> Void) throws {
+    let query = try start(.ids)
+    defer { query.end() }
+    while try query.step() {
+      try body(query.statement.text(1))
+      try datastore.checkOpen()
+    }
   }
 
   func nextDocument() throws -> DocumentRevision? {

@@ -25,18 +25,21 @@ final class PageCatalogs: Sendable {
   /// The catalog to plan a query by.
   func catalog(for query: Query, _ snapshot: QueryReader.Snapshot) -> IndexCatalog {
     let current = snapshot.catalog
-    guard query.sort.isEmpty, query.skip > 0 || query.limit > 0,
-      query.skip > 0 || current.hasTail(upTo: snapshot.lastSequence)
-    else { return current }
-    let key = Key(clause: query.selector.clause, index: query.useIndex.map { Array($0.utf8) })
+    guard query.sort.isEmpty, query.skip > 0 || query.limit > 0 else { return current }
     return firsts.withLock { firsts in
+      let mayChange = current.hasTail(upTo: snapshot.lastSequence)
+      guard mayChange || !firsts.known.isEmpty else { return current }
+      let key = Key(clause: query.selector.clause, index: query.useIndex.map { Array($0.utf8) })
       if query.skip > 0, let first = firsts.known[key], first.lastSequence == snapshot.lastSequence,
         let catalog = first.catalog.asEarlier(than: current)
       {
         return catalog
       }
-      if firsts.known[key] == nil { firsts.order.append(key) }
+      // A first page, also one that is asked for again.
+      if firsts.known.removeValue(forKey: key) != nil { firsts.order.removeAll { $0 == key } }
+      guard mayChange else { return current }
       firsts.known[key] = First(lastSequence: snapshot.lastSequence, catalog: current)
+      firsts.order.append(key)
       if firsts.order.count > Self.limit { firsts.known[firsts.order.removeFirst()] = nil }
       return current
     }

@@ -49,6 +49,17 @@ public final class ResultSet: Sendable {
     get throws { try state.withLock { try $0.documentIDs() } }
   }
 
+  /// Calls a closure with the id of each result, in their order, whether or not they have been read, and keeps none.
+  ///
+  /// ```swift
+  /// try store.find(["species": "cat"]).forEachID { print($0) }
+  /// ```
+  ///
+  /// No body is read where an index decides. The closure can't ask the result set for more.
+  public func forEachID(_ body: (String) throws -> Void) throws {
+    try state.withLock { try $0.forEachID(body) }
+  }
+
   /// Calls a closure with the JSON text of each document that has not been read yet, `_id` and `_rev` first.
   ///
   /// The bytes are valid only within the call. Without a projection they are copied from the store as they are, with

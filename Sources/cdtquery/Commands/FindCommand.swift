@@ -59,7 +59,7 @@ struct FindCommand: ParsableCommand {
     } else if count {
       try Output.standard.line(String(try Self.count(query, in: datastore)))
     } else if ids {
-      for id in try datastore.find(query).documentIDs { try Output.standard.line(id) }
+      try datastore.find(query).forEachID { try Output.standard.line($0) }
     } else {
       try ResultWriter(format: format ?? .jsonl).write(try datastore.find(query))
     }
@@ -67,7 +67,9 @@ struct FindCommand: ParsableCommand {
 
   /// With a page, only the documents in it count.
   private static func count(_ query: Query, in datastore: Datastore) throws -> Int {
-    if query.skip > 0 || query.limit > 0 { return try datastore.find(query).documentIDs.count }
-    return try datastore.count(query)
+    guard query.skip > 0 || query.limit > 0 else { return try datastore.count(query) }
+    var count = 0
+    try datastore.find(query).forEachID { _ in count += 1 }
+    return count
   }
 }
