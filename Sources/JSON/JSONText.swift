@@ -20,10 +20,12 @@ package enum JSONText {
     return try normalizer.normalize()
   }
 
-  /// Refuses anything but white space from an offset to the end.
-  package static func finish(_ bytes: UnsafeRawBufferPointer, from start: Int) throws(JSONError) {
-    var scanner = JSONScanner(JSONBytes(bytes), from: start, options: .init())
+  /// Validates text that is one object with nothing behind it, and gives the text to store.
+  package static func normalize(whole bytes: UnsafeRawBufferPointer) throws(JSONError) -> NormalizedObject {
+    let object = try normalize(bytes)
+    var scanner = JSONScanner(JSONBytes(bytes), from: object.end, options: .init())
     try scanner.finish()
+    return object
   }
 }
 

@@ -53,9 +53,7 @@ struct JSONLinesSource: DocumentSource {
   private func read() throws -> SourceDocument {
     let result: Result<NormalizedObject, JSONError> = input.withBytes(length) { line in
       do throws(JSONError) {
-        let object = try JSONText.normalize(line)
-        try JSONText.finish(line, from: object.end)
-        return .success(object)
+        return .success(try JSONText.normalize(whole: line))
       } catch {
         return .failure(error)
       }

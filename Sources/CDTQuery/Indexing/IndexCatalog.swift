@@ -38,6 +38,17 @@ package struct IndexCatalog: Sendable {
     entries.first { $0.definition.name.utf8.elementsEqual(name.utf8) }
   }
 
+  /// The index of a name that a user gave.
+  ///
+  /// - Parameter place: Where in the request it was given.
+  /// - Throws: ``QueryError`` with the code `.unknownIndex`.
+  func entry(wanted name: String, at place: String) throws(QueryError) -> Entry {
+    guard let entry = entry(named: name) else {
+      throw .unknownIndex(name, known: entries.map(\.definition.name), at: place)
+    }
+    return entry
+  }
+
   /// Reads the catalog from a connection that has the index file as `schema`.
   ///
   /// - Parameter known: A catalog read before, whose figures are taken where they have not been measured anew.

@@ -138,11 +138,9 @@ package final class IndexManager: DatastoreExtension {
 
   /// Creates or confirms an index and fills it.
   package func ensure(_ definition: IndexDefinition, isNamed: Bool) throws -> String {
-    try withWriter { writer in
-      let name = try lock.withLock { try confirm(definition, isNamed: isNamed, writer) }
-      _ = try writer.catchUp()
-      return name
-    }
+    let name = try declare(definition, isNamed: isNamed)
+    try catchUp()
+    return name
   }
 
   /// Creates or confirms an index, and leaves it to be filled.
@@ -175,9 +173,7 @@ package final class IndexManager: DatastoreExtension {
     try withWriter { writer in
       try lock.withLock {
         let catalog = try writer.catalog()
-        guard let entry = catalog.entry(named: name) else {
-          throw QueryError.unknownIndex(name, known: catalog.entries.map(\.definition.name), at: "name")
-        }
+        let entry = try catalog.entry(wanted: name, at: "name")
         try definitions.save(catalog.entries.map(\.definition).filter { $0 != entry.definition })
         try writer.delete(entry)
       }
@@ -195,12 +191,8 @@ package final class IndexManager: DatastoreExtension {
     try withWriter { writer in
       try lock.withLock {
         let catalog = try writer.catalog()
-        if let name, catalog.entry(named: name) == nil {
-          throw QueryError.unknownIndex(name, known: catalog.entries.map(\.definition.name), at: "name")
-        }
-        for entry in catalog.entries where name.map({ $0.hasSameBytes(as: entry.definition.name) }) ?? true {
-          try writer.empty(entry)
-        }
+        let entries = try name.map { [try catalog.entry(wanted: $0, at: "name")] } ?? catalog.entries
+        for entry in entries { try writer.empty(entry) }
       }
     }
   }

@@ -70,9 +70,7 @@ package struct Planner {
   }
 
   private func wantedIndex(_ name: String) throws(QueryError) -> IndexCatalog.Entry {
-    guard let entry = catalog.entry(named: name) else {
-      throw .unknownIndex(name, known: catalog.entries.map(\.definition.name), at: "use_index")
-    }
+    let entry = try catalog.entry(wanted: name, at: "use_index")
     if entry.definition.type == .text, !conjuncts.contains(where: \.isText) {
       throw .textIndexUnused(name, at: "use_index")
     }

@@ -121,9 +121,7 @@ extension QuerySQL {
       if let absence = access.absence[number] { conditions.append(condition(absence, number)) }
     }
     for filter in access.filters { conditions.append(condition(filter.condition)) }
-    if let floor, access.index.watermark > floor || access.index.mayBeAhead {
-      conditions.append("e.sequence <= \(parameter(.int(floor)))")
-    }
+    if let limit = upToFloor(access.index, "e") { conditions.append(limit) }
     let table = "\(IndexFile.schema).\(IndexFile.table(access.index.number)) e"
     return Rows(
       tables: (tables + [table]).joined(separator: " CROSS JOIN "),
@@ -134,10 +132,14 @@ extension QuerySQL {
   private mutating func words(_ access: TextAccess) -> Rows {
     let table = TextIndexTable.name(access.index.number)
     var condition = "f.\(table) MATCH \(parameter(.text(access.match)))"
-    if let floor, access.index.watermark > floor || access.index.mayBeAhead {
-      condition += " AND f.sequence <= \(parameter(.int(floor)))"
-    }
+    if let limit = upToFloor(access.index, "f") { condition += " AND \(limit)" }
     return Rows(tables: "\(IndexFile.schema).\(table) f", conditions: condition, alias: "f")
+  }
+
+  /// What leaves out the rows of documents that are put to the matcher, where an index has any.
+  private mutating func upToFloor(_ entry: IndexCatalog.Entry, _ alias: String) -> String? {
+    guard let floor, entry.watermark > floor || entry.mayBeAhead else { return nil }
+    return "\(alias).sequence <= \(parameter(.int(floor)))"
   }
 
   // MARK: What rows do not stand for

@@ -7,7 +7,7 @@ import JSON
 /// ```sql
 /// SELECT d.sequence, d.id, d.revision, d.body
 ///   FROM query.entries_1 e CROSS JOIN documents d ON d.sequence = e.sequence
-///  WHERE e.t0 = ? AND e.v0 = ? AND (e.t1, e.v1) >= (?, ?) AND e.t1 <= ?
+///  WHERE e.v0 = ? AND e.t0 = ? AND (e.t1, e.v1) >= (?, ?) AND e.t1 <= ?
 ///  LIMIT ? OFFSET ?
 /// ```
 ///
@@ -125,16 +125,6 @@ package struct QuerySQL {
     let sorted = parts.joined(separator: "\nUNION ALL ") + ordering + page()
     guard output == .documents || output == .texts else { return "SELECT sequence, id FROM (\(sorted))" }
     return "SELECT \(columns)\n  FROM (\(sorted)) s CROSS JOIN documents d ON d.sequence = s.sequence"
-  }
-
-  /// How many columns there are before those that rows are only ordered by.
-  private var columnCount: Int {
-    switch output {
-    case .documents: 6
-    case .texts: 3
-    case .ids: 2
-    case .count, .exists: 1
-    }
   }
 
   /// The source with the keys of its documents. Where nothing else is asked of documents, so that no other condition can

@@ -158,9 +158,7 @@ struct TouchDBRevisions {
     let result: Result<NormalizedObject?, JSONError> = row.withBytes(column) { text in
       if text.isEmpty { return .success(nil) }
       do throws(JSONError) {
-        let object = try JSONText.normalize(text)
-        try JSONText.finish(text, from: object.end)
-        return .success(object)
+        return .success(try JSONText.normalize(whole: text))
       } catch {
         return .failure(error)
       }
