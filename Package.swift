@@ -55,20 +55,25 @@ let package = Package(
       name: "crashtest", dependencies: ["CDTDatastore", "JSON"], path: "Tests/Support/crashtest",
       swiftSettings: settings),
 
-    .testTarget(name: "JSONTests", dependencies: ["JSON"], swiftSettings: settings),
+    // What the tests of several modules need.
+    .target(name: "TestSupport", path: "Tests/Support/TestSupport", swiftSettings: settings),
+
+    .testTarget(name: "JSONTests", dependencies: ["JSON", "TestSupport"], swiftSettings: settings),
     .testTarget(name: "SQLiteTests", dependencies: ["CSQLite", "SQLite"], swiftSettings: settings),
     .testTarget(
       name: "CDTDatastoreTests",
       dependencies: [
-        "CDTDatastore", "CDTQuery", "JSON", "SQLite", "crashtest",
+        "CDTDatastore", "CDTQuery", "JSON", "SQLite", "TestSupport", "crashtest",
         .product(name: "Crypto", package: "swift-crypto"),
       ],
       exclude: ["Fixtures"], swiftSettings: settings),
     .testTarget(
-      name: "CDTQueryTests", dependencies: ["CDTQuery", "CSQLite"], exclude: ["Goldens", "Histories"],
+      name: "CDTQueryTests", dependencies: ["CDTQuery", "CSQLite", "TestSupport"],
+      exclude: ["Goldens", "Histories"],
       swiftSettings: settings),
     .testTarget(name: "CloudantSyncTests", dependencies: ["CloudantSync"], swiftSettings: settings),
     .testTarget(
-      name: "cdtqueryTests", dependencies: ["cdtquery", "CDTQuery", "SQLite"], swiftSettings: settings),
+      name: "cdtqueryTests", dependencies: ["cdtquery", "CDTQuery", "SQLite", "TestSupport"],
+      swiftSettings: settings),
   ]
 )

@@ -2,6 +2,7 @@ import CDTDatastore
 import Foundation
 import Glibc
 import JSON
+import TestSupport
 import Testing
 
 /// The files in `attachments/`: damaged, missing, left over, locked.

@@ -2,6 +2,7 @@ import CDTDatastore
 import Foundation
 import Glibc
 import JSON
+import TestSupport
 import Testing
 
 /// A process that is killed at any moment loses nothing that it was told was saved, and harms nothing.

@@ -1,6 +1,7 @@
 import CDTDatastore
 import FoundationEssentials
 import SQLite
+import TestSupport
 import Testing
 
 @Suite struct DamagedFileTests {

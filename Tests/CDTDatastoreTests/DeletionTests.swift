@@ -3,6 +3,7 @@ import CDTQuery
 import Foundation
 import Glibc
 import JSON
+import TestSupport
 import Testing
 
 /// Deleting a datastore that is in use.

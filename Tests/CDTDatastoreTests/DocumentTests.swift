@@ -1,6 +1,7 @@
 import CDTDatastore
 import JSON
 import SQLite
+import TestSupport
 import Testing
 
 @Suite struct DocumentTests {

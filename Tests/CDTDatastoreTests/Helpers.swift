@@ -26,19 +26,6 @@ struct StoreState: Equatable {
   }
 }
 
-/// Runs a closure on so many threads at once, each with its number, and waits for all of them.
-func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) {
-  let group = DispatchGroup()
-  for number in 0..<count {
-    group.enter()
-    Thread {
-      body(number)
-      group.leave()
-    }.start()
-  }
-  group.wait()
-}
-
 /// How many files below a directory this process has open.
 func openFiles(below directory: String) -> Int {
   let descriptors = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
@@ -53,21 +40,4 @@ func withDatabase<R>(of store: String, in directory: String, _ body: (Connection
   let connection = try Connection(path: "\(directory)/\(store)/db.sync", mode: .readWrite)
   defer { connection.close() }
   return try body(connection)
-}
-
-/// Numbers drawn from a seed that a failing test can print.
-struct SeededGenerator: RandomNumberGenerator {
-  private var state: UInt64
-
-  init(seed: UInt64) {
-    state = seed
-  }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ (mixed >> 31)
-  }
 }

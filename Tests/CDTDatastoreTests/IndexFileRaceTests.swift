@@ -2,6 +2,7 @@ import CDTDatastore
 import CDTQuery
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 /// Managers stand for processes here: what they share is the files.

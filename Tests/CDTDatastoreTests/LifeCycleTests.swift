@@ -2,6 +2,7 @@ import CDTDatastore
 import Foundation
 import SQLite
 import Synchronization
+import TestSupport
 import Testing
 
 @Suite struct LifeCycleTests {

@@ -16,23 +16,6 @@ func withListenedStore<R>(
   return try await body(manager, try manager.datastore(named: "store"))
 }
 
-/// Runs a closure on so many threads at once, each with its number, and waits for all of them without a thread.
-func onThreads(
-  _ count: Int, isolation: isolated (any Actor)? = #isolation, _ body: @escaping @Sendable (Int) -> Void
-) async {
-  let group = DispatchGroup()
-  for number in 0..<count {
-    group.enter()
-    Thread {
-      body(number)
-      group.leave()
-    }.start()
-  }
-  await withCheckedContinuation { continuation in
-    group.notify(queue: .global()) { continuation.resume() }
-  }
-}
-
 /// What a listener has heard.
 struct Heard: Sendable {
   var changes: [Change] = []

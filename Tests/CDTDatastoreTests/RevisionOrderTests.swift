@@ -1,6 +1,7 @@
 import CDTDatastore
 import Foundation
 import JSON
+import TestSupport
 import Testing
 
 /// A tree does not depend on the order in which its revisions came.

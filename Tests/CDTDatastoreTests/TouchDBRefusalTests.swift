@@ -4,6 +4,7 @@ import Foundation
 import JSON
 import SQLite
 import Synchronization
+import TestSupport
 import Testing
 
 /// Files and documents that an import of CDTDatastore's files refuses.

@@ -1,6 +1,7 @@
 import CDTDatastore
 import Foundation
 import JSON
+import TestSupport
 import Testing
 
 /// Changing a document by a closure: `updateDocument(withID:)`.

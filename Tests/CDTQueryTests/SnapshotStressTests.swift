@@ -2,6 +2,7 @@ import CDTDatastore
 import CDTQuery
 import JSON
 import Synchronization
+import TestSupport
 import Testing
 
 /// Documents and indexes lie in two files, which a reader beside a writer catches apart one time in ten. What a query

@@ -52,9 +52,7 @@ import Testing
       let parsed = Result { () throws(JSONError) in try JSONObject(parsing: text) }
       let normal = text.withUnsafeBytes { bytes in
         Result { () throws(JSONError) in
-          let normal = try JSONText.normalize(bytes)
-          try JSONText.finish(bytes, from: normal.end)
-          return String(decoding: normal.text, as: UTF8.self)
+          String(decoding: try JSONText.normalize(whole: bytes).text, as: UTF8.self)
         }
       }
       switch (parsed, normal) {

@@ -317,10 +317,7 @@ import Testing
     let body = Array(#"{"k":"#.utf8) + c.text + Array("}".utf8)
     #expect(throws: JSONError.self) { try JSONValue(parsing: body) }
     #expect(throws: JSONError.self) {
-      try body.withUnsafeBytes { bytes in
-        let object = try JSONText.normalize(bytes)
-        try JSONText.finish(bytes, from: object.end)
-      }
+      try body.withUnsafeBytes { try JSONText.normalize(whole: $0) }
     }
   }
 }

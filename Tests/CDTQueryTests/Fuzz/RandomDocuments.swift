@@ -1,9 +1,10 @@
 import JSON
+import TestSupport
 
 /// Draws documents, queries, index definitions and whole histories that meet each other often: few names, few values,
 /// every type.
 struct RandomDocuments {
-  private var generator: SplitMix
+  private var generator: SeededGenerator
 
   /// What selectors may ask.
   enum Scope {
@@ -18,7 +19,7 @@ struct RandomDocuments {
   var hasArrays = true
 
   init(seed: UInt64, scope: Scope = .oracle) {
-    generator = SplitMix(state: seed)
+    generator = SeededGenerator(seed: seed)
     self.scope = scope
   }
 

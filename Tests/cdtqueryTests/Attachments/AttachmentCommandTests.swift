@@ -81,13 +81,6 @@ import Testing
     #expect(stale.status == 65)
   }
 
-  struct Refusal: Sendable, CustomTestStringConvertible {
-    let testDescription: String
-    let arguments: [String]
-    let status: Int32
-    let error: String
-  }
-
   static let refused = [
     Refusal(
       testDescription: "a name that is not there", arguments: ["get", "people/contacts", "mike", "x"],

@@ -60,13 +60,6 @@ import Testing
     #expect(try space.run("attachment", "get", "team/tasks", "milk", "a.txt").output == "a")
   }
 
-  struct Refusal: Sendable, CustomTestStringConvertible {
-    let testDescription: String
-    let arguments: [String]
-    let status: Int32
-    let error: String
-  }
-
   static let refused = [
     Refusal(testDescription: "neither", arguments: ["milk"], status: 64, error: "give --pick or --merge"),
     Refusal(

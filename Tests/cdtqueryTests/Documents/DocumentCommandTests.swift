@@ -76,13 +76,6 @@ import Testing
     #expect(try space.run("count", "people/contacts").output == "3\n")
   }
 
-  struct Refusal: Sendable, CustomTestStringConvertible {
-    let testDescription: String
-    let arguments: [String]
-    let status: Int32
-    let error: String
-  }
-
   static let refused = [
     Refusal(
       testDescription: "a taken id", arguments: ["mike", "{}"], status: 65,

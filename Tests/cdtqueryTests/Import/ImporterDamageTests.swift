@@ -1,4 +1,5 @@
 import CDTDatastore
+import TestSupport
 import Testing
 
 /// Text of every kind, damaged at random: the importer takes it or says why not, and does nothing else.
@@ -13,7 +14,7 @@ import Testing
 
   @Test func `damaged text never traps and never hangs`() throws {
     let seed = UInt64.random(in: 0...UInt64.max)
-    var random = Generator(state: seed)
+    var random = SeededGenerator(seed: seed)
     let space = try Workspace()
     var options = DatastoreOptions()
     options.durability = .normal
@@ -38,7 +39,7 @@ import Testing
     manager.closeDatastore(named: "s")
   }
 
-  private static func damage(_ bytes: inout [UInt8], _ random: inout Generator) {
+  private static func damage(_ bytes: inout [UInt8], _ random: inout SeededGenerator) {
     guard !bytes.isEmpty else { return }
     let place = Int.random(in: 0..<bytes.count, using: &random)
     switch Int.random(in: 0..<4, using: &random) {
@@ -46,19 +47,6 @@ import Testing
     case 1: bytes.insert(Array("{}[]\",:\\\n\r\u{0}u".utf8).randomElement(using: &random) ?? 0, at: place)
     case 2: bytes[place] = UInt8.random(in: 0...255, using: &random)
     default: bytes.removeLast(bytes.count - place)
-    }
-  }
-
-  /// SplitMix64, so that a seed tells everything.
-  private struct Generator: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-      state &+= 0x9E37_79B9_7F4A_7C15
-      var z = state
-      z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-      z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-      return z ^ (z >> 31)
     }
   }
 }

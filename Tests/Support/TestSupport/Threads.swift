@@ -1,0 +1,29 @@
+import Dispatch
+import Foundation
+
+/// Runs a closure on so many threads at once, each with its number, and waits for all of them.
+package func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) {
+  start(count, body).wait()
+}
+
+/// Runs a closure on so many threads at once, each with its number, and waits for all of them without a thread.
+package func onThreads(
+  _ count: Int, isolation: isolated (any Actor)? = #isolation, _ body: @escaping @Sendable (Int) -> Void
+) async {
+  let group = start(count, body)
+  await withCheckedContinuation { continuation in
+    group.notify(queue: .global()) { continuation.resume() }
+  }
+}
+
+private func start(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) -> DispatchGroup {
+  let group = DispatchGroup()
+  for number in 0..<count {
+    group.enter()
+    Thread {
+      body(number)
+      group.leave()
+    }.start()
+  }
+  return group
+}
