@@ -60,21 +60,19 @@ extension DocumentRevision {
       attachments = try Attachments(document: row.int64(6), revision: revision, on: connection, files: files)
     }
     self.init(
-      id: id, revision: revision, body: try Self.body(of: row, column: 4, id: id),
+      id: id, revision: revision, content: try Self.body(of: row, column: 4, id: id),
       isDeleted: row.int64(2) != 0,
       attachments: attachments, sequence: row.int64(3))
   }
 
   /// A body as it is stored; `nil` for none.
-  static func body(of row: Statement, column: Int, id: String) throws(DatastoreError) -> JSONObject? {
+  static func body(
+    of row: Statement, column: Int, id: String
+  ) throws(DatastoreError) -> DocumentBody? {
     guard !row.isNull(column) else { return nil }
-    let value = row.withBytes(column) { text in
-      // Stored text was validated, so its ends tell whether it still is what was stored.
-      text.last == UInt8(ascii: "}") ? JSONBytes(text).value(at: 0) : .null
-    }
-    guard case .object(let body) = value else {
+    guard let body = row.withBytes(column, { StoredBody($0) }) else {
       throw .damaged("the store", "the body of document \(DatastoreError.quoted(id)) is no object")
     }
-    return body
+    return .stored(body)
   }
 }
