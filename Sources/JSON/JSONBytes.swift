@@ -324,4 +324,13 @@ extension JSONBytes {
       return true
     }
   }
+
+  /// Whether the bytes between two offsets are those of a text.
+  func hasBytes(of wanted: StaticString, from start: Int, to end: Int) -> Bool {
+    guard end - start == wanted.utf8CodeUnitCount else { return false }
+    return wanted.withUTF8Buffer { wanted in
+      for offset in 0..<wanted.count where self[start + offset] != wanted[offset] { return false }
+      return true
+    }
+  }
 }

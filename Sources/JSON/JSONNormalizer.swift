@@ -5,8 +5,10 @@
 package struct JSONNormalizer {
   /// Compact text: members in written order, strings in their one spelling, numbers as they were written.
   package private(set) var text: [UInt8] = []
-  /// Top-level members whose names begin with an underscore, which are no part of a body.
-  package private(set) var reserved: [(name: String, value: JSONValue)] = []
+  /// Top-level members whose names begin with an underscore, which are no part of a body: names and values one after the
+  /// other, and where they are.
+  private var takenOut: [UInt8] = []
+  private var reservedPlaces: [(name: Range<Int>, value: Range<Int>)] = []
 
   private var scanner = JSONScanner(JSONBytes(UnsafeRawBufferPointer(start: nil, count: 0)), from: 0)
   /// Where the run begins that is not in the text yet.
@@ -24,6 +26,33 @@ package struct JSONNormalizer {
 
   /// The canonical text of the same members, see ``JSONCanonical``.
   package var canonical: [UInt8] { hasDeparted ? departed : text }
+
+  /// Top-level members whose names begin with an underscore, which are no part of a body.
+  package var reserved: [(name: String, value: JSONValue)] {
+    takenOut.withUnsafeBytes { bytes in
+      let bytes = JSONBytes(bytes)
+      return reservedPlaces.map {
+        (bytes.string(at: $0.name.lowerBound), bytes.value(at: $0.value.lowerBound))
+      }
+    }
+  }
+
+  /// The value of the member that is the only reserved one, if it has this name and is a string without escapes.
+  ///
+  /// - Parameter name: The name's spelling with its quotes.
+  package func onlyReserved(_ name: StaticString) -> String? {
+    guard reservedPlaces.count == 1, let place = reservedPlaces.first else { return nil }
+    return takenOut.withUnsafeBytes { bytes in
+      let text = JSONBytes(bytes)
+      guard text.hasBytes(of: name, from: place.name.lowerBound, to: place.name.upperBound),
+        text.kind(at: place.value.lowerBound) == .string
+      else { return nil }
+      let start = place.value.lowerBound + 1
+      let end = text.nextQuoteOrBackslash(from: start)
+      guard text[end] == UInt8(ascii: "\"") else { return nil }
+      return String(decoding: text.slice(start, end), as: UTF8.self)
+    }
+  }
 
   /// Validates the object that starts at an offset; its texts are here until the next one's.
   ///
@@ -57,7 +86,8 @@ package struct JSONNormalizer {
       scanner.begin(JSONBytes(UnsafeRawBufferPointer(start: nil, count: 0)), from: 0, options: .init())
     }
     text.removeAll(keepingCapacity: true)
-    if !reserved.isEmpty { reserved.removeAll(keepingCapacity: true) }
+    takenOut.removeAll(keepingCapacity: true)
+    reservedPlaces.removeAll(keepingCapacity: true)
     names.removeAll()
     hasDeparted = false
     return try body(&self)
@@ -221,7 +251,7 @@ package struct JSONNormalizer {
       name = Name(
         place..<place + token.end + 1 - start, in: scanner.bytes, at: start, canonicalStart: canonicalStart)
     }
-    let mayBeReserved = isBody && name.beginsWithUnderscore && !reserved.isEmpty
+    let mayBeReserved = isBody && name.beginsWithUnderscore && !reservedPlaces.isEmpty
     if mayBeReserved || names.mayHave(name) {
       // The run has to be in the text for the names to be compared there.
       if !token.hasEscapes { endRun(at: token.end + 1) }
@@ -235,14 +265,20 @@ package struct JSONNormalizer {
   }
 
   private func isReserved(_ name: Name) -> Bool {
-    reserved.contains { JSONString.quoted($0.name).elementsEqual(text[name.range]) }
+    reservedPlaces.contains { takenOut[$0.name].elementsEqual(text[name.range]) }
   }
 
   /// Takes the member that was read last out of the text.
   private mutating func takeOut(_ name: Name, endingAt end: Int, commaBefore: Bool) {
     endRun(at: end)
-    let value = text[name.range.upperBound...].dropFirst()
-    reserved.append((Self.string(text[name.range]), Self.value(value)))
+    let start = takenOut.count
+    let nameEnd = start + name.range.count
+    text.withUnsafeBytes { text in
+      takenOut.append(contentsOf: UnsafeRawBufferPointer(rebasing: text[name.range.lowerBound...]))
+    }
+    // A colon is between the name and the value.
+    reservedPlaces.append((start..<nameEnd, nameEnd + 1..<takenOut.count))
+    takenOut.append(UInt8(ascii: ","))
     names.removeLast(in: text)
     let comma = commaBefore ? 1 : 0
     text.removeLast(text.count - name.range.lowerBound + comma)
@@ -258,9 +294,5 @@ package struct JSONNormalizer {
 
   private static func string(_ spelled: ArraySlice<UInt8>) -> String {
     spelled.withUnsafeBytes { JSONBytes($0).string(at: 0) }
-  }
-
-  private static func value(_ text: ArraySlice<UInt8>) -> JSONValue {
-    text.withUnsafeBytes { JSONBytes($0).value(at: 0) }
   }
 }

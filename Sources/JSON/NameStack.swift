@@ -29,6 +29,8 @@ struct NameStack {
   private var many: Set<[UInt8]> = []
   /// Whether the innermost object's names are known to stand in canonical order.
   private(set) var areInOrder = true
+  /// Whether the first bytes of the innermost object's names order them as far as they differ.
+  private var arePlain = true
 
   /// Above this many names they are hashed.
   private static let fewNames = 16
@@ -38,6 +40,7 @@ struct NameStack {
     fileprivate let start: Int
     fileprivate let many: Set<[UInt8]>
     fileprivate let areInOrder: Bool
+    fileprivate let arePlain: Bool
   }
 
   /// Forgets every object.
@@ -46,6 +49,7 @@ struct NameStack {
     start = 0
     if !many.isEmpty { many = [] }
     areInOrder = true
+    arePlain = true
   }
 
   mutating func enter() -> Outer {
@@ -53,8 +57,9 @@ struct NameStack {
       start = names.count
       if !many.isEmpty { many = [] }
       areInOrder = true
+      arePlain = true
     }
-    return Outer(start: start, many: many, areInOrder: areInOrder)
+    return Outer(start: start, many: many, areInOrder: areInOrder, arePlain: arePlain)
   }
 
   mutating func leave(to outer: Outer) {
@@ -62,6 +67,7 @@ struct NameStack {
     start = outer.start
     many = outer.many
     areInOrder = outer.areInOrder
+    arePlain = outer.arePlain
   }
 
   /// Whether the innermost object may have a name already, by what can be told without its text.
@@ -87,8 +93,9 @@ struct NameStack {
   /// Adds a name that is new; it is in the text where names are looked up by it.
   @inline(__always)
   mutating func append(_ name: Name, in text: [UInt8]) {
+    if !JSONBytes.isPlainASCII(name.prefix) { arePlain = false }
     if areInOrder, names.count > start, let last = names.last {
-      areInOrder = JSONCanonical.order(last.prefix, name.prefix) == .ascending
+      areInOrder = arePlain && last.prefix < name.prefix
     }
     names.append(name)
     if !many.isEmpty { many.insert(Array(text[name.range])) }
@@ -121,12 +128,10 @@ struct NameStack {
   }
 
   private mutating func sort(in text: JSONBytes) {
+    let arePlain = arePlain
     JSONCanonical.sort(&names, from: start) { left, right in
-      switch JSONCanonical.order(left.prefix, right.prefix) {
-      case .ascending: true
-      case .descending: false
-      case .unknown: JSONCanonical.precedes(left.range.lowerBound, right.range.lowerBound, in: text)
-      }
+      if arePlain, left.prefix != right.prefix { return left.prefix < right.prefix }
+      return JSONCanonical.precedes(left.range.lowerBound, right.range.lowerBound, in: text)
     }
   }
 

@@ -1,6 +1,7 @@
 import CDTDatastore
 import CDTQuery
 import Foundation
+import JSON
 import SQLite
 import Testing
 
@@ -12,6 +13,25 @@ import Testing
     var columns: Set<String> = []
     var indexes: Set<String> = []
     var pragmas: [String: String] = [:]
+  }
+
+  @Test func `the log begins anew after some 4,000 pages`() throws {
+    try withTemporaryDatastore { store in
+      let page = 4_096 + 24
+      let filler = String(repeating: "x", count: 3_600)
+      var length = 0
+      for _ in 0..<12 {
+        try store.write { transaction in
+          for _ in 0..<1_000 {
+            try transaction.createDocument(from: DocumentRevision(body: ["text": .string(filler)]))
+          }
+        }
+        let status = try FileManager.default.attributesOfItem(atPath: "\(store.directory)/db.sync-wal")
+        length = max(length, (status[.size] as? Int) ?? 0)
+      }
+      // A transaction of a thousand pages and the index's is the most that comes on top.
+      #expect(length > 3_000 * page && length < 6_000 * page)
+    }
   }
 
   /// The layouts of the page, by the heading of the file.

@@ -184,6 +184,8 @@ public struct Importer: Sendable {
   private func head(
     of document: JSONNormalizer, at place: SourcePlace
   ) throws -> (id: String?, attachments: Attachments?) {
+    // Most documents say nothing else of themselves.
+    if let id = document.onlyReserved(#""_id""#) { return (id, nil) }
     var id: String?
     var attachments: Attachments?
     for (name, value) in document.reserved {

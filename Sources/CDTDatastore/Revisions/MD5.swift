@@ -29,7 +29,11 @@ enum MD5 {
     let bits = UInt64(bytes.count - start) &* 8
     bytes.append(0x80)
     let rest = (bytes.count - start + 8) & (blockLength - 1)
-    if rest > 0 { bytes.append(contentsOf: repeatElement(0, count: blockLength - rest)) }
+    if rest > 0 {
+      withUnsafeBytes(of: SIMD64<UInt8>()) { zeros in
+        bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: zeros[rest...]))
+      }
+    }
     withUnsafeBytes(of: bits.littleEndian) { bytes.append(contentsOf: $0) }
   }
 

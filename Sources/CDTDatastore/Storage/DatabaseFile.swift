@@ -152,9 +152,17 @@ package enum DatabaseFile {
     try connection.execute("PRAGMA application_id = \(applicationID); PRAGMA user_version = \(version)")
   }
 
+  /// How many pages the write-ahead log has before they are copied into the file. Writes all over the store meet the same
+  /// pages again and again, which are then copied once; more pages than these would take readers longer to find.
+  private static let logPages = 4_000
+
   private static func configure(_ connection: Connection, _ options: DatastoreOptions) throws {
     let synchronous = options.durability == .full ? "FULL" : "NORMAL"
-    try connection.execute("PRAGMA synchronous = \(synchronous); PRAGMA cache_size = -65536")
+    try connection.execute(
+      """
+      PRAGMA synchronous = \(synchronous); PRAGMA cache_size = -65536;
+      PRAGMA wal_autocheckpoint = \(logPages)
+      """)
   }
 
   /// - Returns: The version that was found; 0 is a new file.
