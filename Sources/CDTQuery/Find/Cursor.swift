@@ -57,7 +57,7 @@ final class Cursor: @unchecked Sendable {
     let query = try start(.ids)
     defer { query.end() }
     while try query.step() {
-      try body(query.statement.text(1))
+      try body(String(decoding: query.statement.unsafeBytes(1), as: UTF8.self))
       try datastore.checkOpen()
     }
   }

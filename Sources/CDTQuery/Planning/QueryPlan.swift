@@ -52,6 +52,11 @@ package struct QueryPlan: Sendable {
 
   /// The indexes that the source reads.
   package var indexes: [IndexCatalog.Entry] { source.indexes }
+
+  /// Whether every document is looked at.
+  var isScan: Bool {
+    if case .scan = source { true } else { false }
+  }
 }
 
 extension QueryPlan.Source {

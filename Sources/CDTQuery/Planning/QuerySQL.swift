@@ -37,11 +37,15 @@ package struct QuerySQL {
   let order: QueryPlan.Order
   /// The lowest watermark of the indexes used, if documents lie above it; those go to the matcher.
   let floor: Int64?
+  let hasTombstones: Bool
 
-  /// - Parameter lastSequence: The newest sequence in the snapshot that the statement runs in.
-  package init(_ plan: QueryPlan, output: Output, lastSequence: Int64) {
+  /// - Parameters:
+  ///   - lastSequence: The newest sequence in the snapshot that the statement runs in.
+  ///   - hasTombstones: Whether there may be deleted documents in it.
+  package init(_ plan: QueryPlan, output: Output, lastSequence: Int64, hasTombstones: Bool = true) {
     self.plan = plan
     self.output = output
+    self.hasTombstones = hasTombstones
     order = output == .count || output == .exists ? .unordered : plan.order
     let watermark = plan.indexes.map(\.watermark).min() ?? lastSequence
     floor = watermark < lastSequence ? watermark : nil

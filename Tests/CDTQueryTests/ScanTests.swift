@@ -1,0 +1,66 @@
+import CDTDatastore
+import CDTQuery
+import JSON
+import Testing
+
+@Suite struct ScanTests {
+  /// Ids whose own order is not that in which they are written; one of them has to be escaped.
+  private static let ids = ["m", "b", "z\"z", "a", "y"]
+
+  private func withStore(_ body: (Datastore) throws -> Void) throws {
+    try withTemporaryDatastore { store in
+      for (number, id) in Self.ids.enumerated() {
+        try store.createDocument(from: DocumentRevision(id: id, body: ["n": .int(Int64(number))]))
+      }
+      try body(store)
+    }
+  }
+
+  private func texts(_ results: ResultSet) throws -> [String] {
+    var texts: [String] = []
+    try results.forEachJSON { texts.append(String(decoding: $0, as: UTF8.self)) }
+    return texts
+  }
+
+  /// Every way to read the same results gives them in the same order.
+  private func expectScan(_ store: Datastore, gives ids: [String]) throws {
+    for (skip, limit) in [(0, 0), (0, 2), (1, 2), (2, 0)] {
+      let wanted = Array(ids.dropFirst(skip).prefix(limit > 0 ? limit : ids.count))
+      for selector: JSONObject in [[:], ["n": ["$gte": 0]]] {
+        let found = try store.find(selector, skip: skip, limit: limit)
+        #expect(try found.documentIDs == wanted)
+        #expect(try store.find(selector, skip: skip, limit: limit).documents().map(\.id) == wanted)
+        let texts = try texts(store.find(selector, skip: skip, limit: limit))
+        #expect(
+          texts == (try wanted.map { String(decoding: try store.documentText(withID: $0), as: UTF8.self) }))
+      }
+    }
+    #expect(try store.count([:]) == ids.count)
+    #expect(try store.find([:], sort: ["_id"]).documentIDs == ids.sorted())
+    #expect(try store.find([:], sort: [["n": "desc"]]).documentIDs == ids.reversed())
+  }
+
+  @Test func `a scan gives what there is, before the first deletion and after it`() throws {
+    try withStore { store in
+      try expectScan(store, gives: Self.ids)
+      try store.deleteDocument(withID: "b")
+      try expectScan(store, gives: Self.ids.filter { $0 != "b" })
+    }
+  }
+
+  @Test func `a snapshot from before a deletion still has the document, and one from after it has not`()
+    throws
+  {
+    try withStore { store in
+      let before = try store.find([:])
+      _ = try before.next()
+      try store.deleteDocument(withID: "y")
+      #expect(try before.documentIDs == Self.ids)
+      #expect(try store.find([:]).documentIDs == Self.ids.dropLast())
+      let after = try store.find([:])
+      try store.createDocument(from: DocumentRevision(id: "y", body: [:]))
+      #expect(try after.documentIDs == Self.ids.dropLast())
+      #expect(try store.find([:]).documentIDs == Self.ids)
+    }
+  }
+}
