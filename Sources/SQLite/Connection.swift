@@ -192,6 +192,16 @@ package final class Connection {
 
   // MARK: State
 
+  /// A number that is another one after every change to the main database, whoever made it; `nil` when it is not known.
+  ///
+  /// It is that of the last transaction that the connection began there, and means nothing to another connection.
+  package var dataVersion: UInt32? {
+    guard let handle else { return nil }
+    var version: UInt32 = 0
+    let code = sqlite3_file_control(handle, "main", SQLITE_FCNTL_DATA_VERSION, &version)
+    return code == SQLITE_OK ? version : nil
+  }
+
   package var lastInsertRowID: Int64 { handle.map(sqlite3_last_insert_rowid) ?? 0 }
 
   /// How many rows the last statement changed.

@@ -23,6 +23,11 @@ package struct FunctionCall: ~Copyable {
     argument(index).map(sqlite3_value_int64) ?? 0
   }
 
+  /// Whether an argument is NULL, or there is none.
+  package func isNull(at index: Int) -> Bool {
+    argument(index).map { sqlite3_value_type($0) == SQLITE_NULL } ?? true
+  }
+
   /// The bytes of a text or blob argument, valid within the call; nothing is copied.
   @inline(__always)
   package func withBytes<R>(at index: Int, _ body: (UnsafeRawBufferPointer) -> R) -> R {

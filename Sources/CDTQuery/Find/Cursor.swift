@@ -64,21 +64,20 @@ final class Cursor: @unchecked Sendable {
 
   func nextDocument() throws -> DocumentRevision? {
     guard let query = try advance() else { return nil }
-    let statement = query.statement
-    var body = statement.withBytes(3) { JSONBytes($0).value(at: 0).objectValue } ?? [:]
+    var body = JSONBytes(query.body).value(at: 0).objectValue ?? [:]
     if !projection.isEverything { body = projection.apply(to: body) }
-    let revision = try RevisionID(stored: statement.text(2))
+    let revision = try RevisionID(stored: String(decoding: query.revision, as: UTF8.self))
     return DocumentRevision(
-      id: statement.text(1), revision: revision, body: body,
+      id: String(decoding: query.id, as: UTF8.self), revision: revision, body: body,
       attachments: try attachments(query, of: revision),
-      sequence: statement.int64(0), isProjected: !projection.isEverything)
+      sequence: query.written, isProjected: !projection.isEverything)
   }
 
   /// A result is saved with its attachments, so it has to have them.
   private func attachments(_ query: RunningQuery, of revision: RevisionID) throws -> Attachments {
-    guard query.statement.int64(4) > 0, let reader else { return [] }
+    guard query.attachments > 0, let reader else { return [] }
     return try Attachments(
-      document: query.statement.int64(5), revision: revision, on: reader.reader.connection,
+      document: query.documentNumber, revision: revision, on: reader.reader.connection,
       files: datastore.attachmentFiles)
   }
 
@@ -89,7 +88,6 @@ final class Cursor: @unchecked Sendable {
     if isExhausted { return }
     try datastore.checkOpen()
     let query = try running(inlinesAttachments ? .documents : .texts)
-    let row = query.statement
     var passed = taken
     var buffer = TextBuffer()
     let projection = projection.isEverything ? nil : projection
@@ -98,12 +96,12 @@ final class Cursor: @unchecked Sendable {
       passed += 1
       if inlinesAttachments {
         DocumentText.write(
-          id: row.unsafeBytes(1), revision: row.unsafeBytes(2), body: row.unsafeBytes(3),
+          id: query.id, revision: query.revision, body: query.body,
           projection: projection, to: &buffer)
         try withAttachmentsInlined(query, in: buffer, body)
       } else {
         DocumentText.write(
-          id: row.unsafeBytes(1), revision: row.unsafeBytes(2), body: row.unsafeBytes(0),
+          id: query.id, revision: query.revision, body: query.body,
           projection: projection, to: &buffer)
         try buffer.withBytes(body)
       }
@@ -116,7 +114,8 @@ final class Cursor: @unchecked Sendable {
   private func withAttachmentsInlined(
     _ query: RunningQuery, in text: borrowing TextBuffer, _ body: (UnsafeRawBufferPointer) throws -> Void
   ) throws {
-    let attachments = try attachments(query, of: try RevisionID(stored: query.statement.text(2)))
+    let attachments = try attachments(
+      query, of: try RevisionID(stored: String(decoding: query.revision, as: UTF8.self)))
     guard !attachments.isEmpty else { return try text.withBytes(body) }
     var whole = text.withBytes { Array($0.dropLast()) }
     whole += Array(",\"_attachments\":".utf8) + JSONValue.object(try attachments.inlineJSON()).utf8Text
@@ -151,6 +150,8 @@ final class Cursor: @unchecked Sendable {
   private func start(_ output: QuerySQL.Output) throws -> RunningQuery {
     try datastore.checkOpen()
     guard let reader else { throw QueryError.resultSetClosed }
-    return try RunningQuery(plan, output: output, snapshot: snapshot, on: reader.reader.connection)
+    return try RunningQuery(
+      plan, output: output, snapshot: snapshot, on: reader.reader.connection,
+      documents: reader.reader.documents)
   }
 }

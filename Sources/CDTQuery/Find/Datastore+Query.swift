@@ -90,13 +90,14 @@ extension Datastore {
     let manager = try indexManager()
     let run = try start(query, output, manager: manager)
     defer { finish(run, manager: manager) }
+    let reader = run.reader.reader
     let running = try RunningQuery(
-      run.plan, output: output, snapshot: run.snapshot, on: run.reader.reader.connection)
+      run.plan, output: output, snapshot: run.snapshot, on: reader.connection, documents: reader.documents)
     defer { running.end() }
     return try running.number()
   }
 
-  /// Runs a query to its end and counts what it met.
+  /// Runs a query to its end, each document looked up, and counts what it met.
   ///
   /// - Parameter usingIndexes: Whether indexes are used at all.
   package func visits(
@@ -112,7 +113,7 @@ extension Datastore {
       ).plan()
     }
     let running = try RunningQuery(
-      plan, output: output, snapshot: run.snapshot, on: run.reader.reader.connection)
+      plan, output: output, snapshot: run.snapshot, on: run.reader.reader.connection, documents: nil)
     defer { running.end() }
     return try running.visits()
   }

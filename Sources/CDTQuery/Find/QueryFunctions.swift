@@ -11,9 +11,11 @@ import SQLite
 /// | `cdt_keep(sort, body)`, and with id and revision | 1 when the document may be among the first, else 0 |
 /// | `cdt_kept(sort)` | the ``OrderKey`` of the document that `cdt_keep` was asked of last |
 /// | `cdt_tag(set, n)`, `cdt_value(set, n)` | the two columns of the set's key number n |
+/// | `cdt_wanted(documents, sequence)` | the sequence, or NULL when the reader has its document |
 /// | `cdt_sort_tag(sort, n, body)`, `cdt_sort_value(sort, n, body)` | the two columns of the document's key for field n of the sort |
 ///
-/// The first argument is a pointer, which SQL text can't make.
+/// The first argument is a pointer, which SQL text can't make. A body that is NULL stands for the document of which
+/// `cdt_wanted` has just said that the reader has it; if it has none, the document is gone, and 0 is given.
 enum QueryFunctions {
   static func register(on connection: Connection) throws(SQLiteError) {
     for arguments in [3, 4] {
@@ -28,6 +30,9 @@ enum QueryFunctions {
       try connection.createFunction("cdt_keep", argumentCount: arguments, deterministic: false) { call in
         meet(call) { _, mayBeFirst in call.setResult(Int64(mayBeFirst ? 1 : 0)) }
       }
+    }
+    try connection.createFunction("cdt_wanted", argumentCount: 2, deterministic: false) { call in
+      want(call)
     }
     try connection.createFunction("cdt_kept", argumentCount: 1, deterministic: false) { call in
       let isKnown = call.withObject(at: 0, type: SortObject.pointerType, as: SortObject.self) { object in
@@ -51,10 +56,36 @@ enum QueryFunctions {
 
   private static func match(_ call: borrowing FunctionCall) {
     let isKnown = call.withObject(at: 0, type: MatchObject.pointerType, as: MatchObject.self) { object in
+      if let documents = object.documents, call.isNull(at: 1) {
+        guard let document = documents.current else { return call.setResult(Int64(0)) }
+        object.calls += 1
+        return match(object, document, call)
+      }
       object.calls += 1
       call.withBytes(at: 1) { body in
         if let required = object.required, !required.isIn(body) { return call.setResult(Int64(0)) }
         match(object, body, call)
+      }
+    }
+    if !isKnown { missing(call) }
+  }
+
+  /// Puts a document that the reader has to the matcher.
+  private static func match(_ object: MatchObject, _ document: CachedDocument, _ call: borrowing FunctionCall)
+  {
+    let body = document.body
+    if let required = object.required, !required.isIn(body) { return call.setResult(Int64(0)) }
+    match(object, body, id: document.id, revision: document.revision, call) { .sequence(document.sequence) }
+  }
+
+  private static func want(_ call: borrowing FunctionCall) {
+    let isKnown = call.withObject(at: 0, type: DocumentCache.pointerType, as: DocumentCache.self) {
+      documents in
+      do throws(SQLiteError) {
+        if let wanted = try documents.want(call.int64(at: 1)) { call.setResult(wanted) }
+      } catch {
+        documents.fail(error)
+        call.setError(error.message)
       }
     }
     if !isKnown { missing(call) }
@@ -91,6 +122,11 @@ enum QueryFunctions {
   /// Shows the document to the sort, and gives `body` the sort and whether the document may be among the first.
   private static func meet(_ call: borrowing FunctionCall, _ body: (SortObject, Bool) -> Void) {
     let isKnown = call.withObject(at: 0, type: SortObject.pointerType, as: SortObject.self) { object in
+      if let documents = object.documents, call.isNull(at: 1) {
+        guard let document = documents.current else { return call.setResult(Int64(0)) }
+        return body(
+          object, object.meet(JSONBytes(document.body), id: document.id, revision: document.revision))
+      }
       call.withBytes(at: 1) { document in
         // Without the last two arguments these are empty, and the sort does not ask for them.
         call.withBytes(at: 2) { id in

@@ -15,6 +15,8 @@ package final class QueryReader: @unchecked Sendable {
   package private(set) var indexFile: FileIdentity?
   /// The statement that holds the snapshot.
   private var holder: Statement?
+  /// The documents that were met before.
+  let documents = DocumentCache()
   private var known: (revision: Int64, catalog: IndexCatalog)?
 
   package init(_ connection: Connection) throws(SQLiteError) {
@@ -45,6 +47,7 @@ package final class QueryReader: @unchecked Sendable {
       guard isAttached else { return Snapshot(catalog: .empty, lastSequence: try lastSequence()) }
       let (catalog, isNew) = try readCatalog()
       let last = try lastSequence()
+      try documents.begin(lastSequence: last, on: connection)
       if isNew { try catalog.check(against: "main", on: connection, lastSequence: last) }
       return Snapshot(catalog: catalog, lastSequence: last)
     } catch {

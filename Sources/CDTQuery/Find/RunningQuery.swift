@@ -6,35 +6,54 @@ package final class RunningQuery {
   package let statement: Statement
   let output: QuerySQL.Output
   private let connection: Connection
+  private let documents: DocumentCache?
+  /// The document of the row, if the reader has it; then the row's columns are NULL.
+  private var cached: CachedDocument?
   private let usesIndex: Bool
   private var objects: [QueryObject] = []
+  private let numberColumn: Int
+  /// Whether rows may have to be left out, so that the page is cut here.
+  private let leavesOut: Bool
+  /// Whether rows may name a document that has moved on.
+  private let namesGone: Bool
+  /// Whether rows may leave the document to the reader's cache.
+  private let takesCached: Bool
   /// The documents that were met, where rows may name one again.
   private var met: SequenceSet?
   /// Of a statement that leaves the page to us: how many results are passed over, and how many given.
   private var page: (skip: Int, limit: Int) = (0, 0)
   private var given = 0
 
+  /// - Parameter documents: The reader's, in the same snapshot; none where each document is to be looked up.
   init(
-    _ plan: QueryPlan, output: QuerySQL.Output, snapshot: QueryReader.Snapshot, on connection: Connection
+    _ plan: QueryPlan, output: QuerySQL.Output, snapshot: QueryReader.Snapshot, on connection: Connection,
+    documents: DocumentCache?
   ) throws {
     self.output = output
     self.connection = connection
+    self.documents = documents
     usesIndex = !plan.indexes.isEmpty
     let sql = QuerySQL(
       plan, output: output, lastSequence: snapshot.lastSequence,
-      hasTombstones: try !plan.isScan || Self.hasTombstones(connection))
+      hasTombstones: try !plan.isScan || Self.hasTombstones(connection), usesCache: documents != nil)
     statement = try connection.statement(sql.text)
-    if sql.repeats {
-      met = SequenceSet()
-      page = (plan.skip, plan.limit)
-    }
+    numberColumn = sql.numberColumn
+    namesGone = sql.namesGone
+    leavesOut = sql.repeats || sql.namesGone
+    takesCached = sql.leavesToCache && sql.givesDocuments
+    if leavesOut { page = (plan.skip, plan.limit) }
+    if sql.repeats { met = SequenceSet() }
     for (index, parameter) in sql.parameters.enumerated() {
       let position = index + 1
       switch parameter {
       case .int(let int): try statement.bind(int, at: position)
       case .text(let text): try statement.bind(text, at: position)
       case .key(let key): try statement.bind(value: key, at: position)
+      case .cache:
+        guard let documents else { continue }
+        try statement.bind(object: documents, type: DocumentCache.pointerType, at: position)
       case .object(let object):
+        object.documents = documents
         objects.append(object)
         try statement.bind(object: object, type: Swift.type(of: object).pointerType, at: position)
       }
@@ -48,14 +67,15 @@ package final class RunningQuery {
 
   @inline(__always)
   func step() throws -> Bool {
-    if met == nil { return try next() }
-    return try nextUnmet()
+    if !leavesOut { return try next() }
+    return try nextWanted()
   }
 
-  private func nextUnmet() throws -> Bool {
+  private func nextWanted() throws -> Bool {
     let limit = page.limit > 0 ? page.skip + page.limit : .max
     while given < limit, try next() {
-      guard met?.insert(statement.int64(QuerySQL.numberColumn(of: output))) == true else { continue }
+      if namesGone, cached == nil, statement.isNull(QuerySQL.revisionColumn) { continue }
+      if met?.insert(statement.int64(numberColumn)) == false { continue }
       given += 1
       if given > page.skip { return true }
     }
@@ -65,8 +85,15 @@ package final class RunningQuery {
 
   private func next() throws -> Bool {
     do {
-      return try statement.step()
+      guard try statement.step() else { return false }
+      if takesCached { cached = cachedDocument() }
+      return true
     } catch {
+      cached = nil
+      if let failure = documents?.failure {
+        if failure.isCorrupt, usesIndex { throw DatastoreError.damagedIndexOrStore(failure.message) }
+        throw DatastoreError(failure)
+      }
       let matches = objects.lazy.compactMap { $0 as? MatchObject }
       if let failure = matches.compactMap(\.failure).first {
         throw QueryError.matchLimit(pattern: failure.match.pattern, documentID: try id(of: failure.document))
@@ -87,9 +114,39 @@ package final class RunningQuery {
     }
   }
 
+  /// The document of a row whose columns are NULL.
+  private func cachedDocument() -> CachedDocument? {
+    guard statement.isNull(QuerySQL.revisionColumn) else { return nil }
+    return documents?.find(statement.int64(numberColumn))
+  }
+
+  // MARK: The row, of a query for documents or texts; bytes are valid until the next step
+
+  @inline(__always)
+  var id: UnsafeRawBufferPointer { statement.unsafeBytes(1) }
+
+  @inline(__always)
+  var revision: UnsafeRawBufferPointer { cached?.revision ?? statement.unsafeBytes(QuerySQL.revisionColumn) }
+
+  @inline(__always)
+  var body: UnsafeRawBufferPointer {
+    cached?.body ?? statement.unsafeBytes(QuerySQL.bodyColumn(of: output))
+  }
+
+  /// The sequence at which the revision was written.
+  var written: Int64 { cached?.written ?? statement.int64(0) }
+
+  /// How many attachments it has.
+  var attachments: Int64 { cached?.attachments ?? statement.int64(4) }
+
+  /// The number under which its attachments are kept.
+  var documentNumber: Int64 { cached?.number ?? statement.int64(5) }
+
+  // MARK: Results
+
   /// The number that a statement for a count gives, or 1 and 0 for whether there is a result.
   func number() throws -> Int64 {
-    guard met != nil else { return try step() ? statement.int64(0) : 0 }
+    guard leavesOut else { return try step() ? statement.int64(0) : 0 }
     if output == .exists { return try step() ? 1 : 0 }
     var count: Int64 = 0
     while try step() { count += 1 }

@@ -4,6 +4,8 @@ import JSON
 package class QueryObject {
   /// How many times a function was asked of a document.
   final var calls = 0
+  /// Where a document is whose columns are NULL: see ``QuerySQL/cachedJoin(_:)``.
+  final var documents: DocumentCache?
 
   /// The type that guards the pointer in SQL; each class has its own, so that a pointer is what it is taken for.
   class var pointerType: StaticString { "cdt-query-object" }

@@ -6,6 +6,8 @@ extension QuerySQL {
     /// The table that has the columns `sequence` and `id`.
     let alias: String
     let isCovered: Bool
+    /// Whether documents are joined by ``cachedJoin(_:)``, so that their columns may be NULL.
+    var isCached = false
   }
 
   /// The source in parts that give a row as soon as they find one.
@@ -24,9 +26,12 @@ extension QuerySQL {
     case .index, .intersection, .text, .union:
       let rows = rows(of: source)
       if isCovered { return Branch(text: rows.text + fresh(), alias: rows.alias, isCovered: true) }
+      let isCached = mayUseCache(for: source)
+      let join = isCached ? cachedJoin(rows.alias) : Self.join(rows.alias)
       return Branch(
-        text: "\(rows.tables) \(Self.join(rows.alias))\n WHERE \(rows.conditions)" + matching(plan.residual),
-        alias: rows.alias, isCovered: false)
+        text: "\(rows.tables) \(join)\n WHERE \(rows.conditions)"
+          + matching(plan.residual, sequence: isCached ? "\(rows.alias).sequence" : "d.sequence"),
+        alias: rows.alias, isCovered: false, isCached: isCached)
     }
   }
 
@@ -39,15 +44,17 @@ extension QuerySQL {
 
   /// The source as one part without repetitions, for a sort. Documents kept apart are among those of a union, as another
   /// branch may give them.
-  mutating func sortedSource(isCovered: Bool) -> String {
+  mutating func sortedSource(isCovered: Bool) -> Branch {
     let source = plan.source
-    guard source.mayRepeat else { return branch(source, isCovered: isCovered).text }
+    guard source.mayRepeat else { return branch(source, isCovered: isCovered) }
+    let all: String
     if isUnion, let apart = apart() {
-      let all = "(SELECT sequence FROM \(set(source)) UNION SELECT sequence FROM \(apart))"
-      return "\(all) e \(Self.join("e")) WHERE 1" + matching(plan.residual)
+      all = "(SELECT sequence FROM \(set(source)) UNION SELECT sequence FROM \(apart))"
+    } else {
+      all = "(SELECT DISTINCT sequence FROM \(set(source)))"
     }
-    return "(SELECT DISTINCT sequence FROM \(set(source))) e \(Self.join("e")) WHERE 1"
-      + matching(plan.residual)
+    return Branch(
+      text: "\(all) e \(Self.join("e")) WHERE 1" + matching(plan.residual), alias: "e", isCovered: false)
   }
 
   /// Sequences, perhaps repeated, as a table.
@@ -67,8 +74,26 @@ extension QuerySQL {
   }
 
   /// CROSS keeps SQLite from starting at the documents.
-  private static func join(_ alias: String) -> String {
+  static func join(_ alias: String) -> String {
     "CROSS JOIN documents d ON d.sequence = \(alias).sequence"
+  }
+
+  /// Joins documents that the reader does not have.
+  ///
+  /// `cdt_wanted` gives the sequence of a document that has to be looked up. Of one that is in the reader's cache it gives
+  /// NULL, so that nothing is looked up; then its columns are NULL, and the functions and ``RunningQuery`` take the
+  /// document from there. A row whose document has moved on is found in neither place, and has to be left out by whoever
+  /// asks for its body.
+  mutating func cachedJoin(_ alias: String) -> String {
+    leavesToCache = true
+    return "LEFT JOIN documents d ON d.sequence = cdt_wanted(\(parameter(.cache)), \(alias).sequence)"
+  }
+
+  /// Whether a source's documents can be joined by ``cachedJoin(_:)``: whether each row is asked for its body.
+  private func mayUseCache(for source: QueryPlan.Source) -> Bool {
+    guard usesCache, source.isCovered else { return false }
+    if case .always = plan.residual { return order.isStreamed ? givesDocuments : firstsWanted != nil }
+    return true
   }
 
   /// What leaves out the rows of documents that have changed since, where documents are not joined.
@@ -179,10 +204,10 @@ extension QuerySQL {
       """
   }
 
-  private mutating func matching(_ clause: Clause) -> String {
+  private mutating func matching(_ clause: Clause, sequence: String = "d.sequence") -> String {
     if case .always = clause { return "" }
     let match = MatchObject(clause, text: plan.text)
-    let others = match.readsDocumentFields ? "d.id, d.revision" : "d.sequence"
+    let others = match.readsDocumentFields ? "d.id, d.revision" : sequence
     return " AND cdt_match(\(parameter(.object(match))), d.body, \(others))"
   }
 }

@@ -25,12 +25,18 @@ package struct QuerySQL {
     case key(IndexKey)
     /// Something that the SQL functions take as a pointer.
     case object(QueryObject)
+    /// The reader's ``DocumentCache``, as a pointer.
+    case cache
   }
 
   package private(set) var text = ""
   package private(set) var parameters: [Parameter] = []
   /// Whether rows may name a document again: whoever steps through them leaves repetitions out, and then cuts the page.
   package let repeats: Bool
+  /// Whether rows may name a document that has moved on: they are left out likewise.
+  private(set) var namesGone = false
+  /// Whether rows may leave the document to the reader's cache.
+  var leavesToCache = false
 
   let plan: QueryPlan
   let output: Output
@@ -38,11 +44,17 @@ package struct QuerySQL {
   /// The lowest watermark of the indexes used, if documents lie above it; those go to the matcher.
   let floor: Int64?
   let hasTombstones: Bool
+  /// Whether documents that the reader has are not looked up.
+  let usesCache: Bool
 
   /// - Parameters:
   ///   - lastSequence: The newest sequence in the snapshot that the statement runs in.
   ///   - hasTombstones: Whether there may be deleted documents in it.
-  package init(_ plan: QueryPlan, output: Output, lastSequence: Int64, hasTombstones: Bool = true) {
+  package init(
+    _ plan: QueryPlan, output: Output, lastSequence: Int64, hasTombstones: Bool = true,
+    usesCache: Bool = false
+  ) {
+    self.usesCache = usesCache
     self.plan = plan
     self.output = output
     self.hasTombstones = hasTombstones
@@ -57,8 +69,23 @@ package struct QuerySQL {
     }
   }
 
-  /// The column that has a number which only one document has.
-  package static func numberColumn(of output: Output) -> Int { output == .texts ? 3 : 0 }
+  /// The column that has the revision of a query for documents or texts; NULL for a document that is in the cache.
+  static let revisionColumn = 2
+
+  /// The column that has the body.
+  static func bodyColumn(of output: Output) -> Int { output == .texts ? 0 : 3 }
+
+  /// The column that has a number which only one document has: its sequence where documents are taken from the cache.
+  var numberColumn: Int {
+    switch output {
+    case .documents: usesCache ? 6 : 0
+    case .texts: 3
+    case .ids, .count, .exists: 0
+    }
+  }
+
+  /// Whether rows are given for their documents.
+  var givesDocuments: Bool { output == .documents || output == .texts }
 
   /// Whether the source's rows alone decide and have what is asked of it, so that no document is looked at.
   private var isCovered: Bool {
@@ -74,14 +101,18 @@ package struct QuerySQL {
     var parts: [String] = []
     let keys = streamedKeys
     for part in branches(isCovered: isCovered) {
-      let columns = part.isCovered ? "\(part.alias).sequence, \(part.alias).id" : self.columns
+      namesGone = namesGone || (part.isCached && givesDocuments)
+      let columns =
+        part.isCovered
+        ? "\(part.alias).sequence, \(part.alias).id" : columns(part.isCached ? part.alias : "d")
       parts.append("SELECT \(columns)\(keys ?? "")\n  FROM \(part.text)")
     }
     for part in missedParts() {
       let keys = keys == nil ? "" : documentKeys()
-      parts.append("SELECT \(isCovered ? "d.sequence, d.id" : columns)\(keys)\n  FROM \(part)")
+      parts.append("SELECT \(isCovered ? "d.sequence, d.id" : columns("d"))\(keys)\n  FROM \(part)")
     }
-    return parts.joined(separator: "\nUNION ALL ") + ordering(isMerged: keys != nil) + (repeats ? "" : page())
+    return parts.joined(separator: "\nUNION ALL ") + ordering(isMerged: keys != nil)
+      + (repeats || namesGone ? "" : page())
   }
 
   /// The columns by which SQLite merges parts that each have the order, or `nil` where there is one part only.
@@ -111,38 +142,46 @@ package struct QuerySQL {
   private mutating func sortedRows() -> String {
     var parts: [String] = []
     let source = sortedSource(isCovered: isCovered)
-    let alias = isCovered ? "e" : "d"
+    let alias = isCovered || source.isCached ? "e" : "d"
     if case .columns(let columns) = order {
       let keys = columns.map { ", e.t\($0), e.v\($0)" }.joined()
-      parts.append("SELECT \(alias).sequence AS sequence, \(alias).id AS id\(keys) FROM \(source)")
+      parts.append("SELECT \(alias).sequence AS sequence, \(alias).id AS id\(keys) FROM \(source.text)")
       for part in missedParts(isSorted: true) {
         let keys = documentKeys()
         parts.append("SELECT d.sequence, d.id\(keys) FROM \(part)")
       }
     } else {
-      parts.append(firstsOfSource(source))
+      parts.append(keyedRows(of: source))
       for part in missedParts(isSorted: true) {
         parts.append("SELECT d.sequence, d.id, cdt_order(\(sortObject())\(sortedColumns)) FROM \(part)")
       }
     }
     let ordering = order == .sorted ? "\nORDER BY k, id" : keyOrdering(from: 3)
     let sorted = parts.joined(separator: "\nUNION ALL ") + ordering + page()
-    guard output == .documents || output == .texts else { return "SELECT sequence, id FROM (\(sorted))" }
-    return "SELECT \(columns)\n  FROM (\(sorted)) s CROSS JOIN documents d ON d.sequence = s.sequence"
+    guard givesDocuments else { return "SELECT sequence, id FROM (\(sorted))" }
+    let join = usesCache ? cachedJoin("s") : Self.join("s")
+    return "SELECT \(columns(usesCache ? "s" : "d"))\n  FROM (\(sorted)) s \(join)"
   }
 
   /// The source with the keys of its documents. Where nothing else is asked of documents, so that no other condition can
   /// come later, those that can't be among the first are left out before SQLite sorts.
-  private mutating func firstsOfSource(_ source: String) -> String {
-    let columns = "SELECT d.sequence AS sequence, d.id AS id"
-    let (wanted, overflows) = plan.limit.addingReportingOverflow(plan.skip)
-    guard case .always = plan.residual, plan.source.isCovered, plan.limit > 0, !overflows,
-      wanted <= Self.mostFirsts
-    else {
-      return "\(columns), cdt_order(\(sortObject())\(sortedColumns)) AS k FROM \(source)"
+  private mutating func keyedRows(of source: Branch) -> String {
+    let alias = source.isCached ? "e" : "d"
+    let columns = "SELECT \(alias).sequence AS sequence, \(alias).id AS id"
+    guard let wanted = firstsWanted else {
+      return "\(columns), cdt_order(\(sortObject())\(sortedColumns)) AS k FROM \(source.text)"
     }
     let sort = parameter(.object(SortObject(plan.sort, wanted: wanted)))
-    return "\(columns), cdt_kept(\(sort)) AS k FROM \(source) AND cdt_keep(\(sort)\(sortedColumns))"
+    return "\(columns), cdt_kept(\(sort)) AS k FROM \(source.text) AND cdt_keep(\(sort)\(sortedColumns))"
+  }
+
+  /// How many of the source's documents `cdt_keep` is to keep, or `nil` where it can't be asked.
+  var firstsWanted: Int? {
+    let (wanted, overflows) = plan.limit.addingReportingOverflow(plan.skip)
+    guard order == .sorted, case .always = plan.residual, plan.source.isCovered, plan.limit > 0, !overflows,
+      wanted <= Self.mostFirsts
+    else { return nil }
+    return wanted
   }
 
   private static let mostFirsts = 1_000
@@ -152,18 +191,21 @@ package struct QuerySQL {
     plan.sort.takesDocumentFields ? ", d.body, d.id, d.revision" : ", d.body"
   }
 
-  private var columns: String {
+  /// - Parameter alias: The table that has the sequence and the id of every row.
+  private func columns(_ alias: String) -> String {
     switch output {
-    case .documents: "coalesce(d.written, d.sequence), d.id, d.revision, d.body, d.attachments, d.number"
-    case .texts: "d.body, d.id, d.revision, d.sequence"
-    case .ids, .count, .exists: "d.sequence, d.id"
+    case .documents:
+      "coalesce(d.written, d.sequence), \(alias).id, d.revision, d.body, d.attachments, d.number"
+        + (usesCache ? ", \(alias).sequence" : "")
+    case .texts: "d.body, \(alias).id, d.revision, \(alias).sequence"
+    case .ids, .count, .exists: "\(alias).sequence, \(alias).id"
     }
   }
 
   // MARK: Order and page
 
   private func ordering(isMerged: Bool) -> String {
-    let firstKey = output == .documents ? 7 : output == .texts ? 5 : 3
+    let firstKey = output == .documents ? (usesCache ? 8 : 7) : output == .texts ? 5 : 3
     switch order {
     case .unordered, .sorted, .columns: return ""
     case .id(let isDescending): return "\nORDER BY d.id" + (isDescending ? " DESC" : "")

@@ -1,0 +1,264 @@
+import JSON
+import SQLite
+import TestSupport
+import Testing
+
+@testable import CDTQuery
+
+/// What a reader remembers is what a look-up in its snapshot would find.
+@Suite struct DocumentCacheTests {
+  /// A table of documents that is written by one connection, and followed by a cache on another.
+  private final class Bench {
+    let writer: Connection
+    let reader: Connection
+    let cache: DocumentCache
+    private var held: Statement?
+    var lastSequence: Int64 = 0
+
+    init(_ directory: String, capacity: Int = DocumentCache.defaultCapacity) throws {
+      writer = try Connection(path: "\(directory)/db.sync", mode: .readWriteCreate)
+      try writer.execute(
+        """
+        PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF;
+        CREATE TABLE documents (sequence INTEGER PRIMARY KEY, number, id, revision, written, attachments, body);
+        CREATE TABLE sessions (start INTEGER PRIMARY KEY, token);
+        CREATE TABLE other (x);
+        INSERT INTO sessions VALUES (1, 'first');
+        """)
+      reader = try Connection(path: "\(directory)/db.sync", mode: .readWrite)
+      cache = DocumentCache(capacity: capacity)
+    }
+
+    func close() {
+      held?.reset()
+      reader.close()
+      writer.close()
+    }
+
+    func put(_ number: Int64, id: String = "x", body: String = "{}") throws {
+      lastSequence += 1
+      let row = try writer.statement("INSERT INTO documents VALUES (?1, ?2, ?3, '1-' || ?1, NULL, 0, ?4)")
+      try writer.execute("DELETE FROM documents WHERE number = \(number)")
+      try row.bind(lastSequence, at: 1)
+      try row.bind(number, at: 2)
+      try row.bind(id, at: 3)
+      try row.bind(body, at: 4)
+      try row.run()
+    }
+
+    /// Begins a snapshot of the reader's, as a ``QueryReader`` does.
+    func begin() throws {
+      held?.reset()
+      let statement = try reader.statement("SELECT max(sequence) FROM documents")
+      _ = try statement.step()
+      held = statement
+      try cache.begin(lastSequence: statement.int64(0), on: reader)
+    }
+
+    /// Asks for a document twice, so that it is taken in.
+    @discardableResult
+    func meet(_ sequence: Int64) throws -> CachedDocument? {
+      for _ in 0..<2 where try cache.want(sequence) == nil { return cache.current }
+      return cache.current
+    }
+  }
+
+  private func withBench(
+    capacity: Int = DocumentCache.defaultCapacity, _ body: (Bench) throws -> Void
+  ) throws {
+    try withTemporaryDirectory { directory in
+      let bench = try Bench(directory, capacity: capacity)
+      defer { bench.close() }
+      try body(bench)
+    }
+  }
+
+  private static func text(_ bytes: UnsafeRawBufferPointer) -> String {
+    String(decoding: bytes, as: UTF8.self)
+  }
+
+  @Test func `a document is taken in when it is met again`() throws {
+    try withBench { bench in
+      try bench.put(7, id: "e\u{301}", body: #"{"a":"é"}"#)
+      try bench.begin()
+      #expect(try bench.cache.want(1) == 1)
+      #expect(bench.cache.count == 0)
+      #expect(try bench.cache.want(1) == nil)
+      let document = try #require(bench.cache.current)
+      #expect(Array(document.id) == Array("e\u{301}".utf8))
+      #expect(Array(document.revision) == Array("1-1".utf8))
+      #expect(Array(document.body) == Array(#"{"a":"é"}"#.utf8))
+      #expect(document.number == 7 && document.written == 1 && document.attachments == 0)
+      try bench.begin()
+      #expect(try bench.cache.want(1) == nil)
+    }
+  }
+
+  @Test func `a document that was written since is left out, and no other`() throws {
+    try withBench { bench in
+      for number in 1...10 { try bench.put(Int64(number)) }
+      try bench.begin()
+      for sequence in 1...10 { #expect(try bench.meet(Int64(sequence)) != nil) }
+      try bench.put(3)
+      try bench.put(4)
+      try bench.begin()
+      #expect(bench.cache.count == 8)
+      for sequence in 1...10 {
+        let isGone = sequence == 3 || sequence == 4
+        #expect(try (bench.cache.want(Int64(sequence)) == nil) == !isGone, "\(sequence)")
+      }
+      #expect(try bench.meet(11)?.number == 3)
+    }
+  }
+
+  @Test func `what is gone is not found, however often it is asked for`() throws {
+    try withBench { bench in
+      try bench.put(1)
+      try bench.put(1)
+      try bench.begin()
+      for _ in 0..<3 { #expect(try bench.cache.want(1) == 1) }
+      #expect(bench.cache.current == nil && bench.cache.count == 0)
+    }
+  }
+
+  /// What may happen to the file between two snapshots, after which nothing that was known can be relied on.
+  static let breaks: [(name: String, sql: String)] = [
+    ("a write that is no document's", "INSERT INTO other VALUES (1)"),
+    ("documents that were taken back", "DELETE FROM documents WHERE sequence > 5"),
+    (
+      "another history of the same length",
+      "UPDATE sessions SET token = 'another'; UPDATE documents SET body = '{\"b\":2}'"
+    ),
+    (
+      "another history that has gone on",
+      """
+      UPDATE sessions SET token = 'another'; UPDATE documents SET body = '{\"b\":2}';
+      INSERT INTO documents VALUES (11, 11, 'x', '1-x', NULL, 0, '{}')
+      """
+    ),
+  ]
+
+  @Test(arguments: breaks.indices)
+  func `nothing is kept after a break`(number: Int) throws {
+    try withBench { bench in
+      for number in 1...10 { try bench.put(Int64(number)) }
+      try bench.begin()
+      for sequence in 1...10 { try bench.meet(Int64(sequence)) }
+      try bench.writer.execute(Self.breaks[number].sql)
+      try bench.begin()
+      #expect(bench.cache.count == 0, "\(Self.breaks[number].name)")
+    }
+  }
+
+  @Test func `a session that goes on from the last is no break`() throws {
+    try withBench { bench in
+      for number in 1...10 { try bench.put(Int64(number)) }
+      try bench.begin()
+      for sequence in 1...10 { try bench.meet(Int64(sequence)) }
+      for start in [11, 12] {
+        try bench.writer.execute("INSERT INTO sessions VALUES (\(start), 'token \(start)')")
+        try bench.put(Int64(start))
+        try bench.begin()
+        #expect(bench.cache.count == 10)
+      }
+    }
+  }
+
+  @Test func `after very many writes it begins anew`() throws {
+    try withBench { bench in
+      try bench.put(1)
+      try bench.begin()
+      try bench.meet(1)
+      try bench.writer.execute(
+        """
+        WITH RECURSIVE n(i) AS (VALUES(2) UNION ALL SELECT i + 1 FROM n WHERE i < 1200)
+        INSERT INTO documents SELECT i, i, 'x', '1-x', NULL, 0, '{}' FROM n
+        """)
+      try bench.begin()
+      #expect(bench.cache.count == 0)
+      #expect(try bench.meet(1) != nil)
+    }
+  }
+
+  /// Documents of several sizes, some larger than a segment, in a cache that holds a part of them.
+  @Test func `a full cache makes room between snapshots and never gives a wrong document`() throws {
+    var random = SeededGenerator(seed: 5)
+    try withBench(capacity: 40 * 4_096) { bench in
+      var bodies: [Int64: String] = [:]
+      var sequences: [Int64: Int64] = [:]
+      var hits = 0
+      for round in 0..<400 {
+        for _ in 0..<(round == 0 ? 600 : 3) {
+          let number = Int64.random(in: 0..<600, using: &random)
+          let size =
+            Int.random(in: 0..<100, using: &random) == 0 ? 5_000 : Int.random(in: 0..<800, using: &random)
+          bodies[number] = String(repeating: "\(number % 10)", count: size)
+          try bench.put(number, id: "id \(number)", body: bodies[number] ?? "")
+          sequences[number] = bench.lastSequence
+        }
+        try bench.begin()
+        for _ in 0..<100 {
+          // Some are asked for more often than others.
+          let number = Int64.random(in: 0..<Int64.random(in: 1...600, using: &random), using: &random)
+          guard let sequence = sequences[number] else { continue }
+          if try bench.cache.want(sequence) == nil {
+            hits += 1
+            let document = try #require(bench.cache.current)
+            #expect(Self.text(document.id) == "id \(number)")
+            #expect(Self.text(document.body) == bodies[number])
+            #expect(document.sequence == sequence && document.number == number)
+          } else {
+            #expect(bench.cache.current == nil)
+          }
+        }
+      }
+      #expect(hits > 5_000)
+      #expect(bench.cache.count < 600)
+    }
+  }
+
+  @Test func `an entry stays where it is while the snapshot lasts`() throws {
+    try withBench(capacity: 40 * 1_024) { bench in
+      for number in 1...200 { try bench.put(Int64(number), body: String(repeating: "x", count: 400)) }
+      try bench.begin()
+      let first = try #require(try bench.meet(1))
+      for sequence in 2...200 { try bench.meet(Int64(sequence)) }
+      #expect(first.entry == bench.cache.find(1)?.entry && first.sequence == 1)
+      #expect(bench.cache.count < 200)
+      let before = bench.cache.count
+      try bench.begin()
+      #expect(bench.cache.count < before)
+    }
+  }
+
+  @Test func `a table of keys agrees with a dictionary`() {
+    var random = SeededGenerator(seed: 11)
+    var table = OffsetTable()
+    var keys: [Int64] = []
+    var offsets: [Int64: Int] = [:]
+    for _ in 0..<60_000 {
+      // Near each other, as sequences are, and some that share their lower half.
+      let key = Int64.random(in: 0..<4_000, using: &random) + (Bool.random(using: &random) ? 1 << 32 : 0)
+      if let offset = offsets.removeValue(forKey: key) {
+        #expect(table.offset(of: key) { keys[$0 / 8] == key } == offset)
+        table.remove(key) { keys[$0 / 8] == key }
+      } else {
+        offsets[key] = 8 * keys.count
+        table.insert(key, offset: 8 * keys.count)
+        keys.append(key)
+      }
+      #expect(table.count == offsets.count)
+    }
+    for key in Int64(0)..<4_000 {
+      #expect(table.offset(of: key) { keys[$0 / 8] == key } == offsets[key])
+    }
+  }
+
+  @Test func `sequences are known when they are met again, until others push them out`() {
+    var met = MetSequences()
+    func isKnown(_ sequences: some Sequence<Int64>) -> [Bool] { sequences.map { met.meet($0) } }
+    #expect(!isKnown(0..<100_000).contains(true))
+    #expect(!isKnown(0..<100_000).contains(false))
+    #expect(isKnown([1 << 18, 0, 0, .max, .max]) == [false, false, true, false, true])
+  }
+}
