@@ -138,7 +138,11 @@ struct TableImagePages: ~Copyable {
 
   // MARK: Pages
 
-  /// Adds an empty page.
+  /// How much of a new page is zero: what a header, or the number of a next page, takes. Nothing reads what lies between
+  /// the header and the cells.
+  private static let blank = 16
+
+  /// Adds a page.
   ///
   /// - Returns: Its number; the first is 1.
   private mutating func add() -> Int {
@@ -149,7 +153,7 @@ struct TableImagePages: ~Copyable {
       base = grown
     }
     count += 1
-    if let page = page(count) { page.initializeMemory(as: UInt8.self, repeating: 0, count: Self.pageSize) }
+    if let page = page(count) { page.initializeMemory(as: UInt8.self, repeating: 0, count: Self.blank) }
     return count
   }
 
@@ -163,6 +167,7 @@ struct TableImagePages: ~Copyable {
   mutating func take(schema cell: UnsafeRawBufferPointer) -> UnsafeMutableBufferPointer<UInt8>? {
     guard let page = page(1), cell.count < Self.pageSize / 2 else { return nil }
     let file = UnsafeMutableRawBufferPointer(start: page, count: Self.pageSize)
+    page.initializeMemory(as: UInt8.self, repeating: 0, count: file.count)
     file.copyBytes(from: Array("SQLite format 3\0".utf8))
     // A page size of 1 is 65,536; then the versions to read and write it, and fractions that are always these.
     let fixed: [UInt8] = [0, 1, 1, 1, 0, 64, 32, 32]

@@ -19,26 +19,38 @@ struct IndexRows: ~Copyable {
   /// The id that was added last, and whether ids have only gone up.
   private var lastID = 0..<0
   private var areIDsSorted = true
+  private var lastSequence = Int64.min
 
   fileprivate struct Row {
     /// The first sixteen bytes of the key, which decide most comparisons, as two integers.
     let prefix: UInt64
     let next: UInt64
     let start: Int
-    /// Where the record begins.
-    let record: Int
+    /// Where the record begins, and in the lowest bits those of the document's sequence.
+    private let place: Int
     /// Where it ends, twice, and one more if the key is no longer than its beginning.
     private let extent: Int
 
-    init(prefix: UInt64, next: UInt64, start: Int, record: Int, end: Int, isWhole: Bool) {
+    private static let sequenceBits = 20
+
+    init(
+      prefix: UInt64, next: UInt64, start: Int, record: Int, end: Int, isWhole: Bool, sequence: Int64
+    ) {
       self.prefix = prefix
       self.next = next
       self.start = start
-      self.record = record
+      place = record << Self.sequenceBits | Int(sequence) & (1 << Self.sequenceBits - 1)
       extent = end << 1 | (isWhole ? 1 : 0)
     }
 
+    var record: Int { place >> Self.sequenceBits }
     var end: Int { extent >> 1 }
+
+    /// Whether the rows may be of one document; false is certain, and no key had to be fetched from memory for it.
+    func mayShareDocument(with other: Row) -> Bool {
+      (place ^ other.place) & (1 << Self.sequenceBits - 1) == 0
+    }
+
     var isWhole: Bool { extent & 1 == 1 }
   }
 
@@ -76,7 +88,11 @@ struct IndexRows: ~Copyable {
     let id = bytes.count
     bytes.append(document.id)
     let end = bytes.count
-    noteOrder(id..<end)
+    // The rows of one document come one after the other.
+    if document.sequence != lastSequence {
+      noteOrder(id..<end)
+      lastSequence = document.sequence
+    }
     record.append(text: document.id)
     record.append(int: document.sequence)
     record.append(int: document.absent)
@@ -88,7 +104,8 @@ struct IndexRows: ~Copyable {
     }
     rows.append(
       Row(
-        prefix: prefix, next: next, start: start, record: end, end: bytes.count, isWhole: id - start <= 16))
+        prefix: prefix, next: next, start: start, record: end, end: bytes.count, isWhole: id - start <= 16,
+        sequence: document.sequence))
   }
 
   private mutating func noteOrder(_ id: Range<Int>) {
@@ -197,7 +214,9 @@ struct IndexRows: ~Copyable {
 
   private mutating func sort() {
     // Key and id are compared only where the beginnings of the keys leave it open.
-    rows = RadixSort.sorted(RadixSort.sorted(rows, by: \.next), by: \.prefix)
+    var room: [Row] = []
+    RadixSort.sort(&rows, room: &room, by: \.next)
+    RadixSort.sort(&rows, room: &room, by: \.prefix)
     bytes.withBytes { buffer in
       let bytes = JSONBytes(buffer)
       var start = 0
@@ -226,7 +245,7 @@ extension IndexRows.Row {
 
   @inline(__always)
   fileprivate func isSame(as other: IndexRows.Row, in bytes: JSONBytes) -> Bool {
-    prefix == other.prefix && next == other.next && record - start == other.record - other.start
+    mayShareDocument(with: other) && prefix == other.prefix && next == other.next
       && Order(key(in: bytes), other.key(in: bytes)) == .same
   }
 }
