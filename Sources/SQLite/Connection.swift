@@ -16,6 +16,7 @@ package final class Connection {
   private var statements = StatementCache()
   /// The table `memory_rows`, once it has been asked for.
   private var memory: MemoryTable?
+  private var hasImages = false
 
   /// Opens a database file.
   ///
@@ -153,6 +154,13 @@ package final class Connection {
     guard code == SQLITE_OK else { throw error(code, sql: nil) }
     memory = made
     return made
+  }
+
+  /// Makes the schema `image` for a ``TableImage`` to be put there, when it is first asked for.
+  func attachImages() throws(SQLiteError) {
+    if hasImages { return }
+    try attach(path: ":memory:", as: "image")
+    hasImages = true
   }
 
   // MARK: Transactions

@@ -2,7 +2,7 @@ import JSON
 import SQLite
 
 /// What one batch changes in one index.
-struct IndexChanges {
+final class IndexChanges {
   let watermark: Int64
   var needsSweep = false
 
@@ -26,7 +26,7 @@ struct IndexChanges {
   }
 
   /// Makes room for the rows of so many documents.
-  mutating func expect(_ documents: Int) {
+  func expect(_ documents: Int) {
     guard entry.definition.type == .json else { return }
     rows.reserve(documents)
   }
@@ -35,7 +35,7 @@ struct IndexChanges {
   var size: Int { rows.size + textSize }
 
   /// Counts text that was given to FTS5, which keeps about as much in memory until the transaction ends.
-  mutating func noteText(_ size: Int) {
+  func noteText(_ size: Int) {
     textSize += size
   }
 
@@ -44,7 +44,7 @@ struct IndexChanges {
   }
 
   /// Adds the rows of a document whose body is at hand.
-  mutating func add(_ body: JSONBytes, id: UnsafeRawBufferPointer, sequence: Int64) {
+  func add(_ body: JSONBytes, id: UnsafeRawBufferPointer, sequence: Int64) {
     if simple.read(body) {
       if simple.isMultiple { isMultiple = true }
       simple.add(to: &rows, body: body, id: id, sequence: sequence)
@@ -53,7 +53,7 @@ struct IndexChanges {
     }
   }
 
-  mutating func add(_ entries: IndexEntries, id: UnsafeRawBufferPointer, sequence: Int64) {
+  func add(_ entries: IndexEntries, id: UnsafeRawBufferPointer, sequence: Int64) {
     if entries.isMultiple { isMultiple = true }
     if entries.isApart {
       apart.append((String(decoding: id, as: UTF8.self), sequence))
@@ -95,11 +95,12 @@ struct IndexChanges {
   }
 
   /// Writes what was added, in the order of the index so that pages are filled one after the other.
-  mutating func write(upTo sequence: Int64) throws {
+  func write(upTo sequence: Int64) throws {
     if !rows.isEmpty {
-      let columns = (0..<entry.definition.fields.count * 2 + 3).map { "c\($0)" }.joined(separator: ", ")
-      try connection.run(
-        "INSERT OR REPLACE INTO \(table) SELECT \(columns) FROM memory_rows", reading: rows.takeSorted())
+      var image = TableImage(
+        creating: IndexFile.rowsCreation(entry.definition.fields, table: "rows"), size: rows.size)
+      rows.move(into: &image)
+      try connection.run("INSERT OR REPLACE INTO \(table) SELECT * FROM image.rows", readingImage: image)
     }
     try writeApart()
     if needsSweep { try sweep() }

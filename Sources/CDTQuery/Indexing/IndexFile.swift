@@ -52,19 +52,20 @@ package enum IndexFile {
   /// ```
   package static func tableCreation(number: Int64, _ definition: IndexDefinition) -> String {
     switch definition.type {
-    case .json: tableCreation(number: number, fields: definition.fields)
+    case .json: rowsCreation(definition.fields, table: table(number))
     case .text: TextIndexTable.creation(number: number, definition)
     }
   }
 
-  private static func tableCreation(number: Int64, fields: [IndexDefinition.Field]) -> String {
+  /// The statement that makes a table of rows under a name.
+  static func rowsCreation(_ fields: [IndexDefinition.Field], table: String) -> String {
     let columns = fields.indices.map { "t\($0) NOT NULL, v\($0) NOT NULL" }.joined(separator: ", ")
     let keys = fields.enumerated().map { position, field in
       let direction = field.isDescending ? " DESC" : ""
       return "t\(position)\(direction), v\(position)\(direction)"
     }.joined(separator: ", ")
     return """
-      CREATE TABLE \(table(number)) (\(columns), id NOT NULL, sequence NOT NULL, absent NOT NULL,
+      CREATE TABLE \(table) (\(columns), id NOT NULL, sequence NOT NULL, absent NOT NULL,
         PRIMARY KEY (\(keys), id)) WITHOUT ROWID
       """
   }

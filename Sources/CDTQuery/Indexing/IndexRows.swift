@@ -3,44 +3,56 @@ import SQLite
 
 /// Rows that are to be written to one index table, sorted before they are so that pages are filled one after the other.
 ///
-/// A row is one record of bytes, so that sorting and writing it touches one place in memory:
+/// A row is one run of bytes, so that sorting and writing it touches one place in memory:
 ///
 /// | part | |
 /// |---|---|
-/// | key | the values in a form that compares byte by byte as they do, see ``IndexRowKey`` |
-/// | id | so that key and id compare as the table orders rows |
-/// | spares | values that the key holds in another form, each behind its length |
-/// | tail | four integers: the lengths of key and id, the sequence, the absence |
-struct IndexRows {
+/// | key | for each field its type and its ``OrderKey``, turned around where the field descends |
+/// | id | so that key and id compare, byte by byte, as the table orders rows |
+/// | record | the row as SQLite stores it |
+struct IndexRows: ~Copyable {
   private let descending: [Bool]
-  private var bytes: [UInt8] = []
+  private var bytes = RecordBytes()
   private var rows: [Row] = []
+  /// The row being added.
+  private var record = TableRecord()
   /// The id that was added last, and whether ids have only gone up.
   private var lastID = 0..<0
   private var areIDsSorted = true
-  /// The spares of the row being added.
-  private var spares: [[UInt8]] = []
+  private var lastSequence = Int64.min
 
   fileprivate struct Row {
     /// The first sixteen bytes of the key, which decide most comparisons, as two integers.
     let prefix: UInt64
     let next: UInt64
     let start: Int
-    /// How long the record is, twice, and one more if the key is no longer than its beginning.
+    /// Where the record begins, and in the lowest bits those of the document's sequence.
+    private let place: Int
+    /// Where it ends, twice, and one more if the key is no longer than its beginning.
     private let extent: Int
 
-    init(prefix: UInt64, next: UInt64, start: Int, length: Int, isWhole: Bool) {
+    private static let sequenceBits = 20
+
+    init(
+      prefix: UInt64, next: UInt64, start: Int, record: Int, end: Int, isWhole: Bool, sequence: Int64
+    ) {
       self.prefix = prefix
       self.next = next
       self.start = start
-      extent = length << 1 | (isWhole ? 1 : 0)
+      place = record << Self.sequenceBits | Int(sequence) & (1 << Self.sequenceBits - 1)
+      extent = end << 1 | (isWhole ? 1 : 0)
     }
 
-    var length: Int { extent >> 1 }
+    var record: Int { place >> Self.sequenceBits }
+    var end: Int { extent >> 1 }
+
+    /// Whether the rows may be of one document; false is certain, and no key had to be fetched from memory for it.
+    func mayShareDocument(with other: Row) -> Bool {
+      (place ^ other.place) & (1 << Self.sequenceBits - 1) == 0
+    }
+
     var isWhole: Bool { extent & 1 == 1 }
   }
-
-  fileprivate static let tailLength = 32
 
   /// The document whose rows are being added.
   struct Document {
@@ -50,11 +62,7 @@ struct IndexRows {
   }
 
   init(_ definition: IndexDefinition) {
-    self.init(descending: definition.fields.map(\.isDescending))
-  }
-
-  private init(descending: [Bool]) {
-    self.descending = descending
+    descending = definition.fields.map(\.isDescending)
   }
 
   var isEmpty: Bool { rows.isEmpty }
@@ -65,7 +73,7 @@ struct IndexRows {
   /// Makes room for rows, so that they are not copied as they become many.
   mutating func reserve(_ count: Int) {
     rows.reserveCapacity(count)
-    bytes.reserveCapacity(count * 80)
+    bytes.reserve(count * 80)
   }
 
   // MARK: Adding
@@ -78,39 +86,32 @@ struct IndexRows {
     let start = bytes.count
     values(&self)
     let id = bytes.count
-    bytes.append(contentsOf: document.id)
+    bytes.append(document.id)
     let end = bytes.count
-    noteOrder(id..<end)
-    if !spares.isEmpty { appendSpares() }
-    appendTail(Int64(id - start), Int64(end - id), document.sequence, document.absent)
-    let (prefix, next) = bytes.withUnsafeBytes { buffer in
+    // The rows of one document come one after the other.
+    if document.sequence != lastSequence {
+      noteOrder(id..<end)
+      lastSequence = document.sequence
+    }
+    record.append(text: document.id)
+    record.append(int: document.sequence)
+    record.append(int: document.absent)
+    bytes.append(record)
+    record.removeAll()
+    let (prefix, next) = bytes.withBytes { buffer in
       let bytes = JSONBytes(buffer)
       return (bytes.prefix(start, id), bytes.prefix(start + 8, id))
     }
     rows.append(
       Row(
-        prefix: prefix, next: next, start: start, length: bytes.count - start,
-        isWhole: id - start <= 16))
-  }
-
-  private mutating func appendSpares() {
-    for spare in spares {
-      withUnsafeBytes(of: Int64(spare.count).littleEndian) { bytes.append(contentsOf: $0) }
-      bytes += spare
-    }
-    spares.removeAll(keepingCapacity: true)
-  }
-
-  @inline(__always)
-  private mutating func appendTail(_ key: Int64, _ id: Int64, _ sequence: Int64, _ absent: Int64) {
-    let tail = SIMD4<Int64>(key.littleEndian, id.littleEndian, sequence.littleEndian, absent.littleEndian)
-    withUnsafeBytes(of: tail) { bytes.append(contentsOf: $0) }
+        prefix: prefix, next: next, start: start, record: end, end: bytes.count, isWhole: id - start <= 16,
+        sequence: document.sequence))
   }
 
   private mutating func noteOrder(_ id: Range<Int>) {
     if areIDsSorted {
       let last = lastID
-      areIDsSorted = bytes.withUnsafeBytes { buffer in
+      areIDsSorted = bytes.withBytes { buffer in
         let bytes = JSONBytes(buffer)
         return Order(
           bytes.slice(last.lowerBound, last.upperBound), bytes.slice(id.lowerBound, id.upperBound))
@@ -133,51 +134,90 @@ struct IndexRows {
   /// Appends a key as the row's next field.
   mutating func append(_ key: IndexKey, field: Int) {
     switch key.value {
-    case .zero: end(begin(key.tag), field: field)
+    case .zero:
+      end(begin(key.tag), field: field)
+      record.append(int: 0)
     case .int(let int): append(.int(int), field: field)
     case .double(let double): append(.double(double), field: field)
     case .text(let text): text.withUnsafeBytes { append(string: $0, field: field) }
     case .blob(let blob):
       // Such keys compare byte by byte as they are, and none is the beginning of another.
       let start = begin(key.tag)
-      bytes += blob
+      blob.withUnsafeBytes {
+        bytes.append($0)
+        record.append(blob: $0)
+      }
       end(start, field: field)
-      spares.append(blob)
     }
   }
 
   private mutating func append(_ number: JSONNumber?, field: Int) {
     guard let number else { return append(.nothing, field: field) }
     let start = begin(.number)
-    OrderKey.append(number, to: &bytes)
+    let (double, rest) = OrderKey.parts(of: number)
+    bytes.append(bigEndian: double)
+    bytes.append(bigEndian: rest)
     end(start, field: field)
+    switch number {
+    case .int(let int): record.append(int: int)
+    case .double(let double):
+      // Equal numbers are one key.
+      if let int = Int64(exactly: double) { record.append(int: int) } else { record.append(double: double) }
+    }
   }
 
+  @inline(__always)
   private mutating func append(string: UnsafeRawBufferPointer, field: Int) {
     let start = begin(.string)
-    OrderKey.appendEscaped(string, to: &bytes)
-    let isItself = bytes.count == start + 1 + string.count + OrderKey.endOfString.count
-    if !isItself || descending[field] { spares.append(Array(string)) }
+    if string.contains(0) {
+      var escaped: [UInt8] = []
+      OrderKey.appendEscaped(string, to: &escaped)
+      escaped.withUnsafeBytes { bytes.append($0) }
+    } else {
+      bytes.append(string)
+      bytes.append(bigEndian: OrderKey.endOfString)
+    }
     end(start, field: field)
+    record.append(text: string)
   }
 
+  @inline(__always)
   private mutating func begin(_ tag: IndexKey.Tag) -> Int {
+    record.append(int: tag.rawValue)
     bytes.append(tag.byte)
     return bytes.count - 1
   }
 
+  @inline(__always)
   private mutating func end(_ start: Int, field: Int) {
-    guard descending[field] else { return }
-    for offset in start..<bytes.count { bytes[offset] = ~bytes[offset] }
+    if descending[field] { bytes.invert(from: start) }
   }
 
   // MARK: Writing
 
-  /// The rows in the order of the table, by the values and then by id, for SQLite to read. None are left here.
-  mutating func takeSorted() -> some MemoryRows {
+  /// Writes the rows into an image of the table, by the values and then by id. None are left here.
+  mutating func move(into image: inout TableImage) {
+    sort()
+    bytes.withBytes { buffer in
+      let bytes = JSONBytes(buffer)
+      var last: Row?
+      for row in rows {
+        // An element that is there twice has the same row twice, and the table takes it once.
+        if let last, row.isSame(as: last, in: bytes) { continue }
+        image.append(bytes.slice(row.record, row.end))
+        last = row
+      }
+    }
+    rows = []
+    bytes = RecordBytes()
+  }
+
+  private mutating func sort() {
     // Key and id are compared only where the beginnings of the keys leave it open.
-    rows = RadixSort.sorted(RadixSort.sorted(rows, by: \.next), by: \.prefix)
-    bytes.withUnsafeBytes { buffer in
+    var room: [Row] = []
+    RadixSort.sort(&rows, room: &room, by: \.next)
+    RadixSort.sort(&rows, room: &room, by: \.prefix)
+    bytes.withBytes { buffer in
       let bytes = JSONBytes(buffer)
       var start = 0
       while start < rows.count {
@@ -193,128 +233,20 @@ struct IndexRows {
         start = end
       }
     }
-    defer { self = IndexRows(descending: descending) }
-    return SortedIndexRows(descending: descending, records: inOrder(), lengths: rows.map(\.length))
-  }
-
-  /// The records in the order of the rows. Copying them fetches several from memory at a time; read one by one by SQLite,
-  /// each would be waited for.
-  private func inOrder() -> [UInt8] {
-    var records: [UInt8] = []
-    records.reserveCapacity(bytes.count)
-    bytes.withUnsafeBytes { buffer in
-      let bytes = JSONBytes(buffer)
-      for row in rows { records.append(contentsOf: bytes.slice(row.start, row.end)) }
-    }
-    return records
   }
 }
 
 extension IndexRows.Row {
-  fileprivate var end: Int { start + length }
-
   /// The key with the id behind it.
   @inline(__always)
   fileprivate func key(in bytes: JSONBytes) -> UnsafeRawBufferPointer {
-    let tail = end - IndexRows.tailLength
-    return bytes.slice(start, start + Int(bytes.int64(at: tail) &+ bytes.int64(at: tail + 8)))
-  }
-}
-
-/// The columns of an index table: a tag and a value for each field, the id, the sequence, the absence.
-private final class SortedIndexRows: MemoryRows {
-  let bytes: [UInt8]
-  private let descending: [Bool]
-  private let lengths: [Int]
-  /// Where the row begins that is read next; they are read from the first to the last.
-  private var next = (row: 0, start: 0)
-
-  init(descending: [Bool], records: [UInt8], lengths: [Int]) {
-    self.descending = descending
-    self.lengths = lengths
-    bytes = records
+    bytes.slice(start, record)
   }
 
-  var count: Int { lengths.count }
-
-  func read(row: Int, of buffer: UnsafeRawBufferPointer, into values: inout [MemoryValue]) {
-    if row < next.row { next = (0, 0) }
-    while next.row < row { next = (next.row + 1, next.start + lengths[next.row]) }
-    let bytes = JSONBytes(buffer)
-    let start = next.start
-    let tail = start + lengths[row] - IndexRows.tailLength
-    let id = start + Int(bytes.int64(at: tail))
-    let end = id + Int(bytes.int64(at: tail + 8))
-    var key = IndexRowKey(bytes, from: start, spares: end)
-    for isDescending in descending {
-      let (tag, value) = key.next(isDescending: isDescending)
-      values.append(.int(tag.rawValue))
-      values.append(value)
-    }
-    values.append(.text(id..<end))
-    values.append(.int(bytes.int64(at: tail + 16)))
-    values.append(.int(bytes.int64(at: tail + 24)))
-  }
-}
-
-/// Reads the values of a row's fields back out of its key.
-///
-/// A field is a byte for its type and the bytes of its ``OrderKey``, all of them turned around where the index holds the
-/// field in descending order. A text that stands there as it is is taken from there, any other from the spares.
-private struct IndexRowKey {
-  private let bytes: JSONBytes
-  private var offset: Int
-  private var spare: Int
-
-  init(_ bytes: JSONBytes, from start: Int, spares: Int) {
-    self.bytes = bytes
-    offset = start
-    spare = spares
-  }
-
-  mutating func next(isDescending: Bool) -> (IndexKey.Tag, MemoryValue) {
-    let turn: UInt8 = isDescending ? 0xFF : 0
-    let tag = IndexKey.Tag(byte: bytes[offset] ^ turn)
-    offset += 1
-    switch tag {
-    case .nothing, .false, .true: return (tag, .int(0))
-    case .number: return (tag, number(turn))
-    case .string: return (tag, text(turn))
-    case .array, .object:
-      let range = takeSpare()
-      offset += range.count
-      return (tag, .blob(range))
-    }
-  }
-
-  private mutating func number(_ turn: UInt8) -> MemoryValue {
-    defer { offset += OrderKey.numberLength }
-    switch OrderKey.number(in: bytes, at: offset, turn: turn) {
-    case .int(let int): return .int(int)
-    case .double(let double): return .double(double)
-    }
-  }
-
-  private mutating func text(_ turn: UInt8) -> MemoryValue {
-    let start = offset
-    var isItself = turn == 0
-    while offset < bytes.count {
-      if bytes[offset] ^ turn == 0 {
-        if bytes[offset + 1] ^ turn == 1 { break }
-        isItself = false
-        offset += 1
-      }
-      offset += 1
-    }
-    let end = offset
-    offset += OrderKey.endOfString.count
-    return .text(isItself ? start..<end : takeSpare())
-  }
-
-  private mutating func takeSpare() -> Range<Int> {
-    let length = Int(bytes.int64(at: spare))
-    defer { spare += 8 + length }
-    return spare + 8..<spare + 8 + max(0, length)
+  @inline(__always)
+  fileprivate func isSame(as other: IndexRows.Row, in bytes: JSONBytes) -> Bool {
+    mayShareDocument(with: other) && prefix == other.prefix && next == other.next
+      && Order(key(in: bytes), other.key(in: bytes)) == .same
   }
 }
 
@@ -322,9 +254,5 @@ extension IndexKey.Tag {
   /// A byte that orders the types.
   fileprivate var byte: UInt8 {
     UInt8(truncatingIfNeeded: rawValue - Self.nothing.rawValue + 1)
-  }
-
-  fileprivate init(byte: UInt8) {
-    self = Self(rawValue: Int64(byte) + Self.nothing.rawValue - 1) ?? .nothing
   }
 }

@@ -45,11 +45,11 @@ struct IndexUpdater {
     let last = try connection.scalar("SELECT max(sequence) FROM docs.documents")
     let behind = catalog.entries.filter { $0.watermark < last }
     guard let start = behind.map(\.watermark).min() else { return Step(watermark: last, isComplete: true) }
-    var changes = try behind.map { try IndexChanges($0, on: connection) }
+    let changes = try behind.map { try IndexChanges($0, on: connection) }
     // Sequences may have gaps, but room that is not used costs nothing.
     let expected = Int(min(last - max(0, start), Int64(batch)))
     for index in changes.indices { changes[index].expect(expected) }
-    let met = try collect(after: start, into: &changes, goesOn)
+    let met = try collect(after: start, into: changes, goesOn)
     let reached = met.last ?? last
     // One that is further already must not be taken back: its rows would be met again above its watermark.
     for index in changes.indices where changes[index].watermark < reached {
@@ -65,7 +65,7 @@ struct IndexUpdater {
   ///
   /// - Returns: How many were met, and the sequence of the last one, or `nil` when all were.
   private func collect(
-    after start: Int64, into changes: inout [IndexChanges], _ goesOn: (_ met: Int) -> Bool
+    after start: Int64, into changes: [IndexChanges], _ goesOn: (_ met: Int) -> Bool
   ) throws -> (count: Int, last: Int64?) {
     let statement = try connection.statement(
       """
@@ -82,7 +82,7 @@ struct IndexUpdater {
             sequence: sequence, number: statement.int64(1), id: id, isDeleted: statement.int64(3) != 0,
             isLine: statement.int64(4) == 1, body: JSONBytes(body))
           for index in changes.indices where sequence > changes[index].watermark {
-            try take(document, into: &changes[index])
+            try take(document, into: changes[index])
           }
         }
       }
@@ -93,18 +93,18 @@ struct IndexUpdater {
     return (met, nil)
   }
 
-  private func take(_ document: Document, into changes: inout IndexChanges) throws {
-    if changes.entry.definition.type == .text { return try takeText(document, into: &changes) }
+  private func take(_ document: Document, into changes: IndexChanges) throws {
+    if changes.entry.definition.type == .text { return try takeText(document, into: changes) }
     guard document.number <= changes.watermark else {
       if !document.isDeleted { changes.add(document.body, id: document.id, sequence: document.sequence) }
       return
     }
     let rows = document.isDeleted ? IndexEntries() : changes.entries(of: document.body)
-    try removeEarlierRows(of: document, keeping: rows, from: &changes)
+    try removeEarlierRows(of: document, keeping: rows, from: changes)
     changes.add(rows, id: document.id, sequence: document.sequence)
   }
 
-  private func takeText(_ document: Document, into changes: inout IndexChanges) throws {
+  private func takeText(_ document: Document, into changes: IndexChanges) throws {
     let entry = changes.entry
     if !document.isDeleted {
       let size = try TextIndexTable.replace(
@@ -121,7 +121,7 @@ struct IndexUpdater {
   /// A revision's rows carry a sequence from its own on. Usually the first revision tried is the one. Where a tree has
   /// branches, two revisions may share rows, so all of them are tried.
   private func removeEarlierRows(
-    of document: Document, keeping rows: IndexEntries, from changes: inout IndexChanges
+    of document: Document, keeping rows: IndexEntries, from changes: IndexChanges
   ) throws {
     let id = document.idText
     if try changes.removeApart(id: id) { return }

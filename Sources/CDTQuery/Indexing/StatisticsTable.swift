@@ -50,13 +50,24 @@ struct StatisticsTable {
   private func forEachSampledBody(of documents: Int64, _ body: (JSONBytes) -> Void) throws {
     var stride = max(1, documents / Self.sampleSize)
     while stride > 1, [2, 3, 5].contains(where: { stride % $0 == 0 }) { stride -= 1 }
+    let last = try connection.scalar("SELECT max(sequence) FROM docs.documents")
+    // The multiples are looked up one by one, unless they are more than the documents.
+    let areFew = last / stride < documents
+    let sequences =
+      areFew
+      ? """
+      WITH RECURSIVE multiples(sequence) AS (
+        VALUES (?1) UNION ALL SELECT sequence + ?1 FROM multiples WHERE sequence + ?1 <= ?2)
+      SELECT sequence FROM multiples
+      """ : "SELECT sequence FROM docs.documents WHERE sequence % ?1 = 0"
     let statement = try connection.statement(
       """
-      SELECT d.body FROM (SELECT sequence FROM docs.documents WHERE sequence % ?1 = 0) s
+      SELECT d.body FROM (\(sequences)) s
       CROSS JOIN docs.documents d ON d.sequence = s.sequence WHERE NOT d.deleted
       """)
     defer { statement.reset() }
     try statement.bind(stride, at: 1)
+    if areFew { try statement.bind(last, at: 2) }
     while try statement.step() { statement.withBytes(0) { body(JSONBytes($0)) } }
   }
 

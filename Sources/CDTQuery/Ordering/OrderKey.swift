@@ -106,42 +106,33 @@ package struct OrderKey: Sendable, Hashable {
 
   private mutating func append(_ value: JSONNumber) {
     bytes.append(Self.number)
-    Self.append(value, to: &bytes)
+    let (double, rest) = Self.parts(of: value)
+    withUnsafeBytes(of: double.bigEndian) { bytes.append(contentsOf: $0) }
+    withUnsafeBytes(of: rest.bigEndian) { bytes.append(contentsOf: $0) }
   }
 
-  /// Appends what follows a number's type.
-  static func append(_ value: JSONNumber, to bytes: inout [UInt8]) {
+  /// What follows a number's type: two integers, whose bytes come highest first.
+  @inline(__always)
+  static func parts(of value: JSONNumber) -> (double: UInt64, rest: UInt16) {
     switch value {
-    case .double(let double): append(double, rest: 0, to: &bytes)
+    case .double(let double): return (ordered(double), 0)
     case .int(let int):
       // The greatest double that is not above the integer, and the distance to it, which is below 2^11.
       var floor = Double(int)
       if Order(.int(int), .double(floor)) == .ascending { floor = floor.nextDown }
-      append(floor, rest: UInt16(truncatingIfNeeded: int &- Int64(floor)), to: &bytes)
+      return (ordered(floor), UInt16(truncatingIfNeeded: int &- Int64(floor)))
     }
   }
 
-  /// How many bytes follow a number's type.
-  static let numberLength = 10
-
-  /// Reads back what ``append(_:to:)`` wrote, its bytes combined with `turn`; a whole number is an integer if it can be.
-  static func number(in bytes: JSONBytes, at start: Int, turn: UInt8) -> JSONNumber {
-    let all: UInt64 = turn == 0 ? 0 : .max
-    let ordered = bytes.prefix(start, start + 8) ^ all
-    let rest = Int64(bytes[start + 8] ^ turn) << 8 | Int64(bytes[start + 9] ^ turn)
-    let double = Double(bitPattern: ordered >> 63 == 1 ? ordered & ~(1 << 63) : ~ordered)
-    return Int64(exactly: double).map { .int($0 &+ rest) } ?? .double(double)
-  }
-
-  private static func append(_ double: Double, rest: UInt16, to bytes: inout [UInt8]) {
+  /// A double's bits, turned so that they order numbers.
+  @inline(__always)
+  private static func ordered(_ double: Double) -> UInt64 {
     let bits = (double == 0 ? 0.0 : double).bitPattern
-    let ordered = bits >> 63 == 1 ? ~bits : bits | 1 << 63
-    withUnsafeBytes(of: ordered.bigEndian) { bytes.append(contentsOf: $0) }
-    withUnsafeBytes(of: rest.bigEndian) { bytes.append(contentsOf: $0) }
+    return bits >> 63 == 1 ? ~bits : bits | 1 << 63
   }
 
   /// What ends a string.
-  static let endOfString: [UInt8] = [end, 0x01]
+  static let endOfString: UInt16 = 0x0001
 
   /// Appends what follows a string's type: itself when it has no NUL, and its end.
   static func appendEscaped(_ string: UnsafeRawBufferPointer, to bytes: inout [UInt8]) {
