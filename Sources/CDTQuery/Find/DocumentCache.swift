@@ -8,8 +8,8 @@ import SQLite
 /// rows of the table. All others are as they were, whatever became of the pages that SQLite holds, which it drops at every
 /// commit. A hit is thus exactly what a look-up in the snapshot would find.
 ///
-/// Statements ask through `cdt_wanted`, see ``QuerySQL``. A document is taken in when it is met for the second time. Its
-/// entry stays where it is until the next snapshot begins; only then is room made for others.
+/// Statements ask through `cdt_wanted`, see ``QuerySQL``. A document is taken in when it is met in a second snapshot.
+/// Its entry stays where it is until the next one begins; only then is room made for others.
 final class DocumentCache {
   static let pointerType: StaticString = "cdt-document-cache"
 
@@ -63,6 +63,7 @@ final class DocumentCache {
   func begin(lastSequence: Int64, on connection: Connection) throws(SQLiteError) {
     current = nil
     failure = nil
+    met.beginSnapshot()
     if isFull { reclaim() }
     let version = connection.dataVersion
     guard version != self.version || version == nil else { return }
