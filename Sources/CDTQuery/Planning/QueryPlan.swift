@@ -55,14 +55,23 @@ package struct QueryPlan: Sendable {
 }
 
 extension QueryPlan.Source {
-  package var indexes: [IndexCatalog.Entry] {
+  /// Calls a closure with each index that the source reads.
+  func forEachIndex(_ body: (IndexCatalog.Entry) -> Void) {
     switch self {
-    case .index(let access): [access.index]
-    case .text(let access): [access.index]
-    case .union(let branches): branches.flatMap(\.indexes)
-    case .intersection(let first, let others): first.indexes + others.flatMap(\.indexes)
-    case .nothing, .scan, .ids: []
+    case .index(let access): body(access.index)
+    case .text(let access): body(access.index)
+    case .union(let branches): for branch in branches { branch.forEachIndex(body) }
+    case .intersection(let first, let others):
+      first.forEachIndex(body)
+      for other in others { other.forEachIndex(body) }
+    case .nothing, .scan, .ids: break
     }
+  }
+
+  package var indexes: [IndexCatalog.Entry] {
+    var indexes: [IndexCatalog.Entry] = []
+    forEachIndex { indexes.append($0) }
+    return indexes
   }
 
   /// Whether a document may be met more than once.

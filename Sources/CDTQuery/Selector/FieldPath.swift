@@ -17,8 +17,15 @@ package struct FieldPath: Sendable, Hashable {
 
     package init(name: [UInt8]) {
       self.name = name
-      spelling = JSONString.spelling(of: name)
+      spelling = name.withUnsafeBytes(JSONString.isItsSpelling) ? name : JSONString.spelling(of: name)
       position = Self.position(of: name)
+    }
+
+    /// The name tells everything else.
+    package static func == (left: Segment, right: Segment) -> Bool { left.name == right.name }
+
+    package func hash(into hasher: inout Hasher) {
+      hasher.combine(name)
     }
 
     private static func position(of name: [UInt8]) -> Int? {
@@ -50,6 +57,12 @@ package struct FieldPath: Sendable, Hashable {
   /// - Parameter allowsDollar: Whether an unescaped leading `$` is a name, as in `sort` and `fields`.
   package init(_ text: String, allowsDollar: Bool = false) throws(Fault) {
     let bytes = Array(text.utf8)
+    if let first = bytes.first, first != Self.dollar, !bytes.contains(Self.dot),
+      !bytes.contains(Self.backslash)
+    {
+      segments = [Segment(name: bytes)]
+      return
+    }
     var segments: [Segment] = []
     var name: [UInt8] = []
     var start = 0
