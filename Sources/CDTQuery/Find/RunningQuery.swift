@@ -19,7 +19,7 @@ package final class RunningQuery {
   ) throws {
     self.output = output
     self.connection = connection
-    usesIndex = !plan.indexes.isEmpty
+    usesIndex = plan.usesIndex
     let sql = QuerySQL(plan, output: output, lastSequence: snapshot.lastSequence)
     statement = try connection.statement(sql.text)
     if sql.repeats {

@@ -34,6 +34,7 @@ extension IndexAccess {
     private var entry: IndexCatalog.Entry { access.index }
 
     mutating func seek() {
+      access.fields.reserveCapacity(entry.definition.fields.count)
       for (number, field) in entry.definition.fields.enumerated() {
         guard let found = narrowest(field.fieldPath) else { return }
         access.fields.append(found.access.access)

@@ -50,6 +50,15 @@ package struct QueryPlan: Sendable {
   /// Why this plan was chosen, in a few words.
   package let reason: String
 
+  /// Whether the source reads any index.
+  var usesIndex: Bool {
+    switch source {
+    case .index, .text, .intersection: true
+    case .union: !indexes.isEmpty
+    case .nothing, .scan, .ids: false
+    }
+  }
+
   /// The indexes that the source reads.
   package var indexes: [IndexCatalog.Entry] { source.indexes }
 }

@@ -13,7 +13,7 @@ import JSON
 ///
 /// A row of an index names the sequence its document had; a document that has changed since is found under another, so
 /// the join leaves the row out, and the part for documents above the index's watermark brings the document in.
-package struct QuerySQL {
+package struct QuerySQL: ~Copyable {
   /// What is wanted of the matches.
   package enum Output: Sendable, Hashable {
     case documents, texts, ids, count, exists

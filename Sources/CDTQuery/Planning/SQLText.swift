@@ -1,19 +1,18 @@
-/// SQL in the making: bytes to which more are added at the end.
+import JSON
+
+/// SQL in the making: pieces, most of them literals, each added at the end of the others.
 ///
-/// A statement's text is made for each query, of pieces that are mostly literals, so joining strings would cost more
-/// than planning.
-struct SQLText {
-  private var bytes: [UInt8] = []
+/// A statement's text is made for each query, so that joining strings would cost more than planning.
+struct SQLText: ~Copyable {
+  private var buffer = TextBuffer(capacity: 960)
 
-  init() {
-    bytes.reserveCapacity(512)
+  var string: String {
+    buffer.withBytes { String(decoding: $0, as: UTF8.self) }
   }
-
-  var string: String { String(decoding: bytes, as: UTF8.self) }
 
   @inline(__always)
   mutating func write(_ literal: StaticString) {
-    literal.withUTF8Buffer { bytes.append(contentsOf: $0) }
+    literal.withUTF8Buffer { buffer.append(UnsafeRawBufferPointer($0)) }
   }
 
   /// Adds a whole number between two literals: `e.t1 = `.
@@ -25,12 +24,12 @@ struct SQLText {
   }
 
   mutating func write(_ number: Int64) {
-    if number < 0 { bytes.append(UInt8(ascii: "-")) }
+    if number < 0 { write("-") }
     write(number.magnitude)
   }
 
   private mutating func write(_ number: UInt64) {
     if number >= 10 { write(number / 10) }
-    bytes.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: number % 10))
+    buffer.append(byte: UInt8(ascii: "0") + UInt8(truncatingIfNeeded: number % 10))
   }
 }

@@ -121,9 +121,9 @@ package struct FieldPath: Sendable, Hashable {
 
   /// `_id` or `_rev`, when the path is one of them.
   package var documentField: DocumentField? {
-    guard segments.count == 1, let name = segments.first?.name, name.first == UInt8(ascii: "_") else {
-      return nil
-    }
+    // Most paths are told by their first byte.
+    guard segments.count == 1, segments[0].name.first == UInt8(ascii: "_") else { return nil }
+    let name = segments[0].name
     if name.elementsEqual("_id".utf8) { return .id }
     return name.elementsEqual("_rev".utf8) ? .revision : nil
   }
