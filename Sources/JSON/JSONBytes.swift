@@ -90,10 +90,12 @@ package struct JSONBytes {
     if let base {
       while offset + 8 <= count {
         let word = word(at: offset, base)
-        let quotes = Self.zeroBytes(word ^ 0x2222_2222_2222_2222)
-        let backslashes = Self.zeroBytes(word ^ 0x5C5C_5C5C_5C5C_5C5C)
-        let controls = (word &- 0x2020_2020_2020_2020) & ~word & 0x8080_8080_8080_8080
-        let found = quotes | backslashes | controls | word & 0x8080_8080_8080_8080
+        let quotes = (word ^ 0x2222_2222_2222_2222) &- 0x0101_0101_0101_0101
+        let backslashes = (word ^ 0x5C5C_5C5C_5C5C_5C5C) &- 0x0101_0101_0101_0101
+        let controls = word &- 0x2020_2020_2020_2020
+        // A high bit above the first such byte may mean nothing; the first one does, as what sets it in a byte that is
+        // none of the three is a byte beyond ASCII.
+        let found = (quotes | backslashes | controls | word) & 0x8080_8080_8080_8080
         if found != 0 { return offset + found.trailingZeroBitCount / 8 }
         offset += 8
       }

@@ -19,6 +19,72 @@ package enum JSONCanonical {
       return writer.write()
     } ?? text
   }
+
+  // MARK: Numbers
+
+  /// The canonical spelling of the number with a fraction or an exponent between two offsets, where it is another.
+  ///
+  /// A plain decimal of at most 15 digits that ends in no zero stands as it is, as no shorter text can mean the same
+  /// double. Everything else goes through the double.
+  static func respelled(_ start: Int, _ end: Int, in bytes: JSONBytes) -> String? {
+    if isShortest(bytes.slice(start, end)) { return nil }
+    guard case .double(let double)? = bytes.number(at: start) else { return nil }
+    return JSONDouble.canonicalText(double)
+  }
+
+  private static func isShortest(_ text: UnsafeRawBufferPointer) -> Bool {
+    guard text.count <= 16, text.last != UInt8(ascii: "0"),
+      !text.contains(where: { $0 | 0x20 == UInt8(ascii: "e") })
+    else { return false }
+    // Below a ten-thousandth the shortest text has an exponent.
+    let first = text.first == UInt8(ascii: "-") ? 1 : 0
+    return text[first] != UInt8(ascii: "0") || !text.dropFirst(first).starts(with: "0.000".utf8)
+  }
+
+  // MARK: Order
+
+  enum PrefixOrder { case ascending, descending, unknown }
+
+  /// The order of two names, as far as ``JSONBytes/prefix(_:_:)`` of their spellings tells.
+  @inline(__always)
+  static func order(_ left: UInt64, _ right: UInt64) -> PrefixOrder {
+    guard left != right, JSONBytes.isPlainASCII(left), JSONBytes.isPlainASCII(right) else { return .unknown }
+    return left < right ? .ascending : .descending
+  }
+
+  /// Whether the string at one offset comes before that at another by UTF-16 code units. That is the order of UTF-8
+  /// bytes but for characters beyond U+FFFF, whose surrogates come before U+E000.
+  static func precedes(_ left: Int, _ right: Int, in bytes: JSONBytes) -> Bool {
+    bytes.withStringBytes(at: left) { left in
+      bytes.withStringBytes(at: right) { right in
+        for (l, r) in zip(left, right) where l != r {
+          if l >= 0xEE, r >= 0xEE, (l >= 0xF0) != (r >= 0xF0) { return l >= 0xF0 }
+          return l < r
+        }
+        return left.count < right.count
+      }
+    }
+  }
+
+  /// Sorts the members of one object, which are the last ones.
+  @inline(__always)
+  static func sort<Member>(
+    _ members: inout [Member], from first: Int, by precedes: (Member, Member) -> Bool
+  ) {
+    guard members.count - first <= 16 else { return members[first...].sort(by: precedes) }
+    // Few are put where they belong one by one, which needs no room.
+    members.withUnsafeMutableBufferPointer { members in
+      for position in first + 1..<max(first + 1, members.count) {
+        let member = members[position]
+        var place = position
+        while place > first, precedes(member, members[place - 1]) {
+          members[place] = members[place - 1]
+          place -= 1
+        }
+        members[place] = member
+      }
+    }
+  }
 }
 
 /// Writes canonical text, which mostly is stored text in another order: so it is copied in runs, from one thing that is
@@ -34,10 +100,10 @@ private struct CanonicalWriter {
   private var isAsStored = true
 
   private struct Member {
-    let key: JSONBytes.Member
-    /// The first bytes of the name, and whether they say which of two comes first.
+    /// Where its name is spelled in the text.
+    let name: Int
+    /// The first bytes of the name.
     let prefix: UInt64
-    let isPlain: Bool
     /// Where it lies in the buffer.
     let place: Range<Int>
   }
@@ -120,10 +186,9 @@ private struct CanonicalWriter {
       let colon = skipSpace(keyEnd)
       let value = skipSpace(self.offset(past: colon))
       let end = self.value(at: value, depth: depth + 1)
-      let prefix = bytes.prefix(offset + 1, keyEnd - 1)
       let member = Member(
-        key: JSONBytes.Member(keyStart: offset + 1, keyEnd: keyEnd - 1, value: value), prefix: prefix,
-        isPlain: JSONBytes.isPlainASCII(prefix), place: place..<max(place, self.place(of: end)))
+        name: offset, prefix: bytes.prefix(offset + 1, keyEnd - 1),
+        place: place..<max(place, self.place(of: end)))
       if isSorted, members.count > first, let last = members.last {
         isSorted = Self.precedes(last, member, in: bytes)
       }
@@ -147,7 +212,8 @@ private struct CanonicalWriter {
     unsorted.removeAll(keepingCapacity: true)
     unsorted.append(contentsOf: buffer[start...])
     buffer.removeLast(buffer.count - start)
-    sortMembers(from: first)
+    let bytes = bytes
+    JSONCanonical.sort(&members, from: first) { Self.precedes($0, $1, in: bytes) }
     for position in first..<members.count {
       if position > first { buffer.append(UInt8(ascii: ",")) }
       let place = members[position].place
@@ -155,65 +221,27 @@ private struct CanonicalWriter {
     }
   }
 
-  private mutating func sortMembers(from first: Int) {
-    let bytes = bytes
-    guard members.count - first <= 16 else {
-      return members[first...].sort { Self.precedes($0, $1, in: bytes) }
-    }
-    // Few are put where they belong one by one, which needs no room.
-    for position in first + 1..<members.count {
-      let member = members[position]
-      var place = position
-      while place > first, Self.precedes(member, members[place - 1], in: bytes) {
-        members[place] = members[place - 1]
-        place -= 1
-      }
-      members[place] = member
-    }
-  }
-
-  /// Digits of a whole number stand as they are; so does a plain decimal of at most 15 digits that ends in no zero, as
-  /// no shorter text can mean the same double. Everything else goes through the double.
+  /// Digits of a whole number stand as they are.
   private mutating func number(at start: Int) -> Int {
     let end = bytes.endOfValue(at: start)
-    let text = bytes.slice(start, end)
-    let isWhole = text.allSatisfy { $0 != UInt8(ascii: ".") && $0 | 0x20 != UInt8(ascii: "e") }
-    if isWhole || Self.isShortest(text) { return end }
-    guard case .double(let double)? = bytes.number(at: start) else { return end }
+    let isWhole = bytes.slice(start, end).allSatisfy {
+      $0 != UInt8(ascii: ".") && $0 | 0x20 != UInt8(ascii: "e")
+    }
+    if isWhole { return end }
+    guard let canonical = JSONCanonical.respelled(start, end, in: bytes) else { return end }
     endRun(at: start)
-    buffer += JSONDouble.canonicalText(double).utf8
+    buffer += canonical.utf8
     run = end
     isAsStored = false
     return end
   }
 
-  private static func isShortest(_ text: UnsafeRawBufferPointer) -> Bool {
-    guard text.count <= 16, text.last != UInt8(ascii: "0"),
-      !text.contains(where: { $0 | 0x20 == UInt8(ascii: "e") })
-    else { return false }
-    // Below a ten-thousandth the shortest text has an exponent.
-    return !text.starts(with: "0.000".utf8) && !text.starts(with: "-0.000".utf8)
-  }
-
   @inline(__always)
   private static func precedes(_ left: Member, _ right: Member, in bytes: JSONBytes) -> Bool {
-    if left.prefix != right.prefix, left.isPlain, right.isPlain { return left.prefix < right.prefix }
-    return precedes(left.key, right.key, in: bytes)
-  }
-
-  /// Whether one name comes before another by UTF-16 code units. That is the order of UTF-8 bytes but for characters
-  /// beyond U+FFFF, whose surrogates come before U+E000.
-  private static func precedes(
-    _ left: JSONBytes.Member, _ right: JSONBytes.Member, in bytes: JSONBytes
-  ) -> Bool {
-    bytes.withStringBytes(at: left.keyStart - 1) { left in
-      bytes.withStringBytes(at: right.keyStart - 1) { right in
-        for (l, r) in zip(left, right) where l != r {
-          if l >= 0xEE, r >= 0xEE, (l >= 0xF0) != (r >= 0xF0) { return l >= 0xF0 }
-          return l < r
-        }
-        return left.count < right.count
-      }
+    switch JSONCanonical.order(left.prefix, right.prefix) {
+    case .ascending: true
+    case .descending: false
+    case .unknown: JSONCanonical.precedes(left.name, right.name, in: bytes)
     }
   }
 }

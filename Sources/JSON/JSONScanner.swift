@@ -1,15 +1,23 @@
 /// Walks over untrusted text by the grammar of RFC 8259, a token at a time, and refuses whatever departs from it.
 struct JSONScanner {
-  let bytes: JSONBytes
+  private(set) var bytes: JSONBytes
   private(set) var position: Int
   private var depth = 0
   /// The white space that was passed over, if someone wants to know: whoever does empties it.
   var gaps: [Range<Int>]?
-  let options: JSONParsingOptions
+  private(set) var options: JSONParsingOptions
 
-  init(_ bytes: JSONBytes, from start: Int, options: JSONParsingOptions) {
+  init(_ bytes: JSONBytes, from start: Int, options: JSONParsingOptions = .init()) {
     self.bytes = bytes
     position = start
+    self.options = options
+  }
+
+  /// Begins anew with other bytes.
+  mutating func begin(_ bytes: JSONBytes, from start: Int, options: JSONParsingOptions) {
+    self.bytes = bytes
+    position = start
+    depth = 0
     self.options = options
   }
 
@@ -159,12 +167,19 @@ struct JSONScanner {
     let hasEscapes: Bool
   }
 
+  @inline(__always)
   mutating func string() throws(JSONError) -> StringToken {
     let start = position + 1
+    position = bytes.nextSpecial(from: start)
+    guard bytes[position] == UInt8(ascii: "\"") else { return try string(from: start) }
+    position += 1
+    return StringToken(start: start, end: position - 1, hasEscapes: false)
+  }
+
+  /// A string that has more than plain ASCII, from the first such place on.
+  private mutating func string(from start: Int) throws(JSONError) -> StringToken {
     var hasEscapes = false
-    position = start
     while true {
-      position = bytes.nextSpecial(from: position)
       guard position < bytes.count else { throw fault(.unexpectedEnd) }
       let byte = bytes[position]
       switch byte {
@@ -177,6 +192,7 @@ struct JSONScanner {
       case 0x80...: try multibyte()
       default: throw fault(.controlCharacter(byte))
       }
+      position = bytes.nextSpecial(from: position)
     }
   }
 

@@ -42,7 +42,7 @@ struct CDTQueryTool: ParsableCommand {
     // A reader that has seen enough closes the pipe; that ends the output, and is no error.
     signal(SIGPIPE, SIG_IGN)
     do {
-      var command = try parseAsRoot()
+      var command = try GetCommand(plain: CommandLine.arguments.dropFirst()) ?? parseAsRoot()
       // The threads of Swift's concurrency take as long to start as a query to run, so only who awaits starts them.
       if command is any AsyncParsableCommand { runAwaiting() }
       try command.run()

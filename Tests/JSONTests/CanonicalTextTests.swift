@@ -4,12 +4,42 @@ import Testing
 /// Canonical text is made by moving stored text; it is what a tree of the value, sorted and written, would say.
 @Suite struct CanonicalTextTests {
   @Test func `members are sorted at every level, wherever they stood`() throws {
-    for seed in UInt64(1)...200 {
+    // One for all, as what is left of one text must not come into the next.
+    var normalizer = JSONNormalizer()
+    for seed in UInt64(1)...400 {
       var state = seed
       let text = Self.object(&state, depth: 0)
       let value = try JSONValue(parsing: text)
-      #expect(value.canonicalText == Self.canonical(value), "seed \(seed): \(text)")
+      let canonical = Self.canonical(value)
+      #expect(value.canonicalText == canonical, "seed \(seed): \(text)")
+      try Array(text.utf8).withUnsafeBytes { try normalizer.normalize(whole: $0) }
+      #expect(normalizer.canonical.elementsEqual(canonical.utf8), "seed \(seed): \(text)")
+      // What is refused leaves nothing either.
+      #expect(throws: JSONError.self) {
+        try Array(text.utf8.dropLast()).withUnsafeBytes { try normalizer.normalize(whole: $0) }
+      }
     }
+  }
+
+  @Test func `what is taken out is not in the canonical text either`() throws {
+    var normalizer = JSONNormalizer()
+    let reserved = [#""_id":"x""#, #""_rev":{"z":1,"a":2.50}"#, #""_a":[{"c":1e2,"b":{}}]"#]
+    let members = [#""m":{"b":1,"a":2}"#, #""c":1.50"#, #""b":[]"#, #""z":1"#]
+    var found: Set<[UInt8]> = []
+    for seed in UInt64(0)..<500 {
+      var state = seed
+      var all = members + reserved
+      var text = "{"
+      while !all.isEmpty {
+        text += (text.utf8.count > 1 ? "," : "") + all.remove(at: Self.next(&state, all.count))
+      }
+      text += "}"
+      try Array(text.utf8).withUnsafeBytes { try normalizer.normalize(whole: $0) }
+      #expect(normalizer.reserved.count == reserved.count)
+      #expect(JSONCanonical.body(normalizer.text) == normalizer.canonical, "seed \(seed): \(text)")
+      found.insert(normalizer.canonical)
+    }
+    #expect(found == [Array(#"{"b":[],"c":1.5,"m":{"a":2,"b":1},"z":1}"#.utf8)])
   }
 
   @Test func `damaged text has a canonical text of some kind`() {

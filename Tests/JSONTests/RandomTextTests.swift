@@ -22,9 +22,11 @@ import Testing
       let spelled = random.spelling(of: value)
       #expect(try JSONValue(parsing: spelled).text == value.text, "seed \(seed): \(spelled)")
       let bytes = Array(spelled.utf8)
-      let stored = try bytes.withUnsafeBytes { try JSONText.normalize($0).text }
+      let normal = try bytes.withUnsafeBytes { try JSONText.normalize($0) }
+      let stored = normal.text
       let readInPlace = bytes.withUnsafeBytes { JSONBytes($0).value(at: JSONBytes($0).skipSpace(0)) }
       #expect(String(decoding: stored, as: UTF8.self) == value.text, "seed \(seed): \(spelled)")
+      #expect(normal.canonical.elementsEqual(value.canonicalText.utf8), "seed \(seed): \(spelled)")
       #expect(readInPlace.text == value.text, "seed \(seed): \(spelled)")
     }
   }

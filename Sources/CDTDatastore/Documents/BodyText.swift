@@ -36,7 +36,7 @@ package struct BodyText: Sendable {
 
   /// A body whose text was validated when it was read.
   package init(_ normalized: NormalizedObject) {
-    self.init(text: normalized.text, canonical: JSONCanonical.body(normalized.text))
+    self.init(text: normalized.text, canonical: normalized.canonical.count > 2 ? normalized.canonical : [])
   }
 
   /// A body whose text has been made ready before.

@@ -37,7 +37,7 @@ extension DocumentReading {
     defer { statement.reset() }
     try statement.bind(id, at: 1)
     guard try statement.step() else { return nil }
-    return try DocumentRevision.body(of: statement, column: 0, id: id)
+    return try DocumentRevision.body(of: statement, column: 0, id: id)?.object
   }
 }
 

@@ -7,14 +7,19 @@ struct DocumentReading {
   let files: AttachmentFiles
 
   func document(withID id: String) throws -> DocumentRevision {
+    try winner(of: id).document
+  }
+
+  /// The winner of a document, and the row that has it.
+  func winner(of id: String) throws -> (document: DocumentRevision, row: DocumentRow) {
     let statement = try connection.statement(
-      "SELECT \(DocumentRevision.columns) FROM documents WHERE id = ?1")
+      "SELECT \(DocumentRevision.columns), \(DocumentRow.columns) FROM documents WHERE id = ?1")
     defer { statement.reset() }
     try statement.bind(id, at: 1)
     guard try statement.step() else { throw DatastoreError.noSuchDocument(id) }
     let document = try DocumentRevision(row: statement, on: connection, files: files)
     guard !document.isDeleted else { throw DatastoreError.documentDeleted(id) }
-    return document
+    return (document, try DocumentRow(statement, from: DocumentRevision.columnCount))
   }
 
   /// The text of a winner, as ``StoredDocument`` writes it.

@@ -18,9 +18,27 @@ public struct DocumentRevision: Sendable, Hashable {
   public let revision: RevisionID?
 
   /// What the document says.
+  ///
+  /// - Complexity: O(*n*) when the body of a revision that was read is first looked at, where *n* is its length; then O(1).
   public var body: JSONObject {
-    didSet { hasBody = true }
+    get { content.object }
+    set {
+      content = .object(newValue)
+      hasBody = true
+    }
+    _modify {
+      var body = content.object
+      // Nothing else holds it now, so that a change is made in place.
+      content = .object([:])
+      defer {
+        content = .object(body)
+        hasBody = true
+      }
+      yield &body
+    }
   }
+
+  private var content: DocumentBody
 
   /// Whether there is a body. A new revision needs one to be saved, `[:]` if it is empty; one that was compacted has
   /// lost it.
@@ -57,10 +75,19 @@ public struct DocumentRevision: Sendable, Hashable {
     attachments: Attachments = [],
     sequence: Int64, isProjected: Bool = false
   ) {
+    self.init(
+      id: id, revision: revision, content: body.map(DocumentBody.object), isDeleted: isDeleted,
+      attachments: attachments, sequence: sequence, isProjected: isProjected)
+  }
+
+  init(
+    id: String?, revision: RevisionID?, content: DocumentBody?, isDeleted: Bool, attachments: Attachments,
+    sequence: Int64, isProjected: Bool = false
+  ) {
     self.id = id
     self.revision = revision
-    self.body = body ?? [:]
-    hasBody = body != nil
+    self.content = content ?? .object([:])
+    hasBody = content != nil
     self.isDeleted = isDeleted
     self.attachments = attachments
     self.sequence = sequence

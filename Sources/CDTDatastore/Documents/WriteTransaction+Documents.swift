@@ -57,7 +57,8 @@ extension WriteTransaction {
   private static func add(
     _ new: NewRevision, to row: DocumentRow, id: String, on connection: Connection
   ) throws {
-    guard let parent = new.parent, try TreeMerging.has(new.id, of: row, on: connection) else {
+    // Whatever a tree with one leaf has is of a lower generation than a child of that leaf.
+    guard let parent = new.parent, row.leaves > 1, try TreeMerging.has(new.id, of: row, on: connection) else {
       return try DocumentWriting(connection: connection).graft(new, onto: row)
     }
     let isJoined = try TreeMerging.merge(
@@ -136,7 +137,7 @@ extension WriteTransaction {
     to parent: RevisionID, of id: String, isDeleted: Bool = false, body: BodyText, attachments: Attachments?
   ) throws -> NewRevision {
     try use { connection in
-      guard let row = try DocumentRow.find(id, on: connection) else {
+      guard let row = try row(of: id, on: connection) else {
         throw DatastoreError.noSuchDocument(id)
       }
       let writing = DocumentWriting(connection: connection)

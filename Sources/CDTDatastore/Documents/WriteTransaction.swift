@@ -20,6 +20,8 @@ public final class WriteTransaction {
   private var open: Connection?
   private var failure: DatastoreError?
   private(set) var lastSequence: Int64
+  /// What was read by ``document(withID:)`` last: most updates follow the reading of their document.
+  private var lastRead: (id: String, row: DocumentRow, lastSequence: Int64)?
 
   init(_ connection: Connection, named name: String, path: String, files: AttachmentFiles) throws {
     self.name = name
@@ -81,7 +83,9 @@ public final class WriteTransaction {
 
   /// The winner of a document, as ``Datastore/document(withID:)``.
   public func document(withID id: String) throws -> DocumentRevision {
-    try use { try DocumentReading(connection: $0, files: files).document(withID: id) }
+    let (document, row) = try use { try DocumentReading(connection: $0, files: files).winner(of: id) }
+    lastRead = (id, row, lastSequence)
+    return document
   }
 
   /// A revision of a document, as ``Datastore/document(withID:revision:)``.
@@ -92,6 +96,15 @@ public final class WriteTransaction {
   /// The winners of several documents, as ``Datastore/documents(withIDs:)``.
   public func documents(withIDs ids: [String]) throws -> [DocumentRevision] {
     try use { try DocumentReading(connection: $0, files: files).documents(withIDs: ids) }
+  }
+
+  /// The row of a document, or `nil` when there is none. Every change takes a sequence, so without one since it is still
+  /// the row that was read.
+  func row(of id: String, on connection: Connection) throws -> DocumentRow? {
+    if let lastRead, lastRead.lastSequence == lastSequence, lastRead.id.utf8.elementsEqual(id.utf8) {
+      return lastRead.row
+    }
+    return try DocumentRow.find(id, on: connection)
   }
 
   /// The winner's id of a document that is there.

@@ -14,7 +14,7 @@ struct CSVSource: DocumentSource {
 
   var taken: Int64 { input.taken }
 
-  mutating func next() throws -> SourceDocument? {
+  mutating func next(_ normalizer: inout JSONNormalizer) throws -> SourcePlace? {
     if header == nil { header = try readHeader() }
     guard let header else { return nil }
     var line = input.line
@@ -30,7 +30,13 @@ struct CSVSource: DocumentSource {
         message:
           "the record has \(cells.count) cells and the header \(header.count); quote cells that hold commas")
     }
-    return SourceDocument(object: try object(header, cells, line: line), file: input.name, line: line)
+    let text = try object(header, cells, line: line).utf8Text
+    do {
+      _ = try text.withUnsafeBytes { try normalizer.normalize($0) }
+    } catch let error as JSONError {
+      throw ImportError(error, in: input)
+    }
+    return SourcePlace(file: input.name, line: line)
   }
 
   mutating func recover() -> Bool { true }
@@ -57,16 +63,12 @@ struct CSVSource: DocumentSource {
     var isQuoted = false
   }
 
-  private func object(_ header: [String], _ cells: [Cell], line: Int) throws -> NormalizedObject {
+  private func object(_ header: [String], _ cells: [Cell], line: Int) throws -> JSONObject {
     var object = JSONObject()
     for (name, cell) in zip(header, cells) {
       if let value = try value(cell, of: name, line: line) { object[name] = value }
     }
-    do {
-      return try object.utf8Text.withUnsafeBytes { try JSONText.normalize($0) }
-    } catch let error as JSONError {
-      throw ImportError(error, in: input)
-    }
+    return object
   }
 
   private func value(_ cell: Cell, of name: String, line: Int) throws -> JSONValue? {

@@ -2,10 +2,11 @@ import JSON
 
 /// Reads documents out of a file, one at a time.
 protocol DocumentSource {
-  /// The next document, or `nil` after the last.
+  /// Reads the next document, whose texts are with `normalizer` then.
   ///
+  /// - Returns: Where it was, or `nil` after the last.
   /// - Throws: ``ImportError`` for a document that can't be taken; ``DatastoreError`` when the file can't be read.
-  mutating func next() throws -> SourceDocument?
+  mutating func next(_ normalizer: inout JSONNormalizer) throws -> SourcePlace?
 
   /// Goes on behind a document that was refused; false when there is no telling where the next one begins.
   mutating func recover() throws -> Bool
@@ -14,9 +15,8 @@ protocol DocumentSource {
   var taken: Int64 { get }
 }
 
-/// A document as it was read, and where.
-struct SourceDocument {
-  let object: NormalizedObject
+/// Where a document was read.
+struct SourcePlace {
   let file: String
   let line: Int
 }
@@ -32,7 +32,7 @@ struct JSONLinesSource: DocumentSource {
 
   var taken: Int64 { input.taken }
 
-  mutating func next() throws -> SourceDocument? {
+  mutating func next(_ normalizer: inout JSONNormalizer) throws -> SourcePlace? {
     while true {
       guard let length = try input.lineLength() else { return nil }
       self.length = length
@@ -40,9 +40,10 @@ struct JSONLinesSource: DocumentSource {
       guard isBlank else { break }
       input.takeLine(length)
     }
-    let document = try read()
+    try read(&normalizer)
+    let place = SourcePlace(file: input.name, line: input.line)
     input.takeLine(length)
-    return document
+    return place
   }
 
   mutating func recover() -> Bool {
@@ -50,23 +51,21 @@ struct JSONLinesSource: DocumentSource {
     return true
   }
 
-  private func read() throws -> SourceDocument {
-    let result: Result<NormalizedObject, JSONError> = input.withBytes(length) { line in
+  private func read(_ normalizer: inout JSONNormalizer) throws {
+    let failure: JSONError? = input.withBytes(length) { line in
       do throws(JSONError) {
-        return .success(try JSONText.normalize(whole: line))
+        try normalizer.normalize(whole: line)
+        return nil
       } catch {
-        return .failure(error)
+        return error
       }
     }
-    switch result {
-    case .success(let object): return SourceDocument(object: object, file: input.name, line: input.line)
-    case .failure(let error):
-      guard error.code == .unexpectedEnd, length < input.available else {
-        throw ImportError(error, in: input)
-      }
-      throw ImportError(
-        file: input.name, line: input.line, column: input.column + error.column - 1,
-        message: "the line ends within a value; put each document on one line, or all of them into an array")
+    guard let failure else { return }
+    guard failure.code == .unexpectedEnd, length < input.available else {
+      throw ImportError(failure, in: input)
     }
+    throw ImportError(
+      file: input.name, line: input.line, column: input.column + failure.column - 1,
+      message: "the line ends within a value; put each document on one line, or all of them into an array")
   }
 }

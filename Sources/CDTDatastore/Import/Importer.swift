@@ -97,8 +97,9 @@ public struct Importer: Sendable {
   private func run(_ input: InputBuffer, _ report: inout Report) throws {
     var source = try source(input)
     let before = report.bytes
+    var batch = Batch()
     while true {
-      let batch = try nextBatch(&source, &report)
+      try fill(&batch, from: &source, &report)
       if batch.lines.isEmpty { break }
       report = try write(batch, report)
       report.bytes = before + source.taken
@@ -133,31 +134,40 @@ public struct Importer: Sendable {
   /// How many bytes of documents are held at most, besides one document.
   private static let largestBatch = 4 * 1024 * 1024
 
-  /// Documents that are ready to be written, and where they came from.
+  /// Documents that are ready to be written, and where they came from. Its memory serves one batch after the other.
   private struct Batch {
     let documents = NewDocuments()
     /// The attachments of the documents that say something of them, by their place.
     var attachments: [Int: Attachments] = [:]
     var file = ""
     var lines: [Int] = []
+    var normalizer = JSONNormalizer()
+
+    mutating func removeAll() {
+      documents.removeAll()
+      attachments = [:]
+      lines.removeAll(keepingCapacity: true)
+    }
   }
 
-  private func nextBatch(_ source: inout any DocumentSource, _ report: inout Report) throws -> Batch {
-    var batch = Batch()
+  private func fill(_ batch: inout Batch, from source: inout any DocumentSource, _ report: inout Report)
+    throws
+  {
+    batch.removeAll()
     var bytes = 0
     while batch.lines.count < max(1, self.batch), bytes < Self.largestBatch {
       do {
-        guard let next = try source.next() else { break }
-        bytes += next.object.text.count
+        guard let place = try source.next(&batch.normalizer) else { break }
+        bytes += batch.normalizer.text.count
         do {
-          let (id, attachments) = try head(of: next)
+          let (id, attachments) = try head(of: batch.normalizer, at: place)
           if let attachments {
             bytes += attachments.reduce(0) { $0 + Int(clamping: $1.length ?? 0) }
             batch.attachments[batch.lines.count] = attachments
           }
-          batch.documents.append(id: id ?? DocumentID.make(), body: BodyText(next.object))
-          batch.file = next.file
-          batch.lines.append(next.line)
+          batch.documents.append(id: id ?? DocumentID.make(), body: batch.normalizer)
+          batch.file = place.file
+          batch.lines.append(place.line)
         } catch let error as ImportError where keepsGoing {
           report.failed += 1
           onProblem?(error)
@@ -168,34 +178,37 @@ public struct Importer: Sendable {
         guard try source.recover() else { break }
       }
     }
-    return batch
   }
 
   /// What a document says of itself beside its body.
-  private func head(of document: SourceDocument) throws -> (id: String?, attachments: Attachments?) {
+  private func head(
+    of document: JSONNormalizer, at place: SourcePlace
+  ) throws -> (id: String?, attachments: Attachments?) {
     var id: String?
     var attachments: Attachments?
-    for (name, value) in document.object.reserved {
+    for (name, value) in document.reserved {
       switch name {
       case "_id":
-        guard case .string(let text) = value else { throw problem("_id must be a string", document) }
+        guard case .string(let text) = value else { throw problem("_id must be a string", place) }
         id = text
       case "_rev": continue
       case "_attachments":
         do {
           attachments = try Attachments(inlineJSON: value)
         } catch {
-          throw problem(error.message, document)
+          throw problem(error.message, place)
         }
-      default: throw problem(DatastoreError.reservedKey(name, id: id).message, document)
+      default: throw problem(DatastoreError.reservedKey(name, id: id).message, place)
       }
     }
-    if id == nil, let idField { id = try self.id(from: idField, of: document) }
+    if id == nil, let idField { id = try self.id(from: idField, of: document, at: place) }
     return (id, attachments)
   }
 
-  private func id(from field: String, of document: SourceDocument) throws -> String {
-    let value = document.object.text.withUnsafeBytes { bytes -> JSONValue? in
+  private func id(
+    from field: String, of document: JSONNormalizer, at place: SourcePlace
+  ) throws -> String {
+    let value = document.text.withUnsafeBytes { bytes -> JSONValue? in
       let text = JSONBytes(bytes)
       return text.member(spelled: JSONString.spelling(of: Array(field.utf8)), at: 0).map {
         text.value(at: $0)
@@ -205,15 +218,15 @@ public struct Importer: Sendable {
     case .string(let text)?: return text
     case .int(let int)?: return String(int)
     case nil:
-      throw problem("the document has no field \(DatastoreError.quoted(field)) to take the id from", document)
+      throw problem("the document has no field \(DatastoreError.quoted(field)) to take the id from", place)
     default:
       throw problem(
-        "the field \(DatastoreError.quoted(field)) is no string or whole number to be an id", document)
+        "the field \(DatastoreError.quoted(field)) is no string or whole number to be an id", place)
     }
   }
 
-  private func problem(_ message: String, _ document: SourceDocument) -> ImportError {
-    ImportError(file: document.file, line: document.line, column: 0, message: message)
+  private func problem(_ message: String, _ place: SourcePlace) -> ImportError {
+    ImportError(file: place.file, line: place.line, column: 0, message: message)
   }
 
   // MARK: Writing

@@ -8,8 +8,10 @@ struct InputBuffer {
   let name: String
 
   private let descriptor: Int32
+  /// Room for bytes; from ``start`` up to ``end`` some are in it.
   private var bytes: [UInt8] = []
   private var start = 0
+  private var end = 0
   private(set) var isAtEnd = false
   /// Where ``start`` lies in the input.
   private(set) var line = 1
@@ -24,7 +26,7 @@ struct InputBuffer {
   }
 
   /// How many bytes are here to be looked at.
-  var available: Int { bytes.count - start }
+  var available: Int { end - start }
 
   /// The byte at an offset from where the input stands, or 0 beyond what is here.
   subscript(_ offset: Int) -> UInt8 {
@@ -43,19 +45,21 @@ struct InputBuffer {
   /// - Returns: Whether there was more.
   mutating func fill() throws(DatastoreError) -> Bool {
     guard !isAtEnd else { return false }
-    bytes.removeSubrange(..<start)
-    start = 0
-    let wanted = max(Self.chunk, bytes.count)
-    let known = bytes.count
-    bytes.append(contentsOf: repeatElement(0, count: wanted))
+    let known = available
+    let wanted = max(Self.chunk, known)
+    if bytes.count < known + wanted {
+      bytes.append(contentsOf: repeatElement(0, count: known + wanted - bytes.count))
+    }
     let got = bytes.withUnsafeMutableBytes { buffer -> Int in
+      buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: buffer[start..<end]))
       while true {
         let got = read(descriptor, buffer.baseAddress.map { $0 + known }, wanted)
         if got >= 0 || errno != EINTR { return got }
       }
     }
     let failure = errno
-    bytes.removeLast(wanted - max(0, got))
+    start = 0
+    end = known + max(0, got)
     guard got >= 0 else { throw .system("read", name, String(cString: strerror(failure)), isFull: false) }
     isAtEnd = got == 0
     return got > 0
@@ -107,10 +111,19 @@ struct InputBuffer {
   mutating func lineLength() throws(DatastoreError) -> Int? {
     var looked = 0
     while true {
-      let feed = withBytes(nil) { bytes in bytes[looked...].firstIndex(of: UInt8(ascii: "\n")) }
-      if let feed { return feed }
+      if let feed = lineFeed(from: looked) { return feed }
       looked = available
       guard try fill() else { return available > 0 ? available : nil }
+    }
+  }
+
+  /// The offset of the first line feed from an offset on, among the bytes that are here.
+  private func lineFeed(from start: Int) -> Int? {
+    withBytes { bytes in
+      guard start < bytes.count, let base = bytes.baseAddress,
+        let feed = memchr(base + start, Int32(UInt8(ascii: "\n")), bytes.count - start)
+      else { return nil }
+      return UnsafeRawPointer(feed) - base
     }
   }
 }

@@ -19,7 +19,7 @@ struct JSONArraySource: DocumentSource {
 
   var taken: Int64 { input.taken }
 
-  mutating func next() throws -> SourceDocument? {
+  mutating func next(_ normalizer: inout JSONNormalizer) throws -> SourcePlace? {
     do {
       guard try moveToElement() else { return nil }
     } catch let error as ImportError {
@@ -27,9 +27,9 @@ struct JSONArraySource: DocumentSource {
       state = .after
       throw error
     }
-    let document = try element()
+    let place = try element(&normalizer)
     state = .behindElement
-    return document
+    return place
   }
 
   mutating func recover() throws -> Bool {
@@ -65,28 +65,28 @@ struct JSONArraySource: DocumentSource {
     return true
   }
 
-  private mutating func element() throws -> SourceDocument {
+  private mutating func element(_ normalizer: inout JSONNormalizer) throws -> SourcePlace {
     guard try input.nextByte() == UInt8(ascii: "{") else {
       throw ImportError("a document is an object in braces; remove what is none", at: input)
     }
     guard let length = try valueLength() else {
       throw ImportError("the text ends within a document that begins here; is it cut off?", at: input)
     }
-    let result: Result<NormalizedObject, JSONError> = input.withBytes(length) { text in
+    let result: Result<Int, JSONError> = input.withBytes(length) { text in
       do throws(JSONError) {
-        return .success(try JSONText.normalize(text))
+        return .success(try normalizer.normalize(text))
       } catch {
         return .failure(error)
       }
     }
-    let object: NormalizedObject
+    let end: Int
     switch result {
-    case .success(let normalized): object = normalized
+    case .success(let found): end = found
     case .failure(let error): throw ImportError(error, in: input)
     }
     let line = input.line
-    input.take(object.end)
-    return SourceDocument(object: object, file: input.name, line: line)
+    input.take(end)
+    return SourcePlace(file: input.name, line: line)
   }
 
   /// How long the value is that begins here, or `nil` when the input ends in it.

@@ -22,89 +22,60 @@ enum MD5 {
     }
   }
 
+  /// Appends what a message is followed by so that it fills its blocks: a bit, zeros, and its length in bits.
+  ///
+  /// - Parameter start: Where the message begins; it is the end of `bytes`, which has nothing but whole blocks before it.
+  static func pad(_ bytes: inout [UInt8], from start: Int) {
+    let bits = UInt64(bytes.count - start) &* 8
+    bytes.append(0x80)
+    let rest = (bytes.count - start + 8) & (blockLength - 1)
+    if rest > 0 { bytes.append(contentsOf: repeatElement(0, count: blockLength - rest)) }
+    withUnsafeBytes(of: bits.littleEndian) { bytes.append(contentsOf: $0) }
+  }
+
+  private static let blockLength = 64
+
   /// Gives the digest of each message.
   ///
-  /// - Parameter body: Gets the message's number in `messages` and its digest.
+  /// - Parameters:
+  ///   - messages: Where each of them lies in `bytes`, with what ``pad(_:from:)`` put behind it.
+  ///   - body: Gets the message's number in `messages` and its digest.
   static func forEachDigest(of messages: [Range<Int>], in bytes: [UInt8], _ body: (Int, Digest) -> Void) {
-    var room = Room()
-    bytes.withUnsafeBytes { buffer in
-      let bytes = JSONBytes(buffer)
-      for start in stride(from: 0, to: messages.count, by: lanes) {
-        let end = min(start + lanes, messages.count)
-        let (a, b, c, d) = digests(of: messages[start..<end], in: bytes, &room)
-        for lane in 0..<end - start {
-          body(start + lane, Digest(words: (a[lane], b[lane], c[lane], d[lane])))
+    var block = [UInt8](repeating: 0, count: blockLength * lanes)
+    bytes.withUnsafeBytes { bytes in
+      block.withUnsafeMutableBytes { block in
+        for start in stride(from: 0, to: messages.count, by: lanes) {
+          let end = min(start + lanes, messages.count)
+          let (a, b, c, d) = digests(of: messages[start..<end], in: JSONBytes(bytes), block)
+          for lane in 0..<end - start {
+            body(start + lane, Digest(words: (a[lane], b[lane], c[lane], d[lane])))
+          }
         }
       }
     }
   }
 
-  /// What the messages that go side by side need besides their own bytes.
-  private struct Room {
-    /// A block of each: their first words, their second words, and so on.
-    var block = [UInt32](repeating: 0, count: 16 * lanes)
-    /// The last one or two blocks of each, which have the padding.
-    var ends = [UInt8](repeating: 0, count: lanes * endLength)
-
-    static let endLength = 128
-
-    /// Pads a message: a bit, zeros, and the length in bits, so that it fills its blocks.
-    ///
-    /// - Returns: How many blocks the message has.
-    mutating func pad(_ message: Range<Int>, of bytes: JSONBytes, lane: Int) -> Int {
-      let whole = message.count / 64
-      let rest = bytes.slice(message.lowerBound + 64 * whole, message.upperBound)
-      let length = rest.count < 56 ? 64 : 128
-      let start = lane * Self.endLength
-      for offset in 0..<rest.count { ends[start + offset] = rest[offset] }
-      for offset in rest.count..<length { ends[start + offset] = 0 }
-      ends[start + rest.count] = 0x80
-      let bits = UInt64(message.count) &* 8
-      for byte in 0..<8 {
-        ends[start + length - 8 + byte] = UInt8(truncatingIfNeeded: bits >> UInt64(8 * byte))
-      }
-      return whole + length / 64
-    }
-
-    /// Puts a block of a message into its lane.
-    mutating func load(_ number: Int, of message: Range<Int>, in bytes: JSONBytes, lane: Int) {
-      let whole = message.count / 64
-      if number < whole {
-        Self.load(bytes, at: message.lowerBound + 64 * number, into: &block, lane: lane)
-      } else {
-        let start = lane * Self.endLength + 64 * (number - whole)
-        ends.withUnsafeBytes { Self.load(JSONBytes($0), at: start, into: &block, lane: lane) }
-      }
-    }
-
-    @inline(__always)
-    private static func load(_ bytes: JSONBytes, at start: Int, into block: inout [UInt32], lane: Int) {
-      for pair in 0..<8 {
-        let both = UInt64(bitPattern: bytes.int64(at: start + 8 * pair))
-        block[2 * pair * lanes + lane] = UInt32(truncatingIfNeeded: both)
-        block[(2 * pair + 1) * lanes + lane] = UInt32(truncatingIfNeeded: both >> 32)
-      }
-    }
-  }
-
   /// The digests of up to eight messages, word by word.
+  ///
+  /// - Parameter block: Room for a block of each: their first words, their second words, and so on.
   private static func digests(
-    of messages: ArraySlice<Range<Int>>, in bytes: JSONBytes, _ room: inout Room
+    of messages: ArraySlice<Range<Int>>, in bytes: JSONBytes, _ block: UnsafeMutableRawBufferPointer
   ) -> (a: Lanes, b: Lanes, c: Lanes, d: Lanes) {
     var a = Lanes(repeating: 0x6745_2301)
     var b = Lanes(repeating: 0xEFCD_AB89)
     var c = Lanes(repeating: 0x98BA_DCFE)
     var d = Lanes(repeating: 0x1032_5476)
+    var starts = SIMD8<Int>()
     var blocks = Lanes.MaskStorage()
     for (lane, message) in messages.enumerated() {
-      blocks[lane] = Int32(clamping: room.pad(message, of: bytes, lane: lane))
+      starts[lane] = message.lowerBound
+      blocks[lane] = Int32(clamping: message.count / blockLength)
     }
     for number in 0..<blocks.max() {
-      for (lane, message) in messages.enumerated() where number < blocks[lane] {
-        room.load(Int(number), of: message, in: bytes, lane: lane)
-      }
+      // A message that has ended goes on in what follows it, for nothing.
+      for lane in 0..<lanes { load(bytes, at: starts[lane] + Int(number) * blockLength, into: block, lane) }
       let (oldA, oldB, oldC, oldD) = (a, b, c, d)
-      room.block.withUnsafeBytes { rounds($0, &a, &b, &c, &d) }
+      rounds(UnsafeRawBufferPointer(block), &a, &b, &c, &d)
       // A message that has ended keeps its state.
       let isDone = blocks .<= number
       a = (oldA &+ a).replacing(with: oldA, where: isDone)
@@ -113,6 +84,23 @@ enum MD5 {
       d = (oldD &+ d).replacing(with: oldD, where: isDone)
     }
     return (a, b, c, d)
+  }
+
+  /// Puts a block of a message into its lane, if all of it is within the bytes.
+  @inline(__always)
+  private static func load(
+    _ bytes: JSONBytes, at start: Int, into block: UnsafeMutableRawBufferPointer, _ lane: Int
+  ) {
+    let message = bytes.slice(start, start + blockLength)
+    guard message.count == blockLength, block.count == lanes * blockLength, lane < lanes else { return }
+    let word = MemoryLayout<UInt32>.size
+    for pair in 0..<8 {
+      let both = UInt64(littleEndian: message.loadUnaligned(fromByteOffset: 8 * pair, as: UInt64.self))
+      let place = (2 * pair * lanes + lane) * word
+      block.storeBytes(of: UInt32(truncatingIfNeeded: both), toByteOffset: place, as: UInt32.self)
+      block.storeBytes(
+        of: UInt32(truncatingIfNeeded: both >> 32), toByteOffset: place + lanes * word, as: UInt32.self)
+    }
   }
 
   // MARK: Steps

@@ -34,24 +34,39 @@ enum RevisionDigest {
     private var places: [Int] = []
 
     /// Adds a revision whose id is to be written where ``RevisionDigest/blank`` begins.
+    ///
+    /// - Parameter canonicalBody: The canonical text; that of a body without members counts as nothing.
     mutating func append(canonicalBody: [UInt8], revisionAt place: Int) {
       let start = messages.count
       // Neither a parent nor a deletion.
       messages.append(0)
       messages.append(0)
-      messages += canonicalBody
+      if canonicalBody.count > 2 { messages += canonicalBody }
+      MD5.pad(&messages, from: start)
       ranges.append(start..<messages.count)
       places.append(place)
     }
 
+    /// Forgets every revision, but keeps the memory that they took.
+    mutating func removeAll() {
+      messages.removeAll(keepingCapacity: true)
+      ranges.removeAll(keepingCapacity: true)
+      places.removeAll(keepingCapacity: true)
+    }
+
     /// Writes the digests into their places.
     func write(to bytes: inout [UInt8]) {
-      MD5.forEachDigest(of: ranges, in: messages) { number, digest in
-        var place = places[number] + 2
-        digest.forEachByte { byte in
-          bytes[place] = RevisionDigest.digit(byte >> 4)
-          bytes[place + 1] = RevisionDigest.digit(byte & 15)
-          place += 2
+      bytes.withUnsafeMutableBytes { bytes in
+        MD5.forEachDigest(of: ranges, in: messages) { number, digest in
+          // Bounds are looked at once for the digest, not for each of its digits.
+          let start = places[number] + 2
+          let digits = UnsafeMutableRawBufferPointer(rebasing: bytes[start..<start + 32])
+          var place = 0
+          digest.forEachByte { byte in
+            digits[place] = RevisionDigest.digit(byte >> 4)
+            digits[place + 1] = RevisionDigest.digit(byte & 15)
+            place += 2
+          }
         }
       }
     }

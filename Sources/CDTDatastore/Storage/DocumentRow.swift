@@ -10,17 +10,25 @@ struct DocumentRow {
   let isDeleted: Bool
   let attachments: Int64
 
+  /// The columns that ``init(_:from:)`` reads, of `documents`.
+  static let columns = "sequence, number, revision, leaves, deleted, attachments"
+
+  /// The row that a statement is at, its columns from one of the statement's on.
+  init(_ statement: Statement, from first: Int = 0) throws(DatastoreError) {
+    sequence = statement.int64(first)
+    number = statement.int64(first + 1)
+    revision = try RevisionID(stored: statement.text(first + 2))
+    leaves = statement.int64(first + 3)
+    isDeleted = statement.int64(first + 4) != 0
+    attachments = statement.int64(first + 5)
+  }
+
   /// The row of a document, or `nil` when there is none.
   static func find(_ id: String, on connection: Connection) throws -> DocumentRow? {
-    let statement = try connection.statement(
-      "SELECT sequence, number, revision, leaves, deleted, attachments FROM documents WHERE id = ?1")
+    let statement = try connection.statement("SELECT \(columns) FROM documents WHERE id = ?1")
     defer { statement.reset() }
     try statement.bind(id, at: 1)
-    guard try statement.step() else { return nil }
-    return DocumentRow(
-      sequence: statement.int64(0), number: statement.int64(1),
-      revision: try RevisionID(stored: statement.text(2)), leaves: statement.int64(3),
-      isDeleted: statement.int64(4) != 0, attachments: statement.int64(5))
+    return try statement.step() ? DocumentRow(statement) : nil
   }
 }
 
@@ -40,6 +48,9 @@ extension DocumentRevision {
   /// The columns that ``init(row:)`` reads, of `documents`.
   static let columns = "id, revision, deleted, coalesce(written, sequence), body, attachments, number"
 
+  /// How many they are.
+  static let columnCount = 7
+
   /// A revision of a row of those columns, its attachments read by the same connection.
   init(row: Statement, on connection: Connection, files: AttachmentFiles) throws {
     let id = row.text(0)
@@ -49,21 +60,19 @@ extension DocumentRevision {
       attachments = try Attachments(document: row.int64(6), revision: revision, on: connection, files: files)
     }
     self.init(
-      id: id, revision: revision, body: try Self.body(of: row, column: 4, id: id),
+      id: id, revision: revision, content: try Self.body(of: row, column: 4, id: id),
       isDeleted: row.int64(2) != 0,
       attachments: attachments, sequence: row.int64(3))
   }
 
   /// A body as it is stored; `nil` for none.
-  static func body(of row: Statement, column: Int, id: String) throws(DatastoreError) -> JSONObject? {
+  static func body(
+    of row: Statement, column: Int, id: String
+  ) throws(DatastoreError) -> DocumentBody? {
     guard !row.isNull(column) else { return nil }
-    let value = row.withBytes(column) { text in
-      // Stored text was validated, so its ends tell whether it still is what was stored.
-      text.last == UInt8(ascii: "}") ? JSONBytes(text).value(at: 0) : .null
-    }
-    guard case .object(let body) = value else {
+    guard let body = row.withBytes(column, { StoredBody($0) }) else {
       throw .damaged("the store", "the body of document \(DatastoreError.quoted(id)) is no object")
     }
-    return body
+    return .stored(body)
   }
 }

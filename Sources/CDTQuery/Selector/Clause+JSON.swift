@@ -24,11 +24,39 @@ extension Clause {
     }
   }
 
-  /// A clause about an element itself, as operators in one object.
+  /// A clause about an element itself, as operators in one object, where a key stands once:
+  /// 1 and 2 are `{"$eq": 1, "$not": {"$not": {"$eq": 2}}}`.
   fileprivate var elementOperators: JSONObject {
+    switch self {
+    case .always: ["$not": ["$not": [:]]]
+    case .never: ["$not": [:]]
+    case .and(let clauses): Self.merged(clauses)
+    case .not(.value(.equal(let value))): ["$ne": value]
+    case .not(.value(.among(let members))): ["$nin": .array(members)]
+    case .not(.value(.exists)): ["$exists": false]
+    case .not(let clause): ["$not": .object(clause.elementOperators)]
+    case .or, .field, .text, .value: selector
+    }
+  }
+
+  private static func merged(_ clauses: [Clause]) -> JSONObject {
     var merged = JSONObject()
-    for clause in conjuncts {
-      for (key, value) in clause.selector where merged[key] == nil { merged[key] = value }
+    var complements: [Clause] = []
+    var others: [Clause] = []
+    for clause in clauses {
+      let operators = clause.elementOperators
+      if operators["$not"] != nil {
+        complements.append(clause)
+      } else if operators.contains(where: { merged[$0.key] != nil }) {
+        others.append(clause)
+      } else {
+        for (key, value) in operators { merged[key] = value }
+      }
+    }
+    if !others.isEmpty {
+      merged["$not"] = ["$not": .object(Self.merged(others + complements))]
+    } else if let complement = complements.first {
+      for (key, value) in complement.elementOperators { merged[key] = value }
     }
     return merged
   }

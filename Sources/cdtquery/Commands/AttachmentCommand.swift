@@ -20,6 +20,7 @@ struct AttachmentCommand: ParsableCommand {
 
   struct List: ParsableCommand {
     static let configuration = CommandConfiguration(
+      commandName: "list",
       abstract: "Print a document's attachments, a JSON object a line, by name.",
       discussion: """
         The digest is the content's SHA-1, and revpos the generation in which the attachment came to the document.
@@ -42,6 +43,7 @@ struct AttachmentCommand: ParsableCommand {
 
   struct Get: ParsableCommand {
     static let configuration = CommandConfiguration(
+      commandName: "get",
       abstract: "Write an attachment's content to standard output, or to a file.",
       discussion: """
         The content is checked first, so that no wrong byte is ever given.
@@ -69,6 +71,7 @@ struct AttachmentCommand: ParsableCommand {
 
   struct Put: ParsableCommand {
     static let configuration = CommandConfiguration(
+      commandName: "put",
       abstract: "Attach a file to a document, in place of one of the same name, and print the document.",
       usage: "cdtquery attachment put <store> <id> [<name>] <file> [--type <type>] [--rev <rev>]",
       discussion: """
@@ -109,6 +112,7 @@ struct AttachmentCommand: ParsableCommand {
 
   struct Delete: ParsableCommand {
     static let configuration = CommandConfiguration(
+      commandName: "delete",
       abstract: "Remove an attachment from a document, and print the document.",
       discussion: """
         EXAMPLE

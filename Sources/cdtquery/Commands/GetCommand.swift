@@ -19,6 +19,22 @@ struct GetCommand: ParsableCommand {
   @Argument(help: "The documents' ids.") var ids: [String]
   @Option(name: .customLong("rev"), help: "The revision to print, of one document.") var revision: String?
 
+  init() {}
+
+  /// The command when nothing but values follows its name, which is told without the parser: that one takes longer to
+  /// look through the definitions of commands and arguments than the documents take to be found and printed.
+  ///
+  /// - Returns: `nil` for anything else, which is the parser's to read or to refuse.
+  init?(plain arguments: ArraySlice<String>) {
+    guard arguments.count >= 3, arguments.first == "get",
+      !arguments.contains(where: { $0.utf8.first == UInt8(ascii: "-") }),
+      let store = StoreArgument(argument: arguments[arguments.startIndex + 1])
+    else { return nil }
+    self.store = store
+    ids = Array(arguments.dropFirst(2))
+    revision = nil
+  }
+
   func validate() throws {
     guard revision == nil || ids.count == 1 else { throw ValidationError("--rev goes with one id") }
   }

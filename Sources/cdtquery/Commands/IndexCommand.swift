@@ -16,6 +16,7 @@ struct IndexCommand: ParsableCommand {
 
   struct Create: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+      commandName: "create",
       abstract: "Create an index, or confirm it, and print its name.",
       discussion: """
         Only a last :asc or :desc is a direction, so that a field may have a colon in its name.
@@ -47,6 +48,7 @@ struct IndexCommand: ParsableCommand {
 
   struct List: ParsableCommand {
     static let configuration = CommandConfiguration(
+      commandName: "list",
       abstract: "Print the indexes, a JSON object a line.",
       discussion: """
         EXAMPLE
@@ -65,6 +67,7 @@ struct IndexCommand: ParsableCommand {
 
   struct Delete: ParsableCommand {
     static let configuration = CommandConfiguration(
+      commandName: "delete",
       abstract: "Delete an index.",
       discussion: """
         EXAMPLE
@@ -83,6 +86,7 @@ struct IndexCommand: ParsableCommand {
 
   struct Update: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+      commandName: "update",
       abstract: "Bring every index up to the newest document.",
       discussion: """
         Queries are right without it; it moves its cost to now.
@@ -101,6 +105,7 @@ struct IndexCommand: ParsableCommand {
 
   struct Rebuild: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+      commandName: "rebuild",
       abstract: "Empty an index, or all of them, and fill it anew.",
       discussion: """
         EXAMPLE

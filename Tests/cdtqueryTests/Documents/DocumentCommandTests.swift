@@ -52,6 +52,20 @@ import Testing
     #expect(try space.run("delete", "people/contacts", "--", "--rev").status == 0)
   }
 
+  @Test(arguments: [
+    ["people/contacts", "mike"], ["people/contacts/", "zoe", "mike"], ["people/contacts", "x", "mike"],
+    ["people/contacts", ""], ["people/contacts"], ["people", "mike"], ["/", "mike"], ["", "mike"],
+    ["people/contacts", "get", "help"], [],
+  ])
+  func `get without an option says what it says with the parser`(_ values: [String]) throws {
+    let space = try workspace()
+    let plain = try space.run(Built.cdtquery, ["get"] + values)
+    let parsed = try space.run(Built.cdtquery, ["get", "--"] + values)
+    #expect(plain.output == parsed.output)
+    #expect(plain.errors == parsed.errors)
+    #expect(plain.status == parsed.status)
+  }
+
   // MARK: put
 
   @Test func `put takes its body from the argument, a file and standard input`() throws {

@@ -1,0 +1,34 @@
+import CDTQuery
+import JSON
+import Testing
+
+/// A clause that is written back as a selector still means the same.
+@Suite struct SelectorSpellingTests {
+  static let elementSelectors = [
+    #"{"$gt": 1, "$lt": 9}"#,
+    #"{"$ne": 1, "$not": {"$gt": 5}}"#,
+    #"{"$nin": [1, 2], "$ne": 3, "$exists": false}"#,
+    #"{"$not": {"$gt": 1, "$lt": 9}}"#,
+    #"{"$gt": 1, "$not": {"$not": {"$gt": 5}}}"#,
+    #"{"$all": [1, 2, 3], "$not": {"$size": 4}}"#,
+    #"{"$not": {}}"#,
+    #"{"$not": {"$not": {}}}"#,
+    #"{"name": "x", "age": {"$not": {"$gt": 5}}}"#,
+    #"{"$or": [{"name": "x"}, {"$not": {"age": 5}}]}"#,
+  ]
+
+  @Test(arguments: ["$elemMatch", "$allMatch", "$keyMapMatch"], elementSelectors)
+  func `what is asked of elements`(operator name: String, of element: String) throws {
+    guard let selector = try? Selector(parsing: #"{"a": {"\#(name)": \#(element)}}"#) else {
+      #expect(name == "$keyMapMatch", "only keys have no fields")
+      return
+    }
+    #expect(try Selector(selector.clause.selector).clause == selector.clause, "\(selector.clause.selector)")
+  }
+
+  @Test func `an operator that is asked twice is complemented twice`() throws {
+    let selector = try Selector(parsing: #"{"a": {"$elemMatch": {"$all": [1, 2]}}}"#)
+    #expect(
+      selector.clause.selector.text == #"{"a":{"$elemMatch":{"$eq":1,"$not":{"$not":{"$eq":2}}}}}"#)
+  }
+}
