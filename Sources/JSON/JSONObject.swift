@@ -23,6 +23,7 @@ public struct JSONObject: Sendable {
 
   /// An object of members in their order; of a key that is repeated the last value stays.
   public init(_ members: some Sequence<(String, JSONValue)>) {
+    self.members.reserveCapacity(members.underestimatedCount)
     for (key, value) in members { self[key] = value }
   }
 

@@ -39,7 +39,10 @@ package enum JSONString {
   package static func isItsSpelling(_ utf8: UnsafeRawBufferPointer) -> Bool {
     let last = utf8.count - 8
     guard last >= 0 else {
-      return utf8.allSatisfy { $0 >= 0x20 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }
+      for byte in utf8 where byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") {
+        return false
+      }
+      return true
     }
     // Eight bytes at a time, and the last eight as they are, some of them for the second time.
     var found = escaped(in: utf8.loadUnaligned(fromByteOffset: last, as: UInt64.self))

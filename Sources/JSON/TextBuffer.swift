@@ -1,11 +1,11 @@
-/// Memory that texts are put together in, one after the other: it grows to the longest, and is kept between them.
+/// Memory that texts are put together in, whole or piece by piece: it grows to the longest, and is kept between them.
 package struct TextBuffer: ~Copyable {
   @usableFromInline var memory: UnsafeMutableRawPointer
   @usableFromInline var capacity: Int
   @usableFromInline var count = 0
 
-  package init() {
-    capacity = 4_096
+  package init(capacity: Int = 4_096) {
+    self.capacity = max(1, capacity)
     memory = .allocate(byteCount: capacity, alignment: 16)
   }
 
@@ -32,6 +32,32 @@ package struct TextBuffer: ~Copyable {
     capacity = 2 * length
     memory = .allocate(byteCount: capacity, alignment: 16)
     count = 0
+  }
+
+  /// Adds to the text.
+  @inlinable @inline(__always)
+  package mutating func append(_ bytes: UnsafeRawBufferPointer) {
+    guard let start = bytes.baseAddress else { return }
+    if bytes.count > capacity - count { extend(by: bytes.count) }
+    (memory + count).copyMemory(from: start, byteCount: bytes.count)
+    count += bytes.count
+  }
+
+  @inlinable @inline(__always)
+  package mutating func append(byte: UInt8) {
+    if count == capacity { extend(by: 1) }
+    memory.storeBytes(of: byte, toByteOffset: count, as: UInt8.self)
+    count += 1
+  }
+
+  /// Makes room for more, with what is there kept.
+  @usableFromInline
+  mutating func extend(by length: Int) {
+    capacity = 2 * (count + length)
+    let larger = UnsafeMutableRawPointer.allocate(byteCount: capacity, alignment: 16)
+    larger.copyMemory(from: memory, byteCount: count)
+    memory.deallocate()
+    memory = larger
   }
 
   /// Lends the text for a call.

@@ -3,24 +3,17 @@ import Synchronization
 /// Readers that are not in use, handed to one user at a time.
 ///
 /// What is pooled is the caller's: a connection, or something around one that was made ready to run queries.
-package final class ConnectionPool<Reader: Sendable>: Sendable {
+package final class ConnectionPool<Reader: AnyObject & Sendable>: Sendable {
   /// A reader of one's own until it is handed back.
   package struct Lease: Sendable {
     package let reader: Reader
     fileprivate let generation: Int
   }
 
-  private struct State {
-    var idle: [Reader] = []
-    /// Readers of an earlier generation are closed when they come back.
-    var generation = 0
-    var isClosed = false
-  }
-
   /// How many readers are kept open while nobody uses them.
   private static var maximumIdle: Int { 8 }
 
-  private let state = Mutex(State())
+  private let state = Mutex(PoolState())
   private let open: @Sendable () throws -> Reader
   private let shut: @Sendable (Reader) -> Void
 
@@ -33,8 +26,12 @@ package final class ConnectionPool<Reader: Sendable>: Sendable {
 
   /// An idle reader, or a new one; ``checkIn(_:)`` must follow.
   package func checkOut() throws -> Lease {
-    let (idle, generation) = state.withLock { ($0.idle.popLast(), $0.generation) }
-    return Lease(reader: try idle ?? open(), generation: generation)
+    var generation = 0
+    let idle = state.withLock { state in
+      generation = state.generation
+      return state.idle.popLast()
+    }
+    return Lease(reader: try idle as? Reader ?? open(), generation: generation)
   }
 
   package func checkIn(_ lease: Lease) {
@@ -67,7 +64,7 @@ package final class ConnectionPool<Reader: Sendable>: Sendable {
       defer { state.idle = [] }
       return state.idle
     }
-    for reader in idle { shut(reader) }
+    for case let reader as Reader in idle { shut(reader) }
   }
 
   /// Closes the idle readers now, and from now on every reader that comes back.
@@ -75,4 +72,13 @@ package final class ConnectionPool<Reader: Sendable>: Sendable {
     state.withLock { $0.isClosed = true }
     renew()
   }
+}
+
+/// What a pool holds of its readers. Every query takes one and gives it back, which would cost several times as much if
+/// this were generic: the pool is, and is not made for each type of reader.
+private struct PoolState {
+  var idle: [any AnyObject & Sendable] = []
+  /// Readers of an earlier generation are closed when they come back.
+  var generation = 0
+  var isClosed = false
 }

@@ -36,6 +36,23 @@ import Testing
     }
   }
 
+  @Test func `queries go on with an index file that is removed, until catching up makes it again`() throws {
+    try withTemporaryDatastore { store in
+      try fill(store)
+      try store.ensureIndexed(["age"], name: "by_age")
+      try #require(store.find(["age": 3]).documentIDs.count == 4)
+      for suffix in ["", "-wal", "-shm"] {
+        try? FileManager.default.removeItem(atPath: try file(store) + suffix)
+      }
+      try store.createDocument(from: DocumentRevision(id: "later", body: ["age": 3]))
+      try #require(store.find(["age": 3]).documentIDs.count == 5)
+      try store.updateAllIndexes()
+      try #require(FileManager.default.fileExists(atPath: file(store)))
+      try #require(store.find(["age": 3]).documentIDs.count == 5)
+      #expect(try store.explain(["age": 3]).json["waiting"] == 0)
+    }
+  }
+
   @Test func `pages without an order hold every match once, though the index catches up between them`() throws
   {
     try withTemporaryDatastore { store in

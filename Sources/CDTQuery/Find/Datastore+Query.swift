@@ -140,8 +140,8 @@ extension Datastore {
   ) throws -> Run {
     // Only what is in the text index has a score.
     if query.sort.isByScore { try manager.catchUp() }
-    let indexFile = try manager.fileForReaders()
     let reader = try manager.readers.checkOut()
+    let indexFile = try indexFile(for: reader, manager)
     do {
       return try start(query, output, manager: manager, reader: reader, indexFile: indexFile)
     } catch let error where IndexManager.isDamage(error) {
@@ -154,6 +154,20 @@ extension Datastore {
         return try start(
           query, output, manager: manager, reader: try manager.readers.checkOut(), indexFile: nil)
       }
+    }
+  }
+
+  /// The index file for a reader to attach. One that has a file keeps it: should the file be gone or another by now, what
+  /// is open is no more than behind, until the indexes are caught up.
+  private func indexFile(
+    for reader: ConnectionPool<QueryReader>.Lease, _ manager: IndexManager
+  ) throws -> String? {
+    if reader.reader.isAttached { return manager.path }
+    do {
+      return try manager.fileForReaders()
+    } catch {
+      manager.readers.checkIn(reader)
+      throw error
     }
   }
 

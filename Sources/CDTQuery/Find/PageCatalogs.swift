@@ -48,17 +48,16 @@ final class PageCatalogs: Sendable {
 
 extension IndexCatalog {
   fileprivate func hasTail(upTo lastSequence: Int64) -> Bool {
-    entries.contains { $0.watermark < lastSequence }
+    lowestWatermark.map { $0 < lastSequence } ?? false
   }
 
   /// This catalog for a file that has gone on to another one, or `nil` when that no longer has all of its rows.
   fileprivate func asEarlier(than current: IndexCatalog) -> IndexCatalog? {
     var earlier: [Entry] = []
-    for var entry in entries {
+    for entry in entries {
       let now = current.entries.first { $0.number == entry.number && $0.definition == entry.definition }
       guard let now, now.watermark >= entry.watermark else { return nil }
-      entry.mayBeAhead = now.watermark > entry.watermark
-      earlier.append(entry)
+      earlier.append(now.watermark > entry.watermark ? entry.beforeCatchingUp() : entry)
     }
     return IndexCatalog(entries: earlier)
   }

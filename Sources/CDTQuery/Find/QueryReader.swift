@@ -10,7 +10,8 @@ package final class QueryReader: @unchecked Sendable {
   // Sendable without a lock of its own: the pool hands a reader to one user at a time, under its Mutex.
 
   package let connection: Connection
-  private var isAttached = false
+  /// Whether an index file is attached, which then stays.
+  private(set) var isAttached = false
   /// The index file that is attached. Another process may replace it.
   package private(set) var indexFile: FileIdentity?
   /// The statement that holds the snapshot.

@@ -32,7 +32,7 @@ package final class RunningQuery {
     self.output = output
     self.connection = connection
     self.documents = documents
-    usesIndex = !plan.indexes.isEmpty
+    usesIndex = plan.usesIndex
     let sql = QuerySQL(
       plan, output: output, lastSequence: snapshot.lastSequence,
       hasTombstones: try !plan.isScan || Self.hasTombstones(connection), usesCache: documents != nil)

@@ -3,7 +3,7 @@ package import SQLite
 
 /// What an index file says of its indexes, read within the snapshot in which it is used.
 package struct IndexCatalog: Sendable {
-  package struct Entry: Sendable {
+  package final class Entry: Sendable {
     package let number: Int64
     package let definition: IndexDefinition
     /// The sequence up to which every document is in the index.
@@ -17,22 +17,50 @@ package struct IndexCatalog: Sendable {
     /// What was measured of its rows, once it was complete.
     package let statistics: IndexStatistics?
     /// Whether the file may have rows above the watermark: this is how the index was, and it has caught up since.
-    package var mayBeAhead = false
+    package let mayBeAhead: Bool
+
+    init(
+      number: Int64, definition: IndexDefinition, watermark: Int64, session: String?, isMultiple: Bool,
+      hasApart: Bool, statistics: IndexStatistics?, mayBeAhead: Bool = false
+    ) {
+      self.number = number
+      self.definition = definition
+      self.watermark = watermark
+      self.session = session
+      self.isMultiple = isMultiple
+      self.hasApart = hasApart
+      self.statistics = statistics
+      self.mayBeAhead = mayBeAhead
+    }
+
+    /// The same where the file has gone on.
+    func beforeCatchingUp() -> Entry {
+      Entry(
+        number: number, definition: definition, watermark: watermark, session: session,
+        isMultiple: isMultiple,
+        hasApart: hasApart, statistics: statistics, mayBeAhead: true)
+    }
   }
 
   package let entries: [Entry]
+
+  /// The indexes of values.
+  package let ordered: [Entry]
+
+  /// The text index, if there is one.
+  package let text: Entry?
+
+  /// How far the index is that is furthest behind.
+  let lowestWatermark: Int64?
 
   package static let empty = IndexCatalog(entries: [])
 
   package init(entries: [Entry]) {
     self.entries = entries
+    ordered = entries.filter { $0.definition.type == .json }
+    text = entries.first { $0.definition.type == .text }
+    lowestWatermark = entries.lazy.map(\.watermark).min()
   }
-
-  /// The indexes of values.
-  package var ordered: [Entry] { entries.filter { $0.definition.type == .json } }
-
-  /// The text index, if there is one.
-  package var text: Entry? { entries.first { $0.definition.type == .text } }
 
   package func entry(named name: String) -> Entry? {
     entries.first { $0.definition.name.utf8.elementsEqual(name.utf8) }
@@ -78,7 +106,7 @@ package struct IndexCatalog: Sendable {
           statistics: measured.map(\.sequence) == statement.int64(9)
             ? measured : StatisticsTable.read(statement, from: 9)))
     }
-    self.entries = entries
+    self.init(entries: entries)
   }
 }
 

@@ -9,7 +9,7 @@ package enum IndexFile {
   /// The version of the layout; a file with another is discarded and built again.
   package static let version: Int64 = 3
 
-  /// The name under which readers attach the file beside the documents.
+  /// The name under which readers attach the file beside the documents. ``QuerySQL`` has it in its literals.
   package static let schema = "query"
 
   package static let creation = """

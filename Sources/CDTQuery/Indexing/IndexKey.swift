@@ -44,8 +44,15 @@ package struct IndexKey: Sendable, Hashable {
   }
 
   package init(_ value: JSONValue) {
-    let text = value.utf8Text
-    self = text.withUnsafeBytes { IndexKey(JSONBytes($0), at: 0) }
+    switch value {
+    case .null: self = .nothing
+    case .bool(let bool): self.init(tag: bool ? .true : .false, value: .zero)
+    case .int(let int): self.init(tag: .number, value: .int(int))
+    case .string(let string): self.init(tag: .string, value: .text(Array(string.utf8)))
+    case .double, .bigInteger, .array, .object:
+      let text = value.utf8Text
+      self = text.withUnsafeBytes { IndexKey(JSONBytes($0), at: 0) }
+    }
   }
 
   package init(_ bytes: JSONBytes, at start: Int) {

@@ -81,7 +81,7 @@ package final class IndexManager: DatastoreExtension {
 
   /// Notes what a query's tail costs it, and catches up when queries have paid for that often enough.
   package func noteTail(_ catalog: IndexCatalog, lastSequence: Int64) {
-    guard let watermark = catalog.entries.map(\.watermark).min() else { return }
+    guard let watermark = catalog.lowestWatermark else { return }
     let isDue = tail.withLock { $0.note(watermark: watermark, lastSequence: lastSequence) }
     if isDue { catchUpUnlessBusy() }
   }

@@ -7,21 +7,28 @@ struct AskedField {
   /// Whether it is of use only where the field has one value in each document.
   var isForSingleValues = false
 
-  /// The conditions of a conjunct. Several are alternatives: every document that matches satisfies each.
-  static func of(_ clause: Clause, _ conjunct: Int) -> [AskedField] {
+  /// The conditions of conjuncts. Several of one are alternatives: every document that matches satisfies each.
+  static func of(_ conjuncts: [Clause]) -> [AskedField] {
+    var conditions: [AskedField] = []
+    conditions.reserveCapacity(conjuncts.count)
+    for (number, clause) in conjuncts.enumerated() { append(clause, number, to: &conditions) }
+    return conditions
+  }
+
+  private static func append(_ clause: Clause, _ conjunct: Int, to conditions: inout [AskedField]) {
     switch clause {
-    case .field(let path, _) where path.documentField != nil: []
+    case .field(let path, _) where path.documentField != nil: break
     case .field(let path, .notNull):
-      [AskedField(conjunct: conjunct, path: path, access: .notNull, isForSingleValues: true)]
+      conditions.append(
+        AskedField(conjunct: conjunct, path: path, access: .notNull, isForSingleValues: true))
     case .field(let path, .elementMatches(let condition)), .field(let path, .allElementsMatch(let condition)):
-      elements(condition, of: path, conjunct)
+      conditions += elements(condition, of: path, conjunct)
     case .field(let path, let predicate):
-      PredicateAccess.of(predicate).map {
-        [AskedField(conjunct: conjunct, path: path, access: $0)]
-      } ?? []
+      guard let access = PredicateAccess.of(predicate) else { return }
+      conditions.append(AskedField(conjunct: conjunct, path: path, access: access))
     case .not(.field(let path, .exists)) where path.documentField == nil:
-      [AskedField(conjunct: conjunct, path: path, access: .missing)]
-    default: []
+      conditions.append(AskedField(conjunct: conjunct, path: path, access: .missing))
+    default: break
     }
   }
 

@@ -2,7 +2,7 @@
 struct Candidate {
   var source: QueryPlan.Source
   /// The numbers of the conjuncts that the source decides; the others are left to the matcher.
-  var decided: Set<Int> = []
+  var decided = ConjunctSet()
   /// How many rows of indexes are met, or documents where there is no index.
   var rows: Double
   /// How many places of an index are looked up.
@@ -84,14 +84,14 @@ struct Estimator {
     return statistics.part(access, field: field)
   }
 
-  /// What part of the documents each conjunct holds for.
-  func parts(_ conjuncts: [Clause], _ conditions: [AskedField]) -> [Double] {
-    var parts: [Double?] = conjuncts.map { _ in nil }
-    // What is known of a conjunct already need not be made of its predicate again.
-    for condition in conditions where parts[condition.conjunct] == nil {
-      parts[condition.conjunct] = part(condition.path, condition.access)
+  /// What part of the documents a conjunct holds for.
+  ///
+  /// - Parameter conditions: Of every conjunct: what is known of one already need not be made of its predicate again.
+  func part(_ conjunct: Clause, _ number: Int, _ conditions: [AskedField]) -> Double {
+    for condition in conditions where condition.conjunct == number {
+      return part(condition.path, condition.access)
     }
-    return zip(conjuncts, parts).map { $1 ?? part($0) }
+    return part(conjunct)
   }
 
   /// What part of the documents a clause holds for.

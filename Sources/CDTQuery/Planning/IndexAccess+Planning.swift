@@ -5,7 +5,7 @@ extension IndexAccess {
   /// - Returns: The access, and the numbers of the conjuncts that it decides.
   static func of(
     _ entry: IndexCatalog.Entry, for conjuncts: [Clause], _ conditions: [AskedField]
-  ) -> (access: IndexAccess, decided: Set<Int>) {
+  ) -> (access: IndexAccess, decided: ConjunctSet) {
     var builder = Builder(entry, conjuncts, conditions)
     builder.seek()
     if entry.isMultiple { builder.filterByFields() } else { builder.filter() }
@@ -20,7 +20,7 @@ extension IndexAccess {
 
   private struct Builder {
     var access: IndexAccess
-    var decided: Set<Int> = []
+    var decided = ConjunctSet()
     let conjuncts: [Clause]
     let conditions: [AskedField]
     var filtersSize = 0
@@ -28,16 +28,17 @@ extension IndexAccess {
     init(_ entry: IndexCatalog.Entry, _ conjuncts: [Clause], _ conditions: [AskedField]) {
       access = IndexAccess(index: entry)
       self.conjuncts = conjuncts
-      self.conditions = conditions.filter { !entry.isMultiple || !$0.isForSingleValues }
+      self.conditions = conditions
     }
 
     private var entry: IndexCatalog.Entry { access.index }
 
     mutating func seek() {
+      access.fields.reserveCapacity(entry.definition.fields.count)
       for (number, field) in entry.definition.fields.enumerated() {
         guard let found = narrowest(field.fieldPath) else { return }
         access.fields.append(found.access.access)
-        access.absence[number] = found.access.absence
+        if let absence = found.access.absence { access.absence[number] = absence }
         decided.formUnion(found.decided)
         guard case .points = found.access.access else { return }
       }
@@ -48,17 +49,19 @@ extension IndexAccess {
     private func narrowest(_ path: FieldPath) -> Found? {
       var found: Found?
       for condition in conditions where condition.path == path {
+        if condition.isForSingleValues, entry.isMultiple { continue }
         let next = condition.access
         let isExact = next.isExact(isMultiple: entry.isMultiple)
         let alone = Found(
-          access: next, conjuncts: [condition.conjunct], decided: isExact ? [condition.conjunct] : [])
+          access: next, conjuncts: ConjunctSet(condition.conjunct),
+          decided: isExact ? ConjunctSet(condition.conjunct) : ConjunctSet())
         guard let known = found else {
           found = alone
           continue
         }
         if !entry.isMultiple, let both = known.access.intersection(next) {
           found = Found(
-            access: both, conjuncts: known.conjuncts + alone.conjuncts,
+            access: both, conjuncts: known.conjuncts.union(alone.conjuncts),
             decided: known.decided.union(alone.decided))
         } else if next.access.isNarrower(than: known.access.access) {
           found = alone
@@ -70,8 +73,8 @@ extension IndexAccess {
     /// What is asked of one field, the conjuncts that ask it, and those of them that it decides.
     private struct Found {
       let access: PredicateAccess
-      let conjuncts: [Int]
-      let decided: Set<Int>
+      let conjuncts: ConjunctSet
+      let decided: ConjunctSet
     }
 
     /// A row is a document: whatever its fields can decide, it does.
@@ -88,7 +91,7 @@ extension IndexAccess {
       for (number, field) in entry.definition.fields.enumerated().dropFirst(access.fields.count) {
         guard let found = narrowest(field.fieldPath) else { continue }
         let condition = RowCondition.field(number, found.access.access, found.access.absence)
-        let clause = Clause.all(found.conjuncts.map { conjuncts[$0] })
+        let clause = Clause.all(conjuncts.indices.filter(found.conjuncts.contains).map { conjuncts[$0] })
         if add(condition, clause) { decided.formUnion(found.decided) }
       }
     }

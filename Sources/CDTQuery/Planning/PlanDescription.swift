@@ -44,7 +44,7 @@ struct PlanDescription {
     switch clause {
     case .and(let members), .or(let members): members.contains { isAsked(path, in: $0) }
     case .not(let member): isAsked(path, in: member)
-    default: AskedField.of(clause, 0).contains { $0.path == path }
+    default: AskedField.of([clause]).contains { $0.path == path }
     }
   }
 
@@ -55,7 +55,7 @@ struct PlanDescription {
     var ranges: [FieldPath] = []
     for case .field(let path, let predicate) in query.selector.clause.conjuncts
     where path.documentField == nil && predicate != .exists {
-      for condition in AskedField.of(.field(path, predicate), 0) {
+      for condition in AskedField.of([.field(path, predicate)]) {
         if case .points = condition.access.access {
           points.append(condition.path)
         } else {

@@ -18,8 +18,8 @@ package struct Planner {
   private let output: QuerySQL.Output
   private let lastSequence: Int64
   private let estimator: Estimator
-  /// What part of the documents each conjunct holds for, where that bears on the cost.
-  private let parts: [Double]
+  /// Whether only some of the results are wanted, or in an order, so that it bears on the cost how many there are.
+  private let isPartial: Bool
 
   /// - Parameters:
   ///   - output: What is wanted of the matches.
@@ -35,15 +35,10 @@ package struct Planner {
     self.output = output
     self.lastSequence = lastSequence
     conjuncts = query.selector.clause.conjuncts
-    conditions = Self.conditions(conjuncts)
+    conditions = AskedField.of(conjuncts)
     text = try TextProgram.of(query.selector.clause, catalog.text?.definition, store: store)
     estimator = Estimator(catalog)
-    let isPartial = query.limit > 0 || query.skip > 0 || output == .exists || !query.sort.isEmpty
-    parts = isPartial && !catalog.entries.isEmpty ? estimator.parts(conjuncts, conditions) : []
-  }
-
-  private static func conditions(_ conjuncts: [Clause]) -> [AskedField] {
-    conjuncts.enumerated().flatMap { AskedField.of($0.element, $0.offset) }
+    isPartial = query.limit > 0 || query.skip > 0 || output == .exists || !query.sort.isEmpty
   }
 
   /// - Throws: ``QueryError`` with the code `.unknownIndex` when the query wants an index that is not there.
@@ -98,7 +93,8 @@ package struct Planner {
     let access = TextAccess(index: entry, match: query.text, isExact: query.isExact)
     let found = estimator.documents * Estimator.textPart
     return Candidate(
-      source: .text(access), decided: access.isExact ? [number] : [], rows: found, found: found)
+      source: .text(access), decided: access.isExact ? ConjunctSet(number) : ConjunctSet(), rows: found,
+      found: found)
   }
 
   /// The documents whose ids the conjunction names, if it does.
@@ -112,7 +108,7 @@ package struct Planner {
       default: continue
       }
       let count = Double(ids.count)
-      return Candidate(source: .ids(ids), decided: [number], rows: 0, seeks: count, found: count)
+      return Candidate(source: .ids(ids), decided: ConjunctSet(number), rows: 0, seeks: count, found: count)
     }
     return nil
   }
@@ -131,16 +127,20 @@ package struct Planner {
   private func union(_ branches: [Clause], _ number: Int) -> Candidate? {
     guard branches.count <= Self.maximumBranches else { return nil }
     let beside = conjuncts.indices.filter { $0 != number }
-    var union = Candidate(source: .nothing, decided: Set(conjuncts.indices), rows: 0, seeks: 0, found: 0)
+    var union = Candidate(
+      source: .nothing, decided: ConjunctSet(upTo: conjuncts.count), rows: 0, seeks: 0, found: 0)
     var sources: [QueryPlan.Source] = []
     for branch in branches {
       let own = branch.conjuncts
       guard let best = branchCandidate(own, beside.map { conjuncts[$0] }) else { return nil }
       // What too many combinations keep out of an index is found among its other documents, by the matcher.
       let isApart = best.source.indexes.contains(where: \.hasApart)
-      let isDecided = !isApart && best.decided.isSuperset(of: own.indices)
-      let others = beside.enumerated().filter { !isApart && best.decided.contains(own.count + $0.offset) }
-      union.decided.formIntersection(others.map(\.element) + (isDecided ? [number] : []))
+      let isDecided = !isApart && own.indices.allSatisfy(best.decided.contains)
+      var decided = isDecided ? ConjunctSet(number) : ConjunctSet()
+      for (offset, other) in beside.enumerated() where !isApart && best.decided.contains(own.count + offset) {
+        decided.insert(other)
+      }
+      union.decided.formIntersection(decided)
       sources.append(best.source)
       union.rows += best.rows
       union.seeks += best.seeks
@@ -155,7 +155,7 @@ package struct Planner {
     if let search = search(in: own) { return search }
     if let ids = documentIDs(in: own) { return ids }
     let conjuncts = own + beside
-    let conditions = Self.conditions(conjuncts)
+    let conditions = AskedField.of(conjuncts)
     return catalog.ordered.map { candidate($0, for: conjuncts, conditions) }
       .filter { $0.source.driver?.narrows == true }
       .min { branchCost($0, conjuncts) < branchCost($1, conjuncts) }
@@ -173,19 +173,41 @@ package struct Planner {
 
   private func cheapest(_ search: Candidate?) -> Candidate {
     let sources = sources(search)
-    var (best, least) = (scan, cost(scan))
-    func consider(_ candidate: Candidate) {
-      let cost = cost(candidate)
-      if cost < least { (best, least) = (candidate, cost) }
+    var best: Candidate?
+    var least = Double.infinity
+    for source in sources { choose(source, &best, &least) }
+    // Telling what a scan would cost takes an estimate of every conjunct.
+    if least >= leastCostOfScan {
+      let cost = costOfScan
+      if cost <= least { (best, least) = (scan, cost) }
     }
-    for source in sources { consider(source) }
-    if least > Self.worthIntersecting { intersections(sources).forEach(consider) }
-    return best
+    if least > Self.worthIntersecting {
+      for source in intersections(sources) { choose(source, &best, &least) }
+    }
+    return best ?? scan
+  }
+
+  private func choose(_ candidate: Candidate, _ best: inout Candidate?, _ least: inout Double) {
+    let cost = cost(candidate)
+    if cost < least { (best, least) = (candidate, cost) }
+  }
+
+  /// What a scan is expected to cost.
+  var costOfScan: Double { cost(scan) }
+
+  /// What a scan costs at least, whatever the selector: every document is a result.
+  var leastCostOfScan: Double {
+    let isStreamed = limit > 0 && order(for: .scan).isStreamed
+    let share = isStreamed ? min(1, limit / estimator.documents) : 1
+    return Cost.seek + estimator.documents * share * Cost.scanned
   }
 
   /// What single indexes and unions of them can do.
   private func sources(_ search: Candidate?) -> [Candidate] {
-    var sources = catalog.ordered.filter(mayHelp).map { candidate($0, for: conjuncts, conditions) }
+    var sources: [Candidate] = []
+    for entry in catalog.ordered where mayHelp(entry) {
+      sources.append(candidate(entry, for: conjuncts, conditions))
+    }
     if let search { sources.append(search) }
     for case (let number, .or(let branches)) in conjuncts.enumerated() {
       if let union = union(branches, number) { sources.append(union) }
@@ -195,12 +217,14 @@ package struct Planner {
 
   /// Whether the selector or the sort asks for a field of the index. To tell all documents, any index will do.
   private func mayHelp(_ entry: IndexCatalog.Entry) -> Bool {
-    conjuncts.isEmpty
-      || entry.definition.fields.contains { field in
-        conditions.contains { $0.path == field.fieldPath }
-          || query.sort.fields.contains { $0.path == field.fieldPath }
-          || conjuncts.contains { $0.asks(of: field.fieldPath) }
-      }
+    if conjuncts.isEmpty { return true }
+    for field in entry.definition.fields {
+      let path = field.fieldPath
+      for condition in conditions where condition.path == path { return true }
+      for field in query.sort.fields where field.path == path { return true }
+      for clause in conjuncts where clause.asks(of: path) { return true }
+    }
+    return false
   }
 
   /// Every source, whatever it costs.
@@ -246,8 +270,10 @@ package struct Planner {
     let reads = hasRest || order == .sorted || output == .documents || !candidate.source.isCovered
     var share = 1.0
     var results = candidate.found
-    if hasRest {
-      for number in parts.indices where !candidate.decided.contains(number) { results *= parts[number] }
+    if hasRest, isPartial {
+      for number in conjuncts.indices where !candidate.decided.contains(number) {
+        results *= estimator.part(conjuncts[number], number, conditions)
+      }
     }
     if limit > 0, order.isStreamed { share = min(1, limit / max(results, 0.001)) }
     var cost = candidate.seeks * Cost.seek
@@ -289,7 +315,8 @@ package struct Planner {
 
   /// How many documents lie above the watermarks.
   private func tail(_ source: QueryPlan.Source) -> Double {
-    let watermark = source.indexes.map(\.watermark).min() ?? lastSequence
+    var watermark = lastSequence
+    source.forEachIndex { watermark = min(watermark, $0.watermark) }
     return min(Double(max(0, lastSequence - watermark)), estimator.documents)
   }
 
@@ -339,9 +366,12 @@ package struct Planner {
   // MARK: Plan
 
   private func plan(_ candidate: Candidate, because reason: String) -> QueryPlan {
-    let rest = conjuncts.enumerated().filter { !candidate.decided.contains($0.offset) }
+    var rest: [Clause] = []
+    for number in conjuncts.indices where !candidate.decided.contains(number) {
+      rest.append(conjuncts[number])
+    }
     return QueryPlan(
-      source: candidate.source, residual: .all(rest.map(\.element)), clause: query.selector.clause,
+      source: candidate.source, residual: .all(rest), clause: query.selector.clause,
       text: text,
       order: order(for: candidate.source), sort: query.sort, skip: query.skip, limit: query.limit,
       reason: reason)

@@ -50,6 +50,15 @@ package struct QueryPlan: Sendable {
   /// Why this plan was chosen, in a few words.
   package let reason: String
 
+  /// Whether the source reads any index.
+  var usesIndex: Bool {
+    switch source {
+    case .index, .text, .intersection: true
+    case .union: !indexes.isEmpty
+    case .nothing, .scan, .ids: false
+    }
+  }
+
   /// The indexes that the source reads.
   package var indexes: [IndexCatalog.Entry] { source.indexes }
 
@@ -60,14 +69,23 @@ package struct QueryPlan: Sendable {
 }
 
 extension QueryPlan.Source {
-  package var indexes: [IndexCatalog.Entry] {
+  /// Calls a closure with each index that the source reads.
+  func forEachIndex(_ body: (IndexCatalog.Entry) -> Void) {
     switch self {
-    case .index(let access): [access.index]
-    case .text(let access): [access.index]
-    case .union(let branches): branches.flatMap(\.indexes)
-    case .intersection(let first, let others): first.indexes + others.flatMap(\.indexes)
-    case .nothing, .scan, .ids: []
+    case .index(let access): body(access.index)
+    case .text(let access): body(access.index)
+    case .union(let branches): for branch in branches { branch.forEachIndex(body) }
+    case .intersection(let first, let others):
+      first.forEachIndex(body)
+      for other in others { other.forEachIndex(body) }
+    case .nothing, .scan, .ids: break
     }
+  }
+
+  package var indexes: [IndexCatalog.Entry] {
+    var indexes: [IndexCatalog.Entry] = []
+    forEachIndex { indexes.append($0) }
+    return indexes
   }
 
   /// Whether a document may be met more than once.

@@ -1,72 +1,83 @@
 /// What follows FROM: the rows of a plan's source, and the documents that those do not stand for.
 extension QuerySQL {
-  /// One SELECT's source. Unless the rows are enough, documents are joined as `d`.
-  struct Branch {
-    let text: String
-    /// The table that has the columns `sequence` and `id`.
-    let alias: String
-    let isCovered: Bool
-    /// Whether documents are joined by ``cachedJoin(_:)``, so that their columns may be NULL.
-    var isCached = false
-  }
-
-  /// The source in parts that give a row as soon as they find one.
-  mutating func branches(isCovered: Bool) -> [Branch] {
-    guard case .union(let members) = plan.source else { return [branch(plan.source, isCovered: isCovered)] }
-    return members.map { branch($0, isCovered: isCovered) }
-  }
-
-  private mutating func branch(_ source: QueryPlan.Source, isCovered: Bool) -> Branch {
+  /// One SELECT's source, which gives a row as soon as it finds one. Unless the rows are enough, documents are joined as
+  /// `d`.
+  mutating func writeBranch(_ source: QueryPlan.Source) {
     switch source {
-    case .nothing: return Branch(text: "documents d WHERE 0", alias: "d", isCovered: false)
+    case .nothing: sql.write("documents d WHERE 0")
     case .scan:
-      return Branch(text: everyDocument + matching(plan.residual), alias: "d", isCovered: false)
+      writeEveryDocument()
+      writeMatching(plan.residual)
     case .ids(let ids):
-      return Branch(text: documents(ids) + matching(plan.residual), alias: "d", isCovered: isCovered)
+      writeDocuments(ids)
+      writeMatching(plan.residual)
     case .index, .intersection, .text, .union:
-      let rows = rows(of: source)
-      if isCovered { return Branch(text: rows.text + fresh(), alias: rows.alias, isCovered: true) }
-      let isCached = mayUseCache(for: source)
-      let join = isCached ? cachedJoin(rows.alias) : Self.join(rows.alias)
-      return Branch(
-        text: "\(rows.tables) \(join)\n WHERE \(rows.conditions)"
-          + matching(plan.residual, sequence: isCached ? "\(rows.alias).sequence" : "d.sequence"),
-        alias: rows.alias, isCovered: false, isCached: isCached)
+      writeTables(of: source)
+      if isCovered {
+        sql.write(" WHERE ")
+        writeConditions(on: source)
+        writeFresh()
+      } else {
+        let isCached = isCached(source)
+        if isCached { writeCachedJoin(source.alias) } else { writeJoin(source.alias) }
+        sql.write("\n WHERE ")
+        writeConditions(on: source)
+        writeMatching(plan.residual, sequenceOf: isCached ? source.alias : "d")
+      }
     }
   }
 
   /// Where nothing is deleted, nothing is asked of a row. Then SQLite could take ids from their index, in another order
   /// than that of whole documents.
-  private var everyDocument: String {
-    if hasTombstones { return "documents d WHERE NOT d.deleted" }
-    return order == .unordered ? "documents d NOT INDEXED WHERE 1" : "documents d WHERE 1"
+  private mutating func writeEveryDocument() {
+    if hasTombstones {
+      sql.write("documents d WHERE NOT d.deleted")
+    } else {
+      sql.write(order == .unordered ? "documents d NOT INDEXED WHERE 1" : "documents d WHERE 1")
+    }
   }
 
   /// The source as one part without repetitions, for a sort. Documents kept apart are among those of a union, as another
   /// branch may give them.
-  mutating func sortedSource(isCovered: Bool) -> Branch {
+  mutating func writeSortedSource() {
     let source = plan.source
-    guard source.mayRepeat else { return branch(source, isCovered: isCovered) }
-    let all: String
-    if isUnion, let apart = apart() {
-      all = "(SELECT sequence FROM \(set(source)) UNION SELECT sequence FROM \(apart))"
+    guard source.mayRepeat else { return writeBranch(source) }
+    if isUnion, hasApart {
+      sql.write("(SELECT sequence FROM ")
+      writeSet(source)
+      sql.write(" UNION SELECT sequence FROM ")
+      writeApart()
+      sql.write(") e")
     } else {
-      all = "(SELECT DISTINCT sequence FROM \(set(source)))"
+      sql.write("(SELECT DISTINCT sequence FROM ")
+      writeSet(source)
+      sql.write(") e")
     }
-    return Branch(
-      text: "\(all) e \(Self.join("e")) WHERE 1" + matching(plan.residual), alias: "e", isCovered: false)
+    writeJoin("e")
+    sql.write(" WHERE 1")
+    writeMatching(plan.residual)
   }
 
   /// Sequences, perhaps repeated, as a table.
-  private mutating func set(_ source: QueryPlan.Source) -> String {
+  private mutating func writeSet(_ source: QueryPlan.Source) {
+    sql.write("(SELECT ")
     switch source {
     case .union(let members):
-      return "(" + members.map { "SELECT sequence FROM \(set($0))" }.joined(separator: " UNION ALL ") + ")"
-    case .ids(let ids): return "(SELECT d.sequence FROM \(documents(ids)))"
+      for (number, member) in members.enumerated() {
+        sql.write(number > 0 ? " UNION ALL SELECT sequence FROM " : "sequence FROM ")
+        writeSet(member)
+      }
+    case .ids(let ids):
+      sql.write("d.sequence FROM ")
+      writeDocuments(ids)
     default:
-      let rows = rows(of: source)
-      return "(SELECT \(rows.alias).sequence FROM \(rows.text))"
+      sql.write(source.alias)
+      sql.write(".sequence FROM ")
+      writeTables(of: source)
+      sql.write(" WHERE ")
+      writeConditions(on: source)
     }
+    sql.write(")")
   }
 
   private var isUnion: Bool {
@@ -74,8 +85,10 @@ extension QuerySQL {
   }
 
   /// CROSS keeps SQLite from starting at the documents.
-  static func join(_ alias: String) -> String {
-    "CROSS JOIN documents d ON d.sequence = \(alias).sequence"
+  mutating func writeJoin(_ alias: StaticString) {
+    sql.write(" CROSS JOIN documents d ON d.sequence = ")
+    sql.write(alias)
+    sql.write(".sequence")
   }
 
   /// Joins documents that the reader does not have.
@@ -84,131 +97,212 @@ extension QuerySQL {
   /// NULL, so that nothing is looked up; then its columns are NULL, and the functions and ``RunningQuery`` take the
   /// document from there. A row whose document has moved on is found in neither place, and has to be left out by whoever
   /// asks for its body.
-  mutating func cachedJoin(_ alias: String) -> String {
+  mutating func writeCachedJoin(_ alias: StaticString) {
     leavesToCache = true
-    return "LEFT JOIN documents d ON d.sequence = cdt_wanted(\(parameter(.cache)), \(alias).sequence)"
+    sql.write(" LEFT JOIN documents d ON d.sequence = cdt_wanted(")
+    write(.cache)
+    sql.write(", ")
+    sql.write(alias)
+    sql.write(".sequence)")
   }
 
-  /// Whether a source's documents can be joined by ``cachedJoin(_:)``: whether each row is asked for its body.
-  private func mayUseCache(for source: QueryPlan.Source) -> Bool {
-    guard usesCache, source.isCovered else { return false }
+  /// Whether a branch joins documents by ``writeCachedJoin(_:)``: whether each row is asked for its body.
+  func isCached(_ source: QueryPlan.Source) -> Bool {
+    guard usesCache, !isCovered, source.isCovered else { return false }
+    switch source {
+    case .nothing, .scan, .ids: return false
+    case .index, .intersection, .text, .union: break
+    }
     if case .always = plan.residual { return order.isStreamed ? givesDocuments : firstsWanted != nil }
     return true
   }
 
+  /// The table that has the sequence and the id of every row of ``writeSortedSource()``.
+  var sortedAlias: StaticString {
+    !plan.source.mayRepeat && isCached(plan.source) ? plan.source.alias : "d"
+  }
+
   /// What leaves out the rows of documents that have changed since, where documents are not joined.
-  private mutating func fresh() -> String {
-    guard let floor else { return "" }
-    return " AND e.id NOT IN (SELECT id FROM documents WHERE sequence > \(parameter(.int(floor))))"
+  private mutating func writeFresh() {
+    guard let floor else { return }
+    sql.write(" AND e.id NOT IN (SELECT id FROM documents WHERE sequence > ")
+    write(.int(floor))
+    sql.write(")")
+  }
+
+  private mutating func writeDocuments(_ ids: [String]) {
+    if ids.count == 1 {
+      sql.write("documents d WHERE d.id = ")
+      write(.text(ids[0]))
+      sql.write(" AND NOT d.deleted")
+    } else {
+      writeMembers(ids.map { IndexKey.string(Array($0.utf8)) })
+      sql.write(" m CROSS JOIN documents d ON d.id = m.v WHERE NOT d.deleted")
+    }
+    if let floor {
+      sql.write(" AND d.sequence <= ")
+      write(.int(floor))
+    }
   }
 
   // MARK: Rows
 
-  /// Rows of an index as tables and conditions; the index's own table is `e`, the text index's `f`.
-  private struct Rows {
-    var tables: String
-    var conditions: String
-    let alias: String
-    var text: String { "\(tables) WHERE \(conditions)" }
-  }
-
-  private mutating func rows(of source: QueryPlan.Source) -> Rows {
+  /// The tables of an index's rows; its own table is `e`, the text index's `f`.
+  private mutating func writeTables(of source: QueryPlan.Source) {
     switch source {
-    case .index(let access): return entries(access)
-    case .text(let access): return words(access)
-    case .intersection(let first, let others):
-      var rows = rows(of: first)
-      for other in others {
-        rows.conditions += "\n   AND \(rows.alias).sequence IN (SELECT sequence FROM \(set(other)))"
+    case .index(let access):
+      for (number, field) in access.fields.enumerated() {
+        guard case .points(let keys) = field, keys.count > 1 else { continue }
+        writeMembers(keys)
+        sql.write(" m", Int64(number), " CROSS JOIN ")
       }
-      return rows
+      sql.write("query.entries_", access.index.number, " e")
+    case .text(let access): sql.write("query.text_", access.index.number, " f")
+    case .intersection(let first, _): writeTables(of: first)
     case .nothing, .scan, .ids, .union:
-      return Rows(tables: set(source) + " e", conditions: "1", alias: "e")
+      writeSet(source)
+      sql.write(" e")
     }
   }
 
-  private mutating func documents(_ ids: [String]) -> String {
-    var text: String
-    if ids.count == 1 {
-      text = "documents d WHERE d.id = \(parameter(.text(ids[0]))) AND NOT d.deleted"
-    } else {
-      let members = members(ids.map { IndexKey.string(Array($0.utf8)) })
-      text = "\(members) m CROSS JOIN documents d ON d.id = m.v WHERE NOT d.deleted"
+  private mutating func writeConditions(on source: QueryPlan.Source) {
+    switch source {
+    case .index(let access): writeConditions(on: access)
+    case .text(let access):
+      sql.write("f.text_", access.index.number, " MATCH ")
+      write(.text(access.match))
+      if needsLimit(access.index) {
+        sql.write(" AND ")
+        writeLimit("f")
+      }
+    case .intersection(let first, let others):
+      writeConditions(on: first)
+      for other in others {
+        sql.write("\n   AND ")
+        sql.write(first.alias)
+        sql.write(".sequence IN (SELECT sequence FROM ")
+        writeSet(other)
+        sql.write(")")
+      }
+    case .nothing, .scan, .ids, .union: sql.write("1")
     }
-    if let floor { text += " AND d.sequence <= \(parameter(.int(floor)))" }
-    return text
   }
 
-  private mutating func entries(_ access: IndexAccess) -> Rows {
-    var tables: [String] = []
-    var conditions: [String] = []
+  private mutating func writeConditions(on access: IndexAccess) {
+    var isFirst = true
+    func separate(_ sql: inout SQLText) {
+      if !isFirst { sql.write(" AND ") }
+      isFirst = false
+    }
     for (number, field) in access.fields.enumerated() {
       if case .points(let keys) = field, keys.count > 1 {
-        tables.append("\(members(keys)) m\(number)")
-        conditions.append("e.t\(number) = m\(number).t AND e.v\(number) = m\(number).v")
-      } else if let condition = condition(field, number) {
-        conditions.append(condition)
+        separate(&sql)
+        let number = Int64(number)
+        sql.write("e.t", number, " = m")
+        sql.write("", number, ".t AND e.v")
+        sql.write("", number, " = m")
+        sql.write("", number, ".v")
+      } else if field.leavesOut {
+        separate(&sql)
+        write(field, number)
       }
-      if let absence = access.absence[number] { conditions.append(condition(absence, number)) }
+      if let absence = access.absence[number] {
+        separate(&sql)
+        write(absence, number)
+      }
     }
-    for filter in access.filters { conditions.append(condition(filter.condition)) }
-    if let limit = upToFloor(access.index, "e") { conditions.append(limit) }
-    let table = "\(IndexFile.schema).\(IndexFile.table(access.index.number)) e"
-    return Rows(
-      tables: (tables + [table]).joined(separator: " CROSS JOIN "),
-      conditions: conditions.isEmpty ? "1" : conditions.joined(separator: " AND "), alias: "e")
+    for filter in access.filters {
+      separate(&sql)
+      write(filter.condition)
+    }
+    if needsLimit(access.index) {
+      separate(&sql)
+      writeLimit("e")
+    }
+    if isFirst { sql.write("1") }
   }
 
-  /// The rows of the text index.
-  private mutating func words(_ access: TextAccess) -> Rows {
-    let table = TextIndexTable.name(access.index.number)
-    var condition = "f.\(table) MATCH \(parameter(.text(access.match)))"
-    if let limit = upToFloor(access.index, "f") { condition += " AND \(limit)" }
-    return Rows(tables: "\(IndexFile.schema).\(table) f", conditions: condition, alias: "f")
+  /// Whether an index has rows of documents that are put to the matcher.
+  private func needsLimit(_ entry: IndexCatalog.Entry) -> Bool {
+    guard let floor else { return false }
+    return entry.watermark > floor || entry.mayBeAhead
   }
 
-  /// What leaves out the rows of documents that are put to the matcher, where an index has any.
-  private mutating func upToFloor(_ entry: IndexCatalog.Entry, _ alias: String) -> String? {
-    guard let floor, entry.watermark > floor || entry.mayBeAhead else { return nil }
-    return "\(alias).sequence <= \(parameter(.int(floor)))"
+  /// What leaves those rows out.
+  private mutating func writeLimit(_ alias: StaticString) {
+    sql.write(alias)
+    sql.write(".sequence <= ")
+    write(.int(floor ?? 0))
   }
 
   // MARK: What rows do not stand for
 
   /// Whether there may be documents that the source's rows do not stand for.
-  var hasMissedParts: Bool { floor != nil || plan.indexes.contains(where: \.hasApart) }
+  var hasMissedParts: Bool { floor != nil || hasApart }
 
-  /// The documents that the index rows do not stand for: those above the watermark, and those kept apart.
-  ///
-  /// - Parameter isSorted: Whether ``sortedSource(isCovered:)`` is the source.
-  mutating func missedParts(isSorted: Bool = false) -> [String] {
-    var parts: [String] = []
-    if let floor {
-      parts.append(
-        "documents d WHERE d.sequence > \(parameter(.int(floor))) AND NOT d.deleted" + matching(plan.clause))
-    }
-    if !(isSorted && isUnion), let apart = apart() {
-      parts.append("\(apart) e \(Self.join("e")) WHERE 1" + matching(plan.clause))
-    }
-    return parts
+  /// Documents that index rows do not stand for.
+  enum MissedPart {
+    /// Those above the watermark.
+    case tail
+    /// Those that have too many combinations of values for the indexes used.
+    case apart
   }
 
-  /// The documents that have too many combinations of values for the indexes used.
-  private mutating func apart() -> String? {
+  /// - Parameter isSorted: Whether ``writeSortedSource()`` has written the source.
+  func missedParts(isSorted: Bool = false) -> [MissedPart] {
+    guard hasMissedParts else { return [] }
+    let tail: [MissedPart] = floor == nil ? [] : [.tail]
+    return hasApart && !(isSorted && isUnion) ? tail + [.apart] : tail
+  }
+
+  mutating func writeMissed(_ part: MissedPart) {
+    switch part {
+    case .tail:
+      sql.write("documents d WHERE d.sequence > ")
+      write(.int(floor ?? 0))
+      sql.write(" AND NOT d.deleted")
+    case .apart:
+      writeApart()
+      sql.write(" e")
+      writeJoin("e")
+      sql.write(" WHERE 1")
+    }
+    writeMatching(plan.clause)
+  }
+
+  private mutating func writeApart() {
+    sql.write("(SELECT DISTINCT sequence FROM query.apart WHERE index_number IN (")
     let numbers = Set(plan.indexes.filter(\.hasApart).map(\.number)).sorted()
-    guard !numbers.isEmpty else { return nil }
-    let limit = floor.map { " AND sequence <= \(parameter(.int($0)))" } ?? ""
-    return """
-      (SELECT DISTINCT sequence FROM \(IndexFile.schema).apart \
-      WHERE index_number IN (\(numbers.map(String.init).joined(separator: ", ")))\(limit))
-      """
+    for (position, number) in numbers.enumerated() { sql.write(position > 0 ? ", " : "", number) }
+    sql.write(")")
+    if let floor {
+      sql.write(" AND sequence <= ")
+      write(.int(floor))
+    }
+    sql.write(")")
   }
 
-  private mutating func matching(_ clause: Clause, sequence: String = "d.sequence") -> String {
-    if case .always = clause { return "" }
+  private mutating func writeMatching(_ clause: Clause, sequenceOf alias: StaticString = "d") {
+    if case .always = clause { return }
     let match = MatchObject(clause, text: plan.text)
-    let others = match.readsDocumentFields ? "d.id, d.revision" : sequence
-    return " AND cdt_match(\(parameter(.object(match))), d.body, \(others))"
+    sql.write(" AND cdt_match(")
+    write(.object(match))
+    if match.readsDocumentFields { return sql.write(", d.body, d.id, d.revision)") }
+    sql.write(", d.body, ")
+    sql.write(alias)
+    sql.write(".sequence)")
+  }
+}
+
+extension QueryPlan.Source {
+  /// The name of the table that has the columns `sequence` and `id`, where only rows are read.
+  var alias: StaticString {
+    switch self {
+    case .index, .union: "e"
+    case .text: "f"
+    case .intersection(let first, _): first.alias
+    case .nothing, .scan, .ids: "d"
+    }
   }
 }
 

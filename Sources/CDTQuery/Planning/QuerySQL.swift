@@ -13,7 +13,7 @@ import JSON
 ///
 /// A row of an index names the sequence its document had; a document that has changed since is found under another, so
 /// the join leaves the row out, and the part for documents above the index's watermark brings the document in.
-package struct QuerySQL {
+package struct QuerySQL: ~Copyable {
   /// What is wanted of the matches.
   package enum Output: Sendable, Hashable {
     case documents, texts, ids, count, exists
@@ -29,7 +29,8 @@ package struct QuerySQL {
     case cache
   }
 
-  package private(set) var text = ""
+  /// The statement as far as it has been written.
+  var sql = SQLText()
   package private(set) var parameters: [Parameter] = []
   /// Whether rows may name a document again: whoever steps through them leaves repetitions out, and then cuts the page.
   package let repeats: Bool
@@ -43,6 +44,10 @@ package struct QuerySQL {
   let order: QueryPlan.Order
   /// The lowest watermark of the indexes used, if documents lie above it; those go to the matcher.
   let floor: Int64?
+  /// Whether the source's rows alone decide and have what is asked of it, so that no document is looked at.
+  let isCovered: Bool
+  /// Whether some of the indexes used keep documents apart.
+  let hasApart: Bool
   let hasTombstones: Bool
   /// Whether documents that the reader has are not looked up.
   let usesCache: Bool
@@ -54,20 +59,27 @@ package struct QuerySQL {
     _ plan: QueryPlan, output: Output, lastSequence: Int64, hasTombstones: Bool = true,
     usesCache: Bool = false
   ) {
-    self.usesCache = usesCache
     self.plan = plan
     self.output = output
     self.hasTombstones = hasTombstones
+    self.usesCache = usesCache
     order = output == .count || output == .exists ? .unordered : plan.order
-    let watermark = plan.indexes.map(\.watermark).min() ?? lastSequence
-    floor = watermark < lastSequence ? watermark : nil
-    repeats = order.isStreamed && plan.source.mayRepeat
-    text = order.isStreamed || order == .score ? streamedRows() : sortedRows()
-    if !repeats {
-      if output == .count { text = "SELECT count(*) FROM (\(text))" }
-      if output == .exists { text = "SELECT 1 FROM (\(text)) LIMIT 1" }
+    var watermark = lastSequence
+    var hasApart = false
+    plan.source.forEachIndex { index in
+      watermark = min(watermark, index.watermark)
+      hasApart = hasApart || index.hasApart
     }
+    floor = watermark < lastSequence ? watermark : nil
+    self.hasApart = hasApart
+    repeats = order.isStreamed && plan.source.mayRepeat
+    isCovered = Self.isCovered(plan, order, output)
+    parameters.reserveCapacity(12)
+    write()
   }
+
+  /// The statement's text.
+  package var text: String { sql.string }
 
   /// The column that has the revision of a query for documents or texts; NULL for a document that is in the cache.
   static let revisionColumn = 2
@@ -87,92 +99,159 @@ package struct QuerySQL {
   /// Whether rows are given for their documents.
   var givesDocuments: Bool { output == .documents || output == .texts }
 
-  /// Whether the source's rows alone decide and have what is asked of it, so that no document is looked at.
-  private var isCovered: Bool {
+  private static func isCovered(_ plan: QueryPlan, _ order: QueryPlan.Order, _ output: Output) -> Bool {
     guard case .always = plan.residual, plan.source.isCovered else { return false }
     if case .columns = order { return true }
     return output != .documents && output != .texts && order != .sorted
   }
 
+  private mutating func write() {
+    let wrapped = repeats ? .ids : output
+    if wrapped == .count { sql.write("SELECT count(*) FROM (") }
+    if wrapped == .exists { sql.write("SELECT 1 FROM (") }
+    if order.isStreamed || order == .score { writeStreamedRows() } else { writeSortedRows() }
+    if wrapped == .count { sql.write(")") }
+    if wrapped == .exists { sql.write(") LIMIT 1") }
+  }
+
   // MARK: The two shapes
 
   /// In the order in which the source gives them, which may be the order asked for.
-  private mutating func streamedRows() -> String {
-    var parts: [String] = []
-    let keys = streamedKeys
-    for part in branches(isCovered: isCovered) {
-      namesGone = namesGone || (part.isCached && givesDocuments)
-      let columns =
-        part.isCovered
-        ? "\(part.alias).sequence, \(part.alias).id" : columns(part.isCached ? part.alias : "d")
-      parts.append("SELECT \(columns)\(keys ?? "")\n  FROM \(part.text)")
+  private mutating func writeStreamedRows() {
+    if case .union(let members) = plan.source {
+      for (number, member) in members.enumerated() {
+        if number > 0 { sql.write("\nUNION ALL ") }
+        writeStreamedRows(of: member)
+      }
+    } else {
+      writeStreamedRows(of: plan.source)
     }
     for part in missedParts() {
-      let keys = keys == nil ? "" : documentKeys()
-      parts.append("SELECT \(isCovered ? "d.sequence, d.id" : columns("d"))\(keys)\n  FROM \(part)")
+      sql.write("\nUNION ALL SELECT ")
+      if isCovered { sql.write("d.sequence, d.id") } else { writeColumns("d") }
+      if hasStreamedKeys { writeDocumentKeys() }
+      sql.write("\n  FROM ")
+      writeMissed(part)
     }
-    return parts.joined(separator: "\nUNION ALL ") + ordering(isMerged: keys != nil)
-      + (repeats || namesGone ? "" : page())
+    writeOrdering(isMerged: hasStreamedKeys)
+    if !repeats, !namesGone { writePage() }
   }
 
-  /// The columns by which SQLite merges parts that each have the order, or `nil` where there is one part only.
-  private var streamedKeys: String? {
-    switch order {
-    case .score: if case .text = plan.source { ", f.rank" } else { ", 1e999" }
-    case .index(let first, let count, _) where hasMissedParts:
-      (first..<first + count).map { ", e.t\($0), e.v\($0)" }.joined()
-    default: nil
+  private mutating func writeStreamedRows(of source: QueryPlan.Source) {
+    let isCached = isCached(source)
+    if isCached, givesDocuments { namesGone = true }
+    sql.write("SELECT ")
+    if isCovered {
+      sql.write(source.alias)
+      sql.write(".sequence, ")
+      sql.write(source.alias)
+      sql.write(".id")
+    } else {
+      writeColumns(isCached ? source.alias : "d")
     }
+    writeStreamedKeys()
+    sql.write("\n  FROM ")
+    writeBranch(source)
+  }
+
+  /// Whether rows have the columns by which SQLite merges parts that each have the order; not where there is one part.
+  private var hasStreamedKeys: Bool {
+    switch order {
+    case .score: true
+    case .index: hasMissedParts
+    default: false
+    }
+  }
+
+  private mutating func writeStreamedKeys() {
+    switch order {
+    case .score:
+      if case .text = plan.source { sql.write(", f.rank") } else { sql.write(", 1e999") }
+    case .index(let first, let count, _) where hasMissedParts:
+      for field in first..<first + count { writeKeyColumns(field) }
+    default: break
+    }
+  }
+
+  private mutating func writeKeyColumns(_ field: Int) {
+    sql.write(", e.t", Int64(field))
+    sql.write(", e.v", Int64(field))
   }
 
   /// The keys that an index would have for a document, as two columns a sorted field. What is not in the text index yet
   /// has no score, and comes last.
-  private mutating func documentKeys() -> String {
-    if case .score = order { return ", 1e999" }
-    var keys = ""
+  private mutating func writeDocumentKeys() {
+    if case .score = order { return sql.write(", 1e999") }
     for field in plan.sort.fields.indices {
-      let sort = sortObject()
-      keys += ", cdt_sort_tag(\(sort), \(field), d.body), cdt_sort_value(\(sort), \(field), d.body)"
+      let sort = add(.object(SortObject(plan.sort)))
+      sql.write(", cdt_sort_tag(?", sort, ", ")
+      sql.write("", Int64(field), ", d.body), cdt_sort_value(?")
+      sql.write("", sort, ", ")
+      sql.write("", Int64(field), ", d.body)")
     }
-    return keys
   }
 
   /// Sorted by columns of the index, or by keys that a function makes of the bodies. Only sequences are sorted; documents
   /// are fetched for the page.
-  private mutating func sortedRows() -> String {
-    var parts: [String] = []
-    let source = sortedSource(isCovered: isCovered)
-    let alias = isCovered || source.isCached ? "e" : "d"
+  private mutating func writeSortedRows() {
+    sql.write("SELECT ")
+    if givesDocuments { writeColumns(usesCache ? "s" : "d") } else { sql.write("sequence, id") }
+    sql.write(givesDocuments ? "\n  FROM (" : " FROM (")
     if case .columns(let columns) = order {
-      let keys = columns.map { ", e.t\($0), e.v\($0)" }.joined()
-      parts.append("SELECT \(alias).sequence AS sequence, \(alias).id AS id\(keys) FROM \(source.text)")
-      for part in missedParts(isSorted: true) {
-        let keys = documentKeys()
-        parts.append("SELECT d.sequence, d.id\(keys) FROM \(part)")
-      }
+      let alias = isCovered ? "e" : sortedAlias
+      sql.write("SELECT ")
+      sql.write(alias)
+      sql.write(".sequence AS sequence, ")
+      sql.write(alias)
+      sql.write(".id AS id")
+      for column in columns { writeKeyColumns(column) }
+      sql.write(" FROM ")
+      writeSortedSource()
     } else {
-      parts.append(keyedRows(of: source))
-      for part in missedParts(isSorted: true) {
-        parts.append("SELECT d.sequence, d.id, cdt_order(\(sortObject())\(sortedColumns)) FROM \(part)")
-      }
+      writeKeyedRows()
     }
-    let ordering = order == .sorted ? "\nORDER BY k, id" : keyOrdering(from: 3)
-    let sorted = parts.joined(separator: "\nUNION ALL ") + ordering + page()
-    guard givesDocuments else { return "SELECT sequence, id FROM (\(sorted))" }
-    let join = usesCache ? cachedJoin("s") : Self.join("s")
-    return "SELECT \(columns(usesCache ? "s" : "d"))\n  FROM (\(sorted)) s \(join)"
+    for part in missedParts(isSorted: true) {
+      sql.write("\nUNION ALL SELECT d.sequence, d.id")
+      if case .columns = order {
+        writeDocumentKeys()
+      } else {
+        sql.write(", cdt_order(")
+        write(.object(SortObject(plan.sort)))
+        writeSortedColumns()
+        sql.write(")")
+      }
+      sql.write(" FROM ")
+      writeMissed(part)
+    }
+    if order == .sorted { sql.write("\nORDER BY k, id") } else { writeKeyOrdering(from: 3) }
+    writePage()
+    sql.write(")")
+    guard givesDocuments else { return }
+    sql.write(" s")
+    if usesCache { writeCachedJoin("s") } else { writeJoin("s") }
   }
 
   /// The source with the keys of its documents. Where nothing else is asked of documents, so that no other condition can
   /// come later, those that can't be among the first are left out before SQLite sorts.
-  private mutating func keyedRows(of source: Branch) -> String {
-    let alias = source.isCached ? "e" : "d"
-    let columns = "SELECT \(alias).sequence AS sequence, \(alias).id AS id"
+  private mutating func writeKeyedRows() {
+    sql.write("SELECT ")
+    sql.write(sortedAlias)
+    sql.write(".sequence AS sequence, ")
+    sql.write(sortedAlias)
+    sql.write(".id AS id, ")
     guard let wanted = firstsWanted else {
-      return "\(columns), cdt_order(\(sortObject())\(sortedColumns)) AS k FROM \(source.text)"
+      sql.write("cdt_order(")
+      write(.object(SortObject(plan.sort)))
+      writeSortedColumns()
+      sql.write(") AS k FROM ")
+      return writeSortedSource()
     }
-    let sort = parameter(.object(SortObject(plan.sort, wanted: wanted)))
-    return "\(columns), cdt_kept(\(sort)) AS k FROM \(source.text) AND cdt_keep(\(sort)\(sortedColumns))"
+    let sort = add(.object(SortObject(plan.sort, wanted: wanted)))
+    sql.write("cdt_kept(?", sort, ") AS k FROM ")
+    writeSortedSource()
+    sql.write(" AND cdt_keep(?", sort)
+    writeSortedColumns()
+    sql.write(")")
   }
 
   /// How many of the source's documents `cdt_keep` is to keep, or `nil` where it can't be asked.
@@ -187,66 +266,92 @@ package struct QuerySQL {
   private static let mostFirsts = 1_000
 
   /// What of a document its place in the order depends on.
-  private var sortedColumns: String {
-    plan.sort.takesDocumentFields ? ", d.body, d.id, d.revision" : ", d.body"
+  private mutating func writeSortedColumns() {
+    sql.write(plan.sort.takesDocumentFields ? ", d.body, d.id, d.revision" : ", d.body")
   }
 
   /// - Parameter alias: The table that has the sequence and the id of every row.
-  private func columns(_ alias: String) -> String {
+  private mutating func writeColumns(_ alias: StaticString) {
     switch output {
     case .documents:
-      "coalesce(d.written, d.sequence), \(alias).id, d.revision, d.body, d.attachments, d.number"
-        + (usesCache ? ", \(alias).sequence" : "")
-    case .texts: "d.body, \(alias).id, d.revision, \(alias).sequence"
-    case .ids, .count, .exists: "\(alias).sequence, \(alias).id"
+      sql.write("coalesce(d.written, d.sequence), ")
+      sql.write(alias)
+      sql.write(".id, d.revision, d.body, d.attachments, d.number")
+      guard usesCache else { return }
+      sql.write(", ")
+      sql.write(alias)
+      sql.write(".sequence")
+    case .texts:
+      sql.write("d.body, ")
+      sql.write(alias)
+      sql.write(".id, d.revision, ")
+      sql.write(alias)
+      sql.write(".sequence")
+    case .ids, .count, .exists:
+      sql.write(alias)
+      sql.write(".sequence, ")
+      sql.write(alias)
+      sql.write(".id")
     }
   }
 
   // MARK: Order and page
 
-  private func ordering(isMerged: Bool) -> String {
-    let firstKey = output == .documents ? (usesCache ? 8 : 7) : output == .texts ? 5 : 3
+  private mutating func writeOrdering(isMerged: Bool) {
+    let firstKey: Int64 = output == .documents ? (usesCache ? 8 : 7) : output == .texts ? 5 : 3
     switch order {
-    case .unordered, .sorted, .columns: return ""
-    case .id(let isDescending): return "\nORDER BY d.id" + (isDescending ? " DESC" : "")
-    case .score: return isMerged ? "\nORDER BY \(firstKey), 2" : ""
-    case .index: return isMerged ? keyOrdering(from: firstKey) : indexOrdering()
+    case .unordered, .sorted, .columns: break
+    case .id(let isDescending): sql.write(isDescending ? "\nORDER BY d.id DESC" : "\nORDER BY d.id")
+    case .score: sql.write("\nORDER BY ", firstKey, ", 2")
+    case .index(let first, _, _):
+      if isMerged { writeKeyOrdering(from: firstKey) } else { writeIndexOrdering(from: Int64(first)) }
     }
   }
 
   /// The order by key columns, two a field, and then the id, which is the second column.
-  private func keyOrdering(from first: Int) -> String {
-    let keys = plan.sort.fields.enumerated().flatMap { field in
-      let direction = field.element.isDescending ? " DESC" : ""
-      return ["\(first + 2 * field.offset)\(direction)", "\(first + 2 * field.offset + 1)\(direction)"]
+  private mutating func writeKeyOrdering(from first: Int64) {
+    var column = first
+    sql.write("\nORDER BY ")
+    for field in plan.sort.fields {
+      let rest: StaticString = field.isDescending ? " DESC, " : ", "
+      sql.write("", column, rest)
+      sql.write("", column + 1, rest)
+      column += 2
     }
-    return "\nORDER BY " + (keys + ["2"]).joined(separator: ", ")
+    sql.write("2")
   }
 
   /// The index's own order; the id is the key's last part.
-  private func indexOrdering() -> String {
-    guard case .index(let first, _, _) = order else { return "" }
-    let keys = plan.sort.fields.enumerated().map { number, field in
-      let direction = field.isDescending ? " DESC" : ""
-      return "e.t\(first + number)\(direction), e.v\(first + number)\(direction)"
+  private mutating func writeIndexOrdering(from first: Int64) {
+    var column = first
+    sql.write("\nORDER BY ")
+    for field in plan.sort.fields {
+      let rest: StaticString = field.isDescending ? " DESC, " : ", "
+      sql.write("e.t", column, rest)
+      sql.write("e.v", column, rest)
+      column += 1
     }
-    return "\nORDER BY " + keys.joined(separator: ", ") + ", e.id"
+    sql.write("e.id")
   }
 
-  private mutating func page() -> String {
-    guard plan.limit > 0 || plan.skip > 0 || !order.isStreamed else { return "" }
-    let limit = parameter(.int(plan.limit > 0 ? Int64(plan.limit) : -1))
-    return "\nLIMIT \(limit) OFFSET \(parameter(.int(Int64(plan.skip))))"
+  private mutating func writePage() {
+    guard plan.limit > 0 || plan.skip > 0 || !order.isStreamed else { return }
+    sql.write("\nLIMIT ")
+    write(.int(plan.limit > 0 ? Int64(plan.limit) : -1))
+    sql.write(" OFFSET ")
+    write(.int(Int64(plan.skip)))
   }
 
   // MARK: Parameters
 
-  mutating func parameter(_ parameter: Parameter) -> String {
+  /// Adds a parameter and gives its number.
+  mutating func add(_ parameter: Parameter) -> Int64 {
     parameters.append(parameter)
-    return "?\(parameters.count)"
+    return Int64(parameters.count)
   }
 
-  private mutating func sortObject() -> String {
-    parameter(.object(SortObject(plan.sort)))
+  /// Adds a parameter and writes it: `?3`.
+  mutating func write(_ parameter: Parameter) {
+    sql.write("?", add(parameter))
   }
 }

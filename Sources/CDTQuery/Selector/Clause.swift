@@ -15,7 +15,9 @@ package indirect enum Clause: Sendable, Hashable {
 
   /// All of `clauses`, with nested conjunctions opened and what decides nothing left out.
   package static func all(_ clauses: [Clause]) -> Clause {
+    if clauses.count == 1 { return clauses[0] }
     var flat: [Clause] = []
+    flat.reserveCapacity(clauses.count)
     for clause in clauses {
       switch clause {
       case .always: continue
@@ -29,7 +31,9 @@ package indirect enum Clause: Sendable, Hashable {
 
   /// Any of `clauses`, with nested alternatives opened and what decides nothing left out.
   package static func any(_ clauses: [Clause]) -> Clause {
+    if clauses.count == 1 { return clauses[0] }
     var flat: [Clause] = []
+    flat.reserveCapacity(clauses.count)
     for clause in clauses {
       switch clause {
       case .never: continue

@@ -17,8 +17,15 @@ package struct FieldPath: Sendable, Hashable {
 
     package init(name: [UInt8]) {
       self.name = name
-      spelling = JSONString.spelling(of: name)
+      spelling = name.withUnsafeBytes(JSONString.isItsSpelling) ? name : JSONString.spelling(of: name)
       position = Self.position(of: name)
+    }
+
+    /// The name tells everything else.
+    package static func == (left: Segment, right: Segment) -> Bool { left.name == right.name }
+
+    package func hash(into hasher: inout Hasher) {
+      hasher.combine(name)
     }
 
     private static func position(of name: [UInt8]) -> Int? {
@@ -50,6 +57,12 @@ package struct FieldPath: Sendable, Hashable {
   /// - Parameter allowsDollar: Whether an unescaped leading `$` is a name, as in `sort` and `fields`.
   package init(_ text: String, allowsDollar: Bool = false) throws(Fault) {
     let bytes = Array(text.utf8)
+    if let first = bytes.first, first != Self.dollar, !bytes.contains(Self.dot),
+      !bytes.contains(Self.backslash)
+    {
+      segments = [Segment(name: bytes)]
+      return
+    }
     var segments: [Segment] = []
     var name: [UInt8] = []
     var start = 0
@@ -108,9 +121,9 @@ package struct FieldPath: Sendable, Hashable {
 
   /// `_id` or `_rev`, when the path is one of them.
   package var documentField: DocumentField? {
-    guard segments.count == 1, let name = segments.first?.name, name.first == UInt8(ascii: "_") else {
-      return nil
-    }
+    // Most paths are told by their first byte.
+    guard segments.count == 1, segments[0].name.first == UInt8(ascii: "_") else { return nil }
+    let name = segments[0].name
     if name.elementsEqual("_id".utf8) { return .id }
     return name.elementsEqual("_rev".utf8) ? .revision : nil
   }

@@ -19,6 +19,7 @@ struct SelectorParser {
     try enter(path)
     defer { depth -= 1 }
     var members: [Clause] = []
+    members.reserveCapacity(object.count)
     for (key, value) in object {
       let place = Self.join(path, key)
       if key.utf8.first == UInt8(ascii: "$") {
@@ -113,6 +114,7 @@ struct SelectorParser {
   ) throws(QueryError) -> Clause {
     guard !object.isEmpty else { throw .emptyFieldValue(at: place) }
     var members: [Clause] = []
+    members.reserveCapacity(object.count)
     for (key, value) in object {
       let inner = Self.join(place, key)
       let whole = path.appending(try Self.fieldPath(key, at: inner))
@@ -130,6 +132,7 @@ struct SelectorParser {
     _ object: JSONObject, on target: OperatorTarget, at place: String
   ) throws(QueryError) -> Clause {
     var members: [Clause] = []
+    members.reserveCapacity(object.count)
     for (name, argument) in object {
       let path = Self.join(place, name)
       try count(path)
