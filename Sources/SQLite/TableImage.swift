@@ -21,9 +21,10 @@ package struct TableImage: ~Copyable {
   /// - Parameters:
   ///   - sql: The statement that makes the table, under the name `rows`, its key being its first columns.
   ///   - size: About how many bytes its rows have.
-  package init(creating sql: String, size: Int = 0) {
+  ///   - limit: How much memory it may take.
+  package init(creating sql: String, size: Int = 0, limit: Int = .max) {
     self.sql = sql
-    pages = TableImagePages(size: size)
+    pages = TableImagePages(size: size, limit: limit)
   }
 
   /// Adds a row, a ``TableRecord``'s bytes, which must come behind those that are there.
@@ -94,10 +95,13 @@ package struct TableImage: ~Copyable {
     return right
   }
 
-  /// Completes the image and hands out its memory, which is of SQLite's allocation; `nil` when it has no row, or memory
-  /// has run out.
-  fileprivate consuming func take() -> UnsafeMutableBufferPointer<UInt8>? {
+  /// Completes the image and hands out its memory, which is of SQLite's allocation; `nil` when it has no row.
+  fileprivate consuming func take() throws(SQLiteError) -> UnsafeMutableBufferPointer<UInt8>? {
     let root = finishTree()
+    guard !pages.hasRunOut else {
+      throw SQLiteError(
+        extendedCode: SQLITE_NOMEM, message: "out of memory for rows to be inserted", sql: sql)
+    }
     guard root != 0 else { return nil }
     var record = TableRecord()
     for text in ["table", "rows", "rows"] { Array(text.utf8).withUnsafeBytes { record.append(text: $0) } }
@@ -118,7 +122,7 @@ extension Connection {
   /// has the same columns and the same key; otherwise it reads and makes them.
   package func run(_ sql: String, readingImage image: consuming TableImage) throws(SQLiteError) {
     try attachImages()
-    guard let memory = image.take() else { return }
+    guard let memory = try image.take() else { return }
     try setImage(memory)
     // Prepared each time: a statement that is kept would go on reading where the last image had its table.
     let result = Result { () throws(SQLiteError) in try execute(sql) }

@@ -34,11 +34,18 @@ struct TableImagePages: ~Copyable {
   private var base: UnsafeMutableRawPointer?
   private var capacity: Int
   private var count = 0
+  private let limit: Int
+  /// Whether memory has run out. Then nothing is placed any more, and what was placed is gone.
+  private(set) var hasRunOut = false
 
-  /// - Parameter size: About how many bytes are to be placed.
-  init(size: Int) {
+  /// - Parameters:
+  ///   - size: About how many bytes are to be placed.
+  ///   - limit: How much memory may be taken.
+  init(size: Int, limit: Int) {
+    self.limit = limit
     capacity = size / Self.pageSize + 4
-    base = sqlite3_malloc64(UInt64(capacity * Self.pageSize))
+    base = capacity * Self.pageSize <= limit ? sqlite3_malloc64(UInt64(capacity * Self.pageSize)) : nil
+    hasRunOut = base == nil
     // The first page has the schema.
     _ = add()
   }
@@ -76,7 +83,7 @@ struct TableImagePages: ~Copyable {
   /// Places a cell; false when the page is full.
   mutating func place(_ cell: TableImageCell, in level: inout TableImageLevel) -> Bool {
     let prefix = level.isLeaf ? [] : Self.bytes(of: cell.child)
-    guard let target = room(for: prefix.count + cell.bytes.count, in: &level) else { return base == nil }
+    guard let target = room(for: prefix.count + cell.bytes.count, in: &level) else { return hasRunOut }
     UnsafeMutableRawBufferPointer(start: target, count: prefix.count + cell.bytes.count)
       .copyBytes(from: prefix + cell.bytes)
     return true
@@ -146,11 +153,13 @@ struct TableImagePages: ~Copyable {
   ///
   /// - Returns: Its number; the first is 1.
   private mutating func add() -> Int {
-    if count == capacity {
+    if count == capacity, !hasRunOut {
       capacity += capacity / 2
-      let grown = sqlite3_realloc64(base, UInt64(capacity * Self.pageSize))
+      let size = capacity * Self.pageSize
+      let grown = size <= limit ? sqlite3_realloc64(base, UInt64(size)) : nil
       if grown == nil { sqlite3_free(base) }
       base = grown
+      hasRunOut = base == nil
     }
     count += 1
     if let page = page(count) { page.initializeMemory(as: UInt8.self, repeating: 0, count: Self.blank) }

@@ -17,8 +17,8 @@ import Testing
   }
 
   /// An image with rows whose words have the lengths given.
-  private func image(_ lengths: [Int]) -> TableImage {
-    var image = TableImage(creating: "CREATE TABLE rows \(Self.layout) WITHOUT ROWID")
+  private func image(_ lengths: [Int], limit: Int = .max) -> TableImage {
+    var image = TableImage(creating: "CREATE TABLE rows \(Self.layout) WITHOUT ROWID", limit: limit)
     var record = TableRecord()
     var bytes = RecordBytes()
     for (number, length) in lengths.enumerated() {
@@ -133,5 +133,19 @@ import Testing
     let connection = try connection()
     try connection.run("INSERT INTO copied SELECT * FROM image.rows", readingImage: image([]))
     #expect(try connection.scalar("SELECT count(*) FROM copied") == 0)
+  }
+
+  /// The first limit is met at once, the others while the image grows from four pages to six and on.
+  @Test(arguments: [0, 4, 6, 9, 13].map { $0 * 65_536 })
+  func `nothing is inserted, and it is told, where memory runs out`(limit: Int) throws {
+    let connection = try connection()
+    #expect(throws: SQLiteError.self) {
+      try connection.run(
+        "INSERT INTO copied SELECT * FROM image.rows",
+        readingImage: image(Array(repeating: 10_000, count: 200), limit: limit))
+    }
+    let copied = try connection.scalar("SELECT count(*) FROM copied")
+    #expect(copied == 0)
+    try check([1, 2, 3], connection, into: "copied")
   }
 }
