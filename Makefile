@@ -9,8 +9,7 @@ SOURCES = Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Source
 # `make bench BENCH='--only q1'` measures less.
 RESULT ?= latest
 BENCH ?=
-# Swift's own libraries are linked in: finding and loading them takes a fifth of a short command's time.
-RELEASE = $(SWIFT) build -c release --static-swift-stdlib --product cdtquery
+RELEASE = @SWIFT="$(SWIFT)" scripts/build-release.sh
 BENCHMARKS = $(SWIFT) run -c release --package-path Benchmarks Benchmarks
 # How long `make fuzz` looks, and the seed it begins with; without one it draws a seed and says it.
 SECONDS ?= 60
