@@ -69,6 +69,10 @@ struct Growth {
     guard let smallest = sizes.first else { return [] }
     let distinct = try question.requests(smallest.parameters, own: size.parameters, count: size.count)
       .filter { try question != .q1 || Self.count($0, in: smallest.ours) == GrowthQuestion.namedLimit }
+    guard !distinct.isEmpty else {
+      throw BenchError(
+        "\(question.rawValue): nothing has as many results in each store; give sizes of 10000 and more")
+    }
     let comparison = Comparison(ours: size.ours, yardstick: size.yardstick)
     // Comparing a limited answer takes the unlimited one, of a fiftieth of all documents, so that few are enough.
     for request in Set(distinct.prefix(20)) { try comparison.check(request) }
