@@ -229,23 +229,20 @@ final class DocumentCache {
 private struct Statements {
   let document: Statement
   let changed: Statement
-  private let session: Statement
+  private let connection: Connection
 
   init(_ connection: Connection) throws(SQLiteError) {
+    self.connection = connection
     document = try connection.statement(
       """
       SELECT number, coalesce(written, sequence), attachments, id, revision, body
       FROM main.documents WHERE sequence = ?1
       """)
     changed = try connection.statement("SELECT number FROM main.documents WHERE sequence > ?1 LIMIT ?2")
-    session = try connection.statement(
-      "SELECT token FROM main.sessions WHERE start <= ?1 ORDER BY start DESC LIMIT 1")
   }
 
   /// The session that wrote a sequence.
   func session(of sequence: Int64) throws(SQLiteError) -> String? {
-    defer { session.reset() }
-    try session.bind(sequence, at: 1)
-    return try session.step() ? session.text(0) : nil
+    try IndexCatalog.session(of: sequence, in: "main", on: connection)
   }
 }
