@@ -29,13 +29,6 @@ package struct JSONBytes {
     return UnsafeRawBufferPointer(start: base.map { $0 + start }, count: end - start)
   }
 
-  /// Eight bytes from an offset as an integer, the first lowest; 0 when they are not all there.
-  @inlinable @inline(__always)
-  package func int64(at offset: Int) -> Int64 {
-    guard let base, offset >= 0, offset <= count - 8 else { return 0 }
-    return Int64(bitPattern: word(at: offset, base))
-  }
-
   /// The first eight bytes between two offsets as an integer, the first highest, with zeros behind fewer: such integers
   /// are in the order of the bytes, as far as they tell.
   @inline(__always)

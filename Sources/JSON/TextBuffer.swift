@@ -6,7 +6,7 @@ package struct TextBuffer: ~Copyable {
 
   package init(capacity: Int = 4_096) {
     self.capacity = max(1, capacity)
-    memory = .allocate(byteCount: capacity, alignment: 16)
+    memory = .allocate(byteCount: self.capacity, alignment: 16)
   }
 
   deinit {

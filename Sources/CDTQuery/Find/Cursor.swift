@@ -94,15 +94,11 @@ final class Cursor: @unchecked Sendable {
     defer { taken = passed }
     while try query.step() {
       passed += 1
+      DocumentText.write(
+        id: query.id, revision: query.revision, body: query.body, projection: projection, to: &buffer)
       if inlinesAttachments {
-        DocumentText.write(
-          id: query.id, revision: query.revision, body: query.body,
-          projection: projection, to: &buffer)
         try withAttachmentsInlined(query, in: buffer, body)
       } else {
-        DocumentText.write(
-          id: query.id, revision: query.revision, body: query.body,
-          projection: projection, to: &buffer)
         try buffer.withBytes(body)
       }
       try datastore.checkOpen()
