@@ -7,42 +7,50 @@ import Synchronization
 /// So the later pages take the catalog that the first one had, with its watermarks and figures, for as long as nothing is
 /// written.
 final class PageCatalogs: Sendable {
-  private struct Key: Hashable {
-    let clause: Clause
-    let index: [UInt8]?
-  }
-
-  private struct First {
-    let lastSequence: Int64
-    let catalog: IndexCatalog
+  private struct Firsts {
+    /// The newest sequence of any document when they were asked for. Once more is written, they don't matter.
+    var lastSequence: Int64 = 0
+    /// By the hash of the query. Should two have the same one, either may be planned by the other's catalog, which is as
+    /// right for each page: any that the file has gone on from is.
+    var catalogs: [Int: IndexCatalog] = [:]
+    /// The hashes, that of the first page that came first in front.
+    var order: [Int] = []
   }
 
   /// How many queries are remembered, the last ones.
   private static let limit = 100
 
-  private let firsts = Mutex<(known: [Key: First], order: [Key])>(([:], []))
+  private let firsts = Mutex(Firsts())
+  /// Whether any query is remembered, so that most need not ask further.
+  private let isInUse = Atomic(false)
 
   /// The catalog to plan a query by.
   func catalog(for query: Query, _ snapshot: QueryReader.Snapshot) -> IndexCatalog {
     let current = snapshot.catalog
     guard query.sort.isEmpty, query.skip > 0 || query.limit > 0 else { return current }
+    let hasTail = current.hasTail(upTo: snapshot.lastSequence)
+    guard hasTail || isInUse.load(ordering: .relaxed) else { return current }
+    let key = Self.hash(query)
     return firsts.withLock { firsts in
-      let mayChange = current.hasTail(upTo: snapshot.lastSequence)
-      guard mayChange || !firsts.known.isEmpty else { return current }
-      let key = Key(clause: query.selector.clause, index: query.useIndex.map { Array($0.utf8) })
-      if query.skip > 0, let first = firsts.known[key], first.lastSequence == snapshot.lastSequence,
-        let catalog = first.catalog.asEarlier(than: current)
-      {
+      if firsts.lastSequence != snapshot.lastSequence {
+        firsts = Firsts(lastSequence: snapshot.lastSequence)
+        isInUse.store(hasTail, ordering: .relaxed)
+        if !hasTail { return current }
+      } else if query.skip > 0, let catalog = firsts.catalogs[key]?.asEarlier(than: current) {
         return catalog
       }
       // A first page, also one that is asked for again.
-      if firsts.known.removeValue(forKey: key) != nil { firsts.order.removeAll { $0 == key } }
-      guard mayChange else { return current }
-      firsts.known[key] = First(lastSequence: snapshot.lastSequence, catalog: current)
-      firsts.order.append(key)
-      if firsts.order.count > Self.limit { firsts.known[firsts.order.removeFirst()] = nil }
+      if firsts.catalogs.updateValue(current, forKey: key) == nil { firsts.order.append(key) }
+      if firsts.order.count > Self.limit { firsts.catalogs[firsts.order.removeFirst()] = nil }
       return current
     }
+  }
+
+  private static func hash(_ query: Query) -> Int {
+    var hasher = Hasher()
+    hasher.combine(query.selector.clause)
+    hasher.combine(query.useIndex)
+    return hasher.finalize()
   }
 }
 

@@ -14,8 +14,14 @@ final class IndexChanges {
   private var simple: SimpleEntries
   private var apart: [(id: String, sequence: Int64)] = []
   private var isMultiple: Bool
+  private let statements: RowStatements
+  /// Whether each row is written as it comes: those of few documents would meet another page each however they are sorted.
+  private let writesAtOnce: Bool
 
-  init(_ entry: IndexCatalog.Entry, on connection: Connection) throws {
+  private static let fewDocuments = 1_000
+
+  /// - Parameter documents: How many are expected at most.
+  init(_ entry: IndexCatalog.Entry, documents: Int, on connection: Connection) throws {
     self.entry = entry
     self.connection = connection
     watermark = entry.watermark
@@ -23,12 +29,9 @@ final class IndexChanges {
     isMultiple = entry.isMultiple
     rows = IndexRows(entry.definition)
     simple = SimpleEntries(entry.definition)
-  }
-
-  /// Makes room for the rows of so many documents.
-  func expect(_ documents: Int) {
-    guard entry.definition.type == .json else { return }
-    rows.reserve(documents)
+    statements = RowStatements(entry, on: connection)
+    writesAtOnce = watermark > 0 && documents <= Self.fewDocuments
+    if !writesAtOnce, entry.definition.type == .json { rows.reserve(documents) }
   }
 
   /// How much memory the changes take, roughly.
@@ -44,16 +47,16 @@ final class IndexChanges {
   }
 
   /// Adds the rows of a document whose body is at hand.
-  func add(_ body: JSONBytes, id: UnsafeRawBufferPointer, sequence: Int64) {
-    if simple.read(body) {
+  func add(_ body: JSONBytes, id: UnsafeRawBufferPointer, sequence: Int64) throws {
+    if !writesAtOnce, simple.read(body) {
       if simple.isMultiple { isMultiple = true }
       simple.add(to: &rows, body: body, id: id, sequence: sequence)
     } else {
-      add(entries(of: body), id: id, sequence: sequence)
+      try add(entries(of: body), id: id, sequence: sequence)
     }
   }
 
-  func add(_ entries: IndexEntries, id: UnsafeRawBufferPointer, sequence: Int64) {
+  func add(_ entries: IndexEntries, id: UnsafeRawBufferPointer, sequence: Int64) throws {
     if entries.isMultiple { isMultiple = true }
     if entries.isApart {
       apart.append((String(decoding: id, as: UTF8.self), sequence))
@@ -61,6 +64,10 @@ final class IndexChanges {
     }
     let document = IndexRows.Document(id: id, sequence: sequence, absent: entries.absent)
     for row in entries.entries {
+      if writesAtOnce {
+        try statements.write(row, of: document)
+        continue
+      }
       rows.add(document) { rows in
         for (number, key) in row.keys.enumerated() { rows.append(key, field: number) }
       }
@@ -72,24 +79,21 @@ final class IndexChanges {
   /// - Parameter sequence: The revision's own sequence: rows with an older one are of an earlier revision.
   /// - Returns: Whether the index held the revision.
   func remove(
-    _ earlier: IndexEntries, id: String, from sequence: Int64, keeping rows: IndexEntries
+    _ earlier: IndexEntries, id: UnsafeRawBufferPointer, from sequence: Int64, keeping rows: IndexEntries
   ) throws -> Bool {
-    guard let sample = earlier.entries.first, try holds(sample, id: id, from: sequence) else { return false }
-    let conditions = conditions()
-    for entry in earlier.entries where !rows.entries.contains(entry) {
-      let statement = try connection.statement("DELETE FROM \(table) WHERE \(conditions)")
-      try bind(entry, id: id, to: statement)
-      try statement.run()
-    }
+    guard let sample = earlier.entries.first, let held = try statements.sequence(of: sample, id: id),
+      held >= sequence
+    else { return false }
+    for row in earlier.entries where !rows.entries.contains(row) { try statements.remove(row, id: id) }
     return true
   }
 
   /// Removes a document that was kept apart; false when it was not.
-  func removeApart(id: String) throws -> Bool {
+  func removeApart(id: UnsafeRawBufferPointer) throws -> Bool {
     guard entry.hasApart else { return false }
     let statement = try connection.statement("DELETE FROM apart WHERE index_number = ?1 AND id = ?2")
     try statement.bind(entry.number, at: 1)
-    try statement.bind(id, at: 2)
+    try statement.bind(text: id, at: 2)
     try statement.run()
     return connection.changes > 0
   }
@@ -140,24 +144,5 @@ final class IndexChanges {
       DELETE FROM \(table) WHERE \(isGone) = \(table).sequence);
       DELETE FROM apart WHERE index_number = \(entry.number) AND \(isGone) = apart.sequence)
       """)
-  }
-
-  private func holds(_ row: IndexEntries.Entry, id: String, from sequence: Int64) throws -> Bool {
-    let statement = try connection.statement("SELECT sequence FROM \(table) WHERE \(conditions())")
-    defer { statement.reset() }
-    try bind(row, id: id, to: statement)
-    return try statement.step() && statement.int64(0) >= sequence
-  }
-
-  /// The condition for one row by its whole key.
-  private func conditions() -> String {
-    let fields = entry.definition.fields.count
-    let keys = (0..<fields).map { "t\($0) = ?\(2 * $0 + 1) AND v\($0) = ?\(2 * $0 + 2)" }
-    return (keys + ["id = ?\(2 * fields + 1)"]).joined(separator: " AND ")
-  }
-
-  private func bind(_ row: IndexEntries.Entry, id: String, to statement: Statement) throws {
-    for (number, key) in row.keys.enumerated() { try statement.bind(key, at: 2 * number + 1) }
-    try statement.bind(id, at: 2 * row.keys.count + 1)
   }
 }

@@ -293,10 +293,12 @@ package struct DatastoreAccess: Sendable {
 
 /// Decides when a tail has cost the queries as much as catching it up would.
 ///
-/// Putting a document to the matcher costs about a fiftieth of what its index rows cost to write. So a tail is left
-/// until queries have paid for it fifty times over: at worst twice what knowing the future would have cost.
+/// Putting a document to the matcher costs about a fiftieth of what its index rows cost to write. Catching up at all costs
+/// a transaction, and every reader its pages of the index file. So a tail is left until queries have paid for both: at
+/// worst twice what knowing the future would have cost.
 private struct TailCost {
   private static let matchesPerUpdate: Int64 = 50
+  private static let matchesPerCatchUp: Int64 = 3_000
   private static let longTail: Int64 = 10_000
 
   private var paid: Int64 = 0
@@ -307,7 +309,7 @@ private struct TailCost {
     let length = lastSequence - watermark
     guard length > 0 else { return false }
     paid += length
-    guard paid >= length * Self.matchesPerUpdate || length >= Self.longTail else { return false }
+    guard paid >= length * Self.matchesPerUpdate + Self.matchesPerCatchUp || length >= Self.longTail else { return false }
     paid = 0
     return true
   }

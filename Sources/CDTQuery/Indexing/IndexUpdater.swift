@@ -34,8 +34,6 @@ struct IndexUpdater {
     let isDeleted: Bool
     let isLine: Bool
     let body: JSONBytes
-
-    var idText: String { String(decoding: id, as: UTF8.self) }
   }
 
   /// Takes in the next batch; it runs within the transaction that the caller began.
@@ -45,10 +43,9 @@ struct IndexUpdater {
     let last = try connection.scalar("SELECT max(sequence) FROM docs.documents")
     let behind = catalog.entries.filter { $0.watermark < last }
     guard let start = behind.map(\.watermark).min() else { return Step(watermark: last, isComplete: true) }
-    let changes = try behind.map { try IndexChanges($0, on: connection) }
     // Sequences may have gaps, but room that is not used costs nothing.
     let expected = Int(min(last - max(0, start), Int64(batch)))
-    for index in changes.indices { changes[index].expect(expected) }
+    let changes = try behind.map { try IndexChanges($0, documents: expected, on: connection) }
     let met = try collect(after: start, into: changes, goesOn)
     let reached = met.last ?? last
     // One that is further already must not be taken back: its rows would be met again above its watermark.
@@ -96,12 +93,12 @@ struct IndexUpdater {
   private func take(_ document: Document, into changes: IndexChanges) throws {
     if changes.entry.definition.type == .text { return try takeText(document, into: changes) }
     guard document.number <= changes.watermark else {
-      if !document.isDeleted { changes.add(document.body, id: document.id, sequence: document.sequence) }
+      if !document.isDeleted { try changes.add(document.body, id: document.id, sequence: document.sequence) }
       return
     }
     let rows = document.isDeleted ? IndexEntries() : changes.entries(of: document.body)
     try removeEarlierRows(of: document, keeping: rows, from: changes)
-    changes.add(rows, id: document.id, sequence: document.sequence)
+    try changes.add(rows, id: document.id, sequence: document.sequence)
   }
 
   private func takeText(_ document: Document, into changes: IndexChanges) throws {
@@ -123,8 +120,7 @@ struct IndexUpdater {
   private func removeEarlierRows(
     of document: Document, keeping rows: IndexEntries, from changes: IndexChanges
   ) throws {
-    let id = document.idText
-    if try changes.removeApart(id: id) { return }
+    if try changes.removeApart(id: document.id) { return }
     let statement = try connection.statement(
       """
       SELECT sequence, deleted, body FROM docs.revisions WHERE document = ?1 AND sequence <= ?2
@@ -143,7 +139,7 @@ struct IndexUpdater {
         continue
       }
       let earlier = statement.withBytes(2) { changes.entries(of: JSONBytes($0)) }
-      let isFound = try changes.remove(earlier, id: id, from: statement.int64(0), keeping: rows)
+      let isFound = try changes.remove(earlier, id: document.id, from: statement.int64(0), keeping: rows)
       if isFound && document.isLine { return }
     }
   }

@@ -34,7 +34,7 @@ package final class IndexWriter: @unchecked Sendable {
   }
 
   private static let settings =
-    "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -65536"
+    "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -65536; PRAGMA wal_autocheckpoint = 4000"
 
   /// Makes the file where there is none. It gets its name when it is laid out: nobody meets it half made.
   static func make(path: String, storeID: String) throws {
