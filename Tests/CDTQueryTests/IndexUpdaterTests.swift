@@ -6,7 +6,8 @@ import Testing
 @testable import CDTQuery
 
 @Suite struct IndexUpdaterTests {
-  @Test func `an index that is further than a batch reaches is not taken back`() throws {
+  @Test(arguments: [0, 4])
+  func `an index that is further than a batch reaches is not taken back`(few: Int) throws {
     try withTemporaryDatastore { store in
       for number in 0..<10 {
         try store.createDocument(from: DocumentRevision(id: "\(number)", body: ["a": .int(Int64(number))]))
@@ -19,7 +20,7 @@ import Testing
       try connection.execute("UPDATE indexes SET watermark = 0, session = NULL WHERE name = 'behind'")
       try store.createDocument(from: DocumentRevision(id: "new", body: ["a": 10]))
 
-      let updater = IndexUpdater(connection, batch: 4)
+      let updater = IndexUpdater(connection, batch: 4, few: few)
       var watermarks: [[Int64]] = []
       var isComplete = false
       while !isComplete {

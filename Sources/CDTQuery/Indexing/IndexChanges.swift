@@ -15,13 +15,14 @@ final class IndexChanges {
   private var apart: [(id: String, sequence: Int64)] = []
   private var isMultiple: Bool
   private let statements: RowStatements
-  /// Whether each row is written as it comes: those of few documents would meet another page each however they are sorted.
   private let writesAtOnce: Bool
 
-  private static let fewDocuments = 1_000
-
-  /// - Parameter documents: How many are expected at most.
-  init(_ entry: IndexCatalog.Entry, documents: Int, on connection: Connection) throws {
+  /// - Parameters:
+  ///   - documents: How many are expected at most.
+  ///   - writesAtOnce: Whether each row is written as it comes, into an index that is not empty.
+  init(
+    _ entry: IndexCatalog.Entry, documents: Int, writesAtOnce: Bool, on connection: Connection
+  ) throws {
     self.entry = entry
     self.connection = connection
     watermark = entry.watermark
@@ -30,8 +31,8 @@ final class IndexChanges {
     rows = IndexRows(entry.definition)
     simple = SimpleEntries(entry.definition)
     statements = RowStatements(entry, on: connection)
-    writesAtOnce = watermark > 0 && documents <= Self.fewDocuments
-    if !writesAtOnce, entry.definition.type == .json { rows.reserve(documents) }
+    self.writesAtOnce = writesAtOnce && watermark > 0
+    if !self.writesAtOnce, entry.definition.type == .json { rows.reserve(documents) }
   }
 
   /// How much memory the changes take, roughly.

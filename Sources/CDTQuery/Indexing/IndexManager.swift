@@ -309,7 +309,9 @@ private struct TailCost {
     let length = lastSequence - watermark
     guard length > 0 else { return false }
     paid += length
-    guard paid >= length * Self.matchesPerUpdate + Self.matchesPerCatchUp || length >= Self.longTail else { return false }
+    guard paid >= length * Self.matchesPerUpdate + Self.matchesPerCatchUp || length >= Self.longTail else {
+      return false
+    }
     paid = 0
     return true
   }

@@ -13,10 +13,14 @@ struct IndexUpdater {
   private static let batchSize = 64 * 1024 * 1024
   /// How many documents one transaction takes in at most.
   private let batch: Int
+  /// Up to how many documents are few: the rows of such a batch are written one by one, as sorting them would hardly
+  /// bring two of them to one page of the index.
+  private let few: Int
 
-  init(_ connection: Connection, batch: Int = 200_000) {
+  init(_ connection: Connection, batch: Int = 200_000, few: Int = 1_000) {
     self.connection = connection
     self.batch = batch
+    self.few = few
   }
 
   struct Step {
@@ -45,7 +49,9 @@ struct IndexUpdater {
     guard let start = behind.map(\.watermark).min() else { return Step(watermark: last, isComplete: true) }
     // Sequences may have gaps, but room that is not used costs nothing.
     let expected = Int(min(last - max(0, start), Int64(batch)))
-    let changes = try behind.map { try IndexChanges($0, documents: expected, on: connection) }
+    let changes = try behind.map {
+      try IndexChanges($0, documents: expected, writesAtOnce: expected <= few, on: connection)
+    }
     let met = try collect(after: start, into: changes, goesOn)
     let reached = met.last ?? last
     // One that is further already must not be taken back: its rows would be met again above its watermark.

@@ -138,7 +138,7 @@ final class World {
     try DefinitionFile(path: String(path)).save(definitions + [definition])
   }
 
-  /// Takes one batch of documents in, as a transaction of a build does.
+  /// Takes one batch of documents in, as a transaction of a build does, an odd one as if it were of very many.
   private func advance(by batch: Int) throws {
     guard !definitions.isEmpty, batch > 0 else { return }
     let connection = try Connection(path: indexed.indexManager().path, mode: .readWrite)
@@ -146,7 +146,7 @@ final class World {
     try connection.attach(path: indexed.databasePath, as: "docs")
     try connection.transaction(.deferred) {
       try connection.execute("UPDATE state SET revision = revision + 1")
-      _ = try IndexUpdater(connection, batch: batch)
+      _ = try IndexUpdater(connection, batch: batch, few: batch.isMultiple(of: 2) ? batch : 0)
         .step(catalog: IndexCatalog(reading: connection, schema: "main"))
     }
   }
