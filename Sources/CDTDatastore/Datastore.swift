@@ -47,18 +47,22 @@ public final class Datastore: Sendable {
     try FileSystem.makeDirectory(directory)
     attachmentFiles = AttachmentFiles(directory: "\(directory)/attachments", storeName: name)
     let path = "\(directory)/\(DatabaseFile.name)"
-    let (connection, storeID) = try DatabaseFile.openWriter(path, options: options)
+    let (first, storeID) = try DatabaseFile.openFirst(path, options: options)
     self.storeID = storeID
     let identity = FileIdentity(path)
     self.identity = identity
-    writer = WriterLock(connection)
+    let open: @Sendable () throws -> Connection = {
+      guard FileIdentity(path) == identity else { throw DatastoreError.closed(name) }
+      let connection = try DatabaseFile.open(path, options: options)
+      guard FileIdentity(path) == identity else {
+        connection.close()
+        throw DatastoreError.closed(name)
+      }
+      return connection
+    }
+    writer = WriterLock(open: open)
     readers = ConnectionPool(
-      open: {
-        let connection = try DatabaseFile.openReader(path, options: options)
-        guard FileIdentity(path) == identity else { throw DatastoreError.closed(name) }
-        return CoreReader(connection)
-      },
-      shut: { $0.connection.close() })
+      first: CoreReader(first), open: { CoreReader(try open()) }, shut: { $0.connection.close() })
   }
 
   /// Whether the file that was opened is still the one under its path.
@@ -102,7 +106,7 @@ public final class Datastore: Sendable {
   /// A connection for reading, set up as the datastore's own, for a pool of an extension's.
   package func openReader() throws -> Connection {
     try checkOpen()
-    return try DatabaseFile.openReader(databasePath, options: options)
+    return try DatabaseFile.open(databasePath, options: options)
   }
 
   /// The directory in which an extension keeps its data; it is made when it is missing, and goes with the datastore.

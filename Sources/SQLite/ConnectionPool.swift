@@ -13,13 +13,16 @@ package final class ConnectionPool<Reader: AnyObject & Sendable>: Sendable {
   /// How many readers are kept open while nobody uses them.
   private static var maximumIdle: Int { 8 }
 
-  private let state = Mutex(PoolState())
+  private let state: Mutex<PoolState>
   private let open: @Sendable () throws -> Reader
   private let shut: @Sendable (Reader) -> Void
 
+  /// - Parameter first: A reader that is there already.
   package init(
-    open: @escaping @Sendable () throws -> Reader, shut: @escaping @Sendable (Reader) -> Void
+    first: Reader? = nil, open: @escaping @Sendable () throws -> Reader,
+    shut: @escaping @Sendable (Reader) -> Void
   ) {
+    state = Mutex(PoolState(idle: first.map { [$0] } ?? []))
     self.open = open
     self.shut = shut
   }

@@ -79,6 +79,21 @@ import Testing
     }
   }
 
+  @Test func `a store is opened once to be read, and again for the first write`() throws {
+    try withTemporaryDirectory { directory in
+      let manager = try DatastoreManager(directory: directory)
+      let store = try manager.datastore(named: "store")
+      let file = "\(directory)/store/db.sync"
+      #expect(try store.documentCount == 0)
+      let opened = openFiles(below: file)
+      #expect(try store.allDocumentIDs().isEmpty)
+      #expect(openFiles(below: file) == opened)
+      try store.createDocument(from: DocumentRevision(body: [:]))
+      #expect(openFiles(below: file) > opened)
+      #expect(try store.documentCount == 1)
+    }
+  }
+
   @Test func `a directory is created but its parents are not`() throws {
     try withTemporaryDirectory { directory in
       _ = try DatastoreManager(directory: "\(directory)/new")

@@ -76,11 +76,11 @@ package enum DatabaseFile {
     """
   ]
 
-  /// Opens the file for writing, laid out first when it is new.
+  /// Opens the file, laid out first when it is new, and brought up to date when it is older.
   ///
   /// - Returns: The connection, and what tells the store from every other.
   /// - Throws: ``DatastoreError``; a file of a later version, or of someone else, is left as it is.
-  static func openWriter(
+  static func openFirst(
     _ path: String, options: DatastoreOptions
   ) throws -> (connection: Connection, storeID: String) {
     // SQLite waits for a lock, but not where two connections would wait for each other, as when both turn a new file
@@ -89,7 +89,7 @@ package enum DatabaseFile {
     return try mapping(path) {
       while true {
         do {
-          return try tryOpenWriter(path, options: options)
+          return try tryOpenFirst(path, options: options)
         } catch let error as SQLiteError where error.isBusy && ContinuousClock.now < deadline {
           usleep(5_000)
         }
@@ -97,7 +97,7 @@ package enum DatabaseFile {
     }
   }
 
-  private static func tryOpenWriter(
+  private static func tryOpenFirst(
     _ path: String, options: DatastoreOptions
   ) throws -> (connection: Connection, storeID: String) {
     let connection = try Connection(path: path, mode: .readWriteCreate, busyTimeout: options.busyTimeout)
@@ -119,8 +119,8 @@ package enum DatabaseFile {
     }
   }
 
-  /// Opens the file for reading.
-  static func openReader(_ path: String, options: DatastoreOptions) throws -> Connection {
+  /// Opens the file once more.
+  static func open(_ path: String, options: DatastoreOptions) throws -> Connection {
     try mapping(path) {
       let connection = try Connection(path: path, mode: .readWrite, busyTimeout: options.busyTimeout)
       try configure(connection, options)

@@ -3,22 +3,24 @@ import Glibc
 import SQLite
 import Synchronization
 
-/// The one connection that writes, behind a lock that refuses its own holder instead of waiting for it.
+/// The one connection that writes, behind a lock that refuses its own holder instead of waiting for it. It is opened for
+/// the first write.
 final class WriterLock: Sendable {
-  private let connection: Mutex<Held>
+  private let connection = Mutex(Held())
   /// The thread that holds the lock, or 0.
   private let holder = Atomic<UInt>(0)
   /// Whether the connection is to be closed when its holder is done with it.
   private let isClosing = Atomic(false)
+  private let open: @Sendable () throws -> Connection
 
   private struct Held: @unchecked Sendable {
     // Sendable without a lock of its own: it lies under the Mutex above.
-    var connection: Connection?
     var writer: SessionWriter?
+    var isClosed = false
   }
 
-  init(_ connection: sending Connection) {
-    self.connection = Mutex(Held(connection: connection, writer: SessionWriter(connection)))
+  init(open: @escaping @Sendable () throws -> Connection) {
+    self.open = open
   }
 
   /// Waits for the writer and runs `body` with it.
@@ -29,7 +31,9 @@ final class WriterLock: Sendable {
     // Only this thread can have written its own number there, so a relaxed look is enough.
     guard holder.load(ordering: .relaxed) != thread else { throw DatastoreError.nestedWrite(name) }
     return try connection.withLock { held in
-      guard let writer = held.writer else { throw DatastoreError.closed(name) }
+      guard !held.isClosed else { throw DatastoreError.closed(name) }
+      let writer = try held.writer ?? SessionWriter(open())
+      held.writer = writer
       holder.store(thread, ordering: .relaxed)
       defer {
         holder.store(0, ordering: .relaxed)
@@ -48,9 +52,8 @@ final class WriterLock: Sendable {
   }
 
   private func close(_ held: inout Held) {
-    held.connection?.close()
-    held.connection = nil
-    held.writer = nil
+    held.writer?.connection.close()
+    held = Held(isClosed: true)
   }
 }
 
