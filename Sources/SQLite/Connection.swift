@@ -31,6 +31,7 @@ package final class Connection {
       case .readWriteCreate: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
       }
     try Self.check(path)
+    Self.prepareLibrary
     var opened: OpaquePointer?
     let code = sqlite3_open_v2(
       mode == .immutable ? Self.immutableURI(path) : Self.plain(path), &opened,
@@ -44,6 +45,12 @@ package final class Connection {
     _ = csqlite_db_config(opened, SQLITE_DBCONFIG_DEFENSIVE, 1)
     sqlite3_busy_timeout(opened, Int32(clamping: busyTimeout.milliseconds))
   }
+
+  /// SQLite counts the memory of all connections together, under one lock, which threads that read at once wait for. It is
+  /// spared unless the process has used SQLite before: then its settings are as its owner wants them.
+  private static let prepareLibrary: Void = {
+    _ = csqlite_spare_memory_statistics()
+  }()
 
   /// The system would take a path up to its first NUL, which is another file's.
   private static func check(_ path: String) throws(SQLiteError) {

@@ -20,6 +20,12 @@ import Testing
     #expect(connection.lastInsertRowID == 3)
   }
 
+  @Test func `memory is not counted, which threads would wait for each other for`() throws {
+    let connection = try Connection(path: ":memory:", mode: .readWriteCreate)
+    try connection.execute("CREATE TABLE t (x); INSERT INTO t VALUES (zeroblob(1000000))")
+    #expect(sqlite3_memory_used() == 0)
+  }
+
   @Test func `an error has the extended code and the SQL, but no bound value`() throws {
     let connection = try Connection(path: ":memory:", mode: .readWriteCreate)
     try connection.execute("CREATE TABLE t (x UNIQUE)")

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CSQLiteYardstick
 import FoundationEssentials
 
 @main
@@ -31,6 +32,8 @@ struct MeasuringOptions: ParsableArguments {
 
   /// Runs `body` in a directory that is gone afterwards, and writes what it found.
   func report<Findings: Measured>(_ body: (Scratch, Machine) throws -> Findings) throws {
+    // Before anyone opens a file, so that it holds for both.
+    _ = yardstick_spare_memory_statistics()
     let scratch = try Scratch(directory)
     defer { try? scratch.remove() }
     let machine = try Machine(directory: scratch.path)
