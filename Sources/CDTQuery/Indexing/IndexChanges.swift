@@ -85,7 +85,7 @@ final class IndexChanges {
     guard let sample = earlier.entries.first, let held = try statements.sequence(of: sample, id: id),
       held >= sequence
     else { return false }
-    for row in earlier.entries where !rows.entries.contains(row) { try statements.remove(row, id: id) }
+    for row in earlier.entries(notIn: rows) { try statements.remove(row, id: id) }
     return true
   }
 

@@ -7,7 +7,8 @@ package struct IndexEntries {
     package let keys: [IndexKey]
   }
 
-  package private(set) var entries: Set<Entry> = []
+  /// All of them differ.
+  package private(set) var entries: [Entry] = []
 
   /// For each field without a value why it has none, two bits a field, the first lowest: see ``Absence``.
   package private(set) var absent: Int64 = 0
@@ -37,23 +38,38 @@ package struct IndexEntries {
     for (number, field) in definition.fields.enumerated() {
       let values = FieldValues(of: field.fieldPath, in: body)
       if values.isMultiple { isMultiple = true }
-      var keys: [IndexKey] = []
+      var keys = [IndexKey.nothing]
       if values.offsets.isEmpty {
         let why = values.absence == .missing ? Absence.missing : Absence.emptyArray
         absent |= why << Int64(2 * number)
-        keys = [.nothing]
       } else {
-        keys = values.offsets.map { IndexKey(body, at: $0) }
-        if keys.count > 1 { keys = Array(Set(keys)) }
+        keys = Self.distinct(values.offsets.map { IndexKey(body, at: $0) })
       }
       guard combinations.count * keys.count <= Self.maximumCombinations else {
         isApart = true
-        entries = []
         return
       }
       combinations = combinations.flatMap { combination in keys.map { combination + [$0] } }
     }
-    entries = Set(combinations.map(Entry.init))
+    entries = combinations.map(Entry.init)
+  }
+
+  /// Up to how many it is quicker to compare each with each than to make a set.
+  private static let few = 16
+
+  private static func distinct(_ keys: [IndexKey]) -> [IndexKey] {
+    if keys.count > few { return Array(Set(keys)) }
+    var distinct: [IndexKey] = []
+    distinct.reserveCapacity(keys.count)
+    for key in keys where !distinct.contains(key) { distinct.append(key) }
+    return distinct
+  }
+
+  /// The rows that another body's do not have.
+  func entries(notIn other: IndexEntries) -> [Entry] {
+    if other.entries.count <= Self.few { return entries.filter { !other.entries.contains($0) } }
+    let others = Set(other.entries)
+    return entries.filter { !others.contains($0) }
   }
 
   /// The rows of a document that is deleted, or was not there: none.

@@ -26,7 +26,6 @@ final class RowStatements {
 
   /// Writes a row, in the place of the one with its key.
   func write(_ row: IndexEntries.Entry, of document: IndexRows.Document) throws {
-    let columns = (1...2 * fields + 3).map { "?\($0)" }.joined(separator: ", ")
     let statement =
       try insertion ?? connection.statement("INSERT OR REPLACE INTO \(table) VALUES (\(columns))")
     insertion = statement
@@ -42,6 +41,10 @@ final class RowStatements {
     deletion = statement
     try bind(row, id: id, to: statement)
     try statement.run()
+  }
+
+  private var columns: String {
+    (1...2 * fields + 3).map { "?\($0)" }.joined(separator: ", ")
   }
 
   /// The condition for one row by its whole key.

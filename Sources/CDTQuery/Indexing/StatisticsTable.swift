@@ -87,10 +87,10 @@ struct StatisticsTable {
     }
 
     mutating func add(_ body: JSONBytes) {
-      if rows.count < StatisticsTable.sampleSize,
-        let row = IndexEntries(of: definition, body: body).entries.first
-      {
-        rows.append(row.keys)
+      if rows.count < StatisticsTable.sampleSize {
+        // Not the first of each, as values may stand in arrays in an order.
+        let found = IndexEntries(of: definition, body: body).entries
+        if !found.isEmpty { rows.append(found[rows.count % found.count].keys) }
       }
       for (number, field) in definition.fields.enumerated() {
         let found = FieldValues(of: field.fieldPath, in: body).offsets

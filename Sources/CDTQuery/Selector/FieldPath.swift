@@ -25,7 +25,9 @@ package struct FieldPath: Sendable, Hashable {
     package static func == (left: Segment, right: Segment) -> Bool { left.name == right.name }
 
     package func hash(into hasher: inout Hasher) {
-      hasher.combine(name)
+      // As one run of bytes: an array of them is taken in byte by byte.
+      hasher.combine(name.count)
+      name.withUnsafeBytes { hasher.combine(bytes: $0) }
     }
 
     private static func position(of name: [UInt8]) -> Int? {
