@@ -236,15 +236,18 @@ package final class Connection {
 /// The statements of a connection, the least recently used let go first.
 private struct StatementCache {
   private var entries: [String: Statement] = [:]
+  /// The one that was given out last, which is often wanted again: comparing its text costs less than looking it up.
+  private var last: Statement?
   /// Statements that are not kept but may still be held by someone; closing ends them too.
   private var others: [Weak] = []
   private var clock = 0
   private static let capacity = 64
 
   mutating func idle(_ sql: String) -> Statement? {
-    guard let entry = entries[sql], !entry.isBusy else { return nil }
+    guard let entry = last?.sql == sql ? last : entries[sql], !entry.isBusy else { return nil }
     clock += 1
     entry.used = clock
+    last = entry
     return entry
   }
 
@@ -256,6 +259,7 @@ private struct StatementCache {
     }
     statement.used = clock
     entries[statement.sql] = statement
+    last = statement
   }
 
   mutating func removeAll() {
@@ -263,6 +267,7 @@ private struct StatementCache {
     for other in others { other.statement?.finalize() }
     entries = [:]
     others = []
+    last = nil
   }
 
   private mutating func keepTrack(of statement: Statement) {

@@ -63,8 +63,10 @@ enum QueryFunctions {
       }
       object.calls += 1
       call.withBytes(at: 1) { body in
-        if let required = object.required, !required.isIn(body) { return call.setResult(Int64(0)) }
-        match(object, body, call)
+        object.withProgram { program in
+          if program.rules(out: body) { return call.setResult(Int64(0)) }
+          match(object, program, body, call)
+        }
       }
     }
     if !isKnown { missing(call) }
@@ -74,8 +76,12 @@ enum QueryFunctions {
   private static func match(_ object: MatchObject, _ document: CachedDocument, _ call: borrowing FunctionCall)
   {
     let body = document.body
-    if let required = object.required, !required.isIn(body) { return call.setResult(Int64(0)) }
-    match(object, body, id: document.id, revision: document.revision, call) { .sequence(document.sequence) }
+    object.withProgram { program in
+      if program.rules(out: body) { return call.setResult(Int64(0)) }
+      match(object, program, body, id: document.id, revision: document.revision, call) {
+        .sequence(document.sequence)
+      }
+    }
   }
 
   private static func want(_ call: borrowing FunctionCall) {
@@ -92,26 +98,30 @@ enum QueryFunctions {
   }
 
   private static func match(
-    _ object: MatchObject, _ body: UnsafeRawBufferPointer, _ call: borrowing FunctionCall
+    _ object: MatchObject, _ program: MatchProgram, _ body: UnsafeRawBufferPointer,
+    _ call: borrowing FunctionCall
   ) {
     guard object.readsDocumentFields else {
       let none = UnsafeRawBufferPointer(start: nil, count: 0)
-      return match(object, body, id: none, revision: none, call) { .sequence(call.int64(at: 2)) }
+      return match(object, program, body, id: none, revision: none, call) { .sequence(call.int64(at: 2)) }
     }
     call.withBytes(at: 2) { id in
       call.withBytes(at: 3) { revision in
-        match(object, body, id: id, revision: revision, call) { .id(String(decoding: id, as: UTF8.self)) }
+        match(object, program, body, id: id, revision: revision, call) {
+          .id(String(decoding: id, as: UTF8.self))
+        }
       }
     }
   }
 
   private static func match(
-    _ object: MatchObject, _ body: UnsafeRawBufferPointer, id: UnsafeRawBufferPointer,
+    _ object: MatchObject, _ program: MatchProgram, _ body: UnsafeRawBufferPointer,
+    id: UnsafeRawBufferPointer,
     revision: UnsafeRawBufferPointer, _ call: borrowing FunctionCall,
     document: () -> MatchObject.FailedDocument
   ) {
     do throws(MatchFailure) {
-      let matches = try object.matcher.matches(JSONBytes(body), id: id, revision: revision)
+      let matches = try program.matcher.matches(JSONBytes(body), id: id, revision: revision)
       call.setResult(Int64(matches ? 1 : 0))
     } catch {
       object.failure = (error, document())

@@ -16,6 +16,9 @@ package final class QueryReader: @unchecked Sendable {
   package private(set) var indexFile: FileIdentity?
   /// The statement that holds the snapshot.
   private var holder: Statement?
+  /// The statements that each snapshot begins with. They are held here, so that none of them is looked up.
+  private var revisionStatement: Statement?
+  private var sequenceStatement: Statement?
   /// The documents that were met before.
   let documents = DocumentCache()
   private var known: (revision: Int64, catalog: IndexCatalog)?
@@ -66,8 +69,7 @@ package final class QueryReader: @unchecked Sendable {
   ///
   /// The first statement of a snapshot is left standing on its row until the end: as long as a statement reads, SQLite
   /// keeps what every file was when it was first read, as a transaction would, and that costs two statements less.
-  private func scalar(_ sql: String) throws -> Int64 {
-    let statement = try connection.statement(sql)
+  private func scalar(_ statement: Statement) throws -> Int64 {
     guard try statement.step() else { throw IndexDamage.unreadable("its state") }
     defer { if holder == nil { holder = statement } else { statement.reset() } }
     return statement.int64(0)
@@ -76,7 +78,10 @@ package final class QueryReader: @unchecked Sendable {
   /// The catalog changes seldom, so it is read again only when the file says that it did.
   private func readCatalog() throws -> (catalog: IndexCatalog, isNew: Bool) {
     do {
-      let revision = try scalar(Self.revisionSQL)
+      let statement =
+        try revisionStatement ?? connection.statement("SELECT revision FROM \(IndexFile.schema).state")
+      revisionStatement = statement
+      let revision = try scalar(statement)
       if let known, known.revision == revision { return (known.catalog, false) }
       let catalog = try IndexCatalog(
         reading: connection, schema: IndexFile.schema, known: known?.catalog ?? .empty)
@@ -88,9 +93,9 @@ package final class QueryReader: @unchecked Sendable {
     }
   }
 
-  private static let revisionSQL = "SELECT revision FROM \(IndexFile.schema).state"
-
   private func lastSequence() throws -> Int64 {
-    try scalar("SELECT max(sequence) FROM main.documents")
+    let statement = try sequenceStatement ?? connection.statement("SELECT max(sequence) FROM main.documents")
+    sequenceStatement = statement
+    return try scalar(statement)
   }
 }

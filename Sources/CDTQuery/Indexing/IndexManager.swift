@@ -49,7 +49,7 @@ package final class IndexManager: DatastoreExtension {
   package func didCommit(lastSequence: Int64) {
     // A long tail is caught up by the writer who made it, in sorted batches; a short one is left to the queries.
     guard tail.withLock({ $0.isLong(upTo: lastSequence) }), hasFile else { return }
-    catchUpUnlessBusy()
+    catchUpUnlessBusy(inStepsOf: .max)
   }
 
   package func willCompact() throws {
@@ -83,7 +83,8 @@ package final class IndexManager: DatastoreExtension {
   package func noteTail(_ catalog: IndexCatalog, lastSequence: Int64) {
     guard let watermark = catalog.lowestWatermark else { return }
     let isDue = tail.withLock { $0.note(watermark: watermark, lastSequence: lastSequence) }
-    if isDue { catchUpUnlessBusy() }
+    // In short steps, as what others ask meanwhile has the less of a tail to be put to the matcher.
+    if isDue { catchUpUnlessBusy(inStepsOf: IndexUpdater.fewDocuments) }
   }
 
   // MARK: Writing
@@ -95,9 +96,9 @@ package final class IndexManager: DatastoreExtension {
 
   /// Catches up, unless somebody is at it or it fails: neither who reads nor who writes documents waits for an index, as
   /// a tail is right as it is.
-  private func catchUpUnlessBusy() {
+  private func catchUpUnlessBusy(inStepsOf limit: Int) {
     guard builds.load(ordering: .relaxed) == 0 else { return }
-    let watermark = try? writer.withLockIfAvailable { try opened(&$0).catchUpUnlessBusy() }
+    let watermark = try? writer.withLockIfAvailable { try opened(&$0).catchUpUnlessBusy(inStepsOf: limit) }
     if let watermark { tail.withLock { $0.settle(at: watermark) } }
   }
 

@@ -17,7 +17,10 @@ struct IndexUpdater {
   /// bring two of them to one page of the index.
   private let few: Int
 
-  init(_ connection: Connection, batch: Int = 200_000, few: Int = 1_000) {
+  /// How many documents are usually few.
+  static let fewDocuments = 1_000
+
+  init(_ connection: Connection, batch: Int = 200_000, few: Int = Self.fewDocuments) {
     self.connection = connection
     self.batch = batch
     self.few = few
@@ -42,8 +45,13 @@ struct IndexUpdater {
 
   /// Takes in the next batch; it runs within the transaction that the caller began.
   ///
-  /// - Parameter goesOn: Asked now and then with how many documents have been met; when it says no, the batch ends there.
-  func step(catalog: IndexCatalog, goesOn: (_ met: Int) -> Bool = { _ in true }) throws -> Step {
+  /// - Parameters:
+  ///   - limit: How many documents are taken in at most, if fewer than a batch is told to have.
+  ///   - goesOn: Asked now and then with how many documents have been met; when it says no, the batch ends there.
+  func step(
+    catalog: IndexCatalog, atMost limit: Int = .max, goesOn: (_ met: Int) -> Bool = { _ in true }
+  ) throws -> Step {
+    let batch = min(batch, limit)
     let last = try connection.scalar("SELECT max(sequence) FROM docs.documents")
     let behind = catalog.entries.filter { $0.watermark < last }
     guard let start = behind.map(\.watermark).min() else { return Step(watermark: last, isComplete: true) }
@@ -52,7 +60,7 @@ struct IndexUpdater {
     let changes = try behind.map {
       try IndexChanges($0, documents: expected, writesAtOnce: expected <= few, on: connection)
     }
-    let met = try collect(after: start, into: changes, goesOn)
+    let met = try collect(after: start, atMost: batch, into: changes, goesOn)
     let reached = met.last ?? last
     // One that is further already must not be taken back: its rows would be met again above its watermark.
     for index in changes.indices where changes[index].watermark < reached {
@@ -68,7 +76,7 @@ struct IndexUpdater {
   ///
   /// - Returns: How many were met, and the sequence of the last one, or `nil` when all were.
   private func collect(
-    after start: Int64, into changes: [IndexChanges], _ goesOn: (_ met: Int) -> Bool
+    after start: Int64, atMost batch: Int, into changes: [IndexChanges], _ goesOn: (_ met: Int) -> Bool
   ) throws -> (count: Int, last: Int64?) {
     let statement = try connection.statement(
       """

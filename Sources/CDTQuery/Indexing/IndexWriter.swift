@@ -134,27 +134,30 @@ package final class IndexWriter: @unchecked Sendable {
 
   /// Brings every index up to the newest document, in transactions of a bounded size.
   ///
+  /// - Parameter limit: How many documents a transaction takes in at most.
   /// - Returns: The sequence up to which the indexes are complete.
-  package func catchUp() throws -> Int64 {
+  package func catchUp(inStepsOf limit: Int = .max) throws -> Int64 {
     while true {
-      let step = try step()
+      let step = try step(atMost: limit)
       if step.isComplete { return step.watermark }
     }
   }
 
   /// Catches up unless another process is writing to the file.
-  func catchUpUnlessBusy() throws -> Int64 {
+  func catchUpUnlessBusy(inStepsOf limit: Int) throws -> Int64 {
     let patience = try connection.scalar("PRAGMA busy_timeout")
     try connection.execute("PRAGMA busy_timeout = 0")
     defer { try? connection.execute("PRAGMA busy_timeout = \(patience)") }
-    return try catchUp()
+    return try catchUp(inStepsOf: limit)
   }
 
   /// Takes in the next documents, in one transaction.
-  func step(goesOn: (_ met: Int) -> Bool = { _ in true }) throws -> IndexUpdater.Step {
+  func step(
+    atMost limit: Int = .max, goesOn: (_ met: Int) -> Bool = { _ in true }
+  ) throws -> IndexUpdater.Step {
     try change {
       let catalog = try catalog()
-      let step = try updater.step(catalog: catalog, goesOn: goesOn)
+      let step = try updater.step(catalog: catalog, atMost: limit, goesOn: goesOn)
       if step.isComplete { try measure(catalog, watermark: step.watermark) }
       return step
     }

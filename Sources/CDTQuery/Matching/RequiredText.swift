@@ -29,12 +29,15 @@ struct RequiredText: Sendable {
   }
 
   /// How seldom a byte is met in text, roughly: a guess that is wrong costs time only.
-  private static func rarity(_ byte: UInt8) -> Int {
-    if let common = commonest.firstIndex(of: byte) { return common }
-    return byte >= 0x80 ? commonest.count - 8 : commonest.count
-  }
+  private static func rarity(_ byte: UInt8) -> UInt8 { rarities[Int(byte)] }
 
-  private static let commonest = Array("\" ,:eatoinsrhldcumpfgwybv0123456789._-kxjqz".utf8)
+  private static let rarities: [UInt8] = {
+    let commonest = Array("\" ,:eatoinsrhldcumpfgwybv0123456789._-kxjqz".utf8)
+    var rarities = Array(repeating: UInt8(commonest.count), count: 256)
+    for byte in 0x80..<0x100 { rarities[byte] -= 8 }
+    for (rarity, byte) in commonest.enumerated() { rarities[Int(byte)] = UInt8(rarity) }
+    return rarities
+  }()
 
   /// Whether a document's text holds the bytes.
   func isIn(_ text: UnsafeRawBufferPointer) -> Bool {

@@ -15,8 +15,10 @@ package class QueryObject {
 package final class MatchObject: QueryObject {
   override class var pointerType: StaticString { "cdt-match-object" }
 
-  let matcher: Matcher
-  let required: RequiredText?
+  private let ready: MatchProgram?
+  private let clause: Clause
+  private let text: TextProgram?
+  private lazy var deferred = MatchProgram(clause, text: text)
   /// Whether it has to be given the document's id and revision, too.
   let readsDocumentFields: Bool
   var failure: (match: MatchFailure, document: FailedDocument)?
@@ -27,10 +29,37 @@ package final class MatchObject: QueryObject {
     case sequence(Int64)
   }
 
-  init(_ clause: Clause, text: TextProgram?) {
+  /// - Parameter isDeferred: Whether the clause is compiled only for the first document: those that are not in an index
+  ///   yet come last, and a limit is often reached before.
+  init(_ clause: Clause, text: TextProgram?, isDeferred: Bool) {
+    self.clause = clause
+    self.text = text
+    ready = isDeferred ? nil : MatchProgram(clause, text: text)
     readsDocumentFields = clause.readsDocumentFields
+  }
+
+  @inline(__always)
+  func withProgram<R>(_ body: (MatchProgram) -> R) -> R {
+    if let ready { return body(ready) }
+    return body(deferred)
+  }
+}
+
+/// A clause, ready to be asked of documents.
+final class MatchProgram {
+  let matcher: Matcher
+  private let required: RequiredText?
+
+  init(_ clause: Clause, text: TextProgram?) {
     matcher = Matcher(clause, text: text)
     required = RequiredText(of: clause)
+  }
+
+  /// Whether a document can't match, as its text lacks bytes that it would hold.
+  @inline(__always)
+  func rules(out body: UnsafeRawBufferPointer) -> Bool {
+    guard let required else { return false }
+    return !required.isIn(body)
   }
 }
 

@@ -267,7 +267,7 @@ extension QuerySQL {
       writeJoin("e")
       sql.write(" WHERE 1")
     }
-    writeMatching(plan.clause)
+    writeMatching(plan.clause, isDeferred: true)
   }
 
   private mutating func writeApart() {
@@ -282,9 +282,12 @@ extension QuerySQL {
     sql.write(")")
   }
 
-  private mutating func writeMatching(_ clause: Clause, sequenceOf alias: StaticString = "d") {
+  /// - Parameter isDeferred: Whether it is often not asked of any document.
+  private mutating func writeMatching(
+    _ clause: Clause, sequenceOf alias: StaticString = "d", isDeferred: Bool = false
+  ) {
     if case .always = clause { return }
-    let match = MatchObject(clause, text: plan.text)
+    let match = MatchObject(clause, text: plan.text, isDeferred: isDeferred)
     sql.write(" AND cdt_match(")
     write(.object(match))
     if match.readsDocumentFields { return sql.write(", d.body, d.id, d.revision)") }

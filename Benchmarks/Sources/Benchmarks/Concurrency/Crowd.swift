@@ -17,15 +17,16 @@ final class Crowd<Store: Contestant> {
     try store.close()
   }
 
-  /// Readers alone, the writer alone, and all of them.
+  /// Readers alone, the writer alone, and all of them. None begins with what the one before has left to be done.
   func round(_ round: Int, readers: Int, seconds: Double) throws -> ConcurrencyReport.Round {
-    try ConcurrencyReport.Round(
-      readersAlone: sum(run(readers: readers, writers: 0, seconds, round)[...]),
-      writerAlone: sum(run(readers: 0, writers: 1, seconds, round)[...]),
-      together: {
-        let work = try run(readers: readers, writers: 1, seconds, round)
-        return (sum(work.dropLast()), sum(work.suffix(1)))
-      }())
+    try store.settle()
+    let readersAlone = try run(readers: readers, writers: 0, seconds, round)
+    let writerAlone = try run(readers: 0, writers: 1, seconds, round)
+    try store.settle()
+    let together = try run(readers: readers, writers: 1, seconds, round)
+    return ConcurrencyReport.Round(
+      readersAlone: sum(readersAlone[...]), writerAlone: sum(writerAlone[...]),
+      together: (sum(together.dropLast()), sum(together.suffix(1))))
   }
 
   private func sum(_ parts: ArraySlice<Work>) -> Work { parts.reduce(Work(), +) }
