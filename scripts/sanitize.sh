@@ -21,6 +21,12 @@ echo 'print("ran")' > "$probe/main.swift"
 }
 
 nice "$swift" build --build-tests "${options[@]}"
-export ASAN_OPTIONS=detect_leaks=$leaks
+# Programs that tests start have reports of their own: an exit code that is none of theirs, and files that are shown.
+export ASAN_OPTIONS=detect_leaks=$leaks:exitcode=99:log_path=$probe/report
 export LSAN_OPTIONS=suppressions=$PWD/scripts/leaks.txt:print_suppressions=0
-nice "$swift" test --skip-build --disable-xctest "${options[@]}" ${1:+--filter "$1"}
+status=0
+nice "$swift" test --skip-build --disable-xctest "${options[@]}" ${1:+--filter "$1"} || status=$?
+for report in "$probe"/report*; do
+  [ ! -s "$report" ] || { echo "$report:" && head -60 "$report"; } >&2
+done
+exit "$status"

@@ -51,6 +51,10 @@ struct Program {
 
     var variables = ["PATH": "\(Built.directory):/usr/local/bin:/usr/bin:/bin", "LC_ALL": "C.UTF-8"]
     variables.merge(environment) { $1 }
+    // A sanitizer of the tests is one of the program's, too.
+    for name in ["ASAN_OPTIONS", "LSAN_OPTIONS"] {
+      variables[name] = ProcessInfo.processInfo.environment[name]
+    }
     var pid = pid_t()
     let code = withCStrings(["env", "-C", directory, path] + arguments) { arguments in
       withCStrings(variables.map { "\($0.key)=\($0.value)" }) { variables in
