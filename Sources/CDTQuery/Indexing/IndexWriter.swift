@@ -33,8 +33,12 @@ package final class IndexWriter: @unchecked Sendable {
     }
   }
 
-  private static let settings =
-    "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -65536; PRAGMA wal_autocheckpoint = 4000"
+  /// A file that is lost is made again, so a commit doesn't wait for the disk. The log is copied as seldom as that of the
+  /// documents.
+  private static let settings = """
+    PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -65536;
+    PRAGMA wal_autocheckpoint = 4000
+    """
 
   /// Makes the file where there is none. It gets its name when it is laid out: nobody meets it half made.
   static func make(path: String, storeID: String) throws {
