@@ -24,8 +24,9 @@ import Testing
     }
   }
 
-  @Test(arguments: [[], [0], [0, 1, 255], Array(repeating: 7, count: 100_000)])
-  func `a blob keeps every byte, and an empty one is not NULL`(_ blob: [UInt8]) throws {
+  @Test(arguments: [0, 1, 256, 100_000])
+  func `a blob keeps every byte, and an empty one is not NULL`(_ count: Int) throws {
+    let blob = (0..<count).map { UInt8(truncatingIfNeeded: $0) }
     let connection = try connection()
     let statement = try connection.statement("SELECT ?1, typeof(?1)")
     try statement.bind(blob: blob, at: 1)

@@ -15,6 +15,13 @@ final class PageCatalogs: Sendable {
     var catalogs: [Int: IndexCatalog] = [:]
     /// The hashes, that of the first page that came first in front.
     var order: [Int] = []
+
+    /// Forgets every query, but keeps the memory: where there is a writer, that is done a thousand times a second.
+    mutating func begin(_ lastSequence: Int64) {
+      self.lastSequence = lastSequence
+      catalogs.removeAll(keepingCapacity: true)
+      order.removeAll(keepingCapacity: true)
+    }
   }
 
   /// How many queries are remembered, the last ones.
@@ -33,7 +40,7 @@ final class PageCatalogs: Sendable {
     let key = Self.hash(query)
     return firsts.withLock { firsts in
       if firsts.lastSequence != snapshot.lastSequence {
-        firsts = Firsts(lastSequence: snapshot.lastSequence)
+        firsts.begin(snapshot.lastSequence)
         isInUse.store(hasTail, ordering: .relaxed)
         if !hasTail { return current }
       } else if query.skip > 0, let catalog = firsts.catalogs[key]?.asEarlier(than: current) {
