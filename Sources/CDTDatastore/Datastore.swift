@@ -35,9 +35,22 @@ public final class Datastore: Sendable {
   /// What ``Lifetime/isClosed`` says, to be looked at without a lock.
   private let isClosed = Atomic(false)
 
+  /// The extension that was made first, which every query asks for: threads that wait for each other's lock take longer.
+  private let firstExtension = AtomicLazyReference<MadeExtension>()
+
   private struct Lifetime {
     var isClosed = false
     var extensions: [String: any DatastoreExtension] = [:]
+  }
+
+  private final class MadeExtension: Sendable {
+    let name: String
+    let object: any DatastoreExtension
+
+    init(_ name: String, _ object: any DatastoreExtension) {
+      self.name = name
+      self.object = object
+    }
   }
 
   init(name: String, directory: String, options: DatastoreOptions) throws {
@@ -62,7 +75,8 @@ public final class Datastore: Sendable {
     }
     writer = WriterLock(open: open)
     readers = ConnectionPool(
-      first: CoreReader(first), open: { CoreReader(try open()) }, shut: { $0.connection.close() })
+      first: CoreReader(first, open: open), open: { CoreReader(try open(), open: open) },
+      shut: { $0.connection.close() })
   }
 
   /// Whether the file that was opened is still the one under its path.
@@ -129,6 +143,7 @@ public final class Datastore: Sendable {
   package func extensionObject<E: DatastoreExtension>(
     named name: String, make: (_ directory: String) throws -> E
   ) throws -> E {
+    if let first = firstExtension.load(), first.name == name, let known = first.object as? E { return known }
     if let known = lifetime.withLock({ $0.extensions[name] as? E }) { return known }
     let path = try extensionDirectory(named: name)
     return try lifetime.withLock { lifetime in
@@ -136,6 +151,7 @@ public final class Datastore: Sendable {
       if let known = lifetime.extensions[name] as? E { return known }
       let made = try make(path)
       lifetime.extensions[name] = made
+      _ = firstExtension.storeIfNil(MadeExtension(name, made))
       return made
     }
   }
@@ -150,7 +166,7 @@ public final class Datastore: Sendable {
   func read<R>(_ body: (Connection) throws -> R) throws -> R {
     try checkOpen()
     do {
-      return try readers.withReader { try body($0.connection) }
+      return try readers.withReader { try body($0.use()) }
     } catch {
       guard let failure = fileFailure(error) else { throw error }
       // What was closed or deleted meanwhile is not damaged.
@@ -206,9 +222,22 @@ package protocol DatastoreExtension: AnyObject, Sendable {
 /// A connection that the pool hands to one reader at a time.
 final class CoreReader: @unchecked Sendable {
   // Sendable without a lock of its own: the pool hands it to one user at a time, under its Mutex.
-  let connection: Connection
+  private(set) var connection: Connection
+  private let open: @Sendable () throws -> Connection
+  private var wear = PageCacheWear()
 
-  init(_ connection: Connection) {
+  init(_ connection: Connection, open: @escaping @Sendable () throws -> Connection) {
     self.connection = connection
+    self.open = open
+  }
+
+  /// The connection, ready for the next use.
+  func use() -> Connection {
+    // The old one still serves if there can't be another.
+    if wear.isWorn(connection), let fresh = try? open() {
+      connection.close()
+      connection = fresh
+    }
+    return connection
   }
 }
