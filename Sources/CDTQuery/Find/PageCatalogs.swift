@@ -6,49 +6,61 @@ import Synchronization
 /// Between two pages the indexes may catch up, which moves documents from one part to the other though none has changed.
 /// So the later pages take the catalog that the first one had, with its watermarks and figures, for as long as nothing is
 /// written.
+///
+/// The queries are spread over several locks, so that readers at work seldom wait for each other.
 final class PageCatalogs: Sendable {
   private struct Firsts {
     /// The newest sequence of any document when they were asked for. Once more is written, they don't matter.
     var lastSequence: Int64 = 0
     /// By the hash of the query. Should two have the same one, either may be planned by the other's catalog, which is as
     /// right for each page: any that the file has gone on from is.
-    var catalogs: [Int: IndexCatalog] = [:]
-    /// The hashes, that of the first page that came first in front.
-    var order: [Int] = []
+    var catalogs: [(query: Int, catalog: IndexCatalog)] = []
 
-    /// Forgets every query, but keeps the memory: where there is a writer, that is done a thousand times a second.
-    mutating func begin(_ lastSequence: Int64) {
-      self.lastSequence = lastSequence
-      catalogs.removeAll(keepingCapacity: true)
-      order.removeAll(keepingCapacity: true)
+    func catalog(for query: Int) -> IndexCatalog? {
+      catalogs.first { $0.query == query }?.catalog
+    }
+
+    mutating func set(_ catalog: IndexCatalog, for query: Int) {
+      if let place = catalogs.firstIndex(where: { $0.query == query }) {
+        catalogs[place].catalog = catalog
+      } else {
+        if catalogs.count == PageCatalogs.limit { catalogs.removeFirst() }
+        catalogs.append((query, catalog))
+      }
     }
   }
 
-  /// How many queries are remembered, the last ones.
-  private static let limit = 100
+  private final class Part: Sendable {
+    let firsts = Mutex(Firsts())
+  }
 
-  private let firsts = Mutex(Firsts())
-  /// Whether any query is remembered, so that most need not ask further.
-  private let isInUse = Atomic(false)
+  /// How many queries are remembered in each part, the last ones.
+  private static let limit = 8
+
+  private let parts = (0..<16).map { _ in Part() }
+  /// The newest sequence with which any query was remembered, so that most need not ask further.
+  private let newest = Atomic<Int64>(-1)
 
   /// The catalog to plan a query by.
   func catalog(for query: Query, _ snapshot: QueryReader.Snapshot) -> IndexCatalog {
     let current = snapshot.catalog
     guard query.sort.isEmpty, query.skip > 0 || query.limit > 0 else { return current }
     let hasTail = current.hasTail(upTo: snapshot.lastSequence)
-    guard hasTail || isInUse.load(ordering: .relaxed) else { return current }
+    let newest = newest.load(ordering: .relaxed)
+    guard hasTail || newest >= snapshot.lastSequence else { return current }
+    if newest < snapshot.lastSequence { self.newest.max(snapshot.lastSequence, ordering: .relaxed) }
     let key = Self.hash(query)
-    return firsts.withLock { firsts in
+    return parts[key & (parts.count - 1)].firsts.withLock { firsts in
       if firsts.lastSequence != snapshot.lastSequence {
-        firsts.begin(snapshot.lastSequence)
-        isInUse.store(hasTail, ordering: .relaxed)
-        if !hasTail { return current }
-      } else if query.skip > 0, let catalog = firsts.catalogs[key]?.asEarlier(than: current) {
+        guard hasTail else { return current }
+        firsts.lastSequence = snapshot.lastSequence
+        // The memory is kept: where there is a writer, this is done a thousand times a second.
+        firsts.catalogs.removeAll(keepingCapacity: true)
+      } else if query.skip > 0, let catalog = firsts.catalog(for: key)?.asEarlier(than: current) {
         return catalog
       }
       // A first page, also one that is asked for again.
-      if firsts.catalogs.updateValue(current, forKey: key) == nil { firsts.order.append(key) }
-      if firsts.order.count > Self.limit { firsts.catalogs[firsts.order.removeFirst()] = nil }
+      firsts.set(current, for: key)
       return current
     }
   }
