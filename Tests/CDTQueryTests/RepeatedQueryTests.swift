@@ -185,4 +185,37 @@ import Testing
       }
     }
   }
+
+  @Test func `a reader that opens its connection anew goes on with what it knows`() throws {
+    try withDirectoryInMemory { directory in
+      var options = DatastoreOptions()
+      options.durability = .normal
+      let manager = try DatastoreManager(directory: directory, options: options)
+      defer { manager.closeDatastore(named: "store") }
+      let store = try manager.datastore(named: "store")
+      let filling = JSONValue.string(String(repeating: "filling ", count: 500))
+      try store.write { transaction in
+        for number in 0..<3_000 {
+          let body: JSONObject = ["a": .int(Int64(number % 100)), "filling": filling]
+          try transaction.createDocument(from: DocumentRevision(id: "d\(number)", body: body))
+        }
+      }
+      try store.ensureIndexed(["a"])
+      let readers = try store.indexManager().readers
+      for _ in 0..<3 { #expect(try store.find(["a": 7]).documentIDs.count == 30) }
+      for _ in 0..<3 { #expect(try store.find(["a": 7]).documents().count == 30) }
+      // Every page is met: of the documents by a scan, by the datastore's own reader and the query's.
+      #expect(try store.allDocuments().count == 3_000)
+      #expect(try store.count(["filling": ["$regex": "nothing"]]) == 0)
+      let first = try readers.withReader { ObjectIdentifier($0.connection) }
+      for number in 0..<300 {
+        try store.updateDocument(withID: "d\(number % 3)") { $0.body["a"] = .int(Int64(number)) }
+        #expect(try store.document(withID: "d\(number % 3)").body["a"] == .int(Int64(number)))
+        let expected = 30 + (number >= 7 && number < 10 ? 1 : 0)
+        #expect(try store.find(["a": 7]).documents().count == expected, "\(number)")
+      }
+      let last = try readers.withReader { ($0.documents.count, ObjectIdentifier($0.connection)) }
+      #expect(last.1 != first && last.0 >= 30)
+    }
+  }
 }

@@ -43,7 +43,7 @@ struct CachedDocument {
     nonmutating set { if newValue != isAskedFor { state ^= 1 } }
   }
 
-  /// Whether its document has been written since, so that nothing leads to it any more.
+  /// Whether its document has been written since, so that there is nothing under its sequence any more.
   var isGone: Bool { state & 2 != 0 }
 
   func markGone() { state |= 2 }

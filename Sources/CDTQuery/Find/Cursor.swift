@@ -19,6 +19,8 @@ final class Cursor: @unchecked Sendable {
   private var taken = 0
   private var isExhausted = false
   private var ids: [String]?
+  /// What its queries had to do for documents that are not in the indexes.
+  private var tailCost: Int64 = 0
 
   init(
     _ datastore: Datastore, manager: IndexManager, plan: QueryPlan, projection: Projection,
@@ -37,12 +39,23 @@ final class Cursor: @unchecked Sendable {
   }
 
   func close() {
-    rows?.end()
-    rows = nil
+    endRows()
     guard let lease = reader else { return }
     reader = nil
     lease.reader.end()
     manager.readers.checkIn(lease)
+    manager.noteTail(snapshot, cost: tailCost)
+  }
+
+  private func endRows() {
+    guard let query = rows else { return }
+    rows = nil
+    end(query)
+  }
+
+  private func end(_ query: RunningQuery) {
+    query.end()
+    tailCost += query.tailCost
   }
 
   func documentIDs() throws -> [String] {
@@ -55,7 +68,7 @@ final class Cursor: @unchecked Sendable {
 
   func forEachID(_ body: (String) throws -> Void) throws {
     let query = try start(.ids)
-    defer { query.end() }
+    defer { end(query) }
     while try query.step() {
       try body(String(decoding: query.statement.unsafeBytes(1), as: UTF8.self))
       try datastore.checkOpen()
@@ -136,7 +149,7 @@ final class Cursor: @unchecked Sendable {
   /// same rows in the same order.
   private func running(_ output: QuerySQL.Output) throws -> RunningQuery {
     if let rows, rows.output == output { return rows }
-    rows?.end()
+    endRows()
     let query = try start(output)
     rows = query
     for _ in 0..<taken where try !query.step() { break }
@@ -146,8 +159,6 @@ final class Cursor: @unchecked Sendable {
   private func start(_ output: QuerySQL.Output) throws -> RunningQuery {
     try datastore.checkOpen()
     guard let reader else { throw QueryError.resultSetClosed }
-    return try RunningQuery(
-      plan, output: output, snapshot: snapshot, on: reader.reader.connection,
-      documents: reader.reader.documents)
+    return try RunningQuery(plan, output: output, snapshot: snapshot, reader: reader.reader)
   }
 }

@@ -89,11 +89,15 @@ extension Datastore {
   private func single(_ output: QuerySQL.Output, of query: Query) throws -> Int64 {
     let manager = try indexManager()
     let run = try start(query, output, manager: manager)
-    defer { finish(run, manager: manager) }
-    let reader = run.reader.reader
+    var cost: Int64 = 0
+    defer {
+      finish(run, manager: manager)
+      manager.noteTail(run.snapshot, cost: cost)
+    }
     let running = try RunningQuery(
-      run.plan, output: output, snapshot: run.snapshot, on: reader.connection, documents: reader.documents)
+      run.plan, output: output, snapshot: run.snapshot, reader: run.reader.reader)
     defer { running.end() }
+    cost = running.tailCost
     return try running.number()
   }
 
@@ -113,7 +117,7 @@ extension Datastore {
       ).plan()
     }
     let running = try RunningQuery(
-      plan, output: output, snapshot: run.snapshot, on: run.reader.reader.connection, documents: nil)
+      plan, output: output, snapshot: run.snapshot, reader: run.reader.reader, looksUpAll: true)
     defer { running.end() }
     return try running.visits()
   }
@@ -141,6 +145,7 @@ extension Datastore {
     // Only what is in the text index has a score.
     if query.sort.isByScore { try manager.catchUp() }
     let reader = try manager.readers.checkOut()
+    reader.reader.renewIfWorn()
     let indexFile = try indexFile(for: reader, manager)
     do {
       return try start(query, output, manager: manager, reader: reader, indexFile: indexFile)
@@ -182,7 +187,6 @@ extension Datastore {
           query, catalog: manager.pages.catalog(for: query, snapshot), output: output,
           lastSequence: snapshot.lastSequence, store: directory
         ).plan()
-        manager.noteTail(snapshot.catalog, lastSequence: snapshot.lastSequence)
         return Run(plan: plan, snapshot: snapshot, reader: reader)
       } catch {
         reader.reader.end()

@@ -3,10 +3,10 @@ import SQLite
 
 /// The documents that a reader meets again and again, by their sequences.
 ///
-/// What a row of `documents` holds never changes: each write gives the document another sequence. So what has to be found
-/// out at the beginning of a snapshot is which documents have been written since the one before, and those are the last
-/// rows of the table. All others are as they were, whatever became of the pages that SQLite holds, which it drops at every
-/// commit. A hit is thus exactly what a look-up in the snapshot would find.
+/// What a row of `documents` holds never changes: each write gives the document another sequence. So what has to be left
+/// out at the beginning of a snapshot are the documents that have been written since the one before, which the
+/// ``SnapshotFollower`` tells. All others are as they were, whatever became of the pages that SQLite holds, which it drops
+/// at every commit. A hit is thus exactly what a look-up in the snapshot would find.
 ///
 /// Statements ask through `cdt_wanted`, see ``QuerySQL``. A document is taken in when it is met in a second snapshot.
 /// Its entry stays where it is until the next one begins; only then is room made for others.
@@ -31,11 +31,6 @@ final class DocumentCache {
   private var byNumber = OffsetTable()
   private var met = MetSequences()
 
-  /// The documents file as it was at the beginning of the snapshot: SQLite's version of the data, the newest sequence, and
-  /// the session that wrote it, which is known while there are entries.
-  private var version: UInt32?
-  private var lastSequence: Int64 = 0
-  private var session: String?
   private var statements: Statements?
 
   /// About 100,000 documents of 300 bytes.
@@ -55,60 +50,66 @@ final class DocumentCache {
   }
 
   /// How many documents are here.
-  var count: Int { bySequence.count }
+  var count: Int { byNumber.count }
 
   // MARK: Snapshots
 
-  /// Follows the connection into a snapshot that has just begun, which is never earlier than the one before.
-  func begin(lastSequence: Int64, on connection: Connection) throws(SQLiteError) {
+  /// Follows the connection into a snapshot that has just begun.
+  ///
+  /// - Parameter written: What has been written since the one before.
+  func begin(_ written: SnapshotFollower.Written, on connection: Connection) throws {
     current = nil
     failure = nil
     met.beginSnapshot()
     if isFull { reclaim() }
-    let version = connection.dataVersion
-    guard version != self.version || version == nil else { return }
     do {
-      if statements == nil { statements = try Statements(connection) }
-      if count > 0, try !follow(to: lastSequence) { removeAll() }
+      let statements = try statements ?? Statements(connection)
+      self.statements = statements
+      switch written {
+      case .nothing: return
+      case .unknown: removeAll()
+      case .after(let sequence):
+        if count > 0, try !leaveOut(after: sequence, statements.changed) { removeAll() }
+      }
     } catch {
       removeAll()
       throw error
     }
-    self.version = version
-    self.lastSequence = lastSequence
   }
 
-  /// Leaves out the documents that have been written since the last snapshot.
+  /// Goes on with another connection to the same file.
+  func changeConnection() {
+    statements = nil
+  }
+
+  /// Leaves out the documents that have been written since a sequence.
   ///
-  /// - Returns: Whether that was possible. It is not after very many writes, nor where the documents have another history:
-  ///   those of a backup that was brought back.
-  private func follow(to newest: Int64) throws(SQLiteError) -> Bool {
-    guard let statements, newest > lastSequence, try statements.session(of: lastSequence) == session else {
-      return false
-    }
-    let changed = statements.changed
+  /// - Returns: Whether that was possible. It is not after very many writes.
+  private func leaveOut(after sequence: Int64, _ changed: Statement) throws(SQLiteError) -> Bool {
     defer { changed.reset() }
-    try changed.bind(lastSequence, at: 1)
+    try changed.bind(sequence, at: 1)
     try changed.bind(Self.mostChanges, at: 2)
     var changes: Int64 = 0
     while try changed.step() {
       changes += 1
       remove(number: changed.int64(0))
     }
-    guard changes < Self.mostChanges else { return false }
-    session = try statements.session(of: newest)
-    return true
+    return changes < Self.mostChanges
   }
 
   // MARK: Looking up
 
   /// Looks for the document of a sequence.
   ///
-  /// - Returns: The sequence, if the document has to be read in its table; `nil` when it is ``current``.
+  /// - Returns: The sequence, if the document has to be read in its table. `nil` when it is ``current``, or when it is known
+  ///   to be gone, and nothing is.
   @inline(__always)
   func want(_ sequence: Int64) throws(SQLiteError) -> Int64? {
-    current = find(sequence)
-    if current != nil { return nil }
+    if let entry = entry(of: sequence) {
+      current = entry.isGone ? nil : entry
+      return nil
+    }
+    current = nil
     guard met.meet(sequence), !isFull else { return sequence }
     current = try load(sequence)
     return current == nil ? sequence : nil
@@ -117,6 +118,13 @@ final class DocumentCache {
   /// The document of a sequence, if it is here.
   @inline(__always)
   func find(_ sequence: Int64) -> CachedDocument? {
+    guard let entry = entry(of: sequence), !entry.isGone else { return nil }
+    return entry
+  }
+
+  /// The entry of a sequence, which may be gone.
+  @inline(__always)
+  private func entry(of sequence: Int64) -> CachedDocument? {
     guard let memory,
       let offset = bySequence.offset(
         of: sequence, where: { CachedDocument(entry: memory + $0).sequence == sequence })
@@ -141,7 +149,6 @@ final class DocumentCache {
     defer { row.reset() }
     try row.bind(sequence, at: 1)
     guard try row.step() else { return nil }
-    if count == 0 { session = try statements.session(of: lastSequence) }
     let (id, revision, body) = (row.unsafeBytes(3), row.unsafeBytes(4), row.unsafeBytes(5))
     let size = CachedDocument.size(id.count + revision.count + body.count)
     let number = row.int64(0)
@@ -182,8 +189,9 @@ final class DocumentCache {
     while from < end {
       let document = CachedDocument(entry: memory + from)
       let size = document.size
+      bySequence.remove(document.sequence) { memory + $0 == document.entry }
       if !document.isGone {
-        remove(document)
+        byNumber.remove(document.number) { memory + $0 == document.entry }
         if document.isAskedFor, to - segment + size <= segmentSize / 2 {
           document.isAskedFor = false
           bySequence.insert(document.sequence, offset: to)
@@ -198,20 +206,15 @@ final class DocumentCache {
     isFull = false
   }
 
+  /// Notes that a document has been written since. Its entry stays, as an index may name its sequence for long.
   private func remove(number: Int64) {
     guard let memory,
       let offset = byNumber.offset(
         of: number, where: { CachedDocument(entry: memory + $0).number == number })
     else { return }
     let document = CachedDocument(entry: memory + offset)
-    remove(document)
-    document.markGone()
-  }
-
-  private func remove(_ document: CachedDocument) {
-    guard let memory else { return }
-    bySequence.remove(document.sequence) { memory + $0 == document.entry }
     byNumber.remove(document.number) { memory + $0 == document.entry }
+    document.markGone()
   }
 
   private func removeAll() {
@@ -229,20 +232,13 @@ final class DocumentCache {
 private struct Statements {
   let document: Statement
   let changed: Statement
-  private let connection: Connection
 
   init(_ connection: Connection) throws(SQLiteError) {
-    self.connection = connection
     document = try connection.statement(
       """
       SELECT number, coalesce(written, sequence), attachments, id, revision, body
       FROM main.documents WHERE sequence = ?1
       """)
     changed = try connection.statement("SELECT number FROM main.documents WHERE sequence > ?1 LIMIT ?2")
-  }
-
-  /// The session that wrote a sequence.
-  func session(of sequence: Int64) throws(SQLiteError) -> String? {
-    try IndexCatalog.session(of: sequence, in: "main", on: connection)
   }
 }

@@ -9,7 +9,9 @@ package import SQLite
 package final class QueryReader: @unchecked Sendable {
   // Sendable without a lock of its own: the pool hands a reader to one user at a time, under its Mutex.
 
-  package let connection: Connection
+  package private(set) var connection: Connection
+  private let open: () throws -> Connection
+  private var wear = PageCacheWear()
   /// Whether an index file is attached, which then stays.
   private(set) var isAttached = false
   /// The index file that is attached. Another process may replace it.
@@ -19,13 +21,33 @@ package final class QueryReader: @unchecked Sendable {
   /// The statements that each snapshot begins with. They are held here, so that none of them is looked up.
   private var revisionStatement: Statement?
   private var sequenceStatement: Statement?
+  /// What has been written since the last snapshot.
+  private var follower = SnapshotFollower()
+  /// The documents above the watermarks, by their values.
+  let tail = TailValues()
   /// The documents that were met before.
   let documents = DocumentCache()
   private var known: (revision: Int64, catalog: IndexCatalog)?
 
-  package init(_ connection: Connection) throws(SQLiteError) {
-    self.connection = connection
+  package init(open: @escaping () throws -> Connection) throws {
+    self.open = open
+    connection = try open()
     try QueryFunctions.register(on: connection)
+  }
+
+  /// Opens the connection anew once its page cache has become a burden. It is to be called before a snapshot is begun.
+  func renewIfWorn() {
+    guard wear.isWorn(connection) else { return }
+    // The old one still serves if there can't be another.
+    guard let fresh = try? open() else { return }
+    guard (try? QueryFunctions.register(on: fresh)) != nil else { return fresh.close() }
+    connection.close()
+    connection = fresh
+    (isAttached, indexFile) = (false, nil)
+    (revisionStatement, sequenceStatement, known) = (nil, nil, nil)
+    follower.changeConnection()
+    documents.changeConnection()
+    tail.changeConnection()
   }
 
   /// What a snapshot holds of the indexes.
@@ -51,13 +73,25 @@ package final class QueryReader: @unchecked Sendable {
       guard isAttached else { return Snapshot(catalog: .empty, lastSequence: try lastSequence()) }
       let (catalog, isNew) = try readCatalog()
       let last = try lastSequence()
-      try documents.begin(lastSequence: last, on: connection)
+      let written = try follower.follow(to: last, on: connection)
+      try documents.begin(written, on: connection)
+      tail.begin(written)
       if isNew { try catalog.check(against: "main", on: connection, lastSequence: last) }
       return Snapshot(catalog: catalog, lastSequence: last)
     } catch {
       end()
       throw error
     }
+  }
+
+  /// The sequences of the documents above a plan's watermark that may match, or `nil` where all of them may.
+  func tailCandidates(of plan: QueryPlan, in snapshot: Snapshot) -> [Int64]? {
+    guard let floor = plan.floor(upTo: snapshot.lastSequence), let lowest = snapshot.catalog.lowestWatermark,
+      let values = RequiredValues(of: plan.clause)
+    else { return nil }
+    // What can't be read here fails where the statement reads it.
+    return try? tail.candidates(
+      for: values, above: floor, lowest: lowest, upTo: snapshot.lastSequence, on: connection)
   }
 
   package func end() {

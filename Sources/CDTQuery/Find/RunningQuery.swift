@@ -3,7 +3,8 @@ package import SQLite
 
 /// A statement of a plan that has its parameters.
 package final class RunningQuery {
-  package let statement: Statement
+  /// Of the row that it is at.
+  package private(set) var statement: Statement
   let output: QuerySQL.Output
   private let connection: Connection
   private let documents: DocumentCache?
@@ -18,24 +19,40 @@ package final class RunningQuery {
   private let namesGone: Bool
   /// Whether rows may leave the document to the reader's cache.
   private let takesCached: Bool
+  /// What the documents that are not in the indexes yet cost: see ``QuerySQL/tailCost``.
+  private(set) var tailCost: Int64
+  /// Makes what follows the statement's rows, if anything does.
+  private var beginTail: (() throws -> TailWalk)?
+  private var tail: TailWalk?
   /// The documents that were met, where rows may name one again.
   private var met: SequenceSet?
   /// Of a statement that leaves the page to us: how many results are passed over, and how many given.
   private var page: (skip: Int, limit: Int) = (0, 0)
   private var given = 0
 
-  /// - Parameter documents: The reader's, in the same snapshot; none where each document is to be looked up.
+  /// - Parameters:
+  ///   - reader: The one that is in the snapshot.
+  ///   - looksUpAll: Whether each document is looked up, whatever the reader knows of it.
   init(
-    _ plan: QueryPlan, output: QuerySQL.Output, snapshot: QueryReader.Snapshot, on connection: Connection,
-    documents: DocumentCache?
+    _ plan: QueryPlan, output: QuerySQL.Output, snapshot: QueryReader.Snapshot, reader: QueryReader,
+    looksUpAll: Bool = false
   ) throws {
     self.output = output
-    self.connection = connection
-    self.documents = documents
+    connection = reader.connection
+    documents = looksUpAll ? nil : reader.documents
     usesIndex = plan.usesIndex
+    let leavesTail = !looksUpAll && QuerySQL.mayLeaveTail(plan, output)
     let sql = QuerySQL(
       plan, output: output, lastSequence: snapshot.lastSequence,
+      tail: looksUpAll || leavesTail ? nil : reader.tailCandidates(of: plan, in: snapshot),
+      leavesTail: leavesTail,
       hasTombstones: try !plan.isScan || Self.hasTombstones(connection), usesCache: documents != nil)
+    if sql.leavesTail, let floor = sql.floor {
+      beginTail = {
+        try TailWalk(plan, output: output, floor: floor, snapshot: snapshot, reader: reader)
+      }
+    }
+    tailCost = sql.tailCost
     statement = try connection.statement(sql.text)
     numberColumn = sql.numberColumn
     namesGone = sql.namesGone
@@ -75,7 +92,7 @@ package final class RunningQuery {
     let limit = page.limit > 0 ? page.skip + page.limit : .max
     while given < limit, try next() {
       if namesGone, cached == nil, statement.isNull(QuerySQL.revisionColumn) { continue }
-      if met?.insert(statement.int64(numberColumn)) == false { continue }
+      if met?.insert(sequence) == false { continue }
       given += 1
       if given > page.skip { return true }
     }
@@ -84,11 +101,14 @@ package final class RunningQuery {
   }
 
   private func next() throws -> Bool {
+    if tail != nil { return try nextOfTail() }
     do {
-      guard try statement.step() else { return false }
-      if takesCached { cached = cachedDocument() }
-      return true
-    } catch {
+      if try statement.step() {
+        if takesCached { cached = cachedDocument() }
+        return true
+      }
+      return beginTail == nil ? false : try nextOfTail()
+    } catch let error as SQLiteError {
       cached = nil
       if let failure = documents?.failure {
         if failure.isCorrupt, usesIndex { throw DatastoreError.damagedIndexOrStore(failure.message) }
@@ -98,7 +118,31 @@ package final class RunningQuery {
       if let failure = matches.compactMap(\.failure).first {
         throw QueryError.matchLimit(pattern: failure.match.pattern, documentID: try id(of: failure.document))
       }
-      if error.isCorrupt, usesIndex { throw DatastoreError.damagedIndexOrStore(error.message) }
+      throw error.isCorrupt && usesIndex
+        ? DatastoreError.damagedIndexOrStore(error.message) : DatastoreError(error)
+    }
+  }
+
+  /// Goes on with the documents that are not in the indexes.
+  private func nextOfTail() throws -> Bool {
+    cached = nil
+    do {
+      if let beginTail {
+        let begun = try beginTail()
+        self.beginTail = nil
+        statement.reset()
+        statement = begun.statement
+        tailCost += begun.cost
+        tail = begun
+      }
+      switch try tail?.step() {
+      case nil: return false
+      case .statement: return true
+      case .cached(let document):
+        cached = document
+        return true
+      }
+    } catch let error as SQLiteError {
       throw DatastoreError(error)
     }
   }
@@ -114,6 +158,9 @@ package final class RunningQuery {
     }
   }
 
+  /// The sequence of the row's document.
+  private var sequence: Int64 { cached?.sequence ?? statement.int64(numberColumn) }
+
   /// The document of a row whose columns are NULL.
   private func cachedDocument() -> CachedDocument? {
     guard statement.isNull(QuerySQL.revisionColumn) else { return nil }
@@ -123,7 +170,7 @@ package final class RunningQuery {
   // MARK: The row, of a query for documents or texts; bytes are valid until the next step
 
   @inline(__always)
-  var id: UnsafeRawBufferPointer { statement.unsafeBytes(1) }
+  var id: UnsafeRawBufferPointer { cached?.id ?? statement.unsafeBytes(1) }
 
   @inline(__always)
   var revision: UnsafeRawBufferPointer { cached?.revision ?? statement.unsafeBytes(QuerySQL.revisionColumn) }

@@ -29,7 +29,7 @@ struct IndexFileCheck {
     progress: (_ done: Int, _ total: Int) -> Void
   ) throws {
     do {
-      let reader = try QueryReader(connection)
+      let reader = try QueryReader(open: { connection })
       try compare(reader, path: path, storeID: storeID, definitions: definitions, progress)
     } catch let error as IndexDamage {
       self = IndexFileCheck(damaged: "the index file \(error.what)")

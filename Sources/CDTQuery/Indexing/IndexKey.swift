@@ -38,6 +38,10 @@ package struct IndexKey: Sendable, Hashable {
     IndexKey(tag: .string, value: .text(utf8))
   }
 
+  package init(_ int: Int64) {
+    self.init(tag: .number, value: .int(int))
+  }
+
   private init(tag: Tag, value: Value) {
     self.tag = tag
     self.value = value
@@ -47,7 +51,7 @@ package struct IndexKey: Sendable, Hashable {
     switch value {
     case .null: self = .nothing
     case .bool(let bool): self.init(tag: bool ? .true : .false, value: .zero)
-    case .int(let int): self.init(tag: .number, value: .int(int))
+    case .int(let int): self.init(int)
     case .string(let string): self.init(tag: .string, value: .text(Array(string.utf8)))
     case .double, .bigInteger, .array, .object:
       let text = value.utf8Text
@@ -62,7 +66,7 @@ package struct IndexKey: Sendable, Hashable {
     case .true: self.init(tag: .true, value: .zero)
     case .number:
       switch bytes.number(at: start) {
-      case .int(let int)?: self.init(tag: .number, value: .int(int))
+      case .int(let int)?: self.init(int)
       case .double(let double)?: self.init(tag: .number, value: Self.number(double))
       case nil: self = .nothing
       }

@@ -32,7 +32,7 @@ package final class IndexManager: DatastoreExtension {
     definitions = DefinitionFile(path: "\(directory)/indexes.json")
     lock = IndexLock(directory: directory)
     readers = ConnectionPool(
-      open: { try QueryReader(try datastore.openReader()) }, shut: { $0.connection.close() })
+      open: { try QueryReader(open: datastore.openReader) }, shut: { $0.connection.close() })
   }
 
   // MARK: DatastoreExtension
@@ -79,10 +79,16 @@ package final class IndexManager: DatastoreExtension {
     }
   }
 
-  /// Notes what a query's tail costs it, and catches up when queries have paid for that often enough.
-  package func noteTail(_ catalog: IndexCatalog, lastSequence: Int64) {
-    guard let watermark = catalog.lowestWatermark else { return }
-    let isDue = tail.withLock { $0.note(watermark: watermark, lastSequence: lastSequence) }
+  /// Notes what its tail has cost a query, and catches up when queries have paid for that often enough.
+  ///
+  /// - Parameter cost: What the documents that are not in the indexes cost the query: see ``QuerySQL/tailCost``.
+  package func noteTail(_ snapshot: QueryReader.Snapshot, cost: Int64) {
+    guard let watermark = snapshot.catalog.lowestWatermark,
+      cost > 0 || TailCost.isLong(snapshot.lastSequence - watermark)
+    else { return }
+    let isDue = tail.withLock {
+      $0.note(watermark: watermark, lastSequence: snapshot.lastSequence, cost: cost)
+    }
     // In short steps, as what others ask meanwhile has the less of a tail to be put to the matcher.
     if isDue { catchUpUnlessBusy(inStepsOf: IndexUpdater.fewDocuments) }
   }
@@ -305,21 +311,21 @@ private struct TailCost {
   private var paid: Int64 = 0
   private var watermark: Int64 = 0
 
-  mutating func note(watermark: Int64, lastSequence: Int64) -> Bool {
+  mutating func note(watermark: Int64, lastSequence: Int64, cost: Int64) -> Bool {
     self.watermark = watermark
     let length = lastSequence - watermark
     guard length > 0 else { return false }
-    paid += length
-    guard paid >= length * Self.matchesPerUpdate + Self.matchesPerCatchUp || length >= Self.longTail else {
+    paid += cost
+    guard paid >= length * Self.matchesPerUpdate + Self.matchesPerCatchUp || Self.isLong(length) else {
       return false
     }
     paid = 0
     return true
   }
 
-  mutating func isLong(upTo lastSequence: Int64) -> Bool {
-    lastSequence - watermark >= Self.longTail
-  }
+  func isLong(upTo lastSequence: Int64) -> Bool { Self.isLong(lastSequence - watermark) }
+
+  static func isLong(_ length: Int64) -> Bool { length >= longTail }
 
   mutating func settle(at watermark: Int64) {
     self.watermark = watermark

@@ -238,7 +238,19 @@ extension QuerySQL {
   // MARK: What rows do not stand for
 
   /// Whether there may be documents that the source's rows do not stand for.
-  var hasMissedParts: Bool { floor != nil || hasApart }
+  var hasMissedParts: Bool { hasTail || hasApart }
+
+  /// Whether there are documents above the watermark that may match.
+  private var hasTail: Bool { floor != nil && !leavesTail && tail?.isEmpty != true }
+
+  /// What the documents that are not in the indexes yet cost the statement, as a number of documents that are put to the
+  /// matcher one after the other.
+  var tailCost: Int64 {
+    guard let floor else { return 0 }
+    let all = lastSequence - floor
+    let matched = leavesTail ? 0 : tail.map { Int64($0.count) } ?? all
+    return isCovered ? all + matched : matched
+  }
 
   /// Documents that index rows do not stand for.
   enum MissedPart {
@@ -251,16 +263,22 @@ extension QuerySQL {
   /// - Parameter isSorted: Whether ``writeSortedSource()`` has written the source.
   func missedParts(isSorted: Bool = false) -> [MissedPart] {
     guard hasMissedParts else { return [] }
-    let tail: [MissedPart] = floor == nil ? [] : [.tail]
-    return hasApart && !(isSorted && isUnion) ? tail + [.apart] : tail
+    let tail: [MissedPart] = hasTail ? [.tail] : []
+    return hasApart && !(isSorted && isUnion) ? [.apart] + tail : tail
   }
 
   mutating func writeMissed(_ part: MissedPart) {
     switch part {
     case .tail:
-      sql.write("documents d WHERE d.sequence > ")
-      write(.int(floor ?? 0))
-      sql.write(" AND NOT d.deleted")
+      if let tail {
+        // None of them is deleted.
+        writeMembers(tail.map { IndexKey($0) })
+        sql.write(" m CROSS JOIN documents d ON d.sequence = m.v WHERE 1")
+      } else {
+        sql.write("documents d WHERE d.sequence > ")
+        write(.int(floor ?? 0))
+        sql.write(" AND NOT d.deleted")
+      }
     case .apart:
       writeApart()
       sql.write(" e")

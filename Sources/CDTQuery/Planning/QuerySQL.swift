@@ -45,38 +45,61 @@ package struct QuerySQL: ~Copyable {
   let order: QueryPlan.Order
   /// The lowest watermark of the indexes used, if documents lie above it; those go to the matcher.
   let floor: Int64?
+  /// Whether those are left to whoever steps through the rows, who goes on with them as a ``TailWalk``.
+  let leavesTail: Bool
+  /// The sequences of those that may match, or `nil` if all of them may.
+  let tail: [Int64]?
   /// Whether the source's rows alone decide and have what is asked of it, so that no document is looked at.
   let isCovered: Bool
   /// Whether some of the indexes used keep documents apart.
   let hasApart: Bool
+  let lastSequence: Int64
   let hasTombstones: Bool
   /// Whether documents that the reader has are not looked up.
   let usesCache: Bool
 
   /// - Parameters:
   ///   - lastSequence: The newest sequence in the snapshot that the statement runs in.
+  ///   - tail: The sequences of documents above the plan's watermark, the only ones there that may match; `nil` where all
+  ///     of them may.
+  ///   - leavesTail: Whether documents above the watermark may be left to whoever steps through the rows, as
+  ///     ``mayLeaveTail(_:_:)`` has allowed.
   ///   - hasTombstones: Whether there may be deleted documents in it.
   package init(
-    _ plan: QueryPlan, output: Output, lastSequence: Int64, hasTombstones: Bool = true,
-    usesCache: Bool = false
+    _ plan: QueryPlan, output: Output, lastSequence: Int64, tail: [Int64]? = nil, leavesTail: Bool = false,
+    hasTombstones: Bool = true, usesCache: Bool = false
   ) {
     self.plan = plan
     self.output = output
+    self.lastSequence = lastSequence
     self.hasTombstones = hasTombstones
     self.usesCache = usesCache
     order = output == .count || output == .exists ? .unordered : plan.order
-    var watermark = lastSequence
+    floor = plan.floor(upTo: lastSequence)
+    self.tail = tail
+    self.leavesTail = leavesTail && floor != nil
+    namesGone = self.leavesTail
     var hasApart = false
-    plan.source.forEachIndex { index in
-      watermark = min(watermark, index.watermark)
-      hasApart = hasApart || index.hasApart
-    }
-    floor = watermark < lastSequence ? watermark : nil
+    plan.source.forEachIndex { hasApart = hasApart || $0.hasApart }
     self.hasApart = hasApart
     repeats = order.isStreamed && plan.source.mayRepeat
     isCovered = Self.isCovered(plan, order, output)
     parameters.reserveCapacity(12)
     write()
+  }
+
+  /// Whether documents above the watermark can follow the rows: where whole documents are wanted in any order.
+  static func mayLeaveTail(_ plan: QueryPlan, _ output: Output) -> Bool {
+    plan.order == .unordered && (output == .documents || output == .texts)
+  }
+
+  /// The beginning of a statement that gives documents `d` in the columns of a query.
+  static func selection(_ output: Output) -> String {
+    output == .documents
+      ? """
+      SELECT coalesce(d.written, d.sequence), d.id, d.revision, d.body, d.attachments, d.number, d.sequence
+        FROM documents d
+      """ : "SELECT d.body, d.id, d.revision, d.sequence FROM documents d"
   }
 
   /// The statement's text.
