@@ -1,7 +1,9 @@
+import SQLite
+
 /// A document in a ``DocumentCache``: the address of its entry, which stays where it is until the reader begins its next
-/// snapshot.
+/// snapshot. Or one in a ``DocumentBuffer``, until the next is written there.
 ///
-/// This is one of the few places with pointers. An entry is written once, by the cache, and lies within its memory:
+/// This is one of the few places with pointers. An entry is written once, by its owner, and lies within its memory:
 ///
 /// | offset | |
 /// |---|---|
@@ -53,17 +55,24 @@ struct CachedDocument {
     nonmutating set { entry.storeBytes(of: newValue, toByteOffset: 44, as: UInt32.self) }
   }
 
-  /// Writes an entry where there is room for ``size(_:)`` of its bytes.
-  static func write(
-    to entry: UnsafeMutableRawPointer, sequence: Int64, number: Int64, written: Int64, attachments: Int64,
-    id: UnsafeRawBufferPointer, revision: UnsafeRawBufferPointer, body: UnsafeRawBufferPointer
-  ) -> CachedDocument {
-    for (position, value) in [sequence, number, written, attachments].enumerated() {
-      entry.storeBytes(of: value, toByteOffset: 8 * position, as: Int64.self)
+  /// What a statement has to select of `documents d` for an entry to be made of its row.
+  static let columns =
+    "d.sequence, d.number, coalesce(d.written, d.sequence), d.attachments, d.id, d.revision, d.body"
+
+  /// The size of the entry for a row of those columns.
+  static func size(of row: Statement) -> Int {
+    size(row.unsafeBytes(4).count + row.unsafeBytes(5).count + row.unsafeBytes(6).count)
+  }
+
+  /// Writes the entry for a row, where there is room for ``size(of:)``.
+  static func write(_ row: Statement, to entry: UnsafeMutableRawPointer) -> CachedDocument {
+    for position in 0..<4 {
+      entry.storeBytes(of: row.int64(position), toByteOffset: 8 * position, as: Int64.self)
     }
     entry.storeBytes(of: 0, toByteOffset: 44, as: UInt32.self)
     var end = headerSize
-    for (position, bytes) in [id, revision, body].enumerated() {
+    for position in 0..<3 {
+      let bytes = row.unsafeBytes(4 + position)
       entry.storeBytes(of: UInt32(bytes.count), toByteOffset: 32 + 4 * position, as: UInt32.self)
       if let start = bytes.baseAddress { (entry + end).copyMemory(from: start, byteCount: bytes.count) }
       end += bytes.count
@@ -80,5 +89,26 @@ struct CachedDocument {
   @inline(__always)
   private func bytes(from offset: Int, count: Int) -> UnsafeRawBufferPointer {
     UnsafeRawBufferPointer(start: entry + offset, count: count)
+  }
+}
+
+/// Memory for one document at a time.
+final class DocumentBuffer {
+  private var memory: UnsafeMutableRawPointer?
+  private var size = 0
+
+  deinit {
+    memory?.deallocate()
+  }
+
+  /// Writes the document of a row that has ``CachedDocument/columns``.
+  func write(_ row: Statement) -> CachedDocument {
+    let needed = CachedDocument.size(of: row)
+    if let memory, needed <= size { return CachedDocument.write(row, to: memory) }
+    memory?.deallocate()
+    size = 2 * needed
+    let made = UnsafeMutableRawPointer.allocate(byteCount: size, alignment: 16)
+    memory = made
+    return CachedDocument.write(row, to: made)
   }
 }

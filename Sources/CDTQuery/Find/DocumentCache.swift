@@ -149,15 +149,10 @@ final class DocumentCache {
     defer { row.reset() }
     try row.bind(sequence, at: 1)
     guard try row.step() else { return nil }
-    let (id, revision, body) = (row.unsafeBytes(3), row.unsafeBytes(4), row.unsafeBytes(5))
-    let size = CachedDocument.size(id.count + revision.count + body.count)
-    let number = row.int64(0)
-    guard let offset = room(for: size), let memory else { return nil }
-    let document = CachedDocument.write(
-      to: memory + offset, sequence: sequence, number: number, written: row.int64(1),
-      attachments: row.int64(2), id: id, revision: revision, body: body)
+    guard let offset = room(for: CachedDocument.size(of: row)), let memory else { return nil }
+    let document = CachedDocument.write(row, to: memory + offset)
     bySequence.insert(sequence, offset: offset)
-    byNumber.insert(number, offset: offset)
+    byNumber.insert(document.number, offset: offset)
     return document
   }
 
@@ -235,10 +230,7 @@ private struct Statements {
 
   init(_ connection: Connection) throws(SQLiteError) {
     document = try connection.statement(
-      """
-      SELECT number, coalesce(written, sequence), attachments, id, revision, body
-      FROM main.documents WHERE sequence = ?1
-      """)
+      "SELECT \(CachedDocument.columns) FROM main.documents d WHERE d.sequence = ?1")
     changed = try connection.statement("SELECT number FROM main.documents WHERE sequence > ?1 LIMIT ?2")
   }
 }

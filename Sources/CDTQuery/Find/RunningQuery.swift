@@ -3,8 +3,7 @@ package import SQLite
 
 /// A statement of a plan that has its parameters.
 package final class RunningQuery {
-  /// Of the row that it is at.
-  package private(set) var statement: Statement
+  package let statement: Statement
   let output: QuerySQL.Output
   private let connection: Connection
   private let documents: DocumentCache?
@@ -49,7 +48,7 @@ package final class RunningQuery {
       hasTombstones: try !plan.isScan || Self.hasTombstones(connection), usesCache: documents != nil)
     if sql.leavesTail, let floor = sql.floor {
       beginTail = {
-        try TailWalk(plan, output: output, floor: floor, snapshot: snapshot, reader: reader)
+        try TailWalk(plan, floor: floor, snapshot: snapshot, reader: reader)
       }
     }
     tailCost = sql.tailCost
@@ -130,18 +129,11 @@ package final class RunningQuery {
       if let beginTail {
         let begun = try beginTail()
         self.beginTail = nil
-        statement.reset()
-        statement = begun.statement
         tailCost += begun.cost
         tail = begun
       }
-      switch try tail?.step() {
-      case nil: return false
-      case .statement: return true
-      case .cached(let document):
-        cached = document
-        return true
-      }
+      cached = try tail?.step()
+      return cached != nil
     } catch let error as SQLiteError {
       throw DatastoreError(error)
     }
@@ -204,6 +196,7 @@ package final class RunningQuery {
   var documentCalls: Int { objects.reduce(0) { $0 + $1.calls } }
 
   func end() {
+    tail?.end()
     statement.reset()
   }
 }

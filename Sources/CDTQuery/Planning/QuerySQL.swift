@@ -93,15 +93,6 @@ package struct QuerySQL: ~Copyable {
     plan.order == .unordered && (output == .documents || output == .texts)
   }
 
-  /// The beginning of a statement that gives documents `d` in the columns of a query.
-  static func selection(_ output: Output) -> String {
-    output == .documents
-      ? """
-      SELECT coalesce(d.written, d.sequence), d.id, d.revision, d.body, d.attachments, d.number, d.sequence
-        FROM documents d
-      """ : "SELECT d.body, d.id, d.revision, d.sequence FROM documents d"
-  }
-
   /// The statement's text.
   package var text: String { sql.string }
 
