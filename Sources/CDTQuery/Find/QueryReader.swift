@@ -55,6 +55,9 @@ package final class QueryReader: @unchecked Sendable {
     package let catalog: IndexCatalog
     /// The newest sequence of any document.
     package let lastSequence: Int64
+
+    /// How many sequences lie above the lowest watermark of an index.
+    var tailLength: Int64 { catalog.lowestWatermark.map { max(0, lastSequence - $0) } ?? 0 }
   }
 
   /// Begins a snapshot; ``end()`` must follow.

@@ -51,7 +51,8 @@ package final class RunningQuery {
         try TailWalk(plan, floor: floor, snapshot: snapshot, reader: reader)
       }
     }
-    tailCost = sql.tailCost
+    // A scan may well be what a long tail has left as the cheapest way.
+    tailCost = plan.isScan ? snapshot.tailLength : sql.tailCost
     statement = try connection.statement(sql.text)
     numberColumn = sql.numberColumn
     namesGone = sql.namesGone

@@ -84,7 +84,7 @@ package final class IndexManager: DatastoreExtension {
   /// - Parameter cost: What the documents that are not in the indexes cost the query: see ``QuerySQL/tailCost``.
   package func noteTail(_ snapshot: QueryReader.Snapshot, cost: Int64) {
     guard let watermark = snapshot.catalog.lowestWatermark,
-      cost > 0 || TailCost.isLong(snapshot.lastSequence - watermark)
+      cost > 0 || TailCost.isLong(snapshot.tailLength)
     else { return }
     let isDue = tail.withLock {
       $0.note(watermark: watermark, lastSequence: snapshot.lastSequence, cost: cost)
