@@ -69,7 +69,7 @@ final class Cursor: @unchecked Sendable {
   func forEachID(_ body: (String) throws -> Void) throws {
     let query = try start(.ids)
     defer { end(query) }
-    while try query.step() {
+    while try query.step({ tail() }) {
       try body(String(decoding: query.statement.unsafeBytes(1), as: UTF8.self))
       try datastore.checkOpen()
     }
@@ -105,7 +105,7 @@ final class Cursor: @unchecked Sendable {
     var buffer = TextBuffer()
     let projection = projection.isEverything ? nil : projection
     defer { taken = passed }
-    while try query.step() {
+    while try query.step({ tail() }) {
       passed += 1
       DocumentText.write(
         id: query.id, revision: query.revision, body: query.body, projection: projection, to: &buffer)
@@ -137,7 +137,7 @@ final class Cursor: @unchecked Sendable {
     if isExhausted { return nil }
     try datastore.checkOpen()
     let query = try running(.documents)
-    if try query.step() {
+    if try query.step({ tail() }) {
       taken += 1
       return query
     }
@@ -152,8 +152,13 @@ final class Cursor: @unchecked Sendable {
     endRows()
     let query = try start(output)
     rows = query
-    for _ in 0..<taken where try !query.step() { break }
+    for _ in 0..<taken where try !query.step({ tail() }) { break }
     return query
+  }
+
+  /// What follows the rows of a query that leaves the tail to us.
+  private func tail() -> TailWalk? {
+    reader.map { TailWalk(plan, snapshot: snapshot, reader: $0.reader) }
   }
 
   private func start(_ output: QuerySQL.Output) throws -> RunningQuery {

@@ -20,8 +20,8 @@ package final class RunningQuery {
   private let takesCached: Bool
   /// What the documents that are not in the indexes yet cost: see ``QuerySQL/tailCost``.
   private(set) var tailCost: Int64
-  /// Makes what follows the statement's rows, if anything does.
-  private var beginTail: (() throws -> TailWalk)?
+  /// Whether a ``TailWalk`` follows the statement's rows.
+  private let leavesTail: Bool
   private var tail: TailWalk?
   /// The documents that were met, where rows may name one again.
   private var met: SequenceSet?
@@ -46,16 +46,12 @@ package final class RunningQuery {
       tail: looksUpAll || leavesTail ? nil : reader.tailCandidates(of: plan, in: snapshot),
       leavesTail: leavesTail,
       hasTombstones: try !plan.isScan || Self.hasTombstones(connection), usesCache: documents != nil)
-    if sql.leavesTail, let floor = sql.floor {
-      beginTail = {
-        try TailWalk(plan, floor: floor, snapshot: snapshot, reader: reader)
-      }
-    }
     // A scan may well be what a long tail has left as the cheapest way.
     tailCost = plan.isScan ? snapshot.tailLength : sql.tailCost
     statement = try connection.statement(sql.text)
     numberColumn = sql.numberColumn
     namesGone = sql.namesGone
+    self.leavesTail = sql.leavesTail
     leavesOut = sql.repeats || sql.namesGone
     takesCached = sql.leavesToCache && sql.givesDocuments
     if leavesOut { page = (plan.skip, plan.limit) }
@@ -82,15 +78,18 @@ package final class RunningQuery {
     try connection.scalar("SELECT EXISTS (SELECT 1 FROM main.documents WHERE deleted)") != 0
   }
 
+  /// Goes on to the next row.
+  ///
+  /// - Parameter tail: Makes what follows the rows of a query for documents, if the statement leaves that.
   @inline(__always)
-  func step() throws -> Bool {
-    if !leavesOut { return try next() }
-    return try nextWanted()
+  func step(_ tail: () -> TailWalk? = { nil }) throws -> Bool {
+    if !leavesOut { return try next(tail) }
+    return try nextWanted(tail)
   }
 
-  private func nextWanted() throws -> Bool {
+  private func nextWanted(_ tail: () -> TailWalk?) throws -> Bool {
     let limit = page.limit > 0 ? page.skip + page.limit : .max
-    while given < limit, try next() {
+    while given < limit, try next(tail) {
       if namesGone, cached == nil, statement.isNull(QuerySQL.revisionColumn) { continue }
       if met?.insert(sequence) == false { continue }
       given += 1
@@ -100,14 +99,17 @@ package final class RunningQuery {
     return false
   }
 
-  private func next() throws -> Bool {
-    if tail != nil { return try nextOfTail() }
+  private func next(_ beginTail: () -> TailWalk?) throws -> Bool {
+    if let tail { return try next(of: tail) }
     do {
       if try statement.step() {
         if takesCached { cached = cachedDocument() }
         return true
       }
-      return beginTail == nil ? false : try nextOfTail()
+      guard leavesTail, let begun = beginTail() else { return false }
+      tail = begun
+      tailCost += begun.cost
+      return try next(of: begun)
     } catch let error as SQLiteError {
       cached = nil
       if let failure = documents?.failure {
@@ -124,18 +126,12 @@ package final class RunningQuery {
   }
 
   /// Goes on with the documents that are not in the indexes.
-  private func nextOfTail() throws -> Bool {
-    cached = nil
+  private func next(of tail: TailWalk) throws -> Bool {
     do {
-      if let beginTail {
-        let begun = try beginTail()
-        self.beginTail = nil
-        tailCost += begun.cost
-        tail = begun
-      }
-      cached = try tail?.step()
+      cached = try tail.step()
       return cached != nil
     } catch let error as SQLiteError {
+      cached = nil
       throw DatastoreError(error)
     }
   }

@@ -7,32 +7,30 @@ import SQLite
 ///
 /// Where the selector asks for a value, only the documents that hold it are put to the matcher; ``TailValues`` knows them.
 final class TailWalk {
-  private let program: MatchProgram
+  private let plan: QueryPlan
   private let documents: DocumentCache
+  private let connection: Connection
+  private let floor: Int64
   /// The sequences of the documents that may match, or `nil` to go through all of them.
   private let candidates: [Int64]?
   private var next = 0
+  /// Made when the first document is met; often there is none.
+  private lazy var program = MatchProgram(plan.clause, text: plan.text)
   /// Gives one document, or all.
-  private let statement: Statement
+  private var statement: Statement?
   /// The document that was met last, where the reader does not have it.
-  private let buffer = DocumentBuffer()
+  private lazy var buffer = DocumentBuffer()
   /// What it costs: see ``QuerySQL/tailCost``.
   let cost: Int64
 
-  init(_ plan: QueryPlan, floor: Int64, snapshot: QueryReader.Snapshot, reader: QueryReader) throws {
-    program = MatchProgram(plan.clause, text: plan.text)
+  init(_ plan: QueryPlan, snapshot: QueryReader.Snapshot, reader: QueryReader) {
+    self.plan = plan
     documents = reader.documents
+    connection = reader.connection
+    floor = plan.floor(upTo: snapshot.lastSequence) ?? snapshot.lastSequence
     candidates = reader.tailCandidates(of: plan, in: snapshot)
-    let selection = "SELECT \(CachedDocument.columns) FROM documents d WHERE d.sequence"
-    if let candidates {
-      // One that the reader has costs about an eighth of one that is read.
-      cost = Int64(candidates.count) / 8
-      statement = try reader.connection.statement("\(selection) = ?1")
-    } else {
-      cost = snapshot.lastSequence - floor
-      statement = try reader.connection.statement("\(selection) > ?1 AND NOT d.deleted ORDER BY d.sequence")
-      try statement.bind(floor, at: 1)
-    }
+    // One that the reader has costs about an eighth of one that is read.
+    cost = candidates.map { Int64($0.count) / 8 } ?? (snapshot.lastSequence - floor)
   }
 
   /// Goes on to the next document that matches; it is there until the next step.
@@ -48,13 +46,15 @@ final class TailWalk {
 
   private func document(of sequence: Int64) throws -> CachedDocument? {
     if try documents.want(sequence) == nil { return documents.current }
+    let statement = try statement ?? select("= ?1")
     defer { statement.reset() }
     try statement.bind(sequence, at: 1)
     return try statement.step() ? buffer.write(statement) : nil
   }
 
   private func stepThroughAll() throws -> CachedDocument? {
-    while try statement.step() {
+    if statement == nil { try select("> ?1 AND NOT d.deleted ORDER BY d.sequence").bind(floor, at: 1) }
+    while let statement, try statement.step() {
       if program.rules(out: statement.unsafeBytes(6)) { continue }
       let document = buffer.write(statement)
       if try matches(document) { return document }
@@ -62,8 +62,15 @@ final class TailWalk {
     return nil
   }
 
+  private func select(_ sequences: String) throws -> Statement {
+    let made = try connection.statement(
+      "SELECT \(CachedDocument.columns) FROM main.documents d WHERE d.sequence \(sequences)")
+    statement = made
+    return made
+  }
+
   func end() {
-    statement.reset()
+    statement?.reset()
   }
 
   private func matches(_ document: CachedDocument) throws -> Bool {
