@@ -72,4 +72,17 @@ import Testing
       #expect(times.map { $0 > 50 && $0 < 80 } == true)
     }
   }
+
+  @Test func `when every document has been written again, values are still looked for by the index`() throws {
+    try withTail { store in
+      for document in try store.allDocuments() {
+        var changed = document
+        changed.body["b"] = 0
+        try store.updateDocument(from: changed)
+      }
+      let plans = try [["a": 7], ["a": ["$gt": 50]]].map { try store.explain($0).description }
+      #expect(plans[0].hasPrefix("index") && !plans[1].hasPrefix("index"), "\(plans)")
+      for _ in 0..<5 { #expect(try store.find(["a": 7]).documents().count == 15) }
+    }
+  }
 }

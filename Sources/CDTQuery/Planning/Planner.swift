@@ -20,6 +20,8 @@ package struct Planner {
   private let estimator: Estimator
   /// Whether only some of the results are wanted, or in an order, so that it bears on the cost how many there are.
   private let isPartial: Bool
+  /// What a document costs that is not in the indexes yet.
+  private let costOfTail: Double
 
   /// - Parameters:
   ///   - output: What is wanted of the matches.
@@ -39,6 +41,10 @@ package struct Planner {
     text = try TextProgram.of(query.selector.clause, catalog.text?.definition, store: store)
     estimator = Estimator(catalog)
     isPartial = query.limit > 0 || query.skip > 0 || output == .exists || !query.sort.isEmpty
+    let hasTail = catalog.lowestWatermark.map { $0 < lastSequence } ?? false
+    // Where documents are wanted, those that can't match for lack of a value are not even met.
+    let isLookedInto = hasTail && output == .documents && RequiredValues(of: query.selector.clause) != nil
+    costOfTail = isLookedInto ? Cost.noted : Cost.scanned
   }
 
   /// - Throws: ``QueryError`` with the code `.unknownIndex` when the query wants an index that is not there.
@@ -288,7 +294,7 @@ package struct Planner {
     default:
       cost += candidate.rows * share * Cost.row
       if reads { cost += documentsRead(candidate, order, results, hasRest: hasRest) * share }
-      cost += tail(candidate.source) * Cost.scanned
+      cost += tail(candidate.source) * costOfTail
     }
     switch order {
     case .sorted: cost += results * Cost.sorted
