@@ -14,8 +14,8 @@ struct ConcurrencyCommand: ParsableCommand {
   var documents = 100_000
   @Option(help: "How many threads that read.")
   var readers = 4
-  @Option(help: "How many rounds, each of three parts a store.")
-  var rounds = 5
+  @Option(help: "How many rounds, each of three parts a store; they differ much.")
+  var rounds = 15
   @Option(help: "How long each part lasts, in seconds.")
   var seconds = 1.0
   @Flag(help: "Measure ours only, as for a profile.")
