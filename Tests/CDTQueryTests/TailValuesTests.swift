@@ -135,9 +135,7 @@ import Testing
         switch Int.random(in: 0..<40, using: &random) {
         case 0: (lowest, floor) = (floor, table.lastSequence)
         case 1: (lowest, floor) = (table.lastSequence, table.lastSequence)
-        case 2:
-          try table.changeConnection()
-          tail.changeConnection()
+        case 2: try table.changeConnection()
         default: break
         }
         let wanted = Int.random(in: 0..<20, using: &random)

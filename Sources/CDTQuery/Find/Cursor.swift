@@ -69,7 +69,7 @@ final class Cursor: @unchecked Sendable {
   func forEachID(_ body: (String) throws -> Void) throws {
     let query = try start(.ids)
     defer { end(query) }
-    while try query.step({ tail() }) {
+    while try query.step() {
       try body(String(decoding: query.statement.unsafeBytes(1), as: UTF8.self))
       try datastore.checkOpen()
     }

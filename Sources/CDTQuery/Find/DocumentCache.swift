@@ -144,14 +144,24 @@ final class DocumentCache {
 
   /// Reads a document and takes it in. It is `nil` when it has been written since, or there is no room.
   private func load(_ sequence: Int64) throws(SQLiteError) -> CachedDocument? {
-    guard let statements else { return nil }
-    let row = statements.document
+    try withRow(of: sequence, take)
+  }
+
+  /// Reads a document and gives its row, of ``CachedDocument/columns``, to `body`. It is `nil` when it has been written
+  /// since.
+  func withRow(
+    of sequence: Int64, _ body: (Statement) -> CachedDocument?
+  ) throws(SQLiteError) -> CachedDocument? {
+    guard let row = statements?.document else { return nil }
     defer { row.reset() }
     try row.bind(sequence, at: 1)
-    guard try row.step() else { return nil }
+    return try row.step() ? body(row) : nil
+  }
+
+  private func take(_ row: Statement) -> CachedDocument? {
     guard let offset = room(for: CachedDocument.size(of: row)), let memory else { return nil }
     let document = CachedDocument.write(row, to: memory + offset)
-    bySequence.insert(sequence, offset: offset)
+    bySequence.insert(document.sequence, offset: offset)
     byNumber.insert(document.number, offset: offset)
     return document
   }

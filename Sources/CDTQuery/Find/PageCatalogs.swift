@@ -74,10 +74,6 @@ final class PageCatalogs: Sendable {
 }
 
 extension IndexCatalog {
-  fileprivate func hasTail(upTo lastSequence: Int64) -> Bool {
-    lowestWatermark.map { $0 < lastSequence } ?? false
-  }
-
   /// This catalog for a file that has gone on to another one, or `nil` when that no longer has all of its rows.
   fileprivate func asEarlier(than current: IndexCatalog) -> IndexCatalog? {
     var earlier: [Entry] = []

@@ -47,7 +47,6 @@ package final class QueryReader: @unchecked Sendable {
     (revisionStatement, sequenceStatement, known) = (nil, nil, nil)
     follower.changeConnection()
     documents.changeConnection()
-    tail.changeConnection()
   }
 
   /// What a snapshot holds of the indexes.
@@ -89,7 +88,8 @@ package final class QueryReader: @unchecked Sendable {
 
   /// The sequences of the documents above a plan's watermark that may match, or `nil` where all of them may.
   func tailCandidates(of plan: QueryPlan, in snapshot: Snapshot) -> [Int64]? {
-    guard let floor = plan.floor(upTo: snapshot.lastSequence), let lowest = snapshot.catalog.lowestWatermark,
+    guard let floor = plan.source.floor(upTo: snapshot.lastSequence),
+      let lowest = snapshot.catalog.lowestWatermark,
       let values = RequiredValues(of: plan.clause)
     else { return nil }
     // What can't be read here fails where the statement reads it.

@@ -21,43 +21,26 @@ struct SnapshotFollower {
   private var version: UInt32?
   private var lastSequence: Int64 = 0
   private var session: String?
-  private var statement: Statement?
 
   /// Follows the connection into a snapshot that has just begun, which is never earlier than the one before.
-  mutating func follow(to newest: Int64, on connection: Connection) throws -> Written {
+  mutating func follow(to newest: Int64, on connection: Connection) throws(SQLiteError) -> Written {
     let version = connection.dataVersion
     if isFollowing, let version, version == self.version { return .nothing }
     // What is written has a higher sequence; another version without one is nobody's write that is known here.
     let mayFollow = isFollowing && (newest > lastSequence || newest == lastSequence && self.version == nil)
     // Should anything fail, the next snapshot follows none.
     isFollowing = false
-    let (token, start) = try session(of: newest, on: connection)
-    var isSame = mayFollow && token == session
-    if mayFollow, start > lastSequence {
-      isSame = try session(of: lastSequence, on: connection).token == session
+    let writer = try IndexCatalog.session(of: newest, in: "main", on: connection)
+    var isSame = mayFollow && writer?.token == session
+    if mayFollow, let writer, writer.start > lastSequence {
+      isSame = try IndexCatalog.session(of: lastSequence, in: "main", on: connection)?.token == session
     }
-    defer { (isFollowing, self.version, lastSequence, session) = (true, version, newest, token) }
+    defer { (isFollowing, self.version, lastSequence, session) = (true, version, newest, writer?.token) }
     return isSame ? .after(lastSequence) : .unknown
   }
 
   /// Goes on with another connection to the same file.
   mutating func changeConnection() {
     version = nil
-    statement = nil
-  }
-
-  /// The token of the session that wrote a sequence, and the sequence that it began with.
-  private mutating func session(
-    of sequence: Int64, on connection: Connection
-  ) throws -> (token: String?, start: Int64) {
-    let statement =
-      try self.statement
-      ?? connection.statement(
-        "SELECT token, start FROM main.sessions WHERE start <= ?1 ORDER BY start DESC LIMIT 1")
-    self.statement = statement
-    // Left stepped, it would hold the connection's snapshots beyond the transaction.
-    defer { statement.reset() }
-    try statement.bind(sequence, at: 1)
-    return try statement.step() ? (statement.text(0), statement.int64(1)) : (nil, 0)
   }
 }

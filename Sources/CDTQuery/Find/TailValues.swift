@@ -33,7 +33,6 @@ final class TailValues {
   private var entries: [Entry] = []
   /// The last entry of each bucket, or -1.
   private var buckets: [Int32] = []
-  private var statement: Statement?
 
   /// How often it was asked while very many documents were yet to be read.
   private var timesAsked = 0
@@ -50,11 +49,6 @@ final class TailValues {
   /// Follows the reader into a snapshot.
   func begin(_ written: SnapshotFollower.Written) {
     if case .unknown = written { isKnown = false }
-  }
-
-  /// Goes on with another connection to the same file.
-  func changeConnection() {
-    statement = nil
   }
 
   /// The sequences of the documents that may hold one of the values, in order.
@@ -115,11 +109,8 @@ final class TailValues {
 
   private func read(upTo newest: Int64, on connection: Connection) throws {
     do {
-      let statement =
-        try self.statement
-        ?? connection.statement(
-          "SELECT sequence, number, deleted, body FROM main.documents WHERE sequence > ?1")
-      self.statement = statement
+      let statement = try connection.statement(
+        "SELECT sequence, number, deleted, body FROM main.documents WHERE sequence > ?1")
       defer { statement.reset() }
       try statement.bind(last, at: 1)
       while try statement.step() {

@@ -16,7 +16,7 @@ final class TailWalk {
   private var next = 0
   /// Made when the first document is met; often there is none.
   private lazy var program = MatchProgram(plan.clause, text: plan.text)
-  /// Gives one document, or all.
+  /// Gives all of them, where all are gone through.
   private var statement: Statement?
   /// The document that was met last, where the reader does not have it.
   private lazy var buffer = DocumentBuffer()
@@ -27,7 +27,7 @@ final class TailWalk {
     self.plan = plan
     documents = reader.documents
     connection = reader.connection
-    floor = plan.floor(upTo: snapshot.lastSequence) ?? snapshot.lastSequence
+    floor = plan.source.floor(upTo: snapshot.lastSequence) ?? snapshot.lastSequence
     candidates = reader.tailCandidates(of: plan, in: snapshot)
     // One that the reader has costs about an eighth of one that is read.
     cost = candidates.map { Int64($0.count) / 8 } ?? (snapshot.lastSequence - floor)
@@ -39,22 +39,23 @@ final class TailWalk {
     while next < candidates.count {
       let sequence = candidates[next]
       next += 1
-      if let document = try document(of: sequence), try matches(document) { return document }
+      if let document = try document(of: sequence), !program.rules(out: document.body),
+        try matches(document)
+      {
+        return document
+      }
     }
     return nil
   }
 
   private func document(of sequence: Int64) throws -> CachedDocument? {
     if try documents.want(sequence) == nil { return documents.current }
-    let statement = try statement ?? select("= ?1")
-    defer { statement.reset() }
-    try statement.bind(sequence, at: 1)
-    return try statement.step() ? buffer.write(statement) : nil
+    return try documents.withRow(of: sequence) { buffer.write($0) }
   }
 
   private func stepThroughAll() throws -> CachedDocument? {
-    if statement == nil { try select("> ?1 AND NOT d.deleted ORDER BY d.sequence").bind(floor, at: 1) }
-    while let statement, try statement.step() {
+    let statement = try statement ?? selectAll()
+    while try statement.step() {
       if program.rules(out: statement.unsafeBytes(6)) { continue }
       let document = buffer.write(statement)
       if try matches(document) { return document }
@@ -62,9 +63,13 @@ final class TailWalk {
     return nil
   }
 
-  private func select(_ sequences: String) throws -> Statement {
+  private func selectAll() throws -> Statement {
     let made = try connection.statement(
-      "SELECT \(CachedDocument.columns) FROM main.documents d WHERE d.sequence \(sequences)")
+      """
+      SELECT \(CachedDocument.columns) FROM main.documents d
+       WHERE d.sequence > ?1 AND NOT d.deleted ORDER BY d.sequence
+      """)
+    try made.bind(floor, at: 1)
     statement = made
     return made
   }
@@ -74,7 +79,6 @@ final class TailWalk {
   }
 
   private func matches(_ document: CachedDocument) throws -> Bool {
-    if program.rules(out: document.body) { return false }
     do throws(MatchFailure) {
       return try program.matcher.matches(
         JSONBytes(document.body), id: document.id, revision: document.revision)

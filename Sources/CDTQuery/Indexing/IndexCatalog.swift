@@ -118,21 +118,26 @@ extension IndexCatalog {
   package func check(against documents: String, on connection: Connection, lastSequence: Int64) throws {
     for entry in entries where entry.watermark > 0 {
       guard entry.watermark <= lastSequence,
-        try Self.session(of: entry.watermark, in: documents, on: connection) == entry.session
+        try Self.session(of: entry.watermark, in: documents, on: connection)?.token == entry.session
       else { throw IndexDamage.foreignHistory }
     }
   }
 
-  /// The session that wrote a sequence.
+  /// Whether there are documents that some index does not have yet.
+  func hasTail(upTo lastSequence: Int64) -> Bool {
+    lowestWatermark.map { $0 < lastSequence } ?? false
+  }
+
+  /// The session that wrote a sequence: its token, and the sequence that it began with.
   static func session(
     of sequence: Int64, in documents: String, on connection: Connection
-  ) throws(SQLiteError) -> String? {
+  ) throws(SQLiteError) -> (token: String, start: Int64)? {
     let statement = try connection.statement(
-      "SELECT token FROM \(documents).sessions WHERE start <= ?1 ORDER BY start DESC LIMIT 1")
+      "SELECT token, start FROM \(documents).sessions WHERE start <= ?1 ORDER BY start DESC LIMIT 1")
     // Left stepped, it would hold the connection's snapshots beyond the transaction.
     defer { statement.reset() }
     try statement.bind(sequence, at: 1)
-    return try statement.step() ? statement.text(0) : nil
+    return try statement.step() ? (statement.text(0), statement.int64(1)) : nil
   }
 }
 

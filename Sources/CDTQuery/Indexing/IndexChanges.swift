@@ -121,7 +121,7 @@ final class IndexChanges {
     try update.bind(Int64(isMultiple ? 1 : 0), at: 2)
     try update.bind(Int64(apart.isEmpty ? 0 : 1), at: 3)
     try update.bind(entry.number, at: 4)
-    if let session = try IndexCatalog.session(of: sequence, in: "docs", on: connection) {
+    if let session = try IndexCatalog.session(of: sequence, in: "docs", on: connection)?.token {
       try update.bind(session, at: 5)
     }
     try update.run()

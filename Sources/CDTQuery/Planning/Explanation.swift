@@ -25,8 +25,7 @@ public struct Explanation: Sendable, CustomStringConvertible {
     let residual = plan.residualText
     let order = plan.orderText
     let command = indexes.wishedIndex?.command(store: store)
-    let waiting = max(
-      0, snapshot.lastSequence - (plan.indexes.map(\.watermark).min() ?? snapshot.lastSequence))
+    let waiting = plan.source.floor(upTo: snapshot.lastSequence).map { snapshot.lastSequence - $0 } ?? 0
     var lines = [source]
     lines.append("left to the matcher: \(residual)")
     lines.append("order: \(order)")

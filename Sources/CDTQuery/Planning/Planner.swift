@@ -41,9 +41,10 @@ package struct Planner {
     text = try TextProgram.of(query.selector.clause, catalog.text?.definition, store: store)
     estimator = Estimator(catalog)
     isPartial = query.limit > 0 || query.skip > 0 || output == .exists || !query.sort.isEmpty
-    let hasTail = catalog.lowestWatermark.map { $0 < lastSequence } ?? false
     // Where documents are wanted, those that can't match for lack of a value are not even met.
-    let isLookedInto = hasTail && output == .documents && RequiredValues(of: query.selector.clause) != nil
+    let isLookedInto =
+      catalog.hasTail(upTo: lastSequence) && output == .documents
+      && RequiredValues(of: query.selector.clause) != nil
     costOfTail = isLookedInto ? Cost.noted : Cost.scanned
   }
 
@@ -321,9 +322,7 @@ package struct Planner {
 
   /// How many documents lie above the watermarks.
   private func tail(_ source: QueryPlan.Source) -> Double {
-    var watermark = lastSequence
-    source.forEachIndex { watermark = min(watermark, $0.watermark) }
-    return min(Double(max(0, lastSequence - watermark)), estimator.documents)
+    min(source.floor(upTo: lastSequence).map { Double(lastSequence - $0) } ?? 0, estimator.documents)
   }
 
   // MARK: Order

@@ -62,13 +62,6 @@ package struct QueryPlan: Sendable {
   /// The indexes that the source reads.
   package var indexes: [IndexCatalog.Entry] { source.indexes }
 
-  /// The lowest watermark of the indexes used, if documents lie above it; those go to the matcher.
-  func floor(upTo lastSequence: Int64) -> Int64? {
-    var watermark = lastSequence
-    source.forEachIndex { watermark = min(watermark, $0.watermark) }
-    return watermark < lastSequence ? watermark : nil
-  }
-
   /// Whether every document is looked at.
   var isScan: Bool {
     if case .scan = source { true } else { false }
@@ -87,6 +80,13 @@ extension QueryPlan.Source {
       for other in others { other.forEachIndex(body) }
     case .nothing, .scan, .ids: break
     }
+  }
+
+  /// The lowest watermark of the indexes that the source reads, if documents lie above it; those go to the matcher.
+  func floor(upTo lastSequence: Int64) -> Int64? {
+    var watermark = lastSequence
+    forEachIndex { watermark = min(watermark, $0.watermark) }
+    return watermark < lastSequence ? watermark : nil
   }
 
   package var indexes: [IndexCatalog.Entry] {

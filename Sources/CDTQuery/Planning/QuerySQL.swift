@@ -75,7 +75,7 @@ package struct QuerySQL: ~Copyable {
     self.hasTombstones = hasTombstones
     self.usesCache = usesCache
     order = output == .count || output == .exists ? .unordered : plan.order
-    floor = plan.floor(upTo: lastSequence)
+    floor = plan.source.floor(upTo: lastSequence)
     self.tail = tail
     self.leavesTail = leavesTail && floor != nil
     namesGone = self.leavesTail
