@@ -1,19 +1,24 @@
+import Glibc
 import Synchronization
 
 /// Readers that are not in use, handed to one user at a time.
 ///
 /// What is pooled is the caller's: a connection, or something around one that was made ready to run queries.
+///
+/// Every query takes a reader and gives it back, so no lock is taken: with more threads than processors, one whose holder
+/// has lost its processor makes all others wait, and a queue that has once formed goes on. A reader has a place with a
+/// state of its own, and a thread comes back to its own place first, as much of what a reader has met is still near its
+/// processor.
 package final class ConnectionPool<Reader: AnyObject & Sendable>: Sendable {
   /// A reader of one's own until it is handed back.
   package struct Lease: Sendable {
     package let reader: Reader
     fileprivate let generation: Int
+    /// Where it is kept; `nil` where there were more users than places.
+    fileprivate let place: PoolPlace?
   }
 
-  /// How many readers are kept open while nobody uses them.
-  private static var maximumIdle: Int { 8 }
-
-  private let state: Mutex<PoolState>
+  private let places = PoolPlaces()
   private let open: @Sendable () throws -> Reader
   private let shut: @Sendable (Reader) -> Void
 
@@ -22,35 +27,45 @@ package final class ConnectionPool<Reader: AnyObject & Sendable>: Sendable {
     first: Reader? = nil, open: @escaping @Sendable () throws -> Reader,
     shut: @escaping @Sendable (Reader) -> Void
   ) {
-    state = Mutex(PoolState(idle: first.map { [$0] } ?? []))
     self.open = open
     self.shut = shut
+    if let first, let place = places.take(.empty) { place.giveBack(first, generation: 0) }
   }
 
   /// An idle reader, or a new one; ``checkIn(_:)`` must follow.
   package func checkOut() throws -> Lease {
-    var generation = 0
-    let idle = state.withLock { state in
-      generation = state.generation
-      return state.idle.popLast()
+    while let place = places.take(.idle) {
+      let (reader, generation) = place.reader()
+      if generation == places.generation, let reader = reader as? Reader {
+        return Lease(reader: reader, generation: generation, place: place)
+      }
+      empty(place)
     }
-    return Lease(reader: try idle as? Reader ?? open(), generation: generation)
+    let place = places.take(.empty)
+    do {
+      // Taken before, as what a reader opens may be out of date when it is there.
+      let generation = places.generation
+      return Lease(reader: try open(), generation: generation, place: place)
+    } catch {
+      place?.giveBack(nil, generation: 0)
+      throw error
+    }
   }
 
   package func checkIn(_ lease: Lease) {
-    let isKept = state.withLock { state in
-      guard !state.isClosed, lease.generation == state.generation, state.idle.count < Self.maximumIdle else {
-        return false
-      }
-      state.idle.append(lease.reader)
-      return true
+    guard let place = lease.place else { return shut(lease.reader) }
+    guard isCurrent(lease) else {
+      place.giveBack(nil, generation: 0)
+      return shut(lease.reader)
     }
-    if !isKept { shut(lease.reader) }
+    place.giveBack(lease.reader, generation: lease.generation)
+    // Whoever has renewed the pool meanwhile may have passed the place before.
+    if !isCurrent(lease), place.take(.idle) { empty(place) }
   }
 
-  /// Whether no ``renew()`` has come since the reader was handed out.
+  /// Whether neither ``renew()`` nor ``close()`` has come since the reader was handed out.
   package func isCurrent(_ lease: Lease) -> Bool {
-    state.withLock { $0.generation == lease.generation }
+    lease.generation == places.generation && lease.generation != PoolPlaces.closed
   }
 
   /// Runs `body` with a reader.
@@ -62,26 +77,100 @@ package final class ConnectionPool<Reader: AnyObject & Sendable>: Sendable {
 
   /// Closes the idle readers now and the others when they come back, as what they have open is out of date.
   package func renew() {
-    let idle = state.withLock { state in
-      state.generation += 1
-      defer { state.idle = [] }
-      return state.idle
-    }
-    for case let reader as Reader in idle { shut(reader) }
+    places.beginGeneration()
+    while let place = places.takeOutdated() { empty(place) }
   }
 
   /// Closes the idle readers now, and from now on every reader that comes back.
   package func close() {
-    state.withLock { $0.isClosed = true }
+    places.close()
     renew()
+  }
+
+  /// Closes the reader of a place that was taken.
+  private func empty(_ place: PoolPlace) {
+    let reader = place.reader().reader as? Reader
+    place.giveBack(nil, generation: 0)
+    if let reader { shut(reader) }
   }
 }
 
-/// What a pool holds of its readers. Every query takes one and gives it back, which would cost several times as much if
-/// this were generic: the pool is, and is not made for each type of reader.
-private struct PoolState {
-  var idle: [any AnyObject & Sendable] = []
+/// The places of a pool. They know nothing of the readers' type: a query would cost more if this were generic, as the pool
+/// is not made for each type of reader.
+private final class PoolPlaces: Sendable {
+  /// How many readers are kept open while nobody uses them. A power of two.
+  private static let count = 8
+  /// The generation of a closed pool.
+  static let closed = -1
+
+  private let places = (0..<PoolPlaces.count).map { _ in PoolPlace() }
   /// Readers of an earlier generation are closed when they come back.
-  var generation = 0
-  var isClosed = false
+  private let current = Atomic(0)
+
+  var generation: Int { current.load(ordering: .sequentiallyConsistent) }
+
+  /// Takes a place in a state, this thread's own before others.
+  func take(_ state: PoolPlace.State) -> PoolPlace? {
+    // Threads are some pages apart.
+    let first = Int(bitPattern: UInt(pthread_self()) >> 12 &* 0x9E37_79B9_7F4A_7C15 >> 32)
+    for distance in 0..<Self.count {
+      let place = places[(first &+ distance) & (Self.count - 1)]
+      if place.take(state) { return place }
+    }
+    return nil
+  }
+
+  /// Takes a place whose reader is idle and of an earlier generation.
+  func takeOutdated() -> PoolPlace? {
+    for place in places where place.take(.idle) {
+      let (reader, generation) = place.reader()
+      if generation != self.generation || generation == Self.closed { return place }
+      place.giveBack(reader, generation: generation)
+    }
+    return nil
+  }
+
+  func beginGeneration() {
+    var known = generation
+    while known != Self.closed {
+      let (done, found) = current.compareExchange(
+        expected: known, desired: known + 1, ordering: .sequentiallyConsistent)
+      if done { return }
+      known = found
+    }
+  }
+
+  func close() {
+    current.store(Self.closed, ordering: .sequentiallyConsistent)
+  }
+}
+
+/// Where one reader is kept.
+private final class PoolPlace: @unchecked Sendable {
+  // Sendable by its state: `held` belongs to whoever has turned that to `taken`.
+
+  enum State: UInt8 {
+    case empty, idle, taken
+  }
+
+  private let state = Atomic(State.empty.rawValue)
+  private var held: (reader: (any AnyObject & Sendable)?, generation: Int) = (nil, 0)
+
+  /// Takes the place, if it is in a state.
+  func take(_ wanted: State) -> Bool {
+    guard state.load(ordering: .relaxed) == wanted.rawValue else { return false }
+    return state.compareExchange(
+      expected: wanted.rawValue, desired: State.taken.rawValue, ordering: .sequentiallyConsistent
+    ).exchanged
+  }
+
+  /// What is kept here. The place has to be taken.
+  func reader() -> (reader: (any AnyObject & Sendable)?, generation: Int) { held }
+
+  /// Leaves a reader here, or none. The place has to be taken, and no longer is.
+  func giveBack(_ reader: (any AnyObject & Sendable)?, generation: Int) {
+    held = (reader, generation)
+    let state: State = reader == nil ? .empty : .idle
+    self.state.store(state.rawValue, ordering: .sequentiallyConsistent)
+  }
 }

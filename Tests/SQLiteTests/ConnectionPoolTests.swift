@@ -1,4 +1,5 @@
 import Dispatch
+import Foundation
 import SQLite
 import Synchronization
 import Testing
@@ -37,6 +38,27 @@ import Testing
     #expect(try pool.withReader { ObjectIdentifier($0) } == first)
     #expect(counter.opened.load(ordering: .relaxed) == 1)
     #expect(counter.shut.load(ordering: .relaxed) == 0)
+  }
+
+  @Test func `a reader that is there from the beginning is used`() throws {
+    let counter = Counter()
+    let first = Reader()
+    let pool = ConnectionPool(
+      first: first, open: { Reader() }, shut: { _ in counter.shut.add(1, ordering: .relaxed) })
+    #expect(try pool.withReader { $0 === first })
+    pool.close()
+    #expect(counter.shut.load(ordering: .relaxed) == 1)
+  }
+
+  @Test func `a thread takes what another has given back`() throws {
+    let counter = Counter()
+    let pool = pool(counter)
+    for _ in 0..<50 {
+      let thread = Thread { try? pool.withReader { _ in } }
+      thread.start()
+      while !thread.isFinished { usleep(100) }
+    }
+    #expect(counter.opened.load(ordering: .relaxed) == 1)
   }
 
   @Test func `readers at the same time are different`() throws {

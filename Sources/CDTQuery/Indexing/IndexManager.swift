@@ -17,7 +17,7 @@ package final class IndexManager: DatastoreExtension {
   private let isClosed = Atomic(false)
   /// How many builds are under way.
   private let builds = Atomic(0)
-  private let tail = Mutex(TailCost())
+  private let tail = TailCost()
   private let datastore: DatastoreAccess
   private let definitions: DefinitionFile
   /// Held while the file is made or replaced, and while an index is created, emptied or deleted.
@@ -48,7 +48,7 @@ package final class IndexManager: DatastoreExtension {
 
   package func didCommit(lastSequence: Int64) {
     // A long tail is caught up by the writer who made it, in sorted batches; a short one is left to the queries.
-    guard tail.withLock({ $0.isLong(upTo: lastSequence) }), hasFile else { return }
+    guard tail.isLong(upTo: lastSequence), hasFile else { return }
     catchUpUnlessBusy(inStepsOf: .max)
   }
 
@@ -86,9 +86,7 @@ package final class IndexManager: DatastoreExtension {
     guard let watermark = snapshot.catalog.lowestWatermark,
       cost > 0 || TailCost.isLong(snapshot.tailLength)
     else { return }
-    let isDue = tail.withLock {
-      $0.note(watermark: watermark, lastSequence: snapshot.lastSequence, cost: cost)
-    }
+    let isDue = tail.note(watermark: watermark, lastSequence: snapshot.lastSequence, cost: cost)
     // In short steps, as what others ask meanwhile has the less of a tail to be put to the matcher.
     if isDue { catchUpUnlessBusy(inStepsOf: IndexUpdater.fewDocuments) }
   }
@@ -97,7 +95,7 @@ package final class IndexManager: DatastoreExtension {
 
   package func catchUp() throws {
     let watermark = try withWriter { try $0.catchUp() }
-    tail.withLock { $0.settle(at: watermark) }
+    tail.settle(at: watermark)
   }
 
   /// Catches up, unless somebody is at it or it fails: neither who reads nor who writes documents waits for an index, as
@@ -105,7 +103,7 @@ package final class IndexManager: DatastoreExtension {
   private func catchUpUnlessBusy(inStepsOf limit: Int) {
     guard builds.load(ordering: .relaxed) == 0 else { return }
     let watermark = try? writer.withLockIfAvailable { try opened(&$0).catchUpUnlessBusy(inStepsOf: limit) }
-    if let watermark { tail.withLock { $0.settle(at: watermark) } }
+    if let watermark { tail.settle(at: watermark) }
   }
 
   /// Catches up and tells how far it is. What was taken in stays when it is told to stop.
@@ -126,7 +124,7 @@ package final class IndexManager: DatastoreExtension {
       }
       done += step.documents
       guard step.isComplete else { continue }
-      tail.withLock { $0.settle(at: step.watermark) }
+      tail.settle(at: step.watermark)
       _ = goesOn(IndexProgress(done: done, total: done))
       return
     }
@@ -303,32 +301,44 @@ package struct DatastoreAccess: Sendable {
 /// Putting a document to the matcher costs about a fiftieth of what its index rows cost to write. Catching up at all costs
 /// a transaction, and every reader its pages of the index file. So a tail is left until queries have paid for both: at
 /// worst twice what knowing the future would have cost.
-private struct TailCost {
+///
+/// All readers pay here, so no lock is taken; what two of them pay at once may be counted for one tail or the next.
+private final class TailCost: Sendable {
   private static let matchesPerUpdate: Int64 = 50
   private static let matchesPerCatchUp: Int64 = 3_000
   private static let longTail: Int64 = 10_000
 
-  private var paid: Int64 = 0
-  private var watermark: Int64 = 0
+  private let paid = Atomic<Int64>(0)
+  private let watermark = Atomic<Int64>(0)
 
-  mutating func note(watermark: Int64, lastSequence: Int64, cost: Int64) -> Bool {
-    self.watermark = watermark
+  /// - Returns: Whether it is time to catch up.
+  func note(watermark: Int64, lastSequence: Int64, cost: Int64) -> Bool {
+    note(watermark)
     let length = lastSequence - watermark
     guard length > 0 else { return false }
-    paid += cost
+    let paid = paid.wrappingAdd(cost, ordering: .relaxed).newValue
     guard paid >= length * Self.matchesPerUpdate + Self.matchesPerCatchUp || Self.isLong(length) else {
       return false
     }
-    paid = 0
+    self.paid.store(0, ordering: .relaxed)
     return true
   }
 
-  func isLong(upTo lastSequence: Int64) -> Bool { Self.isLong(lastSequence - watermark) }
+  func isLong(upTo lastSequence: Int64) -> Bool {
+    Self.isLong(lastSequence - watermark.load(ordering: .relaxed))
+  }
 
   static func isLong(_ length: Int64) -> Bool { length >= longTail }
 
-  mutating func settle(at watermark: Int64) {
-    self.watermark = watermark
-    paid = 0
+  func settle(at watermark: Int64) {
+    note(watermark)
+    paid.store(0, ordering: .relaxed)
+  }
+
+  /// Written only when it is another one, so that processors need not take its memory from each other.
+  private func note(_ watermark: Int64) {
+    if self.watermark.load(ordering: .relaxed) != watermark {
+      self.watermark.store(watermark, ordering: .relaxed)
+    }
   }
 }

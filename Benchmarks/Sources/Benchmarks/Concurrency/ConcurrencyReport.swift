@@ -14,12 +14,20 @@ struct ConcurrencyReport: Measured {
     let writerAlone: Work
     let readersTogether: Work
     let writerTogether: Work
+    /// Together, but the writer has another store.
+    let readersApart: Work
+    let writerApart: Work
 
-    init(readersAlone: Work, writerAlone: Work, together: (readers: Work, writer: Work)) {
+    init(
+      readersAlone: Work, writerAlone: Work, together: (readers: Work, writer: Work),
+      apart: (readers: Work, writer: Work)
+    ) {
       self.readersAlone = readersAlone
       self.writerAlone = writerAlone
       readersTogether = together.readers
       writerTogether = together.writer
+      readersApart = apart.readers
+      writerApart = apart.writer
     }
   }
 
@@ -32,7 +40,9 @@ struct ConcurrencyReport: Measured {
       ])
     for (name, rounds) in [("ours", ours), ("yardstick", yardstick)] where !rounds.isEmpty {
       table.append(["\(name), readers"] + row(rounds.map { ($0.readersAlone, $0.readersTogether) }))
+      table.append(["… writer elsewhere"] + row(rounds.map { ($0.readersAlone, $0.readersApart) }))
       table.append(["\(name), writer"] + row(rounds.map { ($0.writerAlone, $0.writerTogether) }))
+      table.append(["… elsewhere"] + row(rounds.map { ($0.writerAlone, $0.writerApart) }))
     }
     return [table]
   }
