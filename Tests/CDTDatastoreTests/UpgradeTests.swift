@@ -30,8 +30,9 @@ import Testing
     return schema
   }
 
-  @Test func `version 1 is brought up to date, with all that is in it`() throws {
-    try withFixture("schema-v1") { manager in
+  @Test(arguments: ["schema-v1", "schema-v2"])
+  func `an earlier version is brought up to date, with all that is in it`(fixture: String) throws {
+    try withFixture(fixture) { manager in
       let store = try manager.datastore(named: "store")
       #expect(try schema(store) == schema(try manager.datastore(named: "new")))
       #expect(try store.checkIntegrity() == [])

@@ -47,12 +47,15 @@ extension Datastore {
   private func forgetBodies(_ report: inout CompactionReport) throws {
     // Pages that are given back need not be overwritten with zeros first, which would take as much room again.
     try withWriter { try $0.connection.execute("PRAGMA secure_delete = FAST") }
-    var last: RevisionKey?
-    repeat {
-      let keys = try write { try $0.forgetBodies(after: last, count: Self.batch) }
-      report.revisions += keys.count
-      last = keys.last
-    } while last != nil
+    // What others write meanwhile is for the next time.
+    let newest = try read { try $0.scalar("SELECT max(rowid) FROM revisions") }
+    var last = Int64.min
+    while true {
+      let rows = try write { try $0.forgetBodies(after: last, upTo: newest, count: Self.batch) }
+      guard let end = rows.last else { return }
+      report.revisions += rows.count
+      last = end
+    }
   }
 
   /// Gives some free pages back; whether there may be more.
@@ -78,26 +81,47 @@ extension Datastore {
 extension WriteTransaction {
   /// Removes the bodies and attachments of some inner revisions.
   ///
-  /// - Returns: The keys of these revisions, in order.
-  fileprivate func forgetBodies(after last: RevisionKey?, count: Int64) throws -> [RevisionKey] {
+  /// - Returns: Their rows, in order.
+  fileprivate func forgetBodies(after last: Int64, upTo newest: Int64, count: Int64) throws -> [Int64] {
     try use { connection in
-      let keys = try RevisionKey.innerWithBody(after: last, count: count, on: connection)
-      for key in keys {
+      let rows = try Self.innerRevisions(after: last, upTo: newest, count: count, on: connection)
+      for row in rows {
         let attachments = try connection.statement(
-          "DELETE FROM attachments WHERE document = ?1 AND revision = ?2")
-        try attachments.bind(key.document, at: 1)
-        try attachments.bind(text: key.revision, at: 2)
+          """
+          DELETE FROM attachments
+           WHERE (document, revision) = (SELECT document, revision FROM revisions WHERE rowid = ?1)
+          """)
+        try attachments.bind(row, at: 1)
         try attachments.run()
+        // SQLite joins half-empty pages when rows go, not when they become shorter where they are.
         let body = try connection.statement(
           """
-          UPDATE revisions SET body = NULL, attachments = 0
-           WHERE document = ?1 AND generation = ?2 AND revision = ?3
+          UPDATE revisions SET rowid = (SELECT max(rowid) + 1 FROM revisions), body = NULL, attachments = 0
+           WHERE rowid = ?1
           """)
-        try key.bind(to: body)
+        try body.bind(row, at: 1)
         try body.run()
       }
-      return keys
+      return rows
     }
+  }
+
+  /// The first rows of inner revisions that have a body.
+  private static func innerRevisions(
+    after last: Int64, upTo newest: Int64, count: Int64, on connection: Connection
+  ) throws -> [Int64] {
+    let statement = try connection.statement(
+      """
+      SELECT rowid FROM revisions WHERE rowid > ?1 AND rowid <= ?2 AND NOT leaf AND body IS NOT NULL
+       ORDER BY rowid LIMIT ?3
+      """)
+    defer { statement.reset() }
+    try statement.bind(last, at: 1)
+    try statement.bind(newest, at: 2)
+    try statement.bind(count, at: 3)
+    var rows: [Int64] = []
+    while try statement.step() { rows.append(statement.int64(0)) }
+    return rows
   }
 
   /// Removes the files that no revision refers to. Files come and go only under the write lock, which is held here.
@@ -112,42 +136,5 @@ extension WriteTransaction {
         return isWanted
       }
     }
-  }
-}
-
-/// The key of a row in `revisions`.
-private struct RevisionKey {
-  let document: Int64
-  let generation: Int64
-  /// As it is stored, whatever it is: going on from a key that was read as another might never end.
-  let revision: [UInt8]
-
-  /// The first inner revisions after a key that have a body.
-  static func innerWithBody(
-    after last: RevisionKey?, count: Int64, on connection: Connection
-  ) throws -> [RevisionKey] {
-    let statement = try connection.statement(
-      """
-      SELECT document, generation, revision FROM revisions
-       WHERE (document, generation, revision) > (?1, ?2, ?3) AND NOT leaf AND body IS NOT NULL
-       ORDER BY document, generation, revision LIMIT ?4
-      """)
-    defer { statement.reset() }
-    try (last ?? RevisionKey(document: 0, generation: 0, revision: [])).bind(to: statement)
-    try statement.bind(count, at: 4)
-    var keys: [RevisionKey] = []
-    while try statement.step() {
-      keys.append(
-        RevisionKey(
-          document: statement.int64(0), generation: statement.int64(1),
-          revision: statement.withBytes(2) { Array($0) }))
-    }
-    return keys
-  }
-
-  func bind(to statement: Statement) throws {
-    try statement.bind(document, at: 1)
-    try statement.bind(generation, at: 2)
-    try statement.bind(text: revision, at: 3)
   }
 }

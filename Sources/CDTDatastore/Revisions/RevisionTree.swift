@@ -43,7 +43,7 @@ struct RevisionTree {
       """
       SELECT revision, parent, sequence, leaf, deleted, body IS NOT NULL, attachments,
              (SELECT count(*) FROM attachments a WHERE a.document = r.document AND a.revision = r.revision), generation
-        FROM revisions r WHERE document = ?1
+        FROM revisions r WHERE document = ?1 ORDER BY generation, revision
       """)
     defer { revisions.reset() }
     try revisions.bind(number, at: 1)

@@ -10,10 +10,28 @@ package enum DatabaseFile {
   package static let name = "db.sync"
 
   /// The version of the layout, in `user_version`.
-  static let version: Int64 = 2
+  static let version: Int64 = 3
 
   /// What marks the file as a datastore's, in `application_id`: "CDTd".
   static let applicationID: Int64 = 0x4344_5464
+
+  /// Every revision that is not its document's winner. Rows are in the order in which they were written, so that an update
+  /// adds its own to the last page; by documents, each would go to a page of its own.
+  private static let revisions = """
+    CREATE TABLE revisions (
+      document INTEGER NOT NULL,
+      generation INTEGER NOT NULL,
+      revision TEXT NOT NULL,
+      parent TEXT,
+      sequence INTEGER NOT NULL,
+      leaf INTEGER NOT NULL,
+      deleted INTEGER NOT NULL,
+      attachments INTEGER NOT NULL,
+      body TEXT,
+      PRIMARY KEY (document, generation, revision)
+    );
+    CREATE INDEX losing_leaves ON revisions (document) WHERE leaf;
+    """
 
   static let layout = """
     CREATE TABLE documents (
@@ -30,19 +48,7 @@ package enum DatabaseFile {
     );
     CREATE INDEX tombstones ON documents (sequence) WHERE deleted;
     CREATE INDEX conflicts ON documents (sequence) WHERE leaves > 1;
-    CREATE TABLE revisions (
-      document INTEGER NOT NULL,
-      generation INTEGER NOT NULL,
-      revision TEXT NOT NULL,
-      parent TEXT,
-      sequence INTEGER NOT NULL,
-      leaf INTEGER NOT NULL,
-      deleted INTEGER NOT NULL,
-      attachments INTEGER NOT NULL,
-      body TEXT,
-      PRIMARY KEY (document, generation, revision)
-    ) WITHOUT ROWID;
-    CREATE INDEX losing_leaves ON revisions (document) WHERE leaf;
+    \(revisions)
     CREATE TABLE attachments (
       document INTEGER NOT NULL,
       revision TEXT NOT NULL,
@@ -73,7 +79,15 @@ package enum DatabaseFile {
     """
     CREATE INDEX conflicts ON documents (sequence) WHERE leaves > 1;
     CREATE INDEX losing_leaves ON revisions (document) WHERE leaf;
+    """,
+    // Revisions were in the order of their documents.
     """
+    DROP INDEX losing_leaves;
+    ALTER TABLE revisions RENAME TO earlier_revisions;
+    \(revisions)
+    INSERT INTO revisions SELECT * FROM earlier_revisions;
+    DROP TABLE earlier_revisions;
+    """,
   ]
 
   /// Opens the file, laid out first when it is new, and brought up to date when it is older.
