@@ -105,7 +105,7 @@ final class Cursor: @unchecked Sendable {
     var buffer = TextBuffer()
     let projection = projection.isEverything ? nil : projection
     defer { taken = passed }
-    while try query.step({ tail() }) {
+    while try query.step() {
       passed += 1
       DocumentText.write(
         id: query.id, revision: query.revision, body: query.body, projection: projection, to: &buffer)
@@ -137,7 +137,7 @@ final class Cursor: @unchecked Sendable {
     if isExhausted { return nil }
     try datastore.checkOpen()
     let query = try running(.documents)
-    if try query.step({ tail() }) {
+    if try query.step() {
       taken += 1
       return query
     }
@@ -152,13 +152,8 @@ final class Cursor: @unchecked Sendable {
     endRows()
     let query = try start(output)
     rows = query
-    for _ in 0..<taken where try !query.step({ tail() }) { break }
+    for _ in 0..<taken where try !query.step() { break }
     return query
-  }
-
-  /// What follows the rows of a query that leaves the tail to us.
-  private func tail() -> TailWalk? {
-    reader.map { TailWalk(plan, snapshot: snapshot, reader: $0.reader) }
   }
 
   private func start(_ output: QuerySQL.Output) throws -> RunningQuery {

@@ -20,9 +20,11 @@ package final class RunningQuery {
   private let takesCached: Bool
   /// What the documents that are not in the indexes yet cost: see ``QuerySQL/tailCost``.
   private(set) var tailCost: Int64
-  /// Whether a ``TailWalk`` follows the statement's rows.
-  private let leavesTail: Bool
+  /// What a ``TailWalk`` that follows the statement's rows is made of, if one does.
+  private let rest: (plan: QueryPlan, snapshot: QueryReader.Snapshot, reader: QueryReader)?
   private var tail: TailWalk?
+  /// Whether the statement's rows have ended. Asking this of each row costs less than looking for the walk.
+  private var isInTail = false
   /// The documents that were met, where rows may name one again.
   private var met: SequenceSet?
   /// Of a statement that leaves the page to us: how many results are passed over, and how many given.
@@ -51,7 +53,7 @@ package final class RunningQuery {
     statement = try connection.statement(sql.text)
     numberColumn = sql.numberColumn
     namesGone = sql.namesGone
-    self.leavesTail = sql.leavesTail
+    rest = sql.leavesTail ? (plan, snapshot, reader) : nil
     leavesOut = sql.repeats || sql.namesGone
     takesCached = sql.leavesToCache && sql.givesDocuments
     if leavesOut { page = (plan.skip, plan.limit) }
@@ -79,17 +81,15 @@ package final class RunningQuery {
   }
 
   /// Goes on to the next row.
-  ///
-  /// - Parameter tail: Makes what follows the rows of a query for documents, if the statement leaves that.
   @inline(__always)
-  func step(_ tail: () -> TailWalk? = { nil }) throws -> Bool {
-    if !leavesOut { return try next(tail) }
-    return try nextWanted(tail)
+  func step() throws -> Bool {
+    if !leavesOut { return try next() }
+    return try nextWanted()
   }
 
-  private func nextWanted(_ tail: () -> TailWalk?) throws -> Bool {
+  private func nextWanted() throws -> Bool {
     let limit = page.limit > 0 ? page.skip + page.limit : .max
-    while given < limit, try next(tail) {
+    while given < limit, try next() {
       if namesGone, cached == nil, statement.isNull(QuerySQL.revisionColumn) { continue }
       if met?.insert(sequence) == false { continue }
       given += 1
@@ -99,17 +99,18 @@ package final class RunningQuery {
     return false
   }
 
-  private func next(_ beginTail: () -> TailWalk?) throws -> Bool {
-    if let tail { return try next(of: tail) }
+  private func next() throws -> Bool {
+    if isInTail { return try nextInTail() }
     do {
       if try statement.step() {
         if takesCached { cached = cachedDocument() }
         return true
       }
-      guard leavesTail, let begun = beginTail() else { return false }
-      tail = begun
-      tailCost += begun.cost
-      return try next(of: begun)
+      guard let rest else { return false }
+      let walk = TailWalk(rest.plan, snapshot: rest.snapshot, reader: rest.reader)
+      (tail, isInTail) = (walk, true)
+      tailCost += walk.cost
+      return try nextInTail()
     } catch let error as SQLiteError {
       cached = nil
       if let failure = documents?.failure {
@@ -126,9 +127,9 @@ package final class RunningQuery {
   }
 
   /// Goes on with the documents that are not in the indexes.
-  private func next(of tail: TailWalk) throws -> Bool {
+  private func nextInTail() throws -> Bool {
     do {
-      cached = try tail.step()
+      cached = try tail?.step()
       return cached != nil
     } catch let error as SQLiteError {
       cached = nil
