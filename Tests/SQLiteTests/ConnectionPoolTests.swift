@@ -68,15 +68,36 @@ import Testing
     }
   }
 
-  @Test func `no more than a few are kept idle`() throws {
+  @Test(arguments: [false, true])
+  func `no more than a few are kept idle`(lastComeFirst: Bool) throws {
     let counter = Counter()
     let pool = pool(counter)
     let leases = try (0..<20).map { _ in try pool.checkOut() }
-    for lease in leases { pool.checkIn(lease) }
+    for lease in lastComeFirst ? leases.reversed() : leases { pool.checkIn(lease) }
     #expect(counter.shut.load(ordering: .relaxed) == 12)
     pool.close()
     #expect(counter.shut.load(ordering: .relaxed) == 20)
     #expect(counter.shutTwice.load(ordering: .relaxed) == 0)
+  }
+
+  @Test func `many threads at once do not open readers over and over`() {
+    let counter = Counter()
+    let pool = pool(counter)
+    let failed = Atomic(0)
+    let threads = (0..<24).map { _ in
+      Thread {
+        for _ in 0..<200 {
+          // Long enough for all of them to be at it at once.
+          do { _ = try pool.withReader { _ in usleep(50) } } catch { failed.add(1, ordering: .relaxed) }
+        }
+      }
+    }
+    for thread in threads { thread.start() }
+    while !threads.allSatisfy(\.isFinished) { usleep(1_000) }
+    #expect(failed.load(ordering: .relaxed) == 0)
+    #expect(counter.opened.load(ordering: .relaxed) < 24 * 200 / 4)
+    pool.close()
+    #expect(counter.opened.load(ordering: .relaxed) == counter.shut.load(ordering: .relaxed))
   }
 
   @Test func `renewing closes idle readers now and the others when they come back`() throws {
