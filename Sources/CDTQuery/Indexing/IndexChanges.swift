@@ -85,8 +85,13 @@ final class IndexChanges {
     guard let sample = earlier.entries.first, let held = try statements.sequence(of: sample, id: id),
       held >= sequence
     else { return false }
-    for row in earlier.entries(notIn: rows) { try statements.remove(row, id: id) }
+    try remove(earlier, id: id, keeping: rows)
     return true
+  }
+
+  /// Removes those rows of a revision that are there, but for those that stay.
+  func remove(_ earlier: IndexEntries, id: UnsafeRawBufferPointer, keeping rows: IndexEntries) throws {
+    for row in earlier.entries(notIn: rows) { try statements.remove(row, id: id) }
   }
 
   /// Removes a document that was kept apart; false when it was not.

@@ -130,7 +130,7 @@ struct IndexUpdater {
   /// Finds the revision whose rows the index holds, newest first, and removes those that do not stay.
   ///
   /// A revision's rows carry a sequence from its own on. Usually the first revision tried is the one. Where a tree has
-  /// branches, two revisions may share rows, so all of them are tried.
+  /// branches, two revisions may share rows, so that one of them tells nothing: the rows of all go.
   private func removeEarlierRows(
     of document: Document, keeping rows: IndexEntries, from changes: IndexChanges
   ) throws {
@@ -153,8 +153,11 @@ struct IndexUpdater {
         continue
       }
       let earlier = statement.withBytes(2) { changes.entries(of: JSONBytes($0)) }
-      let isFound = try changes.remove(earlier, id: document.id, from: statement.int64(0), keeping: rows)
-      if isFound && document.isLine { return }
+      guard document.isLine else {
+        try changes.remove(earlier, id: document.id, keeping: rows)
+        continue
+      }
+      if try changes.remove(earlier, id: document.id, from: statement.int64(0), keeping: rows) { return }
     }
   }
 }
