@@ -22,9 +22,8 @@ package final class RunningQuery {
   private(set) var tailCost: Int64
   /// What a ``TailWalk`` that follows the statement's rows is made of, if one does.
   private let rest: (plan: QueryPlan, snapshot: QueryReader.Snapshot, reader: QueryReader)?
+  /// The walk, once the statement's rows have ended.
   private var tail: TailWalk?
-  /// Whether the statement's rows have ended. Asking this of each row costs less than looking for the walk.
-  private var isInTail = false
   /// The documents that were met, where rows may name one again.
   private var met: SequenceSet?
   /// Of a statement that leaves the page to us: how many results are passed over, and how many given.
@@ -100,7 +99,7 @@ package final class RunningQuery {
   }
 
   private func next() throws -> Bool {
-    if isInTail { return try nextInTail() }
+    if tail != nil { return try nextInTail() }
     do {
       if try statement.step() {
         if takesCached { cached = cachedDocument() }
@@ -108,7 +107,7 @@ package final class RunningQuery {
       }
       guard let rest else { return false }
       let walk = TailWalk(rest.plan, snapshot: rest.snapshot, reader: rest.reader)
-      (tail, isInTail) = (walk, true)
+      tail = walk
       tailCost += walk.cost
       return try nextInTail()
     } catch let error as SQLiteError {

@@ -7,14 +7,15 @@ struct ConcurrencyCommand: ParsableCommand {
     discussion: """
       Readers ask q1, the writer replaces single documents, each in a durable transaction. Where there are more threads \
       than cores they take each other's cores, which is no fault of the store: so what counts is how much is done in a \
-      second of a processor, and on the wall how much by the cores that were had.
+      second of a processor, and on the wall how much by the cores that were had. What the machine takes of that by itself \
+      shows where the writer has another store.
       """)
 
   @Option(help: "How many documents.")
   var documents = 100_000
   @Option(help: "How many threads that read.")
   var readers = 4
-  @Option(help: "How many rounds, each of three parts a store; they differ much.")
+  @Option(help: "How many rounds, each of four parts a store; they differ much.")
   var rounds = 15
   @Option(help: "How long each part lasts, in seconds.")
   var seconds = 1.0
