@@ -30,13 +30,16 @@ let package = Package(
     .systemLibrary(
       name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
     .target(name: "JSON", swiftSettings: settings),
-    .target(name: "SQLite", dependencies: ["CSQLite"], swiftSettings: settings),
+    .target(name: "CDTPlatform", swiftSettings: settings),
+    .target(name: "SQLite", dependencies: ["CDTPlatform", "CSQLite"], swiftSettings: settings),
     .target(
       name: "CDTDatastore",
-      dependencies: ["JSON", "SQLite", "CZlib", .product(name: "Crypto", package: "swift-crypto")],
+      dependencies: [
+        "CDTPlatform", "JSON", "SQLite", "CZlib", .product(name: "Crypto", package: "swift-crypto"),
+      ],
       swiftSettings: settings),
     .target(
-      name: "CDTQuery", dependencies: ["CDTDatastore", "JSON", "SQLite", "CPCRE2"],
+      name: "CDTQuery", dependencies: ["CDTPlatform", "CDTDatastore", "JSON", "SQLite", "CPCRE2"],
       swiftSettings: settings),
     .target(
       name: "CloudantSync", dependencies: ["CDTDatastore", "CDTQuery", "JSON"], swiftSettings: settings),

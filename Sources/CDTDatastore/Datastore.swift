@@ -1,3 +1,4 @@
+import CDTPlatform
 import JSON
 package import SQLite
 import Synchronization
@@ -30,28 +31,11 @@ public final class Datastore: Sendable {
   /// Those who wait for commits.
   let changeListeners = ChangeListeners()
   private let writer: WriterLock
-  private let readers: ConnectionPool<CoreReader>
-  private let lifetime = Mutex(Lifetime())
-  /// What ``Lifetime/isClosed`` says, to be looked at without a lock.
+  private let readers: ConnectionPool<StoreReader>
+  /// Divides ``DatastoreOptions/memoryBudget``.
+  package let memory: MemoryBudget
+  private let extensionObjects = DatastoreExtensions()
   private let isClosed = Atomic(false)
-
-  /// The extension that was made first, which every query asks for: threads that wait for each other's lock take longer.
-  private let firstExtension = AtomicLazyReference<MadeExtension>()
-
-  private struct Lifetime {
-    var isClosed = false
-    var extensions: [String: any DatastoreExtension] = [:]
-  }
-
-  private final class MadeExtension: Sendable {
-    let name: String
-    let object: any DatastoreExtension
-
-    init(_ name: String, _ object: any DatastoreExtension) {
-      self.name = name
-      self.object = object
-    }
-  }
 
   init(name: String, directory: String, options: DatastoreOptions) throws {
     self.name = name
@@ -73,10 +57,17 @@ public final class Datastore: Sendable {
       }
       return connection
     }
-    writer = WriterLock(open: open)
+    let memory = MemoryBudget(options.memoryBudget)
+    self.memory = memory
+    writer = WriterLock(timeout: options.busyTimeout) {
+      let connection = try open()
+      try connection.setCacheSize(memory.takePart())
+      return connection
+    }
     readers = ConnectionPool(
-      first: CoreReader(first, open: open), open: { CoreReader(try open(), open: open) },
-      shut: { $0.connection.close() })
+      first: StoreReader(first, budget: memory), open: { StoreReader(try open(), budget: memory) },
+      shut: { $0.close() })
+    try openExtensions()
   }
 
   /// Whether the file that was opened is still the one under its path.
@@ -88,13 +79,8 @@ public final class Datastore: Sendable {
 
   /// Releases the files. The manager calls it, so that the name is free for another object.
   func close() {
-    let extensions = lifetime.withLock { lifetime in
-      lifetime.isClosed = true
-      isClosed.store(true, ordering: .releasing)
-      defer { lifetime.extensions = [:] }
-      return lifetime.extensions
-    }
-    for each in extensions.values { each.close() }
+    isClosed.store(true, ordering: .releasing)
+    extensionObjects.close()
     changeListeners.close()
     attachmentFiles.close()
     readers.close()
@@ -109,6 +95,9 @@ public final class Datastore: Sendable {
 
   // MARK: For extensions
 
+  /// How long to wait for another who writes.
+  package var busyTimeout: Duration { options.busyTimeout }
+
   /// The path of the database file.
   package var databasePath: String { "\(directory)/\(DatabaseFile.name)" }
 
@@ -117,10 +106,12 @@ public final class Datastore: Sendable {
     if isClosed.load(ordering: .acquiring) { throw .closed(name) }
   }
 
-  /// A connection for reading, set up as the datastore's own, for a pool of an extension's.
-  package func openReader() throws -> Connection {
+  /// Lends a reader, for an extension.
+  package func lendReader() throws -> ConnectionPool<StoreReader>.Lease {
     try checkOpen()
-    return try DatabaseFile.open(databasePath, options: options)
+    let lease = try readers.lend()
+    try lease.reader.prepare()
+    return lease
   }
 
   /// The directory in which an extension keeps its data; it is made when it is missing, and goes with the datastore.
@@ -139,25 +130,29 @@ public final class Datastore: Sendable {
     return path
   }
 
-  /// An extension's object for this datastore, made when it is first asked for and closed with the datastore.
-  package func extensionObject<E: DatastoreExtension>(
-    named name: String, make: (_ directory: String) throws -> E
-  ) throws -> E {
-    if let first = firstExtension.load(), first.name == name, let known = first.object as? E { return known }
-    if let known = lifetime.withLock({ $0.extensions[name] as? E }) { return known }
-    let path = try extensionDirectory(named: name)
-    return try lifetime.withLock { lifetime in
-      guard !lifetime.isClosed else { throw DatastoreError.closed(self.name) }
-      if let known = lifetime.extensions[name] as? E { return known }
-      let made = try make(path)
-      lifetime.extensions[name] = made
-      _ = firstExtension.storeIfNil(MadeExtension(name, made))
-      return made
-    }
+  /// An extension of this datastore, made when it is first asked for and closed with the datastore.
+  package func extensionObject<E: DatastoreExtension>(_ type: E.Type) throws -> E {
+    if let known = extensionObjects.existing(type) { return known }
+    let directory = try extensionDirectory(named: type.extensionName)
+    let made = extensionObjects.extensionObject(type) { E(of: self, directory: directory) }
+    guard let made else { throw DatastoreError.closed(name) }
+    return made
   }
 
-  var extensions: [any DatastoreExtension] {
-    lifetime.withLock { Array($0.extensions.values) }
+  private func hasDirectory(of type: any DatastoreExtension.Type) -> Bool {
+    FileSystem.kind("\(directory)/extensions/\(type.extensionName)") == .directory
+  }
+
+  /// The extensions that have data, also those whose data another process has begun since.
+  func currentExtensions() throws -> [any DatastoreExtension] {
+    try openExtensions()
+    return extensionObjects.all
+  }
+
+  private func openExtensions() throws {
+    for type in DatastoreExtensions.knownTypes where !extensionObjects.has(type) && hasDirectory(of: type) {
+      _ = try extensionObject(type)
+    }
   }
 
   // MARK: Connections
@@ -166,7 +161,10 @@ public final class Datastore: Sendable {
   func read<R>(_ body: (Connection) throws -> R) throws -> R {
     try checkOpen()
     do {
-      return try readers.withReader { try body($0.use()) }
+      return try readers.withReader { reader in
+        try reader.prepare()
+        return try body(reader.connection)
+      }
     } catch {
       guard let failure = fileFailure(error) else { throw error }
       // What was closed or deleted meanwhile is not damaged.
@@ -204,40 +202,5 @@ public final class Datastore: Sendable {
     } catch let error as SQLiteError {
       throw DatastoreError(error, path: databasePath)
     }
-  }
-}
-
-/// Something that keeps data of its own beside a datastore's documents.
-package protocol DatastoreExtension: AnyObject, Sendable {
-  /// Releases its files: the datastore closes.
-  func close()
-
-  /// Learns of a commit, after it and outside of the transaction, on the thread that wrote.
-  func didCommit(lastSequence: Int64)
-
-  /// Gets a last chance to read the bodies that compaction is about to remove.
-  func willCompact() throws
-}
-
-/// A connection that the pool hands to one reader at a time.
-final class CoreReader: @unchecked Sendable {
-  // Sendable without a lock of its own: the pool hands it to one user at a time, under its Mutex.
-  private(set) var connection: Connection
-  private let open: @Sendable () throws -> Connection
-  private var wear = PageCacheWear()
-
-  init(_ connection: Connection, open: @escaping @Sendable () throws -> Connection) {
-    self.connection = connection
-    self.open = open
-  }
-
-  /// The connection, ready for the next use.
-  func use() -> Connection {
-    // The old one still serves if there can't be another.
-    if wear.isWorn(connection), let fresh = try? open() {
-      connection.close()
-      connection = fresh
-    }
-    return connection
   }
 }

@@ -1,3 +1,4 @@
+package import CDTPlatform
 import JSON
 package import SQLite
 
@@ -240,9 +241,21 @@ extension DatastoreError {
       : DatastoreError(.io, "can't \(action) \(path): \(reason); check the path and its permissions")
   }
 
+  static func busyHere(_ name: String, _ timeout: Duration) -> DatastoreError {
+    DatastoreError(
+      .busy,
+      "another thread has been writing to \"\(name)\" for longer than \(timeout); try again when it is done"
+    )
+  }
+
   package static func indexesBusy(_ directory: String) -> DatastoreError {
     DatastoreError(
       .busy, "another process is changing the indexes in \(directory); try again when it is done")
+  }
+
+  /// What the system's refusal means to a user of the store.
+  package init(_ error: SystemError, _ action: String, _ path: String) {
+    self = .system(action, path, error.description, isFull: error.isFull)
   }
 
   /// What an error of SQLite means to a user of the store.
@@ -252,8 +265,14 @@ extension DatastoreError {
       self.init(.busy, "another process is writing to \(place); try again when it is done")
     } else if error.isFull {
       self.init(.full, "the disk is full: nothing was saved in \(place); free some space and try again")
-    } else if error.isCorrupt || error.isUnknownName {
+    } else if error.isCorrupt || error.isMissingTable {
       self.init(.corrupt, "\(place) is damaged: \(error.message); restore it from a backup")
+    } else if error.isOldLibrary {
+      self.init(.oldSQLite, "\(error.message); install a newer libsqlite3")
+    } else if error.isInterrupted {
+      self.init(.interrupted, "reading \(place) was interrupted; try again")
+    } else if error.isOutOfMemory {
+      self.init(.io, "there is not enough memory to read or write \(place); close other programs and try again")
     } else if error.isReadOnly {
       self.init(.io, "\(place) can't be written to: \(error.message); check its permissions")
     } else {

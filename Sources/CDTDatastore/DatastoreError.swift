@@ -7,7 +7,8 @@ public struct DatastoreError: Error, Hashable, Sendable {
     private enum Name: String {
       case invalidName, invalidID, invalidRevision, invalidBody, missingBody, reservedKey, notFound, conflict,
         closed,
-        nestedWrite, busy, full, corrupt, newerFormat, io, invalidImport, invalidAttachment, invalidResolution
+        nestedWrite, busy, full, corrupt, newerFormat, io, invalidImport, invalidAttachment, invalidResolution,
+        oldSQLite, interrupted
     }
     private let name: Name
 
@@ -38,7 +39,7 @@ public struct DatastoreError: Error, Hashable, Sendable {
     public static let closed = Code(.closed)
     /// A write within a write.
     public static let nestedWrite = Code(.nestedWrite)
-    /// Another process held the store for longer than the busy timeout.
+    /// Another process or another thread held the store for longer than the busy timeout.
     public static let busy = Code(.busy)
     /// The disk is full.
     public static let full = Code(.full)
@@ -54,6 +55,10 @@ public struct DatastoreError: Error, Hashable, Sendable {
     public static let invalidResolution = Code(.invalidResolution)
     /// Data to import that can't be read.
     public static let invalidImport = Code(.invalidImport)
+    /// The system's SQLite is older than 3.40.
+    public static let oldSQLite = Code(.oldSQLite)
+    /// A read that was interrupted.
+    public static let interrupted = Code(.interrupted)
   }
 
   /// What went wrong, for programs.

@@ -39,6 +39,12 @@ extension QueryError {
     )
   }
 
+  static func emptyComplement(at path: String) -> QueryError {
+    QueryError(
+      .invalidSelector, at: path,
+      "{} asks nothing; write what \"$not\" should exclude, such as {\"$eq\": {}} for an empty object")
+  }
+
   static func emptyElementSelector(_ name: String, at path: String) -> QueryError {
     QueryError(
       .invalidArgument, at: path,
@@ -70,7 +76,7 @@ extension QueryError {
 
   static func regexRefused(_ message: String, offset: Int, at path: String) -> QueryError {
     QueryError(
-      .invalidRegex, at: path, "the pattern does not compile: \(message) at offset \(offset); mend it there")
+      .invalidRegex, at: path, "the pattern does not compile: \(message) at offset \(offset); fix the pattern")
   }
 
   static func moduloCount(_ count: Int, at path: String) -> QueryError {

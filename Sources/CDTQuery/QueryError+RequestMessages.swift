@@ -70,10 +70,6 @@ extension QueryError {
     QueryError(.invalidIndex, at: place, "the field \"\(path)\" is named twice; name it once")
   }
 
-  static func indexOnDocumentField(_ path: String, at place: String) -> QueryError {
-    QueryError(.invalidIndex, at: place, "\"\(path)\" is always indexed; leave it out")
-  }
-
   static func unknownIndexType(_ type: String) -> QueryError {
     QueryError(
       .invalidIndex, at: "type", "the type \(JSONValue.string(type).text) is unknown; it is json or text")
@@ -98,11 +94,26 @@ extension QueryError {
     return QueryError(.unknownIndex, at: place, "there is no index \"\(name)\"; \(names)")
   }
 
+  static func indexGone(_ name: String) -> QueryError {
+    QueryError(
+      .unknownIndex, at: "name", "the index \"\(name)\" was deleted while it was being built; create it again")
+  }
+
   static var resultSetClosed: QueryError {
     QueryError(.closed, at: "", "the result set was closed; run the query again")
   }
 
-  static func failed(_ reason: String) -> QueryError {
-    QueryError(.failed, at: "", "the query failed: \(reason)")
+  static var resultSetInUse: QueryError {
+    QueryError(
+      .inUse, at: "", "the result set is being read by another call; let that return, or run the query again")
+  }
+
+  static var cancelled: QueryError {
+    QueryError(.cancelled, at: "", "the query was cancelled; run it again for its results")
+  }
+
+  static func timedOut(_ limit: Duration) -> QueryError {
+    QueryError(
+      .timedOut, at: "", "the query took longer than its limit of \(limit); make an index for it, or allow more time")
   }
 }

@@ -17,7 +17,8 @@ public struct QueryError: Error, Hashable, Sendable {
     private enum Name: String {
       case unknownOperator, invalidArgument, invalidSelector, invalidPath, invalidRegex, invalidRequest,
         tooDeep,
-        tooLarge, unknownIndex, invalidIndex, indexConflict, textSearch, matchLimit, closed, failed
+        tooLarge, unknownIndex, invalidIndex, indexConflict, textSearch, matchLimit, closed, inUse, cancelled,
+        timedOut
     }
     private let name: Name
 
@@ -56,8 +57,12 @@ public struct QueryError: Error, Hashable, Sendable {
     public static let matchLimit = Code(.matchLimit)
     /// The result set was closed.
     public static let closed = Code(.closed)
-    /// The query failed while it ran, for a reason that is not the caller's.
-    public static let failed = Code(.failed)
+    /// The result set is being read by another call.
+    public static let inUse = Code(.inUse)
+    /// The query was cancelled while it ran.
+    public static let cancelled = Code(.cancelled)
+    /// The query took longer than its time limit.
+    public static let timedOut = Code(.timedOut)
   }
 
   /// What went wrong, for programs.

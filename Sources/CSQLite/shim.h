@@ -15,12 +15,6 @@ static inline int csqlite_db_config(sqlite3 *db, int option, int on) {
   return sqlite3_db_config(db, option, on, (int *)0);
 }
 
-/// Has SQLite not count the memory it takes. To be called before anything else is done with it.
-static inline int csqlite_spare_memory_statistics(void) { return sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0); }
-
-/// Keeps a virtual table out of triggers and views; for use within its xConnect.
-static inline int csqlite_vtab_direct_only(sqlite3 *db) { return sqlite3_vtab_config(db, SQLITE_VTAB_DIRECTONLY); }
-
 /// A text without bytes that is there for good; Swift's "" is a pointer to nothing once the call has returned.
 static inline const char *csqlite_empty_text(void) { return ""; }
 

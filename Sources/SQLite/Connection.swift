@@ -1,3 +1,4 @@
+import CDTPlatform
 import CSQLite
 
 /// One connection to a database, used by one thread at a time.
@@ -6,23 +7,33 @@ import CSQLite
 package final class Connection {
   package enum Mode: Sendable {
     case readOnly, readWrite, readWriteCreate
-    /// Read only, without locks, and nothing is ever made beside the file. Nobody may write to it meanwhile, and no
-    /// log may wait beside it.
+    /// Read only, without locks, and no file is ever created beside the database. Nobody may write to it meanwhile, and
+    /// no write-ahead log may be waiting beside it.
     case immutable
   }
+
+  /// The oldest SQLite that the package is tested with, as `sqlite3_libversion_number` gives it.
+  package static let minimumLibraryVersion: Int32 = 3_040_000
 
   /// `nil` once the connection is closed.
   private(set) var handle: OpaquePointer?
   private var statements = StatementCache()
-  /// The table `memory_rows`, once it has been asked for.
-  private var memory: MemoryTable?
-  private var hasImages = false
+  private let busyWait: BusyWait
+  private var progress: ProgressCheck?
+  /// What ``interrupter`` gives, once it has been asked for.
+  private var sharedInterrupter: Interrupter?
 
   /// Opens a database file.
   ///
-  /// - Parameter busyTimeout: How long to wait for another connection's lock before giving up.
-  /// - Throws: ``SQLiteError``. A file that is no database is noticed when it is first read, not here.
-  package init(path: String, mode: Mode, busyTimeout: Duration = .seconds(5)) throws(SQLiteError) {
+  /// - Parameters:
+  ///   - busyTimeout: How long to wait for another connection's lock before giving up.
+  ///   - libraryVersion: SQLite's version; a test gives another one.
+  /// - Throws: ``SQLiteError``. A file that is not a database is noticed when it is first read, not here.
+  package init(
+    path: String, mode: Mode, busyTimeout: Duration = .seconds(5),
+    libraryVersion: Int32 = sqlite3_libversion_number()
+  ) throws(SQLiteError) {
+    guard libraryVersion >= Self.minimumLibraryVersion else { throw .oldLibrary(libraryVersion) }
     let access: Int32 =
       switch mode {
       case .readOnly: SQLITE_OPEN_READONLY
@@ -31,7 +42,7 @@ package final class Connection {
       case .readWriteCreate: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
       }
     try Self.check(path)
-    Self.prepareLibrary
+    busyWait = BusyWait(timeout: busyTimeout)
     var opened: OpaquePointer?
     let code = sqlite3_open_v2(
       mode == .immutable ? Self.immutableURI(path) : Self.plain(path), &opened,
@@ -43,16 +54,15 @@ package final class Connection {
     }
     handle = opened
     _ = csqlite_db_config(opened, SQLITE_DBCONFIG_DEFENSIVE, 1)
-    sqlite3_busy_timeout(opened, Int32(clamping: busyTimeout.milliseconds))
+    sqlite3_busy_handler(
+      opened,
+      { context, attempts in
+        guard let context else { return 0 }
+        return Unmanaged<BusyWait>.fromOpaque(context).takeUnretainedValue().wait(attempts: attempts) ? 1 : 0
+      }, Unmanaged.passUnretained(busyWait).toOpaque())
   }
 
-  /// SQLite counts the memory of all connections together, under one lock, which threads that read at once wait for. It is
-  /// spared unless the process has used SQLite before: then its settings are as its owner wants them.
-  private static let prepareLibrary: Void = {
-    _ = csqlite_spare_memory_statistics()
-  }()
-
-  /// The system would take a path up to its first NUL, which is another file's.
+  /// The system would take a path up to its first NUL, which names another file.
   private static func check(_ path: String) throws(SQLiteError) {
     guard !path.utf8.contains(0) else {
       throw SQLiteError(extendedCode: SQLITE_CANTOPEN, message: "the path has a NUL character")
@@ -87,18 +97,25 @@ package final class Connection {
   package func close() {
     guard let handle else { return }
     self.handle = nil
+    sharedInterrupter?.detach()
     statements.removeAll()
     sqlite3_close_v2(handle)
   }
 
   /// Whether the write-ahead log stays as it is when the last connection to the file closes. Otherwise it is copied into
-  /// the file and removed, by its path.
+  /// the file and removed.
   package func setKeepsLogOnClose(_ keepsLog: Bool) {
     guard let handle else { return }
     _ = csqlite_db_config(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, keepsLog ? 1 : 0)
   }
 
   package var isClosed: Bool { handle == nil }
+
+  /// How long to wait for another connection's lock before giving up.
+  package var busyTimeout: Duration {
+    get { busyWait.timeout }
+    set { busyWait.timeout = newValue }
+  }
 
   // MARK: SQL
 
@@ -152,22 +169,14 @@ package final class Connection {
     try statement.run()
   }
 
-  /// The table through which statements read rows in memory, made when it is first asked for.
-  func memoryTable() throws(SQLiteError) -> MemoryTable {
-    if let memory { return memory }
-    guard let handle else { throw .closed(nil) }
-    let made = MemoryTable()
-    let code = made.register(on: handle)
-    guard code == SQLITE_OK else { throw error(code, sql: nil) }
-    memory = made
-    return made
+  /// Ends what ``attach(path:as:)`` began. No statement may be reading the file.
+  package func detach(_ name: String) throws(SQLiteError) {
+    try statement("DETACH \(name)").run()
   }
 
-  /// Makes the schema `image` for a ``TableImage`` to be put there, when it is first asked for.
-  func attachImages() throws(SQLiteError) {
-    if hasImages { return }
-    try attach(path: ":memory:", as: "image")
-    hasImages = true
+  /// Sets how much memory the pages of a database may take.
+  package func setCacheSize(_ bytes: Int, of schema: String = "main") throws(SQLiteError) {
+    try execute("PRAGMA \(schema).cache_size = -\(max(1, bytes / 1024))")
   }
 
   // MARK: Transactions
@@ -182,11 +191,10 @@ package final class Connection {
     try begin(kind)
     do {
       let result = try body()
-      try statement("COMMIT").run()
+      try commit()
       return result
     } catch {
-      // SQLite has ended the transaction itself after some errors; then there is nothing to take back.
-      if isInTransaction { try? rollBack() }
+      rollBack()
       throw error
     }
   }
@@ -196,9 +204,13 @@ package final class Connection {
     try statement(kind.rawValue).run()
   }
 
-  /// Ends a transaction and keeps nothing of it.
-  package func rollBack() throws(SQLiteError) {
-    try statement("ROLLBACK").run()
+  package func commit() throws(SQLiteError) {
+    try statement("COMMIT").run()
+  }
+
+  /// Ends a transaction, if there is one, and keeps nothing of it. SQLite ends it itself after some errors.
+  package func rollBack() {
+    if isInTransaction { try? statement("ROLLBACK").run() }
   }
 
   package var isInTransaction: Bool {
@@ -207,9 +219,10 @@ package final class Connection {
 
   // MARK: State
 
-  /// A number that is another one after every change to the main database, whoever made it; `nil` when it is not known.
+  /// A number that changes with every commit to the main database by another connection; `nil` when it is not known.
   ///
-  /// It is that of the last transaction that the connection began there, and means nothing to another connection.
+  /// It is that of the last transaction that this connection began there, and means nothing to another connection.
+  /// Source: `sqlite3_file_control`, SQLITE_FCNTL_DATA_VERSION.
   package var dataVersion: UInt32? {
     guard let handle else { return nil }
     var version: UInt32 = 0
@@ -222,9 +235,29 @@ package final class Connection {
   /// How many rows the last statement changed.
   package var changes: Int { handle.map { Int(sqlite3_changes($0)) } ?? 0 }
 
-  /// Ends what runs on the connection, from any thread, with `isInterrupted`.
-  package func interrupt() {
-    if let handle { sqlite3_interrupt(handle) }
+  // MARK: Interrupting
+
+  /// What ends the statements of this connection from another thread.
+  package var interrupter: Interrupter {
+    if let sharedInterrupter { return sharedInterrupter }
+    let made = Interrupter(handle)
+    sharedInterrupter = made
+    return made
+  }
+
+  /// Has statements ask from time to time whether to go on; when the answer is no, they fail with
+  /// ``SQLiteError/isInterrupted``. `nil` ends the asking.
+  package func setProgressCheck(_ goesOn: (() -> Bool)?) {
+    guard let handle else { return }
+    let check = goesOn.map { ProgressCheck(goesOn: $0) }
+    progress = check
+    guard let check else { return sqlite3_progress_handler(handle, 0, nil, nil) }
+    sqlite3_progress_handler(
+      handle, ProgressCheck.instructions,
+      { context in
+        guard let context else { return 0 }
+        return Unmanaged<ProgressCheck>.fromOpaque(context).takeUnretainedValue().goesOn() ? 0 : 1
+      }, Unmanaged.passUnretained(check).toOpaque())
   }
 
   func error(_ code: Int32, sql: String?) -> SQLiteError {
@@ -233,58 +266,30 @@ package final class Connection {
   }
 }
 
-/// The statements of a connection, the least recently used let go first.
-private struct StatementCache {
-  private var entries: [String: Statement] = [:]
-  /// The one that was given out last, which is often wanted again: comparing its text costs less than looking it up.
-  private var last: Statement?
-  /// Statements that are not kept but may still be held by someone; closing ends them too.
-  private var others: [Weak] = []
-  private var clock = 0
-  private static let capacity = 64
+/// Waits for locks. It looks again every half millisecond, so that it gets a lock that is free for one or two only.
+private final class BusyWait {
+  var timeout: Duration
+  private var deadline = ContinuousClock.now
 
-  mutating func idle(_ sql: String) -> Statement? {
-    guard let entry = last?.sql == sql ? last : entries[sql], !entry.isBusy else { return nil }
-    clock += 1
-    entry.used = clock
-    last = entry
-    return entry
+  init(timeout: Duration) {
+    self.timeout = timeout
   }
 
-  mutating func insert(_ statement: Statement) {
-    guard entries[statement.sql] == nil else { return keepTrack(of: statement) }
-    clock += 1
-    if entries.count >= Self.capacity, let oldest = entries.min(by: { $0.value.used < $1.value.used })?.key {
-      if let evicted = entries.removeValue(forKey: oldest) { keepTrack(of: evicted) }
-    }
-    statement.used = clock
-    entries[statement.sql] = statement
-    last = statement
-  }
-
-  mutating func removeAll() {
-    for entry in entries.values { entry.finalize() }
-    for other in others { other.statement?.finalize() }
-    entries = [:]
-    others = []
-    last = nil
-  }
-
-  private mutating func keepTrack(of statement: Statement) {
-    others.removeAll { $0.statement == nil }
-    others.append(Weak(statement: statement))
-  }
-
-  private struct Weak {
-    weak var statement: Statement?
+  /// - Returns: Whether to try again.
+  func wait(attempts: Int32) -> Bool {
+    if attempts == 0 { deadline = ContinuousClock.now + timeout }
+    guard ContinuousClock.now < deadline else { return false }
+    Pause.microseconds(500)
+    return true
   }
 }
 
-extension Duration {
-  fileprivate var milliseconds: Int64 {
-    let (seconds, attoseconds) = components
-    // Far more than SQLite can be told to wait, and far less than could overflow here.
-    let bounded = min(max(seconds, -1), Int64(Int32.max))
-    return bounded * 1000 + attoseconds / 1_000_000_000_000_000
+private final class ProgressCheck {
+  let goesOn: () -> Bool
+  /// How many instructions of SQLite's machine run between two questions: some hundred rows.
+  static let instructions: Int32 = 4_096
+
+  init(goesOn: @escaping () -> Bool) {
+    self.goesOn = goesOn
   }
 }

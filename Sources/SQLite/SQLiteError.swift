@@ -25,7 +25,12 @@ package struct SQLiteError: Error, Sendable, Hashable {
   package var isCorrupt: Bool { code == SQLITE_CORRUPT || code == SQLITE_NOTADB || isTooShort }
   /// The file ends where there should be more, `SQLITE_IOERR_SHORT_READ`.
   private var isTooShort: Bool { extendedCode == SQLITE_IOERR | 2 << 8 }
-  /// The SQL names a table, a column or a function that is not there, or is malformed.
+  /// The SQL names a table or a column that is not there.
+  package var isMissingTable: Bool {
+    extendedCode == SQLITE_ERROR
+      && (message.hasPrefix("no such table") || message.hasPrefix("no such column"))
+  }
+  /// The schema needs a table, a column, a function or a collation that is not there.
   package var isUnknownName: Bool { extendedCode == SQLITE_ERROR && message.hasPrefix("no such ") }
   package var isReadOnly: Bool { code == SQLITE_READONLY }
   package var isConstraint: Bool { code == SQLITE_CONSTRAINT }
@@ -33,6 +38,23 @@ package struct SQLiteError: Error, Sendable, Hashable {
   /// The file can't be opened, or the system refused to read or write it.
   package var isIO: Bool {
     !isTooShort && (code == SQLITE_CANTOPEN || code == SQLITE_IOERR || code == SQLITE_PERM)
+  }
+
+  /// The process has no memory left for what was asked.
+  package var isOutOfMemory: Bool { code == SQLITE_NOMEM }
+  /// The library is older than ``Connection/minimumLibraryVersion``.
+  package var isOldLibrary: Bool { extendedCode == Self.oldLibraryCode }
+
+  /// No code of SQLite's is negative.
+  private static let oldLibraryCode: Int32 = -1
+
+  static func oldLibrary(_ found: Int32) -> SQLiteError {
+    func spelled(_ version: Int32) -> String {
+      "\(version / 1_000_000).\(version / 1_000 % 1_000).\(version % 1_000)"
+    }
+    return SQLiteError(
+      extendedCode: oldLibraryCode,
+      message: "SQLite \(spelled(found)) is older than \(spelled(Connection.minimumLibraryVersion))")
   }
 
   static func closed(_ sql: String?) -> SQLiteError {

@@ -7,8 +7,6 @@ package final class Statement {
   private var handle: OpaquePointer?
   /// When the connection's cache gave it out last, by the cache's count.
   var used = 0
-  /// Objects bound as pointers, kept until they are bound anew.
-  private var objects: [AnyObject] = []
 
   init(_ handle: OpaquePointer, sql: String) {
     self.handle = handle
@@ -22,17 +20,16 @@ package final class Statement {
   func finalize() {
     if let handle { sqlite3_finalize(handle) }
     handle = nil
-    objects = []
   }
 
   /// Whether it has been stepped and not reset.
   var isBusy: Bool { handle.map { sqlite3_stmt_busy($0) != 0 } ?? false }
 
-  func clear() {
+  /// Ends the run and forgets what was bound.
+  package func clear() {
     guard let handle else { return }
     sqlite3_reset(handle)
-    if !objects.isEmpty || sqlite3_bind_parameter_count(handle) > 0 { sqlite3_clear_bindings(handle) }
-    objects = []
+    sqlite3_clear_bindings(handle)
   }
 
   // MARK: Running
@@ -54,19 +51,6 @@ package final class Statement {
   /// Runs to the end, rows passed over.
   package func run() throws(SQLiteError) {
     while try step() {}
-  }
-
-  /// Runs to the end with one more text bound, which is not copied.
-  package func run(bindingText text: [UInt8], at position: Int) throws(SQLiteError) {
-    let result = text.withUnsafeBytes { bytes in
-      Result { () throws(SQLiteError) in
-        try check { Self.bind(text: bytes, to: $0, at: position, isKept: true) }
-        try run()
-      }
-    }
-    // The binding must not outlive the bytes.
-    if let handle { sqlite3_bind_null(handle, Int32(clamping: position)) }
-    try result.get()
   }
 
   private func error(_ code: Int32, _ handle: OpaquePointer) -> SQLiteError {
@@ -126,17 +110,19 @@ package final class Statement {
     }
   }
 
-  /// Binds an object for a function to take by ``FunctionCall/object(at:type:)``; it is kept as long as it is bound.
-  package func bind(object: AnyObject, type: StaticString, at position: Int) throws(SQLiteError) {
-    objects.append(object)
+  /// Binds UTF-8 as text without copying it: the bytes have to stay where they are until the statement has run and is
+  /// cleared.
+  package func bind(textInPlace text: UnsafeRawBufferPointer, at position: Int) throws(SQLiteError) {
+    try check { Self.bind(text: text, to: $0, at: position, isKept: true) }
+  }
+
+  /// Binds a blob without copying it, as ``bind(textInPlace:at:)``.
+  package func bind(blobInPlace blob: UnsafeRawBufferPointer, at position: Int) throws(SQLiteError) {
     try check { handle in
-      type.withUTF8Buffer { name in
-        name.withMemoryRebound(to: CChar.self) { name in
-          sqlite3_bind_pointer(
-            handle, Int32(clamping: position), Unmanaged.passUnretained(object).toOpaque(), name.baseAddress,
-            nil)
-        }
-      }
+      blob.isEmpty
+        ? sqlite3_bind_zeroblob(handle, Int32(clamping: position), 0)
+        : sqlite3_bind_blob64(
+          handle, Int32(clamping: position), blob.baseAddress, UInt64(blob.count), csqlite_static())
     }
   }
 
@@ -177,6 +163,10 @@ package final class Statement {
 
   package func isNull(_ column: Int) -> Bool {
     handle.map { sqlite3_column_type($0, Int32(truncatingIfNeeded: column)) == SQLITE_NULL } ?? true
+  }
+
+  package func isInteger(_ column: Int) -> Bool {
+    handle.map { sqlite3_column_type($0, Int32(truncatingIfNeeded: column)) == SQLITE_INTEGER } ?? false
   }
 
   package func text(_ column: Int) -> String {

@@ -42,7 +42,7 @@ import Testing
       #expect(error?.code == .newerFormat)
       #expect(
         error?.message
-          == "\(file) has format 99, and this version knows formats up to 3; use the version that wrote it, "
+          == "\(file) has format 99, and this version knows formats up to 4; use the version that wrote it, "
           + "or a later one")
       #expect(bytes(file) == before)
       #expect(bytes("\(file)-wal") == log)

@@ -15,7 +15,7 @@ import Testing
     var pragmas: [String: String] = [:]
   }
 
-  @Test func `the log begins anew after some 4,000 pages`() throws {
+  @Test func `the log begins anew after some 2,000 pages`() throws {
     try withTemporaryDatastore { store in
       let page = 4_096 + 24
       let filler = String(repeating: "x", count: 3_600)
@@ -30,7 +30,7 @@ import Testing
         length = max(length, (status[.size] as? Int) ?? 0)
       }
       // A transaction of a thousand pages and the index's is the most that comes on top.
-      #expect(length > 3_000 * page && length < 6_000 * page)
+      #expect(length > 1_500 * page && length < 4_000 * page)
     }
   }
 

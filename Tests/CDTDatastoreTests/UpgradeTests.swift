@@ -30,7 +30,7 @@ import Testing
     return schema
   }
 
-  @Test(arguments: ["schema-v1", "schema-v2"])
+  @Test(arguments: ["schema-v1", "schema-v2", "schema-v3"])
   func `an earlier version is brought up to date, with all that is in it`(fixture: String) throws {
     try withFixture(fixture) { manager in
       let store = try manager.datastore(named: "store")

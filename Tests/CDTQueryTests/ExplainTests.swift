@@ -1,7 +1,8 @@
 import CDTDatastore
-import CDTQuery
 import JSON
 import Testing
+
+@testable import CDTQuery
 
 /// What `explain` says, plan by plan.
 @Suite struct ExplainTests {
@@ -102,9 +103,12 @@ import Testing
   }
 
   @Test func `documents that wait for the index are told`() throws {
-    try withTemporaryDatastore { store in
+    try withImpatientDatastore { store in
       try store.ensureIndexed(["age"])
-      try store.createDocument(from: DocumentRevision(id: "a", body: ["age": 1]))
+      try withIndexesHeld(store) {
+        try store.createDocument(from: DocumentRevision(id: "a", body: ["age": 1]))
+        try store.indexManager().worker.waitUntilIdle()
+      }
       let explanation = try store.explain(Query(["age": 1], useIndex: "age"))
       #expect(explanation.json["waiting"] == 1)
       #expect(explanation.description.contains("not in the index yet: up to 1 write, put to the matcher"))

@@ -80,7 +80,6 @@ import Testing
       #"fields[0]: the path "a..b" has an empty segment; name every segment, and write "\." for a dot in a name"#
     ),
     (["a.$b"], #"fields[0]: a name that begins with a dollar must be escaped; write "a.\$b""#),
-    (["_id"], #"fields[0]: "_id" is always indexed; leave it out"#),
     ([["a": "down"]], #"fields[0]: the direction of "a" is "asc" or "desc", not "down""#),
   ]
 

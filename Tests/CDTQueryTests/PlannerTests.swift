@@ -48,10 +48,9 @@ import Testing
       try store.updateAllIndexes()
       let selector = JSONObject(names.map { ($0, 1) })
       let query = try Query(selector)
-      for way in 0..<(try store.ways(query)) {
-        var query = query
-        query.forcedWay = way
-        let found = try store.find(query).documentIDs
+      let engine = try QueryEngine(store)
+      for way in try engine.everyPlan(query).indices {
+        let found = try engine.find(query) { try $0.everyPlan()[way] }.documentIDs
         #expect(found == ["right"], "way \(way)")
       }
     }
@@ -67,23 +66,17 @@ import Testing
         }
       }
       try store.updateAllIndexes()
-      let manager = try store.indexManager()
-      let reader = try manager.readers.checkOut()
-      defer { manager.readers.checkIn(reader) }
-      let snapshot = try reader.reader.begin(indexFile: manager.path)
-      defer { reader.reader.end() }
+      let indexes = try QuerySnapshot(of: store, store.indexManager()).indexes
       var planned = 0
       for _ in 0..<2_000 {
         let request = random.request()
         guard let query = try? Query(request: request) else { continue }
-        for output in [QuerySQL.Output.documents, .ids, .count, .exists] {
+        for output in QueryOutput.allCases {
           guard
-            let planner = try? Planner(
-              query, catalog: snapshot.catalog, output: output, lastSequence: snapshot.lastSequence,
-              store: "store")
+            let planner = try? Planner(query, indexes, output: output, store: "store")
           else { continue }
           planned += 1
-          #expect(planner.leastCostOfScan <= planner.costOfScan, "\(request.text), \(output)")
+          #expect(planner.leastCostOfScan <= planner.cost(planner.scan), "\(request.text), \(output)")
         }
       }
       #expect(planned > 1_000)

@@ -4,10 +4,8 @@ import Testing
 
 @Suite struct QueryRequestTests {
   static let refused: [(request: String, error: String)] = [
-    (
-      #"{"selector": {}, "sorted": []}"#,
-      #"sorted: a request has no "sorted"; its keys are selector, sort, fields, skip, limit and use_index"#
-    ),
+    (#"{"limit": 3}"#, "selector: a request needs a selector; {} selects every document"),
+    (#"{"selector": true}"#, #"selector: a selector is an object such as {"age": {"$gt": 18}}, not a boolean"#),
     (#"{"selector": {}, "limit": -1}"#, #"limit: "limit" is a whole number from 0, not -1"#),
     (#"{"selector": {}, "skip": 1.5}"#, #"skip: "skip" is a whole number from 0, not 1.5"#),
     (
@@ -54,8 +52,9 @@ import Testing
     #expect(query.useIndex == nil)
   }
 
-  @Test func `an object without a selector is one`() throws {
-    #expect(try Query(parsing: #"{"limit": 3}"#).selector.matches(["limit": 3]))
+  @Test func `an object with a key that no request has is a selector`() throws {
+    #expect(try Query(parsing: #"{"limit": 3, "x": 1}"#).selector.matches(["limit": 3, "x": 1]))
+    #expect(try Query(parsing: "{}").selector.matches(["limit": 3]))
   }
 
   @Test func `an index that is not there is refused`() throws {

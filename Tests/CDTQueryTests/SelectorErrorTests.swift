@@ -83,7 +83,7 @@ import Testing
       #"a.$beginsWith: "$beginsWith" takes a string, not a number"#),
     Case(
       "pattern that does not compile", #"{"a": {"$regex": "x("}}"#,
-      #"a.$regex: the pattern does not compile: missing closing parenthesis at offset 2; mend it there"#),
+      #"a.$regex: the pattern does not compile: missing closing parenthesis at offset 2; fix the pattern"#),
     Case(
       "$regex of a number", #"{"a": {"$regex": 1}}"#,
       #"a.$regex: "$regex" takes a pattern in a string, not a number"#),

@@ -1,7 +1,8 @@
 import CSQLite
 import Dispatch
-import FoundationEssentials
+import Foundation
 import SQLite
+import Synchronization
 import Testing
 
 @Suite struct ConnectionTests {
@@ -20,10 +21,18 @@ import Testing
     #expect(connection.lastInsertRowID == 3)
   }
 
-  @Test func `memory is not counted, which threads would wait for each other for`() throws {
+  @Test func `the settings of SQLite that all of a process shares are left alone`() throws {
     let connection = try Connection(path: ":memory:", mode: .readWriteCreate)
     try connection.execute("CREATE TABLE t (x); INSERT INTO t VALUES (zeroblob(1000000))")
-    #expect(sqlite3_memory_used() == 0)
+    #expect(sqlite3_memory_used() > 1_000_000)
+  }
+
+  @Test func `an SQLite that is too old is refused by its version`() throws {
+    let error = #expect(throws: SQLiteError.self) {
+      try Connection(path: ":memory:", mode: .readWriteCreate, libraryVersion: 3_039_004)
+    }
+    #expect(error?.isOldLibrary == true)
+    #expect(error?.message == "SQLite 3.39.4 is older than 3.40.0")
   }
 
   @Test func `an error has the extended code and the SQL, but no bound value`() throws {
@@ -103,10 +112,8 @@ import Testing
     #expect(throws: SQLiteError.self) { try connection.statement("SELECT 1") }
     #expect(throws: SQLiteError.self) { try connection.attach(path: ":memory:", as: "other") }
     #expect(throws: SQLiteError.self) { try connection.transaction(.immediate) {} }
-    #expect(throws: SQLiteError.self) {
-      try connection.createFunction("f", argumentCount: 0, deterministic: true) { _ in }
-    }
-    connection.interrupt()
+    connection.interrupter.interrupt()
+    connection.setProgressCheck { false }
     connection.setKeepsLogOnClose(true)
   }
 
@@ -181,19 +188,49 @@ import Testing
     #expect(!connection.isInTransaction)
   }
 
-  @Test func `interrupting ends what runs`() throws {
+  private static let endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
+
+  @Test func `interrupting ends what runs, from another thread`() throws {
     let connection = try Connection(path: ":memory:", mode: .readWriteCreate)
-    // The function and its connection hold each other.
-    defer { connection.close() }
-    try connection.createFunction("stop", argumentCount: 0, deterministic: false) { call in
-      connection.interrupt()
-      call.setResult(1 as Int64)
-    }
-    let error = #expect(throws: SQLiteError.self) {
-      try connection.execute(
-        "WITH RECURSIVE n(i) AS (SELECT stop() UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n")
-    }
+    let interrupter = connection.interrupter
+    let isDone = Atomic(false)
+    let thread = Thread { while !isDone.load(ordering: .relaxed) { interrupter.interrupt() } }
+    thread.start()
+    let error = #expect(throws: SQLiteError.self) { try connection.execute(Self.endless) }
+    isDone.store(true, ordering: .relaxed)
     #expect(error?.isInterrupted == true)
+    connection.close()
+    interrupter.interrupt()
+  }
+
+  @Test func `a check that says no ends what runs`() throws {
+    let connection = try Connection(path: ":memory:", mode: .readWriteCreate)
+    var questions = 0
+    connection.setProgressCheck {
+      questions += 1
+      return questions < 10
+    }
+    let error = #expect(throws: SQLiteError.self) { try connection.execute(Self.endless) }
+    #expect(error?.isInterrupted == true)
+    #expect(questions == 10)
+    connection.setProgressCheck(nil)
+    #expect(try connection.scalar("SELECT 7") == 7)
+  }
+
+  @Test func `rows are inserted many at a time, and those that are refused are not counted`() throws {
+    let connection = try Connection(path: ":memory:", mode: .readWriteCreate)
+    try connection.execute("CREATE TABLE t (x PRIMARY KEY, y)")
+    let insertion = RowInsertion("INSERT INTO t (x, y)", row: "(?, ?)", tail: "ON CONFLICT DO NOTHING")
+    for count in [0, 1, 63, 64, 65, 200] {
+      try connection.execute("DELETE FROM t")
+      let texts = (0..<count).map { Array("row \($0 / 2)".utf8) }
+      let inserted = try insertion.run(count, on: connection) { row, statement, position throws(SQLiteError) in
+        try statement.bind(text: texts[row], at: position)
+        try statement.bind(Int64(row), at: position + 1)
+      }
+      #expect(inserted == (count + 1) / 2)
+      #expect(try connection.scalar("SELECT count(*) FROM t WHERE x = 'row ' || (y / 2)") == Int64(inserted))
+    }
   }
 }
 

@@ -25,7 +25,6 @@ extension Datastore {
   /// Source: `docs/crud.md`, Compaction.
   @discardableResult
   public func compact() throws -> CompactionReport {
-    for each in extensions { try each.willCompact() }
     var report = CompactionReport()
     let before = FileSystem.size(of: directory)
     try forgetBodies(&report)
@@ -71,9 +70,9 @@ extension Datastore {
   /// Copies the log into the file, as far as readers let it. They are not waited for, as writers would have to wait too:
   /// what they hold back, the next compaction gives back, or the last connection to close.
   private static func cutLog(_ connection: Connection) throws {
-    let timeout = try connection.scalar("PRAGMA busy_timeout")
-    try connection.execute("PRAGMA busy_timeout = 0")
-    defer { try? connection.execute("PRAGMA busy_timeout = \(timeout)") }
+    let timeout = connection.busyTimeout
+    connection.busyTimeout = .zero
+    defer { connection.busyTimeout = timeout }
     try? connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
   }
 }

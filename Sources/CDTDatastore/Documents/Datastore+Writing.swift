@@ -10,18 +10,29 @@ extension Datastore {
   /// - Throws: ``DatastoreError``: `.busy` when another process writes for too long, `.full`, `.nestedWrite` within
   ///   another write of the same thread; and what the closure throws.
   public func write<R>(_ body: (WriteTransaction) throws -> R) throws -> R {
-    let (result, lastSequence) = try withWriter { writer in
-      try writer.transaction { connection in
-        let transaction = try WriteTransaction(
-          connection, named: name, path: databasePath, files: attachmentFiles)
-        defer { transaction.end() }
-        let result = try body(transaction)
-        try transaction.checkIntact()
-        return (result, transaction.lastSequence)
+    let extensions = try currentExtensions()
+    let result = try withWriter { writer in
+      do {
+        let result = try writer.transaction { connection in
+          let transaction = try WriteTransaction(
+            connection, named: name, path: databasePath, files: attachmentFiles)
+          defer { transaction.end() }
+          let before = transaction.lastSequence
+          let result = try body(transaction)
+          try transaction.checkIntact()
+          let pending = PendingWrite(
+            connection: connection, previousSequence: before, lastSequence: transaction.lastSequence)
+          for each in extensions { each.willCommit(pending) }
+          return result
+        }
+        for each in extensions { each.didCommit() }
+        return result
+      } catch {
+        for each in extensions { each.didRollBack() }
+        throw error
       }
     }
     changeListeners.didCommit()
-    for each in extensions { each.didCommit(lastSequence: lastSequence) }
     return result
   }
 

@@ -10,16 +10,6 @@ struct NewRevision {
   var attachments: [AttachmentRow] = []
 }
 
-/// A leaf as the winner is chosen: what lives before what is deleted, then the highest id.
-struct Leaf: Comparable {
-  let id: RevisionID
-  let isDeleted: Bool
-
-  static func < (left: Leaf, right: Leaf) -> Bool {
-    left.isDeleted != right.isDeleted ? left.isDeleted : left.id < right.id
-  }
-}
-
 /// Writes revisions: the winner into `documents`, every other into `revisions`.
 struct DocumentWriting {
   let connection: Connection
@@ -30,7 +20,7 @@ struct DocumentWriting {
   func insert(id: String, _ new: NewRevision) throws -> Bool {
     let statement = try connection.statement(
       """
-      INSERT INTO documents (sequence, number, id, revision, parent, leaves, deleted, attachments, body)
+      INSERT INTO documents (number, sequence, id, revision, parent, leaves, deleted, attachments, body)
       VALUES (?1, ?1, ?2, ?3, ?4, 1, ?5, ?6, ?7) ON CONFLICT (id) DO NOTHING
       """)
     try statement.bind(new.sequence, at: 1)
@@ -39,7 +29,8 @@ struct DocumentWriting {
     if let parent = new.parent { try statement.bind(parent.description, at: 4) }
     try statement.bind(Int64(new.isDeleted ? 1 : 0), at: 5)
     try statement.bind(Int64(new.attachments.count), at: 6)
-    try statement.run(bindingText: new.body, at: 7)
+    try statement.bind(text: new.body, at: 7)
+    try statement.run()
     guard connection.changes > 0 else { return false }
     try AttachmentRow.insert(new.attachments, document: new.sequence, revision: new.id, on: connection)
     return true
@@ -74,8 +65,8 @@ struct DocumentWriting {
 
   /// Adds a child to a leaf, and puts the winner in its place.
   ///
-  /// The document's row moves to the new sequence in any case: that is what changes and indexes go by. On a document
-  /// without conflicts it is one row moved and one row added, however long its history.
+  /// The document gets the new sequence in any case: that is what changes and indexes go by. On a document without
+  /// conflicts it is one row changed and one row added, however long its history.
   func graft(_ new: NewRevision, onto row: DocumentRow) throws {
     let leaf = Leaf(id: new.id, isDeleted: new.isDeleted)
     let winner = Leaf(id: row.revision, isDeleted: row.isDeleted)
@@ -96,7 +87,7 @@ struct DocumentWriting {
         try replaceWinner(by: new, of: row)
       } else {
         try insertLoser(new, of: row)
-        try moveWinner(of: row, to: new.sequence)
+        try keepWinner(of: row, under: new.sequence)
       }
     }
   }
@@ -106,9 +97,9 @@ struct DocumentWriting {
       """
       UPDATE documents SET sequence = ?2, revision = ?3, parent = ?4, written = NULL, deleted = ?5, attachments = ?6,
              body = ?7
-       WHERE sequence = ?1
+       WHERE number = ?1
       """)
-    try statement.bind(row.sequence, at: 1)
+    try statement.bind(row.number, at: 1)
     try statement.bind(new.sequence, at: 2)
     try statement.bind(new.id.description, at: 3)
     if let parent = new.parent { try statement.bind(parent.description, at: 4) }
@@ -118,11 +109,11 @@ struct DocumentWriting {
     try statement.run()
   }
 
-  /// Keeps the winner where it is, under a new sequence, as the document has changed elsewhere.
-  func moveWinner(of row: DocumentRow, to sequence: Int64) throws {
+  /// Keeps the winner as it is, under a new sequence, as the document has changed elsewhere.
+  func keepWinner(of row: DocumentRow, under sequence: Int64) throws {
     let statement = try connection.statement(
-      "UPDATE documents SET sequence = ?2, written = coalesce(written, sequence) WHERE sequence = ?1")
-    try statement.bind(row.sequence, at: 1)
+      "UPDATE documents SET sequence = ?2, written = coalesce(written, sequence) WHERE number = ?1")
+    try statement.bind(row.number, at: 1)
     try statement.bind(sequence, at: 2)
     try statement.run()
   }
@@ -133,9 +124,9 @@ struct DocumentWriting {
       """
       INSERT INTO revisions (document, generation, revision, parent, sequence, leaf, deleted, attachments, body)
       SELECT number, ?2, revision, parent, coalesce(written, sequence), ?3, deleted, attachments, body
-        FROM documents WHERE sequence = ?1
+        FROM documents WHERE number = ?1
       """)
-    try statement.bind(row.sequence, at: 1)
+    try statement.bind(row.number, at: 1)
     try statement.bind(Int64(row.revision.generation), at: 2)
     try statement.bind(Int64(isLeaf ? 1 : 0), at: 3)
     try statement.run()
@@ -148,9 +139,9 @@ struct DocumentWriting {
       UPDATE documents SET sequence = ?2, written = nullif(r.sequence, ?2), revision = r.revision, parent = r.parent,
              deleted = r.deleted, attachments = r.attachments, body = coalesce(r.body, '{}')
         FROM (SELECT * FROM revisions WHERE document = ?3 AND generation = ?4 AND revision = ?5) r
-       WHERE documents.sequence = ?1
+       WHERE documents.number = ?1
       """)
-    try move.bind(row.sequence, at: 1)
+    try move.bind(row.number, at: 1)
     try move.bind(sequence, at: 2)
     try bind(leaf, of: row, to: move, at: 3)
     try move.run()

@@ -119,11 +119,7 @@ extension Datastore {
        WHERE NOT EXISTS (SELECT 1 FROM revisions r WHERE r.document = a.document AND r.revision = a.revision)
          AND NOT EXISTS (SELECT 1 FROM documents d WHERE d.number = a.document AND d.revision = a.revision)
       """)
-    let shared = try connection.scalar("SELECT count(*) - count(DISTINCT number) FROM documents")
     var findings: [IntegrityFinding] = []
-    if shared > 0 {
-      findings.append(IntegrityFinding(.tree, "\(shared) documents have the number of another"))
-    }
     if strays > 0 { findings.append(IntegrityFinding(.tree, "\(strays) revisions belong to no document")) }
     if rows > 0 {
       findings.append(IntegrityFinding(.attachment, "\(rows) attachments belong to no revision"))

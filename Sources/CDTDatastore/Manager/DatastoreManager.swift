@@ -17,7 +17,26 @@ public final class DatastoreManager: Sendable {
   public let directory: String
 
   private let options: DatastoreOptions
-  private let open = Mutex<[String: Datastore]>([:])
+  private let slots = Mutex<[String: Slot]>([:])
+
+  /// The place of one datastore. Opening one may take as long as an upgrade of its file takes, so each has a lock of its
+  /// own, and the others do not wait.
+  private final class Slot: Sendable {
+    struct State {
+      var datastore: Datastore?
+      /// Whether the slot is no longer the manager's.
+      var isRemoved = false
+    }
+
+    let state = Mutex(State())
+
+    func remove() -> Datastore? {
+      state.withLock { state in
+        state.isRemoved = true
+        return state.datastore.take()
+      }
+    }
+  }
 
   /// Takes a directory, which is created when it is missing; its parents are not.
   ///
@@ -30,7 +49,7 @@ public final class DatastoreManager: Sendable {
   }
 
   deinit {
-    for datastore in open.withLock({ Array($0.values) }) { datastore.close() }
+    for slot in slots.withLock({ Array($0.values) }) { slot.remove()?.close() }
   }
 
   /// The datastore of a name, created when it is missing. The same name gives the same object, from any thread.
@@ -38,16 +57,30 @@ public final class DatastoreManager: Sendable {
   /// - Throws: ``DatastoreError``: `.invalidName`, `.newerFormat`, `.corrupt`, `.busy`, `.io`.
   public func datastore(named name: String) throws -> Datastore {
     try DatastoreName.check(name)
+    while true {
+      let slot = slots.withLock { slots in
+        if let known = slots[name] { return known }
+        let made = Slot()
+        slots[name] = made
+        return made
+      }
+      if let datastore = try datastore(named: name, in: slot) { return datastore }
+    }
+  }
+
+  /// The datastore of a slot, opened if it is not open; `nil` when the slot was removed meanwhile.
+  private func datastore(named name: String, in slot: Slot) throws -> Datastore? {
     var deleted: Datastore?
     // Closing waits for a write that may itself be waiting for this lock, so it is done without.
     defer { deleted?.close() }
-    return try open.withLock { open in
-      if let known = open[name] {
-        guard !known.hasFile else { return known }
-        deleted = open.removeValue(forKey: name)
+    return try slot.state.withLock { state in
+      if state.isRemoved { return nil }
+      if let known = state.datastore {
+        if known.hasFile { return known }
+        deleted = state.datastore.take()
       }
       let datastore = try Datastore(name: name, directory: path(name), options: options)
-      open[name] = datastore
+      state.datastore = datastore
       return datastore
     }
   }
@@ -64,7 +97,7 @@ public final class DatastoreManager: Sendable {
   /// Closes a datastore: its files are released, and later use of the object throws `.closed`. One that is not open is
   /// left as it is.
   public func closeDatastore(named name: String) {
-    open.withLock { $0.removeValue(forKey: name) }?.close()
+    slots.withLock { $0.removeValue(forKey: name) }?.remove()?.close()
   }
 
   /// Deletes a datastore with its documents, attachments and everything its extensions keep.
@@ -79,9 +112,9 @@ public final class DatastoreManager: Sendable {
     var isRenamed = false
     while !isRenamed {
       closeDatastore(named: name)
-      isRenamed = try open.withLock { open in
+      isRenamed = try slots.withLock { slots in
         // Another thread may have opened it again in between.
-        guard open[name] == nil else { return false }
+        guard slots[name] == nil else { return false }
         guard exists(name) else { throw DatastoreError.noSuchDatastore(name, in: directory) }
         try FileSystem.rename(path(name), to: aside)
         return true

@@ -17,58 +17,25 @@ enum RevisionDigest {
     head[0] = UInt8(truncatingIfNeeded: head.count - 1)
     head.append(isDeleted ? 1 : 0)
     for digest in attachments { head += digest }
-    // One message alone is done sooner by what takes one at a time.
     var hash = Insecure.MD5()
     head.withUnsafeBytes { hash.update(bufferPointer: $0) }
     canonicalBody.withUnsafeBytes { hash.update(bufferPointer: $0) }
     return RevisionID(generation: generation, suffix: hex(hash.finalize()))
   }
 
-  /// What holds the place of a first revision's id until ``Batch/write(to:)``.
-  static let blank = Array("1-00000000000000000000000000000000".utf8)
-
-  /// The first revisions of many documents, whose digests are made together, which costs a fraction.
-  struct Batch {
-    private var messages: [UInt8] = []
-    private var ranges: [Range<Int>] = []
-    private var places: [Int] = []
-
-    /// Adds a revision whose id is to be written where ``RevisionDigest/blank`` begins.
-    ///
-    /// - Parameter canonicalBody: The canonical text; that of a body without members counts as nothing.
-    mutating func append(canonicalBody: [UInt8], revisionAt place: Int) {
-      let start = messages.count
-      // Neither a parent nor a deletion.
-      messages.append(0)
-      messages.append(0)
-      if canonicalBody.count > 2 { messages += canonicalBody }
-      MD5.pad(&messages, from: start)
-      ranges.append(start..<messages.count)
-      places.append(place)
-    }
-
-    /// Forgets every revision, but keeps the memory that they took.
-    mutating func removeAll() {
-      messages.removeAll(keepingCapacity: true)
-      ranges.removeAll(keepingCapacity: true)
-      places.removeAll(keepingCapacity: true)
-    }
-
-    /// Writes the digests into their places.
-    func write(to bytes: inout [UInt8]) {
-      bytes.withUnsafeMutableBytes { bytes in
-        MD5.forEachDigest(of: ranges, in: messages) { number, digest in
-          // Bounds are looked at once for the digest, not for each of its digits.
-          let start = places[number] + 2
-          let digits = UnsafeMutableRawBufferPointer(rebasing: bytes[start..<start + 32])
-          var place = 0
-          digest.forEachByte { byte in
-            digits[place] = RevisionDigest.digit(byte >> 4)
-            digits[place + 1] = RevisionDigest.digit(byte & 15)
-            place += 2
-          }
-        }
-      }
+  /// Appends the id of a document's first revision to text.
+  ///
+  /// - Parameter canonicalBody: The canonical text; that of a body without members counts as nothing.
+  static func appendFirstRevision(canonicalBody: [UInt8], to text: inout [UInt8]) {
+    var hash = Insecure.MD5()
+    // Neither a parent nor a deletion.
+    hash.update(data: [0, 0] as [UInt8])
+    if canonicalBody.count > 2 { canonicalBody.withUnsafeBytes { hash.update(bufferPointer: $0) } }
+    text.append(UInt8(ascii: "1"))
+    text.append(UInt8(ascii: "-"))
+    for byte in hash.finalize() {
+      text.append(digit(byte >> 4))
+      text.append(digit(byte & 15))
     }
   }
 
@@ -84,7 +51,7 @@ enum RevisionDigest {
     }
   }
 
-  fileprivate static func digit(_ value: UInt8) -> UInt8 {
+  private static func digit(_ value: UInt8) -> UInt8 {
     value < 10 ? 0x30 + value : 0x61 + value - 10
   }
 }

@@ -98,8 +98,8 @@ struct TreeMerging {
   private func parent(of revision: RevisionID) throws -> RevisionID? {
     let statement: Statement
     if revision == row.revision {
-      statement = try connection.statement("SELECT parent FROM documents WHERE sequence = ?1")
-      try statement.bind(row.sequence, at: 1)
+      statement = try connection.statement("SELECT parent FROM documents WHERE number = ?1")
+      try statement.bind(row.number, at: 1)
     } else {
       statement = try connection.statement(
         "SELECT parent FROM revisions WHERE document = ?1 AND generation = ?2 AND revision = ?3")
@@ -113,8 +113,8 @@ struct TreeMerging {
   private func setParent(_ parent: RevisionID, of revision: RevisionID) throws {
     let statement: Statement
     if revision == row.revision {
-      statement = try connection.statement("UPDATE documents SET parent = ?2 WHERE sequence = ?1")
-      try statement.bind(row.sequence, at: 1)
+      statement = try connection.statement("UPDATE documents SET parent = ?2 WHERE number = ?1")
+      try statement.bind(row.number, at: 1)
       try statement.bind(parent.description, at: 2)
     } else {
       statement = try connection.statement(
@@ -148,10 +148,10 @@ struct TreeMerging {
       try writing.demoteWinner(of: row, isLeaf: isWinnerALeaf)
       try writing.promote(best.id, of: row, to: sequence)
     } else if sequence != row.sequence {
-      try writing.moveWinner(of: row, to: sequence)
+      try writing.keepWinner(of: row, under: sequence)
     }
-    let statement = try connection.statement("UPDATE documents SET leaves = ?2 WHERE sequence = ?1")
-    try statement.bind(sequence, at: 1)
+    let statement = try connection.statement("UPDATE documents SET leaves = ?2 WHERE number = ?1")
+    try statement.bind(row.number, at: 1)
     try statement.bind(Int64(losers.count + (isWinnerALeaf ? 1 : 0)), at: 2)
     try statement.run()
   }

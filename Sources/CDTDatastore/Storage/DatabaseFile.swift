@@ -1,5 +1,5 @@
+import CDTPlatform
 import FoundationEssentials
-import Glibc
 import JSON
 import SQLite
 
@@ -10,7 +10,7 @@ package enum DatabaseFile {
   package static let name = "db.sync"
 
   /// The version of the layout, in `user_version`.
-  static let version: Int64 = 3
+  static let version: Int64 = 4
 
   /// What marks the file as a datastore's, in `application_id`: "CDTd".
   static let applicationID: Int64 = 0x4344_5464
@@ -33,10 +33,12 @@ package enum DatabaseFile {
     CREATE INDEX losing_leaves ON revisions (document) WHERE leaf;
     """
 
-  static let layout = """
+  /// A row stays where it was inserted, so that an index entry can name it by its number, whatever becomes of the
+  /// document.
+  private static let documents = """
     CREATE TABLE documents (
-      sequence INTEGER PRIMARY KEY,
-      number INTEGER NOT NULL,
+      number INTEGER PRIMARY KEY,
+      sequence INTEGER NOT NULL UNIQUE,
       id TEXT NOT NULL UNIQUE,
       revision TEXT NOT NULL,
       parent TEXT,
@@ -46,8 +48,12 @@ package enum DatabaseFile {
       attachments INTEGER NOT NULL,
       body TEXT NOT NULL
     );
-    CREATE INDEX tombstones ON documents (sequence) WHERE deleted;
-    CREATE INDEX conflicts ON documents (sequence) WHERE leaves > 1;
+    CREATE INDEX tombstones ON documents (number) WHERE deleted;
+    CREATE INDEX conflicts ON documents (number) WHERE leaves > 1;
+    """
+
+  static let layout = """
+    \(documents)
     \(revisions)
     CREATE TABLE attachments (
       document INTEGER NOT NULL,
@@ -88,6 +94,17 @@ package enum DatabaseFile {
     INSERT INTO revisions SELECT * FROM earlier_revisions;
     DROP TABLE earlier_revisions;
     """,
+    // Documents were in the order of their sequences.
+    """
+    DROP INDEX tombstones;
+    DROP INDEX conflicts;
+    ALTER TABLE documents RENAME TO earlier_documents;
+    \(documents)
+    INSERT INTO documents
+      SELECT number, sequence, id, revision, parent, written, leaves, deleted, attachments, body
+        FROM earlier_documents ORDER BY number;
+    DROP TABLE earlier_documents;
+    """,
   ]
 
   /// Opens the file, laid out first when it is new, and brought up to date when it is older.
@@ -105,7 +122,7 @@ package enum DatabaseFile {
         do {
           return try tryOpenFirst(path, options: options)
         } catch let error as SQLiteError where error.isBusy && ContinuousClock.now < deadline {
-          usleep(5_000)
+          Pause.microseconds(5_000)
         }
       }
     }
@@ -166,16 +183,15 @@ package enum DatabaseFile {
     try connection.execute("PRAGMA application_id = \(applicationID); PRAGMA user_version = \(version)")
   }
 
-  /// How many pages the write-ahead log has before they are copied into the file. Writes all over the store meet the same
-  /// pages again and again, which are then copied once; more pages than these would take readers longer to find.
-  private static let logPages = 4_000
+  /// How many pages the write-ahead log has before they are copied into the file. Writes all over the store change the
+  /// same pages again and again, which are then copied once; more pages would take the unlucky write longer.
+  private static let logPages = 2_000
 
   private static func configure(_ connection: Connection, _ options: DatastoreOptions) throws {
     let synchronous = options.durability == .full ? "FULL" : "NORMAL"
     try connection.execute(
       """
-      PRAGMA synchronous = \(synchronous); PRAGMA cache_size = -65536;
-      PRAGMA wal_autocheckpoint = \(logPages)
+      PRAGMA synchronous = \(synchronous); PRAGMA wal_autocheckpoint = \(logPages)
       """)
   }
 

@@ -2,36 +2,26 @@ import CDTDatastore
 import JSON
 import SQLite
 
-/// A statement in its snapshot: what a ``ResultSet`` guards with its lock.
-final class Cursor: @unchecked Sendable {
-  // Sendable without a lock of its own: the ResultSet uses it under its Mutex only.
-
-  private let datastore: Datastore
-  private let manager: IndexManager
+/// A query in its snapshot, and how far its results have been read. It is used by one call at a time.
+final class Cursor {
+  private let store: Datastore
   private let plan: QueryPlan
   private let projection: Projection
-  private let snapshot: QueryReader.Snapshot
+  private let deadline: Deadline?
+  let interrupter: Interrupter
 
-  /// The reader, until the cursor is closed.
-  private var reader: ConnectionPool<QueryReader>.Lease?
-  private var rows: RunningQuery?
-  /// How many rows have been given.
-  private var taken = 0
+  /// The snapshot, until the cursor is closed.
+  private var snapshot: QuerySnapshot?
+  private var run: QueryRun?
   private var isExhausted = false
-  private var ids: [String]?
-  /// What its queries had to do for documents that are not in the indexes.
-  private var tailCost: Int64 = 0
 
-  init(
-    _ datastore: Datastore, manager: IndexManager, plan: QueryPlan, projection: Projection,
-    snapshot: QueryReader.Snapshot, reader: ConnectionPool<QueryReader>.Lease
-  ) {
-    self.datastore = datastore
-    self.manager = manager
+  init(_ store: Datastore, _ query: Query, plan: QueryPlan, snapshot: consuming QuerySnapshot, deadline: Deadline?) {
+    self.store = store
     self.plan = plan
-    self.projection = projection
-    self.snapshot = snapshot
-    self.reader = reader
+    projection = query.projection
+    self.deadline = deadline
+    interrupter = snapshot.connection.interrupter
+    self.snapshot = consume snapshot
   }
 
   deinit {
@@ -39,126 +29,103 @@ final class Cursor: @unchecked Sendable {
   }
 
   func close() {
-    endRows()
-    guard let lease = reader else { return }
-    reader = nil
-    lease.reader.end()
-    manager.readers.checkIn(lease)
-    manager.noteTail(snapshot, cost: tailCost)
-  }
-
-  private func endRows() {
-    guard let query = rows else { return }
-    rows = nil
-    end(query)
-  }
-
-  private func end(_ query: RunningQuery) {
-    query.end()
-    tailCost += query.tailCost
-  }
-
-  func documentIDs() throws -> [String] {
-    if let ids { return ids }
-    var found: [String] = []
-    try forEachID { found.append($0) }
-    ids = found
-    return found
-  }
-
-  func forEachID(_ body: (String) throws -> Void) throws {
-    let query = try start(.ids)
-    defer { end(query) }
-    while try query.step() {
-      try body(String(decoding: query.statement.unsafeBytes(1), as: UTF8.self))
-      try datastore.checkOpen()
-    }
+    run?.end()
+    run = nil
+    snapshot = nil
   }
 
   func nextDocument() throws -> DocumentRevision? {
-    guard let query = try advance() else { return nil }
-    var body = JSONBytes(query.body).value(at: 0).objectValue ?? [:]
-    if !projection.isEverything { body = projection.apply(to: body) }
-    let revision = try RevisionID(stored: String(decoding: query.revision, as: UTF8.self))
-    return DocumentRevision(
-      id: String(decoding: query.id, as: UTF8.self), revision: revision, body: body,
-      attachments: try attachments(query, of: revision),
-      sequence: query.written, isProjected: !projection.isEverything)
+    try reading {
+      guard let row = try nextRow() else { return nil }
+      let bytes = row.bytes
+      var body = bytes.body.value(at: 0).objectValue ?? [:]
+      if !projection.isEverything { body = projection.apply(to: body) }
+      return DocumentRevision(
+        id: String(decoding: bytes.id, as: UTF8.self), revision: try Self.revision(of: row), body: body,
+        attachments: try attachments(of: row), sequence: row.sequence, isProjected: !projection.isEverything)
+    }
   }
 
-  /// A result is saved with its attachments, so it has to have them.
-  private func attachments(_ query: RunningQuery, of revision: RevisionID) throws -> Attachments {
-    guard query.attachments > 0, let reader else { return [] }
-    return try Attachments(
-      document: query.documentNumber, revision: revision, on: reader.reader.connection,
-      files: datastore.attachmentFiles)
+  /// Gives the id of each result, whether or not it has been read.
+  func forEachID(_ body: (String) throws -> Bool) throws {
+    let run = try reading { try newRun(.ids) }
+    defer { run.end() }
+    while let id = try reading({ try run.next().map { String(decoding: $0.id, as: UTF8.self) } }) {
+      guard try body(id) else { return }
+      try store.checkOpen()
+    }
   }
 
   /// Gives the text of each result that has not been read to `body`.
   func forEachText(
-    inlinesAttachments: Bool, _ body: (UnsafeRawBufferPointer) throws -> Void
+    inlinesAttachments: Bool, _ body: (UnsafeRawBufferPointer) throws -> Bool
   ) throws {
-    if isExhausted { return }
-    try datastore.checkOpen()
-    let query = try running(inlinesAttachments ? .documents : .texts)
-    var passed = taken
     var buffer = TextBuffer()
-    let projection = projection.isEverything ? nil : projection
-    defer { taken = passed }
-    while try query.step() {
-      passed += 1
-      DocumentText.write(
-        id: query.id, revision: query.revision, body: query.body, projection: projection, to: &buffer)
-      if inlinesAttachments {
-        try withAttachmentsInlined(query, in: buffer, body)
-      } else {
-        try buffer.withBytes(body)
-      }
-      try datastore.checkOpen()
+    while let row = try reading({ try nextRow() }) {
+      let document = row.bytes
+      writeText(of: document, to: &buffer)
+      var inlined = Attachments()
+      if inlinesAttachments { inlined = try reading { try attachments(of: row) } }
+      let goesOn =
+        inlined.isEmpty ? try buffer.withBytes(body) : try Self.withAttachments(inlined, in: buffer, body)
+      guard goesOn else { return }
     }
-    isExhausted = true
+  }
+
+  private func writeText(of document: DocumentBytes, to buffer: inout TextBuffer) {
+    let text = document.body.slice(0, document.body.count)
+    guard !projection.isEverything else {
+      return StoredDocument.write(id: document.id, revision: document.revision, body: text, to: &buffer)
+    }
+    let projected = projection.apply(to: document.body.value(at: 0).objectValue ?? [:])
+    projected.utf8Text.withUnsafeBytes {
+      StoredDocument.write(id: document.id, revision: document.revision, body: $0, to: &buffer)
+    }
   }
 
   /// Lends a document's text with its attachments behind the last member.
-  private func withAttachmentsInlined(
-    _ query: RunningQuery, in text: borrowing TextBuffer, _ body: (UnsafeRawBufferPointer) throws -> Void
-  ) throws {
-    let attachments = try attachments(
-      query, of: try RevisionID(stored: String(decoding: query.revision, as: UTF8.self)))
-    guard !attachments.isEmpty else { return try text.withBytes(body) }
+  private static func withAttachments(
+    _ attachments: Attachments, in text: borrowing TextBuffer, _ body: (UnsafeRawBufferPointer) throws -> Bool
+  ) throws -> Bool {
     var whole = text.withBytes { Array($0.dropLast()) }
     whole += Array(",\"_attachments\":".utf8) + JSONValue.object(try attachments.inlineJSON()).utf8Text
     whole.append(UInt8(ascii: "}"))
-    try whole.withUnsafeBytes(body)
+    return try whole.withUnsafeBytes(body)
   }
 
-  /// The running query with its next row, or `nil` after the last.
-  private func advance() throws -> RunningQuery? {
+  // MARK: Rows
+
+  private func nextRow() throws -> DocumentRow? {
     if isExhausted { return nil }
-    try datastore.checkOpen()
-    let query = try running(.documents)
-    if try query.step() {
-      taken += 1
-      return query
+    let run = try run ?? newRun(.documents)
+    self.run = run
+    let row = try run.next()
+    if row == nil {
+      isExhausted = true
+      run.end()
     }
-    isExhausted = true
-    return nil
+    return row
   }
 
-  /// The statement that gives what is wanted, past the rows that were taken. Within one snapshot both kinds give the
-  /// same rows in the same order.
-  private func running(_ output: QuerySQL.Output) throws -> RunningQuery {
-    if let rows, rows.output == output { return rows }
-    endRows()
-    let query = try start(output)
-    rows = query
-    for _ in 0..<taken where try !query.step() { break }
-    return query
+  private func newRun(_ output: QueryOutput) throws -> QueryRun {
+    guard snapshot != nil else { throw QueryError.resultSetClosed }
+    return try QueryRun(plan, output: output, in: snapshot!)
   }
 
-  private func start(_ output: QuerySQL.Output) throws -> RunningQuery {
-    try datastore.checkOpen()
-    guard let reader else { throw QueryError.resultSetClosed }
-    return try RunningQuery(plan, output: output, snapshot: snapshot, reader: reader.reader)
+  private static func revision(of row: DocumentRow) throws -> RevisionID {
+    try RevisionID(stored: String(decoding: row.bytes.revision, as: UTF8.self))
+  }
+
+  /// A result is saved with its attachments, so it has to have them.
+  private func attachments(of row: DocumentRow) throws -> Attachments {
+    guard row.hasAttachments, let connection = snapshot?.connection else { return [] }
+    return try Attachments(
+      document: row.number, revision: Self.revision(of: row), on: connection, files: store.attachmentFiles)
+  }
+
+  /// Runs `body` with its errors turned into those of queries and datastores.
+  private func reading<R>(_ body: () throws -> R) throws -> R {
+    try store.checkOpen()
+    return try QueryFailure.mapping(usesIndex: plan.usesIndex, deadline, body)
   }
 }

@@ -22,8 +22,9 @@ public struct Query: Sendable, Hashable {
   /// The index to use, or `nil` for the planner's choice.
   public var useIndex: String?
 
-  /// Which of the ways to answer is taken whatever it costs, counted round; for tests, which compare them.
-  package var forcedWay: Int?
+  /// How long the query may take, or `nil` for as long as it needs. Beyond that it fails with the code `.timedOut`. Time
+  /// in which you do not ask for results counts, too.
+  public var timeLimit: Duration?
 
   package private(set) var sort = SortOrder(fields: [])
   package private(set) var projection = Projection.everything
@@ -45,6 +46,14 @@ public struct Query: Sendable, Hashable {
     try setFields(fields)
     try setSort(sort)
     self.useIndex = useIndex
+  }
+
+  /// The same selector and index, without an order, a page or a projection.
+  var withoutPage: Query {
+    var query = Query(selector)
+    query.useIndex = useIndex
+    query.timeLimit = timeLimit
+    return query
   }
 
   private static let requestKeys = ["selector", "sort", "fields", "skip", "limit", "use_index"]
@@ -80,8 +89,8 @@ public struct Query: Sendable, Hashable {
 
   /// A query from the text of a selector or of a whole request.
   ///
-  /// A request is an object with a `selector` that is an object, or beside which there are only keys of requests; so a
-  /// field of that name can still be asked for: `{"selector": {"$eq": …}}` is a request, `{"selector": 5}` is not.
+  /// An object that has at least one key, all of which are keys of requests, is a request; every other object is a
+  /// selector. So a field named `selector` is asked for as `{"selector": {"selector": …}}`.
   ///
   /// - Throws: ``QueryError``, also for text that is not JSON or not an object.
   public init(parsing text: String) throws(QueryError) {
@@ -100,11 +109,7 @@ public struct Query: Sendable, Hashable {
   }
 
   private static func isRequest(_ object: JSONObject) -> Bool {
-    switch object["selector"] {
-    case nil: false
-    case .object?: true
-    default: object.count > 1 && object.allSatisfy { requestKeys.contains($0.key) }
-    }
+    !object.isEmpty && object.allSatisfy { requestKeys.contains($0.key) }
   }
 
   /// Sets which of the matches are the results.

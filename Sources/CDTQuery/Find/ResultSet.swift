@@ -13,22 +13,37 @@ import Synchronization
 /// ```
 ///
 /// Nothing written after the query was started shows in it. Memory does not grow with the number of results. A result
-/// set keeps its snapshot until it is closed or released; the store's write-ahead log can't be cut back behind an open
-/// snapshot, so result sets are not for keeping.
+/// set keeps its snapshot until it is closed or released, and the store's write-ahead log can't be reset while a snapshot
+/// needs it: don't hold a result set longer than you need it.
+///
+/// One call reads a result set at a time; another one, of another thread or of a closure within, throws ``QueryError``
+/// with the code `.inUse`.
 ///
 /// Source: `docs/query.md`, Results.
 public final class ResultSet: Sendable {
-  private let state: Mutex<Cursor>
+  private let state: Mutex<State>
+  private let interrupter: Interrupter
+  private let isCancelled = Atomic(false)
+
+  private struct State: @unchecked Sendable {
+    // Sendable without a lock of its own: it lies under the Mutex above, and whoever takes the cursor out for a call is
+    // the only one to use it.
+    var cursor: Cursor?
+    var isInUse = false
+    var isClosed = false
+  }
 
   init(_ cursor: Cursor) {
-    state = Mutex(cursor)
+    interrupter = cursor.interrupter
+    state = Mutex(State(cursor: cursor))
   }
 
   /// The next document, or `nil` after the last.
   ///
-  /// - Throws: ``QueryError`` when a pattern passes its limits, ``DatastoreError`` when reading fails.
+  /// - Throws: ``QueryError`` when a pattern exceeds its limits, or the query is cancelled or takes too long;
+  ///   ``DatastoreError`` when reading fails.
   public func next() throws -> DocumentRevision? {
-    try state.withLock { try $0.nextDocument() }
+    try withCursor { try $0.nextDocument() }
   }
 
   /// Calls a closure with each document that has not been read yet.
@@ -46,7 +61,11 @@ public final class ResultSet: Sendable {
   /// The ids of all results, in their order, whether or not they have been read; no body is read for them where an
   /// index decides.
   public var documentIDs: [String] {
-    get throws { try state.withLock { try $0.documentIDs() } }
+    get throws {
+      var ids: [String] = []
+      try forEachID { ids.append($0) }
+      return ids
+    }
   }
 
   /// Calls a closure with the id of each result, in their order, whether or not they have been read, and keeps none.
@@ -55,9 +74,14 @@ public final class ResultSet: Sendable {
   /// try store.find(["species": "cat"]).forEachID { print($0) }
   /// ```
   ///
-  /// No body is read where an index decides. The closure can't ask the result set for more.
+  /// No body is read where an index decides.
   public func forEachID(_ body: (String) throws -> Void) throws {
-    try state.withLock { try $0.forEachID(body) }
+    try withCursor { cursor in
+      try cursor.forEachID { id in
+        try body(id)
+        return try goesOn()
+      }
+    }
   }
 
   /// Calls a closure with the JSON text of each document that has not been read yet, `_id` and `_rev` first.
@@ -70,13 +94,63 @@ public final class ResultSet: Sendable {
   public func forEachJSON(
     inliningAttachments: Bool = false, _ body: (UnsafeRawBufferPointer) throws -> Void
   ) throws {
-    try state.withLock { cursor in
-      try cursor.forEachText(inlinesAttachments: inliningAttachments, body)
+    try withCursor { cursor in
+      try cursor.forEachText(inlinesAttachments: inliningAttachments) { text in
+        try body(text)
+        return try goesOn()
+      }
     }
   }
 
-  /// Gives the reader back. Reading on is refused with the code `.closed`; closing again does nothing.
+  /// Ends the query from any thread: what reads it throws ``QueryError`` with the code `.cancelled`, within milliseconds.
+  public func cancel() {
+    isCancelled.store(true, ordering: .releasing)
+    interrupter.interrupt()
+  }
+
+  /// Gives the reader back. Reading on is refused with the code `.closed`; closing again does nothing. Within a closure
+  /// that is given results, it ends the reading with that result.
   public func close() {
-    state.withLock { $0.close() }
+    let cursor = state.withLock { state in
+      state.isClosed = true
+      return state.isInUse ? nil : state.cursor.take()
+    }
+    cursor?.close()
+  }
+
+  // MARK: The cursor
+
+  /// Takes the cursor out for a call, so that no lock is held while closures of the caller's run.
+  private func withCursor<R>(_ body: (Cursor) throws -> R) throws -> R {
+    let cursor = try state.withLock { state -> Cursor in
+      if state.isInUse { throw QueryError.resultSetInUse }
+      guard !state.isClosed, let cursor = state.cursor else { throw QueryError.resultSetClosed }
+      state.isInUse = true
+      return cursor
+    }
+    defer { giveBack(cursor) }
+    if isCancelled.load(ordering: .acquiring) { throw QueryError.cancelled }
+    do {
+      return try body(cursor)
+    } catch let error as DatastoreError
+      where error.code == .interrupted && isCancelled.load(ordering: .acquiring)
+    {
+      throw QueryError.cancelled
+    }
+  }
+
+  private func giveBack(_ cursor: Cursor) {
+    let isClosed = state.withLock { state in
+      state.isInUse = false
+      if state.isClosed { state.cursor = nil }
+      return state.isClosed
+    }
+    if isClosed { cursor.close() }
+  }
+
+  /// Whether the reading goes on after a closure has returned.
+  private func goesOn() throws -> Bool {
+    if isCancelled.load(ordering: .relaxed) { throw QueryError.cancelled }
+    return state.withLock { !$0.isClosed }
   }
 }

@@ -45,7 +45,7 @@ extension Datastore {
 
   /// Brings every index up to the newest document. Queries are right without it; it moves its cost to now.
   public func updateAllIndexes() throws {
-    try mapped { try indexManager().catchUp() }
+    _ = try mapped { try indexManager().build(only: nil) }
   }
 
   /// Empties an index, or all of them, and fills it anew from the documents.
@@ -81,12 +81,14 @@ extension Datastore {
     }
   }
 
+  /// The datastore's index manager, made when it is first asked for.
+  package func indexManager() throws -> IndexManager {
+    try checkOpen()
+    return try extensionObject(IndexManager.self)
+  }
+
   /// Runs `body` with SQLite's errors turned into the datastore's.
   func mapped<R>(_ body: () throws -> R) throws -> R {
-    do {
-      return try body()
-    } catch let error as SQLiteError {
-      throw DatastoreError(error)
-    }
+    try QueryFailure.mapping(usesIndex: true, nil, body)
   }
 }

@@ -12,7 +12,7 @@ struct DefinitionFile: Sendable {
   var exists: Bool { FileManager.default.fileExists(atPath: path) }
 
   /// The definitions, or none when the file is missing or is not one that was saved: the indexes are then only gone.
-  func load() throws(QueryError) -> [IndexDefinition] {
+  func load() -> [IndexDefinition] {
     guard let data = FileManager.default.contents(atPath: path),
       let value = try? JSONValue(parsing: Array(data)), let definitions = value.arrayValue
     else { return [] }

@@ -52,8 +52,8 @@ public struct IndexProgress: Sendable, Hashable {
 /// Work begins with iteration and goes on by itself, in transactions of a bounded size; who asks seldom gets only the
 /// newest progress. Whoever stops asking, or cancels the task, stops the work within 1,000 documents and loses nothing:
 /// what is built stays, and the next build or update goes on from there. Cancelled, it throws `CancellationError`.
-/// Meanwhile queries answer, without the part that is not built, and documents are written; but only complete text
-/// indexes can sort by score, so such a query waits. No thread of Swift's pool is blocked.
+/// Meanwhile documents are written and queries answered; a query puts the documents that an index does not have yet to the
+/// matcher, and an order by score gives them last. No thread of Swift's pool is blocked.
 ///
 /// Source: `docs/query.md`, Building.
 public struct IndexBuild: AsyncSequence, Sendable {
@@ -67,8 +67,8 @@ public struct IndexBuild: AsyncSequence, Sendable {
   /// An iterator, which goes on where the indexes are.
   public func makeAsyncIterator() -> Iterator {
     Iterator(
-      AsyncThrowingStream(bufferingPolicy: .bufferingNewest(1)) { [store] continuation in
-        let work = IndexBuildWork()
+      AsyncThrowingStream(bufferingPolicy: .bufferingNewest(1)) { [store, name] continuation in
+        let work = IndexBuildWork(only: name)
         continuation.onTermination = { _ in work.isStopped.store(true, ordering: .relaxed) }
         DispatchQueue.global().async { work.run(on: store, telling: continuation) }
       })
@@ -96,14 +96,19 @@ public struct IndexBuild: AsyncSequence, Sendable {
 /// Fills indexes until they are complete or nobody listens.
 private final class IndexBuildWork: Sendable {
   let isStopped = Atomic(false)
+  private let name: String?
+
+  init(only name: String?) {
+    self.name = name
+  }
 
   func run(on store: Datastore, telling listener: AsyncThrowingStream<IndexProgress, any Error>.Continuation)
   {
     do {
       try store.mapped {
-        try store.indexManager().build { progress in
+        _ = try store.indexManager().build(only: name) { progress in
           listener.yield(progress)
-          return !isStopped.load(ordering: .relaxed)
+          return !self.isStopped.load(ordering: .relaxed)
         }
       }
       listener.finish()

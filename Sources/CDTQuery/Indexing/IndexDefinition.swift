@@ -69,7 +69,6 @@ extension IndexDefinition {
         throw .invalidPath(path, error, at: place)
       }
       guard seen.insert(fieldPath).inserted else { throw .indexRepeatsField(path, at: place) }
-      guard fieldPath.documentField == nil else { throw .indexOnDocumentField(path, at: place) }
       // Words have no direction.
       parsed.append(Field(path: path, isDescending: isDescending && type == .json, fieldPath: fieldPath))
     }

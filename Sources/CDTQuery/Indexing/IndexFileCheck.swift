@@ -1,4 +1,5 @@
 import CDTDatastore
+import CDTPlatform
 import JSON
 import SQLite
 
@@ -9,112 +10,118 @@ struct IndexFileCheck {
   private(set) var indexes: [String] = []
   /// Whether the whole file has to be made again.
   private(set) var isFileDamaged = false
+  /// The file that was looked at; `nil` where there is none.
+  private(set) var file: FileIdentity?
 
   /// Nothing to compare.
   init() {}
 
-  /// The file is not what it should be.
-  init(damaged what: String) {
+  /// The file is missing.
+  init(missing what: String) {
     isFileDamaged = true
     findings = [IntegrityFinding(.index, what)]
   }
 
   /// - Parameters:
-  ///   - storeID: The datastore's, which the file has to name.
-  ///   - connection: One of the datastore's, for this alone.
+  ///   - manager: The indexes of the store.
   ///   - definitions: The indexes that should be there.
-  ///   - progress: Learns how many documents of how many were compared.
+  ///   - progress: Is told how many documents of how many have been compared.
   init(
-    path: String, storeID: String, connection: Connection, definitions: [IndexDefinition],
+    _ store: Datastore, _ manager: IndexManager, definitions: [IndexDefinition],
     progress: (_ done: Int, _ total: Int) -> Void
   ) throws {
+    file = FileIdentity(manager.path)
     do {
-      let reader = try QueryReader(open: { connection })
-      try compare(reader, path: path, storeID: storeID, definitions: definitions, progress)
+      // Opening it checks whose it is.
+      let opened = try IndexConnection(path: manager.path, of: store)
+      defer { opened.close() }
+      _ = try opened.catalog()
+      try compare(QuerySnapshot(of: store, manager), definitions, progress)
+      try checkWords(manager.path, store)
     } catch let error as IndexDamage {
-      self = IndexFileCheck(damaged: "the index file \(error.what)")
-    } catch let error as SQLiteError where error.isUnknownName {
-      self = IndexFileCheck(damaged: "the index file can't be used: \(error.message)")
+      damaged("the index file \(error.what)")
+    } catch let error as SQLiteError where error.isMissingTable {
+      damaged("the index file can't be used: \(error.message)")
     } catch let error as SQLiteError where error.isCorrupt {
-      self = IndexFileCheck(damaged: "the index file is damaged: \(error.message)")
+      damaged("the index file is damaged: \(error.message)")
     }
   }
 
+  private mutating func damaged(_ what: String) {
+    isFileDamaged = true
+    indexes = []
+    findings = [IntegrityFinding(.index, what)]
+  }
+
   private mutating func compare(
-    _ reader: QueryReader, path: String, storeID: String, definitions: [IndexDefinition],
+    _ snapshot: consuming QuerySnapshot, _ definitions: [IndexDefinition],
     _ progress: (_ done: Int, _ total: Int) -> Void
   ) throws {
-    let catalog = try reader.begin(indexFile: path).catalog
-    var checks = IndexChecks(catalog, on: reader.connection)
-    do {
-      try Self.checkFile(reader.connection, storeID: storeID)
-      for definition in definitions where catalog.entry(named: definition.name) == nil {
-        throw IndexDamage.unreadable("\(JSONValue.string(definition.name).text), which is missing")
-      }
-      try checks.run(reader.connection, progress)
-    } catch {
-      reader.end()
-      throw error
+    guard snapshot.indexes.isReadable else { throw IndexDamage.unreadable("it is being replaced") }
+    let integrity = try snapshot.connection.statement("PRAGMA \(IndexFile.schema).integrity_check(1)")
+    defer { integrity.reset() }
+    if try integrity.step(), integrity.text(0) != "ok" { throw IndexDamage.unreadable(integrity.text(0)) }
+    for definition in definitions where snapshot.indexes.catalog.entry(named: definition.name) == nil {
+      throw IndexDamage.unreadable("\(JSONValue.string(definition.name).text), which is missing")
     }
-    reader.end()
-    try checks.text?.checkWords()
-    for found in checks.findings { note(found) }
+    for found in try IndexChecks(snapshot).run(snapshot.connection, progress) { note(found) }
   }
 
   private mutating func note(_ found: IndexFindings) {
     guard !found.all.isEmpty else { return }
     findings += found.all
-    indexes.append(found.name)
+    if !indexes.contains(found.name) { indexes.append(found.name) }
   }
 
-  private static func checkFile(_ connection: Connection, storeID: String) throws {
-    guard try connection.scalar("PRAGMA \(IndexFile.schema).user_version") == IndexFile.version else {
-      throw IndexDamage.unreadable("another version")
+  /// Has SQLite compare the words with the text that is kept, which takes a connection that may write.
+  private mutating func checkWords(_ path: String, _ store: Datastore) throws {
+    let file = try IndexConnection(path: path, of: store)
+    defer { file.close() }
+    guard let entry = try file.catalog().text else { return }
+    let name = TextIndexTable.name(entry.number)
+    do throws(SQLiteError) {
+      try file.connection.execute("INSERT INTO \(name)(\(name)) VALUES ('integrity-check')")
+    } catch {
+      guard error.isCorrupt else { throw error }
+      var found = IndexFindings(entry.definition.name)
+      found.add("has lost words")
+      note(found)
     }
-    let state = try connection.statement("SELECT store FROM \(IndexFile.schema).state")
-    defer { state.reset() }
-    guard try state.step(), state.text(0).hasSameBytes(as: storeID) else { throw IndexDamage.foreignStore }
-    let integrity = try connection.statement("PRAGMA \(IndexFile.schema).integrity_check(1)")
-    defer { integrity.reset() }
-    guard try integrity.step(), integrity.text(0) != "ok" else { return }
-    throw IndexDamage.unreadable(integrity.text(0))
   }
 }
 
 /// The checks of all indexes, which one walk through the documents feeds.
 private struct IndexChecks {
   private var ordered: [IndexCheck]
-  var text: TextIndexCheck?
+  private var text: TextIndexCheck?
 
-  init(_ catalog: IndexCatalog, on connection: Connection) {
-    ordered = catalog.ordered.map { IndexCheck($0, on: connection) }
-    text = catalog.text.map { TextIndexCheck($0, on: connection) }
+  init(_ snapshot: borrowing QuerySnapshot) {
+    ordered = []
+    for entry in snapshot.indexes.catalog.ordered { ordered.append(IndexCheck(entry, in: snapshot)) }
+    if let entry = snapshot.indexes.catalog.text { text = TextIndexCheck(entry, in: snapshot) }
   }
 
-  var findings: [IndexFindings] { ordered.map(\.findings) + (text.map { [$0.findings] } ?? []) }
-
-  /// Compares every live document, and then looks for what none of them gives.
-  mutating func run(_ connection: Connection, _ progress: (_ done: Int, _ total: Int) -> Void) throws {
+  /// Compares every document, and then looks for what none of them gives.
+  consuming func run(
+    _ connection: Connection, _ progress: (_ done: Int, _ total: Int) -> Void
+  ) throws -> [IndexFindings] {
     let total = Int(try connection.scalar("SELECT count(*) FROM main.documents WHERE NOT deleted"))
     let statement = try connection.statement(
-      "SELECT id, number, sequence, body FROM main.documents WHERE NOT deleted ORDER BY sequence")
+      "SELECT number, id, revision, body, sequence FROM main.documents WHERE NOT deleted ORDER BY number")
     defer { statement.reset() }
     var done = 0
     while try statement.step() {
-      try take(statement)
+      let document = DocumentBytes(
+        id: statement.unsafeBytes(1), revision: statement.unsafeBytes(2), body: statement.unsafeBytes(3))
+      let (number, sequence) = (statement.int64(0), statement.int64(4))
+      for index in ordered.indices { try ordered[index].take(document, number: number, sequence: sequence) }
+      try text?.take(document, number: number, sequence: sequence)
       done += 1
       if done % 1_000 == 0 || done == total { progress(done, total) }
     }
     for index in ordered.indices { try ordered[index].finish() }
     try text?.finish()
-  }
-
-  private mutating func take(_ row: Statement) throws {
-    let (id, number, sequence) = (row.text(0), row.int64(1), row.int64(2))
-    try row.withBytes(3) { body in
-      for index in ordered.indices { try ordered[index].take(id: id, sequence: sequence, body: body) }
-      try text?.take(id: id, number: number, sequence: sequence, body: body)
-    }
+    return ordered.map(\.findings) + (text.map { [$0.findings] } ?? [])
   }
 }
 

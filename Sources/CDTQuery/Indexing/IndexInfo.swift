@@ -1,6 +1,6 @@
 public import JSON
 
-/// An index as ``CDTDatastore/Datastore/listIndexes()`` tells of it.
+/// An index as ``CDTDatastore/Datastore/listIndexes()`` describes it.
 public struct IndexInfo: Sendable, Hashable {
   /// What the index is.
   public let definition: IndexDefinition
@@ -29,5 +29,24 @@ public struct IndexInfo: Sendable, Hashable {
     json["bytes"] = .int(Int64(bytes))
     json["sequence"] = .int(upToSequence)
     return json
+  }
+
+  /// All indexes of a file, by name.
+  static func all(in file: IndexConnection) throws -> [IndexInfo] {
+    let connection = file.connection
+    // One snapshot, as another process may delete an index meanwhile.
+    return try connection.transaction(.deferred) {
+      let state = try file.state()
+      return try file.catalog().entries.map { entry in
+        let table = IndexFile.table(entry)
+        return IndexInfo(
+          definition: entry.definition,
+          entries: Int(try connection.scalar("SELECT count(*) FROM \(table)")),
+          bytes: Int(
+            try connection.scalar(
+              "SELECT sum(pgsize) FROM dbstat WHERE name = '\(table)' OR name GLOB '\(table)_*'")),
+          upToSequence: entry.watermark ?? state.sequence)
+      }
+    }
   }
 }

@@ -3,9 +3,9 @@ package import SQLite
 
 /// A value as an index table holds it: a tag that orders the types, and the value in SQLite's own storage class.
 ///
-/// SQLite alone would put NULL below numbers and know no booleans; with the tag first, the order of rows is the order
-/// of values, true is not 1, and whole numbers are exact. Numbers and strings have the tags that SQLite stores in no
-/// bytes at all.
+/// SQLite alone would put NULL below numbers and has no booleans; with the tag first, the order of rows is the order of
+/// values, true is not 1, and whole numbers are exact. Numbers and strings have the tags that SQLite stores in no bytes
+/// at all.
 package struct IndexKey: Sendable, Hashable {
   package enum Tag: Int64, Sendable, Comparable {
     /// Null and missing, which sort as one; a row's `absent` column tells them apart.
@@ -76,8 +76,24 @@ package struct IndexKey: Sendable, Hashable {
     }
   }
 
+  /// The key in two columns of an index's row: its tag, and behind that its value.
+  init(_ row: Statement, at column: Int) {
+    switch Tag(rawValue: row.int64(column)) {
+    case .number?:
+      self.init(
+        tag: .number,
+        value: row.isInteger(column + 1) ? .int(row.int64(column + 1)) : .double(row.double(column + 1)))
+    case .string?: self = .string(Array(row.unsafeBytes(column + 1)))
+    case .array?: self.init(tag: .array, value: .blob(Array(row.unsafeBytes(column + 1))))
+    case .object?: self.init(tag: .object, value: .blob(Array(row.unsafeBytes(column + 1))))
+    case .false?: self.init(tag: .false, value: .zero)
+    case .true?: self.init(tag: .true, value: .zero)
+    case .nothing?, nil: self = .nothing
+    }
+  }
+
   /// Equal numbers are one key: a double that is a whole number is kept as one.
-  private static func number(_ double: Double) -> Value {
+  static func number(_ double: Double) -> Value {
     if let int = Int64(exactly: double) { return .int(int) }
     return .double(double)
   }
@@ -102,6 +118,21 @@ extension IndexKey.Value {
     case .int(let int): .int(int)
     case .double(let double): .double(double)
     default: nil
+    }
+  }
+}
+
+extension OrderKey {
+  /// Appends the value of a key, in the order of values.
+  mutating func append(_ key: IndexKey) {
+    switch (key.tag, key.value) {
+    case (.false, _): append(.bool(false))
+    case (.true, _): append(.bool(true))
+    case (_, .int(let int)): append(number: .int(int))
+    case (_, .double(let double)): append(number: .double(double))
+    case (_, .text(let text)): text.withUnsafeBytes { append(string: $0) }
+    case (_, .blob(let key)): append(bytes: key)
+    case (_, .zero): appendNull()
     }
   }
 }

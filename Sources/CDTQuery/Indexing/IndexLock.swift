@@ -1,31 +1,38 @@
 import CDTDatastore
-import Glibc
+import CDTPlatform
 
-/// Lets one process at a time make or replace an index file, or change which indexes there are.
-///
-/// The system's lock on the directory: it goes with a process that dies. It is never taken within itself.
-struct IndexLock: Sendable {
-  let directory: String
-
-  /// How long to wait for another process, as SQLite does for its own locks.
+/// Locks on the index file's directory, which one process at a time has, and one thread in it.
+enum IndexLock {
+  /// How long to wait for another process that creates or replaces the file, as SQLite does for its own locks.
   private static let patience = Duration.seconds(5)
 
-  func withLock<R>(_ body: () throws -> R) throws -> R {
-    let descriptor = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    guard descriptor >= 0 else { throw failure(errno) }
-    // Closing gives the lock back.
-    defer { close(descriptor) }
-    let deadline = ContinuousClock.now + Self.patience
-    while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
-      let code = errno
-      guard code == EWOULDBLOCK || code == EINTR else { throw failure(code) }
+  /// Runs `body` while nobody else creates or replaces the file, or changes which indexes there are. Never to be called
+  /// within itself.
+  static func whileChanging<R>(_ directory: String, _ body: () throws -> R) throws -> R {
+    let deadline = ContinuousClock.now + patience
+    let lock = try take(directory, isDirectory: true) {
       guard ContinuousClock.now < deadline else { throw DatastoreError.indexesBusy(directory) }
-      usleep(2_000)
+      return true
     }
+    defer { _ = lock }
     return try body()
   }
 
-  private func failure(_ code: Int32) -> QueryError {
-    .failed("the directory \(directory) can't be locked: \(String(cString: strerror(code)))")
+  /// The lock of whoever fills indexes.
+  ///
+  /// - Parameter waits: Asked again and again, while another has it, whether to go on waiting.
+  /// - Returns: `nil` when the waiting was given up.
+  static func whileBuilding(_ directory: String, waits: () -> Bool) throws -> FileLock? {
+    try take("\(directory)/build.lock", isDirectory: false, waits)
+  }
+
+  private static func take(
+    _ path: String, isDirectory: Bool, _ waits: () throws -> Bool
+  ) throws -> FileLock? {
+    do {
+      return try FileLock.take(path, isDirectory: isDirectory, whileBusy: waits)
+    } catch let error as SystemError {
+      throw DatastoreError(error, "lock", path)
+    }
   }
 }

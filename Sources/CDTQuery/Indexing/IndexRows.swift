@@ -1,258 +1,392 @@
 import JSON
 import SQLite
 
-/// Rows that are to be written to one index table, sorted before they are so that pages are filled one after the other.
+/// Rows of one index table: those of some documents, to be compared, sorted and written.
 ///
-/// A row is one run of bytes, so that sorting and writing it touches one place in memory:
+/// A document has a row for each combination of its fields' values; an array gives one value an element. All rows lie in
+/// one array of bytes, since a few small arrays for each would cost more than the rest:
 ///
 /// | part | |
 /// |---|---|
-/// | key | for each field its type and its ``OrderKey``, turned around where the field descends |
-/// | id | so that key and id compare, byte by byte, as the table orders rows |
-/// | record | the row as SQLite stores it |
+/// | number, absent, length of the id | eight bytes each |
+/// | key | for each field its type and its ``OrderKey``, inverted where the field descends; then the id. Keys compare byte by byte as the table orders rows |
+/// | values | for each field its tag and how SQLite stores it, see ``Storage`` |
 struct IndexRows: ~Copyable {
-  private let descending: [Bool]
-  private var bytes = RecordBytes()
+  /// How the rows of one document turned out.
+  struct Shape {
+    /// Whether an array was opened: the document may have any number of rows.
+    var isMultiple = false
+    /// Whether there were more combinations than ``maximumCombinations``, so that none were added: the document is kept
+    /// apart from the index and always put to the matcher.
+    var isApart = false
+  }
+
+  /// What the two bits of a field in the `absent` column say of a field without a value.
+  package enum Absence {
+    static let null: Int64 = 0
+    static let missing: Int64 = 1
+    static let emptyArray: Int64 = 2
+  }
+
+  /// How many rows one document may have in one index.
+  static let maximumCombinations = 1_000
+
+  private let fields: [IndexDefinition.Field]
+  private var bytes: [UInt8] = []
   private var rows: [Row] = []
-  /// The row being added.
-  private var record = TableRecord()
-  /// The id that was added last, and whether ids have only gone up.
-  private var lastID = 0..<0
-  private var areIDsSorted = true
-  private var lastSequence = Int64.min
+  /// The values of the document being added, the fields' one behind the other, and where those of each end.
+  private var values: [Value] = []
+  private var ends: [Int] = []
+  private var found = FieldValues()
 
   fileprivate struct Row {
     /// The first sixteen bytes of the key, which decide most comparisons, as two integers.
     let prefix: UInt64
     let next: UInt64
-    let start: Int
-    /// Where the record begins, and in the lowest bits those of the document's sequence.
-    private let place: Int
-    /// Where it ends, twice, and one more if the key is no longer than its beginning.
-    private let extent: Int
+    let start: UInt32
+    let keyLength: UInt32
 
-    private static let sequenceBits = 20
-
-    init(
-      prefix: UInt64, next: UInt64, start: Int, record: Int, end: Int, isWhole: Bool, sequence: Int64
-    ) {
-      self.prefix = prefix
-      self.next = next
-      self.start = start
-      place = record << Self.sequenceBits | Int(sequence) & (1 << Self.sequenceBits - 1)
-      extent = end << 1 | (isWhole ? 1 : 0)
-    }
-
-    var record: Int { place >> Self.sequenceBits }
-    var end: Int { extent >> 1 }
-
-    /// Whether the rows may be of one document; false is certain, and no key had to be fetched from memory for it.
-    func mayShareDocument(with other: Row) -> Bool {
-      (place ^ other.place) & (1 << Self.sequenceBits - 1) == 0
-    }
-
-    var isWhole: Bool { extent & 1 == 1 }
+    static let headerSize = 24
+    var key: Int { Int(start) + Self.headerSize }
+    var values: Int { key + Int(keyLength) }
   }
 
-  /// The document whose rows are being added.
-  struct Document {
-    let id: UnsafeRawBufferPointer
-    let sequence: Int64
-    let absent: Int64
+  /// A value of the document being added.
+  private enum Value {
+    case nothing
+    case at(Int)
+    case id, revision
+  }
+
+  /// How a field's value is kept behind the key, after its tag.
+  fileprivate enum Storage {
+    static let zero: UInt8 = 0
+    static let int: UInt8 = 1
+    static let double: UInt8 = 2
+    /// Text or a blob: its length in four bytes, and itself.
+    static let text: UInt8 = 3
+    static let blob: UInt8 = 4
   }
 
   init(_ definition: IndexDefinition) {
-    descending = definition.fields.map(\.isDescending)
+    fields = definition.fields
   }
 
+  var count: Int { rows.count }
   var isEmpty: Bool { rows.isEmpty }
 
   /// How much memory the rows take.
   var size: Int { bytes.count + rows.count * MemoryLayout<Row>.stride }
 
-  /// Makes room for rows, so that they are not copied as they become many.
-  mutating func reserve(_ count: Int) {
-    rows.reserveCapacity(count)
-    bytes.reserve(count * 80)
+  /// Removes all rows and keeps the memory.
+  mutating func removeAll() {
+    bytes.removeAll(keepingCapacity: true)
+    rows.removeAll(keepingCapacity: true)
   }
 
   // MARK: Adding
 
-  /// Adds a row.
-  ///
-  /// - Parameter values: Appends the value of each field in turn.
-  @inline(__always)
-  mutating func add(_ document: Document, _ values: (inout IndexRows) -> Void) {
-    let start = bytes.count
-    values(&self)
-    let id = bytes.count
-    bytes.append(document.id)
-    let end = bytes.count
-    // The rows of one document come one after the other.
-    if document.sequence != lastSequence {
-      noteOrder(id..<end)
-      lastSequence = document.sequence
+  /// Adds the rows of a document; an element that is there twice gives the same row twice.
+  mutating func add(_ document: DocumentBytes, number: Int64) -> Shape {
+    var shape = Shape()
+    var absent: Int64 = 0
+    var combinations = 1
+    values.removeAll(keepingCapacity: true)
+    ends.removeAll(keepingCapacity: true)
+    for position in fields.indices {
+      let start = values.count
+      if let why = readValues(of: position, in: document, &shape) { absent |= why << Int64(2 * position) }
+      ends.append(values.count)
+      combinations *= values.count - start
+      guard combinations <= Self.maximumCombinations else {
+        shape.isApart = true
+        return shape
+      }
     }
-    record.append(text: document.id)
-    record.append(int: document.sequence)
-    record.append(int: document.absent)
-    bytes.append(record)
-    record.removeAll()
-    let (prefix, next) = bytes.withBytes { buffer in
+    var chosen = ends.indices.map { $0 == 0 ? 0 : ends[$0 - 1] }
+    for _ in 0..<combinations {
+      append(chosen, of: document, number: number, absent: absent)
+      // The next combination: the last field counts fastest.
+      var position = chosen.count - 1
+      while position >= 0 {
+        chosen[position] += 1
+        if chosen[position] < ends[position] { break }
+        chosen[position] = position == 0 ? 0 : ends[position - 1]
+        position -= 1
+      }
+    }
+    return shape
+  }
+
+  /// Appends the values of one field.
+  ///
+  /// - Returns: Why it has none, if it has none.
+  private mutating func readValues(
+    of position: Int, in document: DocumentBytes, _ shape: inout Shape
+  ) -> Int64? {
+    switch fields[position].fieldPath.documentField {
+    case .id?: values.append(.id)
+    case .revision?: values.append(.revision)
+    case nil:
+      found.read(fields[position].fieldPath, in: document.body)
+      if found.isMultiple { shape.isMultiple = true }
+      guard found.offsets.isEmpty else {
+        for offset in found.offsets { values.append(.at(offset)) }
+        return nil
+      }
+      values.append(.nothing)
+      return found.absence == .missing ? Absence.missing : Absence.emptyArray
+    }
+    return nil
+  }
+
+  private mutating func append(
+    _ chosen: [Int], of document: DocumentBytes, number: Int64, absent: Int64
+  ) {
+    let start = bytes.count
+    append(integer: UInt64(bitPattern: number))
+    append(integer: UInt64(bitPattern: absent))
+    append(integer: UInt64(document.id.count))
+    let key = bytes.count
+    for (position, value) in chosen.enumerated() {
+      let fieldStart = bytes.count
+      appendKey(of: values[value], document)
+      if fields[position].isDescending { for index in fieldStart..<bytes.count { bytes[index] = ~bytes[index] } }
+    }
+    bytes.append(contentsOf: document.id)
+    let keyEnd = bytes.count
+    for value in chosen { appendStorage(of: values[value], document) }
+    let (prefix, next) = bytes.withUnsafeBytes { buffer in
       let bytes = JSONBytes(buffer)
-      return (bytes.prefix(start, id), bytes.prefix(start + 8, id))
+      return (bytes.prefix(key, keyEnd), bytes.prefix(key + 8, keyEnd))
     }
     rows.append(
       Row(
-        prefix: prefix, next: next, start: start, record: end, end: bytes.count, isWhole: id - start <= 16,
-        sequence: document.sequence))
+        prefix: prefix, next: next, start: UInt32(truncatingIfNeeded: start),
+        keyLength: UInt32(truncatingIfNeeded: keyEnd - key)))
   }
 
-  private mutating func noteOrder(_ id: Range<Int>) {
-    if areIDsSorted {
-      let last = lastID
-      areIDsSorted = bytes.withBytes { buffer in
-        let bytes = JSONBytes(buffer)
-        return Order(
-          bytes.slice(last.lowerBound, last.upperBound), bytes.slice(id.lowerBound, id.upperBound))
-          != .descending
+  private mutating func appendKey(of value: Value, _ document: DocumentBytes) {
+    switch value {
+    case .nothing: bytes.append(OrderKey.null)
+    case .id: OrderKey.append(string: document.id, to: &bytes)
+    case .revision: OrderKey.append(string: document.revision, to: &bytes)
+    case .at(let offset):
+      let text = document.body
+      if text.kind(at: offset) == .string {
+        text.withStringBytes(at: offset) { OrderKey.append(string: $0, to: &bytes) }
+      } else {
+        OrderKey.append(text, at: offset, to: &bytes)
       }
     }
-    lastID = id
   }
 
-  /// Appends the value at an offset of a document's text as the row's next field.
-  @inline(__always)
-  mutating func append(_ text: JSONBytes, at start: Int, field: Int) {
-    switch text.kind(at: start) {
-    case .string: text.withStringBytes(at: start) { append(string: $0, field: field) }
-    case .number: append(text.number(at: start), field: field)
-    default: append(IndexKey(text, at: start), field: field)
-    }
-  }
-
-  /// Appends a key as the row's next field.
-  mutating func append(_ key: IndexKey, field: Int) {
-    switch key.value {
-    case .zero:
-      end(begin(key.tag), field: field)
-      record.append(int: 0)
-    case .int(let int): append(.int(int), field: field)
-    case .double(let double): append(.double(double), field: field)
-    case .text(let text): text.withUnsafeBytes { append(string: $0, field: field) }
-    case .blob(let blob):
-      // Such keys compare byte by byte as they are, and none is the beginning of another.
-      let start = begin(key.tag)
-      blob.withUnsafeBytes {
-        bytes.append($0)
-        record.append(blob: $0)
+  private mutating func appendStorage(of value: Value, _ document: DocumentBytes) {
+    switch value {
+    case .nothing: append(.nothing, Storage.zero)
+    case .id: append(.string, Storage.text, document.id)
+    case .revision: append(.string, Storage.text, document.revision)
+    case .at(let offset):
+      let text = document.body
+      switch text.kind(at: offset) {
+      case .string: text.withStringBytes(at: offset) { append(.string, Storage.text, $0) }
+      case .number: append(text.number(at: offset))
+      case .array: append(.array, Storage.blob, OrderKey(text, at: offset))
+      case .object: append(.object, Storage.blob, OrderKey(text, at: offset))
+      case .false: append(.false, Storage.zero)
+      case .true: append(.true, Storage.zero)
+      case .null, .invalid: append(.nothing, Storage.zero)
       }
-      end(start, field: field)
     }
   }
 
-  private mutating func append(_ number: JSONNumber?, field: Int) {
-    guard let number else { return append(.nothing, field: field) }
-    let start = begin(.number)
-    let (double, rest) = OrderKey.parts(of: number)
-    bytes.append(bigEndian: double)
-    bytes.append(bigEndian: rest)
-    end(start, field: field)
+  private mutating func append(_ number: JSONNumber?) {
     switch number {
-    case .int(let int): record.append(int: int)
-    case .double(let double):
+    case .int(let int)?: append(int: int)
+    case .double(let double)?:
       // Equal numbers are one key.
-      if let int = Int64(exactly: double) { record.append(int: int) } else { record.append(double: double) }
+      if let int = Int64(exactly: double) { return append(int: int) }
+      append(.number, Storage.double)
+      append(integer: double.bitPattern)
+    case nil: append(.nothing, Storage.zero)
     }
   }
 
-  @inline(__always)
-  private mutating func append(string: UnsafeRawBufferPointer, field: Int) {
-    let start = begin(.string)
-    if string.contains(0) {
-      var escaped: [UInt8] = []
-      OrderKey.appendEscaped(string, to: &escaped)
-      escaped.withUnsafeBytes { bytes.append($0) }
-    } else {
-      bytes.append(string)
-      bytes.append(bigEndian: OrderKey.endOfString)
+  private mutating func append(int: Int64) {
+    append(.number, Storage.int)
+    append(integer: UInt64(bitPattern: int))
+  }
+
+  private mutating func append(_ tag: IndexKey.Tag, _ storage: UInt8) {
+    bytes.append(UInt8(bitPattern: Int8(truncatingIfNeeded: tag.rawValue)))
+    bytes.append(storage)
+  }
+
+  private mutating func append(_ tag: IndexKey.Tag, _ storage: UInt8, _ content: UnsafeRawBufferPointer) {
+    append(tag, storage)
+    withUnsafeBytes(of: UInt32(truncatingIfNeeded: content.count).littleEndian) {
+      bytes.append(contentsOf: $0)
     }
-    end(start, field: field)
-    record.append(text: string)
+    bytes.append(contentsOf: content)
   }
 
-  @inline(__always)
-  private mutating func begin(_ tag: IndexKey.Tag) -> Int {
-    record.append(int: tag.rawValue)
-    bytes.append(tag.byte)
-    return bytes.count - 1
+  private mutating func append(_ tag: IndexKey.Tag, _ storage: UInt8, _ key: OrderKey) {
+    key.bytes.withUnsafeBytes { append(tag, storage, $0) }
   }
 
-  @inline(__always)
-  private mutating func end(_ start: Int, field: Int) {
-    if descending[field] { bytes.invert(from: start) }
+  private mutating func append(integer: UInt64) {
+    withUnsafeBytes(of: integer.littleEndian) { bytes.append(contentsOf: $0) }
   }
 
-  // MARK: Writing
+  // MARK: Order
 
-  /// Writes the rows into an image of the table, by the values and then by id. None are left here.
-  mutating func move(into image: inout TableImage) {
-    sort()
-    bytes.withBytes { buffer in
+  /// Puts the rows in the order of the table.
+  mutating func sort() {
+    bytes.withUnsafeBytes { buffer in
       let bytes = JSONBytes(buffer)
-      var last: Row?
-      for row in rows {
-        // An element that is there twice has the same row twice, and the table takes it once.
-        if let last, row.isSame(as: last, in: bytes) { continue }
-        image.append(bytes.slice(row.record, row.end))
-        last = row
+      rows.sort { Self.order($0, bytes, $1, bytes) == .ascending }
+    }
+  }
+
+  private static func order(_ left: Row, _ leftBytes: JSONBytes, _ right: Row, _ rightBytes: JSONBytes)
+    -> Order
+  {
+    if left.prefix != right.prefix { return left.prefix < right.prefix ? .ascending : .descending }
+    if left.next != right.next { return left.next < right.next ? .ascending : .descending }
+    return Order(
+      leftBytes.slice(left.key, left.values), rightBytes.slice(right.key, right.values))
+  }
+
+  /// Appends the rows of one document that another list of its rows does not have with the same `absent`. Both are sorted.
+  mutating func append(rowsOf other: borrowing IndexRows, notIn known: borrowing IndexRows) {
+    other.bytes.withUnsafeBytes { otherBuffer in
+      known.bytes.withUnsafeBytes { knownBuffer in
+        let (otherBytes, knownBytes) = (JSONBytes(otherBuffer), JSONBytes(knownBuffer))
+        var place = 0
+        for (position, row) in other.rows.enumerated() {
+          while place < known.rows.count,
+            Self.order(known.rows[place], knownBytes, row, otherBytes) == .ascending
+          {
+            place += 1
+          }
+          if place < known.rows.count, Self.order(known.rows[place], knownBytes, row, otherBytes) == .same,
+            Self.integer(at: Int(known.rows[place].start) + 8, knownBytes)
+              == Self.integer(at: Int(row.start) + 8, otherBytes)
+          {
+            continue
+          }
+          copy(row, end: other.end(of: position), otherBytes)
+        }
       }
     }
-    rows = []
-    bytes = RecordBytes()
   }
 
-  private mutating func sort() {
-    // Key and id are compared only where the beginnings of the keys leave it open.
-    var room: [Row] = []
-    RadixSort.sort(&rows, room: &room, by: \.next)
-    RadixSort.sort(&rows, room: &room, by: \.prefix)
-    bytes.withBytes { buffer in
+  private func end(of position: Int) -> Int {
+    bytes.withUnsafeBytes { buffer in
+      var place = rows[position].values
       let bytes = JSONBytes(buffer)
-      var start = 0
-      while start < rows.count {
-        var end = start + 1
-        var isDecided = areIDsSorted && rows[start].isWhole
-        while end < rows.count, rows[end].prefix == rows[start].prefix, rows[end].next == rows[start].next {
-          isDecided = isDecided && rows[end].isWhole
-          end += 1
-        }
-        if end > start + 1, !isDecided {
-          rows[start..<end].sort { Order($0.key(in: bytes), $1.key(in: bytes)) == .ascending }
-        }
-        start = end
-      }
+      for _ in fields { place = Self.endOfStorage(at: place, bytes) }
+      return place
     }
   }
-}
 
-extension IndexRows.Row {
-  /// The key with the id behind it.
-  @inline(__always)
-  fileprivate func key(in bytes: JSONBytes) -> UnsafeRawBufferPointer {
-    bytes.slice(start, record)
+  private static func endOfStorage(at start: Int, _ bytes: JSONBytes) -> Int {
+    switch bytes[start + 1] {
+    case Storage.int, Storage.double: start + 10
+    case Storage.text, Storage.blob: start + 6 + length(at: start + 2, bytes)
+    default: start + 2
+    }
   }
 
-  @inline(__always)
-  fileprivate func isSame(as other: IndexRows.Row, in bytes: JSONBytes) -> Bool {
-    mayShareDocument(with: other) && prefix == other.prefix && next == other.next
-      && Order(key(in: bytes), other.key(in: bytes)) == .same
+  private mutating func copy(_ row: Row, end: Int, _ source: JSONBytes) {
+    let start = bytes.count
+    bytes.append(contentsOf: source.slice(Int(row.start), end))
+    rows.append(
+      Row(
+        prefix: row.prefix, next: row.next, start: UInt32(truncatingIfNeeded: start), keyLength: row.keyLength
+      ))
   }
-}
 
-extension IndexKey.Tag {
-  /// A byte that orders the types.
-  fileprivate var byte: UInt8 {
-    UInt8(truncatingIfNeeded: rawValue - Self.nothing.rawValue + 1)
+  // MARK: Reading
+
+  private static func integer(at offset: Int, _ bytes: JSONBytes) -> Int64 {
+    var value: UInt64 = 0
+    for byte in 0..<8 { value |= UInt64(bytes[offset + byte]) << UInt64(8 * byte) }
+    return Int64(bitPattern: value)
+  }
+
+  private static func length(at offset: Int, _ bytes: JSONBytes) -> Int {
+    Int(bytes[offset]) | Int(bytes[offset + 1]) << 8 | Int(bytes[offset + 2]) << 16 | Int(bytes[offset + 3]) << 24
+  }
+
+  /// The number of a row's document.
+  func number(at position: Int) -> Int64 {
+    bytes.withUnsafeBytes { Self.integer(at: Int(rows[position].start), JSONBytes($0)) }
+  }
+
+  /// Whether a row is the same as the one before it, in sorted rows.
+  func repeatsPrevious(at position: Int) -> Bool {
+    guard position > 0 else { return false }
+    return bytes.withUnsafeBytes { buffer in
+      let bytes = JSONBytes(buffer)
+      return Self.order(rows[position - 1], bytes, rows[position], bytes) == .same
+    }
+  }
+
+  /// Lends the rows to be bound to statements, for the time of the call.
+  func withBinding<R>(_ body: (Binding) throws -> R) rethrows -> R {
+    try bytes.withUnsafeBytes { try body(Binding(rows: rows, bytes: JSONBytes($0), fields: fields.count)) }
+  }
+
+  /// Binds rows to statements in place: what is bound is valid until `withBinding` ends, before which the statement has
+  /// to be cleared.
+  struct Binding {
+    fileprivate let rows: [Row]
+    fileprivate let bytes: JSONBytes
+    /// How many fields a row has.
+    let fields: Int
+
+    /// Binds the tag and value of each field, and the id: 2 × fields + 1 parameters.
+    func bindKey(of position: Int, to statement: Statement, at first: Int) throws(SQLiteError) {
+      let row = rows[position]
+      var place = row.values
+      for field in 0..<fields {
+        let tag = Int64(Int8(bitPattern: bytes[place]))
+        try statement.bind(tag, at: first + 2 * field)
+        try bindStorage(at: place + 1, to: statement, at: first + 2 * field + 1)
+        place = IndexRows.endOfStorage(at: place, bytes)
+      }
+      try statement.bind(textInPlace: id(of: row), at: first + 2 * fields)
+    }
+
+    /// Binds a whole row: the key, the document's number and `absent`.
+    func bindRow(_ position: Int, to statement: Statement, at first: Int) throws(SQLiteError) {
+      try bindKey(of: position, to: statement, at: first)
+      let start = Int(rows[position].start)
+      try statement.bind(IndexRows.integer(at: start, bytes), at: first + 2 * fields + 1)
+      try statement.bind(IndexRows.integer(at: start + 8, bytes), at: first + 2 * fields + 2)
+    }
+
+    private func bindStorage(at place: Int, to statement: Statement, at position: Int) throws(SQLiteError) {
+      switch bytes[place] {
+      case Storage.int: try statement.bind(IndexRows.integer(at: place + 1, bytes), at: position)
+      case Storage.double:
+        try statement.bind(
+          Double(bitPattern: UInt64(bitPattern: IndexRows.integer(at: place + 1, bytes))), at: position)
+      case Storage.text: try statement.bind(textInPlace: content(at: place + 1), at: position)
+      case Storage.blob: try statement.bind(blobInPlace: content(at: place + 1), at: position)
+      default: try statement.bind(Int64(0), at: position)
+      }
+    }
+
+    private func content(at place: Int) -> UnsafeRawBufferPointer {
+      bytes.slice(place + 4, place + 4 + IndexRows.length(at: place, bytes))
+    }
+
+    /// The id is what the key ends with.
+    private func id(of row: Row) -> UnsafeRawBufferPointer {
+      let length = IndexRows.integer(at: Int(row.start) + 16, bytes)
+      return bytes.slice(row.values - Int(length), row.values)
+    }
   }
 }

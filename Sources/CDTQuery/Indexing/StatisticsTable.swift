@@ -13,68 +13,107 @@ struct StatisticsTable {
   /// How many of a sample's values are kept for each field.
   private static let keptValues = 128
   /// How many rows' neighbours are counted, and up to how many of them.
-  private static let probes = 48
+  private static let probes: Int64 = 48
   private static let probedRows = 1_000
   /// Longer strings are cut, longer arrays and objects emptied.
   private static let longestValue = 100
 
-  init(_ connection: Connection) {
-    self.connection = connection
-  }
-
-  /// Whether an index has changed by a fifth since it was measured. Every write has a sequence of its own.
-  static func isDue(_ entry: IndexCatalog.Entry, watermark: Int64) -> Bool {
-    guard entry.definition.type == .json else { return false }
+  /// Whether an index is complete and has changed by a fifth since it was measured. Every write has a sequence of its own.
+  static func isDue(_ entry: IndexCatalog.Entry, sequence: Int64) -> Bool {
+    guard entry.definition.type == .json, entry.watermark == nil else { return false }
     guard let known = entry.statistics else { return true }
-    return Double(watermark - known.sequence) * 5 > known.documents
+    return Double(sequence - known.sequence) * 5 > known.documents
   }
 
-  /// Measures indexes that are complete; it runs within the transaction that the caller began.
-  func measure(_ entries: [IndexCatalog.Entry], watermark: Int64) throws {
-    guard !entries.isEmpty else { return }
-    let documents = try connection.scalar("SELECT count(*) FROM docs.documents")
-    var samples = entries.map { Sample($0.definition) }
-    try forEachSampledBody(of: documents) { body in
-      for index in samples.indices { samples[index].add(body) }
+  /// Measures the indexes for which it is time, or that of the one named.
+  static func measure(where name: String? = nil, on file: IndexConnection) throws {
+    let connection = file.connection
+    // Measuring reads much and writes little, so nobody has to wait for it.
+    let measured = try connection.transaction(.deferred) {
+      let sequence = try file.state().sequence
+      let due = try file.catalog().entries.filter { entry in
+        isDue(entry, sequence: sequence) && (name.map { entry.definition.name.hasSameBytes(as: $0) } ?? true)
+      }
+      return try StatisticsTable(connection: connection).measure(due, sequence: sequence)
     }
-    for (entry, sample) in zip(entries, samples) {
+    guard !measured.isEmpty else { return }
+    try file.changeCatalog { for each in measured { try each.write(on: connection) } }
+  }
+
+  private func measure(_ entries: [IndexCatalog.Entry], sequence: Int64) throws -> [Measurement] {
+    guard !entries.isEmpty else { return [] }
+    let documents = try connection.scalar("SELECT count(*) FROM \(IndexConnection.documents).documents")
+    var samples = entries.map { Sample($0.definition) }
+    try forEachSampledDocument(of: documents) { document in
+      for index in samples.indices { samples[index].add(document) }
+    }
+    return try zip(entries, samples).map { entry, sample in
       let rows = try connection.scalar("SELECT count(*) FROM \(IndexFile.table(entry.number))")
-      let distinct = try distinctPrefixes(entry, sample.rows, rows: rows)
-      try write(entry, sample, sequence: watermark, documents: documents, rows: rows, distinct: distinct)
+      return Measurement(
+        number: entry.number, sequence: sequence, documents: documents, rows: rows,
+        distinct: try distinctPrefixes(entry, sample.rows, rows: rows),
+        values: entry.definition.fields.indices.map { sample.kept(field: $0) })
+    }
+  }
+
+  /// What is kept of an index.
+  private struct Measurement {
+    let number: Int64
+    let sequence: Int64
+    let documents: Int64
+    let rows: Int64
+    let distinct: [Double]
+    let values: [[JSONValue]]
+
+    func write(on connection: Connection) throws {
+      // Another process may have deleted the index.
+      let statement = try connection.statement(
+        """
+        INSERT OR REPLACE INTO statistics SELECT ?1, ?2, ?3, ?4, ?5, ?6
+         WHERE EXISTS (SELECT 1 FROM indexes WHERE number = ?1)
+        """)
+      try statement.bind(number, at: 1)
+      try statement.bind(sequence, at: 2)
+      try statement.bind(documents, at: 3)
+      try statement.bind(rows, at: 4)
+      try statement.bind(JSONValue.array(distinct.map { .int(Int64($0)) }).text, at: 5)
+      try statement.bind(JSONValue.array(values.map(JSONValue.array)).text, at: 6)
+      try statement.run()
     }
   }
 
   // MARK: The sample
 
-  /// Documents whose sequences are multiples of a number: of one without small factors, as sequences may have patterns.
-  private func forEachSampledBody(of documents: Int64, _ body: (JSONBytes) -> Void) throws {
-    var stride = max(1, documents / Self.sampleSize)
-    while stride > 1, [2, 3, 5].contains(where: { stride % $0 == 0 }) { stride -= 1 }
-    let last = try connection.scalar("SELECT max(sequence) FROM docs.documents")
-    // The multiples are looked up one by one, unless they are more than the documents.
-    let areFew = last / stride < documents
-    let sequences =
-      areFew
-      ? """
-      WITH RECURSIVE multiples(sequence) AS (
-        VALUES (?1) UNION ALL SELECT sequence + ?1 FROM multiples WHERE sequence + ?1 <= ?2)
-      SELECT sequence FROM multiples
-      """ : "SELECT sequence FROM docs.documents WHERE sequence % ?1 = 0"
+  private func forEachSampledDocument(of documents: Int64, _ body: (DocumentBytes) -> Void) throws {
+    let table = "\(IndexConnection.documents).documents"
+    let last = try connection.scalar("SELECT max(number) FROM \(table)")
     let statement = try connection.statement(
-      """
-      SELECT d.body FROM (\(sequences)) s
-      CROSS JOIN docs.documents d ON d.sequence = s.sequence WHERE NOT d.deleted
-      """)
-    defer { statement.reset() }
-    try statement.bind(stride, at: 1)
-    if areFew { try statement.bind(last, at: 2) }
-    while try statement.step() { statement.withBytes(0) { body(JSONBytes($0)) } }
+      "SELECT id, revision, body, deleted FROM \(table) WHERE number >= ?1 ORDER BY number LIMIT 1")
+    for number in Self.spread(min(Self.sampleSize, documents), over: last) {
+      statement.reset()
+      try statement.bind(number + 1, at: 1)
+      guard try statement.step(), statement.int64(3) == 0 else { continue }
+      body(
+        DocumentBytes(
+          id: statement.unsafeBytes(0), revision: statement.unsafeBytes(1), body: statement.unsafeBytes(2)))
+    }
+    statement.reset()
+  }
+
+  /// Numbers below a total, evenly spread but not evenly spaced: documents may have patterns.
+  private static func spread(_ count: Int64, over total: Int64) -> [Int64] {
+    guard count < total else { return Array(0..<total) }
+    // Multiples of the golden ratio stay apart from each other and repeat nothing.
+    return (0..<count).map { position in
+      let part = (Double(position) * 0.618_033_988_749_895).truncatingRemainder(dividingBy: 1)
+      return min(total - 1, Int64(part * Double(total)))
+    }
   }
 
   private struct Sample {
     let definition: IndexDefinition
     /// The values of each field.
-    private(set) var values: [[(key: IndexKey, value: JSONValue)]]
+    private var values: [[(key: IndexKey, value: JSONValue)]]
     /// A row of each document.
     private(set) var rows: [[IndexKey]] = []
 
@@ -86,20 +125,27 @@ struct StatisticsTable {
       values = definition.fields.map { _ in [] }
     }
 
-    mutating func add(_ body: JSONBytes) {
-      if rows.count < StatisticsTable.sampleSize {
-        // Not the first of each, as values may stand in arrays in an order.
-        let found = IndexEntries(of: definition, body: body).entries
-        if !found.isEmpty { rows.append(found[rows.count % found.count].keys) }
-      }
+    mutating func add(_ document: DocumentBytes) {
+      var row: [IndexKey] = []
       for (number, field) in definition.fields.enumerated() {
-        let found = FieldValues(of: field.fieldPath, in: body).offsets
-        if found.isEmpty { values[number].append((.nothing, .null)) }
-        for offset in found.prefix(Self.valuesOfOne) {
-          let value = body.value(at: offset).shortened(to: StatisticsTable.longestValue)
-          values[number].append((IndexKey(value), value))
+        let found = Self.values(of: field.fieldPath, in: document)
+        // Not the first of each, as values may stand in arrays in an order.
+        row.append(IndexKey(found[rows.count % found.count]))
+        for value in found.prefix(Self.valuesOfOne) {
+          let short = value.shortened(to: StatisticsTable.longestValue)
+          values[number].append((IndexKey(short), short))
         }
       }
+      rows.append(row)
+    }
+
+    /// The values of a field; null where there are none.
+    private static func values(of path: FieldPath, in document: DocumentBytes) -> [JSONValue] {
+      if let field = path.documentField {
+        return [.string(String(decoding: document.string(of: field), as: UTF8.self))]
+      }
+      let found = FieldValues(of: path, in: document.body).offsets.map { document.body.value(at: $0) }
+      return found.isEmpty ? [.null] : found
     }
 
     /// Values evenly chosen from all in order, so that frequent ones are there more often.
@@ -119,8 +165,7 @@ struct StatisticsTable {
   private func distinctPrefixes(
     _ entry: IndexCatalog.Entry, _ rows: [[IndexKey]], rows count: Int64
   ) throws -> [Double] {
-    let step = max(1, rows.count / Self.probes)
-    let probed = stride(from: 0, to: rows.count, by: step).map { rows[$0] }
+    let probed = Self.spread(Self.probes, over: Int64(rows.count)).map { rows[Int($0)] }
     var distinct: [Double] = []
     for length in 1...entry.definition.fields.count {
       if let last = distinct.last, last > Double(count) * 0.9 {
@@ -147,23 +192,7 @@ struct StatisticsTable {
     return try statement.step() ? Double(statement.int64(0)) : 0
   }
 
-  // MARK: The table
-
-  private func write(
-    _ entry: IndexCatalog.Entry, _ sample: Sample, sequence: Int64, documents: Int64, rows: Int64,
-    distinct: [Double]
-  ) throws {
-    let statement = try connection.statement(
-      "INSERT OR REPLACE INTO statistics VALUES (?1, ?2, ?3, ?4, ?5, ?6)")
-    try statement.bind(entry.number, at: 1)
-    try statement.bind(sequence, at: 2)
-    try statement.bind(documents, at: 3)
-    try statement.bind(rows, at: 4)
-    try statement.bind(JSONValue.array(distinct.map { .int(Int64($0)) }).text, at: 5)
-    let kept = entry.definition.fields.indices.map { JSONValue.array(sample.kept(field: $0)) }
-    try statement.bind(JSONValue.array(kept).text, at: 6)
-    try statement.run()
-  }
+  // MARK: Reading
 
   /// The columns of the table that ``read(_:from:)`` takes, without the index's number.
   static let columns = ["sequence", "documents", "rows", "distinct_values", "sample"]

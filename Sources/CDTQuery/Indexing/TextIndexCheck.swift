@@ -1,4 +1,3 @@
-import CDTDatastore
 import JSON
 import SQLite
 
@@ -6,62 +5,46 @@ import SQLite
 struct TextIndexCheck {
   private let entry: IndexCatalog.Entry
   private let connection: Connection
+  private let floor: Int64
   private let table: String
   private(set) var findings: IndexFindings
   private var found: Int64 = 0
 
-  init(_ entry: IndexCatalog.Entry, on connection: Connection) {
+  init(_ entry: IndexCatalog.Entry, in snapshot: borrowing QuerySnapshot) {
     self.entry = entry
-    self.connection = connection
+    connection = snapshot.connection
+    floor = snapshot.indexes.floor(of: entry)
     table = "\(IndexFile.schema).\(TextIndexTable.name(entry.number))"
     findings = IndexFindings(entry.definition.name)
   }
 
-  /// Compares the text that is kept of a live document.
-  mutating func take(id: String, number: Int64, sequence: Int64, body: UnsafeRawBufferPointer) throws {
-    guard sequence <= entry.watermark else { return }
+  /// Compares the text that is kept of a document.
+  mutating func take(_ document: DocumentBytes, number: Int64, sequence: Int64) throws {
+    guard sequence <= floor else { return }
+    let id = String(decoding: document.id, as: UTF8.self)
     let fields = entry.definition.fields
-    let columns = fields.indices.map { TextProgram.column($0, of: fields.count) } + ["id", "sequence"]
+    let columns = fields.indices.map { TextProgram.column($0, of: fields.count) } + ["id"]
     let statement = try connection.statement(
       "SELECT \(columns.joined(separator: ", ")) FROM \(table) WHERE rowid = ?1")
     defer { statement.reset() }
     try statement.bind(number, at: 1)
     guard try statement.step() else { return findings.add("lacks it", id) }
     found += 1
-    let texts = Array(id.utf8).withUnsafeBytes {
-      TextIndexTable.texts(of: entry.definition, id: $0, body: JSONBytes(body))
-    }
+    let texts = TextIndexTable.texts(of: entry.definition, document)
     let isSame = texts.enumerated().allSatisfy { column, text in
       statement.withBytes(column) { $0.elementsEqual(text) }
     }
-    if !isSame || statement.int64(texts.count) != sequence { findings.add("has other words than it", id) }
+    if !isSame { findings.add("has other words than it", id) }
   }
 
   /// Looks for rows that no document gives, after every document was compared.
   mutating func finish() throws {
-    let rows = try connection.scalar("SELECT count(*) FROM \(table)")
-    // Those that have changed since may have a row still.
-    let ahead = try connection.scalar(
-      "SELECT count(*) FROM main.documents WHERE sequence > \(entry.watermark) AND number <= \(entry.watermark)"
-    )
-    let counted = try connection.scalar(
+    // Documents above the floor may have a row still, which goes when they are taken in.
+    let rows = try connection.scalar(
       """
-      SELECT count(*) FROM \(table) t JOIN main.documents d ON d.sequence = t.sequence
-       WHERE d.number <> t.rowid OR d.deleted OR d.sequence > \(entry.watermark)
+      SELECT count(*) FROM \(table)
+       WHERE rowid NOT IN (SELECT number FROM main.documents WHERE sequence > \(floor))
       """)
-    if counted > 0 || rows - found > ahead { findings.add("has rows that no document gives") }
-  }
-
-  /// Has SQLite compare the words with the text that is kept, which no snapshot may be open for.
-  mutating func checkWords() throws {
-    let name = TextIndexTable.name(entry.number)
-    do throws(SQLiteError) {
-      try connection.execute(
-        "INSERT INTO \(IndexFile.schema).\(name)(\(name)) VALUES ('integrity-check')")
-    } catch {
-      if error.isCorrupt { return findings.add("has lost words") }
-      // Another process may have deleted it meanwhile.
-      if !error.isUnknownName { throw error }
-    }
+    if rows > found { findings.add("has rows that no document gives") }
   }
 }

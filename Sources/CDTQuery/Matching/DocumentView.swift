@@ -1,13 +1,14 @@
 import JSON
 
-/// A document as the matcher sees it: stored JSON text, walked at most once, with the members that were asked for.
+/// A document, or an element of one, as the matcher sees it: stored JSON text, walked at most once, with the members that
+/// were asked for.
 ///
 /// Looking a member up walks on from where the last look-up stopped and remembers the wanted members passed by, so a
 /// selector that is decided early leaves the rest of the text unread.
 struct DocumentView: ~Copyable {
-  let bytes: JSONBytes
-  let id: UnsafeRawBufferPointer
-  let revision: UnsafeRawBufferPointer
+  let document: DocumentBytes
+  /// Where it begins.
+  let start: Int
   private let names: MemberNames
   private let found: UnsafeMutableBufferPointer<Int>
   private var members: MemberIterator
@@ -16,17 +17,19 @@ struct DocumentView: ~Copyable {
 
   /// - Parameter found: Room for one offset a name, which the view fills.
   init(
-    _ bytes: JSONBytes, objectAt start: Int, id: UnsafeRawBufferPointer, revision: UnsafeRawBufferPointer,
-    names: MemberNames, found: UnsafeMutableBufferPointer<Int>
+    _ document: DocumentBytes, at start: Int, names: MemberNames, found: UnsafeMutableBufferPointer<Int>
   ) {
-    self.bytes = bytes
-    self.id = id
-    self.revision = revision
+    self.document = document
+    self.start = start
     self.names = names
     self.found = found
     found.initialize(repeating: Self.unseen)
-    members = bytes.members(at: start)
+    members = document.body.members(at: start)
   }
+
+  var bytes: JSONBytes { document.body }
+  var id: UnsafeRawBufferPointer { document.id }
+  var revision: UnsafeRawBufferPointer { document.revision }
 
   /// The offset of the member's value, or `nil` when the document has no such member.
   mutating func value(of slot: Int) -> Int? {

@@ -3,41 +3,62 @@ public import JSON
 /// The meaning of a selector: a function of a clause and a document, run on the document's JSON text.
 ///
 /// Every other way to answer a query (an index, SQL) only narrows down the documents that are put to it. The text is
-/// walked once, no tree is built, and the walk stops as soon as the clause is decided. Text that is damaged gives some
-/// answer, never a read outside of it.
+/// walked once, no tree is built, and the walk stops as soon as the clause is decided. Damaged text gives some answer,
+/// never a read outside of it.
 ///
 /// Source: `docs/query.md`, The three laws.
-package final class Matcher: Sendable {
+package struct Matcher: Sendable {
   private let condition: Condition
   private let names: MemberNames
+  /// Bytes without which no document matches.
+  private let required: RequiredText?
+  /// Whether only objects match: the clause is a selector of an element's fields.
+  private let needsObject: Bool
 
-  /// - Parameters:
-  ///   - isDocument: Whether `_id` and `_rev` are the document's own; false for an array's element.
-  ///   - text: The program of the clause's text search, if it has one.
-  package init(_ clause: Clause, isDocument: Bool = true, text: TextProgram? = nil) {
+  /// - Parameter text: The program of the clause's text search, if it has one.
+  package init(_ clause: Clause, text: TextProgram? = nil) {
     var names = MemberNames()
-    condition = Condition.compile(clause, names: &names, isDocument: isDocument, text: text)
+    condition = Condition(clause, names: &names, isDocument: true, text: text)
     self.names = names
+    required = RequiredText(of: clause)
+    needsObject = false
+  }
+
+  /// What is asked of one element of an array, or of a key.
+  init(_ element: ElementCondition) {
+    var names = MemberNames()
+    switch element {
+    case .fields(let clause):
+      condition = Condition(clause, names: &names, isDocument: false, text: nil)
+      needsObject = true
+    case .operators(let clause):
+      condition = Condition(clause, names: &names, isDocument: false, text: nil)
+      needsObject = false
+    }
+    self.names = names
+    required = nil
   }
 
   /// Whether a document matches.
   ///
-  /// - Parameters:
-  ///   - bytes: JSON text whose strings have their one stored spelling, as ``JSONText`` and the writer give it.
-  ///   - start: The offset of the object's opening brace.
-  /// - Throws: ``MatchFailure`` when a pattern passes its limits: the query has no answer then.
-  package func matches(
-    _ bytes: JSONBytes, at start: Int = 0, id: UnsafeRawBufferPointer, revision: UnsafeRawBufferPointer
-  ) throws(MatchFailure) -> Bool {
+  /// - Parameter document: Its strings have their one stored spelling, as ``JSONText`` and the writer give it.
+  /// - Throws: ``MatchFailure`` when a pattern exceeds its limits: the query has no answer then.
+  package func matches(_ document: DocumentBytes) throws(MatchFailure) -> Bool {
+    if let required, !required.isIn(document.body) { return false }
+    return try matches(document, at: 0)
+  }
+
+  /// Whether the value that starts at an offset satisfies what is asked of an element.
+  func matches(valueAt start: Int, in bytes: JSONBytes) throws(MatchFailure) -> Bool {
+    if needsObject, bytes.kind(at: start) != .object { return false }
+    return try matches(DocumentBytes(element: bytes), at: start)
+  }
+
+  private func matches(_ document: DocumentBytes, at start: Int) throws(MatchFailure) -> Bool {
     var result: Result<Bool, MatchFailure> = .success(false)
     withUnsafeTemporaryAllocation(of: Int.self, capacity: names.count) { found in
-      var view = DocumentView(
-        bytes, objectAt: start, id: id, revision: revision, names: names, found: found)
-      do throws(MatchFailure) {
-        result = .success(try condition.holds(&view))
-      } catch {
-        result = .failure(error)
-      }
+      var view = DocumentView(document, at: start, names: names, found: found)
+      result = Result { () throws(MatchFailure) in try condition.holds(&view) }
     }
     return try result.get()
   }
@@ -46,6 +67,15 @@ package final class Matcher: Sendable {
 /// A match that was given up because the pattern needs more work than any match is given.
 package struct MatchFailure: Error, Hashable, Sendable {
   package let pattern: String
+}
+
+extension DocumentBytes {
+  /// Text in which an element lies; it has neither id nor revision.
+  fileprivate init(element bytes: JSONBytes) {
+    id = UnsafeRawBufferPointer(start: nil, count: 0)
+    revision = UnsafeRawBufferPointer(start: nil, count: 0)
+    body = bytes
+  }
 }
 
 extension Selector {
@@ -64,32 +94,43 @@ extension Selector {
   /// - Complexity: O(*n*) in the size of the body, which is written as text first.
   public func matches(_ body: JSONObject, id: String = "", revision: String = "") throws(QueryError) -> Bool {
     guard clause.textSearch == nil else { throw .textWithoutIndex(store: nil) }
-    return try matches(body, id: id, revision: revision, matcher: Matcher(clause))
+    let matcher = Matcher(clause)
+    return try DocumentBytes.with(body, id: id, revision: revision) { document throws(QueryError) in
+      try matcher.accepts(document)
+    }
   }
+}
 
-  func matches(
-    _ body: JSONObject, id: String, revision: String, matcher: Matcher
-  ) throws(QueryError) -> Bool {
+extension Matcher {
+  /// Whether a document matches, a failure told as a query's.
+  func accepts(_ document: DocumentBytes) throws(QueryError) -> Bool {
+    do {
+      return try matches(document)
+    } catch {
+      throw .matchLimit(pattern: error.pattern, documentID: String(decoding: document.id, as: UTF8.self))
+    }
+  }
+}
+
+extension DocumentBytes {
+  /// Calls `body` with a document that is not stored, written as it would be.
+  static func with<R>(
+    _ object: JSONObject, id: String, revision: String, _ body: (DocumentBytes) throws(QueryError) -> R
+  ) throws(QueryError) -> R {
     var text: [UInt8] = []
-    body.write(to: &text)
-    var id = id
-    var revision = revision
-    let outcome: Result<Bool, MatchFailure> = text.withUnsafeBytes { body in
+    object.write(to: &text)
+    var (id, revision) = (id, revision)
+    let result = text.withUnsafeBytes { text in
       id.withUTF8 { id in
         revision.withUTF8 { revision in
-          do throws(MatchFailure) {
-            return .success(
-              try matcher.matches(
-                JSONBytes(body), id: UnsafeRawBufferPointer(id), revision: UnsafeRawBufferPointer(revision)))
-          } catch {
-            return .failure(error)
+          Result { () throws(QueryError) in
+            try body(
+              DocumentBytes(
+                id: UnsafeRawBufferPointer(id), revision: UnsafeRawBufferPointer(revision), body: text))
           }
         }
       }
     }
-    switch outcome {
-    case .success(let matches): return matches
-    case .failure(let failure): throw .matchLimit(pattern: failure.pattern, documentID: id)
-    }
+    return try result.get()
   }
 }

@@ -1,4 +1,4 @@
-import Glibc
+import CDTPlatform
 import JSON
 
 /// Bytes that the text of every matching document holds, by which most others are told apart without reading them.
@@ -40,16 +40,14 @@ struct RequiredText: Sendable {
   }()
 
   /// Whether a document's text holds the bytes.
-  func isIn(_ text: UnsafeRawBufferPointer) -> Bool {
-    guard let base = text.baseAddress else { return false }
+  func isIn(_ text: JSONBytes) -> Bool {
     // Every place at which the anchor can be, with room for what stands before and behind it.
-    var place = anchor
+    let buffer = text.slice(0, text.count)
     let end = text.count - (bytes.count - anchor - 1)
-    let wanted = Int32(bytes[anchor])
-    while place < end, let found = memchr(base + place, wanted, end - place) {
-      place = UnsafeRawPointer(found) - base
-      if JSONBytes(text).hasPrefix(bytes, at: place - anchor) { return true }
-      place += 1
+    var place = anchor
+    while let found = Bytes.firstIndex(of: bytes[anchor], in: buffer, from: place, to: end) {
+      if text.hasPrefix(bytes, at: found - anchor) { return true }
+      place = found + 1
     }
     return false
   }

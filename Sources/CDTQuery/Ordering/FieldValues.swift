@@ -21,7 +21,23 @@ package struct FieldValues {
     case missing, emptyArray
   }
 
+  /// No values, until some are read.
+  init() {}
+
   package init(of path: FieldPath, in bytes: JSONBytes) {
+    read(path, in: bytes)
+  }
+
+  /// Reads the values of a field, in place of those that were read before.
+  mutating func read(_ path: FieldPath, in bytes: JSONBytes) {
+    offsets.removeAll(keepingCapacity: true)
+    absence = .missing
+    isMultiple = false
+    switch path.singleValue(in: bytes) {
+    case .missing: return
+    case .value(let value): return offsets.append(value)
+    case .several: break
+    }
     var walk = PathWalk(bytes, from: 0, through: path.segments)
     var reached = 0
     while let value = walk.next() {
@@ -36,5 +52,30 @@ package struct FieldValues {
       while let element = elements.next() { offsets.append(element) }
     }
     if reached > 1 { isMultiple = true }
+  }
+}
+
+extension FieldPath {
+  /// What a path leads to where no array lies on the way.
+  enum SingleValue {
+    case missing
+    case value(Int)
+    /// An array was met: there may be any number of values.
+    case several
+  }
+
+  @inline(__always)
+  func singleValue(in bytes: JSONBytes) -> SingleValue {
+    var offset = 0
+    for segment in segments {
+      switch bytes.kind(at: offset) {
+      case .object: break
+      case .array: return .several
+      default: return .missing
+      }
+      guard let member = bytes.member(spelled: segment.spelling, at: offset) else { return .missing }
+      offset = member
+    }
+    return bytes.kind(at: offset) == .array ? .several : .value(offset)
   }
 }

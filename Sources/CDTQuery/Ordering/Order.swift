@@ -1,4 +1,4 @@
-import Glibc
+import CDTPlatform
 package import JSON
 
 extension Order {
@@ -11,13 +11,10 @@ extension Order {
   /// How one string stands to another, byte for byte.
   @inline(__always)
   package init(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) {
-    let shared = min(left.count, right.count)
-    if shared > 0, let l = left.baseAddress, let r = right.baseAddress {
-      let difference = memcmp(l, r, shared)
-      if difference != 0 {
-        self = difference < 0 ? .ascending : .descending
-        return
-      }
+    let difference = Bytes.compare(left, right, count: min(left.count, right.count))
+    if difference != 0 {
+      self = difference < 0 ? .ascending : .descending
+      return
     }
     self = left.count < right.count ? .ascending : left.count == right.count ? .same : .descending
   }

@@ -1,4 +1,3 @@
-import Glibc
 package import JSON
 
 /// A value as bytes that compare, byte by byte, as the values do in the one order of values.
@@ -17,7 +16,8 @@ package import JSON
 package struct OrderKey: Sendable, Hashable {
   package private(set) var bytes: [UInt8] = []
 
-  private static let null: UInt8 = 0x10
+  /// The whole key of null.
+  static let null: UInt8 = 0x10
   private static let number: UInt8 = 0x30
   private static let string: UInt8 = 0x40
   private static let array: UInt8 = 0x50
@@ -33,8 +33,8 @@ package struct OrderKey: Sendable, Hashable {
     append(value)
   }
 
-  package init(_ bytes: JSONBytes, at start: Int) {
-    append(bytes, at: start)
+  package init(_ text: JSONBytes, at start: Int) {
+    append(text, at: start)
   }
 
   /// Empties the key, which keeps its room.
@@ -50,7 +50,7 @@ package struct OrderKey: Sendable, Hashable {
 
   /// Appends the value at an offset of stored text.
   package mutating func append(_ text: JSONBytes, at start: Int) {
-    append(text, at: start, depth: 0)
+    Self.append(text, at: start, to: &bytes)
   }
 
   /// Appends the key of null, which is also that of a missing field.
@@ -60,8 +60,22 @@ package struct OrderKey: Sendable, Hashable {
 
   /// Appends a string that is not part of a text.
   package mutating func append(string: UnsafeRawBufferPointer) {
-    bytes.append(Self.string)
-    Self.appendEscaped(string, to: &bytes)
+    Self.append(string: string, to: &bytes)
+  }
+
+  /// Appends a number.
+  mutating func append(number: JSONNumber) {
+    Self.append(number, to: &bytes)
+  }
+
+  /// Appends another value's key as one part of a longer key.
+  package mutating func append(key: OrderKey) {
+    bytes += key.bytes
+  }
+
+  /// Appends what is a key already.
+  mutating func append(bytes key: [UInt8]) {
+    bytes += key
   }
 
   /// Turns the order of what was appended since `start` around.
@@ -69,27 +83,32 @@ package struct OrderKey: Sendable, Hashable {
     for index in start..<bytes.count { bytes[index] = ~bytes[index] }
   }
 
-  private mutating func append(_ text: JSONBytes, at start: Int, depth: Int) {
-    guard depth < Self.maximumDepth else { return bytes.append(Self.null) }
+  // MARK: Bytes
+
+  /// Appends the key of the value at an offset of stored text.
+  static func append(_ text: JSONBytes, at start: Int, to bytes: inout [UInt8], depth: Int = 0) {
+    guard depth < maximumDepth else { return bytes.append(null) }
     switch text.kind(at: start) {
-    case .null, .invalid: bytes.append(Self.null)
+    case .null, .invalid: bytes.append(null)
     case .false: bytes.append(0x20)
     case .true: bytes.append(0x28)
-    case .number: append(text.number(at: start) ?? .int(0))
-    case .string: text.withStringBytes(at: start) { append(string: $0) }
+    case .number: append(text.number(at: start) ?? .int(0), to: &bytes)
+    case .string: text.withStringBytes(at: start) { append(string: $0, to: &bytes) }
     case .array:
-      bytes.append(Self.array)
+      bytes.append(array)
       var elements = text.elements(at: start)
-      while let element = elements.next() { append(text, at: element, depth: depth + 1) }
-      bytes.append(Self.end)
+      while let element = elements.next() { append(text, at: element, to: &bytes, depth: depth + 1) }
+      bytes.append(end)
     case .object:
-      bytes.append(Self.object)
-      appendMembers(of: text, at: start, depth: depth)
-      bytes.append(Self.end)
+      bytes.append(object)
+      appendMembers(of: text, at: start, to: &bytes, depth: depth)
+      bytes.append(end)
     }
   }
 
-  private mutating func appendMembers(of text: JSONBytes, at start: Int, depth: Int) {
+  private static func appendMembers(
+    of text: JSONBytes, at start: Int, to bytes: inout [UInt8], depth: Int
+  ) {
     var named: [(name: OrderKey, value: Int)] = []
     var members = text.members(at: start)
     while let member = members.next() {
@@ -100,28 +119,24 @@ package struct OrderKey: Sendable, Hashable {
     named.sort { $0.name < $1.name }
     for member in named {
       bytes += member.name.bytes
-      append(text, at: member.value, depth: depth + 1)
+      append(text, at: member.value, to: &bytes, depth: depth + 1)
     }
   }
 
-  private mutating func append(_ value: JSONNumber) {
-    bytes.append(Self.number)
-    let (double, rest) = Self.parts(of: value)
-    withUnsafeBytes(of: double.bigEndian) { bytes.append(contentsOf: $0) }
-    withUnsafeBytes(of: rest.bigEndian) { bytes.append(contentsOf: $0) }
-  }
-
-  /// What follows a number's type: two integers, whose bytes come highest first.
-  @inline(__always)
-  static func parts(of value: JSONNumber) -> (double: UInt64, rest: UInt16) {
+  /// Appends the key of a number: the greatest double that is not above it, and the distance to it, which is below 2^11.
+  private static func append(_ value: JSONNumber, to bytes: inout [UInt8]) {
+    var floor: Double
+    var rest: UInt16 = 0
     switch value {
-    case .double(let double): return (ordered(double), 0)
+    case .double(let double): floor = double
     case .int(let int):
-      // The greatest double that is not above the integer, and the distance to it, which is below 2^11.
-      var floor = Double(int)
+      floor = Double(int)
       if Order(.int(int), .double(floor)) == .ascending { floor = floor.nextDown }
-      return (ordered(floor), UInt16(truncatingIfNeeded: int &- Int64(floor)))
+      rest = UInt16(truncatingIfNeeded: int &- Int64(floor))
     }
+    bytes.append(number)
+    withUnsafeBytes(of: ordered(floor).bigEndian) { bytes.append(contentsOf: $0) }
+    withUnsafeBytes(of: rest.bigEndian) { bytes.append(contentsOf: $0) }
   }
 
   /// A double's bits, turned so that they order numbers.
@@ -131,11 +146,9 @@ package struct OrderKey: Sendable, Hashable {
     return bits >> 63 == 1 ? ~bits : bits | 1 << 63
   }
 
-  /// What ends a string.
-  static let endOfString: UInt16 = 0x0001
-
-  /// Appends what follows a string's type: itself when it has no NUL, and its end.
-  static func appendEscaped(_ string: UnsafeRawBufferPointer, to bytes: inout [UInt8]) {
+  /// Appends the key of a string.
+  static func append(string: UnsafeRawBufferPointer, to bytes: inout [UInt8]) {
+    bytes.append(Self.string)
     if string.contains(0) {
       for byte in string {
         bytes.append(byte)
@@ -152,12 +165,5 @@ package struct OrderKey: Sendable, Hashable {
 extension OrderKey: Comparable {
   package static func < (left: OrderKey, right: OrderKey) -> Bool {
     left.bytes.withUnsafeBytes { left in right.bytes.withUnsafeBytes { Order(left, $0) == .ascending } }
-  }
-}
-
-extension OrderKey {
-  /// Appends another value's key as one part of a longer key.
-  package mutating func append(key: OrderKey) {
-    bytes += key.bytes
   }
 }

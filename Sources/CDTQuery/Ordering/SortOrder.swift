@@ -1,4 +1,4 @@
-package import JSON
+import JSON
 
 /// The order of a query's results: fields with their directions, and the id where they tie.
 package struct SortOrder: Sendable, Hashable {
@@ -27,27 +27,24 @@ package struct SortOrder: Sendable, Hashable {
 
   package var isEmpty: Bool { fields.isEmpty && !isByScore }
 
-  /// Whether the order takes more than a document's body.
-  package var takesDocumentFields: Bool { fields.contains { $0.documentField != nil } }
-
-  /// Writes the bytes that put a document in its place: keys compare as the sort orders, before ids break ties.
+  /// Writes the bytes that put a document in its place: the smaller they are, the earlier it comes.
   ///
-  /// Several values of a field count by the smallest when ascending and by the largest when descending.
+  /// Several values of a field count by the smallest when ascending and by the largest when descending. The id comes last,
+  /// so no two documents tie.
   ///
   /// - Parameter key: What is in it is replaced; its room is used again.
-  package func write(
-    _ bytes: JSONBytes, id: UnsafeRawBufferPointer, revision: UnsafeRawBufferPointer, to key: inout OrderKey
-  ) {
+  package func write(_ document: DocumentBytes, to key: inout OrderKey) {
     key.removeAll()
     for field in fields {
       let start = key.bytes.count
-      switch field.documentField {
-      case .id?: key.append(string: id)
-      case .revision?: key.append(string: revision)
-      case nil: Self.append(field, of: bytes, to: &key)
+      if let documentField = field.documentField {
+        key.append(string: document.string(of: documentField))
+      } else {
+        Self.append(field, of: document.body, to: &key)
       }
       if field.isDescending { key.invert(from: start) }
     }
+    key.append(string: document.id)
   }
 
   private static func append(_ field: Field, of bytes: JSONBytes, to key: inout OrderKey) {
@@ -64,30 +61,5 @@ package struct SortOrder: Sendable, Hashable {
       let keys = values.offsets.map { OrderKey(bytes, at: $0) }
       if let chosen = field.isDescending ? keys.max() : keys.min() { key.append(key: chosen) }
     }
-  }
-}
-
-extension FieldPath {
-  /// What a path leads to where no array lies on the way.
-  fileprivate enum SingleValue {
-    case missing
-    case value(Int)
-    /// An array was met.
-    case several
-  }
-
-  @inline(__always)
-  fileprivate func singleValue(in bytes: JSONBytes) -> SingleValue {
-    var offset = 0
-    for segment in segments {
-      switch bytes.kind(at: offset) {
-      case .object: break
-      case .array: return .several
-      default: return .missing
-      }
-      guard let member = bytes.member(spelled: segment.spelling, at: offset) else { return .missing }
-      offset = member
-    }
-    return bytes.kind(at: offset) == .array ? .several : .value(offset)
   }
 }

@@ -17,43 +17,17 @@ struct AskedField {
 
   private static func append(_ clause: Clause, _ conjunct: Int, to conditions: inout [AskedField]) {
     switch clause {
-    case .field(let path, _) where path.documentField != nil: break
     case .field(let path, .notNull):
       conditions.append(
         AskedField(conjunct: conjunct, path: path, access: .notNull, isForSingleValues: true))
     case .field(let path, .elementMatches(let condition)), .field(let path, .allElementsMatch(let condition)):
-      conditions += elements(condition, of: path, conjunct)
+      conditions += ElementAccess.of(condition, in: path, conjunct)
     case .field(let path, let predicate):
       guard let access = PredicateAccess.of(predicate) else { return }
       conditions.append(AskedField(conjunct: conjunct, path: path, access: access))
-    case .not(.field(let path, .exists)) where path.documentField == nil:
+    case .not(.field(let path, .exists)):
       conditions.append(AskedField(conjunct: conjunct, path: path, access: .missing))
     default: break
-    }
-  }
-
-  /// What one element satisfies, some row of the document satisfies: an index has a row for each element.
-  private static func elements(
-    _ condition: ElementCondition, of path: FieldPath, _ conjunct: Int
-  ) -> [AskedField] {
-    let clause: Clause
-    switch condition {
-    case .fields(let inner), .operators(let inner): clause = inner
-    }
-    return clause.conjuncts.compactMap { member in
-      switch member {
-      case .value(let predicate):
-        guard let access = PredicateAccess.of(predicate) else { return nil }
-        return AskedField(conjunct: conjunct, path: path, access: access.asCandidates)
-      case .field(let inner, let predicate):
-        // A position would be taken of the array itself, where the selector means a member of its elements.
-        guard inner.segments.first?.position == nil, let access = PredicateAccess.of(predicate) else {
-          return nil
-        }
-        return AskedField(
-          conjunct: conjunct, path: path.appending(inner), access: access.asCandidates)
-      default: return nil
-      }
     }
   }
 }

@@ -21,8 +21,6 @@ enum Cost {
   static let probe = 2.0
   /// Reading a document met in passing, with the matcher.
   static let scanned = 5.0
-  /// Having noted the values of a document that is not in the indexes yet; see ``TailValues``.
-  static let noted = 0.25
   /// Looking a document up, with the matcher.
   static let document = 12.0
   /// Making a document's sort key and keeping it in order.

@@ -17,15 +17,15 @@ public struct Explanation: Sendable, CustomStringConvertible {
   /// The plan as a tree.
   public let description: String
 
-  init(query: Query, plan: QueryPlan, snapshot: QueryReader.Snapshot, store: String) {
-    let sql = QuerySQL(plan, output: .documents, lastSequence: snapshot.lastSequence)
-    let indexes = PlanDescription(query, plan, catalog: snapshot.catalog)
+  init(query: Query, plan: QueryPlan, indexes view: IndexView, store: String) {
+    let indexes = PlanDescription(query, plan, catalog: view.catalog)
+    let statements = plan.otherStatements.joined() + plan.statements(.documents)
     let considered = indexes.considered
     let source = plan.source.text
     let residual = plan.residualText
     let order = plan.orderText
     let command = indexes.wishedIndex?.command(store: store)
-    let waiting = plan.source.floor(upTo: snapshot.lastSequence).map { snapshot.lastSequence - $0 } ?? 0
+    let waiting = plan.floor.map { view.lastSequence - $0 } ?? 0
     var lines = [source]
     lines.append("left to the matcher: \(residual)")
     lines.append("order: \(order)")
@@ -40,7 +40,10 @@ public struct Explanation: Sendable, CustomStringConvertible {
       lines.append("index \"\(index.name)\": \(index.isUsed ? "used" : "not used"), \(index.reason)")
     }
     if let command { lines.append("an index that would help: \(command)") }
-    lines.append("SQL: " + sql.text.replacingNewlines(with: "\n       "))
+    for statement in statements {
+      let times = statement.runs == 1 ? "" : ", run \(statement.runs) times"
+      lines.append("SQL\(times): " + statement.sql.replacingNewlines(with: "\n       "))
+    }
     description = Self.tree(lines)
     json = [
       "source": .string(source), "residual": .string(residual), "order": .string(order),
@@ -50,7 +53,7 @@ public struct Explanation: Sendable, CustomStringConvertible {
         considered.map {
           ["name": .string($0.name), "used": .bool($0.isUsed), "reason": .string($0.reason)]
         }),
-      "wishedIndex": command.map(JSONValue.string) ?? .null, "sql": .string(sql.text),
+      "wishedIndex": command.map(JSONValue.string) ?? .null, "sql": .array(statements.map { .string($0.sql) }),
     ]
   }
 
@@ -78,11 +81,6 @@ extension QueryPlan.Source {
 }
 
 extension QueryPlan {
-  /// Whether ids and counts are told without reading a document.
-  fileprivate var isCovered: Bool {
-    if case .always = residual { source.isCovered && order != .sorted } else { false }
-  }
-
   fileprivate var residualText: String {
     if case .always = residual { return "nothing" }
     if case .nothing = source { return "nothing" }
@@ -92,15 +90,18 @@ extension QueryPlan {
   fileprivate var orderText: String {
     switch order {
     case .unordered: "none asked for"
-    case .index(_, _, let reversed): reversed ? "by the index, backwards" : "by the index"
-    case .columns:
-      limit > 0
-        ? "by the index's values, the first \(limit + skip) kept while sorting"
-        : "by the index's values, sorted"
+    case .index(let terms): isReversed(terms) ? "by the index, backwards" : "by the index"
+    case .columns: lastWanted.map { "by the index's values, the first \($0) kept while sorting" } ?? "by the index's values, sorted"
     case .score: "by the text index's scores"
     case .id(let isDescending): isDescending ? "by the ids, backwards" : "by the ids"
-    case .sorted: limit > 0 ? "the first \(limit + skip) are kept while sorting" : "sorted"
+    case .sorted: lastWanted.map { "the first \($0) are kept while sorting" } ?? "sorted"
     }
+  }
+
+  private func isReversed(_ terms: [OrderTerm]) -> Bool {
+    guard let first = terms.first, let driver = source.driver else { return false }
+    let isDescending = first.field.map { driver.index.definition.fields[$0].isDescending } ?? false
+    return first.isDescending != isDescending
   }
 }
 
@@ -123,7 +124,7 @@ extension IndexAccess {
 extension PredicateAccess.AbsenceFilter {
   fileprivate var text: String {
     switch self {
-    case .only(IndexEntries.Absence.missing): "missing"
+    case .only(IndexRows.Absence.missing): "missing"
     case .only: "null"
     case .except: "present"
     }

@@ -17,6 +17,8 @@ extension IndexAccess {
 
   /// How large the conditions on rows may grow; SQLite takes expressions up to a depth only.
   private static let largestFilters = 200
+  /// How many combinations of several fields' values are looked up.
+  private static let mostLookups = 10_000
 
   private struct Builder {
     var access: IndexAccess
@@ -35,8 +37,13 @@ extension IndexAccess {
 
     mutating func seek() {
       access.fields.reserveCapacity(entry.definition.fields.count)
+      var lookups = 1
       for (number, field) in entry.definition.fields.enumerated() {
         guard let found = narrowest(field.fieldPath) else { return }
+        if case .points(let keys) = found.access.access {
+          guard number == 0 || lookups * keys.count <= IndexAccess.mostLookups else { return }
+          lookups *= keys.count
+        }
         access.fields.append(found.access.access)
         if let absence = found.access.absence { access.absence[number] = absence }
         decided.formUnion(found.decided)

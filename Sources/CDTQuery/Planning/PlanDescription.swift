@@ -13,7 +13,7 @@ struct PlanDescription {
   }
 
   var considered: [ConsideredIndex] {
-    let used = plan.indexes.map(\.number)
+    let used = plan.source.indexes.map(\.number)
     return catalog.entries.map { entry in
       let isUsed = used.contains(entry.number)
       return ConsideredIndex(

@@ -43,7 +43,7 @@ package struct PredicateAccess: Sendable, Hashable {
 
   /// Rows of documents in which the field is missing.
   package static let missing = PredicateAccess(
-    .points([.nothing]), absence: .only(IndexEntries.Absence.missing))
+    .points([.nothing]), absence: .only(IndexRows.Absence.missing))
 
   /// Rows of any value but null; an array that holds null is not null, so this is for fields with one value.
   package static let notNull = PredicateAccess(.range(lower: .tag(.false), upper: nil))
@@ -54,7 +54,7 @@ package struct PredicateAccess: Sendable, Hashable {
     case .among(let members): membership(members)
     case .compare(let comparison, let value): range(comparison, value)
     case .exists:
-      PredicateAccess(.range(lower: nil, upper: nil), absence: .except(IndexEntries.Absence.missing))
+      PredicateAccess(.range(lower: nil, upper: nil), absence: .except(IndexRows.Absence.missing))
     case .notNull: nil
     case .beginsWith(let prefix): PredicateAccess(prefixRange(Array(prefix.utf8)))
     case .regex(let expression):
@@ -70,7 +70,7 @@ package struct PredicateAccess: Sendable, Hashable {
 
   private static func equality(_ value: JSONValue) -> PredicateAccess? {
     switch value {
-    case .null: PredicateAccess(.points([.nothing]), absence: .only(IndexEntries.Absence.null))
+    case .null: PredicateAccess(.points([.nothing]), absence: .only(IndexRows.Absence.null))
     case .array(let elements):
       // The array as a whole has a row for each element; as an element of another it has one of its own.
       elements.first.map {
@@ -134,7 +134,7 @@ package struct PredicateAccess: Sendable, Hashable {
     switch type {
     case .null:
       PredicateAccess(
-        .points([.nothing]), absence: .only(IndexEntries.Absence.null), exactness: .forSingleValues)
+        .points([.nothing]), absence: .only(IndexRows.Absence.null), exactness: .forSingleValues)
     case .boolean: rows(from: .false, to: .true)
     case .number: rows(from: .number, to: .number)
     case .string: rows(from: .string, to: .string)

@@ -1,7 +1,7 @@
 import JSON
 
 /// How a query is going to be answered: where the candidates come from, what is left to the matcher, and where the order
-/// comes from. A value: it can be printed, compared, and turned into SQL.
+/// comes from. A value: it can be printed, compared, and turned into statements.
 package struct QueryPlan: Sendable {
   /// Where candidates come from.
   package indirect enum Source: Sendable {
@@ -9,7 +9,7 @@ package struct QueryPlan: Sendable {
     case nothing
     /// Every document.
     case scan
-    /// Documents by their ids, each sorted and distinct.
+    /// Documents by their ids, sorted and distinct.
     case ids([String])
     case index(IndexAccess)
     /// Documents that the text index gives for a search.
@@ -22,18 +22,25 @@ package struct QueryPlan: Sendable {
 
   /// Where the order of the results comes from.
   package enum Order: Sendable, Hashable {
-    /// None was asked for.
+    /// None was asked for; the results are in the order of the source.
     case unordered
-    /// The index's rows, from its field number `first` on, lie in the order asked for.
-    case index(first: Int, count: Int, reversed: Bool)
-    /// Sorted by the values of these fields of the index.
-    case columns([Int])
+    /// The index's rows lie in the order of these terms, or in its reverse.
+    case index([OrderTerm])
+    /// Sorted by values that the index's rows have; documents are read for the results only.
+    case columns([OrderTerm])
     /// The documents' own index on their ids.
     case id(isDescending: Bool)
     /// The text index's scores, the best first.
     case score
-    /// The matches are sorted, the first of them only when there is a limit.
+    /// Sorted by what the documents have.
     case sorted
+  }
+
+  /// A part of an order that the rows of an index have: a field of the index, or the document's id.
+  package struct OrderTerm: Sendable, Hashable {
+    /// The number of the index's field; `nil` is the id.
+    let field: Int?
+    let isDescending: Bool
   }
 
   package let source: Source
@@ -47,56 +54,59 @@ package struct QueryPlan: Sendable {
   package let sort: SortOrder
   package let skip: Int
   package let limit: Int
+  /// The sequence above which documents are not in the indexes that the source reads, if there are such documents.
+  let floor: Int64?
   /// Why this plan was chosen, in a few words.
   package let reason: String
 
-  /// Whether the source reads any index.
-  var usesIndex: Bool {
-    switch source {
-    case .index, .text, .intersection: true
-    case .union: !indexes.isEmpty
-    case .nothing, .scan, .ids: false
-    }
+  /// Whether the source alone decides which documents match.
+  var isExact: Bool {
+    if case .always = residual { true } else { false }
   }
 
-  /// The indexes that the source reads.
-  package var indexes: [IndexCatalog.Entry] { source.indexes }
+  /// Whether the results' ids are known without reading a document.
+  var isCovered: Bool { isExact && source.isCovered && order != .sorted }
 
-  /// Whether every document is looked at.
-  var isScan: Bool {
-    if case .scan = source { true } else { false }
+  /// How many of the first matches in order are wanted, or `nil` for all.
+  var lastWanted: Int? {
+    guard limit > 0 else { return nil }
+    let (last, overflows) = limit.addingReportingOverflow(skip)
+    return overflows ? nil : last
+  }
+
+  /// Whether the source reads any index.
+  var usesIndex: Bool { !source.indexes.isEmpty }
+}
+
+/// What is wanted of the matches.
+package enum QueryOutput: Sendable, Hashable, CaseIterable {
+  case documents, ids, count, exists
+}
+
+extension QueryPlan.Order {
+  /// Whether matches come in the order asked for, so that a limit ends the work.
+  var isStreamed: Bool {
+    switch self {
+    case .unordered, .index, .id, .score: true
+    case .columns, .sorted: false
+    }
   }
 }
 
 extension QueryPlan.Source {
-  /// Calls a closure with each index that the source reads.
-  func forEachIndex(_ body: (IndexCatalog.Entry) -> Void) {
+  /// The indexes that the source reads.
+  package var indexes: [IndexCatalog.Entry] {
     switch self {
-    case .index(let access): body(access.index)
-    case .text(let access): body(access.index)
-    case .union(let branches): for branch in branches { branch.forEachIndex(body) }
-    case .intersection(let first, let others):
-      first.forEachIndex(body)
-      for other in others { other.forEachIndex(body) }
-    case .nothing, .scan, .ids: break
+    case .index(let access): [access.index]
+    case .text(let access): [access.index]
+    case .union(let branches): branches.flatMap(\.indexes)
+    case .intersection(let first, let others): first.indexes + others.flatMap(\.indexes)
+    case .nothing, .scan, .ids: []
     }
   }
 
-  /// The lowest watermark of the indexes that the source reads, if documents lie above it; those go to the matcher.
-  func floor(upTo lastSequence: Int64) -> Int64? {
-    var watermark = lastSequence
-    forEachIndex { watermark = min(watermark, $0.watermark) }
-    return watermark < lastSequence ? watermark : nil
-  }
-
-  package var indexes: [IndexCatalog.Entry] {
-    var indexes: [IndexCatalog.Entry] = []
-    forEachIndex { indexes.append($0) }
-    return indexes
-  }
-
   /// Whether a document may be met more than once.
-  package var mayRepeat: Bool {
+  var mayRepeat: Bool {
     switch self {
     case .index(let access): access.mayRepeat
     case .union: true
@@ -105,24 +115,28 @@ extension QueryPlan.Source {
     }
   }
 
-  /// Whether its rows alone have the sequences and ids, so that no document need be read to know them.
-  package var isCovered: Bool {
+  /// Whether its rows have the documents' ids as they are; text indexes have them as they are searched.
+  var hasIDs: Bool {
     switch self {
-    case .index: true
-    case .union(let branches):
-      branches.allSatisfy { branch in
-        switch branch {
-        case .index, .ids: true
-        default: false
-        }
-      }
+    case .text: false
+    case .union(let branches): branches.allSatisfy(\.hasIDs)
+    case .intersection(let first, _): first.hasIDs
+    case .index, .ids, .nothing, .scan: true
+    }
+  }
+
+  /// Whether its rows alone have the numbers and ids, so that no document need be read to know them.
+  var isCovered: Bool {
+    switch self {
+    case .index, .ids, .nothing: true
+    case .union(let branches): branches.allSatisfy(\.isCovered)
     case .intersection(let first, _): first.isCovered
-    case .nothing, .scan, .ids, .text: false
+    case .scan, .text: false
     }
   }
 
   /// The index whose rows are met one after the other, if it is one.
-  package var driver: IndexAccess? {
+  var driver: IndexAccess? {
     switch self {
     case .index(let access): access
     case .intersection(let first, _): first.driver

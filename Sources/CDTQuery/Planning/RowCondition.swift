@@ -72,10 +72,12 @@ package indirect enum RowCondition: Sendable, Hashable {
 }
 
 extension RowCondition {
-  /// How many parts the condition has; SQLite takes expressions up to a depth only.
+  /// How large the condition is as SQL: SQLite takes expressions up to a depth, and so many parameters.
   var size: Int {
     switch self {
-    case .constant, .field: 1
+    case .constant: 1
+    case .field(_, .points(let keys), _): 1 + keys.count / 16
+    case .field: 1
     case .all(let members), .any(let members): members.reduce(1) { $0 + $1.size }
     case .not(let member): 1 + member.size
     }

@@ -28,8 +28,8 @@ extension Clause {
   /// 1 and 2 are `{"$eq": 1, "$not": {"$not": {"$eq": 2}}}`.
   fileprivate var elementOperators: JSONObject {
     switch self {
-    case .always: ["$not": ["$not": [:]]]
-    case .never: ["$not": [:]]
+    case .always: ["$nin": []]
+    case .never: ["$in": []]
     case .and(let clauses): Self.merged(clauses)
     case .not(.value(.equal(let value))): ["$ne": value]
     case .not(.value(.among(let members))): ["$nin": .array(members)]

@@ -153,7 +153,7 @@ struct SelectorParser {
     return .all(members)
   }
 
-  /// `{x: {$not: {y: 1}}}` is the complement of `{x: {y: 1}}`, and `{$not: {}}` matches nothing.
+  /// `{x: {$not: {y: 1}}}` is the complement of `{x: {y: 1}}`.
   private mutating func complement(
     _ argument: JSONValue, on target: OperatorTarget, at path: String
   ) throws(QueryError) -> Clause {
@@ -161,7 +161,7 @@ struct SelectorParser {
       throw .wrongArgument(
         of: "$not", wanted: "operators, or a selector of fields below", found: argument, at: path)
     }
-    if object.isEmpty { return .never }
+    guard !object.isEmpty else { throw .emptyComplement(at: path) }
     switch target {
     case .field(let field): return try self.field(field, argument, at: path).complement
     case .value:

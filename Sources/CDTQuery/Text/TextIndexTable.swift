@@ -4,7 +4,7 @@ import SQLite
 /// The FTS5 table of a text index: a row for each document, a column for each field and one for the id.
 ///
 /// ```sql
-/// CREATE VIRTUAL TABLE text_3 USING fts5(c0, c1, id, sequence UNINDEXED, tokenize = 'ascii')
+/// CREATE VIRTUAL TABLE text_3 USING fts5(c0, c1, id, tokenize = 'ascii')
 /// ```
 ///
 /// The row's number is the document's, which never changes, so a change replaces the row. The elements of an array stand
@@ -17,46 +17,38 @@ enum TextIndexTable {
     let tokenizer = definition.tokenizer.arguments.joined(separator: " ")
     return """
       CREATE VIRTUAL TABLE \(name(number)) USING fts5(
-        \(columns.joined(separator: ", ")), id, sequence UNINDEXED, tokenize = '\(tokenizer)')
+        \(columns.joined(separator: ", ")), id, tokenize = '\(tokenizer)')
       """
   }
 
   /// Puts a document's words in place of those it had.
-  ///
-  /// - Returns: How many bytes of text they are.
   static func replace(
-    _ entry: IndexCatalog.Entry, document: Int64, id: UnsafeRawBufferPointer, sequence: Int64,
-    body: JSONBytes,
-    on connection: Connection
-  ) throws -> Int {
+    _ number: Int64, _ document: DocumentBytes, in entry: IndexCatalog.Entry, on connection: Connection
+  ) throws {
     let fields = entry.definition.fields
-    let values = (1...fields.count + 3).map { "?\($0)" }.joined(separator: ", ")
-    let columns =
-      fields.indices.map { TextProgram.column($0, of: fields.count) } + ["id", "sequence", "rowid"]
+    let columns = fields.indices.map { TextProgram.column($0, of: fields.count) } + ["id", "rowid"]
+    let values = (1...columns.count).map { "?\($0)" }.joined(separator: ", ")
     let statement = try connection.statement(
       "INSERT OR REPLACE INTO \(name(entry.number)) (\(columns.joined(separator: ", "))) VALUES (\(values))")
-    let texts = texts(of: entry.definition, id: id, body: body)
-    for (number, text) in texts.enumerated() { try statement.bind(text: text, at: number + 1) }
-    try statement.bind(sequence, at: fields.count + 2)
-    try statement.bind(document, at: fields.count + 3)
+    for (position, text) in texts(of: entry.definition, document).enumerated() {
+      try statement.bind(text: text, at: position + 1)
+    }
+    try statement.bind(number, at: columns.count)
     try statement.run()
-    return texts.reduce(0) { $0 + $1.count }
   }
 
   /// What is kept of a document: the text of each field, and that of its id.
-  static func texts(
-    of definition: IndexDefinition, id: UnsafeRawBufferPointer, body: JSONBytes
-  ) -> [[UInt8]] {
+  static func texts(of definition: IndexDefinition, _ document: DocumentBytes) -> [[UInt8]] {
     let fields = definition.fields.map { field in
-      Array(TextContext.texts(of: field.fieldPath, in: body).joined(separator: [UInt8(ascii: "\n")]))
+      Array(TextContext.texts(of: field.fieldPath, in: document).joined(separator: [UInt8(ascii: "\n")]))
     }
-    return fields + [TextContext.searchable(id)]
+    return fields + [TextContext.searchable(document.id)]
   }
 
   /// Removes the words of a document.
-  static func remove(_ entry: IndexCatalog.Entry, document: Int64, on connection: Connection) throws {
+  static func remove(_ number: Int64, from entry: IndexCatalog.Entry, on connection: Connection) throws {
     let statement = try connection.statement("DELETE FROM \(name(entry.number)) WHERE rowid = ?1")
-    try statement.bind(document, at: 1)
+    try statement.bind(number, at: 1)
     try statement.run()
   }
 }

@@ -7,19 +7,17 @@ extension TextProgram {
   }
 
   /// Whether the words of a document satisfy the search.
-  func matches(_ bytes: JSONBytes, id: UnsafeRawBufferPointer) -> Bool {
+  func matches(_ document: DocumentBytes) -> Bool {
     guard let root else { return false }
-    return holds(root, words(of: bytes, id: id))
+    return holds(root, words(of: document))
   }
 
-  private func words(of bytes: JSONBytes, id: UnsafeRawBufferPointer) -> Words {
-    var fields = context.fields.map { path in
-      TextContext.texts(of: path, in: bytes).map { text in
-        text.withUnsafeBytes { tokenizer.tokens(of: $0).map(\.text) }
-      }
+  private func words(of document: DocumentBytes) -> Words {
+    func words(_ text: [UInt8]) -> [[UInt8]] {
+      text.withUnsafeBytes { tokenizer.tokens(of: $0).map(\.text) }
     }
-    fields.append([TextContext.searchable(id).withUnsafeBytes { tokenizer.tokens(of: $0).map(\.text) }])
-    return Words(fields: fields)
+    let fields = context.fields.map { TextContext.texts(of: $0, in: document).map(words) }
+    return Words(fields: fields + [[words(TextContext.searchable(document.id))]])
   }
 
   private func holds(_ node: Node, _ words: Words) -> Bool {
@@ -72,8 +70,10 @@ extension TextProgram {
 
 extension TextContext {
   /// The texts of a field: its string or number, or those of its array. A number's text is its JSON text.
-  static func texts(of path: FieldPath, in bytes: JSONBytes) -> [[UInt8]] {
-    FieldValues(of: path, in: bytes).offsets.compactMap { offset in
+  static func texts(of path: FieldPath, in document: DocumentBytes) -> [[UInt8]] {
+    if let field = path.documentField { return [searchable(document.string(of: field))] }
+    let bytes = document.body
+    return FieldValues(of: path, in: bytes).offsets.compactMap { offset in
       switch bytes.kind(at: offset) {
       case .string: bytes.withStringBytes(at: offset) { searchable($0) }
       case .number: Array(bytes.slice(offset, bytes.endOfValue(at: offset)))

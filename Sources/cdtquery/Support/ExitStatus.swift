@@ -18,7 +18,7 @@ enum ExitStatus: Int32, Error {
   init?(_ error: any Error) {
     switch error {
     case let error as DatastoreError: self.init(datastore: error.code)
-    case let error as QueryError: self = error.code == .failed ? .fault : .data
+    case let error as QueryError: self = [.closed, .inUse].contains(error.code) ? .fault : .data
     case let error as TouchDBError: self = error.code == .unreadable ? .io : .data
     case is ImportError, is JSONError, is FixtureError: self = .data
     case is Output.Failure: self = .io
@@ -32,7 +32,7 @@ enum ExitStatus: Int32, Error {
     case .notFound: self = .missing
     case .busy: self = .busy
     case .invalidName: self = .usage
-    case .full, .io, .corrupt, .newerFormat: self = .io
+    case .full, .io, .corrupt, .newerFormat, .oldSQLite, .interrupted: self = .io
     case .closed, .nestedWrite: self = .fault
     default: self = .data
     }

@@ -1,6 +1,5 @@
 import CDTDatastore
 import JSON
-import SQLite
 
 @testable import CDTQuery
 
@@ -43,7 +42,7 @@ final class World {
     case .advance: try advance(by: Int(step.argument.intValue ?? 1))
     case .drop: try drop(Int(step.argument.intValue ?? 0))
     case .update: try indexed.updateAllIndexes()
-    case .rewind: try withIndexWriter { writer in try writer.catalog().entries.forEach(writer.empty) }
+    case .rewind: try indexed.indexManager().empty(named: nil)
     case .rebuild: try indexed.rebuildIndexes()
     case .compact: try indexed.compact()
     case .reopen:
@@ -132,34 +131,11 @@ final class World {
       $0.isSame(as: definition) || $0.name.hasSameBytes(as: definition.name)
         || ($0.type == .text && definition.type == .text)
     }
-    guard !isThere else { return }
-    try withIndexWriter { try $0.create(definition) }
-    let path = try indexed.indexManager().path.dropLast(IndexFile.name.utf8.count) + "indexes.json"
-    try DefinitionFile(path: String(path)).save(definitions + [definition])
+    if !isThere { _ = try indexed.indexManager().declare(definition, isNamed: true) }
   }
 
-  /// Takes one batch of documents in, as a transaction of a build does, an odd one as if it were of very many.
-  private func advance(by batch: Int) throws {
-    guard !definitions.isEmpty, batch > 0 else { return }
-    let connection = try Connection(path: indexed.indexManager().path, mode: .readWrite)
-    defer { connection.close() }
-    try connection.attach(path: indexed.databasePath, as: "docs")
-    try connection.transaction(.deferred) {
-      try connection.execute("UPDATE state SET revision = revision + 1")
-      _ = try IndexUpdater(connection, batch: batch, few: batch.isMultiple(of: 2) ? batch : 0)
-        .step(catalog: IndexCatalog(reading: connection, schema: "main"))
-    }
-  }
-
-  private func withIndexWriter(_ body: (IndexWriter) throws -> Void) throws {
-    let path = try indexed.indexManager().path
-    // Without an index there is no file yet.
-    if definitions.isEmpty { try indexed.updateAllIndexes() }
-    let store = indexed
-    let access = DatastoreAccess(
-      databasePath: store.databasePath, storeID: store.storeID, openReader: { try store.openReader() })
-    let writer = try IndexWriter(path: path, datastore: access)
-    defer { writer.close() }
-    try body(writer)
+  /// Takes documents into the indexes that are not complete, until so many have been met.
+  private func advance(by count: Int) throws {
+    _ = try indexed.indexManager().build(only: nil) { $0.done < count }
   }
 }

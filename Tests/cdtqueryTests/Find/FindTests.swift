@@ -105,8 +105,12 @@ import Testing
       arguments: [#"{"age": "#], status: 65,
       error: "the query is not JSON: line 1, column 9: the text ends within a value; is it cut off?"),
     Refusal(
-      arguments: [#"{"selector": {}, "limt": 1}"#], status: 65,
-      error: #"limt: a request has no "limt"; its keys are selector, sort, fields, skip, limit and use_index"#
+      arguments: [#"{"fields": ["a"]}"#], status: 65,
+      error: "selector: a request needs a selector; {} selects every document"
+    ),
+    Refusal(
+      arguments: [#"{"selector": true}"#], status: 65,
+      error: #"selector: a selector is an object such as {"age": {"$gt": 18}}, not a boolean"#
     ),
     Refusal(
       arguments: ["{}", "--sort", "a..b"], status: 65,

@@ -54,7 +54,6 @@ import Testing
 
   static let refused: [(arguments: [String], status: Int32, error: String)] = [
     (["create", "people/contacts", "a", "a"], 65, #"fields[1]: the field "a" is named twice; name it once"#),
-    (["create", "people/contacts", "_id"], 65, #"fields[0]: "_id" is always indexed; leave it out"#),
     (
       ["create", "people/contacts", "a", "--name", ""], 65,
       "name: an index's name can't be empty; leave it out to have one made"

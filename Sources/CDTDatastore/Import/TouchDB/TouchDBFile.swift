@@ -1,4 +1,5 @@
 import FoundationEssentials
+import CDTPlatform
 import Glibc
 package import SQLite
 

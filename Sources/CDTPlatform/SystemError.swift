@@ -1,0 +1,20 @@
+import Glibc
+
+/// What the operating system refused, by its code.
+package struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// The value of `errno`.
+  package let code: Int32
+
+  package init(_ code: Int32) {
+    self.code = code
+  }
+
+  /// The system's own words for it.
+  package var description: String { String(cString: strerror(code)) }
+
+  /// No space is left on the disk, or in the user's quota.
+  package var isFull: Bool { code == ENOSPC || code == EDQUOT }
+
+  /// There is no such file or directory.
+  package var isMissing: Bool { code == ENOENT }
+}

@@ -1,0 +1,46 @@
+/// A set of document numbers, a bit for each: numbers are whole numbers from 1 up to the number of writes.
+struct NumberSet {
+  /// Bits are kept in pages, so that a few numbers of a large store take little room.
+  private static let pageBits: Int64 = 1 << 15
+
+  private var pages: [Int64: [UInt64]] = [:]
+  /// The page that was looked at last, which is often looked at again.
+  private var page: [UInt64] = []
+  private var pageNumber: Int64 = -1
+  private(set) var count = 0
+
+  var isEmpty: Bool { count == 0 }
+
+  /// Adds a number.
+  ///
+  /// - Returns: Whether it is new.
+  mutating func insert(_ number: Int64) -> Bool {
+    guard number >= 0 else { return true }
+    turn(to: number / Self.pageBits)
+    let (word, mask) = Self.place(of: number)
+    guard page[word] & mask == 0 else { return false }
+    page[word] |= mask
+    count += 1
+    return true
+  }
+
+  func contains(_ number: Int64) -> Bool {
+    guard number >= 0 else { return false }
+    let wanted = number / Self.pageBits
+    let (word, mask) = Self.place(of: number)
+    if wanted == pageNumber { return page[word] & mask != 0 }
+    return pages[wanted].map { $0[word] & mask != 0 } ?? false
+  }
+
+  private static func place(of number: Int64) -> (word: Int, mask: UInt64) {
+    let bit = Int(number % pageBits)
+    return (bit >> 6, 1 << UInt64(bit & 63))
+  }
+
+  private mutating func turn(to number: Int64) {
+    guard number != pageNumber else { return }
+    if pageNumber >= 0 { pages[pageNumber] = page }
+    page = pages.removeValue(forKey: number) ?? Array(repeating: 0, count: Int(Self.pageBits / 64))
+    pageNumber = number
+  }
+}

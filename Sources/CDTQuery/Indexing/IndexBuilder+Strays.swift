@@ -1,0 +1,70 @@
+import CDTPlatform
+import SQLite
+
+/// Removing the rows of documents above the watermark, which a builder that was killed or writes that missed the indexes
+/// have left. It has to be done before the watermark rises.
+extension IndexBuilder {
+  /// How many strays are looked for at once, and how many are removed by one transaction.
+  private static let strayBatch = 20_000
+  private static let removedAtOnce = 500
+
+  private struct Key {
+    let values: [IndexKey]
+    let id: [UInt8]
+  }
+
+  func removeStrays(of entry: IndexCatalog.Entry) throws {
+    // All rows are above the lowest watermark.
+    guard let watermark = entry.watermark, watermark > 0 else { return try file.empty(entry) }
+    let isAbove = "IN (SELECT number FROM \(documents) WHERE sequence > \(watermark))"
+    while true {
+      let keys = try someStrays(of: entry, isAbove, watermark)
+      guard !keys.isEmpty else { break }
+      for start in stride(from: 0, to: keys.count, by: Self.removedAtOnce) {
+        let some = keys[start..<min(start + Self.removedAtOnce, keys.count)]
+        // Where more reasons for strays have come, it is begun anew.
+        guard try step(entry, watermark: watermark, strays: entry.strays, { try remove(some, from: entry) }) != nil
+        else { return }
+        Pause.microseconds(Self.pause)
+      }
+    }
+    _ = try step(entry, watermark: watermark, strays: entry.strays) {
+      try connection.execute("DELETE FROM apart WHERE index_number = \(entry.number) AND document \(isAbove)")
+      try set(watermark: watermark, of: entry)
+    }
+  }
+
+  private func someStrays(of entry: IndexCatalog.Entry, _ isAbove: String, _ watermark: Int64) throws -> [Key] {
+    try connection.transaction(.deferred) {
+      guard try isLeft(entry, watermark: watermark, strays: entry.strays) else { return [] }
+      let fields = entry.definition.fields.count
+      let columns = (0..<fields).map { "t\($0), v\($0)" }.joined(separator: ", ")
+      let select = try connection.statement(
+        """
+        SELECT \(columns), id FROM \(IndexFile.table(entry)) WHERE document \(isAbove) LIMIT \(Self.strayBatch)
+        """)
+      defer { select.reset() }
+      var keys: [Key] = []
+      while try select.step() {
+        keys.append(
+          Key(
+            values: (0..<fields).map { IndexKey(select, at: 2 * $0) },
+            id: Array(select.unsafeBytes(2 * fields))))
+      }
+      return keys
+    }
+  }
+
+  private func remove(_ keys: ArraySlice<Key>, from entry: IndexCatalog.Entry) throws {
+    let fields = entry.definition.fields.count
+    let values = (0..<fields).map { "t\($0) = ?\(2 * $0 + 1) AND v\($0) = ?\(2 * $0 + 2) AND " }.joined()
+    let delete = try connection.statement(
+      "DELETE FROM \(IndexFile.table(entry)) WHERE \(values)id = ?\(2 * fields + 1)")
+    defer { delete.clear() }
+    for key in keys {
+      for (position, value) in key.values.enumerated() { try delete.bind(value, at: 2 * position + 1) }
+      try delete.bind(text: key.id, at: 2 * fields + 1)
+      try delete.run()
+    }
+  }
+}

@@ -1,0 +1,75 @@
+import JSON
+import SQLite
+
+/// Writes the rows of one index of values, and the documents that it keeps apart.
+struct IndexTable {
+  let entry: IndexCatalog.Entry
+  private let connection: Connection
+  private let insertion: RowInsertion
+  private let key: String
+
+  init(_ entry: IndexCatalog.Entry, on connection: Connection) {
+    self.entry = entry
+    self.connection = connection
+    let fields = entry.definition.fields.count
+    let row = Array(repeating: "?", count: 2 * fields + 3).joined(separator: ", ")
+    insertion = RowInsertion("INSERT OR REPLACE INTO \(IndexFile.table(entry.number))", row: "(\(row))")
+    let values = (0..<fields).map { "t\($0) = ?\(2 * $0 + 1) AND v\($0) = ?\(2 * $0 + 2)" }
+    key = (values + ["id = ?\(2 * fields + 1)"]).joined(separator: " AND ")
+  }
+
+  /// Inserts some of the rows, which are sorted.
+  func insert(_ rows: borrowing IndexRows, _ range: Range<Int>) throws {
+    try rows.withBinding { binding in
+      _ = try insertion.run(range.count, on: connection) { position, statement, first throws(SQLiteError) in
+        try binding.bindRow(range.lowerBound + position, to: statement, at: first)
+      }
+    }
+  }
+
+  /// Removes a row, if it is there.
+  func remove(_ rows: borrowing IndexRows, at position: Int) throws {
+    let statement = try connection.statement("DELETE FROM \(IndexFile.table(entry.number)) WHERE \(key)")
+    defer { statement.clear() }
+    try rows.withBinding { try $0.bindKey(of: position, to: statement, at: 1) }
+    try statement.run()
+  }
+
+  /// Whether the index has just this row.
+  func contains(_ rows: borrowing IndexRows, at position: Int, schema: String) throws -> Bool {
+    let fields = entry.definition.fields.count
+    let statement = try connection.statement(
+      """
+      SELECT 1 FROM \(schema).\(IndexFile.table(entry.number)) WHERE \(key)
+         AND document = ?\(2 * fields + 2) AND absent = ?\(2 * fields + 3)
+      """)
+    defer { statement.clear() }
+    try rows.withBinding { try $0.bindRow(position, to: statement, at: 1) }
+    return try statement.step()
+  }
+
+  /// Keeps a document apart, or no longer.
+  func setApart(_ isApart: Bool, document: Int64) throws {
+    let statement = try connection.statement(
+      isApart
+        ? "INSERT OR IGNORE INTO apart VALUES (?1, ?2)"
+        : "DELETE FROM apart WHERE index_number = ?1 AND document = ?2")
+    try statement.bind(entry.number, at: 1)
+    try statement.bind(document, at: 2)
+    try statement.run()
+  }
+
+  /// Notes in the catalog how documents turned out, where it does not say so yet.
+  ///
+  /// - Returns: Whether the catalog has changed.
+  func note(_ shape: IndexRows.Shape) throws -> Bool {
+    guard shape.isMultiple && !entry.isMultiple || shape.isApart && !entry.hasApart else { return false }
+    try connection.execute(
+      """
+      UPDATE indexes SET multiple = max(multiple, \(shape.isMultiple ? 1 : 0)),
+             apart = max(apart, \(shape.isApart ? 1 : 0))
+       WHERE number = \(entry.number)
+      """)
+    return true
+  }
+}

@@ -1,0 +1,76 @@
+import CDTPlatform
+import Dispatch
+import Synchronization
+
+/// Does what has to be done for the indexes while nobody waits for it, on a thread of its own: one piece of work at a time,
+/// until none is left.
+final class IndexWorker: Sendable {
+  typealias Work = @Sendable (_ isClosing: @escaping @Sendable () -> Bool) throws -> Void
+
+  private struct State {
+    var isRunning = false
+    /// What was asked for while other work was being done.
+    var next: Work?
+    var isClosed = false
+    var failure: (any Error)?
+    /// The thread that works, or 0.
+    var thread: UInt = 0
+  }
+
+  private let state = Mutex(State())
+  private let running = DispatchGroup()
+
+  /// What the last piece of work failed by, if it did.
+  var failure: (any Error)? { state.withLock { $0.failure } }
+
+  /// Has work done, soon. When more is asked for than can be done, the last request stands for all.
+  func wake(_ work: @escaping Work) {
+    let starts = state.withLock { state in
+      guard !state.isClosed else { return false }
+      state.next = work
+      if state.isRunning { return false }
+      state.isRunning = true
+      running.enter()
+      return true
+    }
+    if starts { DispatchQueue.global(qos: .utility).async { [self] in run() } }
+  }
+
+  private func run() {
+    state.withLock { $0.thread = CurrentThread.number }
+    while let work = takeNext() {
+      do {
+        try work { [self] in state.withLock { $0.isClosed } }
+        state.withLock { $0.failure = nil }
+      } catch {
+        // It is tried again with the next write or the next opening.
+        state.withLock { $0.failure = error }
+      }
+    }
+    running.leave()
+  }
+
+  private func takeNext() -> Work? {
+    state.withLock { state in
+      let next = state.isClosed ? nil : state.next.take()
+      if next == nil { (state.isRunning, state.thread) = (false, 0) }
+      return next
+    }
+  }
+
+  /// Waits until nothing is left to do.
+  package func waitUntilIdle() {
+    running.wait()
+  }
+
+  /// Ends the work at the next step and waits for that.
+  func close() {
+    let isOwnThread = state.withLock { state in
+      state.isClosed = true
+      state.next = nil
+      return state.thread == CurrentThread.number
+    }
+    // The work may have been the last to hold the datastore.
+    if !isOwnThread { running.wait() }
+  }
+}

@@ -1,0 +1,19 @@
+package import JSON
+
+/// A stored document, lent for a call: its id, its revision's id, and the text of its body.
+package struct DocumentBytes {
+  package let id: UnsafeRawBufferPointer
+  package let revision: UnsafeRawBufferPointer
+  package let body: JSONBytes
+
+  package init(id: UnsafeRawBufferPointer, revision: UnsafeRawBufferPointer, body: UnsafeRawBufferPointer) {
+    self.id = id
+    self.revision = revision
+    self.body = JSONBytes(body)
+  }
+
+  /// The string of a field that is not in the body.
+  func string(of field: FieldPath.DocumentField) -> UnsafeRawBufferPointer {
+    field == .id ? id : revision
+  }
+}

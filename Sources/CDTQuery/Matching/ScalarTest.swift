@@ -1,0 +1,103 @@
+import JSON
+
+/// Equality with a value, or a place in the order of values, tested on stored text as it stands.
+enum ScalarTest: Sendable {
+  case kind(JSONKind)
+  /// Booleans only: the answers for false and for true.
+  case booleans(whenFalse: Bool, whenTrue: Bool)
+  /// Numbers by a comparison; `strings` is the answer for strings, which are above every number.
+  case number(JSONNumber, Comparison, strings: Bool)
+  /// Strings by a comparison; numbers are below every string.
+  case string([UInt8], Comparison)
+  /// Equality with a string: a string has one stored spelling, so the spelled bytes are compared.
+  case spelling([UInt8])
+  /// An array or object whose ``OrderKey`` is that: keys are equal exactly when values are.
+  case key([UInt8], JSONKind)
+
+  /// `$eq`
+  static func equality(_ value: JSONValue) -> ScalarTest {
+    switch value {
+    case .null: .kind(.null)
+    case .bool(let bool): .kind(bool ? .true : .false)
+    case .int, .double, .bigInteger: .number(JSONNumber(value) ?? .int(0), .equal, strings: false)
+    case .string(let string): .spelling(JSONString.quoted(string))
+    case .array: .key(OrderKey(value).bytes, .array)
+    case .object: .key(OrderKey(value).bytes, .object)
+    }
+  }
+
+  /// `$lt`, `$lte`, `$gt`, `$gte`
+  static func range(_ comparison: Predicate.Comparison, _ value: JSONValue) -> ScalarTest {
+    let comparison = Comparison(comparison)
+    switch value {
+    case .bool(let bool):
+      return .booleans(
+        whenFalse: comparison.holds(bool ? .ascending : .same),
+        whenTrue: comparison.holds(bool ? .same : .descending))
+    case .string(let string): return .string(Array(string.utf8), comparison)
+    default:
+      return .number(JSONNumber(value) ?? .int(0), comparison, strings: comparison.holds(.descending))
+    }
+  }
+
+  /// `$beginsWith`: as spellings are made character by character, a prefix of the string is a prefix of its spelling.
+  static func prefix(_ prefix: String) -> ScalarTest {
+    .spelling(JSONString.quoted(prefix).dropLast())
+  }
+
+  /// Whether the value that starts at an offset passes; an array is not looked into.
+  func holds(_ bytes: JSONBytes, at start: Int) -> Bool {
+    switch self {
+    case .kind(let kind): return bytes.kind(at: start) == kind
+    case .booleans(let whenFalse, let whenTrue):
+      let kind = bytes.kind(at: start)
+      return kind == .false && whenFalse || kind == .true && whenTrue
+    case .number(let operand, let comparison, let strings):
+      switch bytes.kind(at: start) {
+      case .number: return bytes.number(at: start).map { comparison.holds(Order($0, operand)) } ?? false
+      case .string: return strings
+      default: return false
+      }
+    case .string(let operand, let comparison):
+      switch bytes.kind(at: start) {
+      case .number: return comparison.holds(.ascending)
+      case .string:
+        return bytes.withStringBytes(at: start) { string in
+          operand.withUnsafeBytes { comparison.holds(Order(string, $0)) }
+        }
+      default: return false
+      }
+    case .spelling(let spelling): return bytes.hasPrefix(spelling, at: start)
+    case .key(let key, let kind):
+      return bytes.kind(at: start) == kind && OrderKey(bytes, at: start).bytes == key
+    }
+  }
+}
+
+/// How the order of two values decides a range or an equality.
+struct Comparison: Sendable {
+  private let ascending, same, descending: Bool
+
+  static let equal = Comparison(ascending: false, same: true, descending: false)
+
+  init(_ comparison: Predicate.Comparison) {
+    self.init(
+      ascending: comparison.holds(.ascending), same: comparison.holds(.same),
+      descending: comparison.holds(.descending))
+  }
+
+  private init(ascending: Bool, same: Bool, descending: Bool) {
+    self.ascending = ascending
+    self.same = same
+    self.descending = descending
+  }
+
+  @inline(__always)
+  func holds(_ order: Order) -> Bool {
+    switch order {
+    case .ascending: ascending
+    case .same: same
+    case .descending: descending
+    }
+  }
+}

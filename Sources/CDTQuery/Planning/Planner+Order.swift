@@ -1,0 +1,89 @@
+/// Where the order of the results comes from.
+extension Planner {
+  /// - Parameter isDecided: Whether the source decides the whole selector, so that documents need not be read for it.
+  func order(for source: QueryPlan.Source, isDecided: Bool) -> QueryPlan.Order {
+    if query.sort.isByScore {
+      // Documents that the text index does not have come last, by their ids; without it, that is all of them.
+      if case .text = source { return .score }
+      return .id(isDescending: false)
+    }
+    let wanted = wantedTerms
+    guard !wanted.isEmpty, output != .count, output != .exists else { return .unordered }
+    if wanted.count == 1, wanted[0].path == nil {
+      switch source {
+      case .nothing, .scan, .ids: return .id(isDescending: wanted[0].isDescending)
+      case .index, .text, .union, .intersection: break
+      }
+    }
+    guard let access = source.driver, !access.index.isMultiple else { return .sorted }
+    if let terms = indexOrder(access, wanted) { return .index(terms) }
+    guard isDecided, let terms = columns(of: access, for: wanted) else { return .sorted }
+    return .columns(terms)
+  }
+
+  /// A field of the sort, or of an index; the document's id has no path.
+  private struct Term {
+    let path: FieldPath?
+    let isDescending: Bool
+  }
+
+  /// What the sort asks for. Ties go by the id, ascending, and nothing comes behind an id.
+  private var wantedTerms: [Term] {
+    guard !query.sort.isEmpty else { return [] }
+    var terms: [Term] = []
+    for field in query.sort.fields {
+      let isID = field.documentField == .id
+      terms.append(Term(path: isID ? nil : field.path, isDescending: field.isDescending))
+      if isID { return terms }
+    }
+    return terms + [Term(path: nil, isDescending: false)]
+  }
+
+  /// What the rows of an index are ordered by: its fields, and then the id.
+  private func terms(of access: IndexAccess) -> [Term] {
+    let fields = access.index.definition.fields.map { field in
+      Term(path: field.fieldPath.documentField == .id ? nil : field.fieldPath, isDescending: field.isDescending)
+    }
+    return fields + [Term(path: nil, isDescending: false)]
+  }
+
+  /// The index's order from its first field that is not constant on, if the sort asks for just that or its reverse.
+  private func indexOrder(_ access: IndexAccess, _ wanted: [Term]) -> [QueryPlan.OrderTerm]? {
+    let terms = terms(of: access)
+    // The id puts those in order that are equal in all else, whichever way the index goes.
+    let asked = wanted.count > 1 && wanted.last?.path == nil ? wanted.dropLast() : wanted[...]
+    for first in 0...access.constantFields where first + asked.count <= terms.count {
+      // Several values of one field are looked up one after the other, so their rows are not in one order.
+      guard access.fields.dropFirst(first).allSatisfy(\.isContiguous) else { continue }
+      let part = terms[first..<first + asked.count]
+      guard zip(part, asked).allSatisfy({ $0.path == $1.path }) else { continue }
+      let reversals = zip(part, asked).map { $0.isDescending != $1.isDescending }
+      guard let reversed = reversals.first, reversals.allSatisfy({ $0 == reversed }) else { continue }
+      return columns(of: access, for: wanted)
+    }
+    return nil
+  }
+
+  /// The columns of the index that the sort asks for, if it has them all.
+  private func columns(of access: IndexAccess, for wanted: [Term]) -> [QueryPlan.OrderTerm]? {
+    var columns: [QueryPlan.OrderTerm] = []
+    for term in wanted {
+      guard let path = term.path else {
+        columns.append(.init(field: nil, isDescending: term.isDescending))
+        continue
+      }
+      guard let field = access.index.definition.fields.firstIndex(where: { $0.fieldPath == path }) else {
+        return nil
+      }
+      columns.append(.init(field: field, isDescending: term.isDescending))
+    }
+    return columns
+  }
+}
+
+extension FieldAccess {
+  /// Whether the rows lie together.
+  fileprivate var isContiguous: Bool {
+    if case .points(let keys) = self { keys.count == 1 } else { true }
+  }
+}

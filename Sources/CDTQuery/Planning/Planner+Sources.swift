@@ -1,0 +1,166 @@
+import JSON
+
+/// The sources that a plan may have.
+extension Planner {
+  var scan: Candidate {
+    Candidate(source: .scan, rows: estimator.documents, found: estimator.documents)
+  }
+
+  /// What single indexes and unions of them can do.
+  func sources(_ search: Candidate?) -> [Candidate] {
+    var sources: [Candidate] = []
+    for entry in catalog.ordered where mayHelp(entry) {
+      sources.append(candidate(entry, for: conjuncts, conditions))
+    }
+    if let search { sources.append(search) }
+    for case (let number, .or(let branches)) in conjuncts.enumerated() {
+      if let union = union(branches, number) { sources.append(union) }
+    }
+    return sources
+  }
+
+  /// Whether the selector or the sort asks for a field of the index. To tell all documents, any index will do.
+  private func mayHelp(_ entry: IndexCatalog.Entry) -> Bool {
+    if conjuncts.isEmpty { return true }
+    for field in entry.definition.fields {
+      let path = field.fieldPath
+      for condition in conditions where condition.path == path { return true }
+      for field in query.sort.fields where field.path == path { return true }
+      for clause in conjuncts where clause.asks(of: path) { return true }
+    }
+    return false
+  }
+
+  /// The text index's part in a conjunction, if that has a search.
+  func search(in conjuncts: [Clause]) -> Candidate? {
+    guard let number = conjuncts.firstIndex(where: \.isText), let entry = catalog.text,
+      let query = text?.fullTextQuery
+    else { return nil }
+    let access = TextAccess(index: entry, match: query.text, isExact: query.isExact)
+    let found = estimator.documents * Estimator.textPart
+    return Candidate(
+      source: .text(access), decided: access.isExact ? ConjunctSet(number) : ConjunctSet(), rows: found,
+      found: found)
+  }
+
+  /// The documents whose ids the conjunction names, if it does.
+  func documentIDs(in conjuncts: [Clause]) -> Candidate? {
+    for (number, clause) in conjuncts.enumerated() {
+      guard case .field(let path, let predicate) = clause, path.documentField == .id else { continue }
+      let ids: [String]
+      switch predicate {
+      case .equal(.string(let id)): ids = [id]
+      case .among(let members): ids = members.compactMap(\.stringValue)
+      default: continue
+      }
+      let count = Double(ids.count)
+      return Candidate(source: .ids(ids), decided: ConjunctSet(number), rows: 0, seeks: count, found: count)
+    }
+    return nil
+  }
+
+  /// What an index can do for a conjunction.
+  func candidate(
+    _ entry: IndexCatalog.Entry, for conjuncts: [Clause], _ conditions: [AskedField]
+  ) -> Candidate {
+    let (access, decided) = IndexAccess.of(entry, for: conjuncts, conditions)
+    let estimate = estimator.estimate(access)
+    return Candidate(
+      source: .index(access), decided: decided, rows: estimate.rows, seeks: access.seeks,
+      found: estimate.found)
+  }
+
+  // MARK: Alternatives
+
+  /// How many branches a union has at most.
+  private static var maximumBranches: Int { 100 }
+
+  /// The accesses of a disjunction, when every branch has one. What is asked beside the disjunction narrows each branch.
+  private func union(_ branches: [Clause], _ number: Int) -> Candidate? {
+    guard branches.count <= Self.maximumBranches else { return nil }
+    let beside = conjuncts.indices.filter { $0 != number }
+    var union = Candidate(
+      source: .nothing, decided: ConjunctSet(upTo: conjuncts.count), rows: 0, seeks: 0, found: 0)
+    var sources: [QueryPlan.Source] = []
+    for branch in branches {
+      let own = branch.conjuncts
+      guard let best = branchCandidate(own, beside.map { conjuncts[$0] }) else { return nil }
+      var decided = own.indices.allSatisfy(best.decided.contains) ? ConjunctSet(number) : ConjunctSet()
+      for (offset, other) in beside.enumerated() where best.decided.contains(own.count + offset) {
+        decided.insert(other)
+      }
+      union.decided.formIntersection(decided)
+      sources.append(best.source)
+      union.rows += best.rows
+      union.seeks += best.seeks
+      union.found += best.found
+    }
+    union.source = .union(sources)
+    union.found = min(union.found, estimator.documents)
+    return union
+  }
+
+  private func branchCandidate(_ own: [Clause], _ beside: [Clause]) -> Candidate? {
+    if let search = search(in: own) { return search }
+    if let ids = documentIDs(in: own) { return ids }
+    let conjuncts = own + beside
+    let conditions = AskedField.of(conjuncts)
+    return catalog.ordered.map { candidate($0, for: conjuncts, conditions) }
+      .filter { $0.source.driver?.narrows == true }
+      .min { branchCost($0, conjuncts) < branchCost($1, conjuncts) }
+  }
+
+  private func branchCost(_ branch: Candidate, _ conjuncts: [Clause]) -> Double {
+    let reads = output == .documents || branch.decided.count < conjuncts.count
+    return branch.rows * Cost.row + branch.seeks * Cost.seek + (reads ? branch.found * Cost.document : 0)
+  }
+
+  // MARK: Several at once
+
+  /// How many of the narrowest sources are intersected.
+  private static var intersected: Int { 4 }
+
+  /// What the sources that narrow most give together: rows of one whose documents the others have too.
+  func intersections(_ sources: [Candidate]) -> [Candidate] {
+    let narrow = sources.filter { $0.source.driver?.narrows ?? true }
+      .sorted { $0.found < $1.found }.prefix(Self.intersected)
+    var found: [Candidate] = []
+    for (number, first) in narrow.enumerated() {
+      if case .union = first.source { continue }
+      var all = first
+      var others: [QueryPlan.Source] = []
+      for (position, other) in narrow.enumerated() where position != number {
+        guard !other.decided.isSubset(of: all.decided) else { continue }
+        others.append(other.source)
+        all.source = .intersection(first.source, others)
+        all.decided.formUnion(other.decided)
+        all.rows += all.found * Cost.probe + other.rows * Cost.kept
+        all.seeks += other.seeks
+        all.found *= min(1, other.found / estimator.documents)
+        found.append(all)
+      }
+    }
+    return found
+  }
+}
+
+extension Clause {
+  /// Whether a field is asked for anywhere in the clause.
+  fileprivate func asks(of path: FieldPath) -> Bool {
+    switch self {
+    case .and(let members), .or(let members): members.contains { $0.asks(of: path) }
+    case .not(let member): member.asks(of: path)
+    case .field(path, _): true
+    case .always, .never, .field, .text, .value: false
+    }
+  }
+}
+
+extension IndexAccess {
+  /// How many places are looked up.
+  fileprivate var seeks: Double {
+    fields.reduce(1) { seeks, field in
+      if case .points(let keys) = field { seeks * Double(keys.count) } else { seeks }
+    }
+  }
+}
