@@ -14,6 +14,8 @@ BENCHMARKS = $(SWIFT) run -c release --package-path Benchmarks Benchmarks
 # How long `make fuzz` looks, and the seed it begins with; without one it draws a seed and says it.
 SECONDS ?= 60
 SEED ?=
+# The tests with random input, which has fixed seeds in `make test`.
+RANDOM_TESTS = (LawOne|TextSearch|RandomText|JSONBytes|RevisionOrder|DamagedFile|ImporterDamage|Shrinker)Tests
 
 .PHONY: help packages build test fuzz sanitize lint format demo
 .PHONY: bench bench-growth bench-concurrency bench-processes bench-memory bench-page
@@ -33,6 +35,7 @@ test: packages lint ## Run every test
 
 fuzz: packages ## Look for a query that an index answers differently: make fuzz SECONDS=600 SEED=1
 	$(SWIFT) build --build-tests
+	FUZZ_SECONDS=$(SECONDS) $(SWIFT) test --skip-build --disable-xctest --filter '$(RANDOM_TESTS)'
 	FUZZ_SECONDS=$(SECONDS) FUZZ_SEED=$(SEED) $(SWIFT) test --skip-build --disable-xctest --filter FuzzTests
 
 sanitize: packages ## Run the tests under the address sanitizer

@@ -13,6 +13,7 @@ let package = Package(
   products: [
     .library(name: "CDTDatastore", targets: ["CDTDatastore"]),
     .library(name: "CDTQuery", targets: ["CDTQuery"]),
+    .library(name: "CDTQueryTesting", targets: ["CDTQueryTesting"]),
     .library(name: "CloudantSync", targets: ["CloudantSync"]),
     .library(name: "JSON", targets: ["JSON"]),
     .executable(name: "cdtquery", targets: ["cdtquery"]),
@@ -42,11 +43,13 @@ let package = Package(
       name: "CDTQuery", dependencies: ["CDTPlatform", "CDTDatastore", "JSON", "SQLite", "CPCRE2"],
       swiftSettings: settings),
     .target(
+      name: "CDTQueryTesting", dependencies: ["CDTDatastore", "CDTQuery", "JSON"], swiftSettings: settings),
+    .target(
       name: "CloudantSync", dependencies: ["CDTDatastore", "CDTQuery", "JSON"], swiftSettings: settings),
     .executableTarget(
       name: "cdtquery",
       dependencies: [
-        "CDTQuery", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        "CDTQuery", "CDTQueryTesting", .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: settings),
 
@@ -69,14 +72,15 @@ let package = Package(
         "CDTDatastore", "CDTQuery", "JSON", "SQLite", "TestSupport", "crashtest",
         .product(name: "Crypto", package: "swift-crypto"),
       ],
-      exclude: ["Fixtures"], swiftSettings: settings),
+      exclude: ["Import/Fixtures", "Storage/Fixtures"], swiftSettings: settings),
     .testTarget(
-      name: "CDTQueryTests", dependencies: ["CDTQuery", "CSQLite", "TestSupport"],
-      exclude: ["Goldens", "Histories"],
+      name: "CDTQueryTests", dependencies: ["CDTQuery", "CDTQueryTesting", "CSQLite", "TestSupport"],
+      exclude: ["Planning/Goldens", "Fuzz/Histories"],
       swiftSettings: settings),
     .testTarget(name: "CloudantSyncTests", dependencies: ["CloudantSync"], swiftSettings: settings),
     .testTarget(
-      name: "cdtqueryTests", dependencies: ["cdtquery", "CDTQuery", "SQLite", "TestSupport"],
+      name: "cdtqueryTests",
+      dependencies: ["cdtquery", "CDTQuery", "CDTQueryTesting", "SQLite", "TestSupport"],
       swiftSettings: settings),
   ]
 )

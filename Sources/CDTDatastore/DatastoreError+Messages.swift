@@ -272,7 +272,8 @@ extension DatastoreError {
     } else if error.isInterrupted {
       self.init(.interrupted, "reading \(place) was interrupted; try again")
     } else if error.isOutOfMemory {
-      self.init(.io, "there is not enough memory to read or write \(place); close other programs and try again")
+      self.init(
+        .io, "there is not enough memory to read or write \(place); close other programs and try again")
     } else if error.isReadOnly {
       self.init(.io, "\(place) can't be written to: \(error.message); check its permissions")
     } else {

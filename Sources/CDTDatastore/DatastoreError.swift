@@ -7,7 +7,8 @@ public struct DatastoreError: Error, Hashable, Sendable {
     private enum Name: String {
       case invalidName, invalidID, invalidRevision, invalidBody, missingBody, reservedKey, notFound, conflict,
         closed,
-        nestedWrite, busy, full, corrupt, newerFormat, io, invalidImport, invalidAttachment, invalidResolution,
+        nestedWrite, busy, full, corrupt, newerFormat, io, invalidImport, invalidAttachment,
+        invalidResolution,
         oldSQLite, interrupted
     }
     private let name: Name

@@ -76,7 +76,8 @@ extension QueryError {
 
   static func regexRefused(_ message: String, offset: Int, at path: String) -> QueryError {
     QueryError(
-      .invalidRegex, at: path, "the pattern does not compile: \(message) at offset \(offset); fix the pattern")
+      .invalidRegex, at: path, "the pattern does not compile: \(message) at offset \(offset); fix the pattern"
+    )
   }
 
   static func moduloCount(_ count: Int, at path: String) -> QueryError {

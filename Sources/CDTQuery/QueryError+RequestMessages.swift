@@ -96,7 +96,8 @@ extension QueryError {
 
   static func indexGone(_ name: String) -> QueryError {
     QueryError(
-      .unknownIndex, at: "name", "the index \"\(name)\" was deleted while it was being built; create it again")
+      .unknownIndex, at: "name", "the index \"\(name)\" was deleted while it was being built; create it again"
+    )
   }
 
   static var resultSetClosed: QueryError {
@@ -114,6 +115,7 @@ extension QueryError {
 
   static func timedOut(_ limit: Duration) -> QueryError {
     QueryError(
-      .timedOut, at: "", "the query took longer than its limit of \(limit); make an index for it, or allow more time")
+      .timedOut, at: "",
+      "the query took longer than its limit of \(limit); make an index for it, or allow more time")
   }
 }

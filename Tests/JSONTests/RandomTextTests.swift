@@ -1,10 +1,11 @@
 import JSON
+import TestSupport
 import Testing
 
 /// What holds for any text, on text that nobody thought of.
 @Suite struct RandomTextTests {
   @Test func `what is written is read as it was`() throws {
-    let seed = UInt64.random(in: 0...(.max))
+    let seed = testSeed(7)
     var random = RandomValues(seed: seed)
     for _ in 0..<5_000 {
       let value = random.value()
@@ -15,7 +16,7 @@ import Testing
   }
 
   @Test func `the spelling does not matter`() throws {
-    let seed = UInt64.random(in: 0...(.max))
+    let seed = testSeed(8)
     var random = RandomValues(seed: seed)
     for _ in 0..<2_000 {
       let value: JSONValue = ["k": random.value()]
@@ -33,7 +34,7 @@ import Testing
 
   /// The canonical text depends on nothing but the value.
   @Test func `the canonical text does not know the order of members`() {
-    let seed = UInt64.random(in: 0...(.max))
+    let seed = testSeed(9)
     var random = RandomValues(seed: seed)
     for _ in 0..<1_000 {
       let object = random.object()
@@ -45,7 +46,7 @@ import Testing
 
   /// Parser and normaliser are two walks by one grammar: they take the same text, and refuse the same at the same place.
   @Test func `damaged text is refused by all or read by all`() {
-    let seed = UInt64.random(in: 0...(.max))
+    let seed = testSeed(10)
     var random = RandomValues(seed: seed)
     var refused = 0
     for _ in 0..<20_000 {

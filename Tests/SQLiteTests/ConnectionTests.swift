@@ -188,7 +188,8 @@ import Testing
     #expect(!connection.isInTransaction)
   }
 
-  private static let endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
+  private static let endless =
+    "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
 
   @Test func `interrupting ends what runs, from another thread`() throws {
     let connection = try Connection(path: ":memory:", mode: .readWriteCreate)
@@ -224,7 +225,8 @@ import Testing
     for count in [0, 1, 63, 64, 65, 200] {
       try connection.execute("DELETE FROM t")
       let texts = (0..<count).map { Array("row \($0 / 2)".utf8) }
-      let inserted = try insertion.run(count, on: connection) { row, statement, position throws(SQLiteError) in
+      let inserted = try insertion.run(count, on: connection) {
+        row, statement, position throws(SQLiteError) in
         try statement.bind(text: texts[row], at: position)
         try statement.bind(Int64(row), at: position + 1)
       }

@@ -95,7 +95,8 @@ struct CandidateStatement: Sendable {
       sql: "SELECT \(form.columns(of: "d"))\n  FROM main.documents d\n WHERE NOT d.deleted\(end)", values: [])
   }
 
-  private static func documents(_ ids: [String], _ order: QueryPlan.Order, _ form: Form) -> CandidateStatement {
+  private static func documents(_ ids: [String], _ order: QueryPlan.Order, _ form: Form) -> CandidateStatement
+  {
     var ids = ids.map { Array($0.utf8) }.sorted { $0.lexicographicallyPrecedes($1) }
     if case .id(isDescending: true) = order { ids.reverse() }
     return CandidateStatement(

@@ -123,8 +123,9 @@ final class QueryRun {
       let row = DocumentRow(statement)
       let number = row.number
       let isUnindexed = candidates.isUnindexed
-      if seen?.insert(number) == false { continue }
+      // A document that another source keeps apart comes again among those that the indexes do not have.
       if !isUnindexed, !others.allSatisfy({ $0.contains(number) }) { continue }
+      if seen?.insert(number) == false { continue }
       var match = Match(number: number, row: row, hasDocument: isUnindexed || !isBare)
       if match.hasDocument { documentsRead += 1 }
       if let matcher = isUnindexed ? whole : residual {

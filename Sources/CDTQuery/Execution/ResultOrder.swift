@@ -113,7 +113,8 @@ private final class SortOverflow {
     // A database without a name is SQLite's temporary one, on disk as soon as it outgrows its cache.
     connection = try Connection(path: "", mode: .readWriteCreate)
     try connection.setCacheSize(memory)
-    try connection.execute("PRAGMA journal_mode = OFF; CREATE TABLE entries (key BLOB, number INTEGER); BEGIN")
+    try connection.execute(
+      "PRAGMA journal_mode = OFF; CREATE TABLE entries (key BLOB, number INTEGER); BEGIN")
     insertion = try connection.statement("INSERT INTO entries VALUES (?1, ?2)")
   }
 

@@ -15,7 +15,10 @@ final class Cursor {
   private var run: QueryRun?
   private var isExhausted = false
 
-  init(_ store: Datastore, _ query: Query, plan: QueryPlan, snapshot: consuming QuerySnapshot, deadline: Deadline?) {
+  init(
+    _ store: Datastore, _ query: Query, plan: QueryPlan, snapshot: consuming QuerySnapshot,
+    deadline: Deadline?
+  ) {
     self.store = store
     self.plan = plan
     projection = query.projection

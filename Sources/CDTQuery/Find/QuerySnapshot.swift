@@ -93,7 +93,8 @@ private final class IndexReader {
     }
     let catalog = manager.hasDefinitions ? IndexCatalog(unfilled: manager.wantedDefinitions()) : .empty
     try connection.begin(.deferred)
-    return IndexView(catalog: catalog, isReadable: false, indexedSequence: 0, lastSequence: try lastSequence())
+    return IndexView(
+      catalog: catalog, isReadable: false, indexedSequence: 0, lastSequence: try lastSequence())
   }
 
   /// Attaches the index file as it is now.

@@ -23,7 +23,9 @@ extension IndexBuilder {
       for start in stride(from: 0, to: keys.count, by: Self.removedAtOnce) {
         let some = keys[start..<min(start + Self.removedAtOnce, keys.count)]
         // Where more reasons for strays have come, it is begun anew.
-        guard try step(entry, watermark: watermark, strays: entry.strays, { try remove(some, from: entry) }) != nil
+        guard
+          try step(entry, watermark: watermark, strays: entry.strays, { try remove(some, from: entry) })
+            != nil
         else { return }
         Pause.microseconds(Self.pause)
       }
@@ -34,7 +36,8 @@ extension IndexBuilder {
     }
   }
 
-  private func someStrays(of entry: IndexCatalog.Entry, _ isAbove: String, _ watermark: Int64) throws -> [Key] {
+  private func someStrays(of entry: IndexCatalog.Entry, _ isAbove: String, _ watermark: Int64) throws -> [Key]
+  {
     try connection.transaction(.deferred) {
       guard try isLeft(entry, watermark: watermark, strays: entry.strays) else { return [] }
       let fields = entry.definition.fields.count

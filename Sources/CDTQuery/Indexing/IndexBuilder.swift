@@ -232,7 +232,8 @@ final class IndexBuilder {
   /// Inserts the rows of a batch, some at a time, and raises the watermark with the last of them.
   ///
   /// - Returns: Whether that was possible.
-  private func insert(_ batch: borrowing Batch, into table: IndexTable, from watermark: Int64) throws -> Bool {
+  private func insert(_ batch: borrowing Batch, into table: IndexTable, from watermark: Int64) throws -> Bool
+  {
     let entry = table.entry
     var position = 0
     // Adapts to how long such rows take.
@@ -254,7 +255,8 @@ final class IndexBuilder {
       guard isDone != nil else { return false }
       own = 1
       let taken = ContinuousClock.now - start
-      count = max(200, min(50_000, Int(Double(count) * min(2, Self.longestStep / max(taken, .microseconds(10))))))
+      count = max(
+        200, min(50_000, Int(Double(count) * min(2, Self.longestStep / max(taken, .microseconds(10))))))
       position = end
       Pause.microseconds(Self.pause)
     } while position < batch.rows.count

@@ -44,7 +44,11 @@ struct IndexCheck {
     }
     var lacksRow = false
     for position in 0..<rows.count where !rows.repeatsPrevious(at: position) {
-      if try table.contains(rows, at: position, schema: IndexFile.schema) { found += 1 } else { lacksRow = true }
+      if try table.contains(rows, at: position, schema: IndexFile.schema) {
+        found += 1
+      } else {
+        lacksRow = true
+      }
     }
     if lacksRow { findings.add("lacks a row of it", id) }
   }
@@ -64,7 +68,8 @@ struct IndexCheck {
     let count = try connection.scalar("SELECT count(*) FROM \(name) e WHERE \(isHeld("e"))")
     if count > found { try findRowsNotGiven() }
     let apart = try connection.scalar(
-      "SELECT count(*) FROM \(IndexFile.schema).apart e WHERE index_number = \(entry.number) AND \(isHeld("e"))")
+      "SELECT count(*) FROM \(IndexFile.schema).apart e WHERE index_number = \(entry.number) AND \(isHeld("e"))"
+    )
     if apart > foundApart { findings.add("keeps documents apart that it should not") }
   }
 

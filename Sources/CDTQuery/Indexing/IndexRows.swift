@@ -151,7 +151,9 @@ struct IndexRows: ~Copyable {
     for (position, value) in chosen.enumerated() {
       let fieldStart = bytes.count
       appendKey(of: values[value], document)
-      if fields[position].isDescending { for index in fieldStart..<bytes.count { bytes[index] = ~bytes[index] } }
+      if fields[position].isDescending {
+        for index in fieldStart..<bytes.count { bytes[index] = ~bytes[index] }
+      }
     }
     bytes.append(contentsOf: document.id)
     let keyEnd = bytes.count
@@ -316,7 +318,8 @@ struct IndexRows: ~Copyable {
   }
 
   private static func length(at offset: Int, _ bytes: JSONBytes) -> Int {
-    Int(bytes[offset]) | Int(bytes[offset + 1]) << 8 | Int(bytes[offset + 2]) << 16 | Int(bytes[offset + 3]) << 24
+    Int(bytes[offset]) | Int(bytes[offset + 1]) << 8 | Int(bytes[offset + 2]) << 16 | Int(bytes[offset + 3])
+      << 24
   }
 
   /// The number of a row's document.

@@ -53,7 +53,8 @@ public struct Explanation: Sendable, CustomStringConvertible {
         considered.map {
           ["name": .string($0.name), "used": .bool($0.isUsed), "reason": .string($0.reason)]
         }),
-      "wishedIndex": command.map(JSONValue.string) ?? .null, "sql": .array(statements.map { .string($0.sql) }),
+      "wishedIndex": command.map(JSONValue.string) ?? .null,
+      "sql": .array(statements.map { .string($0.sql) }),
     ]
   }
 
@@ -91,7 +92,9 @@ extension QueryPlan {
     switch order {
     case .unordered: "none asked for"
     case .index(let terms): isReversed(terms) ? "by the index, backwards" : "by the index"
-    case .columns: lastWanted.map { "by the index's values, the first \($0) kept while sorting" } ?? "by the index's values, sorted"
+    case .columns:
+      lastWanted.map { "by the index's values, the first \($0) kept while sorting" }
+        ?? "by the index's values, sorted"
     case .score: "by the text index's scores"
     case .id(let isDescending): isDescending ? "by the ids, backwards" : "by the ids"
     case .sorted: lastWanted.map { "the first \($0) are kept while sorting" } ?? "sorted"

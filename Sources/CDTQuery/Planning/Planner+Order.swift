@@ -42,7 +42,8 @@ extension Planner {
   /// What the rows of an index are ordered by: its fields, and then the id.
   private func terms(of access: IndexAccess) -> [Term] {
     let fields = access.index.definition.fields.map { field in
-      Term(path: field.fieldPath.documentField == .id ? nil : field.fieldPath, isDescending: field.isDescending)
+      Term(
+        path: field.fieldPath.documentField == .id ? nil : field.fieldPath, isDescending: field.isDescending)
     }
     return fields + [Term(path: nil, isDescending: false)]
   }

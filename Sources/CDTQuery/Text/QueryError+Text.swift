@@ -21,7 +21,8 @@ extension QueryError {
   }
 
   static func textIndexUnavailable(_ reason: String) -> QueryError {
-    QueryError(.textSearch, at: "$text", "the text index can't be used: \(reason); install an SQLite with FTS5")
+    QueryError(
+      .textSearch, at: "$text", "the text index can't be used: \(reason); install an SQLite with FTS5")
   }
 
   static func settingsOfJSONIndex(_ key: String) -> QueryError {

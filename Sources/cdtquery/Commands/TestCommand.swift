@@ -1,5 +1,6 @@
 import ArgumentParser
 import CDTQuery
+import CDTQueryTesting
 
 struct TestCommand: ParsableCommand {
   static let configuration = CommandConfiguration(

@@ -1,5 +1,6 @@
 import CDTDatastore
 import CDTQuery
+import CDTQueryTesting
 import JSON
 
 /// What a run ends with: sysexits' numbers, so that scripts can tell kinds of failure apart.

@@ -1,4 +1,5 @@
 import CDTQuery
+import CDTQueryTesting
 import FoundationEssentials
 
 /// The golden files of a directory, read, run in a directory that goes afterwards, and written anew.

@@ -1,5 +1,6 @@
 import CDTDatastore
 import CDTQuery
+import CDTQueryTesting
 import JSON
 
 /// A failure as it is printed: shrunk, as a fixture to paste, with the history that leads to it.
@@ -71,7 +72,7 @@ struct FailureReport {
     As a fixture for QueryFixtures/\(fixtureFails() ? "" : ", which passes by itself: the steps below matter"):
 
     \(fixture())
-    As a history for Tests/CDTQueryTests/Histories/:
+    As a history for Tests/CDTQueryTests/Fuzz/Histories/:
 
     # \(title)
     \(history.text)

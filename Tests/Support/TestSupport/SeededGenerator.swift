@@ -1,3 +1,5 @@
+import Foundation
+
 /// Numbers drawn from a seed that a failing test can print; SplitMix64, so that the seed says everything about a run.
 package struct SeededGenerator: RandomNumberGenerator, Sendable {
   private var state: UInt64
@@ -13,4 +15,10 @@ package struct SeededGenerator: RandomNumberGenerator, Sendable {
     mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
     return mixed ^ (mixed >> 31)
   }
+}
+
+/// The seed of a test with random input: always the same in `make test`, so that a failure is one's own; another each time
+/// in `make fuzz`. A failing test prints it.
+package func testSeed(_ fixed: UInt64) -> UInt64 {
+  ProcessInfo.processInfo.environment["FUZZ_SECONDS"] == nil ? fixed : .random(in: 0..<(.max))
 }

@@ -1,4 +1,5 @@
 import CDTQuery
+import CDTQueryTesting
 import FoundationEssentials
 import JSON
 import Testing

@@ -7,7 +7,7 @@ import Testing
   private func space() throws -> Workspace {
     let space = try Workspace()
     try FileManager.default.copyItem(
-      atPath: "\(Built.package)/Tests/CDTDatastoreTests/Fixtures/touchdb", toPath: space.path("old"))
+      atPath: "\(Built.package)/Tests/CDTDatastoreTests/Import/Fixtures/touchdb", toPath: space.path("old"))
     return space
   }
 

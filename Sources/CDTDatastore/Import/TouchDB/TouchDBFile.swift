@@ -1,5 +1,5 @@
-import FoundationEssentials
 import CDTPlatform
+import FoundationEssentials
 import Glibc
 package import SQLite
 

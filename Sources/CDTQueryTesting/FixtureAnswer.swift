@@ -1,0 +1,123 @@
+import CDTDatastore
+import CDTQuery
+package import JSON
+
+/// What a query gives, in the form that goldens have.
+package enum FixtureAnswer: Sendable, Equatable {
+  /// The ids of whole documents.
+  case ids([String])
+  /// Projected documents with their ids.
+  case documents([JSONObject])
+  /// The message of a refusal or failure.
+  case error(String)
+
+  /// The answer a query gives when it is run.
+  init(of query: Query, _ run: () throws -> [DocumentRevision]) {
+    do {
+      let documents = try run()
+      self =
+        query.projection.isEverything
+        ? .ids(documents.map { $0.id ?? "" }) : .documents(documents.map(Self.projected))
+    } catch {
+      self = .error(String(describing: error))
+    }
+  }
+
+  /// A result without its revision, which no one can write by hand.
+  private static func projected(_ document: DocumentRevision) -> JSONObject {
+    var json = document.json
+    json["_rev"] = nil
+    return json
+  }
+
+  /// The answer without an order, for requests that do not sort.
+  package var inAnyOrder: FixtureAnswer {
+    switch self {
+    case .ids(let ids): .ids(ids.sorted { $0.precedesInBytes($1) })
+    case .documents(let documents):
+      .documents(documents.sorted { Self.id(of: $0).precedesInBytes(Self.id(of: $1)) })
+    case .error: self
+    }
+  }
+
+  private static func id(of document: JSONObject) -> String { document["_id"]?.stringValue ?? "" }
+
+  /// Answers are equal when they read the same; of ids and members that means byte for byte, in their order.
+  package static func == (left: FixtureAnswer, right: FixtureAnswer) -> Bool {
+    left.items.elementsEqual(right.items) { $0.hasSameBytes(as: $1) }
+  }
+}
+
+// MARK: - Text
+
+extension FixtureAnswer {
+  /// The answer item by item, as differences are shown.
+  package var items: [String] {
+    switch self {
+    case .ids([]), .documents([]): ["none"]
+    case .ids(let ids): ids.map(Self.spelling)
+    case .documents(let documents): documents.map(\.text)
+    case .error(let message): ["error: \(message)"]
+    }
+  }
+
+  /// The answer as it stands in a fixture: ids side by side, anything else a line each.
+  var lines: [String] {
+    guard case .ids = self else { return items }
+    var lines: [String] = []
+    for id in items {
+      if let last = lines.last, last.utf8.count + id.utf8.count < 100 {
+        lines[lines.count - 1] = "\(last) \(id)"
+      } else {
+        lines.append(id)
+      }
+    }
+    return lines
+  }
+
+  /// An id as a word, or quoted where it would be read as something else.
+  private static func spelling(of id: String) -> String {
+    let isWord = !id.utf8.contains { $0 <= 0x20 || $0 == 0x7F } && !id.isEmpty
+    let isPlain =
+      isWord && id != "none" && id != "error:"
+      && !["\"", "{", "#", "==", "----"].contains { id.hasPrefix($0) }
+    return isPlain ? id : JSONValue.string(id).text
+  }
+
+  /// Reads an answer from its lines; `nil` when there are none.
+  init?(lines: [String]) throws(JSONError) {
+    guard let first = lines.first else { return nil }
+    if first.hasPrefix("error:") {
+      let message = ([first.dropFirst("error:".count).drop { $0 == " " }] + lines.dropFirst().map { $0[...] })
+      self = .error(message.joined(separator: "\n"))
+    } else if first.hasPrefix("{") {
+      var documents: [JSONObject] = []
+      for line in lines { documents.append(try JSONObject(parsing: line)) }
+      self = .documents(documents)
+    } else if lines == ["none"] {
+      self = .ids([])
+    } else {
+      var ids: [String] = []
+      for line in lines { try Self.readIDs(line, into: &ids) }
+      self = .ids(ids)
+    }
+  }
+
+  /// Reads words and quoted strings.
+  private static func readIDs(_ line: String, into ids: inout [String]) throws(JSONError) {
+    var rest = Array(line.utf8)[...]
+    while let first = rest.first {
+      if first == UInt8(ascii: "\"") {
+        let end = rest.withUnsafeBytes { JSONBytes($0).endOfString(at: 0) }
+        ids.append(try JSONValue(parsing: Array(rest.prefix(end))).stringValue ?? "")
+        rest = rest.dropFirst(end)
+      } else if first == UInt8(ascii: " ") || first == UInt8(ascii: "\t") {
+        rest = rest.dropFirst()
+      } else {
+        let word = rest.prefix { $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: "\t") }
+        ids.append(String(decoding: word, as: UTF8.self))
+        rest = rest.dropFirst(word.count)
+      }
+    }
+  }
+}

@@ -1,0 +1,153 @@
+import CDTDatastore
+import CDTQuery
+import JSON
+
+/// Reads a fixture's lines: sections under headings, comments between them.
+struct FixtureParser {
+  let lines: [String]
+  private let name: String
+  private var position = 0
+
+  private(set) var documents: [DocumentRevision] = []
+  private(set) var indexes: [IndexDefinition] = []
+  private(set) var cases: [QueryFixture.Case] = []
+
+  private static let heading = "== "
+  private static let divider = "----"
+
+  init(_ text: String, name: String) {
+    self.name = name
+    var text = text
+    // Bytes, as a carriage return before a line feed is one Character with it.
+    lines = text.withUTF8 { utf8 in
+      utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).map { line in
+        String(decoding: line.last == UInt8(ascii: "\r") ? line.dropLast() : line, as: UTF8.self)
+      }
+    }
+  }
+
+  mutating func parse() throws(FixtureError) {
+    while let line = nextLine() {
+      guard line.hasPrefix(Self.heading) else {
+        throw error(
+          "this line is in no section; begin one with \"== documents\", \"== indexes\" or \"== a case's name\""
+        )
+      }
+      let title = String(line.dropFirst(Self.heading.count).drop { $0 == " " })
+      switch title {
+      case "documents": try parseDocuments()
+      case "indexes": try parseIndexes()
+      case "": throw error("the heading has no name")
+      default: try parseCase(title)
+      }
+    }
+  }
+
+  // MARK: Lines
+
+  private func error(_ message: String) -> FixtureError {
+    FixtureError(file: name, line: position, message: message)
+  }
+
+  private static func isContent(_ line: String) -> Bool {
+    line.utf8.contains { $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: "\t") } && !line.hasPrefix("#")
+  }
+
+  /// The next line that says something.
+  private mutating func nextLine() -> String? {
+    while position < lines.count {
+      let line = lines[position]
+      position += 1
+      if Self.isContent(line) { return line }
+    }
+    return nil
+  }
+
+  /// The next line of the section, or `nil` before a heading and at the end.
+  private mutating func nextInSection() -> String? {
+    let start = position
+    guard let line = nextLine() else { return nil }
+    if line.hasPrefix(Self.heading) {
+      position = start
+      return nil
+    }
+    return line
+  }
+
+  // MARK: Sections
+
+  private mutating func parseDocuments() throws(FixtureError) {
+    while let line = nextInSection() {
+      var body: JSONObject
+      do {
+        body = try JSONObject(parsing: line)
+      } catch {
+        throw self.error("not a document: \(error)")
+      }
+      guard let id = body["_id"]?.stringValue else {
+        throw error("the document has no _id; write it as in {\"_id\": \"a\", …}")
+      }
+      guard !documents.contains(where: { ($0.id ?? "").hasSameBytes(as: id) }) else {
+        throw error("there is a document \(JSONValue.string(id).text) above")
+      }
+      body["_id"] = nil
+      body["_rev"] = nil
+      documents.append(DocumentRevision(id: id, body: body))
+    }
+  }
+
+  private mutating func parseIndexes() throws(FixtureError) {
+    while let line = nextInSection() {
+      do {
+        indexes.append(try Self.index(line))
+      } catch {
+        throw self.error("not an index: \(error)")
+      }
+    }
+    guard indexes.count(where: { $0.type == .text }) < 2 else {
+      throw error("there are two text indexes; keep one")
+    }
+  }
+
+  /// `name age:desc`, `["name", {"age": "desc"}]`, or `{"fields": ["name"], "type": "text"}`.
+  private static func index(_ line: String) throws -> IndexDefinition {
+    guard line.hasPrefix("[") || line.hasPrefix("{") else {
+      let fields = line.split(whereSeparator: \.isWhitespace).map { DirectedField.spelled(String($0)) }
+      return try IndexDefinition(fields: fields, name: nil, type: .json)
+    }
+    let value = try JSONValue(parsing: line)
+    let type = value["type"]?.stringValue.flatMap(IndexType.init) ?? .json
+    return try IndexDefinition(
+      fields: value.arrayValue ?? value["fields"]?.arrayValue ?? [], name: nil, type: type,
+      settings: value["settings"]?.objectValue ?? [:])
+  }
+
+  private mutating func parseCase(_ title: String) throws(FixtureError) {
+    let headingLine = position
+    var request: [String] = []
+    while true {
+      guard let line = nextInSection() else {
+        throw FixtureError(
+          file: name, line: headingLine,
+          message: "the case has no line \"----\" between its query and the answer")
+      }
+      if line == Self.divider { break }
+      request.append(line)
+    }
+    let start = position
+    var end = position
+    var golden: [String] = []
+    while let line = nextInSection() {
+      golden.append(line)
+      end = position
+    }
+    do {
+      cases.append(
+        QueryFixture.Case(
+          name: title, line: headingLine, request: request.joined(separator: "\n"),
+          golden: try FixtureAnswer(lines: golden), goldenLines: start..<end))
+    } catch {
+      throw FixtureError(file: name, line: start + 1, message: "not an answer: \(error)")
+    }
+  }
+}

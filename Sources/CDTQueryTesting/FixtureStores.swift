@@ -1,0 +1,94 @@
+import CDTDatastore
+import CDTQuery
+import JSON
+
+/// Datastores that hold a fixture's documents, with every set of its indexes.
+struct FixtureStores {
+  private let fixture: QueryFixture
+  private let directory: String
+  private static let storeName = "fixture"
+
+  init(_ fixture: QueryFixture, directory: String) {
+    self.fixture = fixture
+    self.directory = directory
+  }
+
+  /// Calls a closure with each datastore and what to call it, one after the other.
+  ///
+  /// A text index is in every one of them, as it is what gives a text search its meaning.
+  func forEach(_ body: (_ way: String, _ store: Datastore) throws -> Void) throws {
+    try withStore { store in
+      try store.write { transaction in
+        for document in fixture.documents { try transaction.createDocument(from: document) }
+      }
+      if let text = fixture.textIndex { try text.ensure(in: store) }
+      try body("without an index", store)
+    }
+    for indexes in indexSets {
+      let name = indexes.count > 1 ? "every index" : "the index \(Self.spelling(of: indexes[0]))"
+      try withStore { store in
+        try fillWithUpdates(store, indexes)
+        try body("with \(name), after updates", store)
+        try store.updateAllIndexes()
+        try body("with \(name)", store)
+      }
+    }
+  }
+
+  /// Each index alone, then all of them.
+  private var indexSets: [[IndexDefinition]] {
+    let text = fixture.textIndex.map { [$0] } ?? []
+    let ordered = fixture.indexes.filter { $0.type == .json }
+    let single = ordered.map { [$0] + text } + (text.isEmpty ? [] : [text])
+    return ordered.count > 1 ? single + [ordered + text] : single
+  }
+
+  private static func spelling(of index: IndexDefinition) -> String {
+    let fields = index.fields.map { $0.isDescending ? "\($0.path):desc" : $0.path }
+    return (fields + (index.type == .text ? ["by words"] : [])).joined(separator: " ")
+  }
+
+  private func withStore(_ body: (Datastore) throws -> Void) throws {
+    var options = DatastoreOptions()
+    options.durability = .normal
+    let manager = try DatastoreManager(directory: directory, options: options)
+    let store = try manager.datastore(named: Self.storeName)
+    defer { try? manager.deleteDatastore(named: Self.storeName) }
+    try body(store)
+  }
+
+  /// Leaves the indexes with entries of the wrong documents: each document has had another's body when they were made,
+  /// and one more came in whose body is gone by the time of the query.
+  private func fillWithUpdates(_ store: Datastore, _ indexes: [IndexDefinition]) throws {
+    let documents = fixture.documents
+    let late = documents.count / 3
+    var revisions = try store.write { transaction in
+      try documents.dropFirst(late).enumerated().map { number, document in
+        var other = document
+        other.body = documents[number].body
+        return try transaction.createDocument(from: other)
+      }
+    }
+    let passing = try store.createDocument(
+      from: DocumentRevision(id: "of the past", body: documents.last?.body ?? [:]))
+    for index in indexes { try index.ensure(in: store) }
+    try store.deleteDocument(from: passing)
+    try store.write { transaction in
+      for (number, document) in documents.dropFirst(late).enumerated() {
+        revisions[number].body = document.body
+        try transaction.updateDocument(from: revisions[number])
+      }
+      for document in documents.prefix(late) { try transaction.createDocument(from: document) }
+    }
+  }
+}
+
+extension QueryFixture {
+  var textIndex: IndexDefinition? { indexes.first { $0.type == .text } }
+}
+
+extension IndexDefinition {
+  fileprivate func ensure(in store: Datastore) throws {
+    try store.ensureIndexed(fieldsJSON.arrayValue ?? [], type: type, settings: settings)
+  }
+}

@@ -1,0 +1,147 @@
+import CDTDatastore
+import CDTQuery
+import JSON
+
+/// What came of a case.
+public struct FixtureOutcome: Sendable {
+  /// The case's name.
+  public let name: String
+  /// Where it stands: `eq.test:12`.
+  public let place: String
+  /// What was wrong, each with the way in which the query was run; empty when everything agreed.
+  public let findings: [Finding]
+
+  /// Whether every way gave the golden answer.
+  public var hasPassed: Bool { findings.isEmpty }
+
+  /// A way to run the query that did not give the golden answer.
+  public struct Finding: Sendable, Hashable {
+    /// How the query was run: `in memory`, `with the index age, after updates`.
+    public let way: String
+    /// The golden answer and the one given, line by line: ` ` in both, `-` in the golden only, `+` given.
+    public let difference: [String]
+  }
+}
+
+extension QueryFixture {
+  /// Runs every case in memory, without an index, and with the indexes; all must give the golden answer.
+  ///
+  /// Each index is tried alone, and then all of them together, at first as updates have left them behind, with entries that
+  /// are out of date and documents that are not in them, then complete.
+  ///
+  /// - Parameter directory: An existing directory for the datastores, which are deleted again.
+  /// - Throws: ``FixtureError`` for a case that can't have one answer; ``DatastoreError``.
+  public func run(in directory: String) throws -> [FixtureOutcome] {
+    let prepared = try cases.map { try PreparedCase($0, of: self) }
+    var findings = prepared.map { $0.findings(inMemory: documents, textIndex) }
+    try FixtureStores(self, directory: directory).forEach { way, store in
+      for (number, prepared) in prepared.enumerated() {
+        findings[number] += prepared.findings(in: store, way: way)
+      }
+    }
+    return zip(cases, findings).map { fixtureCase, findings in
+      FixtureOutcome(name: fixtureCase.name, place: "\(name):\(fixtureCase.line)", findings: findings)
+    }
+  }
+
+  /// The file's text with the answers that the matcher gives in place of the goldens.
+  ///
+  /// - Throws: ``FixtureError`` for a case that can't have one answer.
+  public func recorded() throws -> String {
+    var lines = lines
+    for fixtureCase in cases.reversed() {
+      let prepared = try PreparedCase(fixtureCase, of: self)
+      let answer = prepared.answer(inMemory: documents, textIndex)
+      if let golden = fixtureCase.golden, golden == prepared.comparable(answer) || golden == answer {
+        continue
+      }
+      var recorded = answer.lines
+      let next = fixtureCase.goldenLines.upperBound
+      if fixtureCase.golden == nil, next < lines.count - 1, !lines[next].isEmpty { recorded.append("") }
+      lines.replaceSubrange(fixtureCase.goldenLines, with: recorded)
+    }
+    return lines.joined(separator: "\n")
+  }
+}
+
+/// A case whose request has been read.
+private struct PreparedCase {
+  let golden: FixtureAnswer?
+  let query: Result<Query, QueryError>
+
+  init(_ fixtureCase: QueryFixture.Case, of fixture: QueryFixture) throws(FixtureError) {
+    golden = fixtureCase.golden
+    query = Result { () throws(QueryError) in try Query(parsing: fixtureCase.request) }
+    guard case .success(let query) = query else { return }
+    var problem: String?
+    if query.sort.isEmpty, query.skip > 0 || query.limit > 0 {
+      problem = "a page without an order has no one answer; add a \"sort\""
+    }
+    if query.useIndex != nil {
+      problem = "every case runs with and without indexes; leave \"use_index\" out"
+    }
+    if let problem { throw FixtureError(file: fixture.name, line: fixtureCase.line, message: problem) }
+  }
+
+  /// An answer as it is compared: without an order, where the request asks for none.
+  func comparable(_ answer: FixtureAnswer) -> FixtureAnswer {
+    if case .success(let query) = query, query.sort.isEmpty { answer.inAnyOrder } else { answer }
+  }
+
+  func answer(inMemory documents: [DocumentRevision], _ textIndex: IndexDefinition?) -> FixtureAnswer {
+    switch query {
+    case .success(let query): FixtureAnswer(of: query) { try query.find(in: documents, textIndex: textIndex) }
+    case .failure(let error): .error(error.description)
+    }
+  }
+
+  func findings(inMemory documents: [DocumentRevision], _ textIndex: IndexDefinition?) -> [FixtureOutcome
+    .Finding]
+  {
+    let answer = comparable(answer(inMemory: documents, textIndex))
+    guard let golden else {
+      return [.init(way: "no golden answer; --record writes it", difference: answer.items.map { "+\($0)" })]
+    }
+    return Self.findings("in memory", expected: comparable(golden), given: answer)
+  }
+
+  func findings(in store: Datastore, way: String) -> [FixtureOutcome.Finding] {
+    guard case .success(let query) = query, let golden else { return [] }
+    let answer = comparable(FixtureAnswer(of: query) { try store.find(query).documents() })
+    var findings = Self.findings(way, expected: comparable(golden), given: answer)
+    if findings.isEmpty, case .ids = answer {
+      findings += shortcuts(query, in: store, way: way, answer: answer)
+    }
+    return findings
+  }
+
+  /// Ids, count and existence are found without reading documents, by statements of their own.
+  private func shortcuts(
+    _ query: Query, in store: Datastore, way: String, answer: FixtureAnswer
+  ) -> [FixtureOutcome.Finding] {
+    let ids = FixtureAnswer(of: query) { try store.find(query).documentIDs.map { DocumentRevision(id: $0) } }
+    var whole = query
+    try? whole.setPage()
+    let all = FixtureAnswer(of: whole) { try store.find(whole).documents() }.items
+    let count = all == ["none"] ? 0 : all.count
+    return Self.findings("\(way), ids alone", expected: answer, given: comparable(ids))
+      + Self.findings("\(way), count", expected: String(count)) { String(try store.count(query)) }
+      + Self.findings("\(way), exists", expected: String(count > 0)) { String(try store.exists(query)) }
+  }
+
+  private static func findings(
+    _ way: String, expected: String, given: () throws -> String
+  ) -> [FixtureOutcome.Finding] {
+    let given = Result(catching: given).map { [$0] }
+    let lines = (try? given.get()) ?? ["error: \(given)"]
+    return lines == [expected]
+      ? [] : [.init(way: way, difference: LineDifference.lines(from: [expected], to: lines))]
+  }
+
+  private static func findings(
+    _ way: String, expected: FixtureAnswer, given: FixtureAnswer
+  ) -> [FixtureOutcome.Finding] {
+    if expected == given { return [] }
+    return [.init(way: way, difference: LineDifference.lines(from: expected.items, to: given.items))]
+  }
+}

@@ -1,0 +1,124 @@
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import CDTDatastore
+
+@Suite(.timeLimit(.minutes(10))) struct LiveChangesStressTests {
+  private static let writers = 4
+  private static let writes = 250
+
+  /// Has several threads write: documents of their own, each written once, and some that all of them change.
+  private static func write(to store: Datastore, _ failures: borrowing Mutex<[String]>) async throws {
+    for number in 0..<10 {
+      try store.createDocument(from: DocumentRevision(id: "shared-\(number)", body: [:]))
+    }
+    let errors = Errors()
+    await onThreads(writers) { writer in
+      do {
+        for number in 0..<writes {
+          try store.createDocument(from: DocumentRevision(id: "\(writer)-\(number)", body: [:]))
+          try store.updateDocument(withID: "shared-\(number % 10)") { shared in
+            shared.body["\(writer)"] = .int(Int64(number))
+          }
+        }
+      } catch {
+        errors.append("\(error)")
+      }
+    }
+    failures.withLock { $0 += errors.all }
+    try store.createDocument(from: DocumentRevision(id: "end", body: [:]))
+  }
+
+  private final class Errors: Sendable {
+    private let errors = Mutex<[String]>([])
+    func append(_ error: String) { errors.withLock { $0.append(error) } }
+    var all: [String] { errors.withLock { $0 } }
+  }
+
+  /// Everything that was ever written once is there once, in order, and the end agrees with the store.
+  private static func check(_ heard: Heard, in store: Datastore) throws {
+    #expect(heard.isRising)
+    let expected = try store.changes()
+    #expect(heard.newest == expected.documents)
+    #expect(heard.lastSequence == expected.lastSequence)
+    let once = heard.changes.filter { !$0.id.hasPrefix("shared") }
+    #expect(once.count == writers * writes + 1)
+    #expect(Set(once.map(\.id)).count == once.count)
+  }
+
+  @Test func `listeners of every pace miss nothing, and hear nothing twice`() async throws {
+    try await withListenedStore { _, store in
+      let failures = Mutex<[String]>([])
+      let listeners = (0..<6).map { pace in
+        Task {
+          try await store.heard(until: "end") {
+            for _ in 0..<(pace * pace * 200) { await Task.yield() }
+          }
+        }
+      }
+      try await Self.write(to: store, failures)
+      #expect(failures.withLock { $0 } == [])
+      for listener in listeners { try Self.check(try await listener.value, in: store) }
+    }
+  }
+
+  @Test func `listeners cancelled at any moment go on where they were`() async throws {
+    try await withListenedStore { _, store in
+      let seed = testSeed(4)
+      let failures = Mutex<[String]>([])
+      let listeners = (0..<4).map { number in
+        Task {
+          var random = SeededGenerator(seed: seed &+ UInt64(number))
+          var heard = Heard()
+          while !heard.contains("end") {
+            let (last, spins) = (heard.lastSequence, Int.random(in: 0..<400, using: &random))
+            let task = Task { try await store.heard(since: last, until: "end") }
+            for _ in 0..<spins { await Task.yield() }
+            task.cancel()
+            let part = try await task.value
+            heard.append(Changes(documents: part.changes, lastSequence: part.lastSequence))
+          }
+          return heard
+        }
+      }
+      try await Self.write(to: store, failures)
+      #expect(failures.withLock { $0 } == [])
+      for listener in listeners {
+        let heard = try await listener.value
+        try Self.check(heard, in: store)
+        #expect(heard.isRising, "seed \(seed)")
+      }
+      #expect(store.changeListeners.count == 0)
+    }
+  }
+
+  @Test func `nothing piles up for a listener who is away during 20,000 writes`() async throws {
+    try await withListenedStore { _, store in
+      for number in 0..<50 {
+        try store.createDocument(from: DocumentRevision(id: "\(number)", body: [:]))
+      }
+      var changes = store.liveChanges().makeAsyncIterator()
+      #expect(try await changes.next()?.documents.count == 50)
+      let errors = Errors()
+      await onThreads(1) { _ in
+        do {
+          for number in 0..<20_000 {
+            try store.updateDocument(withID: "\(number % 50)") { $0.body = ["n": .int(Int64(number))] }
+          }
+        } catch {
+          errors.append("\(error)")
+        }
+      }
+      #expect(errors.all == [])
+      let (looks, expected) = (store.changeListeners.watch?.looks ?? 0, try store.changes())
+      // What waits for the listener is in the file: each document once, as it is now.
+      #expect(try await changes.next() == expected)
+      #expect(expected.documents.count == 50)
+      #expect(expected.lastSequence == 20_050)
+      // Events come by the thousand, and are answered together.
+      #expect(looks < 10_000)
+    }
+  }
+}

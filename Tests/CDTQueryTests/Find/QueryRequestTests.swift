@@ -1,0 +1,71 @@
+import CDTQuery
+import JSON
+import Testing
+
+@Suite struct QueryRequestTests {
+  static let refused: [(request: String, error: String)] = [
+    (#"{"limit": 3}"#, "selector: a request needs a selector; {} selects every document"),
+    (
+      #"{"selector": true}"#,
+      #"selector: a selector is an object such as {"age": {"$gt": 18}}, not a boolean"#
+    ),
+    (#"{"selector": {}, "limit": -1}"#, #"limit: "limit" is a whole number from 0, not -1"#),
+    (#"{"selector": {}, "skip": 1.5}"#, #"skip: "skip" is a whole number from 0, not 1.5"#),
+    (
+      #"{"selector": {}, "sort": "name"}"#,
+      #"sort: "sort" is an array of fields, ["name", {"age": "desc"}], not a string"#
+    ),
+    (
+      #"{"selector": {}, "sort": [{"a": "asc", "b": "asc"}]}"#,
+      #"sort[0]: a clause names one field and its direction, {"age": "desc"}, not 2; write one clause a field"#
+    ),
+    (
+      #"{"selector": {}, "sort": ["a", {"b": "up"}]}"#,
+      #"sort[1]: the direction of "b" is "asc" or "desc", not "up""#
+    ),
+    (
+      #"{"selector": {}, "sort": [1]}"#,
+      #"sort[0]: a clause is a field's path or {"age": "desc"}, not a number"#
+    ),
+    (
+      #"{"selector": {}, "fields": ["a", 1]}"#,
+      #"fields[1]: a field is named by its path in a string, not by a number"#
+    ),
+    (
+      #"{"selector": {}, "fields": ["a", "b."]}"#,
+      #"fields[1]: the path "b." has an empty segment; name every segment, and write "\." for a dot in a name"#
+    ),
+    (
+      #"{"selector": {}, "use_index": ["x"]}"#,
+      #"use_index: "use_index" is the name of one index, not an array"#
+    ),
+  ]
+
+  @Test(arguments: refused) func `a malformed request is refused`(_ c: (request: String, error: String)) {
+    let error = #expect(throws: QueryError.self) { try Query(parsing: c.request) }
+    #expect(error?.description == c.error)
+  }
+
+  @Test func `null stands for an absent key, and 5.0 is a whole number`() throws {
+    let query = try Query(
+      parsing:
+        #"{"selector": {}, "sort": null, "fields": null, "skip": 5.0, "limit": null, "use_index": null}"#)
+    #expect(query.skip == 5)
+    #expect(query.limit == 0)
+    #expect(query.useIndex == nil)
+  }
+
+  @Test func `an object with a key that no request has is a selector`() throws {
+    #expect(try Query(parsing: #"{"limit": 3, "x": 1}"#).selector.matches(["limit": 3, "x": 1]))
+    #expect(try Query(parsing: "{}").selector.matches(["limit": 3]))
+  }
+
+  @Test func `an index that is not there is refused`() throws {
+    try withTemporaryDatastore { store in
+      let error = #expect(throws: QueryError.self) {
+        try store.find(try Query(parsing: #"{"selector": {}, "use_index": "nope"}"#))
+      }
+      #expect(error?.description == #"use_index: there is no index "nope"; there are none"#)
+    }
+  }
+}

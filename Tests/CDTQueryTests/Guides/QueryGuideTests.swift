@@ -1,0 +1,146 @@
+import CDTDatastore
+import CDTQuery
+import CDTQueryTesting
+import Foundation
+import JSON
+import TestSupport
+import Testing
+
+/// `docs/query.md` is true: its golden files pass, its code runs, its table is what the matcher says.
+@Suite struct QueryGuideTests {
+  private static func page() throws -> String { try Repository.page("query.md") }
+
+  /// The fenced blocks of a language.
+  private static func blocks(_ language: String) throws -> [String] {
+    try page().components(separatedBy: "\n```\(language)\n").dropFirst().map {
+      $0.components(separatedBy: "\n```")[0]
+    }
+  }
+
+  @Test func `the golden files pass`() throws {
+    let blocks = try Self.blocks("fixture")
+    #expect(blocks.count == 3)
+    for (number, text) in blocks.enumerated() {
+      let fixture = try QueryFixture(parsing: text, name: "block \(number)")
+      for outcome in try withTemporaryDirectory({ try fixture.run(in: $0) }) {
+        #expect(outcome.findings == [], "\(outcome.place)")
+      }
+    }
+  }
+
+  @Test func `the code stands in a test`() throws {
+    let source = try String(contentsOfFile: #filePath, encoding: .utf8)
+    // White space aside, which the formatter settles.
+    let code = source.filter { !$0.isWhitespace }
+    let blocks = try Self.blocks("swift")
+    #expect(blocks.count == 6)
+    for block in blocks {
+      #expect(code.contains(block.filter { !$0.isWhitespace }), "\(block)")
+    }
+  }
+
+  @Test func `the code runs`() throws {
+    try withTemporaryDatastore { store in
+      for (name, age) in [("zoe", 40), ("anna", 20), ("mike", 18), ("kim", 3)] {
+        let body: JSONObject = ["name": .string(name), "age": .int(Int64(age)), "species": "cat"]
+        try store.createDocument(from: DocumentRevision(id: name, body: body))
+      }
+      var names: [String] = []
+      let adults = try store.find(["age": ["$gte": 18]], limit: 2, sort: ["name"])
+      while let person = try adults.next() {
+        names.append(person.body["name"]?.stringValue ?? "")
+      }
+      #expect(names == ["anna", "mike"])
+
+      let page = try store.find(
+        ["species": "cat"], skip: 20, limit: 10, fields: ["name", "owner.city"],
+        sort: ["name", ["age": "desc"]])
+      let none = try page.documents()
+      #expect(none.isEmpty)
+
+      try store.ensureIndexed(["name", ["age": "desc"]], name: "by_name")
+      let indexes = try store.listIndexes()
+      try store.deleteIndex(named: "by_name")
+      #expect(indexes.map(\.name) == ["by_name"])
+
+      print(try store.explain(["age": ["$gte": 18]], sort: ["name"]))
+
+      let book: JSONObject = ["title": "The Cat in the Hat", "lines": ["The sun did not shine."]]
+      try store.createDocument(from: DocumentRevision(id: "hat", body: book))
+      try store.ensureIndexed(["title", "lines"], type: .text, settings: ["tokenize": "porter"])
+      let best = try store.find(["$text": ["$search": "cat hat"]], limit: 10, sort: [["$text": "score"]])
+      let bestIDs = try best.documentIDs
+      #expect(bestIDs == ["hat"])
+    }
+  }
+
+  @Test func `the code that builds an index runs`() async throws {
+    let path = FileManager.default.temporaryDirectory.appending(path: "cdtquery-\(UUID().uuidString)").path
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    let manager = try DatastoreManager(directory: path)
+    let store = try manager.datastore(named: "store")
+    try store.createDocument(from: DocumentRevision(id: "kim", body: ["species": "cat", "age": 3]))
+    let build = try store.buildIndex(["species", "age"], name: "by_species")
+    for try await progress in build { print("\(progress.done) of \(progress.total)") }
+    #expect(try store.listIndexes().map(\.upToSequence) == [1])
+  }
+
+  @Test func `the JSON is a request`() throws {
+    for block in try Self.blocks("json") { _ = try Query(request: JSONObject(parsing: block)) }
+  }
+
+  // MARK: The truth table
+
+  private static let values: [(name: String, body: String)] = [
+    ("missing", "{}"), ("null", "null"), ("false", "false"), ("true", "true"), ("0", "0"), ("1", "1"),
+    ("1.0", "1.0"),
+    ("\"1\"", "\"1\""), ("\"\"", "\"\""), ("[]", "[]"), ("[1]", "[1]"), ("[[1]]", "[[1]]"),
+    ("[null]", "[null]"),
+    ("{}", "{}"), ("{\"a\":1}", "{\"a\":1}"),
+  ]
+
+  private static let operators = [
+    #"{"$eq":1}"#, #"{"$eq":null}"#, #"{"$eq":true}"#, #"{"$eq":"1"}"#, #"{"$eq":[]}"#, #"{"$eq":[1]}"#,
+    #"{"$eq":{}}"#, #"{"$eq":{"a":1}}"#, #"{"$ne":1}"#, #"{"$ne":null}"#, #"{"$lt":1}"#, #"{"$lte":1}"#,
+    #"{"$gt":0}"#, #"{"$gte":1}"#, #"{"$lt":"1"}"#, #"{"$gt":""}"#, #"{"$gte":false}"#, #"{"$lt":true}"#,
+    #"{"$lt":null}"#, #"{"$lte":null}"#, #"{"$gt":null}"#, #"{"$gte":null}"#, #"{"$in":[0,null]}"#,
+    #"{"$in":[]}"#,
+    #"{"$nin":[0,null]}"#, #"{"$nin":[]}"#, #"{"$exists":true}"#, #"{"$exists":false}"#,
+    #"{"$type":"number"}"#,
+    #"{"$type":"array"}"#, #"{"$type":"null"}"#, #"{"$mod":[2,1]}"#, #"{"$size":1}"#, #"{"$size":0}"#,
+    #"{"$all":[1]}"#, #"{"$all":[]}"#, #"{"$elemMatch":{"$eq":1}}"#, #"{"$elemMatch":{"$exists":true}}"#,
+    #"{"$allMatch":{"$eq":1}}"#, #"{"$keyMapMatch":{"$eq":"a"}}"#, #"{"$beginsWith":""}"#, #"{"$regex":"1"}"#,
+    #"{"$not":{"$eq":1}}"#, #"{"$not":{"$gt":0}}"#, #"{"$not":{"$exists":true}}"#, #"{"a":1}"#,
+    #"{"$not":{"a":1}}"#,
+  ]
+
+  private static func table() throws -> String {
+    var lines = ["| | " + values.map { "`\($0.name)`" }.joined(separator: " | ") + " |"]
+    lines.append("|---" + String(repeating: "|:-:", count: values.count) + "|")
+    for text in operators {
+      let selector = try Selector(parsing: "{\"x\":\(text)}")
+      let cells = try values.map { value in
+        let body = try JSONObject(parsing: value.name == "missing" ? "{}" : "{\"x\":\(value.body)}")
+        return try selector.matches(body) ? "●" : " "
+      }
+      lines.append("| `\(text)` | " + cells.joined(separator: " | ") + " |")
+    }
+    return lines.joined(separator: "\n")
+  }
+
+  @Test func `the truth table is what the matcher says`() throws {
+    let (start, end) = ("<!-- truth table -->\n", "<!-- end of the truth table -->")
+    let page = try Self.page()
+    let parts = page.components(separatedBy: start)
+    try #require(parts.count == 2)
+    let rest = parts[1].components(separatedBy: end)
+    try #require(rest.count == 2)
+    let table = "\n\(try Self.table())\n\n"
+    if rest[0] == table { return }
+    if ProcessInfo.processInfo.environment["RECORD_GOLDENS"] == "1" {
+      try (parts[0] + start + table + end + rest[1]).write(
+        to: Repository.root.appending(path: "docs/query.md"), atomically: true, encoding: .utf8)
+    }
+    Issue.record("the table of docs/query.md is not what the matcher says; RECORD_GOLDENS=1 writes it")
+  }
+}

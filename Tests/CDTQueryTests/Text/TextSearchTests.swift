@@ -1,0 +1,262 @@
+import CDTDatastore
+import CDTQuery
+import JSON
+import TestSupport
+import Testing
+
+/// `$text`: the index, the matcher and FTS5 agree, whatever is searched for.
+@Suite struct TextSearchTests {
+  private static func body(_ random: inout RandomDocuments) -> JSONObject {
+    var body = JSONObject()
+    for name in ["title", "body", "x.y"] where random.chance(75) {
+      body[name] =
+        switch random.number(below: 6) {
+        case 0: .array((0..<random.number(below: 4)).map { _ in .string(random.words()) })
+        case 1: .int(Int64(random.number(below: 60)))
+        case 2: random.value()
+        default: .string(random.words())
+        }
+    }
+    body["n"] = .int(Int64(random.number(below: 4)))
+    return body
+  }
+
+  @Test(arguments: TextTokenizerName.allCases)
+  func `index and matcher give one answer`(tokenizer: TextTokenizerName) throws {
+    let seed = testSeed(14)
+    var random = RandomDocuments(seed: seed)
+    var (found, refused) = (0, 0)
+    try withTemporaryDatastore { store in
+      var revisions: [DocumentRevision] = []
+      try store.ensureIndexed(
+        ["title", "body", #"x\.y"#], type: .text, settings: ["tokenize": .string(tokenizer.rawValue)])
+      let definition = try #require(try store.listIndexes().first?.definition)
+      try store.ensureIndexed(["n"])
+      for number in 0..<400 {
+        if number < 40 || random.chance(10) {
+          let revision = DocumentRevision(
+            id: "doc-\(number) \(random.word())", body: Self.body(&random))
+          revisions.append(try store.createDocument(from: revision))
+        } else if random.chance(10) {
+          let chosen = random.number(below: revisions.count)
+          revisions[chosen].body = Self.body(&random)
+          revisions[chosen] = try store.updateDocument(from: revisions[chosen])
+        } else if random.chance(4) {
+          try store.deleteDocument(from: revisions.remove(at: random.number(below: revisions.count)))
+        }
+        if random.chance(5) { try store.updateAllIndexes() }
+        let text: JSONObject = ["$text": ["$search": .string(random.search())]]
+        let selector: JSONObject =
+          switch random.number(below: 4) {
+          case 0: ["$and": [.object(text), ["n": .int(Int64(random.number(below: 4)))]]]
+          case 1: ["$or": [.object(text), ["n": 1]]]
+          default: text
+          }
+        do {
+          let query = try Query(selector)
+          let expected = try query.find(in: revisions, textIndex: definition).compactMap(\.id)
+          let actual = try store.find(query).documentIDs
+          let context = "seed \(seed): \(selector.text)\n\(try store.explain(query))"
+          #expect(actual.sorted() == expected.sorted() && Set(actual).count == actual.count, "\(context)")
+          let count = try store.count(query)
+          #expect(count == expected.count, "seed \(seed): \(selector.text)")
+          found += expected.count
+        } catch let error as QueryError where error.code == .textSearch {
+          refused += 1
+        }
+      }
+    }
+    #expect(found > 200 && refused < 300, "seed \(seed): \(found) found, \(refused) refused")
+  }
+
+  @Test func `no input reaches SQLite as syntax`() throws {
+    let seed = testSeed(15)
+    var random = RandomDocuments(seed: seed)
+    try withTemporaryDatastore { store in
+      try store.ensureIndexed(["title"], type: .text)
+      try store.createDocument(
+        from: DocumentRevision(id: "a", body: ["title": "cat c0 rank id and or not near"]))
+      try store.updateAllIndexes()
+      for _ in 0..<3_000 {
+        let search = random.syntaxSearch()
+        do {
+          _ = try store.find(["$text": ["$search": .string(search)]]).documentIDs
+        } catch let error as QueryError {
+          #expect(error.code == .textSearch, "seed \(seed): \(search): \(error)")
+        }
+      }
+    }
+  }
+
+  @Test func `scores order the results, the best first`() throws {
+    try withTemporaryDatastore { store in
+      try store.ensureIndexed(["title"], type: .text)
+      let texts = [
+        "often": "cat cat cat", "once": "a cat among many other words that say nothing of it", "never": "dog",
+        "twice": "cat and cat", "b": "the cat", "a": "the cat",
+      ]
+      for (id, text) in texts {
+        try store.createDocument(from: DocumentRevision(id: id, body: ["title": .string(text)]))
+      }
+      let byScore: [JSONValue] = [["$text": "score"]]
+      let all = try store.find(["$text": ["$search": "cat"]], sort: byScore).documentIDs
+      #expect(all == ["often", "twice", "a", "b", "once"])
+      let page = try store.find(["$text": ["$search": "cat"]], skip: 1, limit: 2, sort: byScore).documents()
+      #expect(page.map(\.id) == ["twice", "a"])
+      let narrowed = try store.find(
+        ["$text": ["$search": "cat"], "_id": ["$ne": "twice"]], limit: 2, sort: byScore)
+      #expect(try narrowed.documentIDs == ["often", "a"])
+    }
+  }
+
+  @Test func `scores come from the text index alone`() throws {
+    try withTemporaryDatastore { store in
+      try store.ensureIndexed(["a"], name: "by_a")
+      try store.ensureIndexed(["a"], name: "words", type: .text)
+      try store.createDocument(from: DocumentRevision(id: "1", body: ["a": "cat"]))
+      for (search, found) in [("cat", 1), ("", 0)] {
+        var query = try Query(["$text": ["$search": .string(search)]], sort: [["$text": "score"]])
+        query.useIndex = "words"
+        let ids = try store.find(query).documentIDs
+        #expect(ids.count == found)
+      }
+      let other = try Query(["$text": ["$search": "cat"]], sort: [["$text": "score"]], useIndex: "by_a")
+      let error = #expect(throws: QueryError.self) { try store.find(other) }
+      #expect(
+        error?.description == "use_index: the order by \"$text\" goes by the scores of the text index, "
+          + "which \"by_a\" is not; leave it out")
+      let inMemory = #expect(throws: QueryError.self) { try other.find(in: []) }
+      #expect(inMemory?.path == "sort[0]")
+    }
+  }
+
+  static let refusedSorts: [(JSONObject, [JSONValue], String)] = [
+    (
+      ["a": 1], [["$text": "score"]],
+      #"sort[0]: only a query that asks for "$text", and not under "$or", has scores; sort by a field"#
+    ),
+    (
+      ["$or": [["$text": ["$search": "a"]], ["a": 1]]], [["$text": "score"]],
+      #"sort[0]: only a query that asks for "$text", and not under "$or", has scores; sort by a field"#
+    ),
+    (
+      ["$text": ["$search": "a"]], [["$text": "desc"]],
+      #"sort[0]: the order by "$text" is {"$text": "score"}, not "desc""#
+    ),
+    (
+      ["$text": ["$search": "a"]], [["$text": "score"], "a"],
+      #"sort[0]: the order by "$text" is the only one of its sort; leave the other clauses out, ties go by _id"#
+    ),
+  ]
+
+  @Test(arguments: refusedSorts)
+  func `scores are there only for a search`(selector: JSONObject, sort: [JSONValue], message: String) {
+    let error = #expect(throws: QueryError.self) { try Query(selector, sort: sort) }
+    #expect(error?.description == message)
+  }
+
+  @Test func `a search without a text index says how to make one`() throws {
+    try withTemporaryDatastore { store in
+      try store.ensureIndexed(["title"])
+      let error = #expect(throws: QueryError.self) { try store.find(["$text": ["$search": "cat"]]) }
+      #expect(error?.code == .textSearch)
+      #expect(
+        error?.message.hasPrefix(
+          #""$text" needs a text index, and there is none; make one: cdtquery index create "#) == true)
+      #expect(error?.message.hasSuffix("store FIELD… --type text") == true)
+      #expect(throws: QueryError.self) { try Selector(["$text": ["$search": "cat"]]).matches([:]) }
+    }
+  }
+
+  static let refusedIndexes: [(IndexType, JSONObject, String)] = [
+    (
+      .json, ["tokenize": "simple"],
+      #"settings.tokenize: an index of values takes no settings; leave "tokenize" out, or make the index one of type "text""#
+    ),
+    (
+      .text, ["tokenise": "simple"],
+      #"settings.tokenise: a text index has no setting "tokenise"; the one it has is "tokenize""#
+    ),
+    (
+      .text, ["tokenize": "icu"],
+      #"settings.tokenize: "icu" is no tokenizer; use one of "simple", "porter", "unicode61", "trigram""#
+    ),
+    (
+      .text, ["tokenize": 1],
+      #"settings.tokenize: 1 is no tokenizer; use one of "simple", "porter", "unicode61", "trigram""#
+    ),
+  ]
+
+  @Test(arguments: refusedIndexes)
+  func `settings are checked`(type: IndexType, settings: JSONObject, message: String) throws {
+    try withTemporaryDatastore { store in
+      let error = #expect(throws: QueryError.self) {
+        try store.ensureIndexed(["a"], type: type, settings: settings)
+      }
+      #expect(error?.description == message)
+      let indexes = try store.listIndexes()
+      #expect(indexes.isEmpty)
+    }
+  }
+
+  @Test func `a datastore has one text index`() throws {
+    try withTemporaryDatastore { store in
+      let name = try store.ensureIndexed(["a", ["b": "desc"]], type: .text)
+      #expect(name == "text_a_b")
+      let again = try store.ensureIndexed(["a", "b"], type: .text, settings: ["tokenize": "simple"])
+      #expect(again == name)
+      let error = #expect(throws: QueryError.self) {
+        try store.ensureIndexed(["a"], name: "other", type: .text)
+      }
+      #expect(error?.code == .indexConflict)
+      try store.deleteIndex(named: name)
+      try store.ensureIndexed(["a"], name: "other", type: .text, settings: ["tokenize": "porter"])
+      #expect(
+        try store.listIndexes().map(\.json.text).first?.contains(#""settings":{"tokenize":"porter"}"#) == true
+      )
+    }
+  }
+
+  @Test func `tokenizers differ as they should`() throws {
+    let cases: [(TextTokenizerName, String, Bool)] = [
+      (.simple, "run", false), (.porter, "run", true), (.porter, "runs", true), (.simple, "kase", false),
+      (.unicode61, "kase", true), (.unicode61, "KÄSE", true), (.trigram, "unni", true),
+      (.trigram, "un", false),
+      (.simple, "unni", false), (.trigram, "äse", true),
+    ]
+    for (tokenizer, search, isFound) in cases {
+      try withTemporaryDatastore { store in
+        try store.ensureIndexed(["t"], type: .text, settings: ["tokenize": .string(tokenizer.rawValue)])
+        try store.createDocument(from: DocumentRevision(id: "1", body: ["t": "running Käse"]))
+        for _ in 0..<2 {
+          let found = try store.count(["$text": ["$search": .string(search)]])
+          #expect(found == (isFound ? 1 : 0), "\(tokenizer) \(search)")
+          try store.updateAllIndexes()
+        }
+      }
+    }
+  }
+
+  @Test func `the index is rebuilt, and survives compaction and reopening`() throws {
+    try withTemporaryDirectory { directory in
+      let manager = try DatastoreManager(directory: directory)
+      var store = try manager.datastore(named: "store")
+      try store.ensureIndexed(["t"], type: .text, settings: ["tokenize": "porter"])
+      var one = try store.createDocument(from: DocumentRevision(id: "1", body: ["t": "running"]))
+      try store.updateAllIndexes()
+      one.body["t"] = "sleeping"
+      one = try store.updateDocument(from: one)
+      try store.compact()
+      try store.updateAllIndexes()
+      let search = { (word: JSONValue) in try store.find(["$text": ["$search": word]]).documentIDs }
+      #expect(try search("run") == [])
+      #expect(try search("sleep") == ["1"])
+      try store.rebuildIndexes()
+      #expect(try search("sleep") == ["1"])
+      manager.closeDatastore(named: "store")
+      store = try manager.datastore(named: "store")
+      #expect(try search("sleeps") == ["1"])
+      manager.closeDatastore(named: "store")
+    }
+  }
+}
