@@ -111,8 +111,10 @@ final class Cursor {
   }
 
   private func newRun(_ output: QueryOutput) throws -> QueryRun {
-    guard snapshot != nil else { throw QueryError.resultSetClosed }
-    return try QueryRun(plan, output: output, in: snapshot!)
+    switch snapshot {
+    case .some(let snapshot): return try QueryRun(plan, output: output, in: snapshot)
+    case nil: throw QueryError.resultSetClosed
+    }
   }
 
   private static func revision(of row: DocumentRow) throws -> RevisionID {
