@@ -9,7 +9,6 @@ import SQLite
 /// SELECT d.number, d.id, d.revision, d.body, d.attachments, coalesce(d.written, d.sequence)
 ///   FROM query.entries_1 e CROSS JOIN main.documents d ON d.number = e.document
 ///  WHERE e.v0 = ? AND e.t0 = ? AND e.v1 >= ? AND e.t1 = ?
-///  ORDER BY e.t0, e.v0, e.t1, e.v1, e.id
 /// ```
 ///
 /// It is run once for each combination of the values that are looked up: a field asked for one of several values is looked
@@ -19,8 +18,8 @@ struct CandidateStatement: Sendable {
   enum Form: Sendable {
     /// Documents.
     case documents
-    /// Numbers and ids, and the values of some of the index's fields, a tag and a value each.
-    case bare(values: [Int])
+    /// Numbers and ids.
+    case bare
     /// How many there are.
     case count
   }
@@ -89,7 +88,7 @@ struct CandidateStatement: Sendable {
     let end =
       switch order {
       case .id(let isDescending): "\n ORDER BY d.id\(isDescending ? " DESC" : "")"
-      default: form.ordering("d.number")
+      default: ""
       }
     return CandidateStatement(
       sql: "SELECT \(form.columns(of: "d"))\n  FROM main.documents d\n WHERE NOT d.deleted\(end)", values: [])
@@ -109,7 +108,7 @@ struct CandidateStatement: Sendable {
     _ access: TextAccess, _ order: QueryPlan.Order, _ floor: Int64?, _ form: Form
   ) -> CandidateStatement {
     let name = TextIndexTable.name(access.index.number)
-    let order = order == .score ? form.ordering("f.rank, f.id") : form.ordering("f.rowid")
+    let order = order == .score ? "\n ORDER BY f.rank, f.id" : ""
     var values = [Value.text(access.match)]
     let fresh = exclusion(of: "f.rowid", floor, &values)
     return CandidateStatement(
@@ -129,7 +128,7 @@ struct CandidateStatement: Sendable {
       sql: """
         SELECT \(form.columns(joining: "e", number: "e.document"))
           FROM query.\(IndexFile.table(access.index.number)) e\(form.join("e.document"))
-         WHERE \(conditions.sql)\(fresh)\(form.ordering(ordering(access, order)))
+         WHERE \(conditions.sql)\(fresh)\(ordering(order))
         """, values: conditions.values, lookups: conditions.lookups)
   }
 
@@ -140,21 +139,14 @@ struct CandidateStatement: Sendable {
     return "\n   AND \(number) NOT IN (SELECT number FROM main.documents WHERE sequence > ?)"
   }
 
-  /// The order asked for, or else that of the table, in which SQLite reads it anyhow: saying so makes pages that are asked
-  /// for one by one fit together.
-  private static func ordering(_ access: IndexAccess, _ order: QueryPlan.Order) -> String {
-    if case .index(let terms) = order {
-      return terms.map { term in
-        let direction = term.isDescending ? " DESC" : ""
-        guard let field = term.field else { return "e.id\(direction)" }
-        return "e.t\(field)\(direction), e.v\(field)\(direction)"
-      }.joined(separator: ", ")
+  private static func ordering(_ order: QueryPlan.Order) -> String {
+    guard case .index(let terms) = order else { return "" }
+    let columns = terms.map { term in
+      let direction = term.isDescending ? " DESC" : ""
+      guard let field = term.field else { return "e.id\(direction)" }
+      return "e.t\(field)\(direction), e.v\(field)\(direction)"
     }
-    let fields = access.index.definition.fields.enumerated().map { position, field in
-      let direction = field.isDescending ? " DESC" : ""
-      return "e.t\(position)\(direction), e.v\(position)\(direction)"
-    }
-    return (fields + ["e.id"]).joined(separator: ", ")
+    return "\n ORDER BY \(columns.joined(separator: ", "))"
   }
 
   // MARK: Documents that indexes do not have
@@ -203,9 +195,7 @@ extension CandidateStatement.Form {
   fileprivate func columns(joining table: String, number: String) -> String {
     switch self {
     case .documents: DocumentRow.columns(of: "d")
-    case .bare(let fields):
-      ([DocumentRow.columns(number: number, id: "\(table).id")]
-        + fields.map { "\(table).t\($0), \(table).v\($0)" }).joined(separator: ", ")
+    case .bare: DocumentRow.columns(number: number, id: "\(table).id")
     case .count: "count(*)"
     }
   }
@@ -214,10 +204,5 @@ extension CandidateStatement.Form {
   fileprivate func join(_ number: String) -> String {
     if case .documents = self { return " CROSS JOIN main.documents d ON d.number = \(number)" }
     return ""
-  }
-
-  fileprivate func ordering(_ terms: String) -> String {
-    if case .count = self { return "" }
-    return "\n ORDER BY \(terms)"
   }
 }

@@ -16,9 +16,6 @@ struct DocumentRow {
   /// The columns of a candidate whose document is not read.
   static func columns(number: String, id: String) -> String { "\(number), \(id)" }
 
-  /// How many they are; the values of an index's fields stand behind them, a tag and a value each.
-  static let bareColumns = 2
-
   private let statement: Statement
 
   init(_ statement: Statement) {
@@ -28,9 +25,6 @@ struct DocumentRow {
   /// The number of the document, which never changes.
   var number: Int64 { statement.int64(0) }
   var id: UnsafeRawBufferPointer { statement.unsafeBytes(1) }
-
-  /// A value of an index's field, from a column on.
-  func value(at column: Int) -> IndexKey { IndexKey(statement, at: column) }
 
   // MARK: Where the document is read
 

@@ -22,33 +22,14 @@ struct IndexConditions {
       }
       if let absence = access.absence[number] { conditions.append(condition(absence, number)) }
     }
-    for filter in access.filters { conditions.append(condition(filter.condition)) }
+    for filter in access.filters {
+      if filter.access.leavesOut { conditions.append(condition(filter.access, filter.field)) }
+      if let absence = filter.absence { conditions.append(condition(absence, filter.field)) }
+    }
     sql = conditions.isEmpty ? "1" : conditions.joined(separator: " AND ")
   }
 
   // MARK: Conditions
-
-  private mutating func condition(_ condition: RowCondition) -> String {
-    switch condition {
-    case .constant(let holds): return holds ? "1" : "0"
-    case .field(let number, let access, let absence):
-      var parts: [String] = []
-      if access.leavesOut { parts.append(self.condition(access, number)) }
-      if let absence { parts.append(self.condition(absence, number)) }
-      return parts.isEmpty ? "1" : "(\(parts.joined(separator: " AND ")))"
-    case .all(let members):
-      return members.isEmpty ? "1" : "(\(conditions(members).joined(separator: " AND ")))"
-    case .any(let members):
-      return members.isEmpty ? "0" : "(\(conditions(members).joined(separator: " OR ")))"
-    case .not(let member): return "NOT \(self.condition(member))"
-    }
-  }
-
-  private mutating func conditions(_ members: [RowCondition]) -> [String] {
-    var conditions: [String] = []
-    for member in members { conditions.append(condition(member)) }
-    return conditions
-  }
 
   /// The condition that a field's value lies in an access that leaves some values out.
   private mutating func condition(_ access: FieldAccess, _ field: Int) -> String {

@@ -13,7 +13,7 @@ extension QueryPlan {
   var otherStatements: [[CandidateStatement]] {
     guard case .intersection(_, let others) = source else { return [] }
     return others.map {
-      CandidateStatement.of($0, order: .unordered, floor: floor, form: .bare(values: []))
+      CandidateStatement.of($0, order: .unordered, floor: floor, form: .bare)
     }
   }
 
@@ -43,31 +43,19 @@ extension QueryPlan {
   /// What the source's statements give: documents where each candidate is to be read; otherwise numbers and ids, and
   /// documents are looked up one by one.
   func form(_ output: QueryOutput) -> CandidateStatement.Form {
-    isBare(output) ? .bare(values: keyTerms.compactMap(\.field)) : .documents
+    isBare(output) ? .bare : .documents
   }
 
   /// Whether the source's statements give no documents.
   func isBare(_ output: QueryOutput) -> Bool {
     if case .intersection = source { return true }
-    if case .columns = order { return true }
     // The values to sort by are the documents'.
     if case .sorted = order { return false }
     guard isExact else { return false }
     switch output {
     case .documents: return skip > 0 && order.isStreamed
-    case .ids: return source.hasIDs
+    case .ids: return source.isCovered
     case .count, .exists: return true
-    }
-  }
-
-  /// The terms of the order whose values are taken from the rows of the source; none where they are taken from documents,
-  /// or not needed.
-  var keyTerms: [OrderTerm] {
-    switch order {
-    case .columns(let terms): terms
-    // Candidates that come in order have to be compared with what the indexes do not have.
-    case .index(let terms): hasUnindexed ? terms : []
-    case .unordered, .id, .score, .sorted: []
     }
   }
 }

@@ -82,7 +82,7 @@ final class QueryRun {
         continue
       }
       given += 1
-      let isEnough = match.hasDocument || output == .exists || output == .ids && plan.source.hasIDs
+      let isEnough = match.hasDocument || output == .exists || output == .ids && plan.source.isCovered
       return isEnough ? match.row : try document(at: match.number)
     }
     return nil
@@ -184,29 +184,9 @@ final class QueryRun {
 
   /// What puts a match in its place.
   private func key(of match: Match) throws -> OrderKey {
+    let row = try match.hasDocument ? match.row : document(at: match.number)
     var key = OrderKey()
-    if match.hasDocument {
-      plan.sort.write(match.row.bytes, to: &key)
-    } else {
-      match.row.write(plan.keyTerms, to: &key)
-    }
+    plan.sort.write(row.bytes, to: &key)
     return key
-  }
-}
-
-extension DocumentRow {
-  /// Writes the key of a candidate by the values that its row has for the terms of the order.
-  fileprivate func write(_ terms: [QueryPlan.OrderTerm], to key: inout OrderKey) {
-    var column = Self.bareColumns
-    for term in terms {
-      let start = key.bytes.count
-      if term.field == nil {
-        key.append(string: id)
-      } else {
-        key.append(value(at: column))
-        column += 2
-      }
-      if term.isDescending { key.invert(from: start) }
-    }
   }
 }

@@ -16,7 +16,7 @@ extension Datastore {
   ///   - limit: How many results at most; 0 is no limit.
   ///   - fields: Paths of the fields that the results have; none is every field.
   ///   - sort: Paths, or objects of one path and its direction. Ties go by `_id`. Without a sort the order is
-  ///     unspecified, but as long as nothing is written, neither documents nor indexes, every match is in exactly one page.
+  ///     unspecified and may change from call to call: sort what is read in pages.
   /// - Returns: The results, read as they are asked for, from one snapshot.
   /// - Throws: ``QueryError`` for a selector or request that is refused, before anything runs; ``DatastoreError``.
   /// - Complexity: With an index that decides and orders, O(log *n* + *results*); otherwise each candidate is read.

@@ -78,18 +78,15 @@ package struct IndexKey: Sendable, Hashable {
 
   /// The key in two columns of an index's row: its tag, and behind that its value.
   init(_ row: Statement, at column: Int) {
-    switch Tag(rawValue: row.int64(column)) {
-    case .number?:
-      self.init(
-        tag: .number,
-        value: row.isInteger(column + 1) ? .int(row.int64(column + 1)) : .double(row.double(column + 1)))
-    case .string?: self = .string(Array(row.unsafeBytes(column + 1)))
-    case .array?: self.init(tag: .array, value: .blob(Array(row.unsafeBytes(column + 1))))
-    case .object?: self.init(tag: .object, value: .blob(Array(row.unsafeBytes(column + 1))))
-    case .false?: self.init(tag: .false, value: .zero)
-    case .true?: self.init(tag: .true, value: .zero)
-    case .nothing?, nil: self = .nothing
-    }
+    let tag = Tag(rawValue: row.int64(column)) ?? .nothing
+    let value: Value =
+      switch tag {
+      case .number: row.isInteger(column + 1) ? .int(row.int64(column + 1)) : .double(row.double(column + 1))
+      case .string: .text(Array(row.unsafeBytes(column + 1)))
+      case .array, .object: .blob(Array(row.unsafeBytes(column + 1)))
+      case .nothing, .false, .true: .zero
+      }
+    self.init(tag: tag, value: value)
   }
 
   /// Equal numbers are one key: a double that is a whole number is kept as one.
@@ -118,21 +115,6 @@ extension IndexKey.Value {
     case .int(let int): .int(int)
     case .double(let double): .double(double)
     default: nil
-    }
-  }
-}
-
-extension OrderKey {
-  /// Appends the value of a key, in the order of values.
-  mutating func append(_ key: IndexKey) {
-    switch (key.tag, key.value) {
-    case (.false, _): append(.bool(false))
-    case (.true, _): append(.bool(true))
-    case (_, .int(let int)): append(number: .int(int))
-    case (_, .double(let double)): append(number: .double(double))
-    case (_, .text(let text)): text.withUnsafeBytes { append(string: $0) }
-    case (_, .blob(let key)): append(bytes: key)
-    case (_, .zero): appendNull()
     }
   }
 }

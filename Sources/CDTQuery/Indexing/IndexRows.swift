@@ -84,6 +84,21 @@ struct IndexRows: ~Copyable {
     rows.removeAll(keepingCapacity: true)
   }
 
+  /// Removes the rows added last, from a first one on, before any were sorted.
+  mutating func removeLast(from first: Int) {
+    guard first < rows.count else { return }
+    bytes.removeLast(bytes.count - Int(rows[first].start))
+    rows.removeLast(rows.count - first)
+  }
+
+  /// Whether the rows added last, from a first one on, are those of another list, in the same order.
+  func endsEqually(from first: Int, _ other: borrowing IndexRows, from otherFirst: Int) -> Bool {
+    guard rows.count - first == other.rows.count - otherFirst else { return false }
+    let start = first < rows.count ? Int(rows[first].start) : bytes.count
+    let otherStart = otherFirst < other.rows.count ? Int(other.rows[otherFirst].start) : other.bytes.count
+    return bytes[start...] == other.bytes[otherStart...]
+  }
+
   // MARK: Adding
 
   /// Adds the rows of a document; an element that is there twice gives the same row twice.
@@ -259,54 +274,12 @@ struct IndexRows: ~Copyable {
       leftBytes.slice(left.key, left.values), rightBytes.slice(right.key, right.values))
   }
 
-  /// Appends the rows of one document that another list of its rows does not have with the same `absent`. Both are sorted.
-  mutating func append(rowsOf other: borrowing IndexRows, notIn known: borrowing IndexRows) {
-    other.bytes.withUnsafeBytes { otherBuffer in
-      known.bytes.withUnsafeBytes { knownBuffer in
-        let (otherBytes, knownBytes) = (JSONBytes(otherBuffer), JSONBytes(knownBuffer))
-        var place = 0
-        for (position, row) in other.rows.enumerated() {
-          while place < known.rows.count,
-            Self.order(known.rows[place], knownBytes, row, otherBytes) == .ascending
-          {
-            place += 1
-          }
-          if place < known.rows.count, Self.order(known.rows[place], knownBytes, row, otherBytes) == .same,
-            Self.integer(at: Int(known.rows[place].start) + 8, knownBytes)
-              == Self.integer(at: Int(row.start) + 8, otherBytes)
-          {
-            continue
-          }
-          copy(row, end: other.end(of: position), otherBytes)
-        }
-      }
-    }
-  }
-
-  private func end(of position: Int) -> Int {
-    bytes.withUnsafeBytes { buffer in
-      var place = rows[position].values
-      let bytes = JSONBytes(buffer)
-      for _ in fields { place = Self.endOfStorage(at: place, bytes) }
-      return place
-    }
-  }
-
   private static func endOfStorage(at start: Int, _ bytes: JSONBytes) -> Int {
     switch bytes[start + 1] {
     case Storage.int, Storage.double: start + 10
     case Storage.text, Storage.blob: start + 6 + length(at: start + 2, bytes)
     default: start + 2
     }
-  }
-
-  private mutating func copy(_ row: Row, end: Int, _ source: JSONBytes) {
-    let start = bytes.count
-    bytes.append(contentsOf: source.slice(Int(row.start), end))
-    rows.append(
-      Row(
-        prefix: row.prefix, next: row.next, start: UInt32(truncatingIfNeeded: start), keyLength: row.keyLength
-      ))
   }
 
   // MARK: Reading

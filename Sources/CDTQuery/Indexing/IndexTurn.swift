@@ -132,8 +132,6 @@ final class IndexUpdate {
   private let entry: IndexCatalog.Entry
   private let connection: Connection
   private let table: IndexTable
-  private var before: IndexRows
-  private var after: IndexRows
   private var removals: IndexRows
   private var insertions: IndexRows
   private var shape = IndexRows.Shape()
@@ -145,8 +143,6 @@ final class IndexUpdate {
     self.entry = entry
     self.connection = connection
     table = IndexTable(entry, on: connection)
-    before = IndexRows(entry.definition)
-    after = IndexRows(entry.definition)
     removals = IndexRows(entry.definition)
     insertions = IndexRows(entry.definition)
   }
@@ -161,28 +157,22 @@ final class IndexUpdate {
     let after = entry.watermark == nil ? change.after : nil
     if before == nil, after == nil { return }
     guard entry.definition.type == .json else { return try takeText(change.number, before, after) }
-    if before == nil, let after {
-      // Most documents of large writes are new: their rows need not be compared with others.
-      let shape = insertions.add(after, number: change.number)
-      if shape.isApart { try table.setApart(true, document: change.number) }
-      note(shape)
-    } else {
-      try takeDifference(change.number, before, after)
-    }
+    try takeRows(change.number, before, after)
     if insertions.size + removals.size > Self.batch { try write() }
   }
 
-  private func takeDifference(_ number: Int64, _ old: DocumentBytes?, _ new: DocumentBytes?) throws {
-    before.removeAll()
-    after.removeAll()
-    let oldShape = old.map { before.add($0, number: number) } ?? IndexRows.Shape()
-    let newShape = new.map { after.add($0, number: number) } ?? IndexRows.Shape()
+  /// Rows that a change leaves as they are stay.
+  private func takeRows(_ number: Int64, _ old: DocumentBytes?, _ new: DocumentBytes?) throws {
+    let (firstOld, firstNew) = (removals.count, insertions.count)
+    let oldShape = old.map { removals.add($0, number: number) } ?? IndexRows.Shape()
+    let newShape = new.map { insertions.add($0, number: number) } ?? IndexRows.Shape()
     if oldShape.isApart != newShape.isApart { try table.setApart(newShape.isApart, document: number) }
-    note(newShape)
-    before.sort()
-    after.sort()
-    removals.append(rowsOf: before, notIn: after)
-    insertions.append(rowsOf: after, notIn: before)
+    if removals.endsEqually(from: firstOld, insertions, from: firstNew) {
+      removals.removeLast(from: firstOld)
+      insertions.removeLast(from: firstNew)
+    }
+    if newShape.isMultiple { shape.isMultiple = true }
+    if newShape.isApart { shape.isApart = true }
   }
 
   private func takeText(_ number: Int64, _ old: DocumentBytes?, _ new: DocumentBytes?) throws {
@@ -193,11 +183,6 @@ final class IndexUpdate {
       return
     }
     try TextIndexTable.replace(number, new, in: entry, on: connection)
-  }
-
-  private func note(_ shape: IndexRows.Shape) {
-    if shape.isMultiple { self.shape.isMultiple = true }
-    if shape.isApart { self.shape.isApart = true }
   }
 
   /// Writes what has come together, in the order of the table, so that its pages are visited one after the other.

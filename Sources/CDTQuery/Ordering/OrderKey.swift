@@ -63,19 +63,9 @@ package struct OrderKey: Sendable, Hashable {
     Self.append(string: string, to: &bytes)
   }
 
-  /// Appends a number.
-  mutating func append(number: JSONNumber) {
-    Self.append(number, to: &bytes)
-  }
-
   /// Appends another value's key as one part of a longer key.
   package mutating func append(key: OrderKey) {
     bytes += key.bytes
-  }
-
-  /// Appends what is a key already.
-  mutating func append(bytes key: [UInt8]) {
-    bytes += key
   }
 
   /// Turns the order of what was appended since `start` around.

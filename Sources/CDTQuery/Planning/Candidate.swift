@@ -25,10 +25,6 @@ enum Cost {
   static let document = 12.0
   /// Making a document's sort key and keeping it in order.
   static let sorted = 6.0
-  /// Keeping a row in order by values that it has.
-  static let sortedRow = 3.0
-  /// How many results a page without an order is taken to have.
-  static let page = 100.0
 }
 
 /// What a query is expected to meet, by the figures of the indexes.
@@ -58,19 +54,10 @@ struct Estimator {
       guard case .except = absence.value, let statistics = access.index.statistics else { return rows }
       return rows * max(0, 1 - statistics.part(.points([.nothing]), field: absence.key))
     }
-    let found = access.filters.reduce(present) { $0 * part($1.condition, of: access.index) }
-    return (rows, found)
-  }
-
-  private func part(_ condition: RowCondition, of entry: IndexCatalog.Entry) -> Double {
-    switch condition {
-    case .constant(let holds): holds ? 1 : 0
-    case .field(let field, let access, let absence):
-      part(access, absence, field: field, of: entry)
-    case .all(let members): members.reduce(1) { $0 * part($1, of: entry) }
-    case .any(let members): 1 - members.reduce(1) { $0 * (1 - part($1, of: entry)) }
-    case .not(let member): max(0, 1 - part(member, of: entry))
+    let found = access.filters.reduce(present) { found, filter in
+      found * part(filter.access, filter.absence, field: filter.field, of: access.index)
     }
+    return (rows, found)
   }
 
   private func part(

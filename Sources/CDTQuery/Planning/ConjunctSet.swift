@@ -1,8 +1,7 @@
-/// Numbers of conjuncts. There are seldom as many as 64, which are bits of one word.
+/// Numbers of conjuncts, a bit for each of the first 64. Others are in no set: an index decides none of them, and they are
+/// left to the matcher.
 struct ConjunctSet: Sendable, Equatable {
-  private var first: UInt64 = 0
-  /// What is beyond the first 64, 64 to an element; the last is never 0, so that equal sets are equal.
-  private var others: [UInt64] = []
+  private var bits: UInt64 = 0
 
   init() {}
 
@@ -11,39 +10,18 @@ struct ConjunctSet: Sendable, Equatable {
   }
 
   init(upTo count: Int) {
-    for number in 0..<count { insert(number) }
+    for number in 0..<min(count, UInt64.bitWidth) { insert(number) }
   }
 
-  var count: Int { others.reduce(first.nonzeroBitCount) { $0 + $1.nonzeroBitCount } }
+  var count: Int { bits.nonzeroBitCount }
 
-  func contains(_ number: Int) -> Bool {
-    if number < 64 { return first & 1 << UInt64(number) != 0 }
-    let element = number / 64 - 1
-    return others.indices.contains(element) && others[element] & 1 << UInt64(number % 64) != 0
-  }
+  func contains(_ number: Int) -> Bool { number < UInt64.bitWidth && bits & 1 << UInt64(number) != 0 }
 
   mutating func insert(_ number: Int) {
-    if number < 64 {
-      first |= 1 << UInt64(number)
-      return
-    }
-    let element = number / 64 - 1
-    while others.count <= element { others.append(0) }
-    others[element] |= 1 << UInt64(number % 64)
+    if number < UInt64.bitWidth { bits |= 1 << UInt64(number) }
   }
 
-  mutating func formUnion(_ other: ConjunctSet) {
-    first |= other.first
-    for (element, bits) in other.others.enumerated() {
-      if element < others.count { others[element] |= bits } else { others.append(bits) }
-    }
-  }
-
-  mutating func formIntersection(_ other: ConjunctSet) {
-    first &= other.first
-    others = zip(others, other.others).map { $0 & $1 }
-    while others.last == 0 { others.removeLast() }
-  }
+  mutating func formUnion(_ other: ConjunctSet) { bits |= other.bits }
 
   func union(_ other: ConjunctSet) -> ConjunctSet {
     var union = self
@@ -51,7 +29,7 @@ struct ConjunctSet: Sendable, Equatable {
     return union
   }
 
-  func isSubset(of other: ConjunctSet) -> Bool {
-    other.union(self) == other
-  }
+  mutating func formIntersection(_ other: ConjunctSet) { bits &= other.bits }
+
+  func isSubset(of other: ConjunctSet) -> Bool { bits & ~other.bits == 0 }
 }

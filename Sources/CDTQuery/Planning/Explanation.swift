@@ -92,9 +92,6 @@ extension QueryPlan {
     switch order {
     case .unordered: "none asked for"
     case .index(let terms): isReversed(terms) ? "by the index, backwards" : "by the index"
-    case .columns:
-      lastWanted.map { "by the index's values, the first \($0) kept while sorting" }
-        ?? "by the index's values, sorted"
     case .score: "by the text index's scores"
     case .id(let isDescending): isDescending ? "by the ids, backwards" : "by the ids"
     case .sorted: lastWanted.map { "the first \($0) are kept while sorting" } ?? "sorted"
@@ -120,7 +117,10 @@ extension IndexAccess {
     let whole = parts.isEmpty ? "all of it" : parts.joined(separator: ", ")
     let rows = "index \"\(index.definition.name)\": \(whole)"
     if filters.isEmpty { return rows }
-    return "\(rows), of these \(Clause.all(filters.map(\.clause)).selector.text)"
+    let asked = filters.map {
+      "\(index.definition.fields[$0.field].path) \($0.absence?.text ?? $0.access.text)"
+    }
+    return "\(rows), of these \(asked.joined(separator: ", "))"
   }
 }
 

@@ -4,32 +4,29 @@ extension IndexAccess {
   ///
   /// - Returns: The access, and the numbers of the conjuncts that it decides.
   static func of(
-    _ entry: IndexCatalog.Entry, for conjuncts: [Clause], _ conditions: [AskedField]
+    _ entry: IndexCatalog.Entry, for conditions: [AskedField]
   ) -> (access: IndexAccess, decided: ConjunctSet) {
-    var builder = Builder(entry, conjuncts, conditions)
+    var builder = Builder(entry, conditions)
     builder.seek()
-    if entry.isMultiple { builder.filterByFields() } else { builder.filter() }
+    builder.filter()
     return (builder.access, builder.decided)
   }
 
   /// Whether the access leaves rows out.
   var narrows: Bool { !fields.isEmpty || !filters.isEmpty }
 
-  /// How large the conditions on rows may grow; SQLite takes expressions up to a depth only.
-  private static let largestFilters = 200
+  /// How many values the filter of a field may have.
+  private static let largestFilter = 3_000
   /// How many combinations of several fields' values are looked up.
   private static let mostLookups = 10_000
 
   private struct Builder {
     var access: IndexAccess
     var decided = ConjunctSet()
-    let conjuncts: [Clause]
     let conditions: [AskedField]
-    var filtersSize = 0
 
-    init(_ entry: IndexCatalog.Entry, _ conjuncts: [Clause], _ conditions: [AskedField]) {
+    init(_ entry: IndexCatalog.Entry, _ conditions: [AskedField]) {
       access = IndexAccess(index: entry)
-      self.conjuncts = conjuncts
       self.conditions = conditions
     }
 
@@ -60,16 +57,13 @@ extension IndexAccess {
         let next = condition.access
         let isExact = next.isExact(isMultiple: entry.isMultiple)
         let alone = Found(
-          access: next, conjuncts: ConjunctSet(condition.conjunct),
-          decided: isExact ? ConjunctSet(condition.conjunct) : ConjunctSet())
+          access: next, decided: isExact ? ConjunctSet(condition.conjunct) : ConjunctSet())
         guard let known = found else {
           found = alone
           continue
         }
         if !entry.isMultiple, let both = known.access.intersection(next) {
-          found = Found(
-            access: both, conjuncts: known.conjuncts.union(alone.conjuncts),
-            decided: known.decided.union(alone.decided))
+          found = Found(access: both, decided: known.decided.union(alone.decided))
         } else if next.access.isNarrower(than: known.access.access) {
           found = alone
         }
@@ -77,37 +71,22 @@ extension IndexAccess {
       return found
     }
 
-    /// What is asked of one field, the conjuncts that ask it, and those of them that it decides.
+    /// What is asked of one field, and the conjuncts that it decides.
     private struct Found {
       let access: PredicateAccess
-      let conjuncts: ConjunctSet
       let decided: ConjunctSet
     }
 
-    /// A row is a document: whatever its fields can decide, it does.
+    /// Asks the fields behind the first ones. A row is a combination of a document's values, of which there are all, so one
+    /// access can be asked of each.
     mutating func filter() {
-      filterByFields()
-      for (number, clause) in conjuncts.enumerated() where !decided.contains(number) {
-        guard let condition = RowCondition(deciding: clause, in: entry.definition) else { continue }
-        if add(condition, clause) { decided.insert(number) }
-      }
-    }
-
-    /// A row is a combination of a document's values, of which there are all: of each field one access can be asked.
-    mutating func filterByFields() {
       for (number, field) in entry.definition.fields.enumerated().dropFirst(access.fields.count) {
         guard let found = narrowest(field.fieldPath) else { continue }
-        let condition = RowCondition.field(number, found.access.access, found.access.absence)
-        let clause = Clause.all(conjuncts.indices.filter(found.conjuncts.contains).map { conjuncts[$0] })
-        if add(condition, clause) { decided.formUnion(found.decided) }
+        if case .points(let keys) = found.access.access, keys.count > IndexAccess.largestFilter { continue }
+        access.filters.append(
+          Filter(field: number, access: found.access.access, absence: found.access.absence))
+        decided.formUnion(found.decided)
       }
-    }
-
-    private mutating func add(_ condition: RowCondition, _ clause: Clause) -> Bool {
-      guard filtersSize + condition.size <= IndexAccess.largestFilters else { return false }
-      filtersSize += condition.size
-      access.filters.append(Filter(clause: clause, condition: condition))
-      return true
     }
   }
 }

@@ -2,7 +2,7 @@
 extension Planner {
   func cost(_ candidate: Candidate) -> Double {
     let hasRest = candidate.decided.count < conjuncts.count
-    let order = order(for: candidate.source, isDecided: !hasRest)
+    let order = order(for: candidate.source)
     let reads = hasRest || order == .sorted || output == .documents || !candidate.source.isCovered
     var share = 1.0
     var results = candidate.found
@@ -23,27 +23,16 @@ extension Planner {
       }
     default:
       cost += candidate.rows * share * Cost.row
-      if reads { cost += documentsRead(candidate, order, results) * share }
+      if reads { cost += candidate.found * share * Cost.document }
       cost += unindexed(candidate.source) * Cost.scanned
     }
-    switch order {
-    case .sorted: cost += results * Cost.sorted
-    case .columns: cost += results * Cost.sortedRow
-    default: break
-    }
+    if order == .sorted { cost += results * Cost.sorted }
     return cost
-  }
-
-  private func documentsRead(
-    _ candidate: Candidate, _ order: QueryPlan.Order, _ results: Double
-  ) -> Double {
-    if case .columns = order { return (limit > 0 ? min(results, limit) : results) * Cost.document }
-    return candidate.found * Cost.document
   }
 
   /// What a scan costs at least, whatever the selector: every document is a result.
   var leastCostOfScan: Double {
-    let isStreamed = limit > 0 && order(for: .scan, isDecided: conjuncts.isEmpty).isStreamed
+    let isStreamed = limit > 0 && order(for: .scan).isStreamed
     let share = isStreamed ? min(1, limit / estimator.documents) : 1
     return Cost.seek + estimator.documents * share * Cost.scanned
   }
@@ -51,8 +40,6 @@ extension Planner {
   /// How many results are wanted, or 0 for all of them.
   private var limit: Double {
     if output == .exists { return 1 }
-    // Without an order the plan gives one, so every page must have the same plan.
-    if query.sort.isEmpty { return query.limit > 0 || query.skip > 0 ? Cost.page : 0 }
     return query.limit > 0 ? Double(query.limit) + Double(query.skip) : 0
   }
 

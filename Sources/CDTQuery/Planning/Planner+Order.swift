@@ -1,7 +1,6 @@
 /// Where the order of the results comes from.
 extension Planner {
-  /// - Parameter isDecided: Whether the source decides the whole selector, so that documents need not be read for it.
-  func order(for source: QueryPlan.Source, isDecided: Bool) -> QueryPlan.Order {
+  func order(for source: QueryPlan.Source) -> QueryPlan.Order {
     if query.sort.isByScore {
       // Documents that the text index does not have come last, by their ids; without it, that is all of them.
       if case .text = source { return .score }
@@ -16,9 +15,7 @@ extension Planner {
       }
     }
     guard let access = source.driver, !access.index.isMultiple else { return .sorted }
-    if let terms = indexOrder(access, wanted) { return .index(terms) }
-    guard isDecided, let terms = columns(of: access, for: wanted) else { return .sorted }
-    return .columns(terms)
+    return indexOrder(access, wanted).map { .index($0) } ?? .sorted
   }
 
   /// A field of the sort, or of an index; the document's id has no path.
@@ -65,7 +62,7 @@ extension Planner {
     return nil
   }
 
-  /// The columns of the index that the sort asks for, if it has them all.
+  /// The columns of the index that have what the sort asks for; `nil` when it lacks some.
   private func columns(of access: IndexAccess, for wanted: [Term]) -> [QueryPlan.OrderTerm]? {
     var columns: [QueryPlan.OrderTerm] = []
     for term in wanted {

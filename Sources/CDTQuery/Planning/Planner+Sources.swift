@@ -10,7 +10,7 @@ extension Planner {
   func sources(_ search: Candidate?) -> [Candidate] {
     var sources: [Candidate] = []
     for entry in catalog.ordered where mayHelp(entry) {
-      sources.append(candidate(entry, for: conjuncts, conditions))
+      sources.append(candidate(entry, for: conditions))
     }
     if let search { sources.append(search) }
     for case (let number, .or(let branches)) in conjuncts.enumerated() {
@@ -60,10 +60,8 @@ extension Planner {
   }
 
   /// What an index can do for a conjunction.
-  func candidate(
-    _ entry: IndexCatalog.Entry, for conjuncts: [Clause], _ conditions: [AskedField]
-  ) -> Candidate {
-    let (access, decided) = IndexAccess.of(entry, for: conjuncts, conditions)
+  func candidate(_ entry: IndexCatalog.Entry, for conditions: [AskedField]) -> Candidate {
+    let (access, decided) = IndexAccess.of(entry, for: conditions)
     let estimate = estimator.estimate(access)
     return Candidate(
       source: .index(access), decided: decided, rows: estimate.rows, seeks: access.seeks,
@@ -105,7 +103,7 @@ extension Planner {
     if let ids = documentIDs(in: own) { return ids }
     let conjuncts = own + beside
     let conditions = AskedField.of(conjuncts)
-    return catalog.ordered.map { candidate($0, for: conjuncts, conditions) }
+    return catalog.ordered.map { candidate($0, for: conditions) }
       .filter { $0.source.driver?.narrows == true }
       .min { branchCost($0, conjuncts) < branchCost($1, conjuncts) }
   }

@@ -8,8 +8,7 @@ import JSON
 /// ```
 ///
 /// A plan changes what a query costs, never its answer: sources hold every match, and whatever they do not decide
-/// stays with the matcher. It depends on nothing but the query and what the index file says, and not on the page that is
-/// asked for: so all pages of a query, asked by any process, have one plan as long as nothing is written.
+/// stays with the matcher.
 package struct Planner {
   let query: Query
   let indexes: IndexView
@@ -54,7 +53,7 @@ package struct Planner {
         throw .scoreOfOtherIndex(wanted.definition.name, at: "use_index")
       }
       guard indexes.isReadable else { return plan(scan, because: "the index file can't be read") }
-      let candidate = wanted.definition.type == .text ? search : candidate(wanted, for: conjuncts, conditions)
+      let candidate = wanted.definition.type == .text ? search : candidate(wanted, for: conditions)
       return plan(candidate ?? scan, because: "the query asks for it")
     }
     if query.sort.isByScore, let search { return plan(search, because: "the order goes by its scores") }
@@ -116,7 +115,7 @@ package struct Planner {
     }
     return QueryPlan(
       source: candidate.source, residual: .all(rest), clause: query.selector.clause, text: text,
-      order: order(for: candidate.source, isDecided: rest.isEmpty), sort: query.sort, skip: query.skip,
+      order: order(for: candidate.source), sort: query.sort, skip: query.skip,
       limit: query.limit, floor: indexes.floor(of: candidate.source), reason: reason)
   }
 }

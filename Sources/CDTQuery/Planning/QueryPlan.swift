@@ -26,8 +26,6 @@ package struct QueryPlan: Sendable {
     case unordered
     /// The index's rows lie in the order of these terms, or in its reverse.
     case index([OrderTerm])
-    /// Sorted by values that the index's rows have; documents are read for the results only.
-    case columns([OrderTerm])
     /// The documents' own index on their ids.
     case id(isDescending: Bool)
     /// The text index's scores, the best first.
@@ -88,7 +86,7 @@ extension QueryPlan.Order {
   var isStreamed: Bool {
     switch self {
     case .unordered, .index, .id, .score: true
-    case .columns, .sorted: false
+    case .sorted: false
     }
   }
 }
@@ -115,17 +113,8 @@ extension QueryPlan.Source {
     }
   }
 
-  /// Whether its rows have the documents' ids as they are; text indexes have them as they are searched.
-  var hasIDs: Bool {
-    switch self {
-    case .text: false
-    case .union(let branches): branches.allSatisfy(\.hasIDs)
-    case .intersection(let first, _): first.hasIDs
-    case .index, .ids, .nothing, .scan: true
-    }
-  }
-
-  /// Whether its rows alone have the numbers and ids, so that no document need be read to know them.
+  /// Whether its rows have the documents' ids, so that no document need be read to know them; text indexes have them as
+  /// they are searched.
   var isCovered: Bool {
     switch self {
     case .index, .ids, .nothing: true
@@ -160,13 +149,13 @@ package struct IndexAccess: Sendable {
   /// What is asked of the index's fields, from the first on: points, and for the last perhaps a range.
   package var fields: [FieldAccess] = []
   package var absence: [Int: PredicateAccess.AbsenceFilter] = [:]
-  /// What else is asked of the rows that lie there.
+  /// What else is asked of the rows that lie there: of fields behind those.
   package var filters: [Filter] = []
 
   package struct Filter: Sendable {
-    /// The clause, for what is said to the user.
-    package let clause: Clause
-    package let condition: RowCondition
+    package let field: Int
+    package let access: FieldAccess
+    package let absence: PredicateAccess.AbsenceFilter?
   }
 
   /// Whether the same document may be met more than once.

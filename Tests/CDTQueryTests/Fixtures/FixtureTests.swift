@@ -2,12 +2,12 @@ import CDTQuery
 import CDTQueryTesting
 import FoundationEssentials
 import JSON
+import TestSupport
 import Testing
 
 /// The golden files of the project, and the runner that holds the engine against them.
 @Suite struct FixtureTests {
-  static let directory = URL(filePath: #filePath).appending(path: "../../../QueryFixtures")
-    .standardizedFileURL.path
+  static let directory = Repository.root.appending(path: "QueryFixtures").path
 
   static let files = ((try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? [])
     .filter { $0.hasSuffix(".test") }.sorted()

@@ -41,9 +41,15 @@ extension World {
     // Those that cost more than another would hardly be met among so few documents.
     let engine = try QueryEngine(indexed)
     for way in try engine.everyPlan(query).indices {
-      try check(query, expected, way: "in way \(way)") { try engine.find($0) { try $0.everyPlan()[way] } }
+      try check(query, expected, way: "in way \(way)") {
+        try engine.find($0) { planner in
+          // The background may have completed or measured an index, and there may be fewer ways.
+          let plans = try planner.everyPlan()
+          return plans[way % plans.count]
+        }
+      }
     }
-    if query.limit > 0 { try checkPages(query, expected) }
+    if query.limit > 0, !query.sort.isEmpty { try checkPages(query, expected) }
     _ = try indexed.explain(query).description
   }
 
@@ -86,7 +92,7 @@ extension World {
     try expected.checkIDs(idsAlone, way: "\(way), ids alone")
   }
 
-  /// While nothing is written, each match is in exactly one page, whether or not there is an order.
+  /// In an order each match is in exactly one page.
   private func checkPages(_ query: Query, _ expected: Expectation) throws {
     var found: [Item] = []
     let size = max(query.limit, expected.whole.count / 4 + 1)

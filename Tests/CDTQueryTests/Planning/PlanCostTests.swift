@@ -52,8 +52,8 @@ import Testing
   }
 
   static let covered: [JSONObject] = [
-    ["name": "name 7"], ["age": ["$gte": 20, "$lt": 30]], ["name": ["$ne": "name 7"]],
-    ["name": "name 7", "age": ["$not": ["$lt": 50]]],
+    ["name": "name 7"], ["name": ["$gte": "name 2", "$lt": "name 3"]],
+    ["name": "name 7", "age": ["$lt": 50]],
     ["$or": [["name": "name 7", "age": ["$gte": 50]], ["pet.species": "species 3"], ["_id": "p9"]]],
     ["tags": "tag 4"], ["tags": ["$in": ["tag 4", "tag 5"]]], ["age": ["$exists": true]], [:],
   ]
