@@ -45,11 +45,12 @@ let package = Package(
     .target(
       name: "CDTQueryTesting", dependencies: ["CDTDatastore", "CDTQuery", "JSON"], swiftSettings: settings),
     .target(
-      name: "CloudantSync", dependencies: ["CDTDatastore", "CDTQuery", "JSON"], swiftSettings: settings),
+      name: "CloudantSync", dependencies: ["CDTDatastore", "CDTQuery", "JSON", "SQLite"],
+      swiftSettings: settings),
     .executableTarget(
       name: "cdtquery",
       dependencies: [
-        "CDTQuery", "CDTQueryTesting", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        "CDTQuery", "CDTQueryTesting", "CloudantSync", .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: settings),
 
@@ -69,7 +70,7 @@ let package = Package(
     .testTarget(
       name: "CDTDatastoreTests",
       dependencies: [
-        "CDTDatastore", "CDTQuery", "JSON", "SQLite", "TestSupport", "crashtest",
+        "CDTDatastore", "CDTQuery", "CloudantSync", "JSON", "SQLite", "TestSupport", "crashtest",
         .product(name: "Crypto", package: "swift-crypto"),
       ],
       exclude: ["Import/Fixtures", "Storage/Fixtures"], swiftSettings: settings),

@@ -70,7 +70,7 @@ extension QueryError {
     QueryError(.invalidIndex, at: place, "the field \"\(path)\" is named twice; name it once")
   }
 
-  static func unknownIndexType(_ type: String) -> QueryError {
+  package static func unknownIndexType(_ type: String) -> QueryError {
     QueryError(
       .invalidIndex, at: "type", "the type \(JSONValue.string(type).text) is unknown; it is json or text")
   }

@@ -43,7 +43,8 @@ extension IndexBuilder {
       } else {
         let document = DocumentBytes(
           id: statement.unsafeBytes(1), revision: statement.unsafeBytes(2), body: statement.unsafeBytes(3))
-        try TextIndexTable.replace(number, document, in: entry, on: connection)
+        try TextIndexTable.replace(
+          number, document, entry.definition, in: IndexFile.table(entry), on: connection)
       }
       taken += 1
       if ContinuousClock.now - start > Self.longestStep { return (statement.int64(5), taken) }

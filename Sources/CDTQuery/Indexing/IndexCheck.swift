@@ -1,111 +1,114 @@
+import CDTDatastore
 import JSON
 import SQLite
 
-/// Compares one index of values with the documents, within a snapshot of both.
+/// Compares one index with the documents: the rows that they give, collected in a temporary table, and those that it has.
 ///
-/// Of each document up to the sequence that it is filled to, the index must hold exactly the rows that its definition
-/// gives, and none of any other document, unless it says that it may have strays.
-struct IndexCheck {
+/// Documents above the floor of the index do not count, as it may have rows of them (``IndexBuilder``).
+final class IndexCheck {
+  let name: String
   private let entry: IndexCatalog.Entry
   private let connection: Connection
   /// The sequence up to which every document should be in the index.
   private let floor: Int64
-  /// Whether there may be rows of documents above the floor.
-  private let mayHaveStrays: Bool
-  private let name: String
-  private let table: IndexTable
-  private(set) var findings: IndexFindings
-  private var found: Int64 = 0
-  private var foundApart: Int64 = 0
+  private let expected: String
+  /// The columns of the index's table, the one with the document's number first.
+  private let columns: [String]
+  private let insertion: IndexTable
+  private var rows: IndexRows
+  /// The ids of documents that should be kept apart, by their numbers.
+  private var apart: [Int64: String] = [:]
+  private var found: [IntegrityFinding] = []
+  private var count = 0
 
-  init(_ entry: IndexCatalog.Entry, in snapshot: borrowing QuerySnapshot) {
+  private static let mostFindings = 10
+  /// How much memory rows may take before they are written, in bytes.
+  private static let batch = 1 << 20
+
+  /// - Parameter sequence: The sequence up to which the complete indexes have every document.
+  init(_ entry: IndexCatalog.Entry, upTo sequence: Int64, on connection: Connection) throws {
+    name = entry.definition.name
     self.entry = entry
-    connection = snapshot.connection
-    let indexes = snapshot.indexes
-    floor = indexes.floor(of: entry)
-    mayHaveStrays = entry.strays > 0 || indexes.indexedSequence < indexes.lastSequence
-    name = "\(IndexFile.schema).\(IndexFile.table(entry))"
-    table = IndexTable(entry, on: connection)
-    findings = IndexFindings(entry.definition.name)
+    self.connection = connection
+    floor = entry.watermark ?? sequence
+    expected = "temp.expected_\(entry.number)"
+    columns = IndexFile.columns(entry)
+    insertion = IndexTable(entry, on: connection, named: expected)
+    rows = IndexRows(entry.definition)
+    try connection.execute("DROP TABLE IF EXISTS \(expected)")
+    try connection.execute(
+      entry.definition.type == .text
+        ? "CREATE TABLE \(expected) (\(columns.joined(separator: ", ")), PRIMARY KEY (rowid))"
+        : IndexFile.creation(ofTable: expected, entry.definition))
   }
 
-  /// Compares a document's rows.
-  mutating func take(_ document: DocumentBytes, number: Int64, sequence: Int64) throws {
+  /// Takes a document's rows in.
+  func take(_ document: DocumentBytes, number: Int64, sequence: Int64) throws {
     guard sequence <= floor else { return }
-    let id = String(decoding: document.id, as: UTF8.self)
-    var rows = IndexRows(entry.definition)
+    if entry.definition.type == .text {
+      return try TextIndexTable.replace(number, document, entry.definition, in: expected, on: connection)
+    }
     let shape = rows.add(document, number: number)
+    let id = String(decoding: document.id, as: UTF8.self)
+    if shape.isMultiple, !entry.isMultiple { add("is not marked as having several rows of it", id) }
+    if shape.isApart { apart[number] = id }
+    if rows.size > Self.batch { try write() }
+  }
+
+  private func write() throws {
     rows.sort()
-    if shape.isMultiple, !entry.isMultiple { findings.add("is not marked as having several rows of it", id) }
-    if shape.isApart {
-      let isKept = try entry.hasApart && holdsApart(number)
-      if isKept { foundApart += 1 } else { findings.add("does not keep it apart", id) }
-      return
+    try insertion.insert(rows, 0..<rows.count)
+    rows.removeAll()
+  }
+
+  /// Compares, after every document was taken in.
+  func finish() throws -> [IntegrityFinding] {
+    try write()
+    let table = "main.\(IndexFile.table(entry))"
+    try compare(expected, with: table, "lacks a row of it")
+    try compare(table, with: expected, "has a row that it does not give")
+    try compareApart()
+    try connection.execute("DROP TABLE \(expected)")
+    if count > Self.mostFindings {
+      let text = JSONValue.string(name).text
+      found.append(
+        IntegrityFinding(
+          .index, "the index \(text) has \(count - Self.mostFindings) more rows that are wrong"))
     }
-    var lacksRow = false
-    for position in 0..<rows.count where !rows.repeatsPrevious(at: position) {
-      if try table.contains(rows, at: position, schema: IndexFile.schema) {
-        found += 1
-      } else {
-        lacksRow = true
-      }
-    }
-    if lacksRow { findings.add("lacks a row of it", id) }
+    return found
   }
 
-  private func holdsApart(_ number: Int64) throws -> Bool {
-    let statement = try connection.statement(
-      "SELECT 1 FROM \(IndexFile.schema).apart WHERE index_number = ?1 AND document = ?2")
-    defer { statement.reset() }
-    try statement.bind(entry.number, at: 1)
-    try statement.bind(number, at: 2)
-    return try statement.step()
-  }
-
-  /// Looks for rows that no document gives, after every document was compared.
-  mutating func finish() throws {
-    // Every row that a document gives was found, so one too many is a row that none gives.
-    let count = try connection.scalar("SELECT count(*) FROM \(name) e WHERE \(isHeld("e"))")
-    if count > found { try findRowsNotGiven() }
-    let apart = try connection.scalar(
-      "SELECT count(*) FROM \(IndexFile.schema).apart e WHERE index_number = \(entry.number) AND \(isHeld("e"))"
-    )
-    if apart > foundApart { findings.add("keeps documents apart that it should not") }
-  }
-
-  /// Whether a row counts: all of them, but where there may be strays those of documents up to the floor.
-  private func isHeld(_ row: String) -> String {
-    !mayHaveStrays
-      ? "1" : "\(row).document NOT IN (SELECT number FROM main.documents WHERE sequence > \(floor))"
-  }
-
-  private mutating func findRowsNotGiven() throws {
+  /// Tells of the documents whose rows one table has and another one lacks.
+  private func compare(_ table: String, with other: String, _ what: String) throws {
+    let isSame = columns.map { "o.\($0) = r.\($0)" }.joined(separator: " AND ")
     let statement = try connection.statement(
       """
-      SELECT e.id, e.document, count(*), d.number, d.id = e.id, d.deleted, d.sequence > \(floor), d.revision, d.body
-        FROM \(name) e LEFT JOIN main.documents d ON d.number = e.document
-       WHERE \(isHeld("e")) GROUP BY e.document, e.id
+      SELECT DISTINCT r.id FROM \(table) r
+       WHERE NOT EXISTS (SELECT 1 FROM \(other) o WHERE \(isSame)) AND \(isHeld("r.\(columns[0])"))
       """)
     defer { statement.reset() }
-    while try statement.step() {
-      let isOfDocument =
-        !statement.isNull(3) && statement.int64(4) != 0 && statement.int64(5) == 0 && statement.int64(6) == 0
-      if !isOfDocument || statement.int64(2) > rowsGiven(statement) {
-        findings.add("has a row that it does not give", statement.text(0))
-      }
-    }
+    while try statement.step() { add(what, statement.text(0)) }
   }
 
-  /// How many rows the document of a finding gives.
-  private func rowsGiven(_ statement: Statement) -> Int64 {
-    var rows = IndexRows(entry.definition)
-    _ = rows.add(
-      DocumentBytes(
-        id: statement.unsafeBytes(0), revision: statement.unsafeBytes(7), body: statement.unsafeBytes(8)),
-      number: statement.int64(1))
-    rows.sort()
-    var count: Int64 = 0
-    for position in 0..<rows.count where !rows.repeatsPrevious(at: position) { count += 1 }
-    return count
+  private func compareApart() throws {
+    let statement = try connection.statement(
+      "SELECT document FROM main.apart WHERE index_number = \(entry.number) AND \(isHeld("document"))")
+    defer { statement.reset() }
+    var isMore = false
+    while try statement.step() {
+      if apart.removeValue(forKey: statement.int64(0)) == nil { isMore = true }
+    }
+    for id in apart.values.sorted() { add("does not keep it apart", id) }
+    if isMore { add("keeps documents apart that it should not") }
+  }
+
+  private func isHeld(_ number: String) -> String {
+    "\(number) NOT IN (SELECT number FROM \(IndexConnection.documents).documents WHERE sequence > \(floor))"
+  }
+
+  private func add(_ what: String, _ id: String? = nil) {
+    count += 1
+    guard count <= Self.mostFindings else { return }
+    found.append(IntegrityFinding(.index, documentID: id, "the index \(JSONValue.string(name).text) \(what)"))
   }
 }

@@ -52,14 +52,19 @@ package enum IndexFile {
   ///   PRIMARY KEY (t0, v0, id)) WITHOUT ROWID
   /// ```
   static func tableCreation(number: Int64, _ definition: IndexDefinition) -> String {
-    guard definition.type == .json else { return TextIndexTable.creation(number: number, definition) }
+    definition.type == .text
+      ? TextIndexTable.creation(number: number, definition) : creation(ofTable: table(number), definition)
+  }
+
+  /// - Parameter table: The table's name.
+  static func creation(ofTable table: String, _ definition: IndexDefinition) -> String {
     let columns = definition.fields.indices.map { "t\($0) NOT NULL, v\($0) NOT NULL" }.joined(separator: ", ")
     let keys = definition.fields.enumerated().map { position, field in
       let direction = field.isDescending ? " DESC" : ""
       return "t\(position)\(direction), v\(position)\(direction)"
     }.joined(separator: ", ")
     return """
-      CREATE TABLE \(table(number)) (\(columns), id NOT NULL, document NOT NULL, absent NOT NULL,
+      CREATE TABLE \(table) (\(columns), id NOT NULL, document NOT NULL, absent NOT NULL,
         PRIMARY KEY (\(keys), id)) WITHOUT ROWID
       """
   }
@@ -68,5 +73,13 @@ package enum IndexFile {
 
   package static func table(_ entry: IndexCatalog.Entry) -> String {
     entry.definition.type == .text ? TextIndexTable.name(entry.number) : table(entry.number)
+  }
+
+  /// The columns of an index's table, the one with the document's number first.
+  static func columns(_ entry: IndexCatalog.Entry) -> [String] {
+    let fields = entry.definition.fields.indices
+    return entry.definition.type == .text
+      ? ["rowid"] + fields.map { "c\($0)" } + ["id"]
+      : ["document"] + fields.flatMap { ["t\($0)", "v\($0)"] } + ["id", "absent"]
   }
 }

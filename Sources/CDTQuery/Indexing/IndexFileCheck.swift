@@ -3,7 +3,7 @@ import CDTPlatform
 import JSON
 import SQLite
 
-/// Compares every index with the documents.
+/// Compares the index file with the documents and with the indexes that there should be.
 struct IndexFileCheck {
   private(set) var findings: [IntegrityFinding] = []
   /// The indexes that disagree.
@@ -18,26 +18,24 @@ struct IndexFileCheck {
 
   /// The file is missing.
   init(missing what: String) {
-    isFileDamaged = true
-    findings = [IntegrityFinding(.index, what)]
+    damaged(what)
   }
 
   /// - Parameters:
-  ///   - manager: The indexes of the store.
+  ///   - path: The index file.
   ///   - definitions: The indexes that should be there.
   ///   - progress: Is told how many documents of how many have been compared.
   init(
-    _ store: Datastore, _ manager: IndexManager, definitions: [IndexDefinition],
+    _ path: String, of store: Datastore, _ definitions: [IndexDefinition],
     progress: (_ done: Int, _ total: Int) -> Void
   ) throws {
-    file = FileIdentity(manager.path)
+    file = FileIdentity(path)
     do {
       // Opening it checks whose it is.
-      let opened = try IndexConnection(path: manager.path, of: store)
+      let opened = try IndexConnection(path: path, of: store)
       defer { opened.close() }
-      _ = try opened.catalog()
-      try compare(QuerySnapshot(of: store, manager), definitions, progress)
-      try checkWords(manager.path, store)
+      try opened.connection.transaction(.deferred) { try compare(opened, definitions, progress) }
+      try checkWords(opened)
     } catch let error as IndexDamage {
       damaged("the index file \(error.what)")
     } catch let error as SQLiteError where error.isMissingTable {
@@ -54,74 +52,64 @@ struct IndexFileCheck {
   }
 
   private mutating func compare(
-    _ snapshot: consuming QuerySnapshot, _ definitions: [IndexDefinition],
-    _ progress: (_ done: Int, _ total: Int) -> Void
+    _ file: IndexConnection, _ definitions: [IndexDefinition], _ progress: (_ done: Int, _ total: Int) -> Void
   ) throws {
-    guard snapshot.indexes.isReadable else { throw IndexDamage.unreadable("it is being replaced") }
-    let integrity = try snapshot.connection.statement("PRAGMA \(IndexFile.schema).integrity_check(1)")
-    defer { integrity.reset() }
-    if try integrity.step(), integrity.text(0) != "ok" { throw IndexDamage.unreadable(integrity.text(0)) }
-    for definition in definitions where snapshot.indexes.catalog.entry(named: definition.name) == nil {
+    let connection = file.connection
+    let sequence = try file.state().sequence
+    try Self.checkPages(connection)
+    let catalog = try file.catalog()
+    for definition in definitions where catalog.entry(named: definition.name) == nil {
       throw IndexDamage.unreadable("\(JSONValue.string(definition.name).text), which is missing")
     }
-    for found in try IndexChecks(snapshot).run(snapshot.connection, progress) { note(found) }
-  }
-
-  private mutating func note(_ found: IndexFindings) {
-    guard !found.all.isEmpty else { return }
-    findings += found.all
-    if !indexes.contains(found.name) { indexes.append(found.name) }
-  }
-
-  /// Has SQLite compare the words with the text that is kept, which takes a connection that may write.
-  private mutating func checkWords(_ path: String, _ store: Datastore) throws {
-    let file = try IndexConnection(path: path, of: store)
-    defer { file.close() }
-    guard let entry = try file.catalog().text else { return }
-    let name = TextIndexTable.name(entry.number)
-    do throws(SQLiteError) {
-      try file.connection.execute("INSERT INTO \(name)(\(name)) VALUES ('integrity-check')")
-    } catch {
-      guard error.isCorrupt else { throw error }
-      var found = IndexFindings(entry.definition.name)
-      found.add("has lost words")
-      note(found)
+    let checks = try catalog.entries.map { try IndexCheck($0, upTo: sequence, on: connection) }
+    try Self.forEachDocument(on: connection, progress) { document, number, sequence in
+      for check in checks { try check.take(document, number: number, sequence: sequence) }
     }
-  }
-}
-
-/// The checks of all indexes, which one walk through the documents feeds.
-private struct IndexChecks {
-  private var ordered: [IndexCheck]
-  private var text: TextIndexCheck?
-
-  init(_ snapshot: borrowing QuerySnapshot) {
-    ordered = []
-    for entry in snapshot.indexes.catalog.ordered { ordered.append(IndexCheck(entry, in: snapshot)) }
-    if let entry = snapshot.indexes.catalog.text { text = TextIndexCheck(entry, in: snapshot) }
+    for check in checks { note(try check.finish(), of: check.name) }
   }
 
-  /// Compares every document, and then looks for what none of them gives.
-  consuming func run(
-    _ connection: Connection, _ progress: (_ done: Int, _ total: Int) -> Void
-  ) throws -> [IndexFindings] {
-    let total = Int(try connection.scalar("SELECT count(*) FROM main.documents WHERE NOT deleted"))
+  private static func checkPages(_ connection: Connection) throws {
+    let integrity = try connection.statement("PRAGMA main.integrity_check(1)")
+    defer { integrity.reset() }
+    if try integrity.step(), integrity.text(0) != "ok" { throw IndexDamage.unreadable(integrity.text(0)) }
+  }
+
+  private static func forEachDocument(
+    on connection: Connection, _ progress: (_ done: Int, _ total: Int) -> Void,
+    _ body: (DocumentBytes, _ number: Int64, _ sequence: Int64) throws -> Void
+  ) throws {
+    let documents = "\(IndexConnection.documents).documents WHERE NOT deleted"
+    let total = Int(try connection.scalar("SELECT count(*) FROM \(documents)"))
     let statement = try connection.statement(
-      "SELECT number, id, revision, body, sequence FROM main.documents WHERE NOT deleted ORDER BY number")
+      "SELECT number, id, revision, body, sequence FROM \(documents) ORDER BY number")
     defer { statement.reset() }
     var done = 0
     while try statement.step() {
       let document = DocumentBytes(
         id: statement.unsafeBytes(1), revision: statement.unsafeBytes(2), body: statement.unsafeBytes(3))
-      let (number, sequence) = (statement.int64(0), statement.int64(4))
-      for index in ordered.indices { try ordered[index].take(document, number: number, sequence: sequence) }
-      try text?.take(document, number: number, sequence: sequence)
+      try body(document, statement.int64(0), statement.int64(4))
       done += 1
       if done % 1_000 == 0 || done == total { progress(done, total) }
     }
-    for index in ordered.indices { try ordered[index].finish() }
-    try text?.finish()
-    return ordered.map(\.findings) + (text.map { [$0.findings] } ?? [])
+  }
+
+  private mutating func note(_ found: [IntegrityFinding], of name: String) {
+    guard !found.isEmpty else { return }
+    findings += found
+    if !indexes.contains(name) { indexes.append(name) }
+  }
+
+  /// Has SQLite compare the words with the text that is kept.
+  private mutating func checkWords(_ file: IndexConnection) throws {
+    guard let entry = try file.catalog().text else { return }
+    let (table, name) = (IndexFile.table(entry), entry.definition.name)
+    do throws(SQLiteError) {
+      try file.connection.execute("INSERT INTO \(table)(\(table)) VALUES ('integrity-check')")
+    } catch {
+      guard error.isCorrupt else { throw error }
+      let lost = "the index \(JSONValue.string(name).text) has lost words"
+      note([IntegrityFinding(.index, lost)], of: name)
+    }
   }
 }
 

@@ -232,7 +232,7 @@ package final class IndexManager: DatastoreExtension {
     guard hasFile else {
       return wanted.isEmpty ? IndexFileCheck() : IndexFileCheck(missing: "the index file is missing")
     }
-    return try IndexFileCheck(openStore(), self, definitions: wanted, progress: progress)
+    return try IndexFileCheck(path, of: openStore(), wanted, progress: progress)
   }
 
   /// Makes anew what a check has found wrong.

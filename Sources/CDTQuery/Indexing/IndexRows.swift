@@ -300,15 +300,6 @@ struct IndexRows: ~Copyable {
     bytes.withUnsafeBytes { Self.integer(at: Int(rows[position].start), JSONBytes($0)) }
   }
 
-  /// Whether a row is the same as the one before it, in sorted rows.
-  func repeatsPrevious(at position: Int) -> Bool {
-    guard position > 0 else { return false }
-    return bytes.withUnsafeBytes { buffer in
-      let bytes = JSONBytes(buffer)
-      return Self.order(rows[position - 1], bytes, rows[position], bytes) == .same
-    }
-  }
-
   /// Lends the rows to be bound to statements, for the time of the call.
   func withBinding<R>(_ body: (Binding) throws -> R) rethrows -> R {
     try bytes.withUnsafeBytes { try body(Binding(rows: rows, bytes: JSONBytes($0), fields: fields.count)) }

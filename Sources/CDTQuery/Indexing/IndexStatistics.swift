@@ -38,21 +38,14 @@ package struct IndexStatistics: Sendable, Hashable {
     }
   }
 
-  /// How many different values there are, after what a sample has: Duj1, as PostgreSQL counts.
-  private static func distinct(_ keys: [IndexKey], rows: Double) -> Double {
-    var different = 0.0
-    var single = 0.0
-    var start = 0
-    while start < keys.count {
-      var end = start + 1
-      while end < keys.count, keys[end] == keys[start] { end += 1 }
-      different += 1
-      if end == start + 1 { single += 1 }
-      start = end
-    }
-    let count = Double(keys.count)
+  /// How many different values some rows have, after what a sample of them has: Duj1, as PostgreSQL counts.
+  static func distinct<Value: Hashable>(_ sample: [Value], rows: Double) -> Double {
+    var counts: [Value: Int] = [:]
+    for value in sample { counts[value, default: 0] += 1 }
+    let single = Double(counts.values.count { $0 == 1 })
+    let count = Double(sample.count)
     guard count > 0, rows > 0 else { return 1 }
-    return count * different / max(1, count - single + single * count / rows)
+    return count * Double(counts.count) / max(1, count - single + single * count / rows)
   }
 
   // MARK: Estimates

@@ -8,12 +8,14 @@ struct IndexTable {
   private let insertion: RowInsertion
   private let key: String
 
-  init(_ entry: IndexCatalog.Entry, on connection: Connection) {
+  /// - Parameter table: The table, where it is not the index's own.
+  init(_ entry: IndexCatalog.Entry, on connection: Connection, named table: String? = nil) {
     self.entry = entry
     self.connection = connection
     let fields = entry.definition.fields.count
     let row = Array(repeating: "?", count: 2 * fields + 3).joined(separator: ", ")
-    insertion = RowInsertion("INSERT OR REPLACE INTO \(IndexFile.table(entry.number))", row: "(\(row))")
+    insertion = RowInsertion(
+      "INSERT OR REPLACE INTO \(table ?? IndexFile.table(entry.number))", row: "(\(row))")
     let values = (0..<fields).map { "t\($0) = ?\(2 * $0 + 1) AND v\($0) = ?\(2 * $0 + 2)" }
     key = (values + ["id = ?\(2 * fields + 1)"]).joined(separator: " AND ")
   }
@@ -33,19 +35,6 @@ struct IndexTable {
     defer { statement.clear() }
     try rows.withBinding { try $0.bindKey(of: position, to: statement, at: 1) }
     try statement.run()
-  }
-
-  /// Whether the index has just this row.
-  func contains(_ rows: borrowing IndexRows, at position: Int, schema: String) throws -> Bool {
-    let fields = entry.definition.fields.count
-    let statement = try connection.statement(
-      """
-      SELECT 1 FROM \(schema).\(IndexFile.table(entry.number)) WHERE \(key)
-         AND document = ?\(2 * fields + 2) AND absent = ?\(2 * fields + 3)
-      """)
-    defer { statement.clear() }
-    try rows.withBinding { try $0.bindRow(position, to: statement, at: 1) }
-    return try statement.step()
   }
 
   /// Keeps a document apart, or no longer.

@@ -182,7 +182,8 @@ final class IndexUpdate {
     {
       return
     }
-    try TextIndexTable.replace(number, new, in: entry, on: connection)
+    try TextIndexTable.replace(
+      number, new, entry.definition, in: IndexFile.table(entry), on: connection)
   }
 
   /// Writes what has come together, in the order of the table, so that its pages are visited one after the other.

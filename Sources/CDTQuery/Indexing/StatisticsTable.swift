@@ -3,18 +3,15 @@ import SQLite
 
 /// Measures indexes, and keeps the figures in the index file for every process to see.
 ///
-/// A sample of the documents gives the values; how many rows share a sampled row's leading values tells how many different
-/// ones there are. The cost is that of some hundred look-ups, and of counting the documents and rows by their pages.
+/// A sample of the documents gives the values, and how many of them are there once only tells how many different ones there
+/// are. The cost is that of some thousand look-ups, and of counting the documents and rows by their pages.
 struct StatisticsTable {
   private let connection: Connection
 
   /// About how many documents a sample takes.
-  private static let sampleSize: Int64 = 600
+  private static let sampleSize: Int64 = 2_000
   /// How many of a sample's values are kept for each field.
   private static let keptValues = 128
-  /// How many rows' neighbours are counted, and up to how many of them.
-  private static let probes: Int64 = 48
-  private static let probedRows = 1_000
   /// Longer strings are cut, longer arrays and objects emptied.
   private static let longestValue = 100
 
@@ -51,7 +48,9 @@ struct StatisticsTable {
       let rows = try connection.scalar("SELECT count(*) FROM \(IndexFile.table(entry.number))")
       return Measurement(
         number: entry.number, sequence: sequence, documents: documents, rows: rows,
-        distinct: try distinctPrefixes(entry, sample.rows, rows: rows),
+        distinct: entry.definition.fields.indices.map { last in
+          IndexStatistics.distinct(sample.rows.map { Array($0[...last]) }, rows: Double(rows))
+        },
         values: entry.definition.fields.indices.map { sample.kept(field: $0) })
     }
   }
@@ -156,40 +155,6 @@ struct StatisticsTable {
         sorted[(2 * $0 + 1) * sorted.count / (2 * StatisticsTable.keptValues)].value
       }
     }
-  }
-
-  // MARK: Distinct values
-
-  /// A row that shares its values with *n* rows stands for a value that has *n*: the mean of 1/*n* over the rows is the
-  /// number of values by the number of rows.
-  private func distinctPrefixes(
-    _ entry: IndexCatalog.Entry, _ rows: [[IndexKey]], rows count: Int64
-  ) throws -> [Double] {
-    let probed = Self.spread(Self.probes, over: Int64(rows.count)).map { rows[Int($0)] }
-    var distinct: [Double] = []
-    for length in 1...entry.definition.fields.count {
-      if let last = distinct.last, last > Double(count) * 0.9 {
-        distinct.append(Double(count))
-        continue
-      }
-      var sum = 0.0
-      for row in probed { sum += 1 / max(1, try neighbours(of: row.prefix(length), in: entry)) }
-      let mean = probed.isEmpty ? 1 : sum / Double(probed.count)
-      distinct.append(max(1, mean * Double(count)))
-    }
-    return distinct
-  }
-
-  private func neighbours(of values: ArraySlice<IndexKey>, in entry: IndexCatalog.Entry) throws -> Double {
-    let conditions = values.indices.map { "t\($0) = ?\(2 * $0 + 1) AND v\($0) = ?\(2 * $0 + 2)" }
-    let statement = try connection.statement(
-      """
-      SELECT count(*) FROM (SELECT 1 FROM \(IndexFile.table(entry.number)) \
-      WHERE \(conditions.joined(separator: " AND ")) LIMIT \(Self.probedRows))
-      """)
-    defer { statement.reset() }
-    for (number, key) in values.enumerated() { try statement.bind(key, at: 2 * number + 1) }
-    return try statement.step() ? Double(statement.int64(0)) : 0
   }
 
   // MARK: Reading

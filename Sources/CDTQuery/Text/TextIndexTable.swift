@@ -23,14 +23,15 @@ enum TextIndexTable {
 
   /// Puts a document's words in place of those it had.
   static func replace(
-    _ number: Int64, _ document: DocumentBytes, in entry: IndexCatalog.Entry, on connection: Connection
+    _ number: Int64, _ document: DocumentBytes, _ definition: IndexDefinition, in table: String,
+    on connection: Connection
   ) throws {
-    let fields = entry.definition.fields
+    let fields = definition.fields
     let columns = fields.indices.map { TextProgram.column($0, of: fields.count) } + ["id", "rowid"]
     let values = (1...columns.count).map { "?\($0)" }.joined(separator: ", ")
     let statement = try connection.statement(
-      "INSERT OR REPLACE INTO \(name(entry.number)) (\(columns.joined(separator: ", "))) VALUES (\(values))")
-    for (position, text) in texts(of: entry.definition, document).enumerated() {
+      "INSERT OR REPLACE INTO \(table) (\(columns.joined(separator: ", "))) VALUES (\(values))")
+    for (position, text) in texts(of: definition, document).enumerated() {
       try statement.bind(text: text, at: position + 1)
     }
     try statement.bind(number, at: columns.count)

@@ -1,5 +1,6 @@
 import CDTDatastore
 import CDTQuery
+import CloudantSync
 import JSON
 
 /// `import --from-touchdb`: documents first, and then the indexes.

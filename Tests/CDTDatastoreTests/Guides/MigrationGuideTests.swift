@@ -1,5 +1,6 @@
 import CDTDatastore
 import CDTQuery
+import struct CloudantSync.TouchDBIndexReport
 import Foundation
 import JSON
 import TestSupport

@@ -1,5 +1,6 @@
 import CDTDatastore
 import CDTQuery
+import CloudantSync
 import Foundation
 import SQLite
 import Testing

@@ -77,18 +77,18 @@ import Testing
       finding: #"index: the index "words" has lost words"#),
     Damage(
       testDescription: "a document without its words", sql: "DELETE FROM text_2 WHERE id = 'doc-13'",
-      finding: #"index: document "doc-13": the index "words" lacks it"#),
+      finding: #"index: document "doc-13": the index "words" lacks a row of it"#),
     Damage(
       testDescription: "other words", sql: "UPDATE text_2 SET c0 = 'other' WHERE id = 'doc-13'",
-      finding: #"index: document "doc-13": the index "words" has other words than it"#),
+      finding: #"index: document "doc-13": the index "words" lacks a row of it"#),
     Damage(
       testDescription: "words under a wrong number",
       sql: "UPDATE text_2 SET rowid = 1000 WHERE id = 'doc-13'",
-      finding: #"index: document "doc-13": the index "words" lacks it"#),
+      finding: #"index: document "doc-13": the index "words" lacks a row of it"#),
     Damage(
       testDescription: "words of no document",
       sql: "INSERT INTO text_2(rowid, c0, id) VALUES (1000, 'word', 'x')",
-      finding: #"index: the index "words" has rows that no document gives"#),
+      finding: #"index: document "x": the index "words" has a row that it does not give"#),
     Damage(
       testDescription: "another version", sql: "PRAGMA user_version = 1",
       finding: "index: the index file can't be used: another version", isFoundByOpening: true),
@@ -105,7 +105,7 @@ import Testing
       finding: #"index: the index file can't be used: "values", which is missing"#),
     Damage(
       testDescription: "a table that is missing", sql: "DROP TABLE entries_1",
-      finding: "index: the index file can't be used: no such table: query.entries_1"),
+      finding: "index: the index file can't be used: no such table: main.entries_1"),
     Damage(
       testDescription: "a definition that is none",
       sql: "UPDATE state SET revision = revision + 1; UPDATE indexes SET fields = '{}' WHERE name = 'values'",

@@ -1,4 +1,5 @@
 public import CDTDatastore
+import CDTQuery
 import FoundationEssentials
 import JSON
 import SQLite
