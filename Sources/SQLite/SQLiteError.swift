@@ -35,11 +35,6 @@ package struct SQLiteError: Error, Sendable, Hashable {
   package var isReadOnly: Bool { code == SQLITE_READONLY }
   package var isConstraint: Bool { code == SQLITE_CONSTRAINT }
   package var isInterrupted: Bool { code == SQLITE_INTERRUPT }
-  /// The file can't be opened, or the system refused to read or write it.
-  package var isIO: Bool {
-    !isTooShort && (code == SQLITE_CANTOPEN || code == SQLITE_IOERR || code == SQLITE_PERM)
-  }
-
   /// The process has no memory left for what was asked.
   package var isOutOfMemory: Bool { code == SQLITE_NOMEM }
   /// The library is older than ``Connection/minimumLibraryVersion``.

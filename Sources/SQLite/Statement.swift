@@ -78,10 +78,6 @@ package final class Statement {
     try check { sqlite3_bind_double($0, Int32(clamping: position), value) }
   }
 
-  package func bindNull(at position: Int) throws(SQLiteError) {
-    try check { sqlite3_bind_null($0, Int32(clamping: position)) }
-  }
-
   package func bind(_ text: String, at position: Int) throws(SQLiteError) {
     var text = text
     try check { handle in
@@ -178,20 +174,15 @@ package final class Statement {
   @inline(__always)
   package func unsafeBytes(_ column: Int) -> UnsafeRawBufferPointer {
     guard let handle else { return UnsafeRawBufferPointer(start: nil, count: 0) }
-    // A connection is opened without a mutex, so its values are as good as protected ones, and asking the value twice
-    // costs less than asking the statement.
-    let value = sqlite3_column_value(handle, Int32(truncatingIfNeeded: column))
-    let start = sqlite3_value_blob(value)
-    return UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : Int(sqlite3_value_bytes(value)))
+    let column = Int32(truncatingIfNeeded: column)
+    let start = sqlite3_column_blob(handle, column)
+    return UnsafeRawBufferPointer(
+      start: start, count: start == nil ? 0 : Int(sqlite3_column_bytes(handle, column)))
   }
 
   /// The bytes of a text or a blob, valid within the call; nothing is copied.
   @inline(__always)
   package func withBytes<R>(_ column: Int, _ body: (UnsafeRawBufferPointer) throws -> R) rethrows -> R {
-    guard let handle else { return try body(UnsafeRawBufferPointer(start: nil, count: 0)) }
-    let column = Int32(truncatingIfNeeded: column)
-    let start = sqlite3_column_blob(handle, column)
-    let count = Int(sqlite3_column_bytes(handle, column))
-    return try body(UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : count))
+    try body(unsafeBytes(column))
   }
 }

@@ -20,8 +20,8 @@ package final class TextTokenizer: Sendable {
 
   /// - Parameters:
   ///   - name: `ascii`, `unicode61`, `porter` or `trigram`.
-  ///   - arguments: What the tokenizer takes, as the tokenizer that `porter` builds on.
-  package init(_ name: String, arguments: [String] = []) throws(SQLiteError) {
+  ///   - argument: What the tokenizer takes, as the tokenizer that `porter` builds on.
+  package init(_ name: String, _ argument: String? = nil) throws(SQLiteError) {
     let connection = try Connection(path: ":memory:", mode: .readWriteCreate)
     guard let api = try connection.fullTextAPI(), let find = api.pointee.xFindTokenizer else {
       throw connection.error(SQLITE_ERROR, sql: "fts5")
@@ -31,9 +31,9 @@ package final class TextTokenizer: Sendable {
     var instance: OpaquePointer?
     var code = find(api, name, &context, &tokenizer)
     if code == SQLITE_OK, let create = tokenizer.xCreate {
-      code = Self.withCStrings(arguments[...], []) { pointers in
-        var pointers = pointers
-        return create(context, &pointers, Int32(pointers.count), &instance)
+      code = (argument ?? "").withCString { text in
+        var text: UnsafePointer<CChar>? = text
+        return create(context, &text, argument == nil ? 0 : 1, &instance)
       }
     }
     guard code == SQLITE_OK, let instance else { throw connection.error(code, sql: "tokenizer \(name)") }
@@ -68,14 +68,6 @@ package final class TextTokenizer: Sendable {
 
   private final class Collector {
     var tokens: [Token] = []
-  }
-
-  private static func withCStrings<R>(
-    _ rest: ArraySlice<String>, _ pointers: [UnsafePointer<CChar>?],
-    _ body: ([UnsafePointer<CChar>?]) -> R
-  ) -> R {
-    guard let first = rest.first else { return body(pointers) }
-    return first.withCString { withCStrings(rest.dropFirst(), pointers + [$0], body) }
   }
 }
 

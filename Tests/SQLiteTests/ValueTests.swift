@@ -58,7 +58,6 @@ import Testing
   @Test func `NULL is NULL`() throws {
     let connection = try connection()
     let statement = try connection.statement("SELECT ?1, ?2")
-    try statement.bindNull(at: 1)
     #expect(try statement.step())
     #expect(statement.isNull(0))
     #expect(statement.isNull(1))

@@ -91,7 +91,8 @@ private final class IndexReader {
       try detach()
       manager.wakeWorker()
     }
-    let catalog = manager.hasDefinitions ? IndexCatalog(unfilled: manager.wantedDefinitions()) : .empty
+    let recovery = manager.recovery
+    let catalog = recovery.hasDefinitions ? IndexCatalog(unfilled: recovery.definitions) : .empty
     try connection.begin(.deferred)
     return IndexView(
       catalog: catalog, isReadable: false, indexedSequence: 0, lastSequence: try lastSequence())
@@ -105,7 +106,7 @@ private final class IndexReader {
     if let identity, identity == attached { return true }
     try detach()
     guard let identity else {
-      if manager.hasDefinitions { manager.wakeWorker() }
+      if manager.recovery.hasDefinitions { manager.wakeWorker() }
       return false
     }
     do throws(SQLiteError) {

@@ -12,7 +12,7 @@ package final class IndexManager: DatastoreExtension {
 
   /// The path of the index file.
   package let path: String
-  private let recovery: IndexRecovery
+  let recovery: IndexRecovery
   private let directory: String
   private let store: WeakReference<Datastore>
   /// What brings the indexes up to date with each write, once there are any.
@@ -93,14 +93,6 @@ package final class IndexManager: DatastoreExtension {
     return turn.current
   }
 
-  // MARK: For readers
-
-  /// The indexes that there should be, where the file can't be read.
-  func wantedDefinitions() -> [IndexDefinition] { recovery.definitions }
-
-  /// Whether there should be a file.
-  var hasDefinitions: Bool { recovery.hasDefinitions }
-
   // MARK: Work that nobody waits for
 
   /// Has the indexes repaired, filled and measured in the background.
@@ -129,8 +121,6 @@ package final class IndexManager: DatastoreExtension {
     return store
   }
 
-  private var hasFile: Bool { FileIdentity(path) != nil }
-
   /// Fills the indexes that are not complete, or the one named, on the calling thread. Only one builds at a time, in all
   /// processes; another one waits and finds the work done.
   ///
@@ -150,7 +140,7 @@ package final class IndexManager: DatastoreExtension {
   }
 
   private func fill(only name: String?, _ goesOn: @escaping (IndexProgress) -> Bool) throws -> Bool {
-    guard hasFile || recovery.hasDefinitions else {
+    guard recovery.mayBeNeeded else {
       _ = goesOn(IndexProgress(done: 0, total: 0))
       return true
     }
@@ -163,7 +153,7 @@ package final class IndexManager: DatastoreExtension {
   }
 
   package func listIndexes() throws -> [IndexInfo] {
-    guard hasFile || recovery.hasDefinitions else { return [] }
+    guard recovery.mayBeNeeded else { return [] }
     return try withFile { file, _ in try IndexInfo.all(in: file) }
   }
 
@@ -229,7 +219,7 @@ package final class IndexManager: DatastoreExtension {
   /// Compares the indexes with the documents.
   func check(_ progress: (_ done: Int, _ total: Int) -> Void) throws -> IndexFileCheck {
     let wanted = recovery.definitions
-    guard hasFile else {
+    guard FileIdentity(path) != nil else {
       return wanted.isEmpty ? IndexFileCheck() : IndexFileCheck(missing: "the index file is missing")
     }
     return try IndexFileCheck(path, of: openStore(), wanted, progress: progress)

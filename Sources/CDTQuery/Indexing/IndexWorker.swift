@@ -12,16 +12,12 @@ final class IndexWorker: Sendable {
     /// What was asked for while other work was being done.
     var next: Work?
     var isClosed = false
-    var failure: (any Error)?
     /// The thread that works, or 0.
     var thread: UInt = 0
   }
 
   private let state = Mutex(State())
   private let running = DispatchGroup()
-
-  /// What the last piece of work failed by, if it did.
-  var failure: (any Error)? { state.withLock { $0.failure } }
 
   /// Has work done, soon. When more is asked for than can be done, the last request stands for all.
   func wake(_ work: @escaping Work) {
@@ -39,13 +35,8 @@ final class IndexWorker: Sendable {
   private func run() {
     state.withLock { $0.thread = CurrentThread.number }
     while let work = takeNext() {
-      do {
-        try work { [self] in state.withLock { $0.isClosed } }
-        state.withLock { $0.failure = nil }
-      } catch {
-        // It is tried again with the next write or the next opening.
-        state.withLock { $0.failure = error }
-      }
+      // What fails is tried again with the next write or the next opening.
+      try? work { [self] in state.withLock { $0.isClosed } }
     }
     running.leave()
   }

@@ -5,10 +5,10 @@ enum ScalarTest: Sendable {
   case kind(JSONKind)
   /// Booleans only: the answers for false and for true.
   case booleans(whenFalse: Bool, whenTrue: Bool)
-  /// Numbers by a comparison; `strings` is the answer for strings, which are above every number.
-  case number(JSONNumber, Comparison, strings: Bool)
+  /// Numbers by a comparison, or equality; `strings` is the answer for strings, which are above every number.
+  case number(JSONNumber, Predicate.Comparison?, strings: Bool)
   /// Strings by a comparison; numbers are below every string.
-  case string([UInt8], Comparison)
+  case string([UInt8], Predicate.Comparison)
   /// Equality with a string: a string has one stored spelling, so the spelled bytes are compared.
   case spelling([UInt8])
   /// An array or object whose ``OrderKey`` is that: keys are equal exactly when values are.
@@ -19,7 +19,7 @@ enum ScalarTest: Sendable {
     switch value {
     case .null: .kind(.null)
     case .bool(let bool): .kind(bool ? .true : .false)
-    case .int, .double, .bigInteger: .number(JSONNumber(value) ?? .int(0), .equal, strings: false)
+    case .int, .double, .bigInteger: .number(JSONNumber(value) ?? .int(0), nil, strings: false)
     case .string(let string): .spelling(JSONString.quoted(string))
     case .array: .key(OrderKey(value).bytes, .array)
     case .object: .key(OrderKey(value).bytes, .object)
@@ -28,7 +28,6 @@ enum ScalarTest: Sendable {
 
   /// `$lt`, `$lte`, `$gt`, `$gte`
   static func range(_ comparison: Predicate.Comparison, _ value: JSONValue) -> ScalarTest {
-    let comparison = Comparison(comparison)
     switch value {
     case .bool(let bool):
       return .booleans(
@@ -54,7 +53,10 @@ enum ScalarTest: Sendable {
       return kind == .false && whenFalse || kind == .true && whenTrue
     case .number(let operand, let comparison, let strings):
       switch bytes.kind(at: start) {
-      case .number: return bytes.number(at: start).map { comparison.holds(Order($0, operand)) } ?? false
+      case .number:
+        guard let number = bytes.number(at: start) else { return false }
+        let order = Order(number, operand)
+        return comparison?.holds(order) ?? (order == .same)
       case .string: return strings
       default: return false
       }
@@ -70,34 +72,6 @@ enum ScalarTest: Sendable {
     case .spelling(let spelling): return bytes.hasPrefix(spelling, at: start)
     case .key(let key, let kind):
       return bytes.kind(at: start) == kind && OrderKey(bytes, at: start).bytes == key
-    }
-  }
-}
-
-/// How the order of two values decides a range or an equality.
-struct Comparison: Sendable {
-  private let ascending, same, descending: Bool
-
-  static let equal = Comparison(ascending: false, same: true, descending: false)
-
-  init(_ comparison: Predicate.Comparison) {
-    self.init(
-      ascending: comparison.holds(.ascending), same: comparison.holds(.same),
-      descending: comparison.holds(.descending))
-  }
-
-  private init(ascending: Bool, same: Bool, descending: Bool) {
-    self.ascending = ascending
-    self.same = same
-    self.descending = descending
-  }
-
-  @inline(__always)
-  func holds(_ order: Order) -> Bool {
-    switch order {
-    case .ascending: ascending
-    case .same: same
-    case .descending: descending
     }
   }
 }

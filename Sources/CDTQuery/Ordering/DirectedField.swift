@@ -25,9 +25,7 @@ package enum DirectedField {
   /// The clause that a word stands for: `age:desc`. Only a last `:asc` or `:desc` is a direction.
   package static func spelled(_ word: String) -> JSONValue {
     for direction in ["asc", "desc"] where word.hasSuffix(":\(direction)") {
-      var object = JSONObject()
-      object[String(word.dropLast(direction.count + 1))] = .string(direction)
-      return .object(object)
+      return .object(JSONObject([(String(word.dropLast(direction.count + 1)), .string(direction))]))
     }
     return .string(word)
   }

@@ -71,16 +71,6 @@ struct Estimator {
     return statistics.part(access, field: field)
   }
 
-  /// What part of the documents a conjunct holds for.
-  ///
-  /// - Parameter conditions: Of every conjunct: what is known of one already need not be made of its predicate again.
-  func part(_ conjunct: Clause, _ number: Int, _ conditions: [AskedField]) -> Double {
-    for condition in conditions where condition.conjunct == number {
-      return part(condition.path, condition.access)
-    }
-    return part(conjunct)
-  }
-
   /// What part of the documents a clause holds for.
   func part(_ clause: Clause) -> Double {
     switch clause {

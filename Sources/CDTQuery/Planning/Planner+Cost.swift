@@ -8,7 +8,7 @@ extension Planner {
     var results = candidate.found
     if hasRest, isPartial {
       for number in conjuncts.indices where !candidate.decided.contains(number) {
-        results *= estimator.part(conjuncts[number], number, conditions)
+        results *= estimator.part(conjuncts[number])
       }
     }
     if limit > 0, order.isStreamed { share = min(1, limit / max(results, 0.001)) }

@@ -22,13 +22,10 @@ extension Planner {
   /// Whether the selector or the sort asks for a field of the index. To tell all documents, any index will do.
   private func mayHelp(_ entry: IndexCatalog.Entry) -> Bool {
     if conjuncts.isEmpty { return true }
-    for field in entry.definition.fields {
-      let path = field.fieldPath
-      for condition in conditions where condition.path == path { return true }
-      for field in query.sort.fields where field.path == path { return true }
-      for clause in conjuncts where clause.asks(of: path) { return true }
+    return entry.definition.fields.contains { field in
+      conditions.contains { $0.path == field.fieldPath }
+        || query.sort.fields.contains { $0.path == field.fieldPath }
     }
-    return false
   }
 
   /// The text index's part in a conjunction, if that has a search.
@@ -139,18 +136,6 @@ extension Planner {
       }
     }
     return found
-  }
-}
-
-extension Clause {
-  /// Whether a field is asked for anywhere in the clause.
-  fileprivate func asks(of path: FieldPath) -> Bool {
-    switch self {
-    case .and(let members), .or(let members): members.contains { $0.asks(of: path) }
-    case .not(let member): member.asks(of: path)
-    case .field(path, _): true
-    case .always, .never, .field, .text, .value: false
-    }
   }
 }
 

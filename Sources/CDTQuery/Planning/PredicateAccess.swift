@@ -101,10 +101,9 @@ package struct PredicateAccess: Sendable, Hashable {
     _ comparison: Predicate.Comparison, _ value: JSONValue
   ) -> PredicateAccess? {
     if case .bool(let bool) = value {
-      let holds = Comparison(comparison)
       var points: [IndexKey] = []
-      if holds.holds(bool ? .ascending : .same) { points.append(IndexKey(.bool(false))) }
-      if holds.holds(bool ? .same : .descending) { points.append(IndexKey(.bool(true))) }
+      if comparison.holds(bool ? .ascending : .same) { points.append(IndexKey(.bool(false))) }
+      if comparison.holds(bool ? .same : .descending) { points.append(IndexKey(.bool(true))) }
       return points.isEmpty ? nil : PredicateAccess(.points(points))
     }
     let key = IndexKey(value)

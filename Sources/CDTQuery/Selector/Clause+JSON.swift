@@ -15,10 +15,10 @@ extension Clause {
     case .and(let clauses): ["$and": .array(clauses.map { .object($0.selector) })]
     case .or(let clauses): ["$or": .array(clauses.map { .object($0.selector) })]
     case .not(.field(let path, let predicate)):
-      Self.single(path.text, ["$not": .object(predicate.operators)])
+      JSONObject([(path.text, .object(["$not": .object(predicate.operators)]))])
     case .not(.value(let predicate)): ["$not": .object(predicate.operators)]
     case .not(let clause): ["$not": .object(clause.selector)]
-    case .field(let path, let predicate): Self.single(path.text, predicate.operators)
+    case .field(let path, let predicate): JSONObject([(path.text, .object(predicate.operators))])
     case .text(let search): ["$text": ["$search": .string(search.text)]]
     case .value(let predicate): predicate.operators
     }
@@ -60,12 +60,6 @@ extension Clause {
     }
     return merged
   }
-
-  private static func single(_ key: String, _ value: JSONObject) -> JSONObject {
-    var object = JSONObject()
-    object[key] = .object(value)
-    return object
-  }
 }
 
 extension ElementCondition {
@@ -82,7 +76,7 @@ extension Predicate {
   package var operators: JSONObject {
     switch self {
     case .equal(let value): ["$eq": value]
-    case .compare(let comparison, let value): Self.single(comparison.rawValue, value)
+    case .compare(let comparison, let value): JSONObject([(comparison.rawValue, value)])
     case .among(let members): ["$in": .array(members)]
     case .exists: ["$exists": true]
     case .notNull: ["$gt": nil]
@@ -98,11 +92,5 @@ extension Predicate {
     case .allElementsMatch(let condition): ["$allMatch": .object(condition.selector)]
     case .keyMatches(let clause): ["$keyMapMatch": .object(clause.elementOperators)]
     }
-  }
-
-  private static func single(_ key: String, _ value: JSONValue) -> JSONObject {
-    var object = JSONObject()
-    object[key] = value
-    return object
   }
 }

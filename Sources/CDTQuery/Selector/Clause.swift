@@ -15,34 +15,25 @@ package indirect enum Clause: Sendable, Hashable {
 
   /// All of `clauses`, with nested conjunctions opened and what decides nothing left out.
   package static func all(_ clauses: [Clause]) -> Clause {
-    if clauses.count == 1 { return clauses[0] }
-    var flat: [Clause] = []
-    flat.reserveCapacity(clauses.count)
-    for clause in clauses {
-      switch clause {
-      case .always: continue
-      case .never: return .never
-      case .and(let members): flat += members
-      default: flat.append(clause)
-      }
+    joined(clauses, neutral: .always, deciding: .never, Clause.and) { clause in
+      if case .and(let members) = clause { members } else { nil }
     }
-    return flat.count > 1 ? .and(flat) : flat.first ?? .always
   }
 
   /// Any of `clauses`, with nested alternatives opened and what decides nothing left out.
   package static func any(_ clauses: [Clause]) -> Clause {
-    if clauses.count == 1 { return clauses[0] }
-    var flat: [Clause] = []
-    flat.reserveCapacity(clauses.count)
-    for clause in clauses {
-      switch clause {
-      case .never: continue
-      case .always: return .always
-      case .or(let members): flat += members
-      default: flat.append(clause)
-      }
+    joined(clauses, neutral: .never, deciding: .always, Clause.or) { clause in
+      if case .or(let members) = clause { members } else { nil }
     }
-    return flat.count > 1 ? .or(flat) : flat.first ?? .never
+  }
+
+  private static func joined(
+    _ clauses: [Clause], neutral: Clause, deciding: Clause, _ join: ([Clause]) -> Clause,
+    _ members: (Clause) -> [Clause]?
+  ) -> Clause {
+    if clauses.contains(deciding) { return deciding }
+    let flat = clauses.flatMap { clause in clause == neutral ? [] : members(clause) ?? [clause] }
+    return flat.count > 1 ? join(flat) : flat.first ?? neutral
   }
 
   /// What holds exactly where this does not.

@@ -24,7 +24,7 @@ public enum TextTokenizerName: String, Sendable, Hashable, CaseIterable {
   }
 
   func makeTokenizer() throws(SQLiteError) -> TextTokenizer {
-    try TextTokenizer(arguments[0], arguments: Array(arguments.dropFirst()))
+    try TextTokenizer(arguments[0], arguments.dropFirst().first)
   }
 }
 
