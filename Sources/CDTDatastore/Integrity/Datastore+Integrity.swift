@@ -32,7 +32,7 @@ extension Datastore {
   }
 
   private static func databaseFindings(_ connection: Connection) throws -> [IntegrityFinding] {
-    let statement = try connection.statement("PRAGMA integrity_check")
+    let statement = try connection.statement("PRAGMA main.integrity_check")
     defer { statement.reset() }
     var findings: [IntegrityFinding] = []
     while try statement.step() {

@@ -135,6 +135,7 @@ import Testing
     var file: OpaquePointer?
     defer { sqlite3_close(file) }
     try #require(sqlite3_open(path, &file) == SQLITE_OK)
+    sqlite3_busy_timeout(file, 5_000)
     try #require(
       sqlite3_exec(file, sql, nil, nil, nil) == SQLITE_OK, "\(String(cString: sqlite3_errmsg(file)))")
   }
@@ -249,6 +250,15 @@ import Testing
       #expect(error?.message.hasSuffix("; \"cdtquery check --repair\" makes indexes anew") == true)
       _ = try store.checkIndexes(repair: true)
       #expect(try store.find(text).documentIDs.count == 30)
+    }
+  }
+
+  @Test func `damage of the index file is none of the documents`() throws {
+    try withTemporaryDatastore { store in
+      try Self.fill(store)
+      try #expect(Self.isWhole(store))
+      try Self.execute("DELETE FROM text_2_data WHERE id > 10", on: store.indexManager().path)
+      #expect(try store.checkIntegrity() == [])
     }
   }
 
