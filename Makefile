@@ -17,7 +17,7 @@ SEED ?=
 # The tests with random input, which has fixed seeds in `make test`.
 RANDOM_TESTS = (LawOne|TextSearch|RandomText|JSONBytes|RevisionOrder|DamagedFile|ImporterDamage|Shrinker)Tests
 
-.PHONY: help packages build test fuzz sanitize lint format demo
+.PHONY: help packages build test test-newest fuzz sanitize lint format demo
 .PHONY: bench bench-growth bench-concurrency bench-processes bench-memory bench-page
 
 help: ## List the commands
@@ -32,6 +32,10 @@ build: packages ## Build cdtquery for release
 test: packages lint ## Run every test
 	$(SWIFT) build --build-tests
 	$(SWIFT) test --skip-build --disable-xctest
+
+test-newest: packages ## Run every test with the newest SQLite in Debian
+	$(SWIFT) build --build-tests
+	@SWIFT="$(SWIFT)" scripts/test-with-newest-sqlite.sh
 
 fuzz: packages ## Look for a query that an index answers differently: make fuzz SECONDS=600 SEED=1
 	$(SWIFT) build --build-tests

@@ -5,7 +5,15 @@ import SQLite
 import Synchronization
 import Testing
 
+/// The version that `scripts/test-with-newest-sqlite.sh` has had the tests load.
+private let expectedVersion = ProcessInfo.processInfo.environment["EXPECTED_SQLITE"]
+
 @Suite struct ConnectionTests {
+  @Test(.enabled(if: expectedVersion != nil))
+  func `the SQLite that is loaded is the one that the run is for`() {
+    #expect(String(cString: sqlite3_libversion()) == expectedVersion)
+  }
+
   @Test func `rows come back in order, and the statement is reset after the last`() throws {
     let connection = try Connection(path: ":memory:", mode: .readWriteCreate)
     try connection.execute("CREATE TABLE t (x); INSERT INTO t VALUES (1), (2), (3)")
