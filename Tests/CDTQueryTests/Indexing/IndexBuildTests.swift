@@ -135,6 +135,8 @@ import Testing
   @Test func `rebuilding tells how far it is`() async throws {
     try await Self.withStore(1_500) { store, _ in
       try store.ensureIndexed(["age"], name: "by_age")
+      // The worker, which that has woken, would take a part of the documents.
+      try store.indexManager().worker.waitUntilIdle()
       let build = try store.buildIndexesAnew(named: "by_age")
       #expect(try store.listIndexes().map(\.upToSequence) == [0])
       var last: IndexProgress?
