@@ -64,7 +64,7 @@ import Testing
   }
 
   static let pages: [Page] = {
-    let names = (try? FileManager.default.contentsOfDirectory(atPath: Built.package + "/docs")) ?? []
+    let names = (try? FileManager.default.subpathsOfDirectory(atPath: Built.package + "/docs")) ?? []
     return [Page(name: "README.md")]
       + names.filter { $0.hasSuffix(".md") }.sorted().map { Page(name: "docs/" + $0) }
   }()
@@ -96,7 +96,7 @@ import Testing
   @Test(arguments: pages) func `links lead somewhere`(_ page: Page) throws {
     for link in page.links {
       let parts = link.split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
-      let base = page.name.contains("/") ? "docs/" : ""
+      let base = page.name.split(separator: "/").dropLast().map { $0 + "/" }.joined()
       let target = parts[0].isEmpty ? page.name : Self.resolved(base + parts[0])
       #expect(
         FileManager.default.fileExists(atPath: "\(Built.package)/\(target)"), "\(page.name): \(link)")

@@ -1,0 +1,83 @@
+import ArgumentParser
+import CSQLiteYardstick
+
+struct DecisionsCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "decisions",
+    abstract: "Measure the alternatives of docs/decisions on SQLite alone.")
+
+  @Option(help: "Where the files lie meanwhile.")
+  var directory = "Benchmarks/data"
+
+  func run() throws {
+    let scratch = try Scratch(directory)
+    defer { try? scratch.remove() }
+    for table in [
+      try ReadingDocuments(scratch).measure(), try InsertingRows(scratch).measure(),
+      try BuildingIndex(scratch).measure(),
+    ] {
+      print("\(table.title)\n\n\(table.text)\n")
+    }
+  }
+}
+
+/// A file of SQLite's for one experiment.
+final class ExperimentFile {
+  private let connection: OpaquePointer
+
+  init(_ path: String) throws {
+    var opened: OpaquePointer?
+    guard sqlite3_open(path, &opened) == SQLITE_OK, let opened else {
+      throw BenchError("\(path) can't be opened")
+    }
+    connection = opened
+    try execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -48000")
+  }
+
+  deinit {
+    sqlite3_close_v2(connection)
+  }
+
+  func execute(_ sql: String) throws {
+    guard sqlite3_exec(connection, sql, nil, nil, nil) == SQLITE_OK else {
+      throw BenchError.sqlite(connection, sql)
+    }
+  }
+
+  func statement(_ sql: String) throws -> ExperimentStatement {
+    var prepared: OpaquePointer?
+    guard sqlite3_prepare_v2(connection, sql, -1, &prepared, nil) == SQLITE_OK, let prepared else {
+      throw BenchError.sqlite(connection, sql)
+    }
+    return ExperimentStatement(prepared)
+  }
+}
+
+/// A statement of an experiment. Parameters are numbered from 1, columns from 0.
+final class ExperimentStatement {
+  private let handle: OpaquePointer
+
+  init(_ handle: OpaquePointer) {
+    self.handle = handle
+  }
+
+  deinit {
+    sqlite3_finalize(handle)
+  }
+
+  func bind(_ values: [Int], from first: Int = 1) {
+    for (offset, value) in values.enumerated() {
+      sqlite3_bind_int64(handle, Int32(first + offset), Int64(value))
+    }
+  }
+
+  func step() -> Bool { sqlite3_step(handle) == SQLITE_ROW }
+  func reset() { sqlite3_reset(handle) }
+  func number(_ column: Int32) -> Int { Int(sqlite3_column_int64(handle, column)) }
+  func size(_ column: Int32) -> Int { Int(sqlite3_column_bytes(handle, column)) }
+
+  func run() {
+    _ = step()
+    reset()
+  }
+}
