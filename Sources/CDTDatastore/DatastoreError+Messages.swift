@@ -237,7 +237,7 @@ extension DatastoreError {
 
   static func system(_ action: String, _ path: String, _ reason: String, isFull: Bool) -> DatastoreError {
     isFull
-      ? DatastoreError(.full, "can't \(action) \(path): the disk is full; free some space")
+      ? .full(action, path)
       : DatastoreError(.io, "can't \(action) \(path): \(reason); check the path and its permissions")
   }
 
@@ -264,7 +264,7 @@ extension DatastoreError {
     if error.isBusy {
       self.init(.busy, "another process is writing to \(place); try again when it is done")
     } else if error.isFull {
-      self.init(.full, "the disk is full: nothing was saved in \(place); free some space and try again")
+      self = .full(place)
     } else if error.isCorrupt || error.isMissingTable {
       self.init(.corrupt, "\(place) is damaged: \(error.message); restore it from a backup")
     } else if error.isOldLibrary {
