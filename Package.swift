@@ -50,13 +50,14 @@ let package = Package(
     .executableTarget(
       name: "cdtquery",
       dependencies: [
-        "CDTQuery", "CDTQueryTesting", "CloudantSync", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        "CDTQuery", "CDTQueryTesting", "CloudantSync",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: settings),
 
     // What tests run as another process; no products.
     .executableTarget(
-      name: "store-worker", dependencies: ["CDTQuery"], path: "Tests/Support/StoreWorker",
+      name: "store-worker", dependencies: ["CDTQuery", "CSQLite"], path: "Tests/Support/StoreWorker",
       swiftSettings: settings),
     .executableTarget(
       name: "crashtest", dependencies: ["CDTDatastore", "JSON"], path: "Tests/Support/crashtest",
@@ -75,7 +76,8 @@ let package = Package(
       ],
       exclude: ["Import/Fixtures", "Storage/Fixtures"], swiftSettings: settings),
     .testTarget(
-      name: "CDTQueryTests", dependencies: ["CDTQuery", "CDTQueryTesting", "CSQLite", "TestSupport"],
+      name: "CDTQueryTests",
+      dependencies: ["CDTQuery", "CDTQueryTesting", "CSQLite", "TestSupport", "crashtest", "store-worker"],
       exclude: ["Planning/Goldens", "Fuzz/Histories"],
       swiftSettings: settings),
     .testTarget(name: "CloudantSyncTests", dependencies: ["CloudantSync"], swiftSettings: settings),

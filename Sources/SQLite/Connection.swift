@@ -20,8 +20,6 @@ package final class Connection {
   private var statements = StatementCache()
   private let busyWait: BusyWait
   private var progress: ProgressCheck?
-  /// What ``interrupter`` gives, once it has been asked for.
-  private var sharedInterrupter: Interrupter?
 
   /// Opens a database file.
   ///
@@ -48,9 +46,9 @@ package final class Connection {
       mode == .immutable ? Self.immutableURI(path) : Self.plain(path), &opened,
       access | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nil)
     guard code == SQLITE_OK, let opened else {
-      let message = opened.map { String(cString: sqlite3_errmsg($0)) } ?? "out of memory"
+      let error = SQLiteError(code, of: opened, sql: nil)
       sqlite3_close_v2(opened)
-      throw SQLiteError(extendedCode: code, message: "\(path): \(message)")
+      throw SQLiteError(extendedCode: code, message: "\(path): \(error.message)")
     }
     handle = opened
     _ = csqlite_db_config(opened, SQLITE_DBCONFIG_DEFENSIVE, 1)
@@ -97,7 +95,6 @@ package final class Connection {
   package func close() {
     guard let handle else { return }
     self.handle = nil
-    sharedInterrupter?.detach()
     statements.removeAll()
     sqlite3_close_v2(handle)
   }
@@ -166,7 +163,12 @@ package final class Connection {
     try Self.check(path)
     let statement = try statement("ATTACH ?1 AS \(name)")
     try statement.bind(Self.plain(path), at: 1)
-    try statement.run()
+    do throws(SQLiteError) {
+      try statement.run()
+    } catch {
+      throw SQLiteError(
+        extendedCode: error.extendedCode, message: "\(path): \(error.message)", sql: error.sql)
+    }
   }
 
   /// Ends what ``attach(path:as:)`` began. No statement may be reading the file.
@@ -237,14 +239,6 @@ package final class Connection {
 
   // MARK: Interrupting
 
-  /// What ends the statements of this connection from another thread.
-  package var interrupter: Interrupter {
-    if let sharedInterrupter { return sharedInterrupter }
-    let made = Interrupter(handle)
-    sharedInterrupter = made
-    return made
-  }
-
   /// Has statements ask from time to time whether to go on; when the answer is no, they fail with
   /// ``SQLiteError/isInterrupted``. `nil` ends the asking.
   package func setProgressCheck(_ goesOn: (() -> Bool)?) {
@@ -262,7 +256,7 @@ package final class Connection {
 
   func error(_ code: Int32, sql: String?) -> SQLiteError {
     guard let handle else { return .closed(sql) }
-    return SQLiteError(extendedCode: code, message: String(cString: sqlite3_errmsg(handle)), sql: sql)
+    return SQLiteError(code, of: handle, sql: sql)
   }
 }
 

@@ -1,4 +1,6 @@
+import CDTPlatform
 import CSQLite
+import Glibc
 
 /// What SQLite refused, with its extended code and the SQL, but never a bound value, which is someone's data.
 package struct SQLiteError: Error, Sendable, Hashable {
@@ -15,6 +17,21 @@ package struct SQLiteError: Error, Sendable, Hashable {
     self.extendedCode = extendedCode
     self.message = message
     self.sql = sql
+  }
+
+  /// What a call on a connection has just failed by: SQLite's message, and the system's where a file could not be opened,
+  /// read or written.
+  init(_ code: Int32, of connection: OpaquePointer?, sql: String?) {
+    // SQLite takes its system error from there, but not in every statement.
+    let last = errno
+    let text = connection.map { String(cString: sqlite3_errmsg($0)) } ?? "out of memory"
+    var reason: Int32 = 0
+    if [SQLITE_CANTOPEN, SQLITE_IOERR].contains(code & 0xFF) {
+      reason = connection.map(sqlite3_system_errno) ?? 0
+      if reason == 0 { reason = last }
+    }
+    self.init(
+      extendedCode: code, message: reason == 0 ? text : "\(text): \(SystemError(reason))", sql: sql)
   }
 
   /// Another connection held a lock for longer than the busy timeout.

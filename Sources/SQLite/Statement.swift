@@ -54,8 +54,7 @@ package final class Statement {
   }
 
   private func error(_ code: Int32, _ handle: OpaquePointer) -> SQLiteError {
-    SQLiteError(
-      extendedCode: code, message: String(cString: sqlite3_errmsg(sqlite3_db_handle(handle))), sql: sql)
+    SQLiteError(code, of: sqlite3_db_handle(handle), sql: sql)
   }
 
   /// Ends the run, so that its locks go and it can be run again with the same bindings.

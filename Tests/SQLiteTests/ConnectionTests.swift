@@ -120,7 +120,6 @@ private let expectedVersion = ProcessInfo.processInfo.environment["EXPECTED_SQLI
     #expect(throws: SQLiteError.self) { try connection.statement("SELECT 1") }
     #expect(throws: SQLiteError.self) { try connection.attach(path: ":memory:", as: "other") }
     #expect(throws: SQLiteError.self) { try connection.transaction(.immediate) {} }
-    connection.interrupter.interrupt()
     connection.setProgressCheck { false }
     connection.setKeepsLogOnClose(true)
   }
@@ -199,19 +198,6 @@ private let expectedVersion = ProcessInfo.processInfo.environment["EXPECTED_SQLI
   private static let endless =
     "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
 
-  @Test func `interrupting ends what runs, from another thread`() throws {
-    let connection = try Connection(path: ":memory:", mode: .readWriteCreate)
-    let interrupter = connection.interrupter
-    let isDone = Atomic(false)
-    let thread = Thread { while !isDone.load(ordering: .relaxed) { interrupter.interrupt() } }
-    thread.start()
-    let error = #expect(throws: SQLiteError.self) { try connection.execute(Self.endless) }
-    isDone.store(true, ordering: .relaxed)
-    #expect(error?.isInterrupted == true)
-    connection.close()
-    interrupter.interrupt()
-  }
-
   @Test func `a check that says no ends what runs`() throws {
     let connection = try Connection(path: ":memory:", mode: .readWriteCreate)
     var questions = 0
@@ -250,7 +236,7 @@ private let expectedVersion = ProcessInfo.processInfo.environment["EXPECTED_SQLI
       for mode in [Connection.Mode.readOnly, .readWrite] {
         let error = #expect(throws: SQLiteError.self) { try Connection(path: path, mode: mode) }
         #expect(error?.code == SQLITE_CANTOPEN)
-        #expect(error?.message == "\(path): unable to open database file")
+        #expect(error?.message == "\(path): unable to open database file: No such file or directory")
       }
       #expect(!FileManager.default.fileExists(atPath: path))
       try Connection(path: path, mode: .readWriteCreate).execute("CREATE TABLE t (x)")
@@ -266,6 +252,26 @@ private let expectedVersion = ProcessInfo.processInfo.environment["EXPECTED_SQLI
       #expect(error?.isReadOnly == true)
       #expect(try connection.scalar("SELECT count(*) FROM t") == 0)
     }
+  }
+
+  @Test func `what keeps SQLite from reading a page is no finding about the page`() throws {
+    try withTemporaryPath { path in
+      let connection = try Connection(path: path, mode: .readWriteCreate)
+      try connection.execute("CREATE TABLE t (x); INSERT INTO t VALUES (1)")
+      #expect(try connection.integrityFindings() == [])
+    }
+    for (code, isFailure) in [
+      (SQLITE_NOMEM, true), (SQLITE_IOERR, true), (SQLITE_IOERR | 1 << 8, true), (SQLITE_INTERRUPT, true),
+      (SQLITE_CORRUPT, false), (SQLITE_NOTADB, false), (SQLITE_IOERR | 2 << 8, false),
+    ] {
+      let finding = "*** in database main ***\nPage 11: unable to get the page. error code=\(code)"
+      #expect(
+        SQLiteError(findingOfIntegrityCheck: finding)?.extendedCode == (isFailure ? code : nil), "\(code)")
+    }
+    #expect(SQLiteError(findingOfIntegrityCheck: "row 1 missing from index i") == nil)
+    let words = "the inverted index for FTS5 table main.t"
+    #expect(SQLiteError(findingOfIntegrityCheck: "malformed \(words)") == nil)
+    #expect(SQLiteError(findingOfIntegrityCheck: "unable to validate \(words): out of memory")?.isCorrupt == false)
   }
 
   @Test func `a file that is no database is corrupt when it is read`() throws {

@@ -1,3 +1,4 @@
+import CDTPlatform
 import Dispatch
 import Synchronization
 

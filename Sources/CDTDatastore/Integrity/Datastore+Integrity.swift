@@ -21,7 +21,7 @@ extension Datastore {
     progress: (_ done: Int, _ total: Int) -> Void = { _, _ in }
   ) throws -> [IntegrityFinding] {
     try readSnapshot { connection in
-      var findings = try Self.databaseFindings(connection)
+      var findings = try connection.integrityFindings().map { IntegrityFinding(.database, $0) }
       guard findings.isEmpty else { return findings }
       findings += try treeFindings(connection, progress)
       findings += try Self.localFindings(connection)
@@ -29,17 +29,6 @@ extension Datastore {
       findings += try attachmentFindings(connection)
       return findings
     }
-  }
-
-  private static func databaseFindings(_ connection: Connection) throws -> [IntegrityFinding] {
-    let statement = try connection.statement("PRAGMA main.integrity_check")
-    defer { statement.reset() }
-    var findings: [IntegrityFinding] = []
-    while try statement.step() {
-      let text = statement.text(0)
-      if text != "ok" { findings.append(IntegrityFinding(.database, text)) }
-    }
-    return findings
   }
 
   private func treeFindings(

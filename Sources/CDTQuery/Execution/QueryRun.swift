@@ -17,6 +17,7 @@ final class QueryRun {
   private let plan: QueryPlan
   private let output: QueryOutput
   private let connection: Connection
+  private let stop: QueryStop
   private let isBare: Bool
   private var candidates: Candidates
   private var seen: NumberSet?
@@ -44,11 +45,17 @@ final class QueryRun {
     let hasDocument: Bool
   }
 
-  /// - Parameter output: What is wanted of the matches.
-  init(_ plan: QueryPlan, output: QueryOutput, in snapshot: borrowing QuerySnapshot) throws {
+  /// - Parameters:
+  ///   - output: What is wanted of the matches.
+  ///   - stop: Is asked with each candidate whether to go on.
+  init(
+    _ plan: QueryPlan, output: QueryOutput, in snapshot: borrowing QuerySnapshot,
+    _ stop: QueryStop = QueryStop()
+  ) throws {
     self.plan = plan
     self.output = output
     connection = snapshot.connection
+    self.stop = stop
     isBare = plan.isBare(output)
     residual = plan.isExact ? nil : Matcher(plan.residual, text: plan.text)
     if plan.source.mayRepeat { seen = NumberSet() }
@@ -120,6 +127,7 @@ final class QueryRun {
   /// The next candidate that matches, in the order of the candidates.
   private func nextMatch() throws -> Match? {
     while let statement = try candidates.next() {
+      try stop.check()
       let row = DocumentRow(statement)
       let number = row.number
       let isUnindexed = candidates.isUnindexed

@@ -7,8 +7,7 @@ final class Cursor {
   private let store: Datastore
   private let plan: QueryPlan
   private let projection: Projection
-  private let deadline: Deadline?
-  let interrupter: Interrupter
+  private let stop: QueryStop
 
   /// The snapshot, until the cursor is closed.
   private var snapshot: QuerySnapshot?
@@ -17,13 +16,12 @@ final class Cursor {
 
   init(
     _ store: Datastore, _ query: Query, plan: QueryPlan, snapshot: consuming QuerySnapshot,
-    deadline: Deadline?
+    stop: QueryStop
   ) {
     self.store = store
     self.plan = plan
     projection = query.projection
-    self.deadline = deadline
-    interrupter = snapshot.connection.interrupter
+    self.stop = stop
     self.snapshot = consume snapshot
   }
 
@@ -112,7 +110,7 @@ final class Cursor {
 
   private func newRun(_ output: QueryOutput) throws -> QueryRun {
     switch snapshot {
-    case .some(let snapshot): return try QueryRun(plan, output: output, in: snapshot)
+    case .some(let snapshot): return try QueryRun(plan, output: output, in: snapshot, stop)
     case nil: throw QueryError.resultSetClosed
     }
   }
@@ -131,6 +129,6 @@ final class Cursor {
   /// Runs `body` with its errors turned into those of queries and datastores.
   private func reading<R>(_ body: () throws -> R) throws -> R {
     try store.checkOpen()
-    return try QueryFailure.mapping(usesIndex: plan.usesIndex, deadline, body)
+    return try QueryFailure.mapping(of: store, usesIndex: plan.usesIndex, stop, body)
   }
 }

@@ -89,11 +89,12 @@ package struct QueryEngine {
 
   /// - Parameter choose: Chooses a plan; tests choose each of them in turn.
   package func find(_ query: Query, _ choose: (Planner) throws -> QueryPlan) throws -> ResultSet {
-    let deadline = Deadline(query.timeLimit)
-    return try mapping(deadline) {
-      let snapshot = try snapshot(deadline)
+    let cancellation = Cancellation()
+    let stop = QueryStop(timeLimit: query.timeLimit, cancellation: cancellation)
+    return try mapping(stop) {
+      let snapshot = try snapshot(stop)
       let plan = try choose(planner(query, .documents, snapshot))
-      return ResultSet(Cursor(store, query, plan: plan, snapshot: snapshot, deadline: deadline))
+      return ResultSet(Cursor(store, query, plan: plan, snapshot: snapshot, stop: stop), cancellation)
     }
   }
 
@@ -106,8 +107,8 @@ package struct QueryEngine {
   }
 
   func explain(_ query: Query) throws -> Explanation {
-    try mapping(nil) {
-      let snapshot = try snapshot(nil)
+    try mapping(QueryStop()) {
+      let snapshot = try snapshot(QueryStop())
       let plan = try planner(query, .documents, snapshot).plan()
       return Explanation(query: query, plan: plan, indexes: snapshot.indexes, store: store.directory)
     }
@@ -115,7 +116,7 @@ package struct QueryEngine {
 
   /// Every plan there is for a query, for tests that compare them.
   package func everyPlan(_ query: Query) throws -> [QueryPlan] {
-    let snapshot = try snapshot(nil)
+    let snapshot = try snapshot(QueryStop())
     return try planner(query, .documents, snapshot).everyPlan()
   }
 
@@ -124,19 +125,19 @@ package struct QueryEngine {
     _ query: Query, _ output: QueryOutput, _ choose: (Planner) throws -> QueryPlan = { try $0.plan() },
     _ body: (QueryRun) throws -> R
   ) throws -> R {
-    let deadline = Deadline(query.timeLimit)
-    return try mapping(deadline) {
-      let snapshot = try snapshot(deadline)
+    let stop = QueryStop(timeLimit: query.timeLimit)
+    return try mapping(stop) {
+      let snapshot = try snapshot(stop)
       let plan = try choose(planner(query, output, snapshot))
-      let run = try QueryRun(plan, output: output, in: snapshot)
+      let run = try QueryRun(plan, output: output, in: snapshot, stop)
       defer { run.end() }
       return try body(run)
     }
   }
 
-  private func snapshot(_ deadline: Deadline?) throws -> QuerySnapshot {
+  private func snapshot(_ stop: QueryStop) throws -> QuerySnapshot {
     let snapshot = try QuerySnapshot(of: store, manager)
-    deadline?.watch(snapshot.connection)
+    stop.watch(snapshot.connection)
     return snapshot
   }
 
@@ -146,7 +147,7 @@ package struct QueryEngine {
     try Planner(query, snapshot.indexes, output: output, store: store.directory)
   }
 
-  private func mapping<R>(_ deadline: Deadline?, _ body: () throws -> R) throws -> R {
-    try QueryFailure.mapping(usesIndex: true, deadline, body)
+  private func mapping<R>(_ stop: QueryStop, _ body: () throws -> R) throws -> R {
+    try QueryFailure.mapping(of: store, usesIndex: true, stop, body)
   }
 }

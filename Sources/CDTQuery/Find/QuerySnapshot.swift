@@ -84,7 +84,7 @@ private final class IndexReader {
     do {
       if try attach(manager, store) {
         try connection.begin(.deferred)
-        return try readIndexes()
+        return try readIndexes(store)
       }
     } catch let error where IndexRecovery.isDamage(error) {
       connection.rollBack()
@@ -92,10 +92,10 @@ private final class IndexReader {
       manager.wakeWorker()
     }
     let recovery = manager.recovery
-    let catalog = recovery.hasDefinitions ? IndexCatalog(unfilled: recovery.definitions) : .empty
+    let catalog = recovery.hasDefinitions ? try IndexCatalog(unfilled: recovery.definitions) : .empty
     try connection.begin(.deferred)
     return IndexView(
-      catalog: catalog, isReadable: false, indexedSequence: 0, lastSequence: try lastSequence())
+      catalog: catalog, isReadable: false, indexedSequence: 0, lastSequence: try lastSequence(store))
   }
 
   /// Attaches the index file as it is now.
@@ -132,7 +132,7 @@ private final class IndexReader {
     try connection.detach(IndexFile.schema)
   }
 
-  private func readIndexes() throws -> IndexView {
+  private func readIndexes(_ store: Datastore) throws -> IndexView {
     let state = try IndexState(reading: connection, schema: IndexFile.schema)
     let catalog: IndexCatalog
     if let known, known.revision == state.revision {
@@ -142,7 +142,7 @@ private final class IndexReader {
         reading: connection, schema: IndexFile.schema, known: known?.catalog ?? .empty)
       known = (state.revision, catalog)
     }
-    let last = try lastSequence()
+    let last = try lastSequence(store)
     let documents = connection.dataVersion
     if verified?.state != state || verified?.documents != documents || documents == nil {
       try state.checkHistory(of: "main", on: connection, lastSequence: last)
@@ -152,11 +152,11 @@ private final class IndexReader {
   }
 
   /// What is wrong with the documents is not the indexes' damage.
-  private func lastSequence() throws(DatastoreError) -> Int64 {
+  private func lastSequence(_ store: Datastore) throws(DatastoreError) -> Int64 {
     do {
       return try connection.scalar("SELECT max(sequence) FROM main.documents")
     } catch {
-      throw DatastoreError(error)
+      throw DatastoreError(error, path: store.databasePath)
     }
   }
 }

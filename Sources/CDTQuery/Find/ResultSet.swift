@@ -22,8 +22,7 @@ import Synchronization
 /// Source: `docs/query.md`, Results.
 public final class ResultSet: Sendable {
   private let state: Mutex<State>
-  private let interrupter: Interrupter
-  private let isCancelled = Atomic(false)
+  private let cancellation: Cancellation
 
   private struct State: @unchecked Sendable {
     // Sendable without a lock of its own: it lies under the Mutex above, and whoever takes the cursor out for a call is
@@ -33,8 +32,8 @@ public final class ResultSet: Sendable {
     var isClosed = false
   }
 
-  init(_ cursor: Cursor) {
-    interrupter = cursor.interrupter
+  init(_ cursor: Cursor, _ cancellation: Cancellation) {
+    self.cancellation = cancellation
     state = Mutex(State(cursor: cursor))
   }
 
@@ -104,8 +103,7 @@ public final class ResultSet: Sendable {
 
   /// Ends the query from any thread: what reads it throws ``QueryError`` with the code `.cancelled`, within milliseconds.
   public func cancel() {
-    isCancelled.store(true, ordering: .releasing)
-    interrupter.interrupt()
+    cancellation.cancel()
   }
 
   /// Gives the reader back. Reading on is refused with the code `.closed`; closing again does nothing. Within a closure
@@ -129,14 +127,7 @@ public final class ResultSet: Sendable {
       return cursor
     }
     defer { giveBack(cursor) }
-    if isCancelled.load(ordering: .acquiring) { throw QueryError.cancelled }
-    do {
-      return try body(cursor)
-    } catch let error as DatastoreError
-      where error.code == .interrupted && isCancelled.load(ordering: .acquiring)
-    {
-      throw QueryError.cancelled
-    }
+    return try body(cursor)
   }
 
   private func giveBack(_ cursor: Cursor) {
@@ -150,7 +141,7 @@ public final class ResultSet: Sendable {
 
   /// Whether the reading goes on after a closure has returned.
   private func goesOn() throws -> Bool {
-    if isCancelled.load(ordering: .relaxed) { throw QueryError.cancelled }
+    if cancellation.isCancelled { throw QueryError.cancelled }
     return state.withLock { !$0.isClosed }
   }
 }

@@ -89,6 +89,6 @@ extension Datastore {
 
   /// Runs `body` with SQLite's errors turned into the datastore's.
   func mapped<R>(_ body: () throws -> R) throws -> R {
-    try QueryFailure.mapping(usesIndex: true, nil, body)
+    try QueryFailure.mapping(of: self, usesIndex: true) { try body() }
   }
 }

@@ -1,3 +1,5 @@
+import CDTDatastore
+import CDTPlatform
 import FoundationEssentials
 import JSON
 
@@ -12,10 +14,14 @@ struct DefinitionFile: Sendable {
   var exists: Bool { FileManager.default.fileExists(atPath: path) }
 
   /// The definitions, or none when the file is missing or is not one that was saved: the indexes are then only gone.
-  func load() -> [IndexDefinition] {
-    guard let data = FileManager.default.contents(atPath: path),
-      let value = try? JSONValue(parsing: Array(data)), let definitions = value.arrayValue
-    else { return [] }
+  ///
+  /// - Throws: ``DatastoreError`` when the file is there and can't be read: the indexes are not gone.
+  func load() throws -> [IndexDefinition] {
+    guard exists else { return [] }
+    let data = try accessing("read") { try Data(contentsOf: URL(filePath: path)) }
+    guard let value = try? JSONValue(parsing: Array(data)), let definitions = value.arrayValue else {
+      return []
+    }
     return definitions.compactMap { definition in
       guard let name = definition["name"]?.stringValue, let fields = definition["fields"]?.arrayValue,
         let type = definition["type"]?.stringValue.flatMap(IndexType.init)
@@ -34,6 +40,17 @@ struct DefinitionFile: Sendable {
           "fields": definition.fieldsJSON, "settings": .object(definition.settings),
         ]
       })
-    try Data(value.prettyText.utf8).write(to: URL(filePath: path), options: .atomic)
+    try accessing("write") {
+      try Data(value.prettyText.utf8).write(to: URL(filePath: path), options: .atomic)
+    }
+  }
+
+  private func accessing<R>(_ action: String, _ body: () throws -> R) throws(DatastoreError) -> R {
+    do {
+      return try body()
+    } catch {
+      let cause = (error as? CocoaError)?.underlying as? POSIXError
+      throw DatastoreError(SystemError((cause?.code ?? .EIO).rawValue), action, path)
+    }
   }
 }

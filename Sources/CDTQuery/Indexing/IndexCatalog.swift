@@ -168,4 +168,13 @@ package enum IndexDamage: Error {
   case unreadable(String)
   case foreignStore
   case foreignHistory
+
+  /// What is told of it, behind "the index file".
+  var what: String {
+    switch self {
+    case .unreadable(let what): "can't be used: \(what)"
+    case .foreignStore: "is of another store"
+    case .foreignHistory: "was made from another history of the documents"
+    }
+  }
 }

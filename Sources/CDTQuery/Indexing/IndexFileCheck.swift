@@ -74,9 +74,9 @@ struct IndexFileCheck {
   /// it and not the file. And the connection has to be a new one: FTS5 compares the words with what the connection
   /// remembers of them, and reports a mismatch if another connection has written since.
   private static func checkPages(_ connection: Connection) throws {
-    let integrity = try connection.statement("PRAGMA main.integrity_check(1)")
-    defer { integrity.reset() }
-    if try integrity.step(), integrity.text(0) != "ok" { throw IndexDamage.unreadable(integrity.text(0)) }
+    if let finding = try connection.integrityFindings(atMost: 1).first {
+      throw IndexDamage.unreadable(finding)
+    }
   }
 
   private static func forEachDocument(
@@ -114,17 +114,6 @@ struct IndexFileCheck {
       guard error.isCorrupt else { throw error }
       let lost = "the index \(JSONValue.string(name).text) has lost words"
       note([IntegrityFinding(.index, lost)], of: name)
-    }
-  }
-}
-
-extension IndexDamage {
-  /// What is told of it, behind "the index file".
-  fileprivate var what: String {
-    switch self {
-    case .unreadable(let what): "can't be used: \(what)"
-    case .foreignStore: "is of another store"
-    case .foreignHistory: "was made from another history of the documents"
     }
   }
 }

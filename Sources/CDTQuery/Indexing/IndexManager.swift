@@ -218,7 +218,7 @@ package final class IndexManager: DatastoreExtension {
 
   /// Compares the indexes with the documents.
   func check(_ progress: (_ done: Int, _ total: Int) -> Void) throws -> IndexFileCheck {
-    let wanted = recovery.definitions
+    let wanted = try recovery.definitions
     guard FileIdentity(path) != nil else {
       return wanted.isEmpty ? IndexFileCheck() : IndexFileCheck(missing: "the index file is missing")
     }

@@ -33,7 +33,9 @@ struct IndexRecovery: Sendable {
   var hasDefinitions: Bool { file.exists }
 
   /// The indexes that there should be.
-  var definitions: [IndexDefinition] { file.load() }
+  var definitions: [IndexDefinition] {
+    get throws { try file.load() }
+  }
 
   /// Whether there is anything to look after.
   var mayBeNeeded: Bool { Files.exists(path) || hasDefinitions }

@@ -4,6 +4,8 @@ import Synchronization
 
 /// Does what has to be done for the indexes while nobody waits for it, on a thread of its own: one piece of work at a time,
 /// until none is left.
+///
+/// It is no thread of Dispatch's, which ends the process when it can't open files of its own.
 final class IndexWorker: Sendable {
   typealias Work = @Sendable (_ isClosing: @escaping @Sendable () -> Bool) throws -> Void
 
@@ -29,7 +31,11 @@ final class IndexWorker: Sendable {
       running.enter()
       return true
     }
-    if starts { DispatchQueue.global(qos: .utility).async { [self] in run() } }
+    guard starts else { return }
+    guard BackgroundThread.start({ [self] in run() }) != 0 else { return }
+    // There is no thread. It is tried again with the next write or the next opening.
+    state.withLock { ($0.next, $0.isRunning) = (nil, false) }
+    running.leave()
   }
 
   private func run() {

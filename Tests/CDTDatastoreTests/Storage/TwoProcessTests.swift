@@ -2,6 +2,7 @@ import CDTDatastore
 import CDTQuery
 import Foundation
 import JSON
+import TestSupport
 import Testing
 
 /// Several processes write to one store and query it at once, with indexes.
@@ -46,7 +47,7 @@ import Testing
 
     let listener = Task { try await store.heard(until: "end") }
     let workers = try (0..<3).map {
-      try BuiltProgram("store-worker", [directory, "\($0)", "\(Self.seconds)"])
+      try BuiltProgram("store-worker", ["share", directory, "\($0)", "\(Self.seconds)"])
     }
     var reports: [Report] = []
     for worker in workers {

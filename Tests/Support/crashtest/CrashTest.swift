@@ -9,7 +9,7 @@ struct CrashTest {
   static func main() throws {
     let arguments = CommandLine.arguments
     guard arguments.count > 2 else {
-      print("usage: crashtest write|compact|delete DIRECTORY\n       crashtest stream DIRECTORY MEGABYTES")
+      print("usage: crashtest write|compact|delete|change|stream DIRECTORY [MEGABYTES]")
       exit(64)
     }
     let manager = try DatastoreManager(directory: arguments[2])
@@ -17,6 +17,7 @@ struct CrashTest {
     case "write": try write(try manager.datastore(named: "store"))
     case "compact": try compact(try manager.datastore(named: "store"))
     case "delete": try delete(manager)
+    case "change": try change(manager)
     default:
       let megabytes = arguments.count > 3 ? Int(arguments[3]) ?? 1 : 1
       try Streaming(manager: manager, directory: arguments[2], megabytes: megabytes).run()
@@ -67,6 +68,24 @@ struct CrashTest {
       tell(1)
       try manager.deleteDatastore(named: "victim")
     }
+  }
+
+  /// Changes documents `d0` to `d29` of the store that the test has made, which this program knows no indexes of.
+  private static func change(_ manager: DatastoreManager) throws {
+    let store = try manager.existingDatastore(named: "store")
+    for number in 0..<10 {
+      try store.updateDocument(withID: "d\(number)") { document in
+        document.body["a"] = 3
+        document.body["tags"] = ["new", "red"]
+      }
+      try store.deleteDocument(withID: "d\(number + 10)")
+      try store.createDocument(
+        from: DocumentRevision(id: "new \(number)", body: ["a": 3, "text": "a new word"]))
+      let rival = RevisionID(generation: 1, suffix: "rival")
+      try store.forceInsert(
+        DocumentRevision(id: "d\(number + 20)", revision: rival, body: ["a": 3, "tags": ["rival"]]))
+    }
+    manager.closeDatastore(named: "store")
   }
 
   private static func tell(_ number: Int64) {

@@ -1,12 +1,12 @@
 import Foundation
 
 /// A program of this package, which lies beside the tests.
-struct BuiltProgram: Sendable {
+package struct BuiltProgram: Sendable {
   private let process = Process()
   private let output = Pipe()
 
   /// Starts the program; its errors are shown among those of the tests.
-  init(_ name: String, _ arguments: [String]) throws {
+  package init(_ name: String, _ arguments: [String]) throws {
     let tests = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
     process.executableURL = URL(filePath: tests).deletingLastPathComponent().appending(path: name)
     process.arguments = arguments
@@ -15,7 +15,7 @@ struct BuiltProgram: Sendable {
   }
 
   /// Waits for the end, without a thread of Swift's pool, and gives the status and all output.
-  func ended() async throws -> (status: Int32, output: String) {
+  package func ended() async throws -> (status: Int32, output: String) {
     try await withCheckedThrowingContinuation { continuation in
       Thread {
         continuation.resume(

@@ -1,7 +1,7 @@
 import Glibc
 
 /// A thread that may wait as long as it likes, which those of Dispatch and of Swift's pool must not.
-enum BackgroundThread {
+package enum BackgroundThread {
   private final class Work: Sendable {
     let body: @Sendable () -> Void
 
@@ -13,7 +13,7 @@ enum BackgroundThread {
   /// Starts a thread that runs the closure and ends with it.
   ///
   /// - Returns: 0, or the system's code for why there is none.
-  static func start(_ body: @escaping @Sendable () -> Void) -> Int32 {
+  package static func start(_ body: @escaping @Sendable () -> Void) -> Int32 {
     // Signals are the application's; a thread inherits what is blocked where it is started.
     var (all, before) = (sigset_t(), sigset_t())
     sigfillset(&all)

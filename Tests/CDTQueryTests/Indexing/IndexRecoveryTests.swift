@@ -1,0 +1,76 @@
+import CDTDatastore
+import CDTPlatform
+import CSQLite
+import FoundationEssentials
+import JSON
+import SQLite
+import Testing
+
+@testable import CDTQuery
+
+/// Only what is certainly not as the engine wrote it costs an index file.
+@Suite struct IndexRecoveryTests {
+  struct Case: Sendable, CustomTestStringConvertible {
+    let testDescription: String
+    let error: any Error
+  }
+
+  private static func sqlite(_ name: String, _ code: Int32, _ message: String = "") -> Case {
+    Case(testDescription: name, error: SQLiteError(extendedCode: code, message: message))
+  }
+
+  static let damages = [
+    sqlite("a damaged page", SQLITE_CORRUPT), sqlite("a damaged index", SQLITE_CORRUPT | 3 << 8),
+    sqlite("a damaged virtual table", SQLITE_CORRUPT | 1 << 8), sqlite("no database", SQLITE_NOTADB),
+    sqlite("a file that is cut short", SQLITE_IOERR | 2 << 8),
+    sqlite("a missing table", SQLITE_ERROR, "no such table: query.state"),
+    sqlite("a missing column", SQLITE_ERROR, "no such column: e.absent"),
+    Case(testDescription: "another history", error: IndexDamage.foreignHistory),
+    Case(testDescription: "another store", error: IndexDamage.foreignStore),
+    Case(testDescription: "another version", error: IndexDamage.unreadable("another version")),
+  ]
+
+  /// Every result code of SQLite that is none of the above, some of them extended.
+  static let others =
+    [
+      SQLITE_ERROR, SQLITE_INTERNAL, SQLITE_PERM, SQLITE_ABORT, SQLITE_BUSY, SQLITE_LOCKED, SQLITE_NOMEM,
+      SQLITE_READONLY, SQLITE_INTERRUPT, SQLITE_IOERR, SQLITE_NOTFOUND, SQLITE_FULL, SQLITE_CANTOPEN,
+      SQLITE_PROTOCOL, SQLITE_EMPTY, SQLITE_SCHEMA, SQLITE_TOOBIG, SQLITE_CONSTRAINT, SQLITE_MISMATCH,
+      SQLITE_MISUSE, SQLITE_NOLFS, SQLITE_AUTH, SQLITE_FORMAT, SQLITE_RANGE, SQLITE_NOTICE, SQLITE_WARNING,
+      // Reading, writing, syncing, memory, locks and shared memory that the system refuses.
+      SQLITE_IOERR | 1 << 8, SQLITE_IOERR | 3 << 8, SQLITE_IOERR | 4 << 8, SQLITE_IOERR | 12 << 8,
+      SQLITE_IOERR | 15 << 8, SQLITE_IOERR | 18 << 8, SQLITE_IOERR | 21 << 8, SQLITE_BUSY | 1 << 8,
+      SQLITE_BUSY | 2 << 8, SQLITE_CANTOPEN | 2 << 8, SQLITE_READONLY | 4 << 8,
+    ].map { sqlite("SQLite's code \($0)", $0) } + [
+      sqlite("a mistake in SQL", SQLITE_ERROR, #"near "SELEC": syntax error"#),
+      sqlite("a message that tells of a table", SQLITE_IOERR, "no such table: query.state"),
+      Case(testDescription: "an error of a query", error: QueryError.cancelled),
+      Case(testDescription: "cancellation", error: CancellationError()),
+      Case(testDescription: "the system", error: SystemError(24)),
+    ]
+
+  @Test(arguments: damages) func `damage is told`(_ c: Case) {
+    #expect(IndexRecovery.isDamage(c.error))
+  }
+
+  @Test(arguments: others) func `whatever else goes wrong is no damage`(_ c: Case) {
+    #expect(!IndexRecovery.isDamage(c.error))
+  }
+
+  @Test func `definitions that can't be read are no reason to forget indexes`() throws {
+    try withTemporaryDirectory { directory in
+      let file = DefinitionFile(path: "\(directory)/indexes.json")
+      #expect(try file.load() == [])
+      let definition = try IndexDefinition(fields: ["a"], name: nil, type: .json)
+      try file.save([definition])
+      #expect(try file.load() == [definition])
+      try Data("[{".utf8).write(to: URL(filePath: file.path))
+      #expect(try file.load() == [])
+      try FileManager.default.removeItem(atPath: file.path)
+      try FileManager.default.createDirectory(atPath: file.path, withIntermediateDirectories: false)
+      let error = #expect(throws: DatastoreError.self) { try file.load() }
+      #expect(error?.code == .io)
+      #expect(error?.message.contains(file.path) == true)
+    }
+  }
+}
