@@ -67,7 +67,9 @@ extension Planner {
     var columns: [QueryPlan.OrderTerm] = []
     for term in wanted {
       guard let path = term.path else {
-        columns.append(.init(field: nil, isDescending: term.isDescending))
+        // An index that has the id among its fields lies in their order.
+        let field = access.index.definition.fields.firstIndex { $0.fieldPath.documentField == .id }
+        columns.append(.init(field: field, isDescending: term.isDescending))
         continue
       }
       guard let field = access.index.definition.fields.firstIndex(where: { $0.fieldPath == path }) else {
