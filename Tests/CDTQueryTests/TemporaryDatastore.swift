@@ -1,8 +1,10 @@
-import CDTDatastore
+import CDTPlatform
 import FoundationEssentials
+import JSON
 import SQLite
 import Testing
 
+@testable import CDTDatastore
 @testable import CDTQuery
 
 /// Runs `body` with an empty datastore in a directory of its own, removed afterwards.
@@ -22,6 +24,59 @@ func withIndexesHeld<R>(_ store: Datastore, _ body: () throws -> R) throws -> R 
   defer { other.close() }
   try other.begin(.immediate)
   return try body()
+}
+
+/// Runs `body` while nobody fills indexes, in the background or at a caller's wish: only writes bring them up to date.
+func withBuildsHeld<R>(inDirectoryOf store: String, _ body: () throws -> R) throws -> R {
+  let directory = "\(store)/extensions/\(IndexManager.extensionName)"
+  let lock = try FileLock.take("\(directory)/build.lock", isDirectory: false) { true }
+  defer { _ = lock }
+  return try body()
+}
+
+/// Writes as a process does that knows nothing of indexes.
+@discardableResult
+func writeMissingIndexes<R>(of store: Datastore, _ body: (WriteTransaction) throws -> R) throws -> R {
+  let connection = try Connection(path: store.databasePath, mode: .readWrite)
+  defer { connection.close() }
+  return try SessionWriter(connection).transaction { connection in
+    let transaction = try WriteTransaction(
+      connection, named: store.name, path: store.databasePath, files: store.attachmentFiles)
+    defer { transaction.end() }
+    let result = try body(transaction)
+    try transaction.checkIntact()
+    return result
+  }
+}
+
+/// What a datastore answers otherwise than the matcher does of the documents that it holds.
+func differencesFromMatcher(_ store: Datastore, _ requests: [JSONObject]) throws -> [String] {
+  let documents = try store.allDocuments()
+  let textIndex = try store.listIndexes().map(\.definition).first { $0.type == .text }
+  var differences: [String] = []
+  for request in requests {
+    let query = try Query(request: request)
+    var whole = query
+    try whole.setPage()
+    var (given, expected) = (
+      try store.find(query).documents().map(\.json.text),
+      try query.find(in: documents, textIndex: textIndex).map(\.json.text)
+    )
+    if query.sort.isEmpty { (given, expected) = (given.sorted(), expected.sorted()) }
+    let count = try store.count(query)
+    let matches = try whole.find(in: documents, textIndex: textIndex).count
+    if !given.elementsEqual(expected, by: { $0.hasSameBytes(as: $1) }) || count != matches {
+      differences.append("\(request.text): \(given), count \(count), where the matcher says \(expected)")
+    }
+  }
+  return differences
+}
+
+/// Whether every index has every document, and nothing else.
+func indexesAreComplete(_ store: Datastore) throws -> Bool {
+  let last = try store.lastSequence
+  return try store.listIndexes().allSatisfy { $0.upToSequence == last } && store.checkIndexes() == []
+    && store.explain([:]).json["waiting"] == 0
 }
 
 /// As ``withTemporaryDatastore(_:)``, but nothing in the datastore waits for others.

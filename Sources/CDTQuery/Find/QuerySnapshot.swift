@@ -64,6 +64,8 @@ private final class IndexReader {
   private var known: (revision: Int64, catalog: IndexCatalog)?
   /// For which state of both files the indexes are known to belong to the documents.
   private var verified: (state: IndexState, documents: UInt32?)?
+  /// How far the indexes were in the last snapshot, if not as far as the documents, and whether the worker knows.
+  private var gap: (sequence: Int64, isTold: Bool)?
 
   private var connection: Connection { reader.connection }
 
@@ -84,7 +86,9 @@ private final class IndexReader {
     do {
       if try attach(manager, store) {
         try connection.begin(.deferred)
-        return try readIndexes(store)
+        let indexes = try readIndexes(store)
+        noteGap(in: indexes, manager)
+        return indexes
       }
     } catch let error where IndexRecovery.isDamage(error) {
       connection.rollBack()
@@ -149,6 +153,16 @@ private final class IndexReader {
       verified = (state, documents)
     }
     return IndexView(catalog: catalog, isReadable: true, indexedSequence: state.sequence, lastSequence: last)
+  }
+
+  /// Has writes caught up that the indexes have missed. Every write leaves a gap between its two commits for a moment, but not
+  /// the same one twice.
+  private func noteGap(in indexes: IndexView, _ manager: IndexManager) {
+    let sequence = indexes.indexedSequence
+    guard sequence < indexes.lastSequence else { return gap = nil }
+    let isKnown = gap?.sequence == sequence
+    if isKnown, gap?.isTold == false { manager.wakeWorker() }
+    gap = (sequence, isKnown)
   }
 
   /// What is wrong with the documents is not the indexes' damage.

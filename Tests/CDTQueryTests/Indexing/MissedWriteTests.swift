@@ -1,0 +1,167 @@
+import CDTDatastore
+import FoundationEssentials
+import JSON
+import TestSupport
+import Testing
+
+@testable import CDTQuery
+
+/// Writes that the indexes have missed: of a process that was killed between the two commits, or that knows no indexes. Queries
+/// are right at once, and the indexes are caught up in the background.
+@Suite struct MissedWriteTests {
+  static let requests: [JSONObject] = [
+    ["selector": ["a": 3]], ["selector": ["a": ["$gte": 2]], "sort": ["a", "n"]],
+    ["selector": ["a": ["$gte": 2]], "sort": [["a": "desc"]]],
+    ["selector": ["a": ["$gte": 2]], "sort": [["a": "desc"]], "skip": 3, "limit": 9],
+    ["selector": ["tags": "red"]], ["selector": ["tags": "new"], "sort": ["tags"]],
+    ["selector": ["tags": "rival"]], ["selector": ["a": 3, "tags": "new"]],
+    ["selector": ["$or": [["a": 3], ["tags": "blue"]]]],
+    ["selector": ["$text": ["$search": "word"]]], ["selector": ["$text": ["$search": "new"]]],
+    ["selector": ["a": ["$lt": 4], "tags": "blue"], "use_index": "by_a"],
+  ]
+
+  private static func fill(_ store: Datastore) throws {
+    try store.write { transaction in
+      for number in 0..<60 {
+        try transaction.createDocument(
+          from: DocumentRevision(
+            id: "d\(number)",
+            body: [
+              "a": .int(Int64(number % 5)), "n": .int(Int64(number)), "tags": ["red", "blue"],
+              "text": "some word",
+            ]))
+      }
+    }
+  }
+
+  private static func makeIndexes(_ store: Datastore) throws {
+    try store.ensureIndexed(["a", "tags"], name: "by_a")
+    try store.ensureIndexed(["text"], name: "words", type: .text)
+  }
+
+  /// Checks a store whose indexes have missed writes: at first while nobody can build, and then when the background has.
+  private static func check(
+    _ directory: String, waiting: Int64, _ open: () throws -> Datastore
+  ) throws {
+    let store = try withBuildsHeld(inDirectoryOf: "\(directory)/store") {
+      let store = try open()
+      let explanation = try store.explain(Query(["a": 3], useIndex: "by_a"))
+      #expect(explanation.json["waiting"] == .int(waiting))
+      #expect(try differencesFromMatcher(store, requests) == [])
+      #expect(try store.checkIndexes() == [])
+      return store
+    }
+    try store.indexManager().worker.waitUntilIdle()
+    #expect(try indexesAreComplete(store))
+    #expect(try differencesFromMatcher(store, requests) == [])
+  }
+
+  @Test func `a process that is killed between the two commits loses nothing`() async throws {
+    try await withDirectory { directory in
+      let manager = try DatastoreManager(directory: directory)
+      try Self.fill(try manager.datastore(named: "store"))
+      manager.closeDatastore(named: "store")
+      let (status, output) = try await BuiltProgram("store-worker", ["die", directory]).ended()
+      #expect(status == 9, "\(output)")
+      defer { manager.closeDatastore(named: "store") }
+      try Self.check(directory, waiting: 30) { try manager.datastore(named: "store") }
+      #expect(try manager.datastore(named: "store").count(["a": 3]) == 28)
+    }
+  }
+
+  @Test func `a process that knows no indexes may write while the store is closed`() async throws {
+    try await withDirectory { directory in
+      let manager = try DatastoreManager(directory: directory)
+      let store = try manager.datastore(named: "store")
+      try Self.fill(store)
+      try Self.makeIndexes(store)
+      manager.closeDatastore(named: "store")
+      let (status, _) = try await BuiltProgram("crashtest", ["change", directory]).ended()
+      #expect(status == 0)
+      defer { manager.closeDatastore(named: "store") }
+      try Self.check(directory, waiting: 40) { try manager.datastore(named: "store") }
+    }
+  }
+
+  @Test(arguments: ["a query", "a write", "a build"])
+  func `a process that knows no indexes may write while the store is open`(next: String) async throws {
+    try await withDirectory { directory in
+      let manager = try DatastoreManager(directory: directory)
+      let store = try manager.datastore(named: "store")
+      defer { manager.closeDatastore(named: "store") }
+      try Self.fill(store)
+      try Self.makeIndexes(store)
+      #expect(try store.count(["a": 3]) == 12)
+      let (status, _) = try await BuiltProgram("crashtest", ["change", directory]).ended()
+      #expect(status == 0)
+      switch next {
+      case "a query":
+        try Self.check(directory, waiting: 40) { store }
+      case "a write":
+        try withBuildsHeld(inDirectoryOf: "\(directory)/store") {
+          try store.updateDocument(withID: "d5") { $0.body["a"] = 3 }
+          try store.deleteDocument(withID: "d25")
+          #expect(try differencesFromMatcher(store, Self.requests) == [])
+        }
+        try Self.check(directory, waiting: 42) { store }
+      default:
+        try store.updateAllIndexes()
+        #expect(try indexesAreComplete(store))
+        #expect(try differencesFromMatcher(store, Self.requests) == [])
+      }
+    }
+  }
+
+  @Test func `writes that miss an index that is half filled, and a stopped build, are caught up`() throws {
+    try withTemporaryDatastore { store in
+      try store.write { transaction in
+        for number in 0..<3_000 {
+          try transaction.createDocument(
+            from: DocumentRevision(id: "d\(number)", body: ["a": .int(Int64(number % 5)), "tags": ["red"]]))
+        }
+      }
+      _ = try store.buildIndex(["a", "tags"], name: "by_a")
+      try store.indexManager().build(only: nil) { $0.done < 1_000 }
+      try writeMissingIndexes(of: store) { transaction in
+        for number in [5, 999, 1_000, 2_500] {
+          try transaction.updateDocument(withID: "d\(number)") { $0.body["a"] = 3 }
+        }
+        try transaction.deleteDocument(withID: "d8")
+        try transaction.createDocument(from: DocumentRevision(id: "new", body: ["a": 3]))
+      }
+      let expected = 600 - 1 + 4 + 1 - (999 % 5 == 3 ? 1 : 0)
+      #expect(try store.count(["a": 3]) == expected)
+      try store.updateDocument(withID: "d0") { $0.body["a"] = 3 }
+      #expect(try store.count(["a": 3]) == expected + 1)
+      #expect(try store.checkIndexes() == [])
+      try store.updateAllIndexes()
+      #expect(try indexesAreComplete(store))
+      #expect(try store.count(["a": 3]) == expected + 1)
+    }
+  }
+
+  @Test func `a commit of the indexes that fails is caught up`() throws {
+    try withImpatientDatastore { store in
+      try Self.fill(store)
+      try Self.makeIndexes(store)
+      try withIndexesHeld(store) {
+        try store.updateDocument(withID: "d0") { $0.body["a"] = 3 }
+        try store.deleteDocument(withID: "d3")
+        #expect(try differencesFromMatcher(store, Self.requests) == [])
+        try store.indexManager().worker.waitUntilIdle()
+      }
+      // What has failed is tried again with the next write.
+      try store.updateDocument(withID: "d1") { $0.body["a"] = 3 }
+      try store.indexManager().worker.waitUntilIdle()
+      #expect(try indexesAreComplete(store))
+      #expect(try differencesFromMatcher(store, Self.requests) == [])
+    }
+  }
+}
+
+private func withDirectory(_ body: (String) async throws -> Void) async throws {
+  let path = FileManager.default.temporaryDirectory.appending(path: "cdtquery-\(UUID().uuidString)").path
+  try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+  defer { try? FileManager.default.removeItem(atPath: path) }
+  try await body(path)
+}
