@@ -1,0 +1,81 @@
+import CDTDatastore
+import JSON
+import Testing
+
+@testable import CDTQuery
+
+/// `skip` and `limit`: which of the matches are the results.
+@Suite struct PageTests {
+  private static func fill(_ store: Datastore, _ count: Int = 5) throws {
+    try store.write { transaction in
+      for number in 0..<count {
+        try transaction.createDocument(
+          from: DocumentRevision(
+            id: "d\(number * 7 % count)", body: ["a": .int(Int64(number % 3)), "b": .int(Int64(number))]))
+      }
+    }
+  }
+
+  struct Extreme: Sendable, CustomTestStringConvertible {
+    let skip, limit, results: Int
+    var testDescription: String { "skip \(skip), limit \(limit)" }
+  }
+
+  /// Pages of five matches.
+  static let extremes = [
+    Extreme(skip: .max, limit: 0, results: 0), Extreme(skip: .max, limit: 1, results: 0),
+    Extreme(skip: 1, limit: .max, results: 4), Extreme(skip: 0, limit: .max, results: 5),
+    Extreme(skip: .max, limit: .max, results: 0), Extreme(skip: .max - 1, limit: 1, results: 0),
+    Extreme(skip: 4, limit: .max - 3, results: 1),
+  ]
+
+  static let sorts: [[JSONValue]] = [[], ["a"], [["b": "desc"]], ["_id"], ["a", "b"]]
+
+  @Test(arguments: extremes) func `numbers of any size are taken`(_ c: Extreme) throws {
+    try withTemporaryDatastore { store in
+      try Self.fill(store)
+      for indexes in [[], ["a"], ["b"]] as [[JSONValue]] {
+        if !indexes.isEmpty { try store.ensureIndexed(indexes) }
+        for sort in Self.sorts {
+          let query = try Query(["a": ["$gte": 0]], skip: c.skip, limit: c.limit, sort: sort)
+          let context = "indexes \(indexes), sort \(sort)"
+          #expect(try store.find(query).documents().count == c.results, "\(context)")
+          #expect(try store.find(query).documentIDs.count == c.results, "\(context)")
+          for plan in try QueryEngine(store).everyPlan(query).indices {
+            let results = try QueryEngine(store).find(query) { try $0.everyPlan()[plan] }
+            #expect(try results.documents().count == c.results, "plan \(plan), \(context)")
+          }
+          // Neither depends on the page.
+          #expect(try store.count(query) == 5, "\(context)")
+          #expect(try store.exists(query), "\(context)")
+          #expect(try store.explain(query).json["skip"] == .int(Int64(c.skip)), "\(context)")
+        }
+      }
+    }
+  }
+
+  @Test func `sorted pages hold every match once, though indexes are made and other processes ask`() throws {
+    try withTemporaryDirectory { directory in
+      let managers = try (0..<2).map { _ in try DatastoreManager(directory: directory) }
+      defer { for manager in managers { manager.closeDatastore(named: "store") } }
+      let stores = try managers.map { try $0.datastore(named: "store") }
+      try Self.fill(stores[0], 40)
+      for sort in [["a"], [["a": "desc"]], ["a", ["b": "desc"]], ["_id"], ["c"]] as [[JSONValue]] {
+        var found: [String] = []
+        for page in 0..<9 {
+          let store = stores[page % 2]
+          switch page {
+          case 1: try stores[0].ensureIndexed(["a", "b"], name: "i")
+          case 3: try stores[1].ensureIndexed(["a", ["b": "desc"]], name: "j")
+          case 5: try stores[0].deleteIndex(named: "i")
+          case 7: try stores[1].deleteIndex(named: "j")
+          default: _ = try store.find(["b": .int(Int64(page))]).documents()
+          }
+          found += try store.find(["b": ["$gte": 0]], skip: page * 5, limit: 5, sort: sort).documentIDs
+        }
+        let whole = try Query(["b": ["$gte": 0]], sort: sort).find(in: stores[0].allDocuments())
+        #expect(found == whole.compactMap(\.id), "\(sort)")
+      }
+    }
+  }
+}
