@@ -5,8 +5,8 @@ PACKAGES = libsqlite3-dev libpcre2-dev zlib1g-dev
 
 # Every directory with Swift of ours.
 SOURCES = Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Sources
-# The file below Benchmarks/Results that `make bench` writes; the other benchmarks put their own name behind it.
-# `make bench BENCH='--only q1'` measures less.
+# What the files below Benchmarks/Results are named that the benchmarks write, and what each of them is told besides:
+# `make bench BENCH='--documents 10000'`, `make bench-compare BENCH='--only q1'`.
 RESULT ?= latest
 BENCH ?=
 RELEASE = @SWIFT="$(SWIFT)" scripts/build-release.sh
@@ -18,7 +18,7 @@ SEED ?=
 RANDOM_TESTS = (LawOne|TextSearch|RandomText|JSONBytes|RevisionOrder|DamagedFile|ImporterDamage|Shrinker)Tests
 
 .PHONY: help packages build test test-newest fuzz sanitize lint format demo
-.PHONY: bench bench-growth bench-concurrency bench-processes bench-memory bench-page
+.PHONY: bench bench-compare bench-latency bench-memory bench-processes bench-page
 
 help: ## List the commands
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 20
@@ -56,20 +56,19 @@ demo: ## Import real data, index it, and ask five questions
 	$(RELEASE)
 	@scripts/demo.sh
 
-bench: packages ## Measure the workload against SQLite by hand
+bench: bench-compare bench-latency bench-memory bench-processes ## Measure everything: an hour, 3 GB of disk
+
+bench-compare: packages ## Measure the workload against SQLite by hand, 10,000 to 1,000,000 documents
 	$(BENCHMARKS) compare --json Benchmarks/Results/$(RESULT).json $(BENCH)
 
-bench-growth: packages ## Measure the same work in stores of 10,000 to 1,000,000 documents
-	$(BENCHMARKS) growth --json Benchmarks/Results/$(RESULT)-growth.json $(BENCH)
+bench-latency: packages ## Measure mixed queries and writes, and writes alone, up to the slowest
+	$(BENCHMARKS) latency --json Benchmarks/Results/$(RESULT)-latency.json $(BENCH)
 
-bench-concurrency: packages ## Measure four readers and a writer, alone and at once
-	$(BENCHMARKS) concurrency --json Benchmarks/Results/$(RESULT)-concurrency.json $(BENCH)
+bench-memory: packages ## Measure the memory at rest, after the first query, and under 12 threads
+	$(BENCHMARKS) memory --json Benchmarks/Results/$(RESULT)-memory.json $(BENCH)
 
 bench-processes: build ## Measure cdtquery against sqlite3, as whole processes
 	$(BENCHMARKS) processes --json Benchmarks/Results/$(RESULT)-processes.json $(BENCH)
-
-bench-memory: build ## Measure the memory of importing a gigabyte and finding a million documents
-	$(BENCHMARKS) memory --json Benchmarks/Results/$(RESULT)-memory.json $(BENCH)
 
 bench-page: ## Write the tables of docs/performance.md from its results
 	$(BENCHMARKS) page $(BENCH)

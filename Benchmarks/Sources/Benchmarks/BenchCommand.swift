@@ -1,5 +1,4 @@
 import ArgumentParser
-import CSQLiteYardstick
 import FoundationEssentials
 
 @main
@@ -7,18 +6,18 @@ struct BenchCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "Benchmarks",
     abstract:
-      "Measure this package: against SQLite by hand, as it grows, with many at once, and as a program.",
+      "Measure this package against SQLite by hand: queries and changes, latency, memory, and as a program.",
     discussion: """
       Answers are checked before they are timed. Nothing is asserted about time. Without a subcommand it compares.
 
       EXAMPLES
         $ swift run -c release --package-path Benchmarks Benchmarks --documents 10000 --only q1,q3
-        $ swift run -c release --package-path Benchmarks Benchmarks growth --documents 10000 100000
+        $ swift run -c release --package-path Benchmarks Benchmarks latency --seconds 5
         $ swift run -c release --package-path Benchmarks Benchmarks page
       """,
     subcommands: [
-      CompareCommand.self, GrowthCommand.self, ConcurrencyCommand.self, ProcessesCommand.self,
-      MemoryCommand.self, PageCommand.self, DataCommand.self,
+      CompareCommand.self, LatencyCommand.self, MemoryCommand.self, MemorySampleCommand.self,
+      ProcessesCommand.self, DecisionsCommand.self, PageCommand.self, DataCommand.self,
     ],
     defaultSubcommand: CompareCommand.self)
 }
@@ -31,13 +30,7 @@ struct MeasuringOptions: ParsableArguments {
   var directory = "Benchmarks/data"
 
   /// Runs `body` in a directory that is gone afterwards, and writes what it found.
-  ///
-  /// - Parameter countsMemory: Whether SQLite counts its memory, for ours and the yardstick, as it does in a program that
-  ///   has not told it otherwise before the library could.
-  func report<Findings: Measured>(
-    countsMemory: Bool = true, _ body: (Scratch, Machine) throws -> Findings
-  ) throws {
-    _ = countsMemory ? sqlite3_initialize() : yardstick_spare_memory_statistics()
+  func report<Findings: Measured>(_ body: (Scratch, Machine) throws -> Findings) throws {
     let scratch = try Scratch(directory)
     defer { try? scratch.remove() }
     let machine = try Machine(directory: scratch.path)

@@ -9,7 +9,4 @@ static inline int yardstick_bind_copied_text(sqlite3_stmt *statement, int positi
   return sqlite3_bind_text(statement, position, text, count, SQLITE_TRANSIENT);
 }
 
-/// Has SQLite not count the memory it takes, which its makers advise: https://www.sqlite.org/compile.html
-static inline int yardstick_spare_memory_statistics(void) { return sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0); }
-
 #endif

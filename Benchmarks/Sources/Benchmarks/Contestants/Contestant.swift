@@ -1,8 +1,5 @@
 /// A store that does the workload: ours, or the yardstick.
 protocol Contestant: AnyObject, Sendable {
-  /// Opens the store in a directory of its own, which is there.
-  init(directory: String) throws
-
   /// What another thread uses to work on the same store: ours is for all threads, a connection of SQLite's for one.
   func forAnotherThread() throws -> Self
 
@@ -29,4 +26,21 @@ protocol Contestant: AnyObject, Sendable {
   func replace(_ positions: Range<Int>, of documents: JSONLines) throws
 
   func close() throws
+}
+
+extension Contestant {
+  /// Loads and indexes documents.
+  func fill(_ documents: JSONLines, file: String) throws {
+    try load(documents, file: file)
+    try createIndexes()
+    try settle()
+  }
+
+  /// Answers a question, and gives how many results there were.
+  @discardableResult
+  func count(_ request: Request) throws -> Int {
+    var checksum = Checksum()
+    try answer(request) { checksum.take($0) }
+    return checksum.results
+  }
 }

@@ -20,9 +20,11 @@ extension Yardstick {
   }
 
   private func transaction(_ body: () throws -> Void) throws {
-    try statement(.begin).run()
-    try body()
-    try statement(.commit).run()
+    try withTurn {
+      try statement(.begin).run()
+      try body()
+      try statement(.commit).run()
+    }
   }
 
   private func run(

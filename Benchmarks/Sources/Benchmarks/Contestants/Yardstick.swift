@@ -1,4 +1,5 @@
 import CSQLiteYardstick
+import Synchronization
 
 /// SQLite by hand, as an expert would use it for this workload: the C API, prepared statements, documents as JSON text
 /// under a unique id, indexes on expressions, a table for the array's elements kept by triggers, ANALYZE.
@@ -7,10 +8,21 @@ import CSQLiteYardstick
 /// after it has ended.
 final class Yardstick: Contestant, @unchecked Sendable {
   private let directory: String
+  private let mapsFile: Bool
   private let connection: OpaquePointer
+  private let turn: Turn
   private var statements = [SQLStatement?](repeating: nil, count: SQL.allCases.count)
 
-  init(directory: String) throws {
+  /// Whose turn it is to write, among the threads: SQLite by itself has them sleep and try again.
+  private final class Turn: Sendable {
+    let mutex = Mutex(())
+  }
+
+  convenience init(directory: String, mapsFile: Bool) throws {
+    try self.init(directory, mapsFile: mapsFile, turn: Turn())
+  }
+
+  private init(_ directory: String, mapsFile: Bool, turn: Turn) throws {
     var opened: OpaquePointer?
     let path = "\(directory)/yardstick.sqlite"
     let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX
@@ -19,13 +31,15 @@ final class Yardstick: Contestant, @unchecked Sendable {
     }
     connection = opened
     self.directory = directory
+    self.mapsFile = mapsFile
+    self.turn = turn
     try execute(
       """
       PRAGMA busy_timeout = 10000;
       PRAGMA journal_mode = WAL;
       PRAGMA synchronous = FULL;
       PRAGMA cache_size = -65536;
-      PRAGMA mmap_size = 1073741824;
+      PRAGMA mmap_size = \(mapsFile ? 1 << 30 : 0);
       CREATE TABLE IF NOT EXISTS docs (
         number INTEGER PRIMARY KEY,
         id TEXT NOT NULL UNIQUE,
@@ -34,7 +48,13 @@ final class Yardstick: Contestant, @unchecked Sendable {
       """)
   }
 
-  func forAnotherThread() throws -> Yardstick { try Yardstick(directory: directory) }
+  func forAnotherThread() throws -> Yardstick {
+    try Yardstick(directory, mapsFile: mapsFile, turn: turn)
+  }
+
+  func withTurn(_ body: () throws -> Void) rethrows {
+    try turn.mutex.withLock { _ in try body() }
+  }
 
   func close() throws {
     for case let statement? in statements { statement.finalize() }

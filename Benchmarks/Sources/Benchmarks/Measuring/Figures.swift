@@ -1,14 +1,17 @@
-/// What the rounds of one side came to.
+/// What the rounds of one store came to, in nanoseconds for one request.
 struct Figures: Codable {
-  var processor: Spread
-  var wall: Spread
+  let processor: Spread
+  let wall: Spread
+  /// The time on the wall of single requests, of all rounds together.
+  let single: Percentiles
 
-  init(_ timings: [Timing]) {
-    processor = Spread(timings.map(\.processor))
-    wall = Spread(timings.map(\.wall))
+  init(_ rounds: [Timing]) {
+    processor = Spread(rounds.map(\.averages.processor))
+    wall = Spread(rounds.map(\.averages.wall))
+    single = Percentiles(rounds.flatMap(\.walls))
   }
 
-  /// The median with the least and the greatest, in nanoseconds for one request.
+  /// The average of each round, and the median, the least and the greatest of them.
   struct Spread: Codable {
     let median: Int
     let least: Int
@@ -25,5 +28,27 @@ struct Figures: Codable {
         sorted.isEmpty
         ? 0 : sorted.count % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2
     }
+  }
+}
+
+/// How single requests are distributed.
+struct Percentiles: Codable {
+  let count: Int
+  let p50: Int
+  let p99: Int
+  let p999: Int
+  let greatest: Int
+
+  init(_ values: [Int64]) {
+    let sorted = values.sorted()
+    /// The least value that so many of a thousand do not exceed.
+    func rank(_ thousandths: Int) -> Int {
+      sorted.isEmpty ? 0 : Int(sorted[(sorted.count * thousandths + 999) / 1_000 - 1])
+    }
+    count = sorted.count
+    p50 = rank(500)
+    p99 = rank(990)
+    p999 = rank(999)
+    greatest = rank(1_000)
   }
 }

@@ -37,7 +37,7 @@ struct Machine: Codable {
     return line?.split(separator: ":", maxSplits: 1).last.map { trimmed($0) }
   }
 
-  private static func text(_ path: String) -> String? {
+  static func text(_ path: String) -> String? {
     // Files of the kernel have no size, so they are read to their end.
     guard let file = fopen(path, "r") else { return nil }
     defer { fclose(file) }
@@ -63,20 +63,9 @@ struct Machine: Codable {
   }
 
   private static func syncTime(_ directory: String) throws -> Int {
-    let path = "\(directory)/sync"
-    let file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
-    guard file >= 0 else { throw BenchError("\(path) can't be written") }
-    defer {
-      close(file)
-      unlink(path)
-    }
-    let block = [UInt8](repeating: 1, count: 4_096)
-    let timings = (0..<50).map { _ in
-      Timing.of {
-        _ = write(file, block, block.count)
-        fdatasync(file)
-      }
-    }
-    return Figures(timings).wall.median
+    let disk = try DiskProbe(directory: directory)
+    var timing = Timing()
+    timing.measure(50, .process) { _ in disk.sync() }
+    return Percentiles(timing.walls).p50
   }
 }

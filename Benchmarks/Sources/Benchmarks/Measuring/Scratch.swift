@@ -8,16 +8,13 @@ struct Scratch {
   /// Takes a directory that is missing, or is left over from a run that was cut short.
   init(_ directory: String) throws {
     path = "\(directory)/scratch"
-    try? FileManager.default.removeItem(atPath: path)
-    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    try empty(path)
   }
 
-  /// An empty directory.
-  func directory(_ name: String) throws -> String {
-    let directory = "\(path)/\(name)"
+  /// Makes a directory, or removes what is in it.
+  func empty(_ directory: String) throws {
     try? FileManager.default.removeItem(atPath: directory)
     try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
-    return directory
   }
 
   func write(_ bytes: [UInt8], _ name: String) throws -> String {

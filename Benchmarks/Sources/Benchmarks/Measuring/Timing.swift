@@ -1,18 +1,45 @@
-/// What some work took, in nanoseconds.
+/// What requests took, in nanoseconds.
 struct Timing {
-  /// Time of every thread of the process on a processor.
-  var processor: Double
-  /// Time on the wall, waiting for the disk included.
-  var wall: Double
+  /// Time on a processor, all requests together.
+  private(set) var processor: Int64 = 0
+  /// Time on the wall of each request, waiting for the disk included.
+  private(set) var walls: [Int64] = []
 
-  /// Runs `body` and gives what one of its `count` parts took on average.
-  static func of(count: Int = 1, _ body: () throws -> Void) rethrows -> Timing {
-    let wall = Clock.monotonic.now
-    let processor = Clock.process.now
-    try body()
-    let processorTime = Clock.process.now - processor
-    return Timing(
-      processor: Double(processorTime) / Double(count),
-      wall: Double(Clock.monotonic.now - wall) / Double(count))
+  init() {}
+
+  init(processor: Int64, wall: Int64) {
+    self.processor = processor
+    walls = [wall]
+  }
+
+  /// What `body` takes, as one request, work in the background included.
+  static func of(_ body: () throws -> Void) rethrows -> Timing {
+    var timing = Timing()
+    try timing.measure(1, .process) { _ in try body() }
+    return timing
+  }
+
+  /// Runs so many requests one after another and adds what they take.
+  ///
+  /// - Parameter processor: The clock of this thread, or that of the process, which has work in the background too.
+  mutating func measure(
+    _ count: Int, _ processor: Clock, _ request: (_ number: Int) throws -> Void
+  ) rethrows {
+    walls.reserveCapacity(walls.count + count)
+    let processorBefore = processor.now
+    var last = Clock.monotonic.now
+    for number in 0..<count {
+      try request(number)
+      let now = Clock.monotonic.now
+      walls.append(now - last)
+      last = now
+    }
+    self.processor += processor.now - processorBefore
+  }
+
+  /// The averages for one request.
+  var averages: (processor: Double, wall: Double) {
+    let count = Double(max(1, walls.count))
+    return (Double(processor) / count, Double(walls.reduce(0, +)) / count)
   }
 }

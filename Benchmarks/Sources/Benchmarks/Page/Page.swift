@@ -35,14 +35,14 @@ struct Page {
     guard measured.tables.indices.contains(mark.number - 1) else {
       throw BenchError("\(file) has no table \(mark.number)")
     }
-    return measured.tables[mark.number - 1].text
+    let table = measured.tables[mark.number - 1]
+    return "\(table.title):\n\n\(table.text)"
   }
 
   /// A result of any kind: each has members that no other has.
   private static func read(_ file: String) throws -> any Measured {
     let kinds: [any Measured.Type] = [
-      ComparisonReport.self, GrowthReport.self, ConcurrencyReport.self, ProcessReport.self,
-      MemoryReport.self,
+      ComparisonReport.self, LatencyReport.self, MemoryReport.self, ProcessReport.self,
     ]
     for kind in kinds { if let report = try? kind.init(from: file) { return report } }
     throw BenchError("\(file) is no result")

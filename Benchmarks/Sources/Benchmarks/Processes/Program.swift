@@ -5,13 +5,14 @@ struct Program {
   let path: String
 
   /// What a run of a program took.
-  struct Cost {
-    let timing: Timing
-    /// The most memory that was resident at once.
-    ///
-    /// Linux counts what this process held when it started the other one, so it must be small itself: the file of a
-    /// gigabyte is written piece by piece for this reason.
-    let peakBytes: Int
+  struct Cost: Codable {
+    /// Time on a processor, in nanoseconds.
+    let processor: Int
+    /// Time on the wall, in nanoseconds.
+    let wall: Int
+    /// The most memory that was resident at once, or `nil` where that was less than this process has: Linux counts that of
+    /// the process that starts another one, too.
+    let peakBytes: Int?
   }
 
   init(_ path: String) throws {
@@ -43,12 +44,15 @@ struct Program {
       throw BenchError("\(path) \(arguments.joined(separator: " ")) ended with status \(status)")
     }
     let wall = Clock.monotonic.now - start
-    let processor = Self.nanoseconds(usage.ru_utime) + Self.nanoseconds(usage.ru_stime)
+    var own = rusage()
+    getrusage(RUSAGE_SELF.rawValue, &own)
+    let peak = usage.ru_maxrss > own.ru_maxrss ? Int(usage.ru_maxrss) * 1_024 : nil
     return Cost(
-      timing: Timing(processor: processor, wall: Double(wall)), peakBytes: Int(usage.ru_maxrss) * 1_024)
+      processor: Self.nanoseconds(usage.ru_utime) + Self.nanoseconds(usage.ru_stime), wall: Int(wall),
+      peakBytes: peak)
   }
 
-  private static func nanoseconds(_ time: timeval) -> Double {
-    Double(time.tv_sec) * 1e9 + Double(time.tv_usec) * 1e3
+  private static func nanoseconds(_ time: timeval) -> Int {
+    Int(time.tv_sec) * 1_000_000_000 + Int(time.tv_usec) * 1_000
   }
 }

@@ -24,22 +24,14 @@ enum DataFiles {
     try write(parameters.namedOrSpecies.map { [$0.name, "\($0.age)", $0.species] }, "q7.tsv")
   }
 
-  /// Writes documents one after another, so that little of them is in memory at a time.
-  ///
-  /// - Parameter bytes: How long the file is to be; the last document goes beyond it.
-  /// - Returns: How many documents there are.
-  static func writeDocuments(of bytes: Int, to path: String) throws -> Int {
+  /// Writes documents one after another, so that few of them are in memory at a time.
+  static func writeDocuments(_ count: Int, to path: String) throws {
     guard let file = fopen(path, "w") else { throw BenchError("\(path) can't be written") }
     let vocabulary = Vocabulary()
-    var random = LCG(seed: 1_000_003)
-    var (count, written) = (0, 0)
-    while written < bytes {
-      count += 1
-      let line = BenchDocument(number: count, vocabulary, from: &random).json + "\n"
-      fputs(line, file)
-      written += line.utf8.count
+    var random = LCG(seed: 1_000_003 * UInt64(count) + 7)
+    for number in 1...count {
+      fputs(BenchDocument(number: number, vocabulary, from: &random).json + "\n", file)
     }
     guard fclose(file) == 0 else { throw BenchError("\(path) can't be written") }
-    return count
   }
 }

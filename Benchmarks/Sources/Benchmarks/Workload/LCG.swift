@@ -20,4 +20,15 @@ struct LCG {
   mutating func pick<Element>(_ choices: [Element]) -> Element {
     choices[below(choices.count)]
   }
+
+  /// Numbers from 0 up to but not including `bound`, none of them twice.
+  mutating func distinct(_ count: Int, below bound: Int) -> [Int] {
+    var numbers: [Int] = []
+    var seen: Set<Int> = []
+    while numbers.count < min(count, bound) {
+      let number = below(bound)
+      if seen.insert(number).inserted { numbers.append(number) }
+    }
+    return numbers
+  }
 }

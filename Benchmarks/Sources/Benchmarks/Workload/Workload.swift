@@ -1,5 +1,6 @@
 /// The documents and the parameters of one size of the workload.
 struct Workload {
+  let vocabulary: Vocabulary
   let documents: JSONLines
   let parameters: Parameters
   /// Replacements for single documents.
@@ -12,15 +13,25 @@ struct Workload {
 
   static func freshName(_ round: Int) -> String { "Fresh \(round)" }
 
-  init(count: Int, maintenanceRounds: Int = Self.maintenanceRounds) {
-    let vocabulary = Vocabulary()
+  init(count: Int, maintenanceRounds: Int = Self.maintenanceRounds, updates: Int = 1_000) {
+    vocabulary = Vocabulary()
+    let vocabulary = vocabulary
     var random = LCG(seed: 1_000_003 * UInt64(count) + 7)
     let documents = (0..<count).map { BenchDocument(number: $0 + 1, vocabulary, from: &random) }
-    var draws = LCG(seed: 77 * UInt64(count) + 5)
+    var draws = Self.draws(count)
     self.documents = Self.lines(documents)
     parameters = Parameters(count: count, vocabulary, from: &draws)
-    updates = Self.updates(of: documents, vocabulary, from: &draws)
+    self.updates = Self.updates(updates, of: documents, vocabulary, from: &draws)
     maintenance = (0..<maintenanceRounds).map { Self.maintenance($0, of: documents, from: &draws) }
+  }
+
+  /// What parameters and replacements are drawn from.
+  private static func draws(_ count: Int) -> LCG { LCG(seed: 77 * UInt64(count) + 5) }
+
+  /// The parameters alone, which takes little memory.
+  static func parameters(count: Int) -> Parameters {
+    var draws = draws(count)
+    return Parameters(count: count, Vocabulary(), from: &draws)
   }
 
   private static func lines(_ documents: [BenchDocument]) -> JSONLines {
@@ -30,10 +41,10 @@ struct Workload {
   }
 
   private static func updates(
-    of documents: [BenchDocument], _ vocabulary: Vocabulary, from random: inout LCG
+    _ count: Int, of documents: [BenchDocument], _ vocabulary: Vocabulary, from random: inout LCG
   ) -> JSONLines {
     var lines = JSONLines()
-    for _ in 0..<1_000 {
+    for _ in 0..<count {
       var document = documents[random.below(documents.count)]
       document.age = random.below(100)
       document.score = Score(from: &random)
@@ -47,14 +58,8 @@ struct Workload {
   private static func maintenance(
     _ round: Int, of documents: [BenchDocument], from random: inout LCG
   ) -> JSONLines {
-    var chosen: [Int] = []
-    var seen: Set<Int> = []
-    while chosen.count < documents.count / 100 {
-      let position = random.below(documents.count)
-      if seen.insert(position).inserted { chosen.append(position) }
-    }
     var lines = JSONLines()
-    for position in chosen {
+    for position in random.distinct(documents.count / 100, below: documents.count) {
       var document = documents[position]
       document.name = freshName(round)
       document.age = random.below(100)

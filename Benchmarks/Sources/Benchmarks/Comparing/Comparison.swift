@@ -1,7 +1,7 @@
 /// Holds the two stores' answers against each other, document by document.
 struct Comparison {
-  let ours: Ours
-  let yardstick: Yardstick
+  let ours: any Contestant
+  let yardstick: any Contestant
 
   /// One id or document of an answer, in a spelling that both stores share.
   private struct Result: Hashable, Comparable {
@@ -38,7 +38,7 @@ struct Comparison {
     }
   }
 
-  private func results(_ contestant: some Contestant, _ request: Request) throws -> [Result] {
+  private func results(_ contestant: any Contestant, _ request: Request) throws -> [Result] {
     var results: [Result] = []
     try contestant.answer(request) { bytes in
       if request.wantsIDs {

@@ -1,0 +1,97 @@
+extension ComparisonReport {
+  /// Three tables for each number of documents: queries for the first time, queries repeated, changes. Then the same for
+  /// all numbers of documents beside each other.
+  var tables: [MarkdownTable] { runs.flatMap(\.tables) + sizes }
+
+  private var sizes: [MarkdownTable] {
+    [
+      queries("For the first time, cpu, by the number of documents", \.first),
+      queries("Repeated, cpu, by the number of documents", \.repeated), changes,
+    ]
+  }
+
+  private func queries(_ title: String, _ rows: KeyPath<Run, [Row]>) -> MarkdownTable {
+    sizes(title, rows, of: ["", "ratio", "unmapped"]) { row in
+      [
+        Spelling.time(row.ours.processor.median), Spelling.number(row.yardstick.processorRatio),
+        row.unmapped.map { Spelling.number($0.processorRatio) } ?? "",
+      ]
+    }
+  }
+
+  private var changes: MarkdownTable {
+    sizes("Loading, indexing, changing, wall, by the number of documents", \.changes, of: ["", "ratio"]) {
+      [Spelling.time($0.ours.wall.median), Spelling.number($0.yardstick.wallRatio)]
+    }
+  }
+
+  /// A table with a row for each operation and some columns for each number of documents.
+  private func sizes(
+    _ title: String, _ rows: KeyPath<Run, [Row]>, of columns: [String], _ cells: (Row) -> [String]
+  ) -> MarkdownTable {
+    let heads = runs.flatMap { [Spelling.count($0.documents)] + columns.dropFirst() }
+    var table = MarkdownTable(title, columns: [""] + heads)
+    for operation in Operation.allCases {
+      let found = runs.map { run in run[keyPath: rows].first { $0.operation == operation } }
+      guard found.contains(where: { $0 != nil }) else { continue }
+      table.append([operation.rawValue] + found.flatMap { $0.map(cells) ?? columns.map { _ in "" } })
+    }
+    return table
+  }
+}
+
+extension ComparisonReport.Run {
+  fileprivate var tables: [MarkdownTable] {
+    let count = "\(Spelling.count(documents)) documents"
+    return [
+      queries("For the first time, \(count)", first), queries("Repeated, \(count)", repeated), changed(count),
+    ]
+  }
+
+  private func queries(_ title: String, _ rows: [ComparisonReport.Row]) -> MarkdownTable {
+    var table = MarkdownTable(
+      title,
+      columns: [
+        "", "ours, cpu", "yardstick", "ratio", "unmapped", "ratio", "ours, wall: p50", "p99", "max",
+        "yardstick: p50", "p99", "max",
+      ])
+    for row in rows {
+      let others = [row.yardstick, row.unmapped].flatMap { other in
+        [
+          other.map { Spelling.time($0.figures.processor.median) } ?? "",
+          other.map { Spelling.number($0.processorRatio) } ?? "",
+        ]
+      }
+      table.append(
+        [row.operation.rawValue, Spelling.time(row.ours.processor.median)] + others
+          + Self.single(row.ours) + Self.single(row.yardstick.figures))
+    }
+    return table
+  }
+
+  private static func single(_ figures: Figures) -> [String] {
+    [figures.single.p50, figures.single.p99, figures.single.greatest].map(Spelling.time)
+  }
+
+  private func changed(_ count: String) -> MarkdownTable {
+    var table = MarkdownTable(
+      "Loading, indexing, changing, \(count)",
+      columns: ["", "ours, cpu", "yardstick, cpu", "ratio", "ours, wall", "yardstick, wall", "ratio"])
+    for row in changes {
+      table.append([
+        row.operation.rawValue,
+        Spelling.time(row.ours.processor), Spelling.time(row.yardstick.figures.processor),
+        Spelling.number(row.yardstick.processorRatio),
+        Spelling.time(row.ours.wall), Spelling.time(row.yardstick.figures.wall),
+        Spelling.number(row.yardstick.wallRatio),
+      ])
+    }
+    if let disk {
+      table.append([
+        Operation.disk.rawValue, "", "", "",
+        Spelling.size(disk.ours), Spelling.size(disk.yardstick), Spelling.number(disk.ratio),
+      ])
+    }
+    return table
+  }
+}
