@@ -56,7 +56,7 @@ demo: ## Import real data, index it, and ask five questions
 	$(RELEASE)
 	@scripts/demo.sh
 
-bench: bench-compare bench-latency bench-memory bench-processes ## Measure everything: an hour, 3 GB of disk
+bench: bench-compare bench-latency bench-memory bench-processes ## Measure everything: half an hour or more, 3 GB of disk
 
 bench-compare: packages ## Measure the workload against SQLite by hand, 10,000 to 1,000,000 documents
 	$(BENCHMARKS) compare --json Benchmarks/Results/$(RESULT).json $(BENCH)

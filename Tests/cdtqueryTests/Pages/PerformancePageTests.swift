@@ -14,7 +14,7 @@ import Testing
 
     /// The cells of each row below the heads, by the first of them.
     var rows: [String: [String]] {
-      let rows = lines.dropFirst(2).map { line in
+      let rows = lines.filter { $0.hasPrefix("|") }.dropFirst(2).map { line in
         line.split(separator: "|").map { cell in
           cell.split(separator: " ").joined(separator: " ")
         }
@@ -47,8 +47,8 @@ import Testing
   }
 
   @Test func `each part of the page has its table`() {
-    let kinds = Set(Self.tables.map(\.file))
-    #expect(kinds.count == 5, "\(kinds)")
+    let files = Set(Self.tables.map(\.file))
+    #expect(files.count == 4, "\(files)")
     for table in Self.tables { #expect(!table.lines.isEmpty, "\(table.testDescription)") }
   }
 
@@ -58,39 +58,92 @@ import Testing
     #expect(result["machine"] != nil)
   }
 
-  @Test func `the comparison's medians and ratios are those of its result`() throws {
-    let tables = Self.tables.filter { $0.number > 0 && !$0.file.contains("-") }
-    #expect(tables.count == 2)
-    for table in tables {
-      guard case .array(let runs)? = try Self.result(table.file)["runs"],
-        case .object(let run) = runs[table.number - 1], case .array(let operations)? = run["operations"]
-      else {
-        Issue.record("\(table.file) is no comparison")
-        continue
-      }
-      #expect(table.rows.count == operations.count + 1, "every operation, and the size on disk")
-      for case .object(let operation) in operations {
-        let name = try #require(operation["operation"]?.stringValue)
-        let cells = try #require(table.rows[name], "\(name)")
-        let ratios = (operation["processorRatio"]?.doubleValue, operation["wallRatio"]?.doubleValue)
-        #expect(cells[1].hasPrefix(try Self.median(operation, "ours", "processor")), "\(name)")
-        #expect(cells[2].hasPrefix(try Self.median(operation, "yardstick", "processor")), "\(name)")
-        #expect(cells[3] == Self.threeDigits(try #require(ratios.0)), "\(name)")
-        #expect(cells[4].hasPrefix(try Self.median(operation, "ours", "wall")), "\(name)")
-        #expect(cells[5].hasPrefix(try Self.median(operation, "yardstick", "wall")), "\(name)")
-        #expect(cells[6] == Self.threeDigits(try #require(ratios.1)), "\(name)")
+  /// A comparison has three tables for each number of documents, then three for all of them.
+  @Test(arguments: tables.filter { $0.number > 0 && !$0.file.contains("-") })
+  func `the comparison's medians and ratios are those of its result`(_ table: Table) throws {
+    let runs = try Self.objects(try Self.result(table.file), "runs")
+    let kind = ["first", "repeated", "changes"][(table.number - 1) % 3]
+    if table.number <= runs.count * 3 {
+      let operations = try Self.objects(runs[(table.number - 1) / 3], kind)
+      #expect(table.rows.count == operations.count + (kind == "changes" ? 1 : 0))
+      for operation in operations { try expectFigures(of: operation, kind, in: table) }
+    } else {
+      for (position, run) in runs.enumerated() {
+        for operation in try Self.objects(run, kind) {
+          try expectSizes(of: operation, kind, in: table, at: position)
+        }
       }
     }
   }
 
-  /// A median as the page spells it: `26.7 µs `.
-  private static func median(_ operation: JSONObject, _ side: String, _ clock: String) throws -> String {
-    guard case .object(let figures)? = operation[side], case .object(let spread)? = figures[clock],
-      let median = spread["median"]?.doubleValue
-    else { throw DecodingFailure() }
+  private func expectFigures(of operation: JSONObject, _ kind: String, in table: Table) throws {
+    let (name, cells) = try Self.cells(of: operation, in: table)
+    let ours = try Self.object(operation, "ours")
+    let yardstick = try Self.object(operation, "yardstick")
+    let theirs = try Self.object(yardstick, "figures")
+    #expect(cells[1].hasPrefix(try Self.median(ours, "processor")), "\(name)")
+    #expect(cells[2].hasPrefix(try Self.median(theirs, "processor")), "\(name)")
+    #expect(cells[3] == (try Self.ratio(yardstick, "processorRatio")), "\(name)")
+    if kind == "changes" {
+      #expect(cells[4].hasPrefix(try Self.median(ours, "wall")), "\(name)")
+      #expect(cells[5].hasPrefix(try Self.median(theirs, "wall")), "\(name)")
+      #expect(cells[6] == (try Self.ratio(yardstick, "wallRatio")), "\(name)")
+    } else {
+      let unmapped = try Self.object(operation, "unmapped")
+      #expect(cells[4] == (try Self.median(Self.object(unmapped, "figures"), "processor")), "\(name)")
+      #expect(cells[5] == (try Self.ratio(unmapped, "processorRatio")), "\(name)")
+    }
+  }
+
+  private func expectSizes(
+    of operation: JSONObject, _ kind: String, in table: Table, at position: Int
+  ) throws {
+    let (name, cells) = try Self.cells(of: operation, in: table)
+    let ours = try Self.object(operation, "ours")
+    let yardstick = try Self.object(operation, "yardstick")
+    if kind == "changes" {
+      #expect(cells[1 + 2 * position] == (try Self.median(ours, "wall")), "\(name)")
+      #expect(cells[2 + 2 * position] == (try Self.ratio(yardstick, "wallRatio")), "\(name)")
+    } else {
+      let unmapped = try Self.object(operation, "unmapped")
+      #expect(cells[1 + 3 * position] == (try Self.median(ours, "processor")), "\(name)")
+      #expect(cells[2 + 3 * position] == (try Self.ratio(yardstick, "processorRatio")), "\(name)")
+      #expect(cells[3 + 3 * position] == (try Self.ratio(unmapped, "processorRatio")), "\(name)")
+    }
+  }
+
+  private static func cells(
+    of operation: JSONObject, in table: Table
+  ) throws -> (name: String, cells: [String]) {
+    let name = try #require(operation["operation"]?.stringValue)
+    return (name, try #require(table.rows[name], "\(name)"))
+  }
+
+  // MARK: Results
+
+  private static func object(_ parent: JSONObject, _ key: String) throws -> JSONObject {
+    guard case .object(let object)? = parent[key] else { throw DecodingFailure() }
+    return object
+  }
+
+  private static func objects(_ parent: JSONObject, _ key: String) throws -> [JSONObject] {
+    guard case .array(let values)? = parent[key] else { throw DecodingFailure() }
+    return try values.map {
+      guard case .object(let object) = $0 else { throw DecodingFailure() }
+      return object
+    }
+  }
+
+  private static func ratio(_ other: JSONObject, _ key: String) throws -> String {
+    threeDigits(try #require(other[key]?.doubleValue))
+  }
+
+  /// A median as the page spells it: `26.7 µs`.
+  private static func median(_ figures: JSONObject, _ clock: String) throws -> String {
+    guard let median = try object(figures, clock)["median"]?.doubleValue else { throw DecodingFailure() }
     let units = [("ns", 1.0), ("µs", 1e3), ("ms", 1e6), ("s", 1e9)]
     let (name, unit) = units.last { median >= $0.1 } ?? ("ns", 1)
-    return "\(threeDigits(median / unit)) \(name) "
+    return "\(threeDigits(median / unit)) \(name)"
   }
 
   private static func threeDigits(_ value: Double) -> String {
