@@ -50,7 +50,7 @@ let package = Package(
     .executableTarget(
       name: "cdtquery",
       dependencies: [
-        "CDTQuery", "CDTQueryTesting", "CloudantSync",
+        "CDTPlatform", "CDTQuery", "CDTQueryTesting", "CloudantSync",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: settings),

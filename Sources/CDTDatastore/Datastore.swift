@@ -140,7 +140,7 @@ public final class Datastore: Sendable {
   }
 
   private func hasDirectory(of type: any DatastoreExtension.Type) -> Bool {
-    FileSystem.kind("\(directory)/extensions/\(type.extensionName)") == .directory
+    Files.kind(of: "\(directory)/extensions/\(type.extensionName)") == .directory
   }
 
   /// The extensions that have data, also those whose data another process has begun since.

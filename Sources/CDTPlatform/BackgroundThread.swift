@@ -12,8 +12,8 @@ package enum BackgroundThread {
 
   /// Starts a thread that runs the closure and ends with it.
   ///
-  /// - Returns: 0, or the system's code for why there is none.
-  package static func start(_ body: @escaping @Sendable () -> Void) -> Int32 {
+  /// - Throws: ``SystemError`` for the reason why there is none.
+  package static func start(_ body: @escaping @Sendable () -> Void) throws(SystemError) {
     // Signals are the application's; a thread inherits what is blocked where it is started.
     var (all, before) = (sigset_t(), sigset_t())
     sigfillset(&all)
@@ -27,11 +27,10 @@ package enum BackgroundThread {
         if let work { Unmanaged<Work>.fromOpaque(work).takeRetainedValue().body() }
         return nil
       }, work.toOpaque())
-    if code == 0 {
-      pthread_detach(thread)
-    } else {
+    guard code == 0 else {
       work.release()
+      throw SystemError(code)
     }
-    return code
+    pthread_detach(thread)
   }
 }

@@ -5,11 +5,14 @@ package struct FileIdentity: Equatable, Sendable {
   private let device: UInt
   private let inode: UInt
 
-  /// `nil` when there is no file.
-  package init?(_ path: String) {
-    var status = stat()
-    guard stat(path, &status) == 0 else { return nil }
+  init(_ status: stat) {
     device = UInt(status.st_dev)
     inode = UInt(status.st_ino)
+  }
+
+  /// `nil` when there is no file.
+  package init?(_ path: String) {
+    guard let status = try? FileStatus(path) else { return nil }
+    self = status.identity
   }
 }

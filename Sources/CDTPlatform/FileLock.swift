@@ -4,7 +4,7 @@ import Glibc
 ///
 /// It is the system's advisory lock (`flock`), so it goes with a process that dies.
 package struct FileLock: ~Copyable, Sendable {
-  private let descriptor: Int32
+  private let file: OpenFile
 
   /// Takes the lock.
   ///
@@ -16,25 +16,15 @@ package struct FileLock: ~Copyable, Sendable {
   package static func take(
     _ path: String, isDirectory: Bool, whileBusy waits: () throws -> Bool
   ) throws -> FileLock? {
-    let flags = isDirectory ? O_RDONLY | O_DIRECTORY | O_CLOEXEC : O_RDWR | O_CREAT | O_CLOEXEC
-    let descriptor = open(path, flags, 0o666)
-    guard descriptor >= 0 else { throw SystemError(errno) }
-    let lock = FileLock(descriptor: descriptor)
-    while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
-      let code = errno
-      guard code == EWOULDBLOCK || code == EINTR else { throw SystemError(code) }
+    let file = try OpenFile(path, flags: isDirectory ? O_RDONLY | O_DIRECTORY : O_RDWR | O_CREAT)
+    while try !file.lock() {
       guard try waits() else { return nil }
       Pause.microseconds(2_000)
     }
-    return lock
-  }
-
-  private init(descriptor: Int32) {
-    self.descriptor = descriptor
+    return FileLock(file: file)
   }
 
   deinit {
-    // Closing gives the lock back.
-    close(descriptor)
+    file.unlock()
   }
 }

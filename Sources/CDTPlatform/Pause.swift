@@ -6,4 +6,9 @@ package enum Pause {
   package static func microseconds(_ count: UInt32) {
     usleep(count)
   }
+
+  /// Suspends the calling thread for good.
+  package static func forever() -> Never {
+    while true { pause() }
+  }
 }

@@ -17,4 +17,15 @@ package struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
 
   /// There is no such file or directory.
   package var isMissing: Bool { code == ENOENT }
+
+  /// Something is at the path already.
+  package var isExisting: Bool { code == EEXIST }
+
+  /// Nobody reads any more what is written to the pipe.
+  package var isClosedPipe: Bool { code == EPIPE }
+
+  /// The system would take a path up to its first NUL, which names another file.
+  static func checkPath(_ path: String) throws(SystemError) {
+    guard !path.utf8.contains(0) else { throw SystemError(EINVAL) }
+  }
 }

@@ -1,6 +1,5 @@
 import CDTPlatform
 import CSQLite
-import Glibc
 
 /// What SQLite refused, with its extended code and the SQL, but never a bound value, which is someone's data.
 package struct SQLiteError: Error, Sendable, Hashable {

@@ -1,5 +1,5 @@
 import ArgumentParser
-import Glibc
+import CDTPlatform
 
 /// The command line: one subcommand a file in `Commands`.
 @main
@@ -40,7 +40,7 @@ struct CDTQueryTool: ParsableCommand {
 
   static func main() {
     // A reader that has seen enough closes the pipe; that ends the output, and is no error.
-    signal(SIGPIPE, SIG_IGN)
+    CurrentProcess.ignoreBrokenPipes()
     do {
       var command = try GetCommand(plain: CommandLine.arguments.dropFirst()) ?? parseAsRoot()
       // The threads of Swift's concurrency take as long to start as a query to run, so only who awaits starts them.
@@ -67,12 +67,12 @@ struct CDTQueryTool: ParsableCommand {
       }
       exit(ExitStatus.done.rawValue)
     }
-    while true { pause() }
+    Pause.forever()
   }
 
   private static func exit(_ status: Int32) -> Never {
     Stores.closeAll()
-    Glibc.exit(status)
+    CurrentProcess.exit(status)
   }
 
   /// Says what went wrong and gives the status for it.

@@ -1,6 +1,6 @@
+import CDTPlatform
 import Crypto
 import FoundationEssentials
-import Glibc
 
 /// Where an attachment's bytes are.
 enum AttachmentContent: Sendable, Hashable {
@@ -23,8 +23,7 @@ enum AttachmentContent: Sendable, Hashable {
   private static func readSource(
     _ path: String, of name: String, _ body: (UnsafeRawBufferPointer) throws -> Void
   ) throws {
-    try FileChunks.read(
-      path, failure: { .missingSource(path, of: name, String(cString: strerror($0))) }, body)
+    try FileChunks.read(path, failure: { .missingSource(path, of: name, $0.description) }, body)
   }
 
   /// - Throws: ``DatastoreError`` when a saved file is not what was saved.
@@ -52,8 +51,9 @@ struct SavedContent: Sendable, Hashable {
     var hash = Insecure.SHA1()
     var count: Int64 = 0
     let path = files.path(of: key)
-    let failure = { $0 == ENOENT ? .missingAttachment(name, path) : FileSystem.error("read", path, $0) }
-    try FileChunks.read(path, failure: failure) { chunk in
+    try FileChunks.read(
+      path, failure: { $0.isMissing ? .missingAttachment(name, path) : DatastoreError($0, "read", path) }
+    ) { chunk in
       hash.update(bufferPointer: chunk)
       count += Int64(chunk.count)
       guard count <= length else { throw DatastoreError.damagedAttachment(name, path) }
@@ -77,24 +77,20 @@ struct SavedContent: Sendable, Hashable {
 enum FileChunks {
   private static let size = 256 * 1024
 
-  /// - Parameter failure: The error for a file that can't be read, by the system's code.
+  /// - Parameter failure: The error for a file that can't be read.
   static func read(
-    _ path: String, failure: (Int32) -> DatastoreError, _ body: (UnsafeRawBufferPointer) throws -> Void
+    _ path: String, failure: (SystemError) -> DatastoreError, _ body: (UnsafeRawBufferPointer) throws -> Void
   ) throws {
     guard !path.utf8.contains(0) else { throw DatastoreError.invalidPath(path) }
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { throw failure(errno) }
-    defer { close(descriptor) }
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 16)
     defer { buffer.deallocate() }
-    while true {
-      let count = Glibc.read(descriptor, buffer.baseAddress, size)
-      if count < 0 {
-        if errno == EINTR { continue }
-        throw failure(errno)
+    do {
+      let file = try OpenFile(path, for: .reading)
+      while case let count = try file.read(into: buffer), count > 0 {
+        try body(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
       }
-      if count == 0 { return }
-      try body(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+    } catch let error as SystemError {
+      throw failure(error)
     }
   }
 }

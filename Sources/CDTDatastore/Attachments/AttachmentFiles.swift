@@ -1,6 +1,6 @@
+import CDTPlatform
 import Crypto
 import FoundationEssentials
-import Glibc
 import Synchronization
 
 /// A datastore's `attachments` directory: a file for each content, named by its SHA-1.
@@ -46,7 +46,7 @@ package final class AttachmentFiles: Sendable {
     _ produce: (_ write: (UnsafeRawBufferPointer) throws -> Void) throws -> Void
   ) throws -> StagedFile {
     try checkOpen()
-    if FileSystem.kind(directory) == .nothing { try FileSystem.makeDirectory(directory) }
+    if Files.kind(of: directory) == nil { try FileSystem.makeDirectory(directory) }
     let file = try incomingFile()
     do {
       var hash = Insecure.SHA1()
@@ -66,7 +66,12 @@ package final class AttachmentFiles: Sendable {
   private func incomingFile() throws(DatastoreError) -> WritableFile {
     while true {
       let file = try WritableFile(creating: "\(directory)/\(Self.incoming)\(UUID().uuidString)")
-      if file.lock(), file.hasName { return file }
+      do {
+        if try file.lock(), file.hasName { return file }
+      } catch {
+        file.remove()
+        throw error
+      }
     }
   }
 
@@ -77,10 +82,10 @@ package final class AttachmentFiles: Sendable {
 
   /// Whether content is there, undamaged: all of it is read.
   func isSound(_ key: [UInt8], length: Int64) -> Bool {
-    guard FileSystem.length(of: path(of: key)) == length else { return false }
+    guard Files.length(of: path(of: key)) == length else { return false }
     var hash = Insecure.SHA1()
     let isRead: Void? = try? FileChunks.read(
-      path(of: key), failure: { FileSystem.error("read", path(of: key), $0) }
+      path(of: key), failure: { DatastoreError($0, "read", path(of: key)) }
     ) { hash.update(bufferPointer: $0) }
     return isRead != nil && hash.finalize().elementsEqual(key)
   }
@@ -99,13 +104,13 @@ package final class AttachmentFiles: Sendable {
   ///
   /// - Returns: The number of files removed.
   func sweep(isWanted: (_ key: [UInt8]) throws -> Bool) throws -> Int {
-    guard FileSystem.kind(directory) == .directory else { return 0 }
+    guard Files.kind(of: directory) == .directory else { return 0 }
     var removed = 0
     for name in try FileSystem.names(in: directory) {
       let path = "\(directory)/\(name)"
       if let key = Self.key(named: name) {
-        if try !isWanted(key), unlink(path) == 0 { removed += 1 }
-      } else if name.utf8.starts(with: Self.incoming.utf8), WritableFile.removeUnlocked(path) {
+        if try !isWanted(key), (try? Files.remove(path)) != nil { removed += 1 }
+      } else if name.utf8.starts(with: Self.incoming.utf8), Files.removeUnlocked(path) {
         removed += 1
       }
     }
@@ -184,59 +189,35 @@ final class StagedFile: Sendable, Hashable {
 /// A new file that is being written.
 private final class WritableFile: Sendable {
   let path: String
-  private let descriptor: Int32
+  private let file: OpenFile
   private let written = Atomic<Int64>(0)
 
   init(creating path: String) throws(DatastoreError) {
     guard !path.utf8.contains(0) else { throw .invalidPath(path) }
-    descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
-    guard descriptor >= 0 else { throw FileSystem.error("create", path, errno) }
+    file = try FileSystem.perform("create", path, OpenFile(path, for: .creating))
     self.path = path
-  }
-
-  deinit {
-    close(descriptor)
   }
 
   var length: Int64 { written.load(ordering: .relaxed) }
 
   /// Locks the file, unless someone else has.
-  func lock() -> Bool {
-    flock(descriptor, LOCK_EX | LOCK_NB) == 0
+  func lock() throws(DatastoreError) -> Bool {
+    try FileSystem.perform("lock", path, file.lock())
   }
 
   /// Whether the file has not been removed.
-  var hasName: Bool {
-    var status = stat()
-    return fstat(descriptor, &status) == 0 && status.st_nlink > 0
-  }
+  var hasName: Bool { file.hasName }
 
-  /// Removes a file that nobody has locked, and nobody can lock meanwhile.
-  static func removeUnlocked(_ path: String) -> Bool {
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW)
-    guard descriptor >= 0 else { return false }
-    defer { close(descriptor) }
-    return flock(descriptor, LOCK_EX | LOCK_NB) == 0 && unlink(path) == 0
-  }
-
-  func write(_ bytes: UnsafeRawBufferPointer) throws {
-    var rest = bytes
-    while !rest.isEmpty {
-      let count = Glibc.write(descriptor, rest.baseAddress, rest.count)
-      if count < 0 {
-        if errno == EINTR { continue }
-        throw FileSystem.error("write", path, errno)
-      }
-      written.add(Int64(count), ordering: .relaxed)
-      rest = UnsafeRawBufferPointer(rebasing: rest[count...])
-    }
+  func write(_ bytes: UnsafeRawBufferPointer) throws(DatastoreError) {
+    try FileSystem.perform("write", path, file.write(bytes))
+    written.add(Int64(bytes.count), ordering: .relaxed)
   }
 
   func synchronize() throws(DatastoreError) {
-    guard fsync(descriptor) == 0 else { throw FileSystem.error("write", path, errno) }
+    try FileSystem.perform("write", path, file.synchronize())
   }
 
   func remove() {
-    unlink(path)
+    try? Files.remove(path)
   }
 }

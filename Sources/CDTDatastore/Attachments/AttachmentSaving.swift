@@ -1,3 +1,4 @@
+import CDTPlatform
 import Crypto
 import JSON
 import SQLite
@@ -69,7 +70,7 @@ struct AttachmentSaving {
     switch attachment.content {
     case .saved(let saved) where saved.files.isSameDirectory(as: files):
       let path = files.path(of: saved.key)
-      guard let length = FileSystem.length(of: path) else {
+      guard let length = Files.length(of: path) else {
         throw DatastoreError.missingAttachment(attachment.name, path)
       }
       guard length == saved.length else { throw DatastoreError.damagedAttachment(attachment.name, path) }

@@ -22,8 +22,8 @@ final class DirectoryWatch: Sendable {
   init(_ directory: String, look: @escaping @Sendable () -> Void) throws(DatastoreError) {
     self.look = look
     events = FileEvents(directory)
-    let failure = BackgroundThread.start { [self] in run() }
-    guard failure == 0 else { throw FileSystem.error("start a thread to watch", directory, failure) }
+    try FileSystem.perform(
+      "start a thread to watch", directory, BackgroundThread.start { [self] in run() })
   }
 
   /// Whether the system tells of writes.

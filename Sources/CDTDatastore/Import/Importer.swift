@@ -1,4 +1,3 @@
-import Glibc
 import JSON
 
 /// Brings documents from files into a datastore, a batch a transaction.
@@ -83,13 +82,7 @@ public struct Importer: Sendable {
   public func run(_ files: [String]) throws -> Report {
     var report = Report()
     for file in files {
-      let descriptor = file == "-" ? STDIN_FILENO : open(file, O_RDONLY | O_CLOEXEC)
-      guard descriptor >= 0 else {
-        throw DatastoreError.system("read", file, String(cString: strerror(errno)), isFull: false)
-      }
-      defer { if descriptor != STDIN_FILENO { close(descriptor) } }
-      let input = InputBuffer(descriptor: descriptor, name: file == "-" ? "standard input" : file)
-      try run(input, &report)
+      try run(InputBuffer(file), &report)
     }
     return report
   }

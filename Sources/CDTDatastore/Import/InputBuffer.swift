@@ -1,4 +1,4 @@
-import Glibc
+import CDTPlatform
 import JSON
 
 /// Bytes of a file as they are needed: what has been taken is let go, so memory follows the largest document, not the
@@ -7,7 +7,7 @@ struct InputBuffer {
   /// What messages call the input.
   let name: String
 
-  private let descriptor: Int32
+  private let file: OpenFile
   /// Room for bytes; from ``start`` up to ``end`` some are in it.
   private var bytes: [UInt8] = []
   private var start = 0
@@ -20,9 +20,13 @@ struct InputBuffer {
 
   private static let chunk = 256 * 1024
 
-  init(descriptor: Int32, name: String) {
-    self.descriptor = descriptor
-    self.name = name
+  /// Opens a file, or takes standard input for `-`.
+  init(_ path: String) throws(DatastoreError) {
+    if path == "-" {
+      (name, file) = ("standard input", .standardInput)
+    } else {
+      (name, file) = (path, try FileSystem.perform("read", path, OpenFile(path, for: .reading)))
+    }
   }
 
   /// How many bytes are here to be looked at.
@@ -50,17 +54,10 @@ struct InputBuffer {
     if bytes.count < known + wanted {
       bytes.append(contentsOf: repeatElement(0, count: known + wanted - bytes.count))
     }
-    let got = bytes.withUnsafeMutableBytes { buffer -> Int in
-      buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: buffer[start..<end]))
-      while true {
-        let got = read(descriptor, buffer.baseAddress.map { $0 + known }, wanted)
-        if got >= 0 || errno != EINTR { return got }
-      }
-    }
-    let failure = errno
-    start = 0
-    end = known + max(0, got)
-    guard got >= 0 else { throw .system("read", name, String(cString: strerror(failure)), isFull: false) }
+    bytes.withUnsafeMutableBytes { $0.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0[start..<end])) }
+    (start, end) = (0, known)
+    let got = try FileSystem.perform("read", name, file.read(into: &bytes, at: known, upTo: wanted))
+    end += got
     isAtEnd = got == 0
     return got > 0
   }
@@ -119,11 +116,6 @@ struct InputBuffer {
 
   /// The offset of the first line feed from an offset on, among the bytes that are here.
   private func lineFeed(from start: Int) -> Int? {
-    withBytes { bytes in
-      guard start < bytes.count, let base = bytes.baseAddress,
-        let feed = memchr(base + start, Int32(UInt8(ascii: "\n")), bytes.count - start)
-      else { return nil }
-      return UnsafeRawPointer(feed) - base
-    }
+    withBytes { Bytes.firstIndex(of: UInt8(ascii: "\n"), in: $0, from: start, to: $0.count) }
   }
 }

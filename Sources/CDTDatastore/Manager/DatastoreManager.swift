@@ -1,3 +1,4 @@
+import CDTPlatform
 import FoundationEssentials
 import Synchronization
 
@@ -135,7 +136,7 @@ public final class DatastoreManager: Sendable {
   private func path(_ name: String) -> String { "\(directory)/\(name)" }
 
   private func exists(_ name: String) -> Bool {
-    FileSystem.kind("\(path(name))/\(DatabaseFile.name)") == .other
+    Files.kind(of: "\(path(name))/\(DatabaseFile.name)") == .file
   }
 
   /// Removes what deletions left that were cut short. What can't be removed now is left to the next time.

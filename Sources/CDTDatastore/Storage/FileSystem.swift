@@ -1,30 +1,32 @@
+import CDTPlatform
 import FoundationEssentials
-import Glibc
 
 /// What the store does with files and directories, each failure a ``DatastoreError`` with the path.
 enum FileSystem {
-  enum Kind {
-    case nothing, directory, other
-  }
-
-  static func kind(_ path: String) -> Kind {
-    var isDirectory = false
-    guard FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) else { return .nothing }
-    return isDirectory ? .directory : .other
+  /// Makes a call of the system. The error for its failure says what can't be done with which file.
+  static func perform<R>(
+    _ action: String, _ path: String, _ call: @autoclosure () throws(SystemError) -> R
+  ) throws(DatastoreError) -> R {
+    do {
+      return try call()
+    } catch {
+      throw DatastoreError(error, action, path)
+    }
   }
 
   /// Makes a directory unless it is there; its parents have to be.
   static func makeDirectory(_ path: String) throws(DatastoreError) {
     // The system would take the path up to the NUL.
     guard !path.utf8.contains(0) else { throw .invalidPath(path) }
-    guard mkdir(path, 0o777) != 0 else {
-      // What is written in it is on disk only when its name is. A parent that can't be read can't be synced either.
-      try? synchronize("\(path)/..")
+    do {
+      try Files.makeDirectory(path)
+    } catch {
+      guard error.isExisting else { throw DatastoreError(error, "create", path) }
+      guard Files.kind(of: path) == .directory else { throw .notADirectory(path) }
       return
     }
-    let failure = errno
-    guard failure == EEXIST else { throw error("create", path, failure) }
-    guard kind(path) == .directory else { throw .notADirectory(path) }
+    // What is written in it is on disk only when its name is. A parent that can't be read can't be synced either.
+    try? synchronize("\(path)/..")
   }
 
   static func names(in directory: String) throws(DatastoreError) -> [String] {
@@ -36,15 +38,13 @@ enum FileSystem {
   }
 
   static func rename(_ old: String, to new: String) throws(DatastoreError) {
-    guard Glibc.rename(old, new) == 0 else { throw error("rename", old, errno) }
+    try perform("rename", old, Files.rename(old, to: new))
   }
 
   /// Makes sure that a directory's entries are on disk.
   static func synchronize(_ directory: String) throws(DatastoreError) {
-    let descriptor = open(directory, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { throw error("open", directory, errno) }
-    defer { close(descriptor) }
-    guard fsync(descriptor) == 0 else { throw error("write", directory, errno) }
+    let file = try perform("open", directory, OpenFile(directory, for: .reading))
+    try perform("write", directory, file.synchronize())
   }
 
   /// Removes a directory with all that is in it. Another process may be at it too, so what is gone already is no error.
@@ -52,30 +52,17 @@ enum FileSystem {
     do {
       try FileManager.default.removeItem(atPath: path)
     } catch {
-      guard kind(path) == .nothing else { throw .system("remove", path, "\(error)", isFull: false) }
+      guard Files.kind(of: path) == nil else { throw .system("remove", path, "\(error)", isFull: false) }
     }
-  }
-
-  /// The length of a file, or `nil` when there is none.
-  static func length(of path: String) -> Int64? {
-    var status = stat()
-    guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
-    return Int64(status.st_size)
   }
 
   /// The size of all files below a directory; those that go meanwhile do not count.
   static func size(of directory: String) -> Int64 {
     var total: Int64 = 0
     for name in (try? FileManager.default.subpathsOfDirectory(atPath: directory)) ?? [] {
-      var status = stat()
-      if lstat("\(directory)/\(name)", &status) == 0, status.st_mode & S_IFMT == S_IFREG {
-        total += Int64(status.st_size)
-      }
+      let status = try? FileStatus("\(directory)/\(name)", followsLinks: false)
+      if let status, status.kind == .file { total += status.size }
     }
     return total
-  }
-
-  static func error(_ action: String, _ path: String, _ code: Int32) -> DatastoreError {
-    .system(action, path, String(cString: strerror(code)), isFull: code == ENOSPC || code == EDQUOT)
   }
 }

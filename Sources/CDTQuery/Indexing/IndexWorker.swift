@@ -32,10 +32,13 @@ final class IndexWorker: Sendable {
       return true
     }
     guard starts else { return }
-    guard BackgroundThread.start({ [self] in run() }) != 0 else { return }
-    // There is no thread. It is tried again with the next write or the next opening.
-    state.withLock { ($0.next, $0.isRunning) = (nil, false) }
-    running.leave()
+    do throws(SystemError) {
+      try BackgroundThread.start { [self] in run() }
+    } catch {
+      // There is no thread. It is tried again with the next write or the next opening.
+      state.withLock { ($0.next, $0.isRunning) = (nil, false) }
+      running.leave()
+    }
   }
 
   private func run() {

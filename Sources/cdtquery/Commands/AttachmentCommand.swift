@@ -1,5 +1,6 @@
 import ArgumentParser
 import CDTDatastore
+import CDTPlatform
 import JSON
 
 struct AttachmentCommand: ParsableCommand {
@@ -62,7 +63,9 @@ struct AttachmentCommand: ParsableCommand {
 
     func run() throws {
       let attachment = try document.attachment(name, in: try document.store.open())
-      if Files.isReplaceable(file), file != "-" { return try attachment.write(toFile: file) }
+      // An ordinary file takes its place as a whole; a device or a link is written to.
+      let kind = Files.kind(of: file, followsLinks: false)
+      if file != "-", kind == nil || kind == .file { return try attachment.write(toFile: file) }
       let output = try Output.writing(to: file)
       try attachment.forEachChunk { try output.write($0) }
       try output.flush()

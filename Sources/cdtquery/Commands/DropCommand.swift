@@ -1,6 +1,6 @@
 import ArgumentParser
 import CDTDatastore
-@preconcurrency import Glibc
+import CDTPlatform
 
 struct DropCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -29,7 +29,7 @@ struct DropCommand: ParsableCommand {
 
   private func confirm() throws {
     let documents = try store.open().documentCount
-    guard isatty(STDIN_FILENO) == 1 else {
+    guard OpenFile.standardInput.isTerminal else {
       throw ToolError(.usage, "nobody is there to ask; to delete the store, add --yes")
     }
     Message.raw("Delete \(store.name) with \(documents) documents? Type its name to confirm: ")

@@ -1,7 +1,7 @@
 public import ArgumentParser
 public import CDTDatastore
+import CDTPlatform
 import CDTQuery
-import Glibc
 
 struct ImportCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -93,9 +93,11 @@ struct ImportCommand: ParsableCommand {
   }
 
   /// A name that is mistyped is noticed before the store is made and the files before it are read.
-  private static func checkReadable(_ file: String) throws {
-    guard file == "-" || access(file, R_OK) == 0 else {
-      throw ToolError(.io, "can't read \(file): \(String(cString: strerror(errno))); check the path")
+  private static func checkReadable(_ file: String) throws(ToolError) {
+    do {
+      if file != "-" { try Files.checkReadable(file) }
+    } catch {
+      throw .unreadable(file, error)
     }
   }
 
@@ -111,9 +113,8 @@ struct ImportCommand: ParsableCommand {
   private static func size(of files: [String]) -> Int64? {
     var total: Int64 = 0
     for file in files {
-      var status = stat()
-      guard file != "-", stat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
-      total += Int64(status.st_size)
+      guard file != "-", let length = Files.length(of: file) else { return nil }
+      total += length
     }
     return total
   }

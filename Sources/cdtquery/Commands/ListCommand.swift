@@ -1,5 +1,6 @@
 import ArgumentParser
 import CDTDatastore
+import CDTPlatform
 
 struct ListCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -14,7 +15,7 @@ struct ListCommand: ParsableCommand {
   @Argument(help: "The directory.") var directory: String
 
   func run() throws {
-    guard Files.isDirectory(directory) else {
+    guard Files.kind(of: directory) == .directory else {
       throw ToolError(.missing, "there is no directory \(directory); check the path")
     }
     let manager = Stores.keep(try DatastoreManager(directory: directory))

@@ -1,6 +1,5 @@
 import CDTDatastore
 import CDTQuery
-@preconcurrency import Glibc
 import JSON
 
 /// Answers requests, one a line, with one result a line, in order, each written out before the next is read.
@@ -12,10 +11,7 @@ struct BatchFinder {
   }
 
   func run(_ file: String) throws {
-    let isInput = file == "-"
-    let descriptor = isInput ? STDIN_FILENO : try InputFile.open(file)
-    defer { if !isInput { close(descriptor) } }
-    var reader = LineReader(descriptor: descriptor, name: isInput ? "standard input" : file)
+    var reader = file == "-" ? LineReader.standardInput : try LineReader(opening: file)
     while let line = try reader.next() {
       if line.allSatisfy({ [0x20, 0x09, 0x0D].contains($0) }) { continue }
       try answer(line).withUnsafeBytes { try Output.standard.line($0) }

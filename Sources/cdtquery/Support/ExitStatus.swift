@@ -1,4 +1,5 @@
 import CDTDatastore
+import CDTPlatform
 import CDTQuery
 import CDTQueryTesting
 import JSON
@@ -48,5 +49,9 @@ struct ToolError: Error, CustomStringConvertible {
   init(_ status: ExitStatus, _ description: String) {
     self.status = status
     self.description = description
+  }
+
+  static func unreadable(_ name: String, _ reason: SystemError) -> ToolError {
+    ToolError(.io, "can't read \(name): \(reason); check the path")
   }
 }

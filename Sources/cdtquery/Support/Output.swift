@@ -1,9 +1,9 @@
-@preconcurrency import Glibc
+import CDTPlatform
 import Synchronization
 
 /// Standard output: written in large pieces, every failure noticed.
 final class Output: Sendable {
-  static let standard = Output(descriptor: STDOUT_FILENO)
+  static let standard = Output(.standardOutput)
 
   enum Failure: Error, CustomStringConvertible {
     case closedPipe
@@ -17,12 +17,12 @@ final class Output: Sendable {
     }
   }
 
-  private let descriptor: Int32
+  private let file: OpenFile
   private let buffer = Mutex<[UInt8]>([])
   private static let capacity = 64 * 1024
 
-  init(descriptor: Int32) {
-    self.descriptor = descriptor
+  private init(_ file: OpenFile) {
+    self.file = file
   }
 
   func line(_ text: String) throws(Failure) {
@@ -64,32 +64,23 @@ final class Output: Sendable {
   }
 
   private func write(_ bytes: [UInt8]) throws(Failure) {
-    var written = 0
-    while written < bytes.count {
-      let count = bytes.withUnsafeBytes { buffer in
-        Glibc.write(descriptor, buffer.baseAddress.map { $0 + written }, bytes.count - written)
+    do {
+      try bytes.withUnsafeBufferPointer { bytes throws(SystemError) in
+        try file.write(UnsafeRawBufferPointer(bytes))
       }
-      if count < 0 {
-        let failure = errno
-        if failure == EINTR { continue }
-        throw failure == EPIPE ? .closedPipe : .system(String(cString: strerror(failure)))
-      }
-      written += count
+    } catch {
+      throw error.isClosedPipe ? .closedPipe : .system(error.description)
     }
   }
-
-  static var isTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
 
   /// Standard output for `-`, or a file, which is replaced.
   static func writing(to file: String) throws(ToolError) -> Output {
     if file == "-" { return standard }
-    let descriptor = open(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
-    guard descriptor >= 0 else {
-      throw ToolError(
-        .cantCreate,
-        "can't create \(file): \(String(cString: strerror(errno))); check the path and its permissions")
+    do {
+      return Output(try OpenFile(file, for: .replacing))
+    } catch {
+      throw ToolError(.cantCreate, "can't create \(file): \(error); check the path and its permissions")
     }
-    return Output(descriptor: descriptor)
   }
 }
 
@@ -102,10 +93,6 @@ enum Message {
   /// Writes without a line feed. Nobody can be told that standard error is closed.
   static func raw(_ text: String) {
     var text = text
-    text.withUTF8 { bytes in
-      _ = Glibc.write(STDERR_FILENO, bytes.baseAddress, bytes.count)
-    }
+    text.withUTF8 { try? OpenFile.standardError.write(UnsafeRawBufferPointer($0)) }
   }
-
-  static var isTerminal: Bool { isatty(STDERR_FILENO) == 1 }
 }

@@ -1,5 +1,5 @@
 import CDTDatastore
-import Glibc
+import CDTPlatform
 import Synchronization
 
 /// A line on the terminal that tells how far a long job is, how fast it goes and when it will be done.
@@ -22,7 +22,7 @@ final class ProgressBar: Sendable {
   init(total: Int64? = nil, noun: String, isQuiet: Bool = false) {
     self.total = total
     self.noun = noun
-    isShown = Message.isTerminal && !isQuiet
+    isShown = OpenFile.standardError.isTerminal && !isQuiet
   }
 
   func show(count: Int, done: Int64) {

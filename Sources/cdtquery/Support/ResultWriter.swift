@@ -1,5 +1,6 @@
 import ArgumentParser
 import CDTDatastore
+import CDTPlatform
 import CDTQuery
 import JSON
 
@@ -18,7 +19,7 @@ struct ResultWriter {
     case .json: try writeArray(results)
     case .csv: try writeCSV(results)
     case .table: try writeTable(results)
-    case .auto: try ResultWriter(format: Output.isTerminal ? .table : .jsonl).write(results)
+    case .auto: try ResultWriter(format: OpenFile.standardOutput.isTerminal ? .table : .jsonl).write(results)
     }
   }
 

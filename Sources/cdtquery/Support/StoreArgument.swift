@@ -1,5 +1,6 @@
 import ArgumentParser
 import CDTDatastore
+import CDTPlatform
 
 /// A store on the command line: the manager's directory and the datastore's name.
 struct StoreArgument: ExpressibleByArgument {
@@ -32,7 +33,8 @@ struct StoreArgument: ExpressibleByArgument {
   /// What is said when the store is not there.
   var missing: ToolError {
     let others =
-      Files.isDirectory(directory) ? "\"cdtquery list \(directory)\" names those there are" : "check the path"
+      Files.kind(of: directory) == .directory
+      ? "\"cdtquery list \(directory)\" names those there are" : "check the path"
     return ToolError(.missing, "there is no store \(path); \(others), and import creates one")
   }
 
@@ -47,7 +49,7 @@ struct StoreArgument: ExpressibleByArgument {
 
   /// The manager of the directory, which has to be there.
   func manager() throws -> DatastoreManager {
-    guard Files.isDirectory(directory) else { throw missing }
+    guard Files.kind(of: directory) == .directory else { throw missing }
     return Stores.keep(try DatastoreManager(directory: directory))
   }
 }

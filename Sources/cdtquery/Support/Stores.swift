@@ -1,6 +1,4 @@
 import CDTDatastore
-import FoundationEssentials
-import Glibc
 import Synchronization
 
 /// The managers of this run. They are kept to its end, as a store closes when its manager goes.
@@ -19,18 +17,5 @@ enum Stores {
       return managers
     }
     _ = consume closed
-  }
-}
-
-enum Files {
-  /// Whether a file of that name can be put in its place as a whole: there is none, or it is an ordinary one.
-  static func isReplaceable(_ path: String) -> Bool {
-    var status = stat()
-    return lstat(path, &status) != 0 || status.st_mode & S_IFMT == S_IFREG
-  }
-
-  static func isDirectory(_ path: String) -> Bool {
-    var isDirectory = false
-    return FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) && isDirectory
   }
 }

@@ -1,52 +1,47 @@
-@preconcurrency import Glibc
+import CDTPlatform
 
 /// A text on the command line: itself, `@FILE` for a file's content, `-` for standard input.
 enum TextArgument {
   static func read(_ argument: String) throws -> String {
-    if argument == "-" { return try contents(STDIN_FILENO, name: "standard input") }
+    if argument == "-" { return try contents(of: .standardInput) }
     guard argument.hasPrefix("@") else { return argument }
-    let path = String(argument.dropFirst())
-    let descriptor = try InputFile.open(path)
-    defer { close(descriptor) }
-    return try contents(descriptor, name: path)
+    return try contents(of: LineReader(opening: String(argument.dropFirst())))
   }
 
-  private static func contents(_ descriptor: Int32, name: String) throws -> String {
-    var reader = LineReader(descriptor: descriptor, name: name)
+  private static func contents(of reader: consuming LineReader) throws -> String {
     var bytes: [UInt8] = []
     while let line = try reader.next() {
       bytes += line
       bytes.append(UInt8(ascii: "\n"))
     }
     guard let text = String(validating: bytes, as: UTF8.self) else {
-      throw ToolError(.data, "\(name) is not UTF-8; convert it to UTF-8")
+      throw ToolError(.data, "\(reader.name) is not UTF-8; convert it to UTF-8")
     }
     return text
   }
 }
 
-/// A file that is read from.
-enum InputFile {
-  static func open(_ path: String) throws(ToolError) -> Int32 {
-    let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else {
-      throw ToolError(.io, "can't read \(path): \(String(cString: strerror(errno))); check the path")
-    }
-    return descriptor
-  }
-}
-
 /// Reads lines, whatever their length.
 struct LineReader {
-  private let descriptor: Int32
-  private let name: String
+  let name: String
+  private let file: OpenFile
   private var bytes: [UInt8] = []
   private var start = 0
   private var isAtEnd = false
 
-  init(descriptor: Int32, name: String) {
-    self.descriptor = descriptor
+  static var standardInput: LineReader { LineReader(.standardInput, name: "standard input") }
+
+  private init(_ file: OpenFile, name: String) {
+    self.file = file
     self.name = name
+  }
+
+  init(opening path: String) throws(ToolError) {
+    do {
+      self.init(try OpenFile(path, for: .reading), name: path)
+    } catch {
+      throw .unreadable(path, error)
+    }
   }
 
   /// The next line without its feed, or `nil` at the end.
@@ -68,14 +63,13 @@ struct LineReader {
     }
   }
 
-  private mutating func fill() throws {
-    var chunk = [UInt8](repeating: 0, count: 64 * 1024)
-    let count = chunk.withUnsafeMutableBytes { read(descriptor, $0.baseAddress, $0.count) }
-    guard count >= 0 else {
-      if errno == EINTR { return }
-      throw ToolError(.io, "can't read \(name): \(String(cString: strerror(errno))); check the path")
+  private mutating func fill() throws(ToolError) {
+    do {
+      let chunk = try file.read(upTo: 64 * 1024)
+      isAtEnd = chunk.isEmpty
+      bytes += chunk
+    } catch {
+      throw .unreadable(name, error)
     }
-    isAtEnd = count == 0
-    bytes += chunk[..<count]
   }
 }

@@ -1,3 +1,4 @@
+import CDTPlatform
 import Crypto
 import SQLite
 
@@ -77,10 +78,10 @@ struct TouchDBAttachments {
       .invalidAttachment(file.path, id, attachment.name, reason)
     }
     let candidates = try candidates(for: attachment.key)
-    guard let path = candidates.first(where: { FileSystem.length(of: $0) != nil }) else {
+    guard let path = candidates.first(where: { Files.length(of: $0) != nil }) else {
       throw failure("has no file \(candidates.last ?? directory)")
     }
-    let unreadable = { (code: Int32) in FileSystem.error("read", path, code) }
+    let unreadable = { (error: SystemError) in DatastoreError(error, "read", path) }
     var hash = Insecure.SHA1()
     var length: Int64 = 0
     func count(_ chunk: UnsafeRawBufferPointer) throws {

@@ -1,6 +1,5 @@
 import CDTPlatform
 import FoundationEssentials
-import Glibc
 package import SQLite
 
 /// A database that CDTDatastore 2.x wrote, opened so that nothing about it changes: neither the file, nor what lies
@@ -14,7 +13,7 @@ package final class TouchDBFile {
   /// The directory of the copy, if one was made.
   private let copy: String?
   /// The files as they were when they were opened.
-  private let state: [FileState?]
+  private let state: [FileStatus?]
 
   /// The values of `user_version` that are known: 200 is that of CDTDatastore 2.x, those before lack only the names of
   /// attachments' files.
@@ -103,40 +102,33 @@ package final class TouchDBFile {
 
   // MARK: Opening
 
-  private struct FileState: Equatable {
-    let identity: FileIdentity?
-    let size: Int
-    let seconds: Int
-    let nanoseconds: Int
-  }
-
   /// The state of the file and of its logs.
-  private static func state(of path: String) throws -> [FileState?] {
+  private static func state(of path: String) throws -> [FileStatus?] {
     guard !path.utf8.contains(0) else { throw TouchDBError.unreadable(path, "the path has a NUL character") }
     return try ([""] + logs).map { suffix in
-      var status = stat()
-      guard stat(path + suffix, &status) == 0 else {
-        if suffix.isEmpty { throw TouchDBError.unreadable(path, String(cString: strerror(errno))) }
+      do {
+        let status = try FileStatus(path + suffix)
+        // Opening anything else could wait for ever.
+        guard status.kind == .file else { throw TouchDBError.unreadable(path, "it is no file") }
+        return status
+      } catch let error as SystemError {
+        if suffix.isEmpty { throw TouchDBError.unreadable(path, error.description) }
         return nil
       }
-      // Opening anything else could wait for ever.
-      guard status.st_mode & S_IFMT == S_IFREG else { throw TouchDBError.unreadable(path, "it is no file") }
-      return FileState(
-        identity: FileIdentity(path + suffix), size: Int(status.st_size), seconds: status.st_mtim.tv_sec,
-        nanoseconds: status.st_mtim.tv_nsec)
     }
   }
 
   private static func checkHeader(_ path: String) throws {
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { throw TouchDBError.unreadable(path, String(cString: strerror(errno))) }
-    defer { close(descriptor) }
-    var start = [UInt8](repeating: 0, count: 1024)
-    let count = start.withUnsafeMutableBytes { Glibc.read(descriptor, $0.baseAddress, $0.count) }
-    guard count >= 0 else { throw TouchDBError.unreadable(path, String(cString: strerror(errno))) }
+    let length = 1024
+    let start: [UInt8]
+    do {
+      start = try OpenFile(path, for: .reading).read(upTo: length)
+    } catch {
+      throw TouchDBError.unreadable(path, error.description)
+    }
     if start.starts(with: Array("SQLite format 3\u{0}".utf8)) { return }
     // Encrypted pages look random: a kilobyte of them has most of the 256 values, and text or a program has not.
-    let looksRandom = count == start.count && Set(start).count > 200
+    let looksRandom = start.count == length && Set(start).count > 200
     throw looksRandom ? TouchDBError.encrypted(path) : TouchDBError.noDatabase(path)
   }
 
@@ -146,11 +138,11 @@ package final class TouchDBFile {
   private static func copied(_ path: String) throws -> String {
     let temporary = FileManager.default.temporaryDirectory.path
     let directory = "\(temporary)/cdtdatastore-\(UUID().uuidString)"
-    guard mkdir(directory, 0o700) == 0 else { throw FileSystem.error("create", directory, errno) }
+    try FileSystem.perform("create", directory, Files.makeDirectory(directory, isPrivate: true))
     do {
-      for suffix in [""] + logs where FileSystem.length(of: path + suffix) != nil {
+      for suffix in [""] + logs where Files.length(of: path + suffix) != nil {
         try AttachmentFiles.replaceFile("\(directory)/\(copyName)\(suffix)") { write in
-          try FileChunks.read(path + suffix, failure: { FileSystem.error("read", path + suffix, $0) }, write)
+          try FileChunks.read(path + suffix, failure: { DatastoreError($0, "read", path + suffix) }, write)
         }
       }
     } catch {

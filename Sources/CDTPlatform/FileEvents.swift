@@ -1,5 +1,5 @@
 /// What has happened while one waited for the files of a directory.
-enum FileEvent {
+package enum FileEvent: Sendable {
   case change, timeout, end, failure
 }
 
@@ -9,7 +9,7 @@ enum FileEvent {
   /// Tells when files of a directory are written to, come or go, and when the directory is moved or removed.
   ///
   /// The files are closed when the object goes, so that nobody closes them under one who waits.
-  final class FileEvents: Sendable {
+  package final class FileEvents: Sendable {
     private let inotify: Int32
     /// A pair of sockets, one of which is written to at the end.
     private let endSignal: (reading: Int32, writing: Int32)
@@ -18,7 +18,7 @@ enum FileEvent {
       IN_MODIFY | IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE_SELF | IN_MOVE_SELF
 
     /// `nil` where the system can't tell, or tells as many others as it may.
-    init?(_ directory: String) {
+    package init?(_ directory: String) {
       inotify = inotify_init1(Int32(IN_NONBLOCK | IN_CLOEXEC))
       var pair: [Int32] = [-1, -1]
       let kind = SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue
@@ -35,7 +35,7 @@ enum FileEvent {
     }
 
     /// Ends the waiting, now and later.
-    func end() {
+    package func end() {
       _ = write(endSignal.writing, [1], 1)
     }
 
@@ -44,7 +44,7 @@ enum FileEvent {
     /// - Parameters:
     ///   - milliseconds: How long to wait at most, or `nil` for ever.
     ///   - ignoringFiles: Whether to wait for the end alone.
-    func wait(milliseconds: Int32?, ignoringFiles: Bool) -> FileEvent {
+    package func wait(milliseconds: Int32?, ignoringFiles: Bool) -> FileEvent {
       let wanted = Int16(POLLIN)
       var descriptors = [pollfd(fd: endSignal.reading, events: wanted, revents: 0)]
       if !ignoringFiles { descriptors.append(pollfd(fd: inotify, events: wanted, revents: 0)) }
@@ -59,7 +59,7 @@ enum FileEvent {
     ///
     /// - Returns: Whether more may come.
     @discardableResult
-    func drain() -> Bool {
+    package func drain() -> Bool {
       withUnsafeTemporaryAllocation(byteCount: 16_384, alignment: 8) { buffer in
         while true {
           let count = read(inotify, buffer.baseAddress, buffer.count)
@@ -70,10 +70,10 @@ enum FileEvent {
   }
 #else
   /// No events: the files are looked at from time to time.
-  final class FileEvents: Sendable {
-    init?(_ directory: String) { nil }
-    func end() {}
-    func wait(milliseconds: Int32?, ignoringFiles: Bool) -> FileEvent { .failure }
-    func drain() {}
+  package final class FileEvents: Sendable {
+    package init?(_ directory: String) { nil }
+    package func end() {}
+    package func wait(milliseconds: Int32?, ignoringFiles: Bool) -> FileEvent { .failure }
+    package func drain() {}
   }
 #endif

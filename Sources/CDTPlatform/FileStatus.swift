@@ -1,0 +1,31 @@
+import Glibc
+
+/// What the system tells of a file.
+package struct FileStatus: Equatable, Sendable {
+  package enum Kind: Sendable {
+    case file, directory, other
+  }
+
+  package let identity: FileIdentity
+  package let kind: Kind
+  /// The number of bytes.
+  package let size: Int64
+  private let seconds: Int
+  private let nanoseconds: Int
+
+  /// - Parameter followsLinks: Whether the status is that of the file that a symbolic link leads to.
+  package init(_ path: String, followsLinks: Bool = true) throws(SystemError) {
+    try SystemError.checkPath(path)
+    var status = stat()
+    guard (followsLinks ? stat(path, &status) : lstat(path, &status)) == 0 else { throw SystemError(errno) }
+    identity = FileIdentity(status)
+    kind =
+      switch status.st_mode & S_IFMT {
+      case S_IFREG: .file
+      case S_IFDIR: .directory
+      default: .other
+      }
+    size = Int64(status.st_size)
+    (seconds, nanoseconds) = (status.st_mtim.tv_sec, status.st_mtim.tv_nsec)
+  }
+}
