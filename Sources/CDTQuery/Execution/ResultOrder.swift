@@ -108,10 +108,14 @@ private final class SortOverflow {
   private let connection: Connection
   private var insertion: Statement
   private var selection: Statement?
+  /// A statement that is stepped beyond its end begins again.
+  private var isOver = false
 
   init(memory: Int) throws {
-    // A database without a name is SQLite's temporary one, on disk as soon as it outgrows its cache.
+    // A database without a name is SQLite's temporary one, on disk as soon as it outgrows its cache. SQLite sorts 250 pages
+    // at a time or more, whatever the cache, so they are small.
     connection = try Connection(path: "", mode: .readWriteCreate)
+    try connection.execute("PRAGMA page_size = 1024")
     try connection.setCacheSize(memory)
     try connection.execute(
       "PRAGMA journal_mode = OFF; CREATE TABLE entries (key BLOB, number INTEGER); BEGIN")
@@ -129,9 +133,11 @@ private final class SortOverflow {
   }
 
   func next() throws -> Int64? {
+    if isOver { return nil }
     let selection =
       try selection ?? connection.statement("SELECT number FROM entries ORDER BY key")
     self.selection = selection
-    return try selection.step() ? selection.int64(0) : nil
+    isOver = try !selection.step()
+    return isOver ? nil : selection.int64(0)
   }
 }
