@@ -57,7 +57,8 @@ let package = Package(
 
     // What tests run as another process; no products.
     .executableTarget(
-      name: "store-worker", dependencies: ["CDTQuery", "CSQLite"], path: "Tests/Support/StoreWorker",
+      name: "store-worker", dependencies: ["CDTQuery", "CSQLite", "TestSupport"],
+      path: "Tests/Support/StoreWorker",
       swiftSettings: settings),
     .executableTarget(
       name: "crashtest", dependencies: ["CDTDatastore", "JSON"], path: "Tests/Support/crashtest",

@@ -61,7 +61,7 @@ public final class Datastore: Sendable {
     self.memory = memory
     writer = WriterLock(timeout: options.busyTimeout) {
       let connection = try open()
-      try connection.setCacheSize(memory.takePart())
+      try connection.setCacheSize(memory.writerShare)
       return connection
     }
     readers = ConnectionPool(

@@ -178,7 +178,7 @@ package final class Connection {
 
   /// Sets how much memory the pages of a database may take.
   package func setCacheSize(_ bytes: Int, of schema: String = "main") throws(SQLiteError) {
-    try execute("PRAGMA \(schema).cache_size = -\(max(1, bytes / 1024))")
+    try execute("PRAGMA \(schema).cache_size = -\(min(max(1, bytes / 1024), Int(Int32.max)))")
   }
 
   // MARK: Transactions

@@ -271,7 +271,8 @@ private let expectedVersion = ProcessInfo.processInfo.environment["EXPECTED_SQLI
     #expect(SQLiteError(findingOfIntegrityCheck: "row 1 missing from index i") == nil)
     let words = "the inverted index for FTS5 table main.t"
     #expect(SQLiteError(findingOfIntegrityCheck: "malformed \(words)") == nil)
-    #expect(SQLiteError(findingOfIntegrityCheck: "unable to validate \(words): out of memory")?.isCorrupt == false)
+    #expect(
+      SQLiteError(findingOfIntegrityCheck: "unable to validate \(words): out of memory")?.isCorrupt == false)
   }
 
   @Test func `a file that is no database is corrupt when it is read`() throws {
@@ -318,6 +319,16 @@ private let expectedVersion = ProcessInfo.processInfo.environment["EXPECTED_SQLI
         }
         try other.transaction(.immediate) {}
       }
+    }
+  }
+
+  @Test func `a cache of any size is taken`() throws {
+    let connection = try Connection(path: ":memory:", mode: .readWriteCreate)
+    for (bytes, kibibytes) in [(Int.min, 1), (0, 1), (4_096, 4), (Int.max, Int64(Int32.max))]
+      as [(Int, Int64)]
+    {
+      try connection.setCacheSize(bytes)
+      #expect(try connection.scalar("PRAGMA cache_size") == -kibibytes)
     }
   }
 

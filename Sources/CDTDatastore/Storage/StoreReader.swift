@@ -21,12 +21,12 @@ package final class StoreReader: @unchecked Sendable {
 
   func close() {
     connection.close()
-    budget.removeReader()
+    budget.removeReader(share)
   }
 
   /// Takes the share of memory that a reader has now. To be called before each use.
   func prepare() throws(SQLiteError) {
-    let now = budget.readerShare
+    let now = budget.trade(share)
     guard now != share else { return }
     share = now
     try divideShare()
@@ -39,11 +39,12 @@ package final class StoreReader: @unchecked Sendable {
   }
 
   private func divideShare() throws(SQLiteError) {
-    guard let attachedSchema else { return try connection.setCacheSize(share) }
-    try connection.setCacheSize(share / 4, of: attachedSchema)
-    try connection.setCacheSize(share - share / 4)
+    let pages = share - share / 8
+    guard let attachedSchema else { return try connection.setCacheSize(pages) }
+    try connection.setCacheSize(pages / 4, of: attachedSchema)
+    try connection.setCacheSize(pages - pages / 4)
   }
 
-  /// How much memory a sort may take before it goes to the disk, in bytes.
+  /// How much memory a sort may take before it goes to the disk, in bytes; then the disk's pages may take as much.
   package var sortMemory: Int { max(64 * 1024, share / 16) }
 }

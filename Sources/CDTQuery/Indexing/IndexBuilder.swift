@@ -18,6 +18,8 @@ final class IndexBuilder {
   private let store: Datastore
   let file: IndexConnection
   private let goesOn: (IndexProgress) -> Bool
+  /// For the rows of a batch, whose arrays may be twice as large as what is in them.
+  private let rowMemory: MemoryShare
   /// How many documents were taken in, once for each index.
   var done = 0
   private var total = 0
@@ -41,6 +43,7 @@ final class IndexBuilder {
     self.store = store
     self.file = file
     self.goesOn = goesOn
+    rowMemory = store.memory.borrow()
   }
 
   /// Fills the indexes that are not complete, or the one named.
@@ -220,7 +223,7 @@ final class IndexBuilder {
         }
       }
       let isOver =
-        try batch.documents == limit || batch.rows.size > store.memory.part
+        try batch.documents == limit || batch.rows.size > rowMemory.bytes / 2
         || batch.documents % Self.interval == 0 && !goesOn(batch.documents)
       if isOver {
         batch.reached = statement.int64(5)

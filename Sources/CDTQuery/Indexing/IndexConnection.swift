@@ -12,7 +12,7 @@ final class IndexConnection {
   let connection: Connection
   /// The file that was opened. Another process may replace it.
   let identity: FileIdentity?
-  private let memory: MemoryBudget
+  private let memory: MemoryShare?
   private let databasePath: String
 
   /// The name under which the documents are attached.
@@ -20,23 +20,31 @@ final class IndexConnection {
 
   /// Opens the file, which has to be there.
   ///
+  /// - Parameter isOfTurn: Whether it is the one that keeps the indexes up to date.
   /// - Throws: ``IndexDamage``, or a corrupt ``SQLiteError``, when the file is not one that this version wrote for the
   ///   store.
-  init(path: String, of store: Datastore) throws {
+  init(path: String, of store: Datastore, isOfTurn: Bool = false) throws {
     identity = FileIdentity(path)
     connection = try Connection(path: path, mode: .readWrite, busyTimeout: store.busyTimeout)
-    memory = store.memory
+    let share: Int
+    if isOfTurn {
+      share = store.memory.writerShare
+      memory = nil
+    } else {
+      let borrowed = store.memory.borrow()
+      share = borrowed.bytes
+      memory = consume borrowed
+    }
     databasePath = store.databasePath
     do {
-      let part = memory.takePart()
       // A file that is lost is made again, so a commit does not wait for the disk.
       try connection.execute("PRAGMA synchronous = NORMAL")
-      try connection.setCacheSize(part * 3 / 4)
+      try connection.setCacheSize(share / 2)
       guard try connection.scalar("PRAGMA user_version") == IndexFile.version else {
         throw IndexDamage.unreadable("another version")
       }
       try connection.attach(path: store.databasePath, as: Self.documents)
-      try connection.setCacheSize(part / 4, of: Self.documents)
+      try connection.setCacheSize(share / 4, of: Self.documents)
       try connection.transaction(.deferred) {
         try IndexState(reading: connection, schema: "main", storeID: store.storeID)
           .checkHistory(of: Self.documents, on: connection, lastSequence: lastSequence())
@@ -48,9 +56,7 @@ final class IndexConnection {
   }
 
   func close() {
-    guard !connection.isClosed else { return }
     connection.close()
-    memory.returnPart()
   }
 
   deinit {

@@ -10,6 +10,8 @@ import SQLite
 /// never ahead.
 final class IndexTurn {
   let file: IndexConnection
+  /// How much memory the rows of a large write may take before they are written, in bytes.
+  private let rowMemory: Int
   private var known: (revision: Int64, catalog: IndexCatalog, updates: [IndexUpdate])?
   /// Whether there is a transaction that waits for the documents' commit.
   private var isPrepared = false
@@ -19,7 +21,8 @@ final class IndexTurn {
   private var connection: Connection { file.connection }
 
   init(path: String, of store: Datastore) throws {
-    file = try IndexConnection(path: path, of: store)
+    file = try IndexConnection(path: path, of: store, isOfTurn: true)
+    rowMemory = store.memory.writerShare / 4
   }
 
   func close() {
@@ -58,7 +61,8 @@ final class IndexTurn {
   private func updates(_ state: IndexState) throws -> [IndexUpdate] {
     if let known, known.revision == state.revision { return known.updates }
     let catalog = try file.catalog(known: known?.catalog ?? .empty)
-    let updates = catalog.entries.map { IndexUpdate($0, on: connection) }
+    let memory = max(64 * 1024, rowMemory / max(1, catalog.entries.count))
+    let updates = catalog.entries.map { IndexUpdate($0, on: connection, memory: memory) }
     known = (state.revision, catalog, updates)
     return updates
   }
@@ -132,14 +136,14 @@ final class IndexUpdate {
   private let entry: IndexCatalog.Entry
   private let connection: Connection
   private let table: IndexTable
+  private let memory: Int
   private var removals: IndexRows
   private var insertions: IndexRows
   private var shape = IndexRows.Shape()
 
-  /// How much memory the rows of a large write may take before they are written, in bytes.
-  private static let batch = 4 * 1024 * 1024
-
-  init(_ entry: IndexCatalog.Entry, on connection: Connection) {
+  /// - Parameter memory: How much the rows of a large write may take before they are written, in bytes.
+  init(_ entry: IndexCatalog.Entry, on connection: Connection, memory: Int) {
+    self.memory = memory
     self.entry = entry
     self.connection = connection
     table = IndexTable(entry, on: connection)
@@ -158,7 +162,7 @@ final class IndexUpdate {
     if before == nil, after == nil { return }
     guard entry.definition.type == .json else { return try takeText(change.number, before, after) }
     try takeRows(change.number, before, after)
-    if insertions.size + removals.size > Self.batch { try write() }
+    if insertions.size + removals.size > memory { try write() }
   }
 
   /// Rows that a change leaves as they are stay.
