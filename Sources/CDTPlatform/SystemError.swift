@@ -9,6 +9,9 @@ package struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
     self.code = code
   }
 
+  /// What the last call of this thread was refused for, if it was refused.
+  package static var last: SystemError { SystemError(errno) }
+
   /// The system's own words for it.
   package var description: String { String(cString: strerror(code)) }
 

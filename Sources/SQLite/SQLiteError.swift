@@ -22,7 +22,7 @@ package struct SQLiteError: Error, Sendable, Hashable {
   /// read or written.
   init(_ code: Int32, of connection: OpaquePointer?, sql: String?) {
     // SQLite takes its system error from there, but not in every statement.
-    let last = errno
+    let last = SystemError.last.code
     let text = connection.map { String(cString: sqlite3_errmsg($0)) } ?? "out of memory"
     var reason: Int32 = 0
     if [SQLITE_CANTOPEN, SQLITE_IOERR].contains(code & 0xFF) {
