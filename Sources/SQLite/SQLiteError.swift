@@ -29,8 +29,10 @@ package struct SQLiteError: Error, Sendable, Hashable {
       reason = connection.map(sqlite3_system_errno) ?? 0
       if reason == 0 { reason = last }
     }
+    // A full disk is one whichever call it refuses.
     self.init(
-      extendedCode: code, message: reason == 0 ? text : "\(text): \(SystemError(reason))", sql: sql)
+      extendedCode: SystemError(reason).isFull ? SQLITE_FULL : code,
+      message: reason == 0 ? text : "\(text): \(SystemError(reason))", sql: sql)
   }
 
   /// Another connection held a lock for longer than the busy timeout.

@@ -94,6 +94,10 @@ private final class IndexReader {
       connection.rollBack()
       try detach()
       manager.wakeWorker()
+    } catch let error as SQLiteError where error.isFull {
+      // On a full disk there may be no room for the memory that connections to the index file share.
+      connection.rollBack()
+      try detach()
     }
     let recovery = manager.recovery
     let catalog = recovery.hasDefinitions ? try IndexCatalog(unfilled: recovery.definitions) : .empty

@@ -1,5 +1,7 @@
 import CDTDatastore
+import CDTQuery
 import Foundation
+import Glibc
 import JSON
 import Testing
 
@@ -77,6 +79,92 @@ import Testing
       revision.attachments = [Attachment(data: Data(count: 1 << 19), name: "x", type: "")]
       try store.updateDocument(from: revision)
       #expect(try store.checkIntegrity() == [])
+    }
+  }
+
+  /// A document whose index rows take more room than itself.
+  private static func wide(_ number: Int) -> DocumentRevision {
+    let text = JSONValue.string("\(number) " + String(repeating: "x", count: 1_000))
+    return DocumentRevision(id: "\(number)", body: ["n": .int(Int64(number)), "a": text, "b": text])
+  }
+
+  @Test(.enabled(if: MountedDisk.isPossible, MountedDisk.reason))
+  func `an index that does not fit leaves documents and answers alone, and is filled when there is space`()
+    throws
+  {
+    try withSmallDisk { store, directory in
+      try store.write { transaction in
+        for number in 0..<500 { try transaction.createDocument(from: Self.wide(number)) }
+      }
+      let before = try StoreState(store)
+      // Each takes some of what is left.
+      let (_, error) = fill(store) { try store.ensureIndexed(["a", "b"], name: "index \($0)") }
+      #expect(error?.code == .full)
+      #expect(error?.message.contains(directory) == true)
+      #expect(try StoreState(store) == before)
+      let query = try Query(["a": ["$beginsWith": "7 "]])
+      #expect(try store.find(query).documentIDs == ["7"])
+      #expect(try store.count(["b": ["$gt": ""]]) == 500)
+      #expect(try store.checkIntegrity() == [])
+
+      try FileManager.default.removeItem(atPath: "\(directory)/filler")
+      try store.updateAllIndexes()
+      let indexes = try store.listIndexes()
+      #expect(indexes.count > 1 && indexes.allSatisfy { $0.entries == 500 && $0.upToSequence == 500 })
+      #expect(try store.checkIndexes() == [])
+      #expect(try store.find(query).documentIDs == ["7"])
+    }
+  }
+
+  /// Takes all that is left of the disk for a file named `more`.
+  private static func takeTheRest(_ directory: String) {
+    let descriptor = open("\(directory)/more", O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
+    defer { close(descriptor) }
+    for size in [1 << 16, 1 << 12, 1] {
+      let block = [UInt8](repeating: 0, count: size)
+      while block.withUnsafeBytes({ write(descriptor, $0.baseAddress, $0.count) }) == size {}
+    }
+  }
+
+  /// The index file can be written to no more, or not even be opened.
+  @Test(.enabled(if: MountedDisk.isPossible, MountedDisk.reason), arguments: [true, false])
+  func `documents are saved where index rows do not fit, and queries stay right`(isOpen: Bool) throws {
+    try withSmallDisk { store, directory in
+      try store.write { transaction in
+        for number in 0..<400 { try transaction.createDocument(from: Self.wide(number)) }
+      }
+      // The documents' log begins again from here, so it has room.
+      try withDatabase(of: "store", in: directory) { _ = try $0.scalar("PRAGMA wal_checkpoint") }
+      try store.ensureIndexed(["n"], name: "by_n")
+      for number in 0..<2 { try store.ensureIndexed(["a", "b"], name: "index \(number)") }
+      let query = try Query(["n": ["$gte": 0]], sort: ["n"], useIndex: "by_n")
+      if isOpen { #expect(try store.count(query) == 400) }
+      Self.takeTheRest(directory)
+      var behind = 0
+      let (saved, error) = fill(store) { number in
+        try store.write { transaction in
+          try transaction.createDocument(from: Self.wide(400 + number))
+          try transaction.updateDocument(withID: "\(number)") { $0.body["n"] = -1 }
+        }
+        if try store.explain(query).json["waiting"] != 0 { behind += 1 }
+        #expect(try store.count(query) == 400, "\(number)")
+        #expect(try store.count(["n": -1]) == number + 1, "\(number)")
+      }
+      #expect(error?.code == .full)
+      #expect(saved > 10)
+      if isOpen { #expect(behind > 10, "\(behind) of \(saved)") }
+      #expect(try store.documentCount == 400 + saved)
+      let numbers = try store.find(query).documents().compactMap { $0.body["n"]?.intValue }
+      #expect(numbers == (saved..<400 + saved).map(Int64.init))
+      #expect(try store.checkIntegrity() == [])
+
+      for file in ["filler", "more"] { try FileManager.default.removeItem(atPath: "\(directory)/\(file)") }
+      try store.createDocument(from: Self.wide(100_000))
+      try store.updateAllIndexes()
+      #expect(try store.explain(query).json["waiting"] == 0)
+      #expect(try store.checkIndexes() == [])
+      #expect(try store.listIndexes().allSatisfy { $0.entries == 401 + saved })
+      #expect(try store.count(["n": -1]) == saved)
     }
   }
 
