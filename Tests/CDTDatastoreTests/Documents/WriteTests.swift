@@ -1,3 +1,5 @@
+import CDTPlatform
+import CDTQuery
 import SQLite
 import Synchronization
 import TestSupport
@@ -88,6 +90,63 @@ import Testing
         try b.createDocument(from: DocumentRevision(id: "y", body: [:]))
       }
       #expect(try (a.allDocumentIDs() + b.allDocumentIDs()) == ["x", "y"])
+    }
+  }
+
+  @Test func `a write that comes back to its own store through another is refused`() throws {
+    try withTemporaryDirectory { directory in
+      let manager = try DatastoreManager(directory: directory)
+      let (a, b) = (try manager.datastore(named: "a"), try manager.datastore(named: "b"))
+      try a.write { transaction in
+        try transaction.createDocument(from: DocumentRevision(id: "1", body: [:]))
+        try b.write { inner in
+          try inner.createDocument(from: DocumentRevision(id: "2", body: [:]))
+          let error = datastoreError { try a.createDocument(from: DocumentRevision(id: "3", body: [:])) }
+          #expect(error?.code == .nestedWrite)
+        }
+      }
+      #expect(try a.allDocumentIDs() == ["1"])
+      #expect(try b.allDocumentIDs() == ["2"])
+    }
+  }
+
+  /// Each has one store and waits for the other's, with indexes or without.
+  @Test(.timeLimit(.minutes(1)), arguments: [false, true])
+  func `stores that are written within each other in both orders end in a busy error`(hasIndexes: Bool) throws
+  {
+    try withTemporaryDirectory { directory in
+      var options = DatastoreOptions()
+      options.busyTimeout = .milliseconds(200)
+      let manager = try DatastoreManager(directory: directory, options: options)
+      let stores = [try manager.datastore(named: "a"), try manager.datastore(named: "b")]
+      if hasIndexes { for store in stores { try store.ensureIndexed(["n"]) } }
+      let inside = Atomic(0)
+      let errors = Mutex<[(any Error)?]>([nil, nil])
+      onThreads(2) { number in
+        do {
+          try stores[number].write { transaction in
+            try transaction.createDocument(from: DocumentRevision(id: "outer \(number)", body: ["n": 1]))
+            inside.add(1, ordering: .acquiringAndReleasing)
+            while inside.load(ordering: .acquiring) < 2 { Pause.microseconds(100) }
+            try stores[1 - number].createDocument(
+              from: DocumentRevision(id: "inner \(number)", body: ["n": 1]))
+          }
+        } catch {
+          errors.withLock { $0[number] = error }
+        }
+      }
+      let codes = errors.withLock { $0.map { error in error.map { ($0 as? DatastoreError)?.code } } }
+      #expect(codes.contains(.busy))
+      for (number, code) in codes.enumerated() {
+        #expect(code == nil || code == .busy)
+        // All of it is there, or nothing.
+        #expect(try stores[number].allDocumentIDs().contains("outer \(number)") == (code == nil))
+        #expect(try stores[1 - number].allDocumentIDs().contains("inner \(number)") == (code == nil))
+      }
+      for store in stores {
+        try store.createDocument(from: DocumentRevision(id: "after", body: ["n": 1]))
+        #expect(try store.checkIndexes() == [])
+      }
     }
   }
 

@@ -1,19 +1,29 @@
 import CDTDatastore
+import CDTPlatform
+import CDTQuery
 import Foundation
 import JSON
 import SQLite
+import Synchronization
 import Testing
 
 /// Stores that earlier versions wrote, kept in `Fixtures` beside the scripts that made them.
 @Suite struct UpgradeTests {
   /// Runs `body` with a manager whose directory has a store with the file of a fixture.
-  private func withFixture(_ name: String, _ body: (_ manager: DatastoreManager) throws -> Void) throws {
+  ///
+  /// - Parameter indexes: Whether it has the fixture's indexes, too.
+  private func withFixture(
+    _ name: String, indexes: Bool = false, _ body: (_ manager: DatastoreManager) throws -> Void
+  ) throws {
     try withTemporaryDirectory { directory in
-      let fixture = URL(filePath: #filePath).deletingLastPathComponent()
-        .appending(path: "Fixtures/\(name)/db.sync")
-      try FileManager.default.createDirectory(
-        atPath: "\(directory)/store", withIntermediateDirectories: false)
-      try FileManager.default.copyItem(atPath: fixture.path, toPath: "\(directory)/store/db.sync")
+      let fixture = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Fixtures/\(name)")
+        .path
+      let files = FileManager.default
+      try files.createDirectory(atPath: "\(directory)/store", withIntermediateDirectories: false)
+      try files.copyItem(atPath: "\(fixture)/db.sync", toPath: "\(directory)/store/db.sync")
+      if indexes {
+        try files.copyItem(atPath: "\(fixture)/extensions", toPath: "\(directory)/store/extensions")
+      }
       try body(try DatastoreManager(directory: directory))
     }
   }
@@ -53,6 +63,55 @@ import Testing
       try store.createDocument(from: DocumentRevision(id: "deleted", body: ["again": true]))
       try store.compact()
       #expect(try store.checkIntegrity() == [])
+    }
+  }
+
+  /// Another process keeps the file locked, for which the upgrade waits.
+  @Test func `a store that is being upgraded keeps nobody from the others of its manager`() throws {
+    try withFixture("schema-v1") { manager in
+      let held = try Connection(path: "\(manager.directory)/store/db.sync", mode: .readWrite)
+      defer { held.close() }
+      try held.begin(.immediate)
+      let before = openFiles(below: "\(manager.directory)/store")
+      let failure = Mutex<(any Error)?>(nil)
+      let opening = Thread {
+        do {
+          _ = try manager.datastore(named: "store")
+        } catch {
+          failure.withLock { $0 = error }
+        }
+      }
+      opening.start()
+      while openFiles(below: "\(manager.directory)/store") == before, !opening.isFinished {
+        Pause.microseconds(1_000)
+      }
+      let other = try manager.datastore(named: "other")
+      try other.createDocument(from: DocumentRevision(id: "a", body: [:]))
+      #expect(try manager.datastoreNames() == ["other", "store"])
+      manager.closeDatastore(named: "other")
+      try manager.deleteDatastore(named: "other")
+      #expect(!opening.isFinished)
+      held.rollBack()
+      while !opening.isFinished { Pause.microseconds(1_000) }
+      #expect(failure.withLock { $0 == nil })
+      #expect(try manager.datastore(named: "store").documentCount == 2)
+    }
+  }
+
+  /// `schema-v3` has beside it the file of indexes that was written with it, in version 3 of its layout.
+  @Test func `indexes of an earlier version are made again from the documents`() throws {
+    try withFixture("schema-v3", indexes: true) { manager in
+      let store = try manager.datastore(named: "store")
+      let query = try Query(["hi": ["$exists": true]], sort: ["hi"], useIndex: "by_hi")
+      #expect(try store.find(query).documentIDs == ["conflict", "history"])
+      try store.createDocument(from: DocumentRevision(id: "new", body: ["hi": "anna", "text": "some word"]))
+      #expect(try store.find(query).documentIDs == ["new", "conflict", "history"])
+      #expect(try store.find(["$text": ["$search": "word"]]).documentIDs == ["new"])
+      try store.updateAllIndexes()
+      #expect(try store.listIndexes().map(\.name) == ["by_hi", "words"])
+      #expect(try store.listIndexes().map(\.entries) == [3, 3])
+      #expect(try store.explain(query).json["waiting"] == 0)
+      #expect(try store.checkIndexes() == [])
     }
   }
 
