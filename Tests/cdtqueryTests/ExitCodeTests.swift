@@ -16,6 +16,33 @@ import Testing
     #expect(try space.run("put", "people/contacts", "{}").status == 0)
   }
 
+  @Test(arguments: [
+    "find people/contacts {\"age\":7}", "count people/contacts {\"age\":7}", "index list people/contacts",
+  ])
+  func `want of file descriptors is a failure of the system, and told as that`(_ command: String) throws {
+    let space = try Workspace(Workspace.people)
+    try space.run("index", "create", "people/contacts", "age")
+    let expected = try space.shell("cdtquery \(command.replacing("\"", with: "\\\""))")
+    #expect(expected.status == 0)
+    var refused = 0
+    for count in 4..<16 {
+      let result = try space.shell(
+        "cdtquery=$(type -p cdtquery); ulimit -n \(count); exec $cdtquery \(command.replacing("\"", with: "\\\""))"
+      )
+      if result.status == 0 {
+        #expect(result.output == expected.output, "\(count)")
+        continue
+      }
+      refused += 1
+      #expect(result.status == 74, "\(count)")
+      #expect(result.output == "", "\(count)")
+      let isSaid = result.errors.contains("Too many open files") && result.errors.contains("people/contacts")
+      #expect(isSaid, "\(count): \(result.errors)")
+    }
+    #expect(refused > 2)
+    #expect(try space.run("check", "people/contacts").status == 0)
+  }
+
   @Test func `a store whose place is taken can't be created`() throws {
     let space = try Workspace()
     try space.write("", to: "file")

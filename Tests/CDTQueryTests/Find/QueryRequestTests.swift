@@ -4,6 +4,7 @@ import Testing
 
 @Suite struct QueryRequestTests {
   static let refused: [(request: String, error: String)] = [
+    (#"{"fields": ["a"]}"#, "selector: a request needs a selector; {} selects every document"),
     (#"{"limit": 3}"#, "selector: a request needs a selector; {} selects every document"),
     (
       #"{"selector": true}"#,
@@ -62,10 +63,19 @@ import Testing
 
   @Test func `an index that is not there is refused`() throws {
     try withTemporaryDatastore { store in
-      let error = #expect(throws: QueryError.self) {
-        try store.find(try Query(parsing: #"{"selector": {}, "use_index": "nope"}"#))
+      let query = try Query(parsing: #"{"selector": {}, "use_index": "nope"}"#)
+      let uses: [() throws -> Any] = [
+        { try store.find(query) }, { try store.count(query) }, { try store.exists(query) },
+        { try store.explain(query) },
+      ]
+      for indexes in ["none", #""by_a""#] {
+        for use in uses {
+          let error = #expect(throws: QueryError.self) { try use() }
+          #expect(error?.code == .unknownIndex)
+          #expect(error?.description == #"use_index: there is no index "nope"; there are \#(indexes)"#)
+        }
+        try store.ensureIndexed(["a"], name: "by_a")
       }
-      #expect(error?.description == #"use_index: there is no index "nope"; there are none"#)
     }
   }
 }

@@ -27,6 +27,32 @@ import Testing
     #expect(result.status == 0)
   }
 
+  @Test func `numbers of any size in a line are answered, and the lines after it`() throws {
+    let space = try Workspace(Workspace.people)
+    try space.run("index", "create", "people/contacts", "age")
+    let most = "9223372036854775807"
+    let requests = [
+      #"{"selector": {"age": {"$gt": 1}}, "skip": \#(most), "limit": 1, "use_index": "age"}"#,
+      #"{"selector": {"age": {"$gt": 1}}, "skip": 1, "limit": \#(most), "fields": ["x"], "sort": ["age"]}"#,
+      #"{"selector": {"age": {"$gt": 1}}, "skip": \#(most), "limit": \#(most), "sort": ["name"]}"#,
+      #"{"selector": {}, "limit": \#(most), "fields": ["x"], "sort": ["_id"]}"#,
+      #"{"selector": {}, "limit": 92233720368547758070}"#, #"{"age": 99}"#,
+    ]
+    let result = try space.run(
+      "find", "people/contacts", "--batch", "-", input: requests.joined(separator: "\n"))
+    let expected = """
+      {"docs":[]}
+      {"docs":[{"_id":"zoe","_rev":"…"},{"_id":"mike","_rev":"…"}]}
+      {"docs":[]}
+      {"docs":[{"_id":"ann","_rev":"…"},{"_id":"mike","_rev":"…"},{"_id":"zoe","_rev":"…"}]}
+      {"error":"invalidRequest","reason":"…","path":"limit"}
+      {"docs":[]}
+      """
+    #expect(Examples.matches(result.output, expected), "\(result.output)")
+    #expect(result.errors == "")
+    #expect(result.status == 0)
+  }
+
   @Test func `bytes that are not UTF-8 are an error of their line`() throws {
     let space = try Workspace(Workspace.people)
     try space.write([0xFF, 0x0A] + Array(#"{"age": 99}"#.utf8), to: "requests")

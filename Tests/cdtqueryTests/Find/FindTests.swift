@@ -154,6 +154,41 @@ import Testing
     #expect(result.output == "")
   }
 
+  /// What is malformed, in whatever form it is asked.
+  static let malformed: [(query: String, code: String, error: String)] = [
+    (#"{"fields": ["a"]}"#, "invalidRequest", "selector: a request needs a selector; …"),
+    (#"{"selector": true}"#, "invalidSelector", "selector: a selector is an object such as …, not a boolean"),
+    (#"{"selector": {}, "limit": "3"}"#, "invalidRequest", "limit: …"),
+    (#"{"x": {"$not": {}}}"#, "invalidSelector", "x.$not: {} asks nothing; …"),
+    (
+      #"{"selector": {"age": 7}, "use_index": "no"}"#, "unknownIndex",
+      #"use_index: there is no index "no"; there are "by_age""#
+    ),
+  ]
+
+  @Test(arguments: malformed.indices) func `what is malformed is refused in every form`(_ number: Int) throws
+  {
+    let (query, code, error) = Self.malformed[number]
+    let space = try Workspace(Workspace.people)
+    try space.run("index", "create", "people/contacts", "age", "--name", "by_age")
+    for form in [
+      ["find", query], ["find", query, "--count"], ["find", query, "--ids"], ["find", query, "--explain"],
+      ["count", query], ["explain", query],
+    ] {
+      let arguments = [form[0], "people/contacts"] + form.dropFirst()
+      let result = try space.run(Built.cdtquery, arguments)
+      #expect(Examples.matches(result.errors, "cdtquery: \(error)"), "\(form): \(result.errors)")
+      #expect(result.status == 65, "\(form)")
+      #expect(result.output == "", "\(form)")
+    }
+    let batch = try space.run(
+      "find", "people/contacts", "--batch", "-", input: query + "\n{\"age\": 99}\n")
+    #expect(
+      Examples.matches(batch.output, "{\"error\":\"\(code)\",\"reason\":\"…\n{\"docs\":[]}"),
+      "\(batch.output)")
+    #expect(batch.status == 0)
+  }
+
   @Test func `a table lines up in every script`() throws {
     let space = try Workspace(
       """
