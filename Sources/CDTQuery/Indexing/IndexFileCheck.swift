@@ -35,7 +35,7 @@ struct IndexFileCheck {
       let opened = try IndexConnection(path: path, of: store)
       defer { opened.close() }
       try checkWords(opened)
-      if findings.isEmpty { try Self.checkPages(opened.connection) }
+      if findings.isEmpty { try Self.checkPages(path, of: store) }
       try opened.connection.transaction(.deferred) { try compare(opened, definitions, progress) }
     } catch let error as IndexDamage {
       damaged("the index file \(error.what)")
@@ -71,10 +71,12 @@ struct IndexFileCheck {
   /// Has SQLite check the whole file.
   ///
   /// From 3.44 on it checks words, too. So what `checkWords` finds is not asked for again, as one index is made again for
-  /// it and not the file. And the connection has to be a new one: FTS5 compares the words with what the connection
-  /// remembers of them, and reports a mismatch if another connection has written since.
-  private static func checkPages(_ connection: Connection) throws {
-    if let finding = try connection.integrityFindings(atMost: 1).first {
+  /// it and not the file. And the connection is a new one: FTS5 compares the words with what the connection remembers
+  /// of them, `checkWords` included, and reports a mismatch if another connection has written since.
+  private static func checkPages(_ path: String, of store: Datastore) throws {
+    let file = try IndexConnection(path: path, of: store)
+    defer { file.close() }
+    if let finding = try file.connection.integrityFindings(atMost: 1).first {
       throw IndexDamage.unreadable(finding)
     }
   }

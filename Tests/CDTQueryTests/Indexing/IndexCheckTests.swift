@@ -1,7 +1,9 @@
 import CDTDatastore
 import CSQLite
+import Dispatch
 import FoundationEssentials
 import JSON
+import Synchronization
 import Testing
 
 @testable import CDTQuery
@@ -259,6 +261,24 @@ import Testing
       try #expect(Self.isWhole(store))
       try Self.execute("DELETE FROM text_2_data WHERE id > 10", on: store.indexManager().path)
       #expect(try store.checkIntegrity() == [])
+    }
+  }
+
+  @Test func `a check finds nothing while others write`() throws {
+    try withTemporaryDatastore { store in
+      try Self.fill(store)
+      let isDone = Atomic(false)
+      let written = DispatchGroup()
+      DispatchQueue.global().async(group: written) {
+        while !isDone.load(ordering: .relaxed) {
+          _ = try? store.createDocument(from: DocumentRevision(body: ["a": 1, "text": "another word"]))
+        }
+      }
+      defer {
+        isDone.store(true, ordering: .relaxed)
+        written.wait()
+      }
+      for _ in 0..<20 { #expect(try store.checkIndexes() == []) }
     }
   }
 
