@@ -14,27 +14,24 @@ struct Traffic {
     // Time for every connection to be open, and every thread to be there.
     let start = Clock.monotonic.now + 100_000_000
     let contestants = try (0..<threads).map { $0 == 0 ? store : try store.forAnotherThread() }
-    let workers = try contestants.enumerated().map { number, contestant in
-      try WorkerThread {
-        let updates = workload.updates
-        var requests = TrafficRequests(workload, seed: UInt64(number + 1))
-        var position = number * updates.count / threads
-        var outcome = Outcome()
-        Clock.monotonic.sleep(until: start)
-        let end = start + Int64(seconds * 1e9)
-        while Clock.monotonic.now < end {
-          if requests.nextIsWrite(of: writes) {
-            position = (position + 1) % updates.count
-            try outcome.writes.measure { try contestant.replace(position..<position + 1, of: updates) }
-          } else {
-            let request = requests.next()
-            try outcome.queries.measure { try contestant.count(request) }
-          }
+    let outcomes = try Threads.run(threads) { number in
+      let (contestant, updates) = (contestants[number], workload.updates)
+      var requests = TrafficRequests(workload, seed: UInt64(number + 1))
+      var position = number * updates.count / threads
+      var outcome = Outcome()
+      Clock.monotonic.sleep(until: start)
+      let end = start + Int64(seconds * 1e9)
+      while Clock.monotonic.now < end {
+        if requests.nextIsWrite(of: writes) {
+          position = (position + 1) % updates.count
+          try outcome.writes.measure { try contestant.replace(position..<position + 1, of: updates) }
+        } else {
+          let request = requests.next()
+          try outcome.queries.measure { try contestant.count(request) }
         }
-        return outcome
       }
+      return outcome
     }
-    let outcomes = try workers.map { try $0.join() }
     for contestant in contestants where contestant !== store { try contestant.close() }
     guard try store.count(.documents(limit: nil)) == workload.documents.count else {
       throw BenchError("documents were lost")

@@ -14,8 +14,6 @@ enum Spelling {
 
   static func size(_ bytes: Int) -> String { "\(number(Double(bytes) / 1e6)) MB" }
 
-  static func percent(_ share: Double) -> String { "\(Int((share * 100).rounded())) %" }
-
   /// `1234567` as `1,234,567`.
   static func count(_ count: Int) -> String {
     var text = String(count)

@@ -5,13 +5,6 @@ struct Timing {
   /// Time on the wall of each request, waiting for the disk included.
   private(set) var walls: [Int64] = []
 
-  init() {}
-
-  init(processor: Int64, wall: Int64) {
-    self.processor = processor
-    walls = [wall]
-  }
-
   /// What `body` takes, as one request, work in the background included.
   static func of(_ body: () throws -> Void) rethrows -> Timing {
     var timing = Timing()

@@ -49,21 +49,22 @@ struct MemorySample: Codable {
     first = try Self.anonymousBytes()
     let end = Clock.monotonic.now + Int64(seconds * 1e9)
     let contestants = try (0..<threads).map { $0 == 0 ? contestant : try contestant.forAnotherThread() }
-    let workers = try contestants.enumerated().map { thread, contestant in
-      try WorkerThread {
-        var number = thread
-        while Clock.monotonic.now < end {
+    // One thread more looks on.
+    let most = try Threads.run(threads + 1) { thread in
+      var (number, most) = (thread, 0)
+      while Clock.monotonic.now < end {
+        if thread == threads {
+          most = max(most, try Self.anonymousBytes())
+          Clock.monotonic.sleep(until: Clock.monotonic.now + 20_000_000)
+        } else {
           let choices = requests[number % requests.count]
-          try contestant.count(choices[number / requests.count % choices.count])
+          try contestants[thread].count(choices[number / requests.count % choices.count])
           number += 1
         }
       }
+      return most
     }
-    while Clock.monotonic.now < end {
-      busy = max(busy, try Self.anonymousBytes())
-      Clock.monotonic.sleep(until: Clock.monotonic.now + 20_000_000)
-    }
-    for worker in workers { try worker.join() }
+    busy = most.max() ?? 0
     after = try Self.anonymousBytes()
     for each in contestants { try each.close() }
   }
