@@ -1,10 +1,11 @@
 import CDTDatastore
 import CDTQuery
-import struct CloudantSync.TouchDBIndexReport
 import Foundation
 import JSON
 import TestSupport
 import Testing
+
+import struct CloudantSync.TouchDBIndexReport
 
 /// The examples of `docs/api-migration.md`, each as it stands there.
 @Suite struct MigrationGuideTests {
