@@ -19,6 +19,10 @@ final class QueryRun {
   private let connection: Connection
   private let stop: QueryStop
   private let isBare: Bool
+  /// Whether a result is complete without its document.
+  private let needsNoDocument: Bool
+  /// Whether documents that the indexes do not have belong between the candidates.
+  private let mergesUnindexed: Bool
   private var candidates: Candidates
   private var seen: NumberSet?
   private var others: [NumberSet] = []
@@ -57,6 +61,8 @@ final class QueryRun {
     connection = snapshot.connection
     self.stop = stop
     isBare = plan.isBare(output)
+    needsNoDocument = output == .exists || output == .ids && plan.source.isCovered
+    mergesUnindexed = plan.hasUnindexed && !plan.sort.isEmpty
     residual = plan.isExact ? nil : Matcher(plan.residual, text: plan.text)
     if plan.source.mayRepeat { seen = NumberSet() }
     candidates = Candidates(plan.statements(output), on: connection)
@@ -89,8 +95,7 @@ final class QueryRun {
         continue
       }
       given += 1
-      let isEnough = match.hasDocument || output == .exists || output == .ids && plan.source.isCovered
-      return isEnough ? match.row : try document(at: match.number)
+      return match.hasDocument || needsNoDocument ? match.row : try document(at: match.number)
     }
     return nil
   }
@@ -150,7 +155,7 @@ final class QueryRun {
   /// The next match where the candidates come in the order asked for. Documents that the indexes do not have come in
   /// between, where they belong; without an order, and by score, they come last.
   private func nextInPlace() throws -> Match? {
-    guard plan.hasUnindexed, !plan.sort.isEmpty else { return try nextMatch() }
+    guard mergesUnindexed else { return try nextMatch() }
     if !isCollected { try collectUnindexed() }
     if unindexed == nil { try takeUnindexed() }
     if waiting == nil, let match = try nextMatch() { waiting = (match, try key(of: match)) }

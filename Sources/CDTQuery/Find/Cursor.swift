@@ -8,6 +8,7 @@ final class Cursor {
   private let plan: QueryPlan
   private let projection: Projection
   private let stop: QueryStop
+  private let usesIndex: Bool
 
   /// The snapshot, until the cursor is closed.
   private var snapshot: QuerySnapshot?
@@ -20,6 +21,7 @@ final class Cursor {
   ) {
     self.store = store
     self.plan = plan
+    usesIndex = plan.usesIndex
     projection = query.projection
     self.stop = stop
     self.snapshot = consume snapshot
@@ -129,6 +131,6 @@ final class Cursor {
   /// Runs `body` with its errors turned into those of queries and datastores.
   private func reading<R>(_ body: () throws -> R) throws -> R {
     try store.checkOpen()
-    return try QueryFailure.mapping(of: store, usesIndex: plan.usesIndex, stop, body)
+    return try QueryFailure.mapping(of: store, usesIndex: usesIndex, stop, body)
   }
 }

@@ -292,7 +292,8 @@ final class IndexBuilder {
     return try step(table.entry, watermark: watermark) {
       var batch = Batch(rows: IndexRows(table.entry.definition))
       try read(into: &batch, of: table.entry, after: watermark, atMost: Self.few + 1) { _ in true }
-      guard batch.documents <= Self.few else { return false }
+      // There may be less memory than they need.
+      guard batch.reached == batch.newest else { return false }
       batch.rows.sort()
       try table.insert(batch.rows, 0..<batch.rows.count)
       for number in batch.apart { try table.setApart(true, document: number) }
