@@ -215,6 +215,45 @@ import Testing
     }
   }
 
+  /// A builder inserts the rows of a batch in several transactions and raises the watermark with the last. When it is killed in
+  /// between, there are rows above the watermark.
+  @Test(arguments: [0, 1_200] as [Int64])
+  func `what a killed builder leaves is passed over, and removed by the next one`(watermark: Int64)
+    async throws
+  {
+    try await Self.withStore(2_500) { store, manager in
+      try store.ensureIndexed(["age"], name: "by_age")
+      try withBuildsHeld(inDirectoryOf: "\(manager.directory)/store") {
+        let file = try Connection(path: store.indexManager().path, mode: .readWrite)
+        defer { file.close() }
+        try file.execute(
+          """
+          DELETE FROM entries_1 WHERE document > 2000;
+          UPDATE indexes SET watermark = \(watermark), strays = 1;
+          UPDATE state SET revision = revision + 1
+          """)
+        let query = try Query(["age": 7], sort: ["age"], useIndex: "by_age")
+        #expect(try store.explain(query).json["waiting"] == .int(2_500 - watermark))
+        #expect(try store.count(query) == 25)
+        #expect(try store.find(query).documents().count == 25)
+        #expect(try store.checkIndexes() == [])
+        // Of each kind: below the watermark, stray, and without a row.
+        for id in ["doc-7", "doc-1307", "doc-2307"] {
+          try store.updateDocument(withID: id) { $0.body["age"] = 8 }
+        }
+        for id in ["doc-107", "doc-1407", "doc-2407"] { try store.deleteDocument(withID: id) }
+        try Self.add(100, from: 5_000, to: store)
+        #expect(try store.count(query) == 20)
+        #expect(try store.checkIndexes() == [])
+      }
+      try store.updateAllIndexes()
+      #expect(try store.count(["age": 7]) == 20)
+      #expect(try store.count(["age": 8]) == 29)
+      #expect(try indexesAreComplete(store))
+      #expect(try store.listIndexes().map(\.entries) == [2_597])
+    }
+  }
+
   @Test func `an index may be emptied while it is built`() async throws {
     try await Self.withStore(2_500) { store, _ in
       try Self.whileBuilding(store) { _ = try store.buildIndexesAnew(named: "by_age") }
