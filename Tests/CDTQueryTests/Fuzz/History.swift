@@ -43,6 +43,9 @@ struct Step: Sendable {
     case delete
     /// Inserts a revision that was made elsewhere, which conflicts with those there are.
     case rival
+    /// Does one of these as a process does that knows no indexes: puts a document, deletes the one of an id, or inserts the
+    /// revision that a document has.
+    case miss
     /// Makes an index and fills it.
     case index
     /// Makes an index with nothing in it yet.

@@ -22,7 +22,8 @@ extension RandomDocuments {
   /// What happens next, mostly a query.
   mutating func step() -> Step {
     switch number(below: 200) {
-    case 0..<36: write()
+    case 0..<30: write()
+    case 30..<36: Step(.miss, write().argument)
     case 36..<41: Step(.index, ["fields": .array(indexFields())])
     case 41..<45: Step(.begin, ["fields": .array(indexFields())])
     case 45..<53: Step(.advance, .int(Int64(1 + number(below: 12))))

@@ -25,7 +25,7 @@ extension RandomDocuments {
 
   /// The fields of an index, as `ensureIndexed` takes them.
   mutating func indexFields() -> [JSONValue] {
-    directed((0..<(1 + number(below: 3))).map { _ in path() }, percentDirected: 30)
+    directed((0..<(1 + number(below: 3))).map { _ in documentPath(10) }, percentDirected: 30)
   }
 
   /// The paths of a projection.
@@ -61,7 +61,7 @@ extension RandomDocuments {
   /// A path that is `_id` or `_rev` in so many of a hundred draws.
   mutating func documentPath(_ percent: Int) -> String {
     guard chance(percent) else { return path() }
-    return scope == .everything && chance(20) ? "_rev" : "_id"
+    return scope == .everything && chance(40) ? "_rev" : "_id"
   }
 
   private mutating func directed(_ paths: [String], percentDirected: Int) -> [JSONValue] {

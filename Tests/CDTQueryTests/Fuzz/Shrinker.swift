@@ -76,6 +76,7 @@ extension Step {
   /// Steps that do less than others are simpler.
   private var plainness: Int {
     switch name {
+    case .miss: 2
     case .rival, .begin: 1
     default: 0
     }
@@ -85,6 +86,7 @@ extension Step {
   fileprivate var simpler: [Step] {
     let plainer: [Step] =
       switch name {
+      case .miss: [Step(writes, argument)]
       case .rival: [Step(.put, argument)]
       case .begin: [Step(.index, argument)]
       default: []

@@ -37,7 +37,7 @@ final class World {
   /// Does a step that is no query.
   func apply(_ step: Step) throws {
     switch step.name {
-    case .put, .delete, .rival: try write(step)
+    case .put, .delete, .rival, .miss: try write(step)
     case .index, .begin: try makeIndex(step)
     case .advance: try advance(by: Int(step.argument.intValue ?? 1))
     case .drop: try drop(Int(step.argument.intValue ?? 0))
@@ -56,15 +56,21 @@ final class World {
 
   private func write(_ step: Step) throws {
     guard let id = step.argument.stringValue ?? step.argument["_id"]?.stringValue else { return }
-    for store in [indexed, plain] {
-      try ignoringRefusal { try Self.write(step, id: id, in: store) }
+    let change = Step(step.writes, step.argument)
+    try ignoringRefusal {
+      if step.name == .miss {
+        try writeMissingIndexes(of: indexed) { try Self.write(change, id: id, in: $0) }
+      } else {
+        try indexed.write { try Self.write(change, id: id, in: $0) }
+      }
     }
+    try ignoringRefusal { try plain.write { try Self.write(change, id: id, in: $0) } }
     let document = try ignoringRefusal { try indexed.document(withID: id) }
     held[Array(id.utf8)] = document?.isDeleted == false ? document : nil
   }
 
-  private static func write(_ step: Step, id: String, in store: Datastore) throws {
-    let known = try? store.document(withID: id)
+  private static func write(_ step: Step, id: String, in transaction: WriteTransaction) throws {
+    let known = try? transaction.document(withID: id)
     var body = step.argument.objectValue ?? [:]
     let revision = body["_rev"]?.stringValue.flatMap { RevisionID($0) }
     body["_id"] = nil
@@ -72,17 +78,17 @@ final class World {
     switch step.name {
     case .put:
       guard var known, !known.isDeleted else {
-        try store.createDocument(from: DocumentRevision(id: id, body: body))
+        try transaction.createDocument(from: DocumentRevision(id: id, body: body))
         return
       }
       known.body = body
-      try store.updateDocument(from: known)
+      try transaction.updateDocument(from: known)
     case .rival:
       guard let revision else { return }
-      try store.forceInsert(DocumentRevision(id: id, revision: revision, body: body))
+      try transaction.forceInsert(DocumentRevision(id: id, revision: revision, body: body))
     default:
       guard let known, !known.isDeleted else { return }
-      try store.deleteDocument(from: known)
+      try transaction.deleteDocument(from: known)
     }
   }
 
@@ -137,5 +143,14 @@ final class World {
   /// Takes documents into the indexes that are not complete, until so many have been met.
   private func advance(by count: Int) throws {
     _ = try indexed.indexManager().build(only: nil) { $0.done < count }
+  }
+}
+
+extension Step {
+  /// What a step does to a document, whether or not the indexes miss it.
+  var writes: Name {
+    guard name == .miss else { return name }
+    if argument.stringValue != nil { return .delete }
+    return argument["_rev"] == nil ? .put : .rival
   }
 }
