@@ -53,11 +53,13 @@ import Testing
   @Test func `a thread takes what another has given back`() throws {
     let counter = Counter()
     let pool = pool(counter)
+    let used = Counter()
     for _ in 0..<50 {
-      let thread = Thread { try? pool.withReader { _ in } }
+      let thread = Thread { _ = try? pool.withReader { _ in used.opened.add(1, ordering: .relaxed) } }
       thread.start()
       while !thread.isFinished { usleep(100) }
     }
+    #expect(used.opened.load(ordering: .relaxed) == 50)
     #expect(counter.opened.load(ordering: .relaxed) == 1)
   }
 

@@ -1,6 +1,7 @@
 import CDTDatastore
 import JSON
 import SQLite
+import Synchronization
 import TestSupport
 import Testing
 
@@ -238,25 +239,29 @@ import Testing
   @Test func `reads of several statements see one state`() throws {
     try withTemporaryDatastore { store in
       try store.createDocument(from: DocumentRevision(id: "a", body: ["n": 0]))
+      let failures = Mutex<[String]>([])
       onThreads(2) { number in
-        if number == 0 {
-          for count in 1...300 {
-            try? store.write { transaction in
-              var document = try transaction.document(withID: "a")
-              document.body = ["n": .int(Int64(count))]
-              try transaction.updateDocument(from: document)
+        do {
+          if number == 0 {
+            for count in 1...300 {
+              try store.updateDocument(withID: "a") { $0.body = ["n": .int(Int64(count))] }
+            }
+          } else {
+            for _ in 0..<600 {
+              let document = try store.document(withID: "a")
+              guard let revision = document.revision,
+                try store.document(withID: "a", revision: revision) == document
+              else {
+                failures.withLock { $0.append("\(document)") }
+                continue
+              }
             }
           }
-        } else {
-          for _ in 0..<600 {
-            guard let document = try? store.document(withID: "a"), let revision = document.revision else {
-              continue
-            }
-            let read = try? store.document(withID: "a", revision: revision)
-            #expect(read == document)
-          }
+        } catch {
+          failures.withLock { $0.append("\(error)") }
         }
       }
+      #expect(failures.withLock(\.self) == [])
       let document = try store.document(withID: "a")
       #expect(try store.revisionHistory(of: document).count == 301)
     }
