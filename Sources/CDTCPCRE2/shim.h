@@ -1,0 +1,11 @@
+// PCRE2 with 8-bit code units; the functions carry the suffix _8 in Swift.
+#ifndef CPCRE2_SHIM_H
+#define CPCRE2_SHIM_H
+
+#define PCRE2_CODE_UNIT_WIDTH 8
+#include <pcre2.h>
+
+// The search for plain text takes linear time in glibc. <string.h> declares it only with _GNU_SOURCE.
+void *memmem(const void *text, size_t length, const void *wanted, size_t wanted_length);
+
+#endif

@@ -1,0 +1,76 @@
+// What the importer cannot carry over from sqlite3.h: macros with casts, and functions with variable arguments.
+#ifndef CSQLITE_SHIM_H
+#define CSQLITE_SHIM_H
+
+#include <sqlite3.h>
+#include <stdint.h>
+#include <string.h>
+
+/// SQLITE_TRANSIENT: SQLite copies the bytes before the call returns.
+static inline sqlite3_destructor_type csqlite_transient(void) { return SQLITE_TRANSIENT; }
+
+/// SQLITE_STATIC: the bytes outlive the binding.
+static inline sqlite3_destructor_type csqlite_static(void) { return SQLITE_STATIC; }
+
+/// Sets a boolean sqlite3_db_config option, such as SQLITE_DBCONFIG_DEFENSIVE.
+static inline int csqlite_db_config(sqlite3 *db, int option, int on) {
+  return sqlite3_db_config(db, option, on, (int *)0);
+}
+
+/// A text without bytes that is there for good; Swift's "" is a pointer to nothing once the call has returned.
+static inline const char *csqlite_empty_text(void) { return ""; }
+
+/// Binds where FTS5 is to write the address of its functions. SQLite keeps the type's name, so it must be C's.
+static inline int csqlite_bind_fts5_api(sqlite3_stmt *statement, int position, fts5_api **slot) {
+  return sqlite3_bind_pointer(statement, position, slot, "fts5_api_ptr", (void (*)(void *))0);
+}
+
+/// A step of a lane of `csqlite_page_sum`. The rotation is an intrinsic function, because the compiler would make two
+/// multiplications of shifts.
+static inline uint64_t csqlite_lane_after(uint64_t lane, const unsigned char *word) {
+  uint64_t value;
+  memcpy(&value, word, 8);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+  value = __builtin_bswap64(value);
+#endif
+  return __builtin_rotateleft64((lane ^ value) * 0x9E3779B97F4A7C15u, 29);
+}
+
+/// The sum of a page without its last 8 bytes, and of its number. In C because every page read is summed, also by
+/// programs that are built without optimization.
+///
+/// Each of four lanes takes every fourth word, so that the processor computes them at once. A step of a lane is
+/// reversible in the word and in the lane, and so is their combination: two pages that differ in one word have
+/// different sums.
+static inline uint64_t csqlite_page_sum(const void *page, int size, int64_t number) {
+  const uint64_t prime = 0x9E3779B97F4A7C15u;
+  uint64_t lanes[4] = {1, 2, 3, (uint64_t)number * prime};
+  const unsigned char *bytes = (const unsigned char *)page;
+  int words = size / 8 - 1;
+  int word = 0;
+  for (; word + 4 <= words; word += 4) {
+    for (int lane = 0; lane < 4; lane++) {
+      lanes[lane] = csqlite_lane_after(lanes[lane], bytes + 8 * (word + lane));
+    }
+  }
+  for (; word < words; word++) lanes[word & 3] = csqlite_lane_after(lanes[word & 3], bytes + 8 * word);
+  uint64_t sum = (uint64_t)size;
+  for (int lane = 0; lane < 4; lane++) {
+    sum = __builtin_rotateleft64((sum ^ lanes[lane]) * prime, 31);
+    sum ^= sum >> 29;
+  }
+  return sum;
+}
+
+/// An open database file whose pages have checksums. The file of the system's VFS follows it in memory.
+typedef struct csqlite_checked_file {
+  sqlite3_file base;
+  /// Whether the pages have checksums; if not, this is looked up again at each access.
+  int is_checked;
+  /// In bytes; 0 while it is unknown.
+  int page_size;
+  /// The number of the last page that was found damaged, or 0.
+  sqlite3_int64 damaged_page;
+} csqlite_checked_file;
+
+#endif

@@ -1,0 +1,71 @@
+import ArgumentParser
+package import CDTDatastore
+import CDTPlatform
+
+/// A store on the command line: the manager's directory and the datastore's name.
+package struct StoreArgument: ExpressibleByArgument {
+  package let directory: String
+  package let name: String
+
+  package init(directory: String, name: String) {
+    self.directory = directory
+    self.name = name
+  }
+
+  package init?(argument: String) {
+    let trimmed = argument.hasSuffix("/") ? String(argument.dropLast()) : argument
+    guard let name = trimmed.split(separator: "/", omittingEmptySubsequences: false).last, !name.isEmpty
+    else {
+      return nil
+    }
+    self.name = String(name)
+    let parent = trimmed.dropLast(name.count)
+    directory = parent.isEmpty ? "." : parent == "/" ? "/" : String(parent.dropLast())
+  }
+
+  /// The store as an argument on the command line.
+  package var path: String { directory == "." ? name : "\(directory)/\(name)" }
+
+  /// Opens the store, which must exist.
+  package func open() throws -> Datastore {
+    try open(manager())
+  }
+
+  /// Opens the store with a manager of its directory.
+  package func open(_ manager: DatastoreManager) throws -> Datastore {
+    do {
+      return try manager.existingDatastore(named: name)
+    } catch let error as DatastoreError where error.code == .notFound {
+      throw missing
+    }
+  }
+
+  /// The error if the store does not exist.
+  package var missing: ToolError {
+    let others =
+      (try? Files.kind(of: directory)) == .directory
+      ? "\"cdtquery list \(directory)\" lists the stores there" : "check the path"
+    return ToolError(.missing, "there is no store \(path); \(others), or create it with import")
+  }
+
+  /// Opens the store, or creates it with its directory.
+  package func create() throws -> Datastore {
+    try createWithManager().store
+  }
+
+  /// Opens the store, or creates it, and returns the manager that can close it.
+  package func createWithManager() throws -> (manager: DatastoreManager, store: Datastore) {
+    do {
+      let manager = Stores.keep(try DatastoreManager(directory: directory))
+      return (manager, try manager.datastore(named: name))
+    } catch let error as DatastoreError where error.code == .io {
+      throw ToolError(.cantCreate, error.message)
+    }
+  }
+
+  /// The manager of the directory, which must exist.
+  package func manager() throws -> DatastoreManager {
+    guard try Stores.isDirectory(directory) else { throw missing }
+    return Stores.keep(try DatastoreManager(directory: directory))
+  }
+}

@@ -1,0 +1,123 @@
+import FoundationEssentials
+
+// Foundation types with their own encoding here. The type is compared first, which costs less than a cast of every
+// encoded value.
+
+extension ValueEncoder {
+  /// Encodes a value if it has such a type, and returns whether it does.
+  func encodeFoundation<T: Encodable>(_ value: T) throws -> Bool {
+    if T.self == Date.self, let date = value as? Date {
+      guard options.dates != .deferred else { return false }
+      slot.content = .value(try encoded(date))
+    } else if T.self == Data.self, let data = value as? Data {
+      guard options.data != .deferred else { return false }
+      slot.content = .value(.string(data.base64EncodedString()))
+    } else if T.self == URL.self, let url = value as? URL {
+      slot.content = .value(.string(url.absoluteString))
+    } else if T.self == Decimal.self, let decimal = value as? Decimal {
+      guard !decimal.isNaN else {
+        throw invalid(decimal, "JSON has no NaN; encode it as null or as a string")
+      }
+      slot.content = .value(decimal.exactValue)
+    } else {
+      return false
+    }
+    return true
+  }
+
+  /// Errors contain the seconds instead of the date, as the description of a date that is not finite traps.
+  private func encoded(_ date: Date) throws -> JSONValue {
+    let seconds = date.timeIntervalSince1970
+    guard seconds.isFinite else { throw invalid(seconds, "JSON has no \(seconds), which this date is") }
+    switch options.dates {
+    case .secondsSince1970, .deferred: return .double(seconds)
+    case .millisecondsSince1970: return .double(1_000 * seconds)
+    case .iso8601:
+      guard let text = ISO8601.text(of: date) else {
+        throw invalid(
+          date, "the date is not in the years 0 to 9999, which ISO 8601 writes; encode it as seconds")
+      }
+      return .string(text)
+    }
+  }
+}
+
+extension ValueDecoder {
+  /// Decodes a value of such a type; `nil` for any other type.
+  func decodeFoundation<T: Decodable>(_ type: T.Type) throws -> T? {
+    if type == Date.self, options.dates != .deferred { return try date() as? T }
+    if type == Data.self, options.data != .deferred { return try data() as? T }
+    if type == URL.self { return try url() as? T }
+    if type == Decimal.self { return try decimal() as? T }
+    return nil
+  }
+
+  private func date() throws -> Date {
+    switch options.dates {
+    case .iso8601:
+      let text = try string(Date.self)
+      guard let date = ISO8601.date(text) else {
+        throw corrupted("\"\(text)\" is not a date in ISO 8601, such as 2024-05-01T12:30:00Z")
+      }
+      return date
+    case .secondsSince1970, .deferred: return Date(timeIntervalSince1970: try number(Date.self))
+    case .millisecondsSince1970: return Date(timeIntervalSince1970: try number(Date.self) / 1_000)
+    }
+  }
+
+  private func data() throws -> Data {
+    guard let data = Data(base64Encoded: try string(Data.self)) else {
+      throw corrupted("the string is not in Base64")
+    }
+    return data
+  }
+
+  private func url() throws -> URL {
+    let text = try string(URL.self)
+    guard let url = URL(string: text) else { throw corrupted("\"\(text)\" is not a URL") }
+    return url
+  }
+
+  private func decimal() throws -> Decimal {
+    switch value {
+    case .int, .double, .bigInteger, .string: break
+    default: throw mismatch(Decimal.self, "a number")
+    }
+    guard let decimal = Decimal(nearest: value) else { throw corrupted("\(value) is not a decimal number") }
+    return decimal
+  }
+
+  private func string(_ type: any Any.Type) throws -> String {
+    guard case .string(let string) = value else { throw mismatch(type, "a string") }
+    return string
+  }
+
+  private func number(_ type: any Any.Type) throws -> Double {
+    guard let double = value.doubleValue else { throw mismatch(type, "a number") }
+    return double
+  }
+}
+
+extension Decimal {
+  /// A number if it keeps every digit, otherwise a string.
+  fileprivate var exactValue: JSONValue {
+    let text = description
+    guard let value = try? JSONValue(parsing: text), Decimal(nearest: value) == self else {
+      return .string(text)
+    }
+    return value
+  }
+
+  /// The nearest decimal of a number or a numeric string; `nil` for anything else and for values out of range.
+  fileprivate init?(nearest value: JSONValue) {
+    if case .string(let text) = value {
+      // The parser accepts spaces around a number, which are invalid here; Decimal's parser accepts any trailing text.
+      guard !text.contains(where: \.isWhitespace), let number = try? JSONValue(parsing: text),
+        number.doubleValue != nil
+      else { return nil }
+      self.init(string: text)
+    } else {
+      self.init(string: value.text)
+    }
+  }
+}

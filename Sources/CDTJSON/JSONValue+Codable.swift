@@ -1,0 +1,164 @@
+extension JSONValue {
+  /// Creates a value by encoding any `Encodable` type.
+  ///
+  /// ```swift
+  /// struct Todo: Codable { var description: String, completed: Bool }
+  /// try JSONValue(encoding: Todo(description: "Buy milk", completed: false)).text
+  /// // {"description":"Buy milk","completed":false}
+  /// ```
+  ///
+  /// Integers keep every digit. Members are in the order in which the type encodes them; the order of a `Dictionary`
+  /// is unspecified. Foundation types are encoded as follows, at any depth:
+  ///
+  /// | Type | Encoded as |
+  /// |---|---|
+  /// | `Date` | an ISO 8601 string, unless ``JSONCodingOptions/dates`` says otherwise |
+  /// | `Data` | a Base64 string, unless ``JSONCodingOptions/data`` says otherwise |
+  /// | `URL`, `UUID` | a string |
+  /// | `Decimal` | a number if it keeps every digit, otherwise a string |
+  ///
+  /// An integral `Decimal` keeps every digit as a number. One with a fraction is a number if it is the shortest text
+  /// of a double, as with up to 15 digits, and otherwise a string such as `"0.12345678901234567890"`.
+  ///
+  /// - Throws: `EncodingError` with the path of a value that JSON can't represent, such as infinity, or that is nested
+  ///   deeper than 512 levels, such as a cycle; errors of the type's own encoding.
+  public init(encoding value: some Encodable, options: JSONCodingOptions = .init()) throws {
+    let slot = EncodingSlot()
+    try ValueEncoder(slot: slot, path: nil, options: options).encode(value)
+    guard let encoded = slot.value else {
+      throw EncodingError.invalidValue(
+        value,
+        .init(
+          codingPath: [], debugDescription: "the value encodes nothing; encode a container, even an empty one"
+        ))
+    }
+    self = encoded
+  }
+
+  /// Decodes a value of any `Decodable` type.
+  ///
+  /// ```swift
+  /// let todo = try body.decode(Todo.self)
+  /// ```
+  ///
+  /// A number is decoded as an integer if it is integral and in range, whether written as `5` or `5.0`. A `Decimal` is
+  /// decoded from a number or a string.
+  ///
+  /// - Throws: `DecodingError` with the path of a missing or mistyped value; errors of the type's own decoding.
+  public func decode<T: Decodable>(
+    _ type: T.Type = T.self, options: JSONCodingOptions = .init()
+  ) throws -> T {
+    try ValueDecoder(value: self, path: nil, options: options).decode(type)
+  }
+}
+
+extension JSONObject {
+  /// Creates an object by encoding a type with keys; see ``JSONValue/init(encoding:options:)``.
+  ///
+  /// ```swift
+  /// let body = try JSONObject(encoding: task)
+  /// ```
+  ///
+  /// - Throws: `EncodingError`, also if the value is not encoded as an object.
+  public init(encoding value: some Encodable, options: JSONCodingOptions = .init()) throws {
+    guard case .object(let object) = try JSONValue(encoding: value, options: options) else {
+      throw EncodingError.invalidValue(
+        value, .init(codingPath: [], debugDescription: "the value is not encoded as an object; give it keys"))
+    }
+    self = object
+  }
+
+  /// Decodes a value of any `Decodable` type; see ``JSONValue/decode(_:options:)``.
+  ///
+  /// ```swift
+  /// let todo = try body.decode(Todo.self)
+  /// ```
+  public func decode<T: Decodable>(
+    _ type: T.Type = T.self, options: JSONCodingOptions = .init()
+  ) throws -> T {
+    try JSONValue.object(self).decode(type, options: options)
+  }
+}
+
+extension JSONValue: Codable {
+  /// Decodes any value.
+  public init(from decoder: any Decoder) throws {
+    if let decoder = decoder as? ValueDecoder {
+      self = decoder.value
+    } else if let container = try? decoder.container(keyedBy: AnyKey.self) {
+      self = .object(try JSONObject(container))
+    } else if var container = try? decoder.unkeyedContainer() {
+      var elements: [JSONValue] = []
+      while !container.isAtEnd { elements.append(try container.decode(JSONValue.self)) }
+      self = .array(elements)
+    } else {
+      self = try JSONValue(decoder.singleValueContainer())
+    }
+  }
+
+  private init(_ container: any SingleValueDecodingContainer) throws {
+    if container.decodeNil() {
+      self = .null
+    } else if let bool = try? container.decode(Bool.self) {
+      self = .bool(bool)
+    } else if let int = try? container.decode(Int64.self) {
+      self = .int(int)
+    } else if let big = try? container.decode(UInt64.self) {
+      self = big.jsonValue
+    } else if let double = try? container.decode(Double.self) {
+      self = .double(double)
+    } else {
+      self = .string(try container.decode(String.self))
+    }
+  }
+
+  /// Encodes the value. Other encoders get integers beyond 64 bits as doubles.
+  public func encode(to encoder: any Encoder) throws {
+    if let encoder = encoder as? ValueEncoder { return encoder.slot.content = .value(self) }
+    switch self {
+    case .object(let object): return try object.encode(to: encoder)
+    case .array(let elements):
+      var container = encoder.unkeyedContainer()
+      for element in elements { try container.encode(element) }
+      return
+    default: break
+    }
+    var container = encoder.singleValueContainer()
+    switch self {
+    case .null, .array, .object: try container.encodeNil()
+    case .bool(let bool): try container.encode(bool)
+    case .int(let int): try container.encode(int)
+    case .double(let double): try container.encode(double)
+    case .string(let string): try container.encode(string)
+    case .bigInteger(let big):
+      if let unsigned = UInt64(big.text) {
+        try container.encode(unsigned)
+      } else {
+        try container.encode(big.doubleValue)
+      }
+    }
+  }
+}
+
+extension JSONObject: Codable {
+  /// Decodes the members of an object.
+  public init(from decoder: any Decoder) throws {
+    if let decoder = decoder as? ValueDecoder {
+      self = try decoder.object()
+    } else {
+      try self.init(decoder.container(keyedBy: AnyKey.self))
+    }
+  }
+
+  fileprivate init(_ container: KeyedDecodingContainer<AnyKey>) throws {
+    self.init()
+    for key in container.allKeys { self[key.stringValue] = try container.decode(JSONValue.self, forKey: key) }
+  }
+
+  /// Encodes the members in order.
+  public func encode(to encoder: any Encoder) throws {
+    if let encoder = encoder as? ValueEncoder { return encoder.slot.content = .value(.object(self)) }
+    var container = encoder.container(keyedBy: AnyKey.self)
+    for (key, value) in self { try container.encode(value, forKey: AnyKey(stringValue: key)) }
+  }
+}

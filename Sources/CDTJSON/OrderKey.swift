@@ -1,0 +1,157 @@
+/// A value as bytes whose order, byte by byte, is the order of values.
+///
+/// Null < false < true < numbers < strings < arrays < objects. Equal values have equal keys, also 42 and 42.0, and no
+/// key is a prefix of another, so keys can be concatenated. Index tables store arrays and objects by their keys; sorts
+/// without an index compare keys.
+///
+/// | value | bytes |
+/// |---|---|
+/// | null, false, true | `10`, `20`, `28` |
+/// | number | `30`, the greatest double not above it as 8 order-preserving bytes, the difference as 2 |
+/// | string | `40`, its UTF-8 with `00` written `00 FF`, `00 01` |
+/// | array | `50`, the keys of its elements, `00` |
+/// | object | `60`, for each member sorted by name: the name as a string, the value; then `00` |
+package struct OrderKey: Sendable, Hashable {
+  package private(set) var bytes: [UInt8] = []
+
+  /// The whole key of null.
+  package static let null: UInt8 = 0x10
+  private static let number: UInt8 = 0x30
+  private static let string: UInt8 = 0x40
+  private static let array: UInt8 = 0x50
+  private static let object: UInt8 = 0x60
+  private static let end: UInt8 = 0x00
+
+  /// Only damaged text is deeper; values below this depth are omitted from the key.
+  private static let maximumDepth = 600
+
+  package init() {}
+
+  package init(_ value: JSONValue) {
+    append(value)
+  }
+
+  package init(_ text: JSONBytes, at start: Int) {
+    append(text, at: start)
+  }
+
+  /// Empties the key but keeps its memory.
+  package mutating func removeAll() {
+    bytes.removeAll(keepingCapacity: true)
+  }
+
+  /// Appends a value as a part of a composite key.
+  package mutating func append(_ value: JSONValue) {
+    let text = value.utf8Text
+    text.withUnsafeBytes { append(JSONBytes($0), at: 0) }
+  }
+
+  /// Appends the value at an offset of stored text.
+  package mutating func append(_ text: JSONBytes, at start: Int) {
+    Self.append(text, at: start, to: &bytes)
+  }
+
+  /// Appends the key of null, which is also that of a missing field.
+  package mutating func appendNull() {
+    bytes.append(Self.null)
+  }
+
+  /// Appends a string from outside the text.
+  package mutating func append(string: UnsafeRawBufferPointer) {
+    Self.append(string: string, to: &bytes)
+  }
+
+  /// Appends another key as a part of a composite key.
+  package mutating func append(key: OrderKey) {
+    bytes += key.bytes
+  }
+
+  /// Inverts the order of the part from `start` on.
+  package mutating func invert(from start: Int) {
+    for index in start..<bytes.count { bytes[index] = ~bytes[index] }
+  }
+
+  // MARK: Bytes
+
+  /// Appends the key of the value at an offset of stored text.
+  package static func append(_ text: JSONBytes, at start: Int, to bytes: inout [UInt8], depth: Int = 0) {
+    guard depth < maximumDepth else { return bytes.append(null) }
+    switch text.kind(at: start) {
+    case .null, .invalid: bytes.append(null)
+    case .false: bytes.append(0x20)
+    case .true: bytes.append(0x28)
+    case .number: append(text.number(at: start) ?? .int(0), to: &bytes)
+    case .string: text.withStringBytes(at: start) { append(string: $0, to: &bytes) }
+    case .array:
+      bytes.append(array)
+      var elements = text.elements(at: start)
+      while let element = elements.next() { append(text, at: element, to: &bytes, depth: depth + 1) }
+      bytes.append(end)
+    case .object:
+      bytes.append(object)
+      appendMembers(of: text, at: start, to: &bytes, depth: depth)
+      bytes.append(end)
+    }
+  }
+
+  private static func appendMembers(
+    of text: JSONBytes, at start: Int, to bytes: inout [UInt8], depth: Int
+  ) {
+    var named: [(name: OrderKey, value: Int)] = []
+    var members = text.members(at: start)
+    while let member = members.next() {
+      var name = OrderKey()
+      text.withStringBytes(at: member.keyStart - 1) { name.append(string: $0) }
+      named.append((name, member.value))
+    }
+    named.sort { $0.name < $1.name }
+    for member in named {
+      bytes += member.name.bytes
+      append(text, at: member.value, to: &bytes, depth: depth + 1)
+    }
+  }
+
+  /// Appends the key of a number: the greatest double not above it, and the difference, which is below 2^11.
+  private static func append(_ value: JSONNumber, to bytes: inout [UInt8]) {
+    var floor: Double
+    var rest: UInt16 = 0
+    switch value {
+    case .double(let double): floor = double
+    case .int(let int):
+      floor = Double(int)
+      if Order(.int(int), .double(floor)) == .ascending { floor = floor.nextDown }
+      rest = UInt16(truncatingIfNeeded: int &- Int64(floor))
+    }
+    bytes.append(number)
+    withUnsafeBytes(of: ordered(floor).bigEndian) { bytes.append(contentsOf: $0) }
+    withUnsafeBytes(of: rest.bigEndian) { bytes.append(contentsOf: $0) }
+  }
+
+  /// A double's bits, transformed so that their order is that of the numbers.
+  @inline(__always)
+  private static func ordered(_ double: Double) -> UInt64 {
+    let bits = (double == 0 ? 0.0 : double).bitPattern
+    return bits >> 63 == 1 ? ~bits : bits | 1 << 63
+  }
+
+  /// Appends the key of a string.
+  package static func append(string: UnsafeRawBufferPointer, to bytes: inout [UInt8]) {
+    bytes.append(Self.string)
+    if string.contains(0) {
+      for byte in string {
+        bytes.append(byte)
+        if byte == 0 { bytes.append(0xFF) }
+      }
+    } else {
+      bytes.append(contentsOf: string)
+    }
+    bytes.append(end)
+    bytes.append(0x01)
+  }
+}
+
+extension OrderKey: Comparable {
+  package static func < (left: OrderKey, right: OrderKey) -> Bool {
+    left.bytes.withUnsafeBytes { left in right.bytes.withUnsafeBytes { Order(left, $0).isAscending } }
+  }
+}

@@ -1,0 +1,202 @@
+import CDTCSQLite
+
+/// A database file whose pages have checksums: the methods that SQLite calls.
+///
+/// Pages get a ``PageChecksum`` when they are written to the file, and it is verified when they are read. A file is
+/// checked if its header reserves 8 bytes in each page (byte 20). The write-ahead log has checksums of its own, which
+/// SQLite verifies when it opens the log. Source: https://sqlite.org/fileformat2.html, https://sqlite.org/vfs.html
+struct CheckedFile {
+  /// What SQLite passes to each method.
+  typealias File = UnsafeMutablePointer<sqlite3_file>
+  private typealias Memory = UnsafeMutablePointer<csqlite_checked_file>
+
+  /// The size of this file's part of the memory; the rest is the system's.
+  static let size = (MemoryLayout<csqlite_checked_file>.stride + 15) / 16 * 16
+  /// The operation of `sqlite3_file_control` that returns the last damaged page as an `Int64`, once. SQLite leaves numbers
+  /// above 100 to applications.
+  static let damagedPageOperation: Int32 = 1_128
+  /// The operation of `sqlite3_file_control` that returns whether the file is checked, as an `Int64`.
+  static let isCheckedOperation: Int32 = 1_129
+
+  private let memory: Memory
+  private let file: File
+
+  private init(_ file: File) {
+    memory = UnsafeMutableRawPointer(file).assumingMemoryBound(to: csqlite_checked_file.self)
+    self.file = Self.system(file)
+  }
+
+  /// The system's file.
+  static func system(_ file: File) -> File {
+    (UnsafeMutableRawPointer(file) + size).assumingMemoryBound(to: sqlite3_file.self)
+  }
+
+  /// Makes a file that the system's VFS has opened a checked one.
+  static func open(_ file: File) {
+    let memory = UnsafeMutableRawPointer(file).assumingMemoryBound(to: csqlite_checked_file.self)
+    memory.initialize(to: csqlite_checked_file())
+    memory.pointee.base.pMethods = UnsafePointer(ioMethods)
+  }
+
+  private var methods: sqlite3_io_methods { file.pointee.pMethods.pointee }
+
+  // MARK: Reading and writing
+
+  private func read(_ buffer: UnsafeMutableRawPointer, _ count: Int32, at offset: Int64) -> Int32 {
+    let code = methods.xRead(file, buffer, count, offset)
+    if code == SQLiteError.shortReadCode { return missing(count, at: offset) }
+    guard code == SQLITE_OK else { return code }
+    if offset == 0 { note(UnsafeRawBufferPointer(start: buffer, count: Int(count))) }
+    guard isChecked else { return SQLITE_OK }
+    let size = pageSize
+    if count == size, offset % Int64(size) == 0 {
+      return verify(UnsafeRawBufferPointer(start: buffer, count: Int(count)), at: offset)
+    }
+    // SQLite reads the header by itself, before it locks the file. It may also read a part of another page.
+    guard size > 0, offset >= Int64(size) else { return SQLITE_OK }
+    let start = offset / Int64(size) * Int64(size)
+    guard offset + Int64(count) <= start + Int64(size) else { return SQLITE_IOERR }
+    return withUnsafeTemporaryAllocation(byteCount: Int(size), alignment: 8) { page in
+      guard let address = page.baseAddress else { return SQLITE_NOMEM }
+      let code = methods.xRead(file, address, size, start)
+      guard code == SQLITE_OK else { return code }
+      buffer.copyMemory(from: address + Int(offset - start), byteCount: Int(count))
+      return verify(UnsafeRawBufferPointer(page), at: start)
+    }
+  }
+
+  /// SQLite takes a page beyond the end of the file for an empty one. It only asks for pages that it has written, and
+  /// for the first page of a new file.
+  private func missing(_ count: Int32, at offset: Int64) -> Int32 {
+    guard offset > 0, isChecked, count == pageSize, offset % Int64(count) == 0 else {
+      return SQLiteError.shortReadCode
+    }
+    memory.pointee.damaged_page = offset / Int64(count) + 1
+    return SQLiteError.damagedPageCode
+  }
+
+  private func verify(_ page: UnsafeRawBufferPointer, at offset: Int64) -> Int32 {
+    let number = offset / Int64(page.count) + 1
+    if PageChecksum.isValid(page, number: number) { return SQLITE_OK }
+    memory.pointee.damaged_page = number
+    return SQLiteError.damagedPageCode
+  }
+
+  private func write(_ buffer: UnsafeRawPointer, _ count: Int32, at offset: Int64) -> Int32 {
+    let page = UnsafeRawBufferPointer(start: buffer, count: Int(count))
+    if offset == 0 { note(page) }
+    // SQLite writes whole pages only, the first one first.
+    guard isChecked, count >= 512, offset % Int64(count) == 0 else {
+      return methods.xWrite(file, buffer, count, offset)
+    }
+    return withUnsafeTemporaryAllocation(byteCount: Int(count), alignment: 8) { copy in
+      copy.copyMemory(from: page)
+      PageChecksum.store(in: copy, number: offset / Int64(count) + 1)
+      return methods.xWrite(file, copy.baseAddress, count, offset)
+    }
+  }
+
+  // MARK: The header
+
+  /// Whether pages have checksums. The file may get them while it is open, from another process.
+  private var isChecked: Bool {
+    if memory.pointee.is_checked == 0 { readHeader() }
+    return memory.pointee.is_checked != 0
+  }
+
+  private var pageSize: Int32 {
+    if memory.pointee.page_size == 0 { readHeader() }
+    return memory.pointee.page_size
+  }
+
+  private func readHeader() {
+    withUnsafeTemporaryAllocation(byteCount: Self.headerLength, alignment: 8) { header in
+      guard let address = header.baseAddress,
+        methods.xRead(file, address, Int32(Self.headerLength), 0) == SQLITE_OK
+      else { return }
+      note(UnsafeRawBufferPointer(header))
+    }
+  }
+
+  private static let headerLength = 100
+
+  /// Reads the size of the pages and their reserved space from the file's header.
+  private func note(_ header: UnsafeRawBufferPointer) {
+    guard header.count >= Self.headerLength, header.starts(with: "SQLite format 3\0".utf8) else { return }
+    let size = Int32(header[16]) << 8 | Int32(header[17])
+    // 65536 does not fit.
+    memory.pointee.page_size = size == 1 ? 65_536 : size
+    // Checksums are never taken away again.
+    if Int(header[20]) == PageChecksum.length { memory.pointee.is_checked = 1 }
+  }
+
+  // MARK: SQLite's calls
+
+  /// Never freed, as SQLite uses it until the process ends.
+  nonisolated(unsafe) private static let ioMethods: UnsafeMutablePointer<sqlite3_io_methods> = {
+    var methods = sqlite3_io_methods()
+    // Version 2 has shared memory, for the write-ahead log, but no memory mapping, which would avoid the checks.
+    methods.iVersion = 2
+    methods.xClose = { file in CheckedFile.forward(file) { $1.xClose($0) } }
+    methods.xRead = { file, buffer, count, offset in
+      guard let file, let buffer else { return SQLITE_MISUSE }
+      return CheckedFile(file).read(buffer, count, at: offset)
+    }
+    methods.xWrite = { file, buffer, count, offset in
+      guard let file, let buffer else { return SQLITE_MISUSE }
+      return CheckedFile(file).write(buffer, count, at: offset)
+    }
+    methods.xTruncate = { file, size in CheckedFile.forward(file) { $1.xTruncate($0, size) } }
+    methods.xSync = { file, flags in CheckedFile.forward(file) { $1.xSync($0, flags) } }
+    methods.xFileSize = { file, size in CheckedFile.forward(file) { $1.xFileSize($0, size) } }
+    methods.xLock = { file, level in CheckedFile.forward(file) { $1.xLock($0, level) } }
+    methods.xUnlock = { file, level in CheckedFile.forward(file) { $1.xUnlock($0, level) } }
+    methods.xCheckReservedLock = { file, result in
+      CheckedFile.forward(file) { $1.xCheckReservedLock($0, result) }
+    }
+    methods.xFileControl = { file, operation, argument in
+      guard let file else { return SQLITE_MISUSE }
+      return CheckedFile(file).control(operation, argument)
+    }
+    methods.xSectorSize = { file in CheckedFile.forward(file) { $1.xSectorSize($0) } }
+    methods.xDeviceCharacteristics = { file in CheckedFile.forward(file) { $1.xDeviceCharacteristics($0) } }
+    methods.xShmMap = { file, region, size, extends, memory in
+      CheckedFile.forward(file) { $1.xShmMap($0, region, size, extends, memory) }
+    }
+    methods.xShmLock = { file, offset, count, flags in
+      CheckedFile.forward(file) { $1.xShmLock($0, offset, count, flags) }
+    }
+    methods.xShmBarrier = { file in
+      _ = CheckedFile.forward(file) {
+        $1.xShmBarrier($0)
+        return SQLITE_OK
+      }
+    }
+    methods.xShmUnmap = { file, deletes in CheckedFile.forward(file) { $1.xShmUnmap($0, deletes) } }
+    let memory = UnsafeMutablePointer<sqlite3_io_methods>.allocate(capacity: 1)
+    memory.initialize(to: methods)
+    return memory
+  }()
+
+  private static func forward(
+    _ file: File?, _ call: (File, sqlite3_io_methods) -> Int32
+  ) -> Int32 {
+    guard let file else { return SQLITE_MISUSE }
+    let system = system(file)
+    return call(system, system.pointee.pMethods.pointee)
+  }
+
+  private func control(_ operation: Int32, _ argument: UnsafeMutableRawPointer?) -> Int32 {
+    switch operation {
+    case Self.damagedPageOperation:
+      argument?.storeBytes(of: memory.pointee.damaged_page, as: Int64.self)
+      memory.pointee.damaged_page = 0
+      return SQLITE_OK
+    case Self.isCheckedOperation:
+      argument?.storeBytes(of: isChecked ? 1 : 0, as: Int64.self)
+      return SQLITE_OK
+    default:
+      return methods.xFileControl(file, operation, argument)
+    }
+  }
+}

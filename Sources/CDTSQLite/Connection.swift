@@ -1,0 +1,333 @@
+import CDTCSQLite
+import CDTPlatform
+
+/// A connection to a database, used by one thread at a time.
+///
+/// Statements are prepared once and cached. All methods throw after the connection is closed.
+package final class Connection {
+  package enum Mode: Sendable {
+    case readOnly, readWrite, readWriteCreate
+    /// Read-only, without locks, creating no files beside the database. The file must not change while it is open, and
+    /// must have no pending write-ahead log.
+    case immutable
+  }
+
+  /// The oldest SQLite that the package is tested with, as in `sqlite3_libversion_number`.
+  package static let minimumLibraryVersion: Int32 = 3_040_000
+
+  /// `nil` after the connection is closed.
+  private(set) var handle: OpaquePointer?
+  private var statements = StatementCache()
+  /// The file, if there is one.
+  private var file: FileIdentity?
+  private let busyWait: BusyWait
+  private var progress: ProgressCheck?
+  var logLength: LogLength?
+
+  /// Opens a database file.
+  ///
+  /// A new file gets checksums in its pages.
+  ///
+  /// - Parameters:
+  ///   - checksPages: Whether the checksums of pages are verified, in files that have them (``CheckedFile``).
+  ///   - busyTimeout: How long to wait for another connection's lock before giving up.
+  ///   - libraryVersion: SQLite's version, which tests override.
+  /// - Throws: ``SQLiteError``. A file that is not a database is detected at the first read, not here.
+  package init(
+    path: String, mode: Mode, checksPages: Bool = true, busyTimeout: Duration = .seconds(5),
+    libraryVersion: Int32 = sqlite3_libversion_number()
+  ) throws(SQLiteError) {
+    guard libraryVersion >= Self.minimumLibraryVersion else { throw .oldLibrary(libraryVersion) }
+    let access: Int32 =
+      switch mode {
+      // A file can be attached as immutable by a URI.
+      case .readOnly, .immutable: SQLITE_OPEN_READONLY | SQLITE_OPEN_URI
+      case .readWrite: SQLITE_OPEN_READWRITE
+      case .readWriteCreate: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
+      }
+    try Self.check(path)
+    let fileSystem = checksPages ? try CheckedFileSystem.registeredName() : nil
+    busyWait = BusyWait(timeout: busyTimeout)
+    // SQLite would let the umask decide who can access a new file. Its logs get the permissions of the file. If the file
+    // can't be created, opening it fails.
+    if mode == .readWriteCreate, path != ":memory:" { try? Files.makeFile(path) }
+    var opened: OpaquePointer?
+    let code = sqlite3_open_v2(
+      mode == .immutable ? Self.immutableURI(path) : Self.plain(path), &opened,
+      access | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, fileSystem)
+    guard code == SQLITE_OK, let opened else {
+      let error = SQLiteError(code, of: opened, sql: nil)
+      sqlite3_close_v2(opened)
+      throw error.at(path)
+    }
+    handle = opened
+    file = FileIdentity(path)
+    if let file { OpenDatabases.add(file) }
+    _ = csqlite_db_config(opened, SQLITE_DBCONFIG_DEFENSIVE, 1)
+    if checksPages && mode == .readWriteCreate { reservePageChecksums() }
+    sqlite3_busy_handler(
+      opened,
+      { context, attempts in
+        guard let context else { return 0 }
+        return Unmanaged<BusyWait>.fromOpaque(context).takeUnretainedValue().wait(attempts: attempts) ? 1 : 0
+      }, Unmanaged.passUnretained(busyWait).toOpaque())
+  }
+
+  /// The system would cut the path at the NUL, which names another file.
+  private static func check(_ path: String) throws(SQLiteError) {
+    guard !path.utf8.contains(0) else {
+      throw SQLiteError(extendedCode: SQLITE_CANTOPEN, message: "the path has a NUL character")
+    }
+  }
+
+  /// The path in a form that SQLite does not parse as a URI, whose parameters could change how the file is opened.
+  private static func plain(_ path: String) -> String {
+    path.utf8.starts(with: "file:".utf8) ? "./\(path)" : path
+  }
+
+  /// `file:///a/b%20c?immutable=1`
+  private static func immutableURI(_ path: String) -> String {
+    let digits = Array("0123456789ABCDEF".utf8)
+    var uri = Array((path.utf8.first == UInt8(ascii: "/") ? "file://" : "file:").utf8)
+    for byte in path.utf8 {
+      switch byte {
+      case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "/"), UInt8(ascii: "."), UInt8(ascii: "-"),
+        UInt8(ascii: "_"):
+        uri.append(byte)
+      default: uri += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+      }
+    }
+    return String(decoding: uri, as: UTF8.self) + "?immutable=1"
+  }
+
+  deinit {
+    close()
+  }
+
+  /// Closes the file. Existing statements throw from now on; closing again does nothing.
+  package func close() {
+    guard let handle else { return }
+    self.handle = nil
+    statements.removeAll()
+    sqlite3_close_v2(handle)
+    if let file { OpenDatabases.remove(file) }
+  }
+
+  /// Whether the write-ahead log is kept when the last connection to the file closes. Otherwise it is checkpointed and
+  /// removed.
+  package func setKeepsLogOnClose(_ keepsLog: Bool) {
+    guard let handle else { return }
+    _ = csqlite_db_config(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, keepsLog ? 1 : 0)
+  }
+
+  package var isClosed: Bool { handle == nil }
+
+  /// How long to wait for another connection's lock before giving up.
+  package var busyTimeout: Duration {
+    get { busyWait.timeout }
+    set { busyWait.timeout = newValue }
+  }
+
+  /// Runs `body`, which waits for locks for at most a duration in total.
+  func waiting<R>(atMost duration: Duration, _ body: () throws(SQLiteError) -> R) throws(SQLiteError) -> R {
+    busyWait.end = ContinuousClock.now + duration
+    defer { busyWait.end = nil }
+    return try body()
+  }
+
+  // MARK: SQL
+
+  /// Runs one or more SQL statements without parameters.
+  package func execute(_ sql: String) throws(SQLiteError) {
+    guard let handle else { throw .closed(sql) }
+    let code = sqlite3_exec(handle, sql, nil, nil, nil)
+    guard code == SQLITE_OK else { throw error(code, sql: sql) }
+  }
+
+  /// A prepared or cached statement, reset and without bindings.
+  ///
+  /// If the cached statement is running, another is prepared.
+  package func statement(_ sql: String) throws(SQLiteError) -> Statement {
+    guard let handle else { throw .closed(sql) }
+    if let cached = statements.idle(sql) {
+      cached.clear()
+      return cached
+    }
+    var prepared: OpaquePointer?
+    var sqlCopy = sql
+    let code = sqlCopy.withUTF8 { text in
+      text.withMemoryRebound(to: CChar.self) { text in
+        sqlite3_prepare_v3(
+          handle, text.baseAddress, Int32(clamping: text.count), UInt32(SQLITE_PREPARE_PERSISTENT), &prepared,
+          nil)
+      }
+    }
+    guard code == SQLITE_OK, let prepared else {
+      throw code == SQLITE_OK
+        ? SQLiteError(extendedCode: SQLITE_MISUSE, message: "the SQL is empty", sql: sql)
+        : error(code, sql: sql)
+    }
+    let statement = Statement(prepared, sql: sql)
+    statements.insert(statement)
+    return statement
+  }
+
+  /// The first column of the first row as an integer; 0 if there is no row.
+  package func scalar(_ sql: String) throws(SQLiteError) -> Int64 {
+    let statement = try statement(sql)
+    defer { statement.reset() }
+    return try statement.step() ? statement.int64(0) : 0
+  }
+
+  /// Attaches another database file under a schema name, which must not come from a user.
+  ///
+  /// - Parameter isImmutable: Whether to attach it without locks, like ``Mode/immutable``. The connection must be
+  ///   read-only.
+  package func attach(path: String, as name: String, isImmutable: Bool = false) throws(SQLiteError) {
+    try Self.check(path)
+    let statement = try statement("ATTACH ?1 AS \(name)")
+    try statement.bind(isImmutable ? Self.immutableURI(path) : Self.plain(path), at: 1)
+    do throws(SQLiteError) {
+      try statement.run()
+    } catch {
+      throw error.at(path)
+    }
+  }
+
+  /// Detaches a database attached by ``attach(path:as:)``. No statement may be reading it.
+  package func detach(_ name: String) throws(SQLiteError) {
+    try statement("DETACH \(name)").run()
+  }
+
+  /// Sets the cache size of a database.
+  package func setCacheSize(_ bytes: Int, of schema: String = "main") throws(SQLiteError) {
+    try execute("PRAGMA \(schema).cache_size = -\(min(max(1, bytes / 1024), Int(Int32.max)))")
+  }
+
+  // MARK: Transactions
+
+  package enum TransactionKind: String, Sendable {
+    case deferred = "BEGIN"
+    case immediate = "BEGIN IMMEDIATE"
+  }
+
+  /// Runs `body` in a transaction, which is rolled back if it throws.
+  package func transaction<R>(_ kind: TransactionKind, _ body: () throws -> R) throws -> R {
+    try begin(kind)
+    do {
+      let result = try body()
+      try commit()
+      return result
+    } catch {
+      rollBack()
+      throw error
+    }
+  }
+
+  /// Begins a transaction; the caller must end it.
+  package func begin(_ kind: TransactionKind) throws(SQLiteError) {
+    // An earlier rollback can have failed without memory.
+    rollBack()
+    assert(!isReading, "an old state of the files would be read")
+    try statement(kind.rawValue).run()
+  }
+
+  package func commit() throws(SQLiteError) {
+    try statement("COMMIT").run()
+  }
+
+  /// Rolls back the transaction, if any.
+  ///
+  /// SQLite may have done so after an error. Without memory it can then leave the connection reading the state of the
+  /// files at the transaction's beginning, which only the end of another transaction changes.
+  package func rollBack() {
+    if !isInTransaction, isReading { try? statement("BEGIN").run() }
+    if isInTransaction { try? statement("ROLLBACK").run() }
+  }
+
+  private var isReading: Bool {
+    handle.map { sqlite3_txn_state($0, nil) != SQLITE_TXN_NONE } ?? false
+  }
+
+  package var isInTransaction: Bool {
+    handle.map { sqlite3_get_autocommit($0) == 0 } ?? false
+  }
+
+  // MARK: State
+
+  /// A number that changes with every commit to the main database by another connection; `nil` if it is unknown.
+  ///
+  /// It is as of the last transaction that this connection began, and can't be compared between connections. Source:
+  /// `sqlite3_file_control`, SQLITE_FCNTL_DATA_VERSION.
+  package var dataVersion: UInt32? {
+    guard let handle else { return nil }
+    var version: UInt32 = 0
+    let code = sqlite3_file_control(handle, "main", SQLITE_FCNTL_DATA_VERSION, &version)
+    return code == SQLITE_OK ? version : nil
+  }
+
+  package var lastInsertRowID: Int64 { handle.map(sqlite3_last_insert_rowid) ?? 0 }
+
+  /// The number of rows that the last statement changed.
+  package var changes: Int { handle.map { Int(sqlite3_changes($0)) } ?? 0 }
+
+  /// The maximum length of a text, and of a row, in bytes.
+  package var maximumLength: Int {
+    get { handle.map { Int(sqlite3_limit($0, SQLITE_LIMIT_LENGTH, -1)) } ?? 0 }
+    set { handle.map { _ = sqlite3_limit($0, SQLITE_LIMIT_LENGTH, Int32(clamping: newValue)) } }
+  }
+
+  // MARK: Interrupting
+
+  /// Calls a closure periodically while statements run or wait for a lock. If it returns `false`, the statement fails
+  /// with ``SQLiteError/isInterrupted``, or as busy. `nil` removes the closure.
+  package func setProgressCheck(_ goesOn: (() -> Bool)?) {
+    guard let handle else { return }
+    let check = goesOn.map { ProgressCheck(goesOn: $0) }
+    progress = check
+    busyWait.goesOn = goesOn
+    guard let check else { return sqlite3_progress_handler(handle, 0, nil, nil) }
+    sqlite3_progress_handler(
+      handle, ProgressCheck.instructions,
+      { context in
+        guard let context else { return 0 }
+        return Unmanaged<ProgressCheck>.fromOpaque(context).takeUnretainedValue().goesOn() ? 0 : 1
+      }, Unmanaged.passUnretained(check).toOpaque())
+  }
+
+  func error(_ code: Int32, sql: String?) -> SQLiteError {
+    guard let handle else { return .closed(sql) }
+    return SQLiteError(code, of: handle, sql: sql)
+  }
+}
+
+/// Waits for locks. It polls every half millisecond, to get locks that are free only for a millisecond or two.
+private final class BusyWait {
+  var timeout: Duration
+  var goesOn: (() -> Bool)?
+  /// When all waits end, regardless of the timeout.
+  var end: ContinuousClock.Instant?
+  private var deadline = ContinuousClock.now
+
+  init(timeout: Duration) {
+    self.timeout = timeout
+  }
+
+  /// - Returns: Whether to try again.
+  func wait(attempts: Int32) -> Bool {
+    if attempts == 0 { deadline = end ?? ContinuousClock.now + timeout }
+    guard ContinuousClock.now < deadline, goesOn?() != false else { return false }
+    Pause.microseconds(500)
+    return true
+  }
+}
+
+private final class ProgressCheck {
+  let goesOn: () -> Bool
+  /// The number of SQLite virtual machine instructions between two calls: some hundred rows.
+  static let instructions: Int32 = 4_096
+
+  init(goesOn: @escaping () -> Bool) {
+    self.goesOn = goesOn
+  }
+}

@@ -1,0 +1,93 @@
+import CDTCSQLite
+
+/// The length of the write-ahead log of a connection's main database, as of the connection's last commit.
+///
+/// Counting replaces SQLite's automatic checkpoint, as a connection has only one hook; call
+/// ``Connection/shortenLog()`` instead.
+package final class LogLength {
+  /// The length of the log in pages at which it should be checkpointed. Writes change many pages repeatedly, so a
+  /// longer log saves copies, but makes the checkpoint take longer.
+  package static let limit = 3_000
+
+  /// The length in pages from which a checkpoint waits for readers, so that the log can restart: 36 MB. A longer file
+  /// is shortened to this length when the log restarts.
+  package static let waitingLimit = 9_000
+
+  /// How long a checkpoint waits for readers of a log of ``waitingLimit`` pages; longer for a longer log.
+  static let wait = Duration.milliseconds(100)
+  static let longestWait = Duration.seconds(2)
+
+  /// In pages.
+  package fileprivate(set) var pages = 0
+  /// The length at the last checkpoint, in pages; 0 after the log was restarted.
+  fileprivate var copied = 0
+
+  /// Whether the log should be checkpointed now. While readers prevent a restart, the log grows by a quarter of the
+  /// limit, or by half of its length if the checkpoint waits, before the next attempt.
+  fileprivate var isCheckpointDue: Bool {
+    if pages < copied { copied = 0 }
+    let growth = copied < Self.waitingLimit ? Self.limit / 4 : copied / 2
+    return pages >= max(Self.limit, copied + growth)
+  }
+}
+
+extension Connection {
+  /// Counts the pages of the log until the connection is closed.
+  @discardableResult
+  package func countLog() throws(SQLiteError) -> LogLength {
+    guard let handle else { throw .closed(nil) }
+    let pageSize = try scalar("PRAGMA main.page_size")
+    try execute("PRAGMA main.journal_size_limit = \(Int64(LogLength.waitingLimit) * pageSize)")
+    let length = LogLength()
+    logLength = length
+    sqlite3_wal_hook(
+      handle,
+      { context, _, _, pages in
+        if let context { Unmanaged<LogLength>.fromOpaque(context).takeUnretainedValue().pages = Int(pages) }
+        return SQLITE_OK
+      }, Unmanaged.passUnretained(length).toOpaque())
+    return length
+  }
+
+  /// Checkpoints the log if it is long. Call it after a commit, outside of a transaction.
+  ///
+  /// A checkpoint copies as much as readers' snapshots allow. If that is the whole log, and no reader uses the log, the
+  /// next write restarts it. With readers that overlap, this may never be the case, so the checkpoint of a very long log
+  /// waits until the present readers have ended; later ones don't need the log. Writers wait in the meantime.
+  package func shortenLog() {
+    guard let logLength, logLength.isCheckpointDue else { return }
+    logLength.copied = logLength.pages
+    let lengths = Double(logLength.pages) / Double(LogLength.waitingLimit)
+    // What can't be checkpointed now stays in the log, where it can be read.
+    if lengths < 1 {
+      _ = try? checkpoint(SQLITE_CHECKPOINT_PASSIVE)
+    } else {
+      try? waiting(atMost: min(LogLength.wait * lengths, LogLength.longestWait)) { () throws(SQLiteError) in
+        _ = try checkpoint(SQLITE_CHECKPOINT_RESTART)
+      }
+    }
+  }
+
+  /// Checkpoints the log as far as readers' snapshots allow.
+  ///
+  /// - Returns: Whether that is the whole log; `false` also if another connection is making a checkpoint.
+  package func checkpointsWholeLog() throws(SQLiteError) -> Bool {
+    // A new connection does not know of the log before its first read.
+    _ = try scalar("PRAGMA schema_version")
+    do throws(SQLiteError) {
+      let (frames, copied) = try checkpoint(SQLITE_CHECKPOINT_PASSIVE)
+      return frames >= 0 && copied == frames
+    } catch {
+      guard error.isBusy else { throw error }
+      return false
+    }
+  }
+
+  private func checkpoint(_ mode: Int32) throws(SQLiteError) -> (frames: Int32, copied: Int32) {
+    guard let handle else { throw .closed("checkpoint") }
+    var (frames, copied): (Int32, Int32) = (-1, -1)
+    let code = sqlite3_wal_checkpoint_v2(handle, "main", mode, &frames, &copied)
+    guard code == SQLITE_OK else { throw error(code, sql: nil) }
+    return (frames, copied)
+  }
+}

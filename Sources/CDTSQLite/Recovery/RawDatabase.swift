@@ -1,0 +1,166 @@
+package import CDTPlatform
+
+/// A database file read page by page, without SQLite and its tree of pages: what is left of a damaged file.
+///
+/// Every page with a wrong checksum is left out. The rows of the other pages are found whatever happened to the pages
+/// that lead to them. Nothing in the file is changed, and the log is read where it is.
+///
+/// Source: https://sqlite.org/fileformat2.html
+package final class RawDatabase {
+  /// Where a row is.
+  package struct Location: Hashable, Sendable {
+    let page: Int64
+    let cell: Int
+  }
+
+  /// The numbers of the pages that can't be used, after ``forEachRow(progress:_:)``.
+  package private(set) var damagedPages: [Int64] = []
+  /// The number of pages that are there.
+  package let pageCount: Int64
+  /// The number of pages that are missing at the end of the file.
+  package let missingPages: Int64
+
+  private let file: SystemFile
+  private let logFile: OpenFile?
+  private let log: WriteAheadLog?
+  private let pageSize: Int
+  /// The size of a page without its reserved bytes.
+  private let usableSize: Int
+  private let hasChecksums: Bool
+
+  /// - Parameter versionWithChecksums: The `user_version` from which on all files have checksums.
+  /// - Returns: `nil` if it is not a regular file.
+  /// - Throws: `SystemError`, ``SQLiteError``.
+  package init?(_ path: String, versionWithChecksums: UInt32) throws {
+    guard try FileStatus(path).kind == .file else { return nil }
+    file = try SystemFile(path)
+    let header = file.bytes(at: 0, count: 100)
+    let isHeader = header.starts(with: "SQLite format 3\0".utf8)
+    let size = header.bigEndian16(at: 16)
+    let isSize = isHeader && (size == 1 || (512...32_768).contains(size) && size & (size - 1) == 0)
+    pageSize = !isSize ? 4_096 : size == 1 ? 65_536 : size
+    // In a file that is only begun, the version is still in the log.
+    hasChecksums =
+      !isHeader || Int(header[20]) == PageChecksum.length || header.bigEndian(at: 60) >= versionWithChecksums
+    usableSize = pageSize - (hasChecksums ? PageChecksum.length : Int(header[20]))
+    logFile = try? OpenFile.regular("\(path)-wal")
+    if let logFile {
+      let log = try WriteAheadLog(logFile, pageSize: pageSize)
+      self.log = log.pageCount > 0 ? log : nil
+    } else {
+      log = nil
+    }
+    // The sizes in the header and in the log may be anything.
+    let inFile = file.size / Int64(pageSize)
+    let present = max(inFile, log?.offsets.keys.max() ?? 0)
+    let wanted = log?.pageCount ?? (isHeader ? Int64(header.bigEndian(at: 28)) : inFile)
+    pageCount = min(wanted, present)
+    missingPages = wanted - pageCount
+  }
+
+  // MARK: Pages
+
+  /// A page without its reserved bytes; `nil` if it is damaged.
+  private func page(_ number: Int64) throws(SystemError) -> [UInt8]? {
+    guard number >= 1, number <= pageCount else { return nil }
+    var page: [UInt8]
+    if let logFile, let offset = log?.offsets[number] {
+      page = try logFile.bytes(at: offset, count: pageSize)
+      guard page.count == pageSize else { return nil }
+    } else {
+      guard number * Int64(pageSize) <= file.size else { return nil }
+      page = file.bytes(at: (number - 1) * Int64(pageSize), count: pageSize)
+      if hasChecksums, !page.withUnsafeBytes({ PageChecksum.isValid($0, number: number) }) { return nil }
+    }
+    page.removeLast(pageSize - usableSize)
+    return page
+  }
+
+  /// The pages that hold nothing, and may have former rows.
+  private func freePages() throws(SystemError) -> Set<Int64> {
+    var free: Set<Int64> = []
+    guard let header = try page(1) else { return free }
+    var trunk = Int64(header.bigEndian(at: 32))
+    while trunk > 0, free.insert(trunk).inserted, let page = try page(trunk) {
+      let count = min(Int(page.bigEndian(at: 4)), usableSize / 4 - 2)
+      for leaf in 0..<max(0, count) { free.insert(Int64(page.bigEndian(at: 8 + 4 * leaf))) }
+      trunk = Int64(page.bigEndian(at: 0))
+    }
+    return free
+  }
+
+  // MARK: Rows
+
+  /// Calls `body` with every row of every table and index that can be read.
+  package func forEachRow(
+    progress: (_ done: Int64) throws -> Void = { _ in }, _ body: (RawRow) throws -> Void
+  ) throws {
+    let free = try freePages()
+    damagedPages = []
+    for number in 1...max(1, pageCount) where !free.contains(number) {
+      guard let page = try page(number) else {
+        damagedPages.append(number)
+        continue
+      }
+      for cell in 0..<Self.cellCount(of: page, number) {
+        if let row = try row(at: Location(page: number, cell: cell), in: page) { try body(row) }
+      }
+      if number % 256 == 0 || number == pageCount { try progress(number) }
+    }
+  }
+
+  /// Reads a row again.
+  package func row(at location: Location) throws(SystemError) -> RawRow? {
+    guard let page = try page(location.page) else { return nil }
+    return try row(at: location, in: page)
+  }
+
+  /// The first page begins with the file's header.
+  private static func start(of page: Int64) -> Int { page == 1 ? 100 : 0 }
+
+  private static func cellCount(of page: [UInt8], _ number: Int64) -> Int {
+    let start = start(of: number)
+    guard start < page.count, PageKind(rawValue: page[start]) != nil else { return 0 }
+    return min(page.bigEndian16(at: start + 3), page.count / 2)
+  }
+
+  /// The kinds of pages with rows. Those of a table's tree that are not leaves have none.
+  private enum PageKind: UInt8 {
+    case indexInterior = 0x02
+    case indexLeaf = 0x0A
+    case tableLeaf = 0x0D
+  }
+
+  private func row(at location: Location, in page: [UInt8]) throws(SystemError) -> RawRow? {
+    let start = Self.start(of: location.page)
+    guard let kind = PageKind(rawValue: page[start]) else { return nil }
+    let pointers = start + (kind == .indexInterior ? 12 : 8)
+    var reader = RawReader(page, at: page.bigEndian16(at: pointers + 2 * location.cell))
+    if kind == .indexInterior { reader.skip(4) }
+    guard let length = reader.varint(), length >= 0, length <= pageCount * Int64(pageSize) else { return nil }
+    var rowID: Int64?
+    if kind == .tableLeaf {
+      guard let number = reader.varint() else { return nil }
+      rowID = number
+    }
+    let payload = try payload(Int(length), &reader, isTable: kind == .tableLeaf)
+    return RawRow(location: location, rowID: rowID, payload: payload, length: Int(length))
+  }
+
+  /// A row's bytes; fewer if a page on which it continues is damaged.
+  private func payload(
+    _ length: Int, _ reader: inout RawReader, isTable: Bool
+  ) throws(SystemError) -> [UInt8] {
+    let most = isTable ? usableSize - 35 : (usableSize - 12) * 64 / 255 - 23
+    guard length > most else { return reader.bytes(length) }
+    let least = (usableSize - 12) * 32 / 255 - 23
+    let wanted = least + (length - least) % (usableSize - 4)
+    var payload = reader.bytes(wanted <= most ? wanted : least)
+    var next = Int64(reader.unsigned32() ?? 0)
+    while payload.count < length, let page = try page(next) {
+      payload += page[4..<min(page.count, 4 + length - payload.count)]
+      next = Int64(page.bigEndian(at: 0))
+    }
+    return payload
+  }
+}

@@ -1,0 +1,51 @@
+import CDTCSQLite
+
+/// A database file opened for reading its bytes, by SQLite's own file system.
+///
+/// Closing any other descriptor of the file would release the locks that connections in this process have on it.
+/// Source: https://sqlite.org/howtocorrupt.html, section 2.2.
+final class SystemFile {
+  private let memory: UnsafeMutableRawPointer
+  private let name: sqlite3_filename
+  private var file: UnsafeMutablePointer<sqlite3_file> { memory.assumingMemoryBound(to: sqlite3_file.self) }
+
+  /// - Throws: ``SQLiteError`` if the file can't be opened.
+  init(_ path: String) throws(SQLiteError) {
+    guard let system = sqlite3_vfs_find(nil) else {
+      throw SQLiteError(extendedCode: SQLITE_NOMEM, message: "SQLite could not be initialized")
+    }
+    guard let name = sqlite3_create_filename(path, "", "", 0, nil) else {
+      throw SQLiteError(extendedCode: SQLITE_NOMEM, message: "out of memory")
+    }
+    let memory = UnsafeMutableRawPointer.allocate(byteCount: Int(system.pointee.szOsFile), alignment: 16)
+    memory.initializeMemory(as: UInt8.self, repeating: 0, count: Int(system.pointee.szOsFile))
+    let file = memory.assumingMemoryBound(to: sqlite3_file.self)
+    let code = system.pointee.xOpen(system, name, file, SQLITE_OPEN_READONLY | SQLITE_OPEN_MAIN_DB, nil)
+    guard code == SQLITE_OK else {
+      if file.pointee.pMethods != nil { _ = file.pointee.pMethods.pointee.xClose(file) }
+      memory.deallocate()
+      sqlite3_free_filename(name)
+      throw SQLiteError(extendedCode: code, message: "\(path): \(String(cString: sqlite3_errstr(code)))")
+    }
+    (self.memory, self.name) = (memory, name)
+  }
+
+  deinit {
+    _ = file.pointee.pMethods.pointee.xClose(file)
+    memory.deallocate()
+    sqlite3_free_filename(name)
+  }
+
+  /// The size in bytes.
+  var size: Int64 {
+    var size: Int64 = 0
+    return file.pointee.pMethods.pointee.xFileSize(file, &size) == SQLITE_OK ? size : 0
+  }
+
+  /// The bytes at an offset; zeros take the place of what is beyond the end or can't be read.
+  func bytes(at offset: Int64, count: Int) -> [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: count)
+    _ = file.pointee.pMethods.pointee.xRead(file, &bytes, Int32(clamping: count), offset)
+    return bytes
+  }
+}

@@ -1,0 +1,139 @@
+import CDTCSQLite
+import Foundation
+import Testing
+
+@testable import CDTSQLite
+
+@Suite struct CheckedFileTests {
+  /// Runs `body` with the path of a closed database whose pages have checksums, or not.
+  private func withDatabase(checked: Bool = true, _ body: (_ path: String) throws -> Void) throws {
+    let directory = FileManager.default.temporaryDirectory.appending(path: "cdt-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: false)
+    defer { try? FileManager.default.removeItem(at: directory) }
+    let path = directory.appending(path: "file").path
+    let connection = try Connection(path: path, mode: .readWriteCreate, checksPages: checked)
+    try connection.execute(
+      """
+      PRAGMA journal_mode = WAL;
+      CREATE TABLE t (number INTEGER PRIMARY KEY, text TEXT);
+      WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n WHERE x < 300)
+        INSERT INTO t SELECT x, printf('%0*d', x * 20, x) FROM n;
+      """)
+    connection.close()
+    try body(path)
+  }
+
+  private func sum(_ path: String, checksPages: Bool = true) throws -> Int64 {
+    let connection = try Connection(path: path, mode: .readOnly, checksPages: checksPages)
+    defer { connection.close() }
+    return try connection.scalar("SELECT sum(length(text) + number) FROM t")
+  }
+
+  private let sum: Int64 = 300 * 301 / 2 * 21
+
+  private func edit(_ path: String, _ change: (inout Data) -> Void) throws {
+    var data = try Data(contentsOf: URL(filePath: path))
+    change(&data)
+    try data.write(to: URL(filePath: path))
+  }
+
+  @Test func `every page of a new file has a checksum`() throws {
+    try withDatabase { path in
+      let data = try Data(contentsOf: URL(filePath: path))
+      #expect(data[20] == 8)
+      #expect(data.count > 100 * 4_096)
+      for number in 1...data.count / 4_096 {
+        let page = Data(data[((number - 1) * 4_096)..<(number * 4_096)])
+        #expect(page.withUnsafeBytes { PageChecksum.isValid($0, number: Int64(number)) })
+        #expect(page.withUnsafeBytes { !PageChecksum.isValid($0, number: Int64(number + 1)) })
+      }
+      let connection = try Connection(path: path, mode: .readOnly)
+      #expect(try connection.hasPageChecksums())
+      #expect(try sum(path) == sum)
+    }
+  }
+
+  @Test func `any changed bit is noticed when its page is read`() throws {
+    try withDatabase { path in
+      let whole = try Data(contentsOf: URL(filePath: path))
+      var random = SystemRandomNumberGenerator()
+      for trial in 0..<300 {
+        // Each page in turn, its checksum included.
+        let page = trial % (whole.count / 4_096)
+        let place = page * 4_096 + Int.random(in: 0..<4_096, using: &random)
+        try edit(path) { $0[place] ^= 1 << UInt8.random(in: 0..<8, using: &random) }
+        defer { try? whole.write(to: URL(filePath: path)) }
+        // A header that does not claim checksums is for the store to notice.
+        if place == 20 { continue }
+        let error = #expect(throws: SQLiteError.self, "byte \(place)") { try sum(path) }
+        #expect(error?.isCorrupt == true, "byte \(place): \(String(describing: error))")
+        if page > 0 {
+          #expect(error?.damagedFile == path)
+          #expect(error?.message == "page \(page + 1) of \(path) differs from what was written")
+        }
+      }
+      #expect(try sum(path) == sum)
+    }
+  }
+
+  @Test func `pages in each other's places are noticed`() throws {
+    try withDatabase { path in
+      try edit(path) { data in
+        let (one, other) = (Data(data[(9 * 4_096)..<(10 * 4_096)]), Data(data[(90 * 4_096)..<(91 * 4_096)]))
+        data.replaceSubrange((9 * 4_096)..<(10 * 4_096), with: other)
+        data.replaceSubrange((90 * 4_096)..<(91 * 4_096), with: one)
+      }
+      #expect(throws: SQLiteError.self) { try sum(path) }
+    }
+  }
+
+  @Test func `other programs can read the file, and their changes are noticed`() throws {
+    try withDatabase { path in
+      #expect(try sum(path, checksPages: false) == sum)
+      let connection = try Connection(path: path, mode: .readWrite, checksPages: false)
+      try connection.execute("UPDATE t SET text = 'x' WHERE number = 1")
+      connection.close()
+      #expect(throws: SQLiteError.self) { try sum(path) }
+    }
+  }
+
+  @Test func `a file without checksums is read and written as it is`() throws {
+    try withDatabase(checked: false) { path in
+      let connection = try Connection(path: path, mode: .readWrite)
+      #expect(try !connection.hasPageChecksums())
+      try connection.execute("UPDATE t SET text = text")
+      connection.close()
+      #expect(try sum(path, checksPages: false) == sum)
+      #expect(try Data(contentsOf: URL(filePath: path))[20] == 0)
+    }
+  }
+
+  /// SQLite reads a part of a page where it needs no more of a long value.
+  @Test func `a part of a page is verified with its page`() throws {
+    try withDatabase { path in
+      let connection = try Connection(path: path, mode: .readOnly)
+      var file: UnsafeMutablePointer<sqlite3_file>?
+      let handle = connection.handle
+      _ = try connection.scalar("SELECT count(*) FROM t")
+      #expect(sqlite3_file_control(handle, "main", SQLITE_FCNTL_FILE_POINTER, &file) == SQLITE_OK)
+      let opened = try #require(file)
+      let methods = opened.pointee.pMethods.pointee
+      var buffer = [UInt8](repeating: 0, count: 4_088)
+      #expect(methods.xRead(opened, &buffer, 4_088, 5 * 4_096) == SQLITE_OK)
+      let page = try Data(contentsOf: URL(filePath: path))[(5 * 4_096)..<(5 * 4_096 + 4_088)]
+      #expect(buffer == [UInt8](page))
+      #expect(methods.xRead(opened, &buffer, 10, 5 * 4_096 + 100) == SQLITE_OK)
+      try edit(path) { $0[5 * 4_096 + 4_000] ^= 1 }
+      connection.close()
+      let again = try Connection(path: path, mode: .readOnly)
+      defer { again.close() }
+      _ = try? again.scalar("SELECT count(*) FROM t")
+      #expect(
+        sqlite3_file_control(again.handle, "main", SQLITE_FCNTL_FILE_POINTER, &file) == SQLITE_OK)
+      let damaged = try #require(file)
+      let reread = damaged.pointee.pMethods.pointee
+      #expect(reread.xRead(damaged, &buffer, 10, 5 * 4_096 + 100) == SQLiteError.damagedPageCode)
+      #expect(reread.xRead(damaged, &buffer, 10, 6 * 4_096 + 100) == SQLITE_OK)
+    }
+  }
+}
