@@ -1,6 +1,6 @@
 import Glibc
 
-/// A thread that may wait as long as it likes, which those of Dispatch and of Swift's pool must not.
+/// A thread that may block, unlike those of Dispatch and of Swift's pool.
 package enum BackgroundThread {
   private final class Work: Sendable {
     let body: @Sendable () -> Void
@@ -10,11 +10,11 @@ package enum BackgroundThread {
     }
   }
 
-  /// Starts a thread that runs the closure and ends with it.
+  /// Starts a thread that runs the closure and then ends.
   ///
-  /// - Throws: ``SystemError`` for the reason why there is none.
+  /// - Throws: ``SystemError`` if no thread can be started.
   package static func start(_ body: @escaping @Sendable () -> Void) throws(SystemError) {
-    // Signals are the application's; a thread inherits what is blocked where it is started.
+    // Signals belong to the application; a thread inherits the signal mask of its creator.
     var (all, before) = (sigset_t(), sigset_t())
     sigfillset(&all)
     pthread_sigmask(SIG_SETMASK, &all, &before)

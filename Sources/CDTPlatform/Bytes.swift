@@ -1,8 +1,8 @@
 import Glibc
 
-/// Comparing and searching memory, by the C library's vectorized functions.
+/// Comparing and searching memory with the C library's vectorized functions.
 package enum Bytes {
-  /// Below 0, 0, or above 0: how the first `count` bytes of one buffer compare with those of another.
+  /// Compares the first `count` bytes of two buffers; the result is negative, 0 or positive.
   @inline(__always)
   package static func compare(
     _ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer, count: Int

@@ -1,4 +1,4 @@
-/// What has happened while one waited for the files of a directory.
+/// The result of waiting for changes of a directory's files.
 package enum FileEvent: Sendable {
   case change, timeout, end, failure
 }
@@ -6,18 +6,18 @@ package enum FileEvent: Sendable {
 #if os(Linux)
   import Glibc
 
-  /// Tells when files of a directory are written to, come or go, and when the directory is moved or removed.
+  /// Reports when files of a directory are written, created or removed, and when the directory is moved or removed.
   ///
-  /// The files are closed when the object goes, so that nobody closes them under one who waits.
+  /// The descriptors are closed when the object is deallocated, so that they stay open while a thread waits.
   package final class FileEvents: Sendable {
     private let inotify: Int32
-    /// A pair of sockets, one of which is written to at the end.
+    /// A pair of sockets; writing to one ends the wait.
     private let endSignal: (reading: Int32, writing: Int32)
 
     private static let mask =
       IN_MODIFY | IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE_SELF | IN_MOVE_SELF
 
-    /// `nil` where the system can't tell, or tells as many others as it may.
+    /// `nil` if the system can't report events, or its limit is reached.
     package init?(_ directory: String) {
       inotify = inotify_init1(Int32(IN_NONBLOCK | IN_CLOEXEC))
       var pair: [Int32] = [-1, -1]
@@ -34,16 +34,16 @@ package enum FileEvent: Sendable {
       }
     }
 
-    /// Ends the waiting, now and later.
+    /// Ends current and later waits.
     package func end() {
       _ = write(endSignal.writing, [1], 1)
     }
 
-    /// Waits for what comes first.
+    /// Waits for the first event.
     ///
     /// - Parameters:
-    ///   - milliseconds: How long to wait at most, or `nil` for ever.
-    ///   - ignoringFiles: Whether to wait for the end alone.
+    ///   - milliseconds: The maximum time to wait, or `nil` for no limit.
+    ///   - ignoringFiles: Whether to wait only for the end.
     package func wait(milliseconds: Int32?, ignoringFiles: Bool) -> FileEvent {
       let wanted = Int16(POLLIN)
       var descriptors = [pollfd(fd: endSignal.reading, events: wanted, revents: 0)]
@@ -55,9 +55,9 @@ package enum FileEvent: Sendable {
       return drain() ? .change : .failure
     }
 
-    /// Takes the events that have come: that there were any is all there is to know.
+    /// Consumes pending events, whose content does not matter.
     ///
-    /// - Returns: Whether more may come.
+    /// - Returns: Whether there may be more events.
     @discardableResult
     package func drain() -> Bool {
       withUnsafeTemporaryAllocation(byteCount: 16_384, alignment: 8) { buffer in
@@ -69,7 +69,7 @@ package enum FileEvent: Sendable {
     }
   }
 #else
-  /// No events: the files are looked at from time to time.
+  /// No events: the files are polled.
   package final class FileEvents: Sendable {
     package init?(_ directory: String) { nil }
     package func end() {}

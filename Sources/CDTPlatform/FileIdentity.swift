@@ -1,7 +1,7 @@
 import Glibc
 
-/// Which file a path names: another one may have taken its place.
-package struct FileIdentity: Equatable, Sendable {
+/// The identity of the file at a path, which changes if the file is replaced.
+package struct FileIdentity: Hashable, Sendable {
   private let device: UInt
   private let inode: UInt
 
@@ -10,7 +10,7 @@ package struct FileIdentity: Equatable, Sendable {
     inode = UInt(status.st_ino)
   }
 
-  /// `nil` when there is no file.
+  /// `nil` if there is no file, or the system can't tell.
   package init?(_ path: String) {
     guard let status = try? FileStatus(path) else { return nil }
     self = status.identity

@@ -1,18 +1,18 @@
 import Glibc
 
-/// A lock on a file or directory that one holder has at a time, in this process and all others.
+/// An exclusive lock on a file or directory, within this process and between processes.
 ///
-/// It is the system's advisory lock (`flock`), so it goes with a process that dies.
+/// It is the system's advisory lock (`flock`), so it is released when the process ends.
 package struct FileLock: ~Copyable, Sendable {
   private let file: OpenFile
 
   /// Takes the lock.
   ///
   /// - Parameters:
-  ///   - isDirectory: Whether the path is that of a directory; a file is created when it is missing.
-  ///   - waits: Asked again and again, while another holder has the lock, whether to go on waiting.
-  /// - Returns: `nil` when the waiting was given up.
-  /// - Throws: ``SystemError`` when the path can't be opened or locked.
+  ///   - isDirectory: Whether the path is a directory; a missing file is created.
+  ///   - waits: Called repeatedly while another holder has the lock; returns whether to keep waiting.
+  /// - Returns: `nil` if `waits` returned `false`.
+  /// - Throws: ``SystemError`` if the path can't be opened or locked.
   package static func take(
     _ path: String, isDirectory: Bool, whileBusy waits: () throws -> Bool
   ) throws -> FileLock? {

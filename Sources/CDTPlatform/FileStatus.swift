@@ -1,6 +1,6 @@
 import Glibc
 
-/// What the system tells of a file.
+/// The status of a file.
 package struct FileStatus: Equatable, Sendable {
   package enum Kind: Sendable {
     case file, directory, other
@@ -13,7 +13,19 @@ package struct FileStatus: Equatable, Sendable {
   private let seconds: Int
   private let nanoseconds: Int
 
-  /// - Parameter followsLinks: Whether the status is that of the file that a symbolic link leads to.
+  /// The status of the file at a path; `nil` if there is none.
+  ///
+  /// - Throws: ``SystemError`` if the system can't tell.
+  package static func ofFile(at path: String, followsLinks: Bool = true) throws(SystemError) -> FileStatus? {
+    do {
+      return try FileStatus(path, followsLinks: followsLinks)
+    } catch {
+      guard error.isMissing else { throw error }
+      return nil
+    }
+  }
+
+  /// - Parameter followsLinks: Whether to follow a symbolic link.
   package init(_ path: String, followsLinks: Bool = true) throws(SystemError) {
     try SystemError.checkPath(path)
     var status = stat()

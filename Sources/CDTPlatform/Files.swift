@@ -1,48 +1,133 @@
 import Glibc
 
-/// Files and directories by their paths.
+/// Operations on files and directories by path.
 package enum Files {
-  package static func exists(_ path: String) -> Bool {
-    access(path, F_OK) == 0
+  /// - Throws: ``SystemError`` if the system can't tell.
+  package static func exists(_ path: String) throws(SystemError) -> Bool {
+    try FileStatus.ofFile(at: path) != nil
   }
 
-  /// What is at a path; `nil` for nothing.
+  /// The kind of file at a path; `nil` if there is none.
   ///
-  /// - Parameter followsLinks: Whether it is what a symbolic link leads to.
-  package static func kind(of path: String, followsLinks: Bool = true) -> FileStatus.Kind? {
-    (try? FileStatus(path, followsLinks: followsLinks))?.kind
+  /// - Parameter followsLinks: Whether to follow a symbolic link.
+  /// - Throws: ``SystemError`` if the system can't tell.
+  package static func kind(
+    of path: String, followsLinks: Bool = true
+  ) throws(SystemError) -> FileStatus.Kind? {
+    try FileStatus.ofFile(at: path, followsLinks: followsLinks)?.kind
   }
 
-  /// The length of an ordinary file; `nil` when there is none.
-  package static func length(of path: String) -> Int64? {
-    guard let status = try? FileStatus(path), status.kind == .file else { return nil }
+  /// The length of a regular file; `nil` if there is none.
+  ///
+  /// - Throws: ``SystemError`` if the system can't tell.
+  package static func length(of path: String) throws(SystemError) -> Int64? {
+    guard let status = try FileStatus.ofFile(at: path), status.kind == .file else { return nil }
     return status.size
   }
 
-  /// - Throws: ``SystemError`` for the reason why a file can't be read.
+  /// Whether the file can be written to, or the entries of a directory changed.
+  package static func isWritable(_ path: String) -> Bool {
+    faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) == 0
+  }
+
+  /// - Throws: ``SystemError`` if the file can't be read.
   package static func checkReadable(_ path: String) throws(SystemError) {
     guard access(path, R_OK) == 0 else { throw SystemError(errno) }
   }
 
-  /// Makes a directory, whose parent has to be there.
-  ///
-  /// - Parameter isPrivate: Whether only the user may look into it.
-  package static func makeDirectory(_ path: String, isPrivate: Bool = false) throws(SystemError) {
+  /// Creates a directory that only the user can access. Its parent must exist.
+  package static func makeDirectory(_ path: String) throws(SystemError) {
     try SystemError.checkPath(path)
-    guard mkdir(path, isPrivate ? 0o700 : 0o777) == 0 else { throw SystemError(errno) }
+    guard mkdir(path, 0o700) == 0 else { throw SystemError(errno) }
   }
 
-  /// Gives a file another path, in place of what may be there.
+  /// Creates an empty file that only the user can access, unless the path exists.
+  ///
+  /// The file is not opened: closing it would release the locks that this process has on it.
+  package static func makeFile(_ path: String) throws(SystemError) {
+    try SystemError.checkPath(path)
+    guard mknod(path, S_IFREG | 0o600, 0) == 0 || errno == EEXIST else { throw SystemError(errno) }
+  }
+
+  /// Renames a file, replacing an existing one.
   package static func rename(_ path: String, to other: String) throws(SystemError) {
     guard Glibc.rename(path, other) == 0 else { throw SystemError(errno) }
   }
 
-  /// Removes a file; one that is gone already is no error.
+  /// Replaces a file, or creates it. After a power failure it has the old content or the new; when the call returns, the
+  /// new content is on disk.
+  ///
+  /// The content is first written to the path with `.new` at its end. Only one caller may replace the file at a time.
+  package static func replace(_ path: String, with content: [UInt8]) throws(SystemError) {
+    let draft = path + ".new"
+    do throws(SystemError) {
+      let file = try OpenFile(draft, for: .replacing, isPrivate: true)
+      try content.withUnsafeBufferPointer { content throws(SystemError) in
+        try file.write(UnsafeRawBufferPointer(content))
+      }
+      try file.synchronize()
+      try rename(draft, to: path)
+    } catch {
+      unlink(draft)
+      throw error
+    }
+    try synchronizeDirectory(of: path)
+  }
+
+  /// Syncs the name of a file to disk.
+  package static func synchronizeDirectory(of path: String) throws(SystemError) {
+    let end = path.utf8.lastIndex(of: UInt8(ascii: "/"))
+    try OpenFile(end.map { String(path[...$0]) } ?? ".", for: .reading).synchronize()
+  }
+
+  /// Removes a file; a missing file is not an error.
   package static func remove(_ path: String) throws(SystemError) {
     guard unlink(path) == 0 || errno == ENOENT else { throw SystemError(errno) }
   }
 
-  /// Removes a file that nobody has locked, while nobody can lock it.
+  /// The names in a directory, in no order.
+  ///
+  /// - Parameter followsLinks: Whether the directory may be a symbolic link.
+  package static func names(
+    in directory: String, followsLinks: Bool = true
+  ) throws(SystemError) -> [String] {
+    try SystemError.checkPath(directory)
+    let descriptor = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC | (followsLinks ? 0 : O_NOFOLLOW))
+    guard descriptor >= 0 else { throw SystemError(errno) }
+    guard let stream = fdopendir(descriptor) else {
+      let error = SystemError(errno)
+      close(descriptor)
+      throw error
+    }
+    defer { closedir(stream) }
+    var names: [String] = []
+    while true {
+      errno = 0
+      guard let entry = readdir(stream) else {
+        guard errno == 0 else { throw SystemError(errno) }
+        return names
+      }
+      // An entry may be shorter than its type, so it is not copied.
+      let offset = MemoryLayout<dirent>.offset(of: \.d_name) ?? 0
+      let name = String(cString: (UnsafeRawPointer(entry) + offset).assumingMemoryBound(to: CChar.self))
+      if name != ".", name != ".." { names.append(name) }
+    }
+  }
+
+  /// Removes a file, a symbolic link, or a directory with everything in it. What a link leads to is left alone, and a
+  /// missing file is not an error.
+  package static func removeTree(_ path: String) throws(SystemError) {
+    guard try kind(of: path, followsLinks: false) == .directory else { return try remove(path) }
+    for name in try names(in: path, followsLinks: false) { try removeTree("\(path)/\(name)") }
+    try removeDirectory(path)
+  }
+
+  /// Removes an empty directory; a missing one is not an error.
+  package static func removeDirectory(_ path: String) throws(SystemError) {
+    guard rmdir(path) == 0 || errno == ENOENT else { throw SystemError(errno) }
+  }
+
+  /// Removes a file unless it is locked, while holding its lock.
   ///
   /// - Returns: Whether it was removed.
   package static func removeUnlocked(_ path: String) -> Bool {

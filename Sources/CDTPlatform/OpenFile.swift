@@ -1,14 +1,14 @@
 import Glibc
 
-/// An open file or directory, which closes with the last reference, or a standard stream of the process.
+/// An open file or directory, which closes with the last reference, or a standard stream.
 package final class OpenFile: Sendable {
-  /// What a file is opened for.
+  /// The mode of opening a file.
   package enum Purpose: Sendable {
     /// Also for directories.
     case reading
-    /// A new file; anything at the path is an error.
+    /// A new file; an existing file is an error.
     case creating
-    /// A file that is created, or emptied if it is there.
+    /// A file that is created, or truncated if it exists.
     case replacing
 
     fileprivate var flags: Int32 {
@@ -32,14 +32,33 @@ package final class OpenFile: Sendable {
     isStream = true
   }
 
-  package convenience init(_ path: String, for purpose: Purpose) throws(SystemError) {
-    try self.init(path, flags: purpose.flags)
+  /// - Parameter isPrivate: Whether only the user can access a file that is created. Otherwise its permissions depend on
+  ///   the process's umask.
+  package convenience init(_ path: String, for purpose: Purpose, isPrivate: Bool = false) throws(SystemError)
+  {
+    try self.init(path, flags: purpose.flags, isPrivate: isPrivate)
   }
 
-  init(_ path: String, flags: Int32) throws(SystemError) {
+  /// Opens a regular file, or a link to one, for reading. Other kinds, such as a FIFO, don't block.
+  ///
+  /// - Returns: `nil` if it is not a regular file.
+  package static func regular(_ path: String) throws(SystemError) -> OpenFile? {
+    do throws(SystemError) {
+      let file = try OpenFile(path, flags: O_RDONLY | O_NONBLOCK | O_NOCTTY)
+      var status = stat()
+      guard fstat(file.descriptor, &status) == 0 else { throw SystemError(errno) }
+      return status.st_mode & S_IFMT == S_IFREG ? file : nil
+    } catch {
+      // The error for a socket.
+      guard error.code == ENXIO else { throw error }
+      return nil
+    }
+  }
+
+  init(_ path: String, flags: Int32, isPrivate: Bool = true) throws(SystemError) {
     try SystemError.checkPath(path)
     isStream = false
-    descriptor = open(path, flags | O_CLOEXEC, 0o666)
+    descriptor = open(path, flags | O_CLOEXEC, isPrivate ? 0o600 : 0o666)
     guard descriptor >= 0 else { throw SystemError(errno) }
   }
 
@@ -47,9 +66,9 @@ package final class OpenFile: Sendable {
     if !isStream, descriptor >= 0 { close(descriptor) }
   }
 
-  /// Reads the next bytes, waiting for the first.
+  /// Reads the next bytes, blocking until there are some.
   ///
-  /// - Returns: How many there were; 0 at the end.
+  /// - Returns: The number of bytes; 0 at the end.
   package func read(into buffer: UnsafeMutableRawBufferPointer) throws(SystemError) -> Int {
     while true {
       let count = Glibc.read(descriptor, buffer.baseAddress, buffer.count)
@@ -58,7 +77,7 @@ package final class OpenFile: Sendable {
     }
   }
 
-  /// Reads the next bytes into an array, from an offset on.
+  /// Reads the next bytes into an array, starting at an offset.
   package func read(into bytes: inout [UInt8], at offset: Int, upTo count: Int) throws(SystemError) -> Int {
     try bytes.withUnsafeMutableBufferPointer { bytes throws(SystemError) in
       try read(
@@ -67,14 +86,30 @@ package final class OpenFile: Sendable {
     }
   }
 
-  /// The next bytes; none at the end.
+  /// The bytes at an offset of the file; fewer at its end. It does not change where the next read begins.
+  package func bytes(at offset: Int64, count: Int) throws(SystemError) -> [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: count)
+    var filled = 0
+    while filled < count {
+      let read = bytes.withUnsafeMutableBytes { buffer in
+        pread(
+          descriptor, buffer.baseAddress.map { $0 + filled }, count - filled, off_t(offset) + off_t(filled))
+      }
+      if read == 0 { break }
+      if read > 0 { filled += read } else if errno != EINTR { throw SystemError(errno) }
+    }
+    bytes.removeLast(count - filled)
+    return bytes
+  }
+
+  /// The next bytes; empty at the end.
   package func read(upTo count: Int) throws(SystemError) -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: count)
     bytes.removeLast(count - (try read(into: &bytes, at: 0, upTo: count)))
     return bytes
   }
 
-  /// Writes all the bytes.
+  /// Writes all bytes.
   package func write(_ bytes: UnsafeRawBufferPointer) throws(SystemError) {
     var rest = bytes
     while !rest.isEmpty {
@@ -87,14 +122,14 @@ package final class OpenFile: Sendable {
     }
   }
 
-  /// Makes sure that the file's content, or a directory's entries, are on disk.
+  /// Syncs the file's content, or a directory's entries, to disk.
   package func synchronize() throws(SystemError) {
     guard fsync(descriptor) == 0 else { throw SystemError(errno) }
   }
 
-  /// Takes the file's advisory lock (`flock`), which lasts until ``unlock()``, or until the file is closed.
+  /// Takes the file's advisory lock (`flock`), until ``unlock()`` or until the file is closed.
   ///
-  /// - Returns: `false` when another holder, in this process or another one, has it.
+  /// - Returns: `false` if another holder, in this process or another, has it.
   package func lock() throws(SystemError) -> Bool {
     while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
       if errno == EWOULDBLOCK { return false }
@@ -107,19 +142,20 @@ package final class OpenFile: Sendable {
     flock(descriptor, LOCK_UN)
   }
 
-  /// Whether the file has not been removed.
-  package var hasName: Bool {
+  /// Whether the file still has a name.
+  package func hasName() throws(SystemError) -> Bool {
     var status = stat()
-    return fstat(descriptor, &status) == 0 && status.st_nlink > 0
+    guard fstat(descriptor, &status) == 0 else { throw SystemError(errno) }
+    return status.st_nlink > 0
   }
 
   package var isTerminal: Bool { isatty(descriptor) == 1 }
 
-  /// Waits until nobody can read any more what is written to this pipe. A file and a terminal are read for good.
+  /// Waits until this pipe has no reader. For a file or a terminal it waits forever.
   ///
-  /// - Returns: `false` when the system can't tell.
+  /// - Returns: `false` if the system can't report it.
   package func waitUntilReaderIsGone() -> Bool {
-    // Errors and hang-ups are reported without being asked for.
+    // Errors and hang-ups are always reported.
     var output = pollfd(fd: descriptor, events: 0, revents: 0)
     while true {
       let count = poll(&output, 1, -1)

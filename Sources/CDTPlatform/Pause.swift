@@ -1,13 +1,13 @@
 import Glibc
 
-/// Waiting on the calling thread.
+/// Blocks the current thread.
 package enum Pause {
-  /// Suspends the calling thread for at least so many microseconds.
+  /// Blocks the current thread for at least the given number of microseconds.
   package static func microseconds(_ count: UInt32) {
     usleep(count)
   }
 
-  /// Suspends the calling thread for good.
+  /// Blocks the current thread forever.
   package static func forever() -> Never {
     while true { pause() }
   }

@@ -1,6 +1,6 @@
 import Glibc
 
-/// What the operating system refused, by its code.
+/// An error of a system call, by its code.
 package struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The value of `errno`.
   package let code: Int32
@@ -9,25 +9,31 @@ package struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
     self.code = code
   }
 
-  /// What the last call of this thread was refused for, if it was refused.
+  /// The error of the thread's last system call, if it failed.
   package static var last: SystemError { SystemError(errno) }
 
-  /// The system's own words for it.
+  /// The system's message.
   package var description: String { String(cString: strerror(code)) }
 
-  /// No space is left on the disk, or in the user's quota.
+  /// The disk or the user's quota is full.
   package var isFull: Bool { code == ENOSPC || code == EDQUOT }
 
-  /// There is no such file or directory.
-  package var isMissing: Bool { code == ENOENT }
+  /// The file or directory does not exist.
+  package var isMissing: Bool { code == ENOENT || code == ENOTDIR }
 
-  /// Something is at the path already.
+  /// A part of the path that should be a directory is a file.
+  package var isNotDirectory: Bool { code == ENOTDIR }
+
+  /// The permissions, or a read-only file system, don't allow it.
+  package var isForbidden: Bool { code == EACCES || code == EPERM || code == EROFS }
+
+  /// The path already exists.
   package var isExisting: Bool { code == EEXIST }
 
-  /// Nobody reads any more what is written to the pipe.
+  /// The pipe has no reader.
   package var isClosedPipe: Bool { code == EPIPE }
 
-  /// The system would take a path up to its first NUL, which names another file.
+  /// The system would cut the path at the NUL, which names another file.
   static func checkPath(_ path: String) throws(SystemError) {
     guard !path.utf8.contains(0) else { throw SystemError(EINVAL) }
   }

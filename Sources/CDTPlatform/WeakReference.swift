@@ -1,6 +1,7 @@
-/// A reference that does not keep its object.
+/// A weak reference to an object.
 package final class WeakReference<Object: AnyObject & Sendable>: @unchecked Sendable {
-  // Sendable: `value` is set once; afterwards only the runtime changes it, to nil, and does so safely beside reads.
+  // Sendable: `value` is set once; afterwards only the runtime changes it, to nil, which is safe during concurrent
+  // reads.
   package private(set) weak var value: Object?
 
   package init(_ value: Object) {
