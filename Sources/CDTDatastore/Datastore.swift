@@ -1,40 +1,46 @@
+import CDTJSON
 import CDTPlatform
-import JSON
-package import SQLite
+import CDTSQLite
 import Synchronization
 
-/// A set of JSON documents, each with its revisions, that stays on disk.
+/// A persistent set of JSON documents, each with its revisions.
 ///
 /// ```swift
 /// let tasks = try manager.datastore(named: "tasks")
-/// let task = try tasks.createDocument(from: DocumentRevision(body: ["description": "Buy milk"]))
+/// let task = try tasks.createDocument(from: DocumentDraft(body: ["description": "Buy milk"]))
 /// ```
 ///
-/// A datastore is used from any thread. Reads see what was committed when they began; writes go one after the other,
-/// also between processes.
+/// You can use a datastore from any thread. A read sees what was committed before it began; writes run one at a time,
+/// also across processes.
 ///
 /// Source: `docs/crud.md`.
 public final class Datastore: Sendable {
   /// The datastore's name.
   public let name: String
 
-  /// The datastore's own directory.
+  /// The datastore's directory.
   package let directory: String
+  /// The path of the database file.
+  package let databasePath: String
   let options: DatastoreOptions
-  /// What tells this store from every other, also from one that had its name before.
+  /// The unique id of this store. A store recreated under the same name has a different one.
   package let storeID: String
 
-  /// The database file that was opened. One that is deleted elsewhere may be followed by another under its path.
-  private let identity: FileIdentity?
-  /// The contents of attachments.
+  /// How the database file is opened.
+  package let access: FileAccess
+  /// The opened database file. If it is deleted elsewhere, another file may appear at its path.
+  private let identity: FileIdentity
+  /// The files of attachments.
   package let attachmentFiles: AttachmentFiles
-  /// Those who wait for commits.
+  /// The listeners that wait for commits.
   let changeListeners = ChangeListeners()
   private let writer: WriterLock
   private let readers: ConnectionPool<StoreReader>
   /// Divides ``DatastoreOptions/memoryBudget``.
   package let memory: MemoryBudget
-  private let extensionObjects = DatastoreExtensions()
+  /// Where asynchronous operations run.
+  let work = AsyncWork()
+  let extensionObjects = DatastoreExtensions()
   private let isClosed = Atomic(false)
 
   init(name: String, directory: String, options: DatastoreOptions) throws {
@@ -42,42 +48,75 @@ public final class Datastore: Sendable {
     self.directory = directory
     self.options = options
     try FileSystem.makeDirectory(directory)
-    attachmentFiles = AttachmentFiles(directory: "\(directory)/attachments", storeName: name)
+    try StoreFiles.checkKinds(in: directory)
+    attachmentFiles = AttachmentFiles(directory: StoreFiles.attachments(in: directory), storeName: name)
     let path = "\(directory)/\(DatabaseFile.name)"
-    let (first, storeID) = try DatabaseFile.openFirst(path, options: options)
+    databasePath = path
+    let before = FileIdentity(path)
+    let access = try FileAccess.of(path)
+    self.access = access
+    let (first, storeID) =
+      try access.isReadOnly
+      ? DatabaseFile.openReading(path, access, options: options)
+      : DatabaseFile.openFirst(path, options: options)
     self.storeID = storeID
-    let identity = FileIdentity(path)
+    let identity: FileIdentity
+    do {
+      // Another process may have deleted the file, and created another, since it was opened.
+      guard let found = try Self.identity(path), before == nil || before == found else {
+        throw DatastoreError.deletedElsewhere(name)
+      }
+      identity = found
+    } catch {
+      first.setKeepsLogOnClose(true)
+      first.close()
+      throw error
+    }
     self.identity = identity
     let open: @Sendable () throws -> Connection = {
-      guard FileIdentity(path) == identity else { throw DatastoreError.closed(name) }
-      let connection = try DatabaseFile.open(path, options: options)
-      guard FileIdentity(path) == identity else {
-        connection.close()
-        throw DatastoreError.closed(name)
+      let check = {
+        guard try Self.identity(path) == identity else { throw DatastoreError.deletedElsewhere(name) }
+        guard access.isCurrent(path) else { throw DatastoreError.changedElsewhere(name) }
       }
-      return connection
+      try check()
+      return try DatabaseFile.open(path, access, options: options, check: check)
     }
     let memory = MemoryBudget(options.memoryBudget)
     self.memory = memory
     writer = WriterLock(timeout: options.busyTimeout) {
+      if options.durability == .normal { try RelaxedDurability.note(in: directory) }
       let connection = try open()
       try connection.setCacheSize(memory.writerShare)
       return connection
     }
     readers = ConnectionPool(
       first: StoreReader(first, budget: memory), open: { StoreReader(try open(), budget: memory) },
-      shut: { $0.close() })
+      isUsable: { !$0.connection.isClosed },
+      // By then the store may have been deleted and its path may lead to another one, whose log the last connection to the
+      // old file would remove.
+      willShutLate: { $0.connection.setKeepsLogOnClose(true) }, shut: { $0.close() })
     try openExtensions()
   }
 
-  /// Whether the file that was opened is still the one under its path.
-  var hasFile: Bool { FileIdentity(databasePath) == identity }
+  /// Whether the opened file is still the one at its path.
+  ///
+  /// - Throws: ``DatastoreError`` with the code `.io` if the system can't tell.
+  func hasFile() throws(DatastoreError) -> Bool {
+    try Self.identity(databasePath) == identity && access.isCurrent(databasePath)
+  }
+
+  private static func identity(_ path: String) throws(DatastoreError) -> FileIdentity? {
+    try FileSystem.perform("read", path, FileStatus.ofFile(at: path))?.identity
+  }
+
+  /// Whether this thread is inside a write to the datastore.
+  var isWrittenByThisThread: Bool { writer.isHeldByThisThread }
 
   deinit {
     close()
   }
 
-  /// Releases the files. The manager calls it, so that the name is free for another object.
+  /// Closes the files. Called by the manager, so that another object can open the datastore.
   func close() {
     isClosed.store(true, ordering: .releasing)
     extensionObjects.close()
@@ -87,50 +126,90 @@ public final class Datastore: Sendable {
     writer.close()
   }
 
-  /// How many bytes the store takes on disk, indexes and attachments too.
+  /// The size of the store on disk in bytes, including indexes and attachments.
   public func sizeOnDisk() throws -> Int64 {
-    try checkOpen()
-    return FileSystem.size(of: directory)
+    try checkFile()
+    return try FileSystem.size(of: directory)
+  }
+
+  /// The size of the store on disk in bytes, including indexes and attachments.
+  public func sizeOnDisk() async throws -> Int64 {
+    try await runReading { _ in try self.sizeOnDisk() }
   }
 
   // MARK: For extensions
 
-  /// How long to wait for another who writes.
+  /// How long to wait for another writer.
   package var busyTimeout: Duration { options.busyTimeout }
-
-  /// The path of the database file.
-  package var databasePath: String { "\(directory)/\(DatabaseFile.name)" }
 
   /// - Throws: ``DatastoreError`` with the code `.closed`.
   package func checkOpen() throws(DatastoreError) {
     if isClosed.load(ordering: .acquiring) { throw .closed(name) }
   }
 
-  /// Lends a reader, for an extension.
-  package func lendReader() throws -> ConnectionPool<StoreReader>.Lease {
+  /// A deleted file can still be read while it is open, but its content is obsolete.
+  ///
+  /// - Throws: ``DatastoreError`` with the code `.closed`.
+  package func checkFile() throws(DatastoreError) {
     try checkOpen()
-    let lease = try readers.lend()
-    try lease.reader.prepare()
-    return lease
+    guard try Self.identity(databasePath) == identity else { throw .deletedElsewhere(name) }
+    guard access.isCurrent(databasePath) else { throw .changedElsewhere(name) }
   }
 
-  /// The directory in which an extension keeps its data; it is made when it is missing, and goes with the datastore.
+  /// Throws if the file was changed while it was read without locks, as the results may be wrong. Call it after a read.
+  package func checkUnchanged() throws(DatastoreError) {
+    if access.isImmutable { try checkFile() }
+  }
+
+  /// - Throws: ``DatastoreError`` with the code `.io` if the datastore can only be read.
+  package func checkWritable() throws(DatastoreError) {
+    if access.isReadOnly { throw .readOnly(directory) }
+  }
+
+  /// Lends a reader.
+  func lendReader() throws -> ConnectionPool<StoreReader>.Lease {
+    try checkFile()
+    do {
+      let lease = try readers.lend()
+      try lease.reader.prepare()
+      return lease
+    } catch let error as SQLiteError {
+      try checkFile()
+      throw DatastoreError(error, path: databasePath)
+    }
+  }
+
+  /// Closes the readers that are not lent; others are opened when they are needed.
+  func closeIdleReaders() {
+    readers.closeIdle()
+  }
+
+  /// The directory of an extension's data, created if it does not exist and deleted with the datastore. If the
+  /// datastore can only be read, it is not created.
   ///
-  /// - Parameter name: One path component; a name of the reversed-domain kind tells extensions apart.
-  /// - Throws: ``DatastoreError`` for a name that is no single path component.
+  /// - Parameter name: One path component, such as a reverse domain name, unique for each extension.
+  /// - Throws: ``DatastoreError`` if the name is not a single path component.
   public func extensionDirectory(named name: String) throws -> String {
-    try checkOpen()
+    try checkFile()
     guard !name.isEmpty, name != ".", name != "..", name.utf8.count <= 200,
       !name.utf8.contains(where: { $0 == UInt8(ascii: "/") || $0 == 0 })
     else { throw DatastoreError.invalidName(name) }
-    let extensions = "\(directory)/extensions"
-    try FileSystem.makeDirectory(extensions)
+    let extensions = StoreFiles.extensions(in: directory)
     let path = "\(extensions)/\(name)"
-    try FileSystem.makeDirectory(path)
-    return path
+    if access.isReadOnly { return path }
+    return try mappingFailures {
+      try FileSystem.makeDirectory(extensions)
+      try FileSystem.makeDirectory(path)
+      return path
+    }
   }
 
-  /// An extension of this datastore, made when it is first asked for and closed with the datastore.
+  /// The directory of an extension's data, created on a thread that may block.
+  public func extensionDirectory(named name: String) async throws -> String {
+    try await runReading { _ in try self.extensionDirectory(named: name) }
+  }
+
+  /// The datastore's extension of a type, created on first use and closed with the datastore.
   package func extensionObject<E: DatastoreExtension>(_ type: E.Type) throws -> E {
     if let known = extensionObjects.existing(type) { return known }
     let directory = try extensionDirectory(named: type.extensionName)
@@ -139,68 +218,72 @@ public final class Datastore: Sendable {
     return made
   }
 
-  private func hasDirectory(of type: any DatastoreExtension.Type) -> Bool {
-    Files.kind(of: "\(directory)/extensions/\(type.extensionName)") == .directory
+  private func hasDirectory(of type: any DatastoreExtension.Type) throws(DatastoreError) -> Bool {
+    let path = "\(StoreFiles.extensions(in: directory))/\(type.extensionName)"
+    return try FileSystem.perform("read", path, Files.kind(of: path)) == .directory
   }
 
-  /// The extensions that have data, also those whose data another process has begun since.
+  /// The extensions that have data, including data that another process created in the meantime.
   func currentExtensions() throws -> [any DatastoreExtension] {
     try openExtensions()
     return extensionObjects.all
   }
 
   private func openExtensions() throws {
-    for type in DatastoreExtensions.knownTypes where !extensionObjects.has(type) && hasDirectory(of: type) {
-      _ = try extensionObject(type)
+    for type in DatastoreExtensions.knownTypes where !extensionObjects.has(type) {
+      if try hasDirectory(of: type) { _ = try extensionObject(type) }
     }
   }
 
   // MARK: Connections
 
-  /// Runs `body` with a reader; every error of SQLite becomes the datastore's.
-  func read<R>(_ body: (Connection) throws -> R) throws -> R {
-    try checkOpen()
-    do {
-      return try readers.withReader { reader in
+  /// Runs `body` with a reader; SQLite errors become ``DatastoreError``.
+  func withReader<R>(_ body: (StoreReader) throws -> R) throws -> R {
+    try checkFile()
+    return try mappingFailures {
+      let result = try readers.withReader { reader in
         try reader.prepare()
-        return try body(reader.connection)
+        return try body(reader)
       }
+      try checkUnchanged()
+      return result
+    }
+  }
+
+  /// Runs `body`; SQLite errors become ``DatastoreError``, and after the datastore was closed or deleted, every error
+  /// that this may have caused becomes `.closed`.
+  package func mappingFailures<R>(stop: StopSignal? = nil, _ body: () throws -> R) throws -> R {
+    do {
+      return try body()
     } catch {
       guard let failure = fileFailure(error) else { throw error }
-      // What was closed or deleted meanwhile is not damaged.
-      try checkOpen()
-      guard hasFile else { throw DatastoreError.closed(name) }
+      try stop?.check()
+      try checkFile()
       throw failure
     }
   }
 
-  /// The error as the datastore's, when it is one of the file; `nil` for one of what was asked.
+  /// The error as a ``DatastoreError`` if it concerns the files; `nil` if it concerns the call.
   private func fileFailure(_ error: any Error) -> DatastoreError? {
     if let error = error as? SQLiteError { return DatastoreError(error, path: databasePath) }
-    guard let error = error as? DatastoreError, [.io, .corrupt].contains(error.code) else { return nil }
+    // A missing attachment has the code `.notFound`.
+    guard let error = error as? DatastoreError, [.io, .corrupt, .full, .notFound].contains(error.code) else {
+      return nil
+    }
     return error
   }
 
-  func reading(_ connection: Connection) -> DocumentReading {
-    DocumentReading(connection: connection, files: attachmentFiles)
-  }
-
-  /// Runs `body` with a reader that sees one state of the store, however many statements it takes.
-  func readSnapshot<R>(_ body: (Connection) throws -> R) throws -> R {
-    try read { connection in try connection.transaction(.deferred) { try body(connection) } }
-  }
-
-  /// Runs `body` with the writer, when it is this caller's turn.
-  func withWriter<R>(_ body: (SessionWriter) throws -> R) throws -> R {
+  /// Runs `body` with the writer, waiting for its turn.
+  func withWriter<R>(stop: StopSignal? = nil, _ body: (SessionWriter) throws -> R) throws -> R {
     try checkOpen()
-    do {
-      return try writer.withConnection(named: name) { writer in
-        // What is written to a file that was deleted elsewhere would be lost.
-        guard hasFile else { throw DatastoreError.closed(name) }
+    try checkWritable()
+    return try mappingFailures(stop: stop) {
+      try writer.withConnection(named: name, stop: stop) { writer in
+        // A write to a file that was deleted elsewhere would be lost.
+        try checkFile()
+        defer { writer.shortenLog() }
         return try body(writer)
       }
-    } catch let error as SQLiteError {
-      throw DatastoreError(error, path: databasePath)
     }
   }
 }

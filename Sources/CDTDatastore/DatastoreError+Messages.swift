@@ -1,14 +1,14 @@
+import CDTJSON
 package import CDTPlatform
-import JSON
-package import SQLite
+package import CDTSQLite
 
-// Every message of the datastore, in one place. A message says what is wrong and ends in the remedy.
+// All messages of the datastore. A message says what is wrong and ends with the remedy.
 extension DatastoreError {
   static func invalidName(_ name: String) -> DatastoreError {
     DatastoreError(
       .invalidName,
-      "\(quoted(name)) is no name for a datastore; use letters, digits and _, a letter first, at most "
-        + "\(DatastoreName.maximumLength) of them")
+      "\(quoted(name)) is not a valid datastore name; start with a letter and use only letters, digits and _, at most "
+        + "\(DatastoreName.maximumLength) characters")
   }
 
   static func noSuchDatastore(_ name: String, in directory: String) -> DatastoreError {
@@ -16,38 +16,93 @@ extension DatastoreError {
   }
 
   static func closed(_ name: String) -> DatastoreError {
-    DatastoreError(.closed, "the datastore \(quoted(name)) is closed; ask its manager for it again")
+    DatastoreError(.closed, "the datastore \(quoted(name)) is closed; open it again with its manager")
+  }
+
+  static func deletedElsewhere(_ name: String) -> DatastoreError {
+    DatastoreError(
+      .closed, "the datastore \(quoted(name)) was deleted or replaced while it was open; open it again")
+  }
+
+  static func changedElsewhere(_ name: String) -> DatastoreError {
+    DatastoreError(
+      .closed,
+      "the datastore \(quoted(name)), which can only be read and not be locked, was changed while it was open; open it again"
+    )
+  }
+
+  static func readOnly(_ directory: String) -> DatastoreError {
+    DatastoreError(
+      .io, "\(directory) can only be read; allow writing to it and to its files, or write to a copy of it")
+  }
+
+  static func unreadableLog(_ path: String) -> DatastoreError {
+    DatastoreError(
+      .io,
+      "\(path)-wal has changes that can't be read where nothing can be written; open the store once where it can be written "
+        + "to, or read a copy of its directory")
+  }
+
+  static func olderFormat(_ path: String, version: Int64) -> DatastoreError {
+    DatastoreError(
+      .io,
+      "\(path) has format \(version), which has to be upgraded before it is read; open it once where it can be written to"
+    )
+  }
+
+  static func linkedDirectory(_ path: String) -> DatastoreError {
+    DatastoreError(
+      .io,
+      "\(path) is a symbolic link, which a deletion does not follow; delete the datastore where the link leads"
+    )
+  }
+
+  static func documentTooLarge(_ id: String, _ size: Int, limit: Int) -> DatastoreError {
+    DatastoreError(
+      .invalidBody, documentID: id,
+      "document \(quoted(id)) has \(size) bytes, but SQLite can't store more than \(limit); split it, or save a part as an "
+        + "attachment")
   }
 
   static func nestedWrite(_ name: String) -> DatastoreError {
     DatastoreError(
       .nestedWrite,
-      "a write to \(quoted(name)) was begun within a write to it; use the transaction that the outer one gives"
+      "a write to \(quoted(name)) was started inside another write to it; use the transaction of the outer write"
+    )
+  }
+
+  static func timedOut() -> DatastoreError {
+    DatastoreError(.timedOut, "the operation did not finish before its deadline; allow more time")
+  }
+
+  static func transactionEnded(_ path: String) -> DatastoreError {
+    DatastoreError(.io, "SQLite ended the write to \(path) after an earlier error in it; try again")
+  }
+
+  static func noThread(_ error: SystemError) -> DatastoreError {
+    DatastoreError(
+      .io, "can't start a thread: \(error); reduce the number of threads in the process and try again")
+  }
+
+  static func withinWrite(_ name: String, _ action: String) -> DatastoreError {
+    DatastoreError(
+      .nestedWrite,
+      "\(quoted(name)) can't be \(action) inside a write to it; do it after the write returns")
+  }
+
+  static func beingDeleted(_ name: String, _ timeout: Duration) -> DatastoreError {
+    DatastoreError(
+      .busy,
+      "another thread has been deleting \(quoted(name)) for longer than \(timeout); try again later"
     )
   }
 
   static func invalidID(_ id: String) -> DatastoreError {
     let message =
       id.isEmpty
-      ? "a document's id can't be empty; leave it out to have one made"
-      : "the id \(quoted(id)) begins with an underscore; only _design/… may"
+      ? "a document id can't be empty; omit it to have one generated"
+      : "the id \(quoted(id)) begins with an underscore, which is reserved for _design/…; choose another"
     return DatastoreError(.invalidID, documentID: id, message)
-  }
-
-  static func missingID() -> DatastoreError {
-    DatastoreError(.invalidID, "the revision has no document id; read the document before changing it")
-  }
-
-  static func missingRevision(_ id: String) -> DatastoreError {
-    DatastoreError(
-      .invalidRevision, documentID: id,
-      "the revision of document \(quoted(id)) has no revision id; read the document before changing it")
-  }
-
-  static func hasRevision(_ id: String) -> DatastoreError {
-    DatastoreError(
-      .conflict, documentID: id,
-      "document \(quoted(id)) has a revision already; update it, or create one from its body")
   }
 
   static func projected(_ id: String) -> DatastoreError {
@@ -58,31 +113,31 @@ extension DatastoreError {
 
   static func missingBody(_ id: String?) -> DatastoreError {
     DatastoreError(
-      .missingBody, documentID: id, "a revision needs a body to be saved; give it one, {} if it is empty")
+      .missingBody, documentID: id, "the revision has no body; set one before saving, {} for an empty body")
   }
 
   static func reservedKey(_ key: String, id: String?) -> DatastoreError {
     DatastoreError(
       .reservedKey, documentID: id,
-      "the key \(quoted(key)) begins with an underscore, which is reserved; name it otherwise")
+      "the key \(quoted(key)) begins with an underscore, which is reserved; rename the key")
   }
 
   static func notANumber(id: String?) -> DatastoreError {
     DatastoreError(
       .invalidBody, documentID: id,
-      "the body holds a number that is infinite or none at all, which JSON can't; use null or a string")
+      "the body has a number that is infinite or NaN, which JSON can't represent; use null or a string")
   }
 
   static func bodyTooDeep(id: String?) -> DatastoreError {
     DatastoreError(
       .invalidBody, documentID: id,
-      "the body is nested deeper than \(JSONParsingOptions().maximumDepth) levels; make it flatter")
+      "the body is nested deeper than \(JSONParsingOptions().maximumDepth) levels; flatten it")
   }
 
   static func nothingToDecode(_ id: String?) -> DatastoreError {
     DatastoreError(
       .missingBody, documentID: id,
-      "the revision has no body to decode; give it one, or read the document first")
+      "the revision has no body to decode; set one, or read the document first")
   }
 
   static func noSuchDocument(_ id: String) -> DatastoreError {
@@ -92,51 +147,51 @@ extension DatastoreError {
 
   static func documentDeleted(_ id: String) -> DatastoreError {
     DatastoreError(
-      .notFound, documentID: id, "document \(quoted(id)) is deleted; create it again to use the id")
+      .notFound, documentID: id, "document \(quoted(id)) is deleted; create it again to reuse the id")
   }
 
   static func revisionDeleted(_ revision: RevisionID, of id: String) -> DatastoreError {
     DatastoreError(
       .notFound, documentID: id,
-      "revision \(revision) of document \(quoted(id)) is deleted already; delete one that lives")
+      "revision \(revision) of document \(quoted(id)) is already deleted; delete a revision that is not")
   }
 
   static func noSuchRevision(_ revision: RevisionID, of id: String) -> DatastoreError {
     DatastoreError(
       .notFound, documentID: id,
-      "revision \(revision) of document \(quoted(id)) is not kept here; ask for the current one")
+      "revision \(revision) of document \(quoted(id)) is not in the store; read the current revision")
   }
 
   static func documentExists(_ id: String) -> DatastoreError {
     DatastoreError(
-      .conflict, documentID: id, "document \(quoted(id)) exists; update it with its current revision")
+      .conflict, documentID: id, "document \(quoted(id)) already exists; update its current revision instead")
   }
 
   static func notALeaf(_ revision: RevisionID, of id: String) -> DatastoreError {
     DatastoreError(
       .conflict, documentID: id,
-      "revision \(revision) of document \(quoted(id)) is not current; read the document again and repeat the change"
+      "revision \(revision) of document \(quoted(id)) is not a leaf; read the document again and repeat the change"
     )
   }
 
   package static func noRevisionID(_ text: String, of id: String) -> DatastoreError {
     DatastoreError(
       .invalidRevision, documentID: id,
-      "\(quoted(text)) is no revision id; take one from a revision of document \(quoted(id))")
+      "\(quoted(text)) is not a revision id; use the id of a revision of document \(quoted(id))")
   }
 
-  static func otherDocument(_ found: String?, than id: String) -> DatastoreError {
+  static func otherDocument(_ found: String, than id: String) -> DatastoreError {
     DatastoreError(
       .invalidRevision, documentID: id,
-      "the change of document \(quoted(id)) gave \(found.map { "one of " + quoted($0) } ?? "one without an id"); "
-        + "change the revision that is given, not its ids")
+      "the change of document \(quoted(id)) returned a revision of document \(quoted(found)); return a revision of the document being changed"
+    )
   }
 
   static func historyOfOther(_ revision: RevisionID, _ first: RevisionID?, of id: String) -> DatastoreError {
     DatastoreError(
       .invalidRevision, documentID: id,
-      "the history of \(revision) of document \(quoted(id)) begins with \(first?.description ?? "nothing"); "
-        + "begin it with the revision itself")
+      "the history of revision \(revision) of document \(quoted(id)) begins with \(first?.description ?? "nothing"); "
+        + "list the revision itself first")
   }
 
   static func generationGap(_ child: RevisionID, _ parent: RevisionID, of id: String) -> DatastoreError {
@@ -149,34 +204,35 @@ extension DatastoreError {
   static func notAmongLeaves(_ decision: DocumentRevision, of id: String) -> DatastoreError {
     DatastoreError(
       .invalidResolution, documentID: id,
-      "the resolver gave \(decision.revision?.description ?? "a revision without an id"), which is none of the leaves "
-        + "of document \(quoted(id)); give back one of those it was given, changed or not")
+      "the resolver returned \(decision.revisionID), which is not a leaf  "
+        + "of document \(quoted(id)); return one of the revisions passed to it, changed or not")
   }
 
   static func attachmentWithoutName(_ id: String?) -> DatastoreError {
     DatastoreError(
-      .invalidAttachment, documentID: id, "an attachment has an empty name; give it one")
+      .invalidAttachment, documentID: id, "an attachment has an empty name; name it")
   }
 
   static func attachmentUnderOtherName(_ key: String, _ name: String, of id: String?) -> DatastoreError {
     DatastoreError(
       .invalidAttachment, documentID: id,
-      "the attachment named \(quoted(name)) stands under \(quoted(key)); put it under its own name")
+      "the attachment named \(quoted(name)) is stored under the key \(quoted(key)); use its name as the key")
   }
 
-  /// - Parameter reason: What SQLite says, which does not tell of which file.
+  /// - Parameter reason: SQLite's message, which does not name the file.
   package static func damagedIndexOrStore(_ reason: String) -> DatastoreError {
     DatastoreError(
-      .corrupt, "an index or the store is damaged: \(reason); \"cdtquery check --repair\" makes indexes anew")
+      .corrupt,
+      "an index or the store is damaged: \(reason); \"cdtquery check --repair\" rebuilds damaged indexes")
   }
 
   static func inlineAttachmentsNoObject() -> DatastoreError {
     DatastoreError(
       .invalidAttachment,
-      "_attachments is no object of attachments by their names; make it one, or leave it out")
+      "_attachments must be an object that maps names to attachments; correct it, or leave it out")
   }
 
-  /// - Parameter what: What is wrong with it, and the remedy.
+  /// - Parameter what: What is wrong, and the remedy.
   static func inlineAttachment(_ name: String, _ what: String) -> DatastoreError {
     DatastoreError(.invalidAttachment, "the attachment \(quoted(name)) \(what)")
   }
@@ -188,51 +244,89 @@ extension DatastoreError {
     )
   }
 
+  static func sourceNotRegular(_ path: String, of name: String) -> DatastoreError {
+    DatastoreError(
+      .invalidAttachment,
+      "the file \(quoted(path)) of attachment \(quoted(name)) is not a regular file; copy it to one, or attach its "
+        + "content as data")
+  }
+
+  static func sourcePathWithNUL(_ path: String, of name: String) -> DatastoreError {
+    DatastoreError(
+      .invalidAttachment,
+      "the path \(quoted(path)) of attachment \(quoted(name)) contains a NUL character; remove it")
+  }
+
   static func missingAttachment(_ name: String, _ path: String) -> DatastoreError {
     DatastoreError(
       .notFound,
-      "the content of attachment \(quoted(name)) is not at \(path); read the document again, or restore the file "
+      "the content of attachment \(quoted(name)) is missing at \(path); read the document again, or restore the file "
         + "from a backup")
   }
 
   static func damagedAttachment(_ name: String, _ path: String) -> DatastoreError {
     DatastoreError(
       .corrupt,
-      "the content of attachment \(quoted(name)) at \(path) is not what was saved; restore it from a backup, or save "
+      "the content of attachment \(quoted(name)) at \(path) differs from what was saved; restore it from a backup, or save "
         + "the attachment again")
   }
 
   static func generationTooHigh(_ parent: RevisionID) -> DatastoreError {
     DatastoreError(
-      .invalidRevision, "no generation can follow \(parent); create the document anew")
+      .invalidRevision,
+      "revision \(parent) has the highest possible generation; copy the document to a new id")
   }
 
   static func newerFormat(_ path: String, version: Int64, known: Int64) -> DatastoreError {
     DatastoreError(
       .newerFormat,
-      "\(path) has format \(version), and this version knows formats up to \(known); "
-        + "use the version that wrote it, or a later one")
+      "\(path) has format \(version), but this version supports formats up to \(known); "
+        + "use the version that wrote it or a later one")
   }
 
   static func foreignFile(_ path: String) -> DatastoreError {
-    DatastoreError(.corrupt, "\(path) is an SQLite database but no datastore; move it away")
+    DatastoreError(.corrupt, "\(path) is an SQLite database but not a datastore; move it elsewhere")
   }
 
+  private static let recovery = "restore it from a backup, or save what can be read with \"cdtquery recover\""
+
   static func damaged(_ path: String, _ what: String) -> DatastoreError {
-    DatastoreError(.corrupt, "\(path) is damaged: \(what); restore it from a backup")
+    DatastoreError(.corrupt, "\(path) is damaged: \(what); \(recovery)")
+  }
+
+  static func lostContent(_ path: String, evidence: String) -> DatastoreError {
+    DatastoreError(
+      .corrupt,
+      "\(path) has no content, but \(evidence) shows that there was some; restore it from a backup, or move the "
+        + "datastore's directory away")
   }
 
   static func sequencesExhausted(_ path: String) -> DatastoreError {
-    damaged(path, "its last sequence is the highest there is")
+    damaged(path, "its last sequence is the highest possible")
+  }
+
+  static func unknownSequence(_ sequence: Int64, last: Int64, in name: String) -> DatastoreError {
+    DatastoreError(
+      .unknownSequence,
+      "the last sequence of \(quoted(name)) is \(last), so it can't list changes since \(sequence); the store was probably "
+        + "recreated or restored, so start again from 0")
   }
 
   static func invalidPath(_ path: String) -> DatastoreError {
-    DatastoreError(.io, "the path \(quoted(path)) has a NUL character; choose another")
+    DatastoreError(.io, "the path \(quoted(path)) contains a NUL character; remove it")
+  }
+
+  static func noFile(_ path: String) -> DatastoreError {
+    DatastoreError(.notFound, "there is no file \(path); check the path")
+  }
+
+  package static func notARegularFile(_ path: String) -> DatastoreError {
+    DatastoreError(.io, "\(path) is not a regular file; check the path")
   }
 
   static func notADirectory(_ path: String) -> DatastoreError {
     DatastoreError(
-      .io, "\(path) is a file where a directory should be; move it away or choose another directory")
+      .io, "\(path) is not a directory; move the file or choose another directory")
   }
 
   static func system(_ action: String, _ path: String, _ reason: String, isFull: Bool) -> DatastoreError {
@@ -244,36 +338,38 @@ extension DatastoreError {
   static func busyHere(_ name: String, _ timeout: Duration) -> DatastoreError {
     DatastoreError(
       .busy,
-      "another thread has been writing to \"\(name)\" for longer than \(timeout); try again when it is done"
+      "another thread has been writing to \"\(name)\" for longer than \(timeout); try again later"
     )
   }
 
   package static func indexesBusy(_ directory: String) -> DatastoreError {
     DatastoreError(
-      .busy, "another process is changing the indexes in \(directory); try again when it is done")
+      .busy, "another process is changing the indexes in \(directory); try again later")
   }
 
-  /// What the system's refusal means to a user of the store.
+  /// The error of a failed system call.
   package init(_ error: SystemError, _ action: String, _ path: String) {
     self = .system(action, path, error.description, isFull: error.isFull)
   }
 
-  /// What an error of SQLite means to a user of the store.
+  /// The error of a failed SQLite call.
   package init(_ error: SQLiteError, path: String? = nil) {
     let place = path ?? "the store"
     if error.isBusy {
-      self.init(.busy, "another process is writing to \(place); try again when it is done")
+      self.init(.busy, "another process is writing to \(place); try again later")
     } else if error.isFull {
       self = .full(place)
     } else if error.isCorrupt || error.isMissingTable {
-      self.init(.corrupt, "\(place) is damaged: \(error.message); restore it from a backup")
+      self.init(.corrupt, "\(place) is damaged: \(error.message); \(Self.recovery)")
     } else if error.isOldLibrary {
       self.init(.oldSQLite, "\(error.message); install a newer libsqlite3")
     } else if error.isInterrupted {
-      self.init(.interrupted, "reading \(place) was interrupted; try again")
+      self.init(.interrupted, "the read of \(place) was interrupted; try again")
     } else if error.isOutOfMemory {
       self.init(
         .io, "there is not enough memory to read or write \(place); close other programs and try again")
+    } else if error.isTooBig {
+      self.init(.invalidBody, "a document is larger than SQLite can store in \(place); split it")
     } else if error.isReadOnly {
       self.init(.io, "\(place) can't be written to: \(error.message); check its permissions")
     } else {
@@ -281,7 +377,7 @@ extension DatastoreError {
     }
   }
 
-  /// A name as a message shows it: with what can't be printed escaped, and not at any length.
+  /// A name for a message, with nonprintable characters escaped and a limited length.
   static func quoted(_ text: String) -> String {
     let shown = text.unicodeScalars.count > 80 ? String(text.unicodeScalars.prefix(80)) + "…" : text
     return JSONValue.string(shown).text

@@ -1,15 +1,16 @@
-/// Something that a manager or a datastore refused, or that failed.
+/// An error of a manager or a datastore.
 ///
-/// After any error the store is as it was before. Source: `docs/crud.md`, Errors.
+/// After an error the store is unchanged. Source: `docs/crud.md`, Errors.
 public struct DatastoreError: Error, Hashable, Sendable {
-  /// What went wrong, for programs; codes may be added.
+  /// The kind of error, for programs. New codes may be added.
   public struct Code: Hashable, Sendable, CustomStringConvertible {
-    private enum Name: String {
+    private enum Name: String, CaseIterable {
+      // Add new names at the end: their order determines the codes of NSError.
       case invalidName, invalidID, invalidRevision, invalidBody, missingBody, reservedKey, notFound, conflict,
         closed,
         nestedWrite, busy, full, corrupt, newerFormat, io, invalidImport, invalidAttachment,
         invalidResolution,
-        oldSQLite, interrupted
+        oldSQLite, interrupted, timedOut, unknownSequence
     }
     private let name: Name
 
@@ -17,58 +18,65 @@ public struct DatastoreError: Error, Hashable, Sendable {
       self.name = name
     }
 
+    /// The code's number, starting at 1, as used by `NSError`.
+    var number: Int { (Name.allCases.firstIndex(of: name) ?? 0) + 1 }
+
     /// The code's name.
     public var description: String { name.rawValue }
 
-    /// A datastore's name that does not match `^[a-zA-Z]+[a-zA-Z0-9_]*$`, or is too long.
+    /// A datastore name does not match `^[a-zA-Z]+[a-zA-Z0-9_]*$`, or is too long.
     public static let invalidName = Code(.invalidName)
-    /// A document id that is empty or begins with an underscore.
+    /// A document id is empty or begins with an underscore.
     public static let invalidID = Code(.invalidID)
-    /// A revision id that is none, or a revision that can't be saved.
+    /// A revision id is invalid, or a revision can't be saved.
     public static let invalidRevision = Code(.invalidRevision)
-    /// A body with a number that JSON can't hold, or nested too deeply.
+    /// A body has a number that JSON can't represent, or is nested too deeply.
     public static let invalidBody = Code(.invalidBody)
-    /// A revision without a body.
+    /// A revision has no body.
     public static let missingBody = Code(.missingBody)
-    /// A body with a key that begins with an underscore.
+    /// A body has a key that begins with an underscore.
     public static let reservedKey = Code(.reservedKey)
-    /// No such datastore, document or revision.
+    /// The datastore, document or revision does not exist.
     public static let notFound = Code(.notFound)
-    /// The document is there already, or the revision is no current leaf of it.
+    /// The document already exists, or the revision is not a current leaf.
     public static let conflict = Code(.conflict)
     /// The datastore was closed or deleted.
     public static let closed = Code(.closed)
-    /// A write within a write.
+    /// A write, close or delete of a datastore was attempted inside a write to it.
     public static let nestedWrite = Code(.nestedWrite)
-    /// Another process or another thread held the store for longer than the busy timeout.
+    /// Another process or another thread used the store for longer than the busy timeout.
     public static let busy = Code(.busy)
     /// The disk is full.
     public static let full = Code(.full)
     /// A file of the store is damaged.
     public static let corrupt = Code(.corrupt)
-    /// The store was written by a later version.
+    /// The store was written by a later version of this package.
     public static let newerFormat = Code(.newerFormat)
-    /// The system refused to read or write a file.
+    /// The system failed to read or write a file.
     public static let io = Code(.io)
-    /// An attachment under another name than its own, or whose source can't be read.
+    /// An attachment's key differs from its name, or its source can't be read.
     public static let invalidAttachment = Code(.invalidAttachment)
-    /// A resolver gave a revision that is none of the leaves.
+    /// A resolver returned a revision that is not a leaf.
     public static let invalidResolution = Code(.invalidResolution)
-    /// Data to import that can't be read.
+    /// The data to import is invalid.
     public static let invalidImport = Code(.invalidImport)
     /// The system's SQLite is older than 3.40.
     public static let oldSQLite = Code(.oldSQLite)
-    /// A read that was interrupted.
+    /// A read was interrupted.
     public static let interrupted = Code(.interrupted)
+    /// An asynchronous operation did not finish before its deadline.
+    public static let timedOut = Code(.timedOut)
+    /// A sequence is greater than the datastore's last one.
+    public static let unknownSequence = Code(.unknownSequence)
   }
 
-  /// What went wrong, for programs.
+  /// The kind of error, for programs.
   public let code: Code
 
   /// The document concerned, if there is one.
   public let documentID: String?
 
-  /// What went wrong and what to do about it, for people.
+  /// What is wrong and how to fix it, for people.
   public let message: String
 
   package init(_ code: Code, documentID: String? = nil, _ message: String) {
@@ -77,11 +85,11 @@ public struct DatastoreError: Error, Hashable, Sendable {
     self.message = message
   }
 
-  /// The HTTP status by which CouchDB, and CDTDatastore, report the same: 400, 404, 409, 500 or 507.
+  /// The HTTP status that CouchDB and CDTDatastore use for the same error: 400, 404, 409, 500 or 507.
   public var status: Int {
     switch code {
     case .invalidName, .invalidID, .invalidRevision, .invalidBody, .missingBody, .reservedKey, .invalidImport,
-      .invalidAttachment, .invalidResolution:
+      .invalidAttachment, .invalidResolution, .unknownSequence:
       400
     case .notFound: 404
     case .conflict: 409

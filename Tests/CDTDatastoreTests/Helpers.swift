@@ -1,6 +1,6 @@
 import CDTDatastore
+import CDTSQLite
 import Foundation
-import SQLite
 import Testing
 
 /// The datastore's error that a closure ends with; anything else fails the test.
@@ -19,8 +19,8 @@ struct StoreState: Equatable {
   let changes: Changes
 
   init(_ store: Datastore) throws {
-    count = try store.documentCount
-    lastSequence = try store.lastSequence
+    count = try store.documentCount()
+    lastSequence = try store.lastSequence()
     documents = try store.allDocuments()
     changes = try store.changes()
   }

@@ -5,7 +5,7 @@ import FoundationEssentials
 func withTemporaryDatastore<R>(_ body: (Datastore) throws -> R) throws -> R {
   try withTemporaryDirectory { directory in
     let manager = try DatastoreManager(directory: directory)
-    defer { manager.closeDatastore(named: "store") }
+    defer { manager.close() }
     return try body(try manager.datastore(named: "store"))
   }
 }
@@ -24,4 +24,11 @@ func temporaryDirectory() throws -> String {
 
 func removeDirectory(_ path: String) {
   try? FileManager.default.removeItem(atPath: path)
+}
+
+extension DatastoreManager {
+  /// Closes a datastore at the end of a test, also of one that is asynchronous.
+  func close(_ name: String = "store") {
+    try? closeDatastore(named: name)
+  }
 }

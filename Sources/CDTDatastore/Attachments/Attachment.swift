@@ -1,57 +1,78 @@
+import CDTJSON
 public import FoundationEssentials
-import JSON
 
-/// Binary data that belongs to a document, under a name.
+/// Binary data attached to a document under a name.
 ///
 /// ```swift
 /// var task = try store.document(withID: "task1")
-/// task.attachments["cat.jpg"] = Attachment(file: "/tmp/cat.jpg", name: "cat.jpg", type: "image/jpeg")
+/// task.attachments["cat.jpg"] = Attachment(file: "/tmp/cat.jpg", name: "cat.jpg", contentType: "image/jpeg")
 /// task = try store.updateDocument(from: task)
 /// try task.attachments["cat.jpg"]?.data()
 /// ```
 ///
-/// An attachment is made of data or of a file, which is read when the revision is saved. One that is taken from a saved
-/// revision can be given to another revision, also of another document or datastore. Source: `docs/attachments.md`.
+/// The content is either data in memory or a file, which is read when you save the revision. You can add an attachment
+/// of a saved revision to another revision, also of another document or datastore. Source: `docs/attachments.md`.
 public struct Attachment: Sendable, Hashable {
-  /// The name, unique in its revision; any text but none. It never becomes a path.
+  /// The name, which is not empty and is unique in its revision. It is never used as a path.
   public let name: String
 
-  /// The media type, such as `image/jpeg`; it is kept as it is.
-  public let type: String
+  /// The media type, such as `image/jpeg`, stored unchanged.
+  public let contentType: String
 
   let content: AttachmentContent
 
-  private init(name: String, type: String, content: AttachmentContent) {
+  /// The generation that the revision's source says added it; `nil` to find out.
+  let declaredGeneration: Int?
+
+  private init(
+    name: String, contentType: String, content: AttachmentContent, declaredGeneration: Int? = nil
+  ) {
     self.name = name
-    self.type = type
+    self.contentType = contentType
     self.content = content
+    self.declaredGeneration = declaredGeneration
   }
 
-  /// An attachment of data in memory.
-  public init(data: Data, name: String, type: String) {
-    self.init(name: name, type: type, content: .data(data))
+  /// The attachment as added by a generation, which a replicator knows.
+  package func declared(inGeneration generation: Int) -> Attachment {
+    Attachment(name: name, contentType: contentType, content: content, declaredGeneration: generation)
   }
 
-  /// An attachment of a file, which is read when the revision is saved, in constant memory.
+  /// Creates an attachment from data in memory.
+  public init(data: Data, name: String, contentType: String) {
+    self.init(name: name, contentType: contentType, content: .data(data))
+  }
+
+  /// Creates an attachment from a file, which is read in constant memory when you save the document.
   ///
-  /// - Parameter file: The path; a file that is missing then is an error, and nothing is saved.
-  public init(file: String, name: String, type: String) {
-    self.init(name: name, type: type, content: .file(file))
+  /// - Parameters:
+  ///   - path: The path of a regular file, or of a link to one. If the file is missing when the document is saved, or is
+  ///     a device, a FIFO or a directory, saving throws `.invalidAttachment` and nothing is saved.
+  ///   - name: The attachment's name, unique in its revision.
+  ///   - contentType: The content's MIME type, such as `image/jpeg`.
+  public init(file path: String, name: String, contentType: String) {
+    self.init(name: name, contentType: contentType, content: .file(path))
+  }
+
+  /// Creates an attachment from a file. See ``init(file:name:contentType:)-(String,_,_)``.
+  public init(file url: URL, name: String, contentType: String) {
+    self.init(file: url.path, name: name, contentType: contentType)
   }
 
   init(_ row: AttachmentRow, in files: AttachmentFiles) {
-    self.init(name: row.name, type: row.type, content: .saved(SavedContent(row, in: files)))
+    self.init(name: row.name, contentType: row.type, content: .saved(SavedContent(row, in: files)))
   }
 
-  init(_ staged: StagedFile, name: String, type: String) {
-    self.init(name: name, type: type, content: .staged(staged))
+  init(_ staged: StagedFile, name: String, contentType: String) {
+    self.init(name: name, contentType: contentType, content: .staged(staged))
   }
 
   func with(_ staged: StagedFile) -> Attachment {
-    Attachment(staged, name: name, type: type)
+    Attachment(
+      name: name, contentType: contentType, content: .staged(staged), declaredGeneration: declaredGeneration)
   }
 
-  /// The number of bytes; `nil` for a file that has not been saved.
+  /// The number of bytes; `nil` for a file that is not saved yet.
   public var length: Int64? {
     switch content {
     case .data(let data): Int64(data.count)
@@ -61,24 +82,23 @@ public struct Attachment: Sendable, Hashable {
     }
   }
 
-  /// The generation of the revision in which the attachment came to its document, CouchDB's `revpos`; `nil` when it has
-  /// not been saved.
+  /// The generation of the revision that added the attachment, CouchDB's `revpos`; `nil` before it is saved.
   public var generation: Int? {
     if case .saved(let saved) = content { saved.generation } else { nil }
   }
 
-  /// The SHA-1 of the content, in 40 hexadecimal digits; `nil` when it has not been saved.
+  /// The SHA-1 of the content as 40 hexadecimal digits; `nil` before it is saved.
   public var digest: String? {
     if case .saved(let saved) = content { RevisionDigest.hex(saved.key) } else { nil }
   }
 
-  /// Whether both have the same name, type and content, told by where the content comes from and not by reading it.
+  /// Whether both have the same name, type and content. Contents are compared by their source, without reading them.
   public static func == (left: Attachment, right: Attachment) -> Bool {
-    left.name.hasSameBytes(as: right.name) && left.type.hasSameBytes(as: right.type)
+    left.name.hasSameBytes(as: right.name) && left.contentType.hasSameBytes(as: right.contentType)
       && left.content == right.content
   }
 
-  /// Equal attachments hash alike.
+  /// Hashes what `==` compares.
   public func hash(into hasher: inout Hasher) {
     hasher.combine(KeyBytes(name))
     hasher.combine(content)
@@ -88,34 +108,80 @@ public struct Attachment: Sendable, Hashable {
 // MARK: - Reading
 
 extension Attachment {
-  /// The content, in memory at once.
+  /// The whole content, read into memory.
   ///
-  /// - Throws: ``DatastoreError``: `.corrupt` naming the attachment when the file is not what was saved, `.notFound`
-  ///   when it was removed by a compaction, `.closed`, `.io`.
+  /// - Throws: ``DatastoreError``: `.corrupt` if the file differs from what was saved, `.notFound` if compaction
+  ///   removed it, `.closed`, `.io`.
   public func data() throws -> Data {
+    try data(stop: nil)
+  }
+
+  private func data(stop: StopSignal?) throws -> Data {
     if case .data(let data) = content { return data }
     var data = Data()
     if let length { data.reserveCapacity(Int(clamping: min(length, 1 << 30))) }
-    try content.forEachChunk(of: name) { data.append(contentsOf: $0) }
+    try content.forEachChunk(of: name) {
+      try stop?.check()
+      data.append(contentsOf: $0)
+    }
     return data
   }
 
-  /// Calls a closure with the content piece by piece, in constant memory.
+  /// The whole content, read into memory without blocking the calling thread.
+  public func data() async throws -> Data {
+    try await AsyncWork.ofFiles.run(.read) { try self.data(stop: $0) }
+  }
+
+  /// Calls a closure with the content in chunks, in constant memory.
   ///
-  /// A saved file is checked before the first call, so that no wrong byte is ever given; that reads it twice. The
-  /// bytes are valid only within the call.
+  /// A saved file is verified before the first call and therefore read twice. The bytes are valid only during the
+  /// call.
   ///
-  /// - Throws: What ``data()`` throws, and what the closure does.
+  /// - Throws: The errors of `data()` and of the closure.
   public func forEachChunk(_ body: (UnsafeRawBufferPointer) throws -> Void) throws {
     try content.verify(name)
     try content.forEachChunk(of: name, body)
   }
 
-  /// Writes the content to a file in constant memory. A file that is there is replaced when all of it is written, and
-  /// is left as it was after an error.
-  public func write(toFile path: String) throws {
-    try AttachmentFiles.replaceFile(path) { write in
-      try content.forEachChunk(of: name, write)
+  /// Calls a closure with the content in chunks, without blocking the calling thread.
+  public func forEachChunk(
+    _ body: @escaping @Sendable (UnsafeRawBufferPointer) throws -> Void
+  ) async throws {
+    try await AsyncWork.ofFiles.run(.read) { stop in
+      try self.forEachChunk {
+        try stop.check()
+        try body($0)
+      }
     }
+  }
+
+  /// Writes the content to a file in constant memory. An existing file is replaced only after all content is written;
+  /// after an error it is unchanged.
+  public func write(toFile path: String) throws {
+    try write(toFile: path, stop: nil)
+  }
+
+  /// Writes the content to a file, on a thread that may block.
+  public func write(toFile path: String) async throws {
+    try await AsyncWork.ofFiles.run(.read) { try self.write(toFile: path, stop: $0) }
+  }
+
+  private func write(toFile path: String, stop: StopSignal?) throws {
+    try AttachmentFiles.replaceFile(path) { write in
+      try content.forEachChunk(of: name) {
+        try stop?.check()
+        try write($0)
+      }
+    }
+  }
+
+  /// Writes the content to a file. See `write(toFile:)`.
+  public func write(to url: URL) throws {
+    try write(toFile: url.path)
+  }
+
+  /// Writes the content to a file without blocking the calling thread.
+  public func write(to url: URL) async throws {
+    try await AsyncWork.ofFiles.run(.read) { try self.write(toFile: url.path, stop: $0) }
   }
 }

@@ -2,15 +2,15 @@ import CDTPlatform
 import Crypto
 import FoundationEssentials
 
-/// Where an attachment's bytes are.
+/// The location of an attachment's bytes.
 enum AttachmentContent: Sendable, Hashable {
   case data(Data)
   case file(String)
-  /// Copied into the datastore's directory, for a write that is about to be made.
+  /// Copied into the datastore's directory for a pending write.
   case staged(StagedFile)
   case saved(SavedContent)
 
-  /// Calls `body` with the bytes piece by piece; of a saved file, the last step is to check that they were the right ones.
+  /// Calls `body` with the bytes in chunks. For a saved file, the digest is checked after the last chunk.
   func forEachChunk(of name: String, _ body: (UnsafeRawBufferPointer) throws -> Void) throws {
     switch self {
     case .data(let data): try data.withUnsafeBytes { if !$0.isEmpty { try body($0) } }
@@ -23,10 +23,13 @@ enum AttachmentContent: Sendable, Hashable {
   private static func readSource(
     _ path: String, of name: String, _ body: (UnsafeRawBufferPointer) throws -> Void
   ) throws {
-    try FileChunks.read(path, failure: { .missingSource(path, of: name, $0.description) }, body)
+    guard !path.utf8.contains(0) else { throw DatastoreError.sourcePathWithNUL(path, of: name) }
+    try FileChunks.read(
+      path, notRegular: .sourceNotRegular(path, of: name),
+      failure: { .missingSource(path, of: name, $0.description) }, body)
   }
 
-  /// - Throws: ``DatastoreError`` when a saved file is not what was saved.
+  /// - Throws: ``DatastoreError`` if a saved file differs from what was saved.
   func verify(_ name: String) throws {
     if case .saved(let saved) = self { try saved.forEachChunk(of: name) { _ in } }
   }
@@ -52,7 +55,8 @@ struct SavedContent: Sendable, Hashable {
     var count: Int64 = 0
     let path = files.path(of: key)
     try FileChunks.read(
-      path, failure: { $0.isMissing ? .missingAttachment(name, path) : DatastoreError($0, "read", path) }
+      path, notRegular: .damagedAttachment(name, path),
+      failure: { $0.isMissing ? .missingAttachment(name, path) : DatastoreError($0, "read", path) }
     ) { chunk in
       hash.update(bufferPointer: chunk)
       count += Int64(chunk.count)
@@ -73,24 +77,38 @@ struct SavedContent: Sendable, Hashable {
   }
 }
 
-/// Reads files in pieces of a bounded size.
+/// Reads files in chunks of bounded size.
 enum FileChunks {
   private static let size = 256 * 1024
 
-  /// - Parameter failure: The error for a file that can't be read.
+  /// Reads a regular file.
+  ///
+  /// - Parameters:
+  ///   - notRegular: The error for a device, a FIFO, a directory or a socket.
+  ///   - failure: The error for a file that can't be read.
   static func read(
-    _ path: String, failure: (SystemError) -> DatastoreError, _ body: (UnsafeRawBufferPointer) throws -> Void
+    _ path: String, notRegular: @autoclosure () -> DatastoreError? = nil,
+    failure: (SystemError) -> DatastoreError, _ body: (UnsafeRawBufferPointer) throws -> Void
   ) throws {
     guard !path.utf8.contains(0) else { throw DatastoreError.invalidPath(path) }
-    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 16)
-    defer { buffer.deallocate() }
     do {
-      let file = try OpenFile(path, for: .reading)
-      while case let count = try file.read(into: buffer), count > 0 {
-        try body(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+      guard let file = try OpenFile.regular(path) else {
+        throw notRegular() ?? DatastoreError.notARegularFile(path)
       }
+      try read(file, body)
     } catch let error as SystemError {
       throw failure(error)
+    }
+  }
+
+  /// Reads the rest of an open file.
+  ///
+  /// - Throws: `SystemError`, and the errors of `body`.
+  static func read(_ file: OpenFile, _ body: (UnsafeRawBufferPointer) throws -> Void) throws {
+    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 16)
+    defer { buffer.deallocate() }
+    while case let count = try file.read(into: buffer), count > 0 {
+      try body(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
     }
   }
 }

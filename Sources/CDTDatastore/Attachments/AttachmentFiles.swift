@@ -3,11 +3,11 @@ import Crypto
 import FoundationEssentials
 import Synchronization
 
-/// A datastore's `attachments` directory: a file for each content, named by its SHA-1.
+/// A datastore's `attachments` directory: one file per content, named by its SHA-1.
 ///
-/// Content is first written to a file of its own, synced, and renamed within the transaction that refers to it. Whoever
-/// writes such a file holds a lock on it, so one without a lock was left by a process that is gone. Files are only
-/// renamed and removed by the holder of the database's write lock.
+/// Content is first written to a temporary file, synced, and renamed inside the transaction that refers to it. The
+/// writer of a temporary file holds a lock on it, so a temporary file without a lock belongs to a process that has
+/// ended. Only the holder of the database's write lock renames and removes files.
 package final class AttachmentFiles: Sendable {
   let directory: String
   private let storeName: String
@@ -32,42 +32,38 @@ package final class AttachmentFiles: Sendable {
 
   // MARK: Writing
 
-  /// Copies content into the directory, under a name that nothing refers to.
+  /// Copies content into the directory under a name that nothing refers to.
   ///
-  /// - Throws: ``DatastoreError``; nothing is left then.
+  /// - Throws: ``DatastoreError``; no file is left then.
   func stage(_ attachment: Attachment) throws -> StagedFile {
     try stage { write in try attachment.content.forEachChunk(of: attachment.name, write) }
   }
 
-  /// Writes content into the directory, under a name that nothing refers to.
+  /// Writes content into the directory under a name that nothing refers to.
   ///
-  /// - Parameter produce: Calls what it is given with each piece of the content.
+  /// - Parameter produce: Calls its argument with each chunk of the content.
   func stage(
     _ produce: (_ write: (UnsafeRawBufferPointer) throws -> Void) throws -> Void
   ) throws -> StagedFile {
-    try checkOpen()
-    if Files.kind(of: directory) == nil { try FileSystem.makeDirectory(directory) }
-    let file = try incomingFile()
-    do {
-      var hash = Insecure.SHA1()
-      try produce { chunk in
-        hash.update(bufferPointer: chunk)
-        try file.write(chunk)
-      }
-      try file.synchronize()
-      return StagedFile(file, key: Array(hash.finalize()), length: file.length)
-    } catch {
-      file.remove()
-      throw error
-    }
+    let staging = try beginStaging()
+    try produce { try staging.write($0) }
+    return try staging.finish()
   }
 
-  /// A new file with a lock on it. A sweep that comes between the two takes the file; then another is made.
+  /// Creates a file for content that arrives in parts.
+  func beginStaging() throws -> StagingFile {
+    try checkOpen()
+    if try FileSystem.kind(of: directory) == nil { try FileSystem.makeDirectory(directory) }
+    return StagingFile(try incomingFile())
+  }
+
+  /// Creates a new file and locks it. If a sweep removes the file before it is locked, another is created.
   private func incomingFile() throws(DatastoreError) -> WritableFile {
     while true {
-      let file = try WritableFile(creating: "\(directory)/\(Self.incoming)\(UUID().uuidString)")
+      let file = try WritableFile(
+        creating: "\(directory)/\(Self.incoming)\(UUID().uuidString)", isPrivate: true)
       do {
-        if try file.lock(), file.hasName { return file }
+        if try file.lock(), try file.hasName() { return file }
       } catch {
         file.remove()
         throw error
@@ -75,14 +71,14 @@ package final class AttachmentFiles: Sendable {
     }
   }
 
-  /// Gives a staged file the name of its content, in place of one that may be there and be damaged.
+  /// Renames a staged file to the name of its content, replacing a file of that name, which may be damaged.
   func publish(_ staged: StagedFile) throws {
     try staged.rename(to: path(of: staged.key))
   }
 
-  /// Whether content is there, undamaged: all of it is read.
+  /// Whether the content exists and is undamaged. Reads all of it.
   func isSound(_ key: [UInt8], length: Int64) -> Bool {
-    guard Files.length(of: path(of: key)) == length else { return false }
+    guard (try? Files.length(of: path(of: key))) == length else { return false }
     var hash = Insecure.SHA1()
     let isRead: Void? = try? FileChunks.read(
       path(of: key), failure: { DatastoreError($0, "read", path(of: key)) }
@@ -90,34 +86,59 @@ package final class AttachmentFiles: Sendable {
     return isRead != nil && hash.finalize().elementsEqual(key)
   }
 
-  /// Whether both look after the same files, as those of a datastore do that was closed and opened again.
+  /// Whether both use the same directory, as before and after a datastore is reopened.
   func isSameDirectory(as other: AttachmentFiles) -> Bool {
     self === other || directory.hasSameBytes(as: other.directory)
   }
 
-  /// Makes sure that new names are on disk.
+  /// Syncs new file names to disk.
   func synchronize() throws {
     try FileSystem.synchronize(directory)
   }
 
-  /// Removes every file that is not wanted, and what broken writes left.
-  ///
-  /// - Returns: The number of files removed.
-  func sweep(isWanted: (_ key: [UInt8]) throws -> Bool) throws -> Int {
-    guard Files.kind(of: directory) == .directory else { return 0 }
-    var removed = 0
-    for name in try FileSystem.names(in: directory) {
-      let path = "\(directory)/\(name)"
-      if let key = Self.key(named: name) {
-        if try !isWanted(key), (try? Files.remove(path)) != nil { removed += 1 }
-      } else if name.utf8.starts(with: Self.incoming.utf8), Files.removeUnlocked(path) {
-        removed += 1
-      }
-    }
-    return removed
+  // MARK: Removing
+
+  /// The keys of the files in the directory; none if the directory is a symbolic link, since a directory elsewhere may
+  /// have other files.
+  func keys() throws -> [[UInt8]] {
+    try names().compactMap(Self.key)
   }
 
-  /// The key that is a file's name, if it is one; other files in the directory are not ours to touch.
+  /// Removes what interrupted writes left.
+  ///
+  /// - Returns: The number of files removed.
+  func removeAbandoned() throws -> Int {
+    try names().count { Self.isIncoming($0) && Files.removeUnlocked("\(directory)/\($0)") }
+  }
+
+  private static func isIncoming(_ name: String) -> Bool {
+    name.utf8.starts(with: incoming.utf8) && UUID(uuidString: String(name.dropFirst(incoming.count))) != nil
+  }
+
+  /// Removes every file that this class has made, and the directory if there are no others.
+  func removeAll() throws(DatastoreError) {
+    for name in try names() where Self.key(named: name) != nil || Self.isIncoming(name) {
+      let path = "\(directory)/\(name)"
+      guard try FileSystem.kind(of: path) == .file else { continue }
+      try FileSystem.perform("remove", path, Files.remove(path))
+    }
+    if try FileSystem.kind(of: directory) == .directory { try? Files.removeDirectory(directory) }
+  }
+
+  /// Removes the file of a key, if it is a regular file.
+  ///
+  /// - Returns: Whether it was removed.
+  func remove(_ key: [UInt8]) -> Bool {
+    let path = path(of: key)
+    return (try? FileSystem.kind(of: path)) == .file && (try? Files.remove(path)) != nil
+  }
+
+  private func names() throws(DatastoreError) -> [String] {
+    guard try FileSystem.kind(of: directory) == .directory else { return [] }
+    return try FileSystem.names(in: directory)
+  }
+
+  /// The key in a file's name; `nil` for a file that this class did not create.
   static func key(named name: String) -> [UInt8]? {
     let digits = Array(name.utf8)
     guard digits.count == 40, digits.allSatisfy({ 0x30...0x39 ~= $0 || 0x61...0x66 ~= $0 }) else {
@@ -128,13 +149,14 @@ package final class AttachmentFiles: Sendable {
     }
   }
 
-  /// Writes a file beside its path and renames it when it is whole.
+  /// Writes a temporary file next to the path and renames it when it is complete. The file is the user's, so the umask
+  /// decides who can access it.
   static func replaceFile(
     _ path: String, _ produce: (_ write: (UnsafeRawBufferPointer) throws -> Void) throws -> Void
   ) throws {
     guard !path.utf8.contains(0) else { throw DatastoreError.invalidPath(path) }
     let folder = path.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(path[...$0]) } ?? ""
-    let file = try WritableFile(creating: "\(folder).\(UUID().uuidString)")
+    let file = try WritableFile(creating: "\(folder).\(UUID().uuidString)", isPrivate: false)
     do {
       try produce { try file.write($0) }
       try file.synchronize()
@@ -154,7 +176,37 @@ extension AttachmentFiles: Hashable {
   }
 }
 
-/// Content that waits in the directory for its name. Unless it gets one, it goes with the last reference.
+/// Content that is being written into the directory. Unless it is finished, it is removed with the last reference.
+final class StagingFile: Sendable {
+  private let file: WritableFile
+  /// `nil` when the content is finished.
+  private let hash: Mutex<Insecure.SHA1?> = Mutex(Insecure.SHA1())
+
+  fileprivate init(_ file: WritableFile) {
+    self.file = file
+  }
+
+  func write(_ bytes: UnsafeRawBufferPointer) throws {
+    try hash.withLock { hash in
+      hash?.update(bufferPointer: bytes)
+      try file.write(bytes)
+    }
+  }
+
+  /// Syncs the content to disk.
+  func finish() throws -> StagedFile {
+    try file.synchronize()
+    let key = hash.withLock { $0.take()?.finalize() }
+    guard let key else { throw DatastoreError.closed(file.path) }
+    return StagedFile(file, key: Array(key), length: file.length)
+  }
+
+  deinit {
+    if hash.withLock({ $0 != nil }) { file.remove() }
+  }
+}
+
+/// Content in the directory that has no final name yet. Unless it is published, it is removed with the last reference.
 final class StagedFile: Sendable, Hashable {
   let key: [UInt8]
   let length: Int64
@@ -186,27 +238,29 @@ final class StagedFile: Sendable, Hashable {
   }
 }
 
-/// A new file that is being written.
+/// A new file while it is written.
 private final class WritableFile: Sendable {
   let path: String
   private let file: OpenFile
   private let written = Atomic<Int64>(0)
 
-  init(creating path: String) throws(DatastoreError) {
+  init(creating path: String, isPrivate: Bool) throws(DatastoreError) {
     guard !path.utf8.contains(0) else { throw .invalidPath(path) }
-    file = try FileSystem.perform("create", path, OpenFile(path, for: .creating))
+    file = try FileSystem.perform("create", path, OpenFile(path, for: .creating, isPrivate: isPrivate))
     self.path = path
   }
 
   var length: Int64 { written.load(ordering: .relaxed) }
 
-  /// Locks the file, unless someone else has.
+  /// Locks the file, unless another process has locked it.
   func lock() throws(DatastoreError) -> Bool {
     try FileSystem.perform("lock", path, file.lock())
   }
 
-  /// Whether the file has not been removed.
-  var hasName: Bool { file.hasName }
+  /// Whether the file still exists.
+  func hasName() throws(DatastoreError) -> Bool {
+    try FileSystem.perform("read", path, file.hasName())
+  }
 
   func write(_ bytes: UnsafeRawBufferPointer) throws(DatastoreError) {
     try FileSystem.perform("write", path, file.write(bytes))

@@ -1,12 +1,12 @@
-package import SQLite
+package import CDTSQLite
 
-/// A row of `attachments`: what a revision says of one of its attachments.
+/// A row of `attachments`: an attachment of a revision.
 struct AttachmentRow: Sendable, Hashable {
   let name: String
   let key: [UInt8]
   let type: String
   let length: Int64
-  /// The generation in which it came.
+  /// The generation that added it.
   let generation: Int
 
   /// The attachments of a revision, in the order of their names.

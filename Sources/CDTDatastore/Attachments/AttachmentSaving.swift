@@ -1,13 +1,13 @@
+import CDTJSON
 import CDTPlatform
+import CDTSQLite
 import Crypto
-import JSON
-import SQLite
 
-/// Brings a revision's attachments into the directory, within the transaction that will refer to them.
+/// Saves a revision's attachments in the directory, inside the transaction that refers to them.
 struct AttachmentSaving {
   let files: AttachmentFiles
 
-  /// Refuses attachments that can't be saved, before anything is written.
+  /// Throws if an attachment can't be saved, before anything is written.
   static func check(_ attachments: Attachments, of id: String?) throws(DatastoreError) {
     for (key, attachment) in attachments.sorted() {
       guard !key.isEmpty else { throw .attachmentWithoutName(id) }
@@ -17,10 +17,10 @@ struct AttachmentSaving {
     }
   }
 
-  /// How many attachments are copied ahead at most: each keeps a file open until the write is over.
+  /// The maximum number of attachments staged ahead: each keeps a file open until the write ends.
   private static let aheadLimit = 64
 
-  /// Copies what takes long to copy, before the transaction begins. What is more than can be is copied within it.
+  /// Copies large contents before the transaction begins. Contents beyond the limit are copied inside it.
   func staged(_ attachments: Attachments) throws -> Attachments {
     var result = attachments
     for attachment in attachments.lazy.filter(takesLong).prefix(Self.aheadLimit) {
@@ -40,9 +40,9 @@ struct AttachmentSaving {
   /// Saves the content of each attachment.
   ///
   /// - Parameters:
-  ///   - known: The attachments of the revision's parent: one that stays keeps the generation in which it came.
+  ///   - known: The attachments of the revision's parent: an unchanged one keeps its generation.
   ///   - generation: The generation of the revision.
-  /// - Returns: The rows to write, in the order of names.
+  /// - Returns: The rows to write, sorted by name.
   func rows(
     for attachments: Attachments, known: [AttachmentRow], generation: Int
   ) throws -> [AttachmentRow] {
@@ -57,27 +57,28 @@ struct AttachmentSaving {
     let (key, length, isNew) = try save(attachment)
     let stays = known.first { row in
       row.name.hasSameBytes(as: attachment.name) && row.key == key
-        && row.type.hasSameBytes(as: attachment.type)
+        && row.type.hasSameBytes(as: attachment.contentType)
     }
     let row = AttachmentRow(
-      name: attachment.name, key: key, type: attachment.type, length: length,
-      generation: stays?.generation ?? generation)
+      name: attachment.name, key: key, type: attachment.contentType, length: length,
+      generation: attachment.declaredGeneration ?? stays?.generation ?? generation)
     return (row, isNew)
   }
 
-  /// - Returns: What tells the content, and whether its name may not be on disk yet.
+  /// - Returns: The key of the content, and whether its name may not be synced yet.
   private func save(_ attachment: Attachment) throws -> (key: [UInt8], length: Int64, isNew: Bool) {
     switch attachment.content {
     case .saved(let saved) where saved.files.isSameDirectory(as: files):
       let path = files.path(of: saved.key)
-      guard let length = Files.length(of: path) else {
+      let status = try FileSystem.perform("read", path, FileStatus.ofFile(at: path))
+      guard let status, status.kind == .file else {
         throw DatastoreError.missingAttachment(attachment.name, path)
       }
-      guard length == saved.length else { throw DatastoreError.damagedAttachment(attachment.name, path) }
+      guard status.size == saved.length else { throw DatastoreError.damagedAttachment(attachment.name, path) }
       return (saved.key, saved.length, false)
     case .data(let data):
       let key = Array(Insecure.SHA1.hash(data: data))
-      // It is at hand, so a damaged file is not relied on but replaced.
+      // The content is in memory, so a damaged file can be replaced.
       if files.isSound(key, length: Int64(data.count)) { return (key, Int64(data.count), true) }
     case .staged(let staged) where staged.path.utf8.starts(with: "\(files.directory)/".utf8):
       try files.publish(staged)

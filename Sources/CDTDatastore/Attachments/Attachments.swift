@@ -1,73 +1,104 @@
-import JSON
+import CDTJSON
 
-/// The attachments of a revision, by name.
+/// The attachments of a document, by name.
 ///
 /// ```swift
-/// revision.attachments = [cat, dog]           // by their names
-/// revision.attachments["cat.jpg"] = otherCat  // added or replaced
-/// revision.attachments["dog.jpg"] = nil       // removed
-/// revision.attachments = []                   // all removed
+/// document.attachments = [cat, dog]           // by their names
+/// document.attachments["cat.jpg"] = otherCat  // added or replaced
+/// document.attachments["dog.jpg"] = nil       // removed
+/// document.attachments = []                   // all removed
+/// for attachment in document.attachments { print(attachment.name, attachment.contentType) }
 /// ```
 ///
-/// Names are told apart by their bytes, and come in the order of their UTF-16 code units, which digests go by.
+/// Names are compared byte by byte and sorted by their UTF-16 code units, as digests require.
 public struct Attachments: Sendable, Hashable {
-  private var entries: [KeyBytes: Attachment] = [:]
+  private struct Entry: Sendable, Hashable {
+    let key: KeyBytes
+    var attachment: Attachment
+  }
+
+  /// Sorted by key.
+  private var entries: [Entry] = []
 
   /// No attachments.
   public init() {}
 
-  /// Attachments under their names; of several with one name the last stays.
+  /// Creates attachments from a sequence; if a name occurs more than once, the last one is kept.
   public init(_ attachments: some Sequence<Attachment>) {
     for attachment in attachments { self[attachment.name] = attachment }
   }
 
-  /// How many there are.
-  public var count: Int { entries.count }
+  /// The names, sorted.
+  public var names: [String] { entries.map(\.key.string) }
 
-  /// Whether there is none.
-  public var isEmpty: Bool { entries.isEmpty }
-
-  /// The names, in order.
-  public var names: [String] { sorted().map(\.key) }
-
-  /// The attachment of a name; assigning `nil` removes it.
+  /// The attachment with a name; assign `nil` to remove it.
   ///
-  /// An attachment is saved only under its own name.
+  /// The key must be the attachment's name when you save the document.
+  ///
+  /// - Complexity: O(log *n*) to read; O(*n*) to change.
   public subscript(name: String) -> Attachment? {
-    get { entries[KeyBytes(name)] }
-    set { entries[KeyBytes(name)] = newValue }
+    get { place(of: name).found.map { entries[$0].attachment } }
+    set {
+      let place = place(of: name)
+      switch (place.found, newValue) {
+      case (let found?, let attachment?): entries[found].attachment = attachment
+      case (let found?, nil): entries.remove(at: found)
+      case (nil, let attachment?):
+        entries.insert(Entry(key: KeyBytes(name), attachment: attachment), at: place.insertion)
+      case (nil, nil): break
+      }
+    }
   }
 
-  /// Removes an attachment and gives it, if there was one.
+  /// Removes an attachment and returns it, if there was one.
   @discardableResult
   public mutating func removeValue(forKey name: String) -> Attachment? {
-    entries.removeValue(forKey: KeyBytes(name))
+    defer { self[name] = nil }
+    return self[name]
   }
 
-  /// Names and attachments in order.
-  func sorted() -> [(key: String, value: Attachment)] {
-    entries.map { (key: $0.key.string, value: $0.value) }.sorted {
-      $0.key.utf16.lexicographicallyPrecedes($1.key.utf16)
+  /// The position of a name, or where to insert it.
+  private func place(of name: String) -> (found: Int?, insertion: Int) {
+    var (low, high) = (0, entries.count)
+    while low < high {
+      let middle = low + (high - low) / 2
+      if entries[middle].key.string.utf16.lexicographicallyPrecedes(name.utf16) {
+        low = middle + 1
+      } else {
+        high = middle
+      }
     }
+    guard low < entries.count, entries[low].key == KeyBytes(name) else { return (nil, low) }
+    return (low, low)
+  }
+
+  /// Names and attachments, sorted by name.
+  func sorted() -> [(key: String, value: Attachment)] {
+    entries.map { (key: $0.key.string, value: $0.attachment) }
   }
 }
 
-extension Attachments: Sequence {
-  /// Goes through the attachments, in the order of their names.
-  public func makeIterator() -> IndexingIterator<[Attachment]> {
-    sorted().map(\.value).makeIterator()
-  }
+extension Attachments: RandomAccessCollection {
+  /// The position of the first attachment.
+  public var startIndex: Int { 0 }
+
+  /// The position after the last attachment.
+  public var endIndex: Int { entries.count }
+
+  /// The attachment at a position, sorted by name.
+  public subscript(position: Int) -> Attachment { entries[position].attachment }
 }
 
 extension Attachments: ExpressibleByArrayLiteral {
-  /// Attachments under their names.
+  /// Creates attachments from an array literal.
   public init(arrayLiteral attachments: Attachment...) {
     self.init(attachments)
   }
 }
 
 extension Attachments: ExpressibleByDictionaryLiteral {
-  /// Attachments under keys, which have to be their names when they are saved; one that is `nil` is left out.
+  /// Creates attachments from a dictionary literal. When you save the document, each key must be the attachment's
+  /// name; `nil` values are omitted.
   public init(dictionaryLiteral elements: (String, Attachment?)...) {
     for (name, attachment) in elements { self[name] = attachment }
   }

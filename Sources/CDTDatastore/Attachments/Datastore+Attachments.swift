@@ -1,10 +1,40 @@
-import SQLite
+package import CDTPlatform
+import CDTSQLite
 
-extension Datastore {
-  /// How many attachments are kept; a content that several revisions have is one.
+extension ReadTransaction {
+  /// The number of stored attachments; content shared by several revisions counts once.
   ///
   /// - Complexity: O(*a*) in the number of attachments of all revisions.
-  public var attachmentCount: Int {
-    get throws { try read { Int(try $0.scalar("SELECT count(DISTINCT key) FROM attachments")) } }
+  public func attachmentCount() throws -> Int {
+    try use { Int(try $0.scalar("SELECT count(DISTINCT key) FROM attachments")) }
+  }
+}
+
+extension Datastore {
+  /// The number of stored attachments. See ``ReadTransaction/attachmentCount()``.
+  public func attachmentCount() throws -> Int {
+    try readOnce { try $0.attachmentCount() }
+  }
+
+  /// The number of stored attachments. See ``ReadTransaction/attachmentCount()``.
+  public func attachmentCount() async throws -> Int {
+    try await readOnce { try $0.attachmentCount() }
+  }
+
+  /// Creates an attachment from the rest of an open file, such as a pipe. The content is copied into the store's
+  /// directory immediately, in constant memory; the copy is removed with the attachment unless you save it.
+  ///
+  /// - Parameter source: The name of the file in messages.
+  package func attachment(
+    reading file: OpenFile, source: String, name: String, contentType: String
+  ) throws -> Attachment {
+    let staged = try attachmentFiles.stage { write in
+      do {
+        try FileChunks.read(file, write)
+      } catch let error as SystemError {
+        throw DatastoreError.missingSource(source, of: name, error.description)
+      }
+    }
+    return Attachment(staged, name: name, contentType: contentType)
   }
 }

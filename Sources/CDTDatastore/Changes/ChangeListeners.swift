@@ -1,16 +1,16 @@
 import Synchronization
 
-/// Those who wait for a datastore's commits.
+/// The listeners that wait for a datastore's commits.
 ///
-/// While anybody listens, a ``DirectoryWatch`` tells when another process may have committed. A commit is only counted:
-/// what it changed, each listener reads for himself, so nothing piles up for one who is slow.
+/// While there are listeners, a ``DirectoryWatch`` reports possible commits of other processes. Commits are only
+/// counted: each listener reads the changes itself, so nothing is buffered for a slow one.
 final class ChangeListeners: Sendable {
   private struct State {
-    /// How many commits were noticed: those of this object, and as often as the file was found to be changed.
+    /// The number of commits noticed: those of this object, and each observed change of the file.
     var commits: UInt64 = 0
     var listeners = 0
     var watch: DirectoryWatch?
-    /// The newest sequence when the file was last looked at; `nil` when it could not be read, or was not looked at yet.
+    /// The newest sequence at the last check of the file; `nil` if it could not be read or was not checked yet.
     var seen: Int64?
     var isClosed = false
     var lastKey: UInt64 = 0
@@ -19,18 +19,18 @@ final class ChangeListeners: Sendable {
 
   private let state = Mutex(State())
 
-  /// How many listen.
+  /// The number of listeners.
   var count: Int { state.withLock { $0.listeners } }
 
-  /// What looks out for others, while somebody listens.
+  /// The watch for commits of other processes, while there are listeners.
   var watch: DirectoryWatch? { state.withLock { $0.watch } }
 
-  /// Wakes all who wait: something was committed, or the datastore is over.
+  /// Wakes all waiting listeners after a commit, or when the datastore closes.
   func didCommit() {
     wake { _ in true }
   }
 
-  /// Takes the newest sequence of the file, or `nil` when it can't be read, which those who wait find out by themselves.
+  /// Takes the newest sequence of the file; `nil` if it can't be read, which the listeners find out when they read.
   func didLook(_ sequence: Int64?) {
     wake { state in
       defer { state.seen = sequence }
@@ -48,7 +48,7 @@ final class ChangeListeners: Sendable {
     for each in waiting.values { each.resume() }
   }
 
-  /// Ends the watch and wakes all who wait, for good.
+  /// Ends the watch and wakes all waiting listeners permanently.
   func close() {
     let watch = state.withLock { state in
       state.isClosed = true
@@ -75,7 +75,7 @@ final class ChangeListeners: Sendable {
     watch?.end()
   }
 
-  /// Waits until more commits are noticed than there were, or the task is cancelled.
+  /// Waits until the number of commits differs from `commits`, or the task is cancelled.
   fileprivate func wait(since commits: UInt64, isolation: isolated (any Actor)?) async {
     let key = state.withLock { state in
       state.lastKey &+= 1
@@ -84,7 +84,7 @@ final class ChangeListeners: Sendable {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         let isWaiting = state.withLock { state in
-          // A task that is cancelled from here on finds its continuation.
+          // From here on, a cancelled task finds its continuation.
           guard state.commits == commits, !Task.isCancelled else { return false }
           state.waiting[key] = continuation
           return true
@@ -97,7 +97,7 @@ final class ChangeListeners: Sendable {
   }
 }
 
-/// One who listens to a datastore, as long as the object lives.
+/// A listener of a datastore, for the lifetime of the object.
 final class ChangeListener: Sendable {
   private let listeners: ChangeListeners
 
@@ -121,8 +121,8 @@ final class ChangeListener: Sendable {
 }
 
 extension Datastore {
-  /// Looks whether the file has changed.
+  /// Checks whether the file has changed.
   fileprivate func lookForCommits() {
-    changeListeners.didLook(hasFile ? try? lastSequence : nil)
+    changeListeners.didLook((try? hasFile()) == true ? try? lastSequence() : nil)
   }
 }

@@ -2,10 +2,10 @@ import CDTPlatform
 import Dispatch
 import Synchronization
 
-/// Calls a closure when another process may have written to a datastore's files, until it is ended.
+/// Calls a closure when another process may have written to a datastore's files, until ``end()``.
 ///
-/// The system tells when the files are written to. Where it does not, they are looked at every half second. A thread of
-/// its own waits for either; it takes no file more than the system's events do, as there may be none left.
+/// The system reports writes to the files. If it can't, they are checked every half second. Either way one dedicated
+/// thread waits, which needs no file descriptor beyond those of the system's events.
 final class DirectoryWatch: Sendable {
   private let events: FileEvents?
   private let look: @Sendable () -> Void
@@ -14,8 +14,8 @@ final class DirectoryWatch: Sendable {
 
   /// How long to wait after an event before each look, in milliseconds.
   ///
-  /// SQLite writes a commit to its log, waits for the disk, and only then makes it visible, which the system does not
-  /// tell. Most often that takes less than the first pause; a disk under load may need seconds.
+  /// SQLite writes a commit to its log, waits for the disk, and only then makes it visible, which causes no event.
+  /// Most often that takes less than the first pause; on a disk under load it may take seconds.
   private static let pauses: [Int32] = [10, 50, 200, 800, 3_200, 12_800, 51_200]
 
   /// - Throws: ``DatastoreError`` with the code `.io` when the system has no thread left.
@@ -26,13 +26,13 @@ final class DirectoryWatch: Sendable {
       "start a thread to watch", directory, BackgroundThread.start { [self] in run() })
   }
 
-  /// Whether the system tells of writes.
+  /// Whether the system reports writes.
   var isEventDriven: Bool { events != nil }
 
-  /// How often the closure was called.
+  /// The number of calls of the closure.
   var looks: Int { lookCount.load(ordering: .relaxed) }
 
-  /// Ends the thread, which then closes its files. Must be called, and once; a call that has begun still goes on.
+  /// Ends the thread, which then closes its files. Call it exactly once. A call of the closure may still be running.
   func end() {
     events?.end()
     ended.signal()
@@ -43,13 +43,14 @@ final class DirectoryWatch: Sendable {
     while ended.wait(timeout: .now() + .milliseconds(500)) == .timedOut { lookNow() }
   }
 
-  /// - Returns: Whether the end has come; otherwise the system tells of no more events.
+  /// - Returns: Whether the watch has ended; `false` if the system reports no more events.
   private func lookAfterEvents(_ events: FileEvents) -> Bool {
-    // The pause that is next; past the last one, there is nothing to look for before the next event.
+    // The next pause. After the last one, wait for the next event.
     var step = Self.pauses.count
     while true {
       let pause = step < Self.pauses.count ? Self.pauses[step] : nil
-      // Whatever comes in the first pause is met by the look after it, so a busy writer wakes this thread no more often.
+      // Events during the first pause are covered by the check after it, so a busy writer wakes this thread no more
+      // often.
       switch events.wait(milliseconds: pause, ignoringFiles: step == 0) {
       case .change: step = 0
       case .timeout:

@@ -1,7 +1,5 @@
-import Dispatch
-
 extension Datastore {
-  /// The documents that have changed since a sequence, and then those that change, as they do.
+  /// The documents that changed since a sequence, and then further changes as they are committed.
   ///
   /// ```swift
   /// for try await changes in store.liveChanges(since: last) {
@@ -10,7 +8,8 @@ extension Datastore {
   /// }
   /// ```
   ///
-  /// - Parameter sequence: The `lastSequence` of the changes that were read before; 0 gives every document first.
+  /// - Parameter sequence: The `lastSequence` of the last batch that you read; 0 starts with every document. A
+  ///   sequence beyond the datastore's last one throws `.unknownSequence`, as `changes(since:limit:)` does.
   ///
   /// Source: `docs/changes.md`, Listening.
   public func liveChanges(since sequence: Int64 = 0) -> LiveChanges {
@@ -18,27 +17,27 @@ extension Datastore {
   }
 }
 
-/// A datastore's changes, without end: ``Datastore/liveChanges(since:)`` gives them.
+/// An endless sequence of a datastore's changes, from ``Datastore/liveChanges(since:)``.
 ///
-/// Each element is what ``Datastore/changes(since:limit:)`` gives when it is asked for, so what was committed between two
-/// elements is in one of them, each document once. Nothing is missed and nothing comes twice, whoever wrote it: writes
-/// of this process are noticed at once, those of others within a second. Of a transaction with more than 1,000
-/// documents, each element has 1,000 at most.
+/// Each element is the result of `Datastore.changes(since:limit:)` at the time you ask for it, so it has all commits
+/// since the previous element, each document once. No change is missed or repeated, whichever process wrote it: writes
+/// of this process are noticed immediately, those of other processes within a second. An element has at most 1,000
+/// documents, even if a transaction changed more.
 ///
-/// Nothing is kept for a consumer who takes his time: an element is read from the file when it is asked for. Several may
-/// listen, each at his own pace, and each iterator begins anew at the sequence that was given.
+/// Nothing is buffered for a slow consumer: an element is read from the file when you ask for it. Several consumers
+/// can listen, each at its own pace, and each iterator starts at the sequence passed to `liveChanges(since:)`.
 ///
 /// The sequence ends when the datastore is closed or deleted, also by another process, and when its task is cancelled.
-/// It throws a ``DatastoreError`` when the file can't be read, and is then over; a new one goes on from the last
-/// `lastSequence`. No thread of Swift's pool is blocked.
+/// It throws a ``DatastoreError`` if the file can't be read, and then ends; a new sequence can continue from the last
+/// `lastSequence`. It never blocks a thread of Swift's pool.
 public struct LiveChanges: AsyncSequence, Sendable {
-  /// Some changes, and where to go on from them.
+  /// A batch of changes, and the sequence from which to continue.
   public typealias Element = Changes
 
   let store: Datastore
   let sequence: Int64
 
-  /// An iterator that begins at the sequence that was given.
+  /// Creates an iterator that starts at the sequence passed to `liveChanges(since:)`.
   public func makeAsyncIterator() -> Iterator {
     Iterator(store: store, sequence: sequence)
   }
@@ -47,7 +46,7 @@ public struct LiveChanges: AsyncSequence, Sendable {
   public struct Iterator: AsyncIteratorProtocol {
     private static var batch: Int { 1_000 }
 
-    /// `nil` once the sequence is over.
+    /// `nil` after the end of the sequence.
     private var store: Datastore?
     private var listener: ChangeListener?
     private var sequence: Int64
@@ -57,9 +56,10 @@ public struct LiveChanges: AsyncSequence, Sendable {
       self.sequence = sequence
     }
 
-    /// The changes since the last ones, when there are any; `nil` at the end.
+    /// The changes since the previous batch, waiting until there are any; `nil` at the end.
     ///
-    /// - Throws: ``DatastoreError`` when the file can't be read; the sequence is then over.
+    /// - Throws: ``DatastoreError`` if the file can't be read, or with the code `.unknownSequence`; the sequence then
+    ///   ends.
     public mutating func next(isolation: isolated (any Actor)? = #isolation) async throws -> Changes? {
       guard let store else { return nil }
       do {
@@ -78,7 +78,7 @@ public struct LiveChanges: AsyncSequence, Sendable {
     private mutating func changes(
       in store: Datastore, isolation: isolated (any Actor)? = #isolation
     ) async throws -> Changes? {
-      // It listens before it looks, so a commit after the look is heard.
+      // Listen before reading, so that a commit after the read is noticed.
       let listener = try self.listener ?? ChangeListener(to: store)
       self.listener = listener
       while !Task.isCancelled {
@@ -100,22 +100,16 @@ public struct LiveChanges: AsyncSequence, Sendable {
 }
 
 extension Datastore {
-  /// Some changes, read on a thread that may wait for the disk; `nil` when the datastore is closed or deleted.
+  /// Reads a batch of changes without blocking the calling thread; `nil` if the datastore is closed or deleted.
   fileprivate func changesUnlessOver(
     since sequence: Int64, limit: Int, isolation: isolated (any Actor)? = #isolation
   ) async throws -> Changes? {
-    try await withCheckedThrowingContinuation { continuation in
-      DispatchQueue.global().async {
-        continuation.resume(
-          with: Result {
-            do {
-              // A file that was deleted elsewhere can still be read, but nothing more comes to it.
-              return self.hasFile ? try self.changes(since: sequence, limit: limit) : nil
-            } catch let error as DatastoreError where error.code == .closed {
-              return nil
-            }
-          })
-      }
+    do {
+      return try await readOnce { try $0.changes(since: sequence, limit: limit) }
+    } catch let error as DatastoreError where error.code == .closed {
+      return nil
+    } catch is CancellationError {
+      return nil
     }
   }
 }

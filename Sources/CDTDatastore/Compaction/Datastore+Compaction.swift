@@ -1,22 +1,30 @@
-import JSON
-import SQLite
+import CDTJSON
+import CDTPlatform
+import CDTSQLite
 
-/// What a compaction has freed.
+/// The result of a compaction.
 public struct CompactionReport: Sendable, Hashable {
-  /// How many revisions lost their bodies.
+  /// The number of revisions whose bodies were removed.
   public var revisions = 0
-  /// How many files of attachments were removed.
+  /// The number of attachment files removed.
   public var attachments = 0
-  /// How many bytes less the store takes on disk; 0 when others have written more meanwhile.
+  /// The decrease of the store's size on disk in bytes; 0 if concurrent writes added more.
   public var bytesFreed: Int64 = 0
+  /// Whether the pages of the database have checksums. They don't if the store was created by an earlier version and
+  /// something else used it during the compaction.
+  public var hasChecksums = true
 }
 
 extension Datastore {
-  /// Gives back the space of what is no longer needed: the bodies and attachments of all revisions but the leaves, files
-  /// that nothing refers to, free pages.
+  /// Frees the space of everything no longer needed: the bodies and attachments of all revisions except the leaves,
+  /// unreferenced files, free pages.
   ///
-  /// The trees stay: ``revisionHistory(of:)`` still lists every generation. It works in short transactions, between which
-  /// others write; readers go on. Interrupted, it has done a part, and nothing is harmed.
+  /// Revision trees are kept: `revisionHistory(of:)` still lists every generation. Compaction works in short
+  /// transactions, so other threads and processes can write between them and read at any time. If it is interrupted,
+  /// completed work is kept.
+  ///
+  /// Attachments that an earlier state refers to are kept while that state is read, in any process. The call waits for
+  /// such readers until the busy timeout has passed; what they still need then is left to the next compaction.
   ///
   /// - Returns: What was freed.
   /// - Throws: ``DatastoreError``: `.busy`, `.io`.
@@ -25,39 +33,84 @@ extension Datastore {
   /// Source: `docs/crud.md`, Compaction.
   @discardableResult
   public func compact() throws -> CompactionReport {
+    try compact(stop: nil)
+  }
+
+  /// Frees the space of everything no longer needed, on one of the datastore's threads. If it is cancelled, completed
+  /// work is kept.
+  @discardableResult
+  public func compact() async throws -> CompactionReport {
+    try await work.run(.long) { try self.compact(stop: $0) }
+  }
+
+  private func compact(stop: StopSignal?) throws -> CompactionReport {
     var report = CompactionReport()
-    let before = FileSystem.size(of: directory)
-    try forgetBodies(&report)
-    report.attachments = try write { transaction in
-      // A file must not go before the commits that refer to it no longer are on disk, whatever the durability.
-      try FileSystem.synchronize("\(databasePath)-wal")
-      return try transaction.sweepAttachments()
-    }
-    while try withWriter({ try Self.releasePages($0.connection) }) {}
+    let before = try FileSystem.size(of: directory)
+    try forgetBodies(&report, stop)
+    report.attachments = try sweepAttachments(stop)
+    report.hasChecksums = try withWriter(stop: stop) { try addChecksums($0.connection) }
+    while try withWriter(stop: stop, { try Self.releasePages($0.connection) }) {}
     try withWriter { try Self.cutLog($0.connection) }
-    report.bytesFreed = max(0, before - FileSystem.size(of: directory))
+    report.bytesFreed = max(0, before - ((try? FileSystem.size(of: directory)) ?? before))
     return report
   }
 
-  /// How many revisions one transaction goes through, and how many pages: the log that it fills takes a few megabytes, so
-  /// that compaction can make room where there is hardly any.
+  /// The number of revisions, and of pages, per transaction. Its log takes a few megabytes, so that compaction works
+  /// when the disk is almost full.
   private static let batch: Int64 = 500
 
-  private func forgetBodies(_ report: inout CompactionReport) throws {
-    // Pages that are given back need not be overwritten with zeros first, which would take as much room again.
+  private func forgetBodies(_ report: inout CompactionReport, _ stop: StopSignal?) throws {
+    // Overwriting freed pages with zeros would need as much space again.
     try withWriter { try $0.connection.execute("PRAGMA secure_delete = FAST") }
-    // What others write meanwhile is for the next time.
-    let newest = try read { try $0.scalar("SELECT max(rowid) FROM revisions") }
+    // Concurrent writes are left to the next compaction.
+    let newest = try readOnce { try $0.use { try $0.scalar("SELECT max(rowid) FROM revisions") } }
     var last = Int64.min
     while true {
-      let rows = try write { try $0.forgetBodies(after: last, upTo: newest, count: Self.batch) }
+      let rows = try write(stop: stop) { try $0.forgetBodies(after: last, upTo: newest, count: Self.batch) }
       guard let end = rows.last else { return }
       report.revisions += rows.count
       last = end
     }
   }
 
-  /// Gives some free pages back; whether there may be more.
+  /// Adds checksums to the pages of a store of an earlier version, if nothing else uses the store.
+  ///
+  /// - Returns: Whether they have checksums.
+  private func addChecksums(_ connection: Connection) throws -> Bool {
+    let upgrade = PageChecksumUpgrade(connection)
+    guard try upgrade.isDue else { return true }
+    closeIdleReaders()
+    do {
+      try upgrade.run()
+      return true
+    } catch let error as SQLiteError where error.isBusy {
+      return false
+    }
+  }
+
+  /// Removes the attachment files that no state refers to: neither the latest nor an earlier one that is being read.
+  ///
+  /// - Returns: The number of files removed.
+  private func sweepAttachments(_ stop: StopSignal?) throws -> Int {
+    let deadline = ContinuousClock.now + options.busyTimeout
+    while true {
+      if let removed = try write(stop: stop, { try $0.sweepAttachments() }) { return removed }
+      guard ContinuousClock.now < deadline else { return 0 }
+      Pause.microseconds(10_000)
+    }
+  }
+
+  /// Whether no reader, in any process, reads an earlier state than the latest one. Call it within a write that has
+  /// changed nothing, so that this stays true until the write ends.
+  ///
+  /// A checkpoint stops at the first page that is newer than a state being read, so if it copies the whole log, there
+  /// is no such state.
+  fileprivate func isOnlyLatestStateRead() throws -> Bool {
+    let lease = try lendReader()
+    return try lease.reader.connection.checkpointsWholeLog()
+  }
+
+  /// Frees some pages and returns whether there may be more.
   private static func releasePages(_ connection: Connection) throws -> Bool {
     try connection.transaction(.immediate) {
       let free = try connection.scalar("PRAGMA freelist_count")
@@ -67,8 +120,8 @@ extension Datastore {
     }
   }
 
-  /// Copies the log into the file, as far as readers let it. They are not waited for, as writers would have to wait too:
-  /// what they hold back, the next compaction gives back, or the last connection to close.
+  /// Copies the log into the file as far as readers allow. It does not wait for them, as that would block writers; the
+  /// rest is freed by the next compaction or when the last connection closes.
   private static func cutLog(_ connection: Connection) throws {
     let timeout = connection.busyTimeout
     connection.busyTimeout = .zero
@@ -92,7 +145,7 @@ extension WriteTransaction {
           """)
         try attachments.bind(row, at: 1)
         try attachments.run()
-        // SQLite joins half-empty pages when rows go, not when they become shorter where they are.
+        // SQLite merges half-empty pages when rows are deleted, but not when rows become shorter in place.
         let body = try connection.statement(
           """
           UPDATE revisions SET rowid = (SELECT max(rowid) + 1 FROM revisions), body = NULL, attachments = 0
@@ -123,17 +176,24 @@ extension WriteTransaction {
     return rows
   }
 
-  /// Removes the files that no revision refers to. Files come and go only under the write lock, which is held here.
-  fileprivate func sweepAttachments() throws -> Int {
-    try use { connection in
+  /// Removes the files that no revision refers to. Requires the write lock, under which all files are added and
+  /// removed.
+  ///
+  /// - Returns: The number of files removed; `nil` if an earlier state is being read, whose files are kept.
+  fileprivate func sweepAttachments() throws -> Int? {
+    let unwanted = try use { connection in
       let statement = try connection.statement("SELECT 1 FROM attachments WHERE key = ?1 LIMIT 1")
-      return try files.sweep { key in
-        statement.reset()
+      return try files.keys().filter { key in
+        defer { statement.reset() }
         try statement.bind(blob: key, at: 1)
-        let isWanted = try statement.step()
-        statement.reset()
-        return isWanted
+        return try !statement.step()
       }
     }
+    if !unwanted.isEmpty {
+      guard try use({ _ in try store.isOnlyLatestStateRead() }) else { return nil }
+      // A file must not be removed before the commits that drop its references are on disk, whatever the durability.
+      try FileSystem.synchronize("\(store.databasePath)-wal")
+    }
+    return try files.removeAbandoned() + unwanted.count { files.remove($0) }
   }
 }

@@ -1,4 +1,4 @@
-/// Decides what becomes of a conflicted document.
+/// Decides how to resolve a document's conflict.
 ///
 /// ```swift
 /// struct KeepLatest: ConflictResolver {
@@ -11,12 +11,13 @@
 ///
 /// Source: `docs/conflicts.md`, Resolving.
 public protocol ConflictResolver {
-  /// The revision that is to stay.
+  /// Returns the revision to keep.
   ///
   /// - Parameters:
   ///   - documentID: The document's id.
-  ///   - conflicts: Its leaves that are not deleted, newest first, the winner among them; at least two.
-  /// - Returns: One of the leaves, as it is or changed; `nil` to leave the document conflicted.
-  /// - Throws: Whatever it likes: the document stays as it was, and the error passes through.
+  ///   - conflicts: The leaves that are not deleted, at least two, newest first: in descending order of their revision
+  ///     ids, including the winner.
+  /// - Returns: One of the leaves, changed or unchanged; `nil` to leave the conflict.
+  /// - Throws: Any error; it is rethrown, and the document is unchanged.
   func resolve(documentID: String, conflicts: [DocumentRevision]) throws -> DocumentRevision?
 }

@@ -1,49 +1,20 @@
-import SQLite
+import CDTJSON
 
 extension Datastore {
-  /// The ids of the documents that have more than one leaf that is not deleted, sorted.
-  ///
-  /// - Complexity: O(*c* log *n*), where *c* is the number of documents that have ever been conflicted.
-  ///
-  /// Source: `docs/conflicts.md`, Finding conflicts.
-  public func conflictedDocumentIDs() throws -> [String] {
-    try read { connection in
-      let statement = try connection.statement(
-        """
-        SELECT id FROM documents d
-         WHERE leaves > 1 AND NOT deleted
-           AND EXISTS (SELECT 1 FROM revisions r WHERE r.document = d.number AND r.leaf AND NOT r.deleted)
-         ORDER BY id
-        """)
-      defer { statement.reset() }
-      var ids: [String] = []
-      while try statement.step() { ids.append(statement.text(0)) }
-      return ids
-    }
-  }
-
-  /// The leaves of a document that are not deleted, newest first: one, or several when it is conflicted; none when it
-  /// is deleted.
-  ///
-  /// - Throws: ``DatastoreError`` with the code `.notFound` when there is no such document.
-  public func liveRevisions(ofDocument id: String) throws -> [DocumentRevision] {
-    try readSnapshot { try reading($0).liveLeaves(of: id) }
-  }
-
-  /// Lets a resolver decide which of a conflicted document's leaves stays; the others get tombstones.
+  /// Resolves a document's conflict: a resolver chooses the leaf to keep, and the other leaves get tombstones.
   ///
   /// ```swift
   /// try store.resolveConflicts(for: "doc1") { _, leaves in leaves.first }  // the winner stays
   /// ```
   ///
-  /// A leaf that is given back as it came stays as it is, also one of a lower generation than the others. A changed one
-  /// becomes a child of the leaf whose revision it carries; attachments taken from any leaf are kept. All of it is one
-  /// transaction. The resolver is called once, within it, and only if there are two leaves or more; it can't write to
-  /// the datastore.
+  /// A leaf that is returned unchanged is kept as it is, even if its generation is lower than that of the other
+  /// leaves. A changed leaf is saved as a child of the leaf with its revision id; attachments of any leaf can be used.
+  /// Everything happens in one transaction. The resolver is called once inside it, only if there are at least two
+  /// leaves, and must not write to the datastore.
   ///
-  /// - Returns: The revision that stayed; `nil` when there was no conflict, or the resolver decided nothing.
-  /// - Throws: ``DatastoreError``: `.invalidResolution` for a revision that is none of the leaves, `.notFound`, and what
-  ///   refuses an update; what the resolver throws. The document is then as it was.
+  /// - Returns: The kept revision; `nil` if there was no conflict or the resolver returned `nil`.
+  /// - Throws: ``DatastoreError``: `.invalidResolution` if the resolver returns a revision that is not a leaf,
+  ///   `.notFound`, and the errors of an update; the errors of the resolver. The document is then unchanged.
   ///
   /// Source: `docs/conflicts.md`, Resolving.
   @discardableResult
@@ -53,7 +24,7 @@ extension Datastore {
     try resolveConflicts(for: id) { try resolver.resolve(documentID: $0, conflicts: $1) }
   }
 
-  /// Lets a closure decide which of a conflicted document's leaves stays, as the form with a ``ConflictResolver`` does.
+  /// Resolves a document's conflict with a closure, like the form with a ``ConflictResolver``.
   @discardableResult
   public func resolveConflicts(
     for id: String,
@@ -61,23 +32,44 @@ extension Datastore {
   ) throws -> DocumentRevision? {
     try write { try $0.resolveConflicts(for: id, with: resolve) }
   }
+
+  /// Resolves a document's conflict with a resolver, on one of the datastore's threads.
+  @discardableResult
+  public func resolveConflicts(
+    for id: String, with resolver: some ConflictResolver & Sendable
+  ) async throws -> DocumentRevision? {
+    try await write {
+      try $0.resolveConflicts(for: id) { try resolver.resolve(documentID: $0, conflicts: $1) }
+    }
+  }
+
+  /// Resolves a document's conflict with a closure, on one of the datastore's threads.
+  @discardableResult
+  public func resolveConflicts(
+    for id: String,
+    with resolve:
+      @escaping @Sendable (_ documentID: String, _ conflicts: [DocumentRevision]) throws ->
+      DocumentRevision?
+  ) async throws -> DocumentRevision? {
+    try await write { try $0.resolveConflicts(for: id, with: resolve) }
+  }
 }
 
 extension WriteTransaction {
-  /// Lets a closure decide which of a conflicted document's leaves stays, as in ``Datastore``.
+  /// Resolves a document's conflict with a closure, like the method of ``Datastore``.
   @discardableResult
   public func resolveConflicts(
     for id: String,
     with resolve: (_ documentID: String, _ conflicts: [DocumentRevision]) throws -> DocumentRevision?
   ) throws -> DocumentRevision? {
-    let leaves = try use { try DocumentReading(connection: $0, files: files).liveLeaves(of: id) }
+    let leaves = try liveRevisions(ofDocument: id)
     guard leaves.count > 1, let decision = try resolve(id, leaves) else { return nil }
-    guard let decisionID = decision.id, decisionID.utf8.elementsEqual(id.utf8), !decision.isDeleted,
-      let kept = leaves.first(where: { $0.revision == decision.revision })
+    guard decision.id.hasSameBytes(as: id), !decision.isDeleted,
+      let kept = leaves.first(where: { $0.revisionID == decision.revisionID })
     else { throw DatastoreError.notAmongLeaves(decision, of: id) }
-    let others = leaves.filter { $0.revision != kept.revision }
-    // All of it or nothing, also for a caller who goes on after the error.
-    for other in others { _ = try other.revision?.childGeneration() }
+    let others = leaves.filter { $0.revisionID != kept.revisionID }
+    // Check everything first, so that a caller that catches the error has changed nothing.
+    for other in others { _ = try other.revisionID.childGeneration() }
     let stays = decision.says(theSameAs: kept) ? kept : try updateDocument(from: decision)
     for other in others { try deleteDocument(from: other) }
     return stays

@@ -1,21 +1,21 @@
-package import JSON
+package import CDTJSON
 
-/// A body as it is stored: compact JSON text, checked.
+/// A validated body as it is stored: compact JSON text.
 package struct BodyText: Sendable {
   package let text: [UInt8]
 
-  /// The canonical text of which the digest is made; nothing for an empty body.
+  /// The canonical text that the digest is computed from; empty for an empty body.
   let canonical: [UInt8]
 
   /// The body of a tombstone.
-  static let none = BodyText(text: Array("{}".utf8), canonical: [])
+  package static let none = BodyText(text: Array("{}".utf8), canonical: [])
 
   private init(text: [UInt8], canonical: [UInt8]) {
     self.text = text
-    self.canonical = canonical
+    self.canonical = text.count > 2 ? canonical : []
   }
 
-  /// Checks a body and writes it.
+  /// Validates a body and writes its text.
   ///
   /// - Throws: ``DatastoreError``: `.missingBody`, `.reservedKey`, `.invalidBody`.
   init(of revision: DocumentRevision) throws(DatastoreError) {
@@ -23,7 +23,7 @@ package struct BodyText: Sendable {
     try self.init(revision.body, id: revision.id)
   }
 
-  /// Checks a body and writes it.
+  /// Validates a body and writes its text.
   ///
   /// - Throws: ``DatastoreError``: `.reservedKey`, `.invalidBody`.
   init(_ body: JSONObject, id: String?) throws(DatastoreError) {
@@ -34,13 +34,13 @@ package struct BodyText: Sendable {
     self.init(text: text, canonical: JSONCanonical.body(text))
   }
 
-  /// A body whose text was validated when it was read.
+  /// Creates a body from text that was validated when it was read.
   package init(_ normalized: NormalizedObject) {
-    self.init(text: normalized.text, canonical: normalized.canonical.count > 2 ? normalized.canonical : [])
+    self.init(text: normalized.text, canonical: normalized.canonical)
   }
 
-  /// A body whose text has been made ready before.
-  init(stored text: [UInt8]) {
+  /// Creates a body from stored text.
+  package init(stored text: [UInt8]) {
     self.init(text: text, canonical: JSONCanonical.body(text))
   }
 

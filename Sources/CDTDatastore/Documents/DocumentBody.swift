@@ -1,7 +1,7 @@
-import JSON
+import CDTJSON
 import Synchronization
 
-/// What a revision says: a value, or text that becomes one when somebody looks at it.
+/// The content of a revision: a value, or text that is decoded on first use.
 enum DocumentBody: Sendable {
   case object(JSONObject)
   case stored(StoredBody)
@@ -12,9 +12,17 @@ enum DocumentBody: Sendable {
     case .stored(let stored): stored.object
     }
   }
+
+  /// Compact JSON text.
+  var text: [UInt8] {
+    switch self {
+    case .object(let object): object.utf8Text
+    case .stored(let stored): stored.text
+    }
+  }
 }
 
-/// A body as it was read, decoded when it is first looked at. Who replaces a document as a whole never does.
+/// A body as it was read, decoded on first use. Replacing a whole document never decodes it.
 final class StoredBody: Sendable {
   private enum State {
     case text([UInt8])
@@ -23,11 +31,19 @@ final class StoredBody: Sendable {
 
   private let state: Mutex<State>
 
-  /// - Returns: `nil` for text that is no object. Stored text was validated, so its ends tell whether it still is what was
-  ///   stored.
+  /// - Returns: `nil` if the text is not an object. Stored text was validated, so checking its ends detects damage.
   init?(_ text: UnsafeRawBufferPointer) {
     guard text.first == UInt8(ascii: "{"), text.last == UInt8(ascii: "}") else { return nil }
     state = Mutex(.text(Array(text)))
+  }
+
+  var text: [UInt8] {
+    state.withLock { state in
+      switch state {
+      case .text(let text): text
+      case .object(let object): object.utf8Text
+      }
+    }
   }
 
   var object: JSONObject {

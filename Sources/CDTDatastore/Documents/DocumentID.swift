@@ -1,8 +1,8 @@
 import FoundationEssentials
 
-/// The rules for ids of documents.
+/// The rules for document ids.
 package enum DocumentID {
-  /// Refuses an id that is empty, or begins with an underscore and is no design document's.
+  /// Throws if an id is empty, or begins with an underscore and is not that of a design document.
   package static func check(_ id: String) throws(DatastoreError) {
     let bytes = id.utf8
     guard let first = bytes.first else { throw .invalidID(id) }
@@ -13,7 +13,7 @@ package enum DocumentID {
     }
   }
 
-  /// An id that no other document has.
+  /// Generates a unique id.
   package static func make() -> String {
     UUID().uuidString.lowercased()
   }

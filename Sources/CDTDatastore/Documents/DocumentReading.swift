@@ -1,7 +1,7 @@
-import JSON
-import SQLite
+import CDTJSON
+import CDTSQLite
 
-/// What can be read of documents, on any connection: within a write it sees what the write has done.
+/// Reads documents on any connection. On the connection of a write, it sees the changes of the write.
 struct DocumentReading {
   let connection: Connection
   let files: AttachmentFiles
@@ -10,7 +10,7 @@ struct DocumentReading {
     try winner(of: id).document
   }
 
-  /// The winner of a document, and the row that has it.
+  /// The winner of a document and its row.
   func winner(of id: String) throws -> (document: DocumentRevision, row: DocumentRow) {
     let statement = try connection.statement(
       "SELECT \(DocumentRevision.columns), \(DocumentRow.columns) FROM documents WHERE id = ?1")
@@ -95,20 +95,16 @@ struct DocumentReading {
   }
 
   func allDocumentIDs() throws -> [String] {
-    let statement = try connection.statement("SELECT id FROM documents WHERE NOT deleted ORDER BY id")
-    defer { statement.reset() }
-    var ids: [String] = []
-    while try statement.step() { ids.append(statement.text(0)) }
-    return ids
+    try texts("SELECT id FROM documents WHERE NOT deleted ORDER BY id")
   }
 
-  /// Counted by the index on ids less the index on tombstones, so no document is read.
+  /// The index on ids minus the index on tombstones, so no document is read.
   func documentCount() throws -> Int {
     let all = try connection.scalar("SELECT count(*) FROM documents")
     return Int(all - (try connection.scalar("SELECT count(*) FROM documents WHERE deleted")))
   }
 
-  /// The revision and those before it, newest first, by their parents.
+  /// The revision and its ancestors, newest first.
   func history(of id: String, from revision: RevisionID) throws -> [DocumentRevision] {
     guard let row = try DocumentRow.find(id, on: connection) else { throw DatastoreError.noSuchDocument(id) }
     var history: [DocumentRevision] = []
@@ -120,7 +116,7 @@ struct DocumentReading {
         throw DatastoreError.noSuchRevision(revision, of: id)
       }
       history.append(found)
-      // Generations fall along a branch; anything else is damage that must not go round in circles.
+      // Generations decrease along a branch; stop at anything else, which is damage and could be a cycle.
       next = parent.flatMap { $0.generation < current.generation ? $0 : nil }
     }
     return history
@@ -151,11 +147,71 @@ struct DocumentReading {
     return (try DocumentRevision(row: statement, on: connection, files: files), parent)
   }
 
-  /// The leaves that are not deleted, newest first, whole.
+  /// The leaves that are not deleted, newest first, with bodies.
   func liveLeaves(of id: String) throws -> [DocumentRevision] {
     guard let row = try DocumentRow.find(id, on: connection) else { throw DatastoreError.noSuchDocument(id) }
     return try DocumentWriting(connection: connection).liveLeaves(of: row).map { leaf in
       try document(withID: id, revision: leaf)
     }
+  }
+
+  func conflictedDocumentIDs() throws -> [String] {
+    try texts(
+      """
+      SELECT id FROM documents d
+       WHERE leaves > 1 AND NOT deleted
+         AND EXISTS (SELECT 1 FROM revisions r WHERE r.document = d.number AND r.leaf AND r.deleted = 0)
+       ORDER BY id
+      """)
+  }
+
+  func localDocument(withID id: String) throws -> LocalDocument? {
+    let statement = try connection.statement("SELECT body FROM local_documents WHERE id = ?1")
+    defer { statement.reset() }
+    try statement.bind(id, at: 1)
+    guard try statement.step() else { return nil }
+    return try DocumentRevision.body(of: statement, column: 0, id: id).map {
+      LocalDocument(stored: $0.object)
+    }
+  }
+
+  func localDocumentIDs() throws -> [String] {
+    try texts("SELECT id FROM local_documents ORDER BY id")
+  }
+
+  func changes(since sequence: Int64, limit: Int?) throws -> Changes {
+    let documents = try changes(
+      "sequence > ?1 ORDER BY sequence LIMIT ?2", [sequence, limit.map { Int64(max(0, $0)) } ?? -1])
+    return Changes(documents: documents, lastSequence: documents.last?.sequence ?? max(0, sequence))
+  }
+
+  /// The newest changes up to a sequence, newest first.
+  func changes(before sequence: Int64, limit: Int) throws -> [Change] {
+    try changes("sequence < ?1 ORDER BY sequence DESC LIMIT ?2", [sequence, Int64(max(0, limit))])
+  }
+
+  private func changes(_ condition: String, _ parameters: [Int64]) throws -> [Change] {
+    let statement = try connection.statement(
+      "SELECT sequence, id, revision, deleted, leaves FROM documents WHERE \(condition)")
+    defer { statement.reset() }
+    for (position, parameter) in parameters.enumerated() { try statement.bind(parameter, at: position + 1) }
+    var changes: [Change] = []
+    while try statement.step() {
+      changes.append(
+        Change(
+          sequence: statement.int64(0), id: statement.text(1),
+          revisionID: try RevisionID(stored: statement.text(2)), isDeleted: statement.int64(3) != 0,
+          leafCount: Int(clamping: statement.int64(4))))
+    }
+    return changes
+  }
+
+  /// The first column of every row.
+  private func texts(_ sql: String) throws -> [String] {
+    let statement = try connection.statement(sql)
+    defer { statement.reset() }
+    var texts: [String] = []
+    while try statement.step() { texts.append(statement.text(0)) }
+    return texts
   }
 }

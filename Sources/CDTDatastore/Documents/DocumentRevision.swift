@@ -1,25 +1,24 @@
-public import JSON
+public import CDTJSON
 
-/// One revision of a document: a value, changed freely and saved by a datastore.
+/// A revision of a document: a value that you can change and save as the next revision.
 ///
 /// ```swift
-/// var revision = DocumentRevision(id: "doc1", body: ["description": "Buy milk"])
-/// revision = try store.createDocument(from: revision)
-/// revision.body["completed"] = true
-/// revision = try store.updateDocument(from: revision)
+/// var task = try store.document(withID: "milk")
+/// task.body["completed"] = true
+/// task = try store.updateDocument(from: task)
 /// ```
 ///
-/// Source: `docs/crud.md`, Documents.
-public struct DocumentRevision: Sendable, Hashable {
-  /// The document's id, or `nil` for one to be made when it is created.
-  public var id: String?
+/// A document that is not saved yet is a ``DocumentDraft``. Source: `docs/crud.md`, Documents.
+public struct DocumentRevision: Sendable, Hashable, Identifiable {
+  /// The document's id.
+  public let id: String
 
-  /// The revision's id, or `nil` when it has not been saved.
-  public let revision: RevisionID?
+  /// The revision's id.
+  public let revisionID: RevisionID
 
-  /// What the document says.
+  /// The document's content.
   ///
-  /// - Complexity: O(*n*) when the body of a revision that was read is first looked at, where *n* is its length; then O(1).
+  /// - Complexity: O(*n*) on first use after the revision is read, where *n* is the body's length; then O(1).
   public var body: JSONObject {
     get { content.object }
     set {
@@ -28,7 +27,7 @@ public struct DocumentRevision: Sendable, Hashable {
     }
     _modify {
       var body = content.object
-      // Nothing else holds it now, so that a change is made in place.
+      // Release the stored reference, so that the change happens in place.
       content = .object([:])
       defer {
         content = .object(body)
@@ -40,8 +39,8 @@ public struct DocumentRevision: Sendable, Hashable {
 
   private var content: DocumentBody
 
-  /// Whether there is a body. A new revision needs one to be saved, `[:]` if it is empty; one that was compacted has
-  /// lost it.
+  /// Whether there is a body. Compaction removes a revision's body: ``body`` is then empty, and the revision can't be
+  /// saved until you set it.
   public private(set) var hasBody: Bool
 
   /// The attachments, by name.
@@ -50,42 +49,44 @@ public struct DocumentRevision: Sendable, Hashable {
   /// Whether the revision is a tombstone.
   public let isDeleted: Bool
 
-  /// The number of the write that made the revision, rising within the datastore; 0 when it has not been saved.
+  /// The number of the write that created the revision, which increases within the datastore; 0 for a revision created
+  /// elsewhere.
   public let sequence: Int64
 
-  /// Whether the body has only the fields that a query asked for; such a revision can't be saved.
+  /// Whether the body has only the fields selected by a query. Such a revision can be deleted, but not saved.
   public let isProjected: Bool
 
-  /// A revision to be saved as a new document.
-  public init(id: String? = nil, body: JSONObject? = nil, attachments: Attachments = []) {
-    self.init(id: id, revision: nil, body: body, attachments: attachments, sequence: 0)
-  }
-
-  /// A revision that was made elsewhere, for ``Datastore/forceInsert(_:history:)``.
+  /// Creates a revision from another store, for `Datastore.forceInsert(_:history:)`.
+  ///
+  /// - Parameters:
+  ///   - id: The document's id.
+  ///   - revisionID: The revision's id in the other store.
+  ///   - body: The body, or `nil` for a tombstone without one.
+  ///   - isDeleted: Whether the revision is a tombstone.
+  ///   - attachments: The attachments, by name.
   public init(
-    id: String, revision: RevisionID, body: JSONObject?, isDeleted: Bool = false,
+    id: String, revisionID: RevisionID, body: JSONObject?, isDeleted: Bool = false,
     attachments: Attachments = []
   ) {
     self.init(
-      id: id, revision: revision, body: body, isDeleted: isDeleted, attachments: attachments, sequence: 0)
+      id: id, revisionID: revisionID, body: body, isDeleted: isDeleted, attachments: attachments, sequence: 0)
   }
 
   package init(
-    id: String?, revision: RevisionID?, body: JSONObject?, isDeleted: Bool = false,
-    attachments: Attachments = [],
-    sequence: Int64, isProjected: Bool = false
+    id: String, revisionID: RevisionID, body: JSONObject?, isDeleted: Bool = false,
+    attachments: Attachments = [], sequence: Int64, isProjected: Bool = false
   ) {
     self.init(
-      id: id, revision: revision, content: body.map(DocumentBody.object), isDeleted: isDeleted,
+      id: id, revisionID: revisionID, content: body.map(DocumentBody.object), isDeleted: isDeleted,
       attachments: attachments, sequence: sequence, isProjected: isProjected)
   }
 
   init(
-    id: String?, revision: RevisionID?, content: DocumentBody?, isDeleted: Bool, attachments: Attachments,
+    id: String, revisionID: RevisionID, content: DocumentBody?, isDeleted: Bool, attachments: Attachments,
     sequence: Int64, isProjected: Bool = false
   ) {
     self.id = id
-    self.revision = revision
+    self.revisionID = revisionID
     self.content = content ?? .object([:])
     hasBody = content != nil
     self.isDeleted = isDeleted
@@ -94,26 +95,28 @@ public struct DocumentRevision: Sendable, Hashable {
     self.isProjected = isProjected
   }
 
-  /// The revision with only a part of its body, which can't be saved.
+  /// The body as compact JSON text.
+  package var bodyText: [UInt8] { content.text }
+
+  /// The revision with only part of its body. It can't be saved.
   package func projected(to body: JSONObject) -> DocumentRevision {
     DocumentRevision(
-      id: id, revision: revision, body: body, isDeleted: isDeleted, attachments: attachments,
-      sequence: sequence,
-      isProjected: true)
+      id: id, revisionID: revisionID, body: body, isDeleted: isDeleted, attachments: attachments,
+      sequence: sequence, isProjected: true)
   }
 
-  /// Whether both say the same; ids are compared byte for byte, and bodies with their members in any order.
+  /// Whether both are equal. Ids are compared byte by byte, and bodies regardless of the order of members.
   public static func == (left: DocumentRevision, right: DocumentRevision) -> Bool {
-    left.id.map(KeyBytes.init) == right.id.map(KeyBytes.init) && left.revision == right.revision
+    left.id.hasSameBytes(as: right.id) && left.revisionID == right.revisionID
       && left.body == right.body && left.hasBody == right.hasBody && left.isDeleted == right.isDeleted
       && left.attachments == right.attachments && left.sequence == right.sequence
       && left.isProjected == right.isProjected
   }
 
-  /// Equal revisions hash alike.
+  /// Hashes what `==` compares.
   public func hash(into hasher: inout Hasher) {
-    hasher.combine(id.map(KeyBytes.init))
-    hasher.combine(revision)
+    hasher.combine(KeyBytes(id))
+    hasher.combine(revisionID)
     hasher.combine(body)
     hasher.combine(isDeleted)
     hasher.combine(sequence)

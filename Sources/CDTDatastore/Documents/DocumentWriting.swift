@@ -1,6 +1,6 @@
-import SQLite
+import CDTSQLite
 
-/// A revision about to be added to a tree.
+/// A revision to be added to a tree.
 struct NewRevision {
   let id: RevisionID
   let parent: RevisionID?
@@ -10,11 +10,11 @@ struct NewRevision {
   var attachments: [AttachmentRow] = []
 }
 
-/// Writes revisions: the winner into `documents`, every other into `revisions`.
+/// Writes revisions: winners into `documents`, all others into `revisions`.
 struct DocumentWriting {
   let connection: Connection
 
-  /// Adds a document, unless there is one of its id.
+  /// Adds a document unless its id exists.
   ///
   /// - Returns: Whether it was added.
   func insert(id: String, _ new: NewRevision) throws -> Bool {
@@ -36,21 +36,39 @@ struct DocumentWriting {
     return true
   }
 
-  /// The leaf that has an id, if it is one's.
+  /// The leaf with an id; `nil` if the revision is not a leaf.
   func leaf(_ revision: RevisionID, of row: DocumentRow) throws -> Leaf? {
     if revision == row.revision { return Leaf(id: revision, isDeleted: row.isDeleted) }
     guard row.leaves > 1 else { return nil }
-    return try losingLeaves(of: row).first { $0.id == revision }
+    let statement = try connection.statement(
+      "SELECT deleted FROM revisions WHERE document = ?1 AND generation = ?2 AND revision = ?3 AND leaf")
+    defer { statement.reset() }
+    try bind(revision, of: row, to: statement, at: 1)
+    return try statement.step() ? Leaf(id: revision, isDeleted: statement.int64(0) != 0) : nil
   }
 
-  /// The leaves that are not deleted, newest first, the winner among them.
+  /// The leaves that are not deleted, newest first, including the winner.
   func liveLeaves(of row: DocumentRow) throws -> [RevisionID] {
     var leaves = row.isDeleted ? [] : [row.revision]
     if row.leaves > 1 { leaves += try losingLeaves(of: row).filter { !$0.isDeleted }.map(\.id) }
     return leaves.sorted(by: >)
   }
 
-  func losingLeaves(of row: DocumentRow) throws -> [Leaf] {
+  /// The greatest losing leaf, found by one index lookup; `nil` if there is none.
+  func greatestLosingLeaf(of row: DocumentRow) throws -> Leaf? {
+    // Ids of the same generation are ordered by their suffix.
+    let statement = try connection.statement(
+      """
+      SELECT revision, deleted FROM revisions WHERE document = ?1 AND leaf
+       ORDER BY deleted, generation DESC, revision DESC LIMIT 1
+      """)
+    defer { statement.reset() }
+    try statement.bind(row.number, at: 1)
+    guard try statement.step() else { return nil }
+    return Leaf(id: try RevisionID(stored: statement.text(0)), isDeleted: statement.int64(1) != 0)
+  }
+
+  private func losingLeaves(of row: DocumentRow) throws -> [Leaf] {
     let statement = try connection.statement(
       "SELECT revision, deleted FROM revisions WHERE document = ?1 AND leaf")
     defer { statement.reset() }
@@ -63,17 +81,17 @@ struct DocumentWriting {
     return leaves
   }
 
-  /// Adds a child to a leaf, and puts the winner in its place.
+  /// Adds a child to a leaf and updates the winner.
   ///
-  /// The document gets the new sequence in any case: that is what changes and indexes go by. On a document without
-  /// conflicts it is one row changed and one row added, however long its history.
+  /// The document always gets the new sequence, which changes and indexes depend on. Without conflicts this changes
+  /// one row and adds one, however long the history.
   func graft(_ new: NewRevision, onto row: DocumentRow) throws {
     let leaf = Leaf(id: new.id, isDeleted: new.isDeleted)
     let winner = Leaf(id: row.revision, isDeleted: row.isDeleted)
     try AttachmentRow.insert(new.attachments, document: row.number, revision: new.id, on: connection)
     if new.parent == row.revision {
       try demoteWinner(of: row, isLeaf: false)
-      let rival = row.leaves > 1 ? try losingLeaves(of: row).max() : nil
+      let rival = row.leaves > 1 ? try greatestLosingLeaf(of: row) : nil
       if let rival, rival > leaf {
         try promote(rival.id, of: row, to: new.sequence)
         try insertLoser(new, of: row)
@@ -109,7 +127,7 @@ struct DocumentWriting {
     try statement.run()
   }
 
-  /// Keeps the winner as it is, under a new sequence, as the document has changed elsewhere.
+  /// Keeps the winner but gives the document a new sequence, because another branch has changed.
   func keepWinner(of row: DocumentRow, under sequence: Int64) throws {
     let statement = try connection.statement(
       "UPDATE documents SET sequence = ?2, written = coalesce(written, sequence) WHERE number = ?1")
@@ -118,7 +136,7 @@ struct DocumentWriting {
     try statement.run()
   }
 
-  /// Copies the winner into the history, or among the losing leaves.
+  /// Copies the winner into `revisions`, as an inner revision or a losing leaf.
   func demoteWinner(of row: DocumentRow, isLeaf: Bool) throws {
     let statement = try connection.statement(
       """
@@ -132,7 +150,7 @@ struct DocumentWriting {
     try statement.run()
   }
 
-  /// Moves a losing leaf into the winner's place.
+  /// Makes a losing leaf the winner.
   func promote(_ leaf: RevisionID, of row: DocumentRow, to sequence: Int64) throws {
     let move = try connection.statement(
       """
@@ -166,12 +184,15 @@ struct DocumentWriting {
     try statement.run()
   }
 
-  func unmarkLeaf(_ revision: RevisionID?, of row: DocumentRow) throws {
-    guard let revision else { return }
+  /// - Returns: Whether the revision was a losing leaf.
+  @discardableResult
+  func unmarkLeaf(_ revision: RevisionID?, of row: DocumentRow) throws -> Bool {
+    guard let revision else { return false }
     let statement = try connection.statement(
-      "UPDATE revisions SET leaf = 0 WHERE document = ?1 AND generation = ?2 AND revision = ?3")
+      "UPDATE revisions SET leaf = 0 WHERE document = ?1 AND generation = ?2 AND revision = ?3 AND leaf")
     try bind(revision, of: row, to: statement, at: 1)
     try statement.run()
+    return connection.changes > 0
   }
 
   /// Binds a revision's key in `revisions` as three parameters.

@@ -1,16 +1,18 @@
-import JSON
-import SQLite
+import CDTJSON
+import CDTSQLite
 
-/// Documents about to be saved for the first time, all at once.
+/// A batch of new documents, saved together.
 ///
-/// They share one array of bytes, as a few small arrays for each would cost more than the rest.
+/// They share one byte array, because several small arrays per document would dominate the cost.
 final class NewDocuments {
   private var bytes: [UInt8] = []
   private var rows: [Row] = []
   /// Whether every id is valid.
   private var haveValidIDs = true
+  /// The number of bytes of the largest document.
+  private var largest = 0
 
-  /// Where the texts of a document end, one behind the other.
+  /// The ends of a document's texts in the shared array, in order.
   private struct Row {
     let start: Int
     let idEnd: Int
@@ -24,7 +26,7 @@ final class NewDocuments {
 
   var count: Int { rows.count }
 
-  /// Adds a document, whose texts the normalizer has.
+  /// Adds a document from the texts in the normalizer.
   func append(id: String, body: JSONNormalizer) {
     if (try? DocumentID.check(id)) == nil { haveValidIDs = false }
     let start = bytes.count
@@ -34,14 +36,16 @@ final class NewDocuments {
     RevisionDigest.appendFirstRevision(canonicalBody: body.canonical, to: &bytes)
     let revisionEnd = bytes.count
     bytes += body.text
+    largest = max(largest, bytes.count - start)
     rows.append(Row(start: start, idEnd: idEnd, revisionEnd: revisionEnd, end: bytes.count))
   }
 
-  /// Forgets every document, but keeps the memory that they took.
+  /// Removes all documents but keeps the memory.
   func removeAll() {
     bytes.removeAll(keepingCapacity: true)
     rows.removeAll(keepingCapacity: true)
     haveValidIDs = true
+    largest = 0
   }
 
   func id(at row: Int) -> String {
@@ -52,11 +56,11 @@ final class NewDocuments {
     BodyText(stored: Array(bytes[rows[row].revisionEnd..<rows[row].end]))
   }
 
-  /// Inserts the documents, under the sequences that follow one.
+  /// Inserts the documents with consecutive sequences after `lastSequence`.
   ///
-  /// - Returns: Whether all of them were new; if not, nothing has changed.
+  /// - Returns: Whether all were new and can be saved; if not, nothing has changed.
   func insert(after lastSequence: Int64, on connection: Connection) throws -> Bool {
-    guard haveValidIDs else { return false }
+    guard haveValidIDs, largest <= DocumentSize.limit(on: connection) else { return false }
     try connection.statement("SAVEPOINT new_documents").run()
     let inserted = try bytes.withUnsafeBytes { bytes in
       let text = JSONBytes(bytes)

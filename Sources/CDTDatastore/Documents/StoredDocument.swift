@@ -1,13 +1,13 @@
-package import JSON
+package import CDTJSON
 
-/// A document's text as users get it, made of what is stored: `{"_id":"…","_rev":"…",` and then the body's members.
+/// A document's JSON text, assembled from stored columns: `{"_id":"…","_rev":"…",` and then the body's members.
 package enum StoredDocument {
-  /// Replaces what is in the buffer by the text of a document.
+  /// Replaces the content of the buffer with the text of a document.
   package static func write(
     id: UnsafeRawBufferPointer, revision: UnsafeRawBufferPointer, body: UnsafeRawBufferPointer,
     to buffer: inout TextBuffer
   ) {
-    // Nearly every id is its own spelling.
+    // Nearly all ids need no escaping.
     if JSONString.isItsSpelling(id), JSONString.isItsSpelling(revision) {
       return write(spelledID: id, revision, body, to: &buffer)
     }
@@ -18,7 +18,7 @@ package enum StoredDocument {
     }
   }
 
-  /// The length of what stands around the id, the revision and the body.
+  /// The length of the text around the id, the revision and the body.
   private static let frame = 24
 
   @inline(__always)

@@ -1,39 +1,51 @@
-package import SQLite
+package import CDTSQLite
 import Synchronization
 
-/// Something that keeps data of its own beside a datastore's documents, and keeps it up to date.
+/// Keeps derived data beside a datastore's documents, and keeps it up to date.
 ///
-/// The calls of a write come in this order, on the thread that writes and in its turn: ``willCommit(_:)``, and then
-/// ``didCommit()`` or ``didRollBack()``.
+/// For each write, the writing thread calls ``willCommit(_:)`` and then ``didCommit()`` or ``didRollBack()``, while it
+/// holds the writer.
 package protocol DatastoreExtension: AnyObject, Sendable {
-  /// The name of the directory in which the extension keeps its data: one of the reversed-domain kind.
+  /// The name of the directory of the extension's data, a reverse domain name.
   static var extensionName: String { get }
 
-  /// Creates the extension of a datastore that is being opened or has just been asked for it.
+  /// Creates the extension when its datastore is opened or first asks for it.
   ///
-  /// - Parameter directory: The extension's own directory, which is there.
+  /// - Parameter directory: The extension's directory, which exists.
   init(of store: Datastore, directory: String)
 
-  /// Releases its files: the datastore closes.
+  /// Closes the extension's files when the datastore closes.
   func close()
 
-  /// Is told of a write that is about to be committed. A failure of the extension's own must not keep it from that.
+  /// Prepares a reader before it begins a transaction.
+  func willBegin(on reader: StoreReader) throws
+
+  /// Takes a snapshot of the extension's data for a transaction that has read nothing yet. The extension may end and
+  /// restart the transaction on the connection.
+  func didBegin(_ transaction: ReadTransaction, on reader: StoreReader) throws
+
+  /// Called before a write is committed. An error of the extension must not prevent the commit.
   func willCommit(_ write: PendingWrite)
 
-  /// The write is on disk.
+  /// Called when the write is on disk.
   func didCommit()
 
-  /// The write has left nothing.
+  /// Called when the write was rolled back.
   func didRollBack()
 }
 
-/// A write before it is committed: its own connection sees the documents as they will be, every other one as they were.
+extension DatastoreExtension {
+  package func willBegin(on reader: StoreReader) throws {}
+  package func didBegin(_ transaction: ReadTransaction, on reader: StoreReader) throws {}
+}
+
+/// A write before its commit: its connection sees the new documents, every other connection the old ones.
 package struct PendingWrite {
-  /// The connection that writes.
+  /// The writing connection.
   package let connection: Connection
   /// The newest sequence before the write.
   package let previousSequence: Int64
-  /// The newest sequence after it; every document with a higher sequence than the previous one has changed.
+  /// The newest sequence after it; documents with a sequence above `previousSequence` have changed.
   package let lastSequence: Int64
 }
 
@@ -46,8 +58,8 @@ final class DatastoreExtensions: Sendable {
 
   private let state = Mutex(State())
 
-  /// The kinds of extensions that this process has used. A datastore that is opened later and has data of one of them gets
-  /// its extension at once, so that no write goes past it.
+  /// The extension types used by this process. A datastore opened later that has data of one of them gets its
+  /// extension immediately, so that the extension sees every write.
   private static let known = Mutex<[any DatastoreExtension.Type]>([])
 
   static var knownTypes: [any DatastoreExtension.Type] { known.withLock { $0 } }
@@ -65,7 +77,7 @@ final class DatastoreExtensions: Sendable {
     }
   }
 
-  /// The extension of a type, made by a closure if there is none; `nil` after closing.
+  /// The extension of a type, created by a closure if it does not exist; `nil` after closing.
   func extensionObject<E: DatastoreExtension>(_ type: E.Type, make: () -> E) -> E? {
     Self.known.withLock { known in
       if !known.contains(where: { $0 == type }) { known.append(type) }

@@ -1,9 +1,10 @@
-import JSON
+import CDTJSON
 
-/// Comma-separated values, RFC 4180: a header line with the names of the fields, then a document a record.
+/// Comma-separated values, RFC 4180: a header line with the field names, then one document per record. Lines end with
+/// CRLF, LF or CR.
 ///
-/// A cell that is written as a JSON number, `true` or `false` becomes one; an empty cell is a missing field; anything
-/// else, every cell in quotes and every `_id` is a string.
+/// An unquoted cell that is a JSON number, `true` or `false` becomes that value; an empty cell is a missing field. All
+/// other cells, all quoted cells and every `_id` are strings.
 struct CSVSource: DocumentSource {
   private var input: InputBuffer
   private var header: [String]?
@@ -28,7 +29,8 @@ struct CSVSource: DocumentSource {
       throw ImportError(
         file: input.name, line: line, column: 0,
         message:
-          "the record has \(cells.count) cells and the header \(header.count); quote cells that hold commas")
+          "the record has \(cells.count) cells but the header has \(header.count); quote cells that contain commas"
+      )
     }
     let text = try object(header, cells, line: line).utf8Text
     do {
@@ -42,20 +44,41 @@ struct CSVSource: DocumentSource {
   mutating func recover() -> Bool { true }
 
   private mutating func readHeader() throws -> [String]? {
+    try findLineEnd()
     guard let cells = try record() else { return nil }
     let names = try cells.map { try text($0, line: 1) }
+    var seen = Set<KeyBytes>()
     for (position, name) in names.enumerated() {
       guard !name.isEmpty else {
         throw ImportError(
           file: input.name, line: 1, column: 0, message: "column \(position + 1) has no name; name it")
       }
-      guard !names[..<position].contains(where: { $0.hasSameBytes(as: name) }) else {
+      guard seen.insert(KeyBytes(name)).inserted else {
         throw ImportError(
           file: input.name, line: 1, column: 0,
           message: "two columns are named \(DatastoreError.quoted(name)); name each once")
       }
     }
     return names
+  }
+
+  /// Determines by the end of the header whether lines end with CR, as some programs write them. Otherwise they end with
+  /// LF or CRLF.
+  private mutating func findLineEnd() throws {
+    var isQuoted = false
+    var offset = 0
+    while true {
+      if offset + 1 >= input.available, try !input.fill(), offset >= input.available { return }
+      switch input[offset] {
+      case UInt8(ascii: "\""): isQuoted.toggle()
+      case UInt8(ascii: "\n") where !isQuoted: return
+      case UInt8(ascii: "\r") where !isQuoted:
+        if input[offset + 1] != UInt8(ascii: "\n") { input.lineEnd = UInt8(ascii: "\r") }
+        return
+      default: break
+      }
+      offset += 1
+    }
   }
 
   private struct Cell {
@@ -89,14 +112,14 @@ struct CSVSource: DocumentSource {
     return text
   }
 
-  /// The cells of the next record, or `nil` at the end. A record ends with its line, unless a quote is open.
+  /// The cells of the next record, or `nil` at the end. A record ends with its line unless a quotation mark is open.
   private mutating func record() throws -> [Cell]? {
     if input.available == 0, try !input.fill() { return nil }
     var cells = [Cell()]
     var isOpen = false
     let first = input.line
     while true {
-      guard let length = try input.lineLength() else {
+      guard let length = try input.lineLength(endingWith: input.lineEnd) else {
         guard !isOpen else { throw openQuote(first) }
         return cells
       }
@@ -105,14 +128,14 @@ struct CSVSource: DocumentSource {
       input.take(length + 1)
       if !isOpen { return cells }
       guard hasFeed else { throw openQuote(first) }
-      cells[cells.count - 1].text.append(UInt8(ascii: "\n"))
+      cells[cells.count - 1].text.append(input.lineEnd)
     }
   }
 
   private func openQuote(_ line: Int) -> ImportError {
     ImportError(
       file: input.name, line: line, column: 0,
-      message: "a quote that opens in this record is never closed; close it, or double it if it is text")
+      message: "a quotation mark in this record is not closed; close it, or double it if it is text")
   }
 
   private static func read(_ line: UnsafeRawBufferPointer, into cells: inout [Cell], _ isOpen: inout Bool) {

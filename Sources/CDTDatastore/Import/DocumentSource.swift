@@ -1,27 +1,27 @@
-import JSON
+import CDTJSON
 
-/// Reads documents out of a file, one at a time.
+/// Reads documents from a file, one at a time.
 protocol DocumentSource {
-  /// Reads the next document, whose texts are with `normalizer` then.
+  /// Reads the next document and leaves its texts in `normalizer`.
   ///
-  /// - Returns: Where it was, or `nil` after the last.
-  /// - Throws: ``ImportError`` for a document that can't be taken; ``DatastoreError`` when the file can't be read.
+  /// - Returns: Its place, or `nil` after the last document.
+  /// - Throws: ``ImportError`` for an invalid document; ``DatastoreError`` if the file can't be read.
   mutating func next(_ normalizer: inout JSONNormalizer) throws -> SourcePlace?
 
-  /// Goes on behind a document that was refused; false when there is no telling where the next one begins.
+  /// Continues after an invalid document; `false` if the start of the next one is unknown.
   mutating func recover() throws -> Bool
 
-  /// How many bytes have been read.
+  /// The number of bytes read.
   var taken: Int64 { get }
 }
 
-/// Where a document was read.
+/// The place of a document in the input.
 struct SourcePlace {
   let file: String
   let line: Int
 }
 
-/// One JSON object a line.
+/// One JSON object per line.
 struct JSONLinesSource: DocumentSource {
   private var input: InputBuffer
   private var length = 0
@@ -66,6 +66,6 @@ struct JSONLinesSource: DocumentSource {
     }
     throw ImportError(
       file: input.name, line: input.line, column: input.column + failure.column - 1,
-      message: "the line ends within a value; put each document on one line, or all of them into an array")
+      message: "the line ends inside a value; put each document on one line, or all of them in an array")
   }
 }

@@ -1,14 +1,14 @@
-import JSON
+import CDTJSON
 
-/// Something in imported data that can't be taken: where, and why.
+/// An error in imported data, with its place.
 public struct ImportError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// The file, as it was named.
+  /// The file, as it was given.
   public let file: String
-  /// The line, from 1.
+  /// The line, starting at 1.
   public let line: Int
-  /// The column in characters, from 1; 0 when the whole line is meant.
+  /// The column in characters, starting at 1; 0 for the whole line.
   public let column: Int
-  /// What is wrong and what to do about it.
+  /// What is wrong and how to fix it.
   public let message: String
 
   /// The place and the message, as in `people.jsonl:3:17: expected a value`.
@@ -18,7 +18,7 @@ public struct ImportError: Error, Hashable, Sendable, CustomStringConvertible {
 }
 
 extension ImportError {
-  /// An error in JSON text that begins at a place in the file.
+  /// Converts the place of an error in JSON text to a place in the file.
   init(_ error: JSONError, in input: InputBuffer) {
     self.init(
       file: input.name, line: input.line + error.line - 1,

@@ -1,26 +1,28 @@
+import CDTJSON
 import CDTPlatform
-import JSON
 
-/// Bytes of a file as they are needed: what has been taken is let go, so memory follows the largest document, not the
-/// file.
+/// A sliding window over a file's bytes. Consumed bytes are released, so memory depends on the largest document, not
+/// on the file.
 struct InputBuffer {
-  /// What messages call the input.
+  /// The name of the input in messages.
   let name: String
 
   private let file: OpenFile
-  /// Room for bytes; from ``start`` up to ``end`` some are in it.
+  /// The buffer; the bytes from ``start`` to ``end`` are valid.
   private var bytes: [UInt8] = []
   private var start = 0
   private var end = 0
   private(set) var isAtEnd = false
-  /// Where ``start`` lies in the input.
+  /// The byte that ends a line, for the count of lines.
+  var lineEnd = UInt8(ascii: "\n")
+  /// The line of ``start`` in the input.
   private(set) var line = 1
   private(set) var column = 1
   private(set) var taken: Int64 = 0
 
   private static let chunk = 256 * 1024
 
-  /// Opens a file, or takes standard input for `-`.
+  /// Opens a file, or standard input for `-`.
   init(_ path: String) throws(DatastoreError) {
     if path == "-" {
       (name, file) = ("standard input", .standardInput)
@@ -29,24 +31,24 @@ struct InputBuffer {
     }
   }
 
-  /// How many bytes are here to be looked at.
+  /// The number of buffered bytes.
   var available: Int { end - start }
 
-  /// The byte at an offset from where the input stands, or 0 beyond what is here.
+  /// The byte at an offset from the current position, or 0 beyond the buffered bytes.
   subscript(_ offset: Int) -> UInt8 {
     offset < available ? bytes[start + offset] : 0
   }
 
-  /// Calls `body` with the bytes that are here; they are valid within the call.
+  /// Calls `body` with the buffered bytes, which are valid during the call.
   func withBytes<R>(_ count: Int? = nil, _ body: (UnsafeRawBufferPointer) -> R) -> R {
     bytes.withUnsafeBytes { all in
       body(UnsafeRawBufferPointer(rebasing: all[start..<start + min(count ?? available, available)]))
     }
   }
 
-  /// Reads on, as much again as is here, so that looking for the end of something long stays linear.
+  /// Reads more bytes, doubling what is buffered, so that searching for the end of a long value stays linear.
   ///
-  /// - Returns: Whether there was more.
+  /// - Returns: Whether there were more bytes.
   mutating func fill() throws(DatastoreError) -> Bool {
     guard !isAtEnd else { return false }
     let known = available
@@ -62,11 +64,11 @@ struct InputBuffer {
     return got > 0
   }
 
-  /// Lets bytes go, counting the lines in them.
+  /// Consumes bytes and counts their lines.
   mutating func take(_ count: Int) {
     let end = start + min(count, available)
     for byte in bytes[start..<end] {
-      if byte == UInt8(ascii: "\n") {
+      if byte == lineEnd {
         line += 1
         column = 1
       } else if byte & 0xC0 != 0x80 {
@@ -77,7 +79,7 @@ struct InputBuffer {
     start = end
   }
 
-  /// Lets a line go whose length was found by ``lineLength()``.
+  /// Consumes a line whose length was returned by ``lineLength()``.
   mutating func takeLine(_ length: Int) {
     guard length < available else { return take(length) }
     start += length + 1
@@ -86,7 +88,7 @@ struct InputBuffer {
     column = 1
   }
 
-  /// Passes over the mark that some programs put at the beginning of UTF-8; it is no part of the text.
+  /// Skips the byte order mark that some programs write at the start of UTF-8; it is not part of the text.
   mutating func skipByteOrderMark() throws(DatastoreError) {
     while available < 3, try fill() {}
     guard self[0] == 0xEF, self[1] == 0xBB, self[2] == 0xBF else { return }
@@ -94,7 +96,7 @@ struct InputBuffer {
     taken += 3
   }
 
-  /// Lets white space go and gives the byte after it, or `nil` at the end.
+  /// Consumes white space and returns the next byte, or `nil` at the end.
   mutating func nextByte() throws(DatastoreError) -> UInt8? {
     while true {
       let space = withBytes { JSONBytes($0).skipSpace(0) }
@@ -104,18 +106,14 @@ struct InputBuffer {
     }
   }
 
-  /// How many bytes there are up to the next line feed, or to the end; `nil` when nothing is left.
-  mutating func lineLength() throws(DatastoreError) -> Int? {
+  /// The number of bytes up to the next line feed, or another end of lines, or the end; `nil` at the end.
+  mutating func lineLength(endingWith end: UInt8 = UInt8(ascii: "\n")) throws(DatastoreError) -> Int? {
     var looked = 0
     while true {
-      if let feed = lineFeed(from: looked) { return feed }
+      let length = withBytes { Bytes.firstIndex(of: end, in: $0, from: looked, to: $0.count) }
+      if let length { return length }
       looked = available
       guard try fill() else { return available > 0 ? available : nil }
     }
-  }
-
-  /// The offset of the first line feed from an offset on, among the bytes that are here.
-  private func lineFeed(from start: Int) -> Int? {
-    withBytes { Bytes.firstIndex(of: UInt8(ascii: "\n"), in: $0, from: start, to: $0.count) }
   }
 }

@@ -1,17 +1,17 @@
-import JSON
+import CDTJSON
 
-/// The elements of one JSON array, which may lie in a larger object.
+/// The elements of one JSON array, which may be nested in a larger object.
 struct JSONArraySource: DocumentSource {
   private var input: InputBuffer
   private var state = State.before
   private let path: [String]
 
-  /// Where the input stands.
+  /// The current position in the input.
   private enum State {
     case before, atElement, behindElement, after
   }
 
-  /// - Parameter path: The names on the way to the array; none when the file is the array.
+  /// - Parameter path: The member names on the path to the array; empty if the file is the array.
   init(_ input: InputBuffer, at path: [String]) {
     self.input = input
     self.path = path
@@ -23,7 +23,7 @@ struct JSONArraySource: DocumentSource {
     do {
       guard try moveToElement() else { return nil }
     } catch let error as ImportError {
-      // There is no telling what the text means from here on.
+      // The structure of the text is unknown from here on.
       state = .after
       throw error
     }
@@ -37,7 +37,7 @@ struct JSONArraySource: DocumentSource {
     do {
       try skipValue()
     } catch is ImportError {
-      // What was refused is reported already, as is that it has no end.
+      // The error is already reported, and so is the missing end.
       state = .after
       return false
     }
@@ -45,7 +45,7 @@ struct JSONArraySource: DocumentSource {
     return true
   }
 
-  /// Goes on to the next element; false when there is none, and nothing wrong behind the array.
+  /// Moves to the next element; `false` if there is none and the text after the array is valid.
   private mutating func moveToElement() throws -> Bool {
     switch state {
     case .after: return false
@@ -57,7 +57,7 @@ struct JSONArraySource: DocumentSource {
       switch try input.nextByte() {
       case UInt8(ascii: ",")?: input.take(1)
       case UInt8(ascii: "]")?: return try leave()
-      case nil: throw ImportError("the text ends within the array; is it cut off?", at: input)
+      case nil: throw ImportError("the text ends inside the array; check that it is complete", at: input)
       default: throw ImportError("expected a comma or \"]\"", at: input)
       }
     }
@@ -67,10 +67,11 @@ struct JSONArraySource: DocumentSource {
 
   private mutating func element(_ normalizer: inout JSONNormalizer) throws -> SourcePlace {
     guard try input.nextByte() == UInt8(ascii: "{") else {
-      throw ImportError("a document is an object in braces; remove what is none", at: input)
+      throw ImportError("a document must be an object in braces; remove anything else", at: input)
     }
     guard let length = try valueLength() else {
-      throw ImportError("the text ends within a document that begins here; is it cut off?", at: input)
+      throw ImportError(
+        "the text ends inside the document that begins here; check that it is complete", at: input)
     }
     let result: Result<Int, JSONError> = input.withBytes(length) { text in
       do throws(JSONError) {
@@ -89,7 +90,7 @@ struct JSONArraySource: DocumentSource {
     return SourcePlace(file: input.name, line: line)
   }
 
-  /// How long the value is that begins here, or `nil` when the input ends in it.
+  /// The length of the value that begins here, or `nil` if the input ends inside it.
   private mutating func valueLength() throws -> Int? {
     while true {
       let end = input.withBytes { JSONBytes($0).endOfValue(at: 0) }
@@ -101,7 +102,7 @@ struct JSONArraySource: DocumentSource {
     }
   }
 
-  // MARK: The way to the array
+  // MARK: Path to the array
 
   private mutating func enter() throws {
     for name in path { try enterMember(name) }
@@ -111,7 +112,7 @@ struct JSONArraySource: DocumentSource {
     input.take(1)
   }
 
-  /// Passes over what follows the array in the objects around it. Behind them nothing may follow: it would be lost.
+  /// Skips the rest of the objects around the array. Nothing may follow them, as it would be lost.
   private mutating func leave() throws -> Bool {
     input.take(1)
     for _ in path {
@@ -135,7 +136,7 @@ struct JSONArraySource: DocumentSource {
     return false
   }
 
-  /// Goes to the value of a member of the object that begins here; the members before it are passed over.
+  /// Moves to the value of a member of the object that begins here, skipping the members before it.
   private mutating func enterMember(_ name: String) throws {
     guard try input.nextByte() == UInt8(ascii: "{") else {
       throw ImportError("expected an object with a member \(DatastoreError.quoted(name))", at: input)
@@ -156,7 +157,7 @@ struct JSONArraySource: DocumentSource {
       "there is no member \(DatastoreError.quoted(name)); check the path given to --at", at: input)
   }
 
-  /// Passes over a value of any length without holding it.
+  /// Skips a value of any length without buffering it.
   private mutating func skipValue() throws {
     var depth = 0
     var isInString = false
@@ -185,10 +186,12 @@ struct JSONArraySource: DocumentSource {
         }
         offset += 1
       }
-      // A backslash may be the last byte here; what it escapes is read with the next ones.
+      // If a backslash is the last buffered byte, its escape continues in the next bytes.
       let passed = offset > input.available ? input.available - 1 : input.available
       input.take(passed)
-      guard try input.fill() else { throw ImportError("the text ends within a value", at: input) }
+      guard try input.fill() else {
+        throw ImportError("the text ends inside a value; check that it is complete", at: input)
+      }
     }
   }
 }

@@ -1,29 +1,43 @@
-import JSON
-import SQLite
+import CDTJSON
+import CDTSQLite
 
 extension Datastore {
-  /// Looks through everything that is stored: SQLite's own structures, every tree of revisions, every body, the content
-  /// of every attachment.
+  /// Checks the integrity of the store: SQLite's structures, every revision tree, every body, and the content of every
+  /// attachment.
   ///
   /// ```swift
   /// for finding in try store.checkIntegrity() { print(finding) }
   /// ```
   ///
-  /// It reads one snapshot and changes nothing.
+  /// The check reads one snapshot and changes nothing.
   ///
-  /// - Parameter progress: Learns how many documents of how many have been looked through.
-  /// - Returns: What is not as it should be; nothing when all is well.
-  /// - Throws: ``DatastoreError`` when the file can't be read at all.
+  /// - Parameter progress: Called with the number of documents checked and the total.
+  /// - Returns: The problems found; empty if there are none.
+  /// - Throws: ``DatastoreError`` if the file can't be read at all.
   /// - Complexity: O(*n*) in the size of the store.
   ///
   /// Source: `docs/cli.md`, Check.
   public func checkIntegrity(
     progress: (_ done: Int, _ total: Int) -> Void = { _, _ in }
   ) throws -> [IntegrityFinding] {
-    try readSnapshot { connection in
-      var findings = try connection.integrityFindings().map { IntegrityFinding(.database, $0) }
+    try checkIntegrity(stop: nil, progress)
+  }
+
+  /// Checks the integrity of the store on one of the datastore's threads.
+  public func checkIntegrity(
+    progress: @escaping @Sendable (_ done: Int, _ total: Int) -> Void = { _, _ in }
+  ) async throws -> [IntegrityFinding] {
+    try await work.run(.long) { try self.checkIntegrity(stop: $0, progress) }
+  }
+
+  private func checkIntegrity(
+    stop: StopSignal?, _ progress: (_ done: Int, _ total: Int) -> Void
+  ) throws -> [IntegrityFinding] {
+    try readState(stop: stop) { state in
+      let connection = try state.connection()
+      var findings = try databaseFindings(connection)
       guard findings.isEmpty else { return findings }
-      findings += try treeFindings(connection, progress)
+      findings += try treeFindings(connection, stop, progress)
       findings += try Self.localFindings(connection)
       findings += try Self.strayFindings(connection)
       findings += try attachmentFindings(connection)
@@ -31,8 +45,26 @@ extension Datastore {
     }
   }
 
+  private func databaseFindings(_ connection: Connection) throws -> [IntegrityFinding] {
+    do throws(SQLiteError) {
+      return try connection.integrityFindings().map { IntegrityFinding(.database, $0) }
+    } catch {
+      guard error.isCorrupt else { throw error }
+      // SQLite stops at the first damaged page.
+      let database = try FileSystem.reading(databasePath) {
+        let database = try RawDatabase(databasePath, versionWithChecksums: UInt32(DatabaseFile.version))
+        try database?.forEachRow { _ in }
+        return database
+      }
+      let pages = (database?.damagedPages ?? []).map {
+        "page \($0) of \(databasePath) differs from what was written"
+      }
+      return (pages.isEmpty ? [error.message] : pages).map { IntegrityFinding(.database, $0) }
+    }
+  }
+
   private func treeFindings(
-    _ connection: Connection, _ progress: (_ done: Int, _ total: Int) -> Void
+    _ connection: Connection, _ stop: StopSignal?, _ progress: (_ done: Int, _ total: Int) -> Void
   ) throws -> [IntegrityFinding] {
     let total = Int(try connection.scalar("SELECT count(*) FROM documents"))
     var done = 0
@@ -41,11 +73,12 @@ extension Datastore {
     var findings: [IntegrityFinding] = []
     while try statement.step() {
       let id = statement.text(0)
+      try stop?.check()
       done += 1
       if done % 1_000 == 0 || done == total { progress(done, total) }
       do {
         guard let tree = try RevisionTree(of: id, on: connection) else {
-          findings.append(IntegrityFinding(.tree, documentID: id, "its id is no text that can be asked for"))
+          findings.append(IntegrityFinding(.tree, documentID: id, "the id is not valid UTF-8 text"))
           continue
         }
         findings += tree.violations.map { IntegrityFinding(.tree, documentID: id, $0) }
@@ -57,7 +90,7 @@ extension Datastore {
     return findings
   }
 
-  /// Bodies are stored as compact text, so writing one anew must give the same.
+  /// Bodies are stored as compact text, so normalizing one must not change it.
   private static func bodyFindings(
     of id: String, number: Int64, _ connection: Connection
   ) throws -> [IntegrityFinding] {
@@ -73,7 +106,8 @@ extension Datastore {
     while try statement.step() {
       if !isSound(statement, column: 1) {
         findings.append(
-          IntegrityFinding(.body, documentID: id, "the body of \(statement.text(0)) is not what was saved"))
+          IntegrityFinding(
+            .body, documentID: id, "the body of \(statement.text(0)) differs from what was saved"))
       }
     }
     return findings
@@ -91,10 +125,13 @@ extension Datastore {
     defer { statement.reset() }
     var findings: [IntegrityFinding] = []
     while try statement.step() {
-      guard !isSound(statement, column: 1) else { continue }
+      let isSound = statement.withBytes(1) { text in
+        (try? JSONObject(parsing: text)).map { LocalDocument(stored: $0).text.elementsEqual(text) } ?? false
+      }
+      guard !isSound else { continue }
       findings.append(
         IntegrityFinding(
-          .body, documentID: statement.text(0), "the local document's body is not what was saved"))
+          .body, documentID: statement.text(0), "the body of the local document differs from what was saved"))
     }
     return findings
   }
@@ -131,6 +168,8 @@ extension Datastore {
       do {
         try SavedContent(row, in: attachmentFiles).forEachChunk(of: row.name) { _ in }
       } catch let error as DatastoreError where error.code != .closed {
+        // If the datastore is deleted meanwhile, its files are gone, too.
+        try checkFile()
         let id = statement.isNull(5) ? nil : statement.text(5)
         findings.append(IntegrityFinding(.attachment, documentID: id, error.message))
       }

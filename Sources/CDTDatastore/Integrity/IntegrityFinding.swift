@@ -1,24 +1,24 @@
-/// Something in a datastore that is not as it should be.
+/// A problem in a datastore.
 public struct IntegrityFinding: Sendable, Hashable, CustomStringConvertible {
-  /// What is wrong.
+  /// The kind of problem.
   public enum Kind: String, Sendable, Hashable {
-    /// SQLite finds its file damaged.
+    /// SQLite reports that its file is damaged.
     case database
-    /// A tree of revisions does not hold together.
+    /// A revision tree is inconsistent.
     case tree
-    /// A body is not the JSON object it should be.
+    /// A body is not a valid JSON object.
     case body
-    /// An attachment's content is missing or is not what was saved.
+    /// An attachment's content is missing or differs from what was saved.
     case attachment
     /// An index disagrees with the documents.
     case index
   }
 
-  /// What is wrong.
+  /// The kind of problem.
   public let kind: Kind
   /// The document concerned, if there is one.
   public let documentID: String?
-  /// What was found, for people.
+  /// A description of the problem, for people.
   public let message: String
 
   package init(_ kind: Kind, documentID: String? = nil, _ message: String) {
@@ -27,7 +27,7 @@ public struct IntegrityFinding: Sendable, Hashable, CustomStringConvertible {
     self.message = message
   }
 
-  /// `tree: document "a": the winner 1-a is not a leaf`
+  /// The finding as text, such as `tree: document "a": the winner 1-a is not a leaf`.
   public var description: String {
     let place = documentID.map { "document \(DatastoreError.quoted($0)): " } ?? ""
     return "\(kind.rawValue): \(place)\(message)"

@@ -1,16 +1,18 @@
 import CDTPlatform
+import Dispatch
 import FoundationEssentials
 import Synchronization
 
-/// A directory of datastores.
+/// Manages the datastores in a directory.
 ///
 /// ```swift
 /// let manager = try DatastoreManager(directory: "stores")
 /// let tasks = try manager.datastore(named: "tasks")
 /// ```
 ///
-/// A manager is used from any thread; several processes may have managers on one directory. Give it a directory of its
-/// own, and an application one manager. Its datastores close when it goes.
+/// You can use a manager from any thread, and several processes may have managers for the same directory. Use a
+/// separate directory for datastores and one manager per application. The datastores close when the manager is
+/// deallocated.
 ///
 /// Source: `docs/crud.md`, Managers.
 public final class DatastoreManager: Sendable {
@@ -18,18 +20,27 @@ public final class DatastoreManager: Sendable {
   public let directory: String
 
   private let options: DatastoreOptions
-  private let slots = Mutex<[String: Slot]>([:])
+  private let state = Mutex(State())
 
-  /// The place of one datastore. Opening one may take as long as an upgrade of its file takes, so each has a lock of its
-  /// own, and the others do not wait.
+  private struct State {
+    var slots: [String: Slot] = [:]
+    /// The deletions in progress. A name in this table has no slot.
+    var deletions: [String: Deletion] = [:]
+  }
+
+  /// The entry of one datastore. Opening a datastore can take long, for example to upgrade its file, so each slot has
+  /// its own lock.
   private final class Slot: Sendable {
     struct State {
       var datastore: Datastore?
-      /// Whether the slot is no longer the manager's.
+      /// Whether the slot was removed from the manager.
       var isRemoved = false
     }
 
     let state = Mutex(State())
+
+    /// The datastore, if it is open.
+    var datastore: Datastore? { state.withLock { $0.datastore } }
 
     func remove() -> Datastore? {
       state.withLock { state in
@@ -39,110 +50,226 @@ public final class DatastoreManager: Sendable {
     }
   }
 
-  /// Takes a directory, which is created when it is missing; its parents are not.
-  ///
-  /// - Throws: ``DatastoreError`` with the code `.io` when a file is in its place or it can't be created.
-  public init(directory: String, options: DatastoreOptions = .init()) throws(DatastoreError) {
-    self.directory = directory
-    self.options = options
-    try FileSystem.makeDirectory(directory)
-    sweep()
-  }
+  /// A deletion in progress, which other callers for the same name wait for.
+  private final class Deletion: Sendable {
+    /// The datastore that was open under the name.
+    let slot: Slot?
+    private let isDone = DispatchGroup()
 
-  deinit {
-    for slot in slots.withLock({ Array($0.values) }) { slot.remove()?.close() }
-  }
+    init(of slot: Slot?) {
+      self.slot = slot
+      isDone.enter()
+    }
 
-  /// The datastore of a name, created when it is missing. The same name gives the same object, from any thread.
-  ///
-  /// - Throws: ``DatastoreError``: `.invalidName`, `.newerFormat`, `.corrupt`, `.busy`, `.io`.
-  public func datastore(named name: String) throws -> Datastore {
-    try DatastoreName.check(name)
-    while true {
-      let slot = slots.withLock { slots in
-        if let known = slots[name] { return known }
-        let made = Slot()
-        slots[name] = made
-        return made
-      }
-      if let datastore = try datastore(named: name, in: slot) { return datastore }
+    func end() {
+      isDone.leave()
+    }
+
+    /// Waits for the end of the deletion. The timeout prevents a deadlock with a write that the deletion waits for.
+    ///
+    /// - Returns: Whether the deletion ended before the timeout.
+    func wait(_ timeout: Duration) -> Bool {
+      isDone.wait(timeout: .now() + timeout.dispatchInterval) == .success
     }
   }
 
-  /// The datastore of a slot, opened if it is not open; `nil` when the slot was removed meanwhile.
-  private func datastore(named name: String, in slot: Slot) throws -> Datastore? {
+  /// Creates a manager and its directory, if that does not exist; the parent directory must exist.
+  ///
+  /// - Throws: ``DatastoreError`` with the code `.io` if the path is a file or the directory can't be created.
+  public convenience init(
+    directory: String, options: DatastoreOptions = .init()
+  ) throws(DatastoreError) {
+    try Self.prepare(directory)
+    self.init(prepared: directory, options: options)
+  }
+
+  /// Creates a manager for a prepared directory.
+  init(prepared directory: String, options: DatastoreOptions) {
+    self.directory = directory
+    self.options = options
+  }
+
+  deinit {
+    for slot in state.withLock({ Array($0.slots.values) }) { slot.remove()?.close() }
+  }
+
+  /// Opens a datastore, or creates it if it does not exist. The same name always returns the same object, on any
+  /// thread.
+  ///
+  /// If the datastore is being deleted, this waits for the deletion and returns a new, empty datastore.
+  ///
+  /// - Throws: ``DatastoreError``: `.invalidName`, `.newerFormat`, `.corrupt`, `.io`; `.busy`, also if a deletion of
+  ///   the datastore takes longer than the busy timeout; `.nestedWrite` inside a write to the datastore being deleted.
+  public func datastore(named name: String) throws -> Datastore {
+    try datastore(named: name, isCreated: true)
+  }
+
+  private func datastore(named name: String, isCreated: Bool) throws -> Datastore {
+    try DatastoreName.check(name)
+    while true {
+      let slot = try state(of: name) { state in
+        if let known = state.slots[name] { return known }
+        let made = Slot()
+        state.slots[name] = made
+        return made
+      }
+      if let datastore = try datastore(named: name, in: slot, isCreated: isCreated) { return datastore }
+    }
+  }
+
+  /// Runs `body` when no deletion of the name is in progress.
+  private func state<R: Sendable>(of name: String, _ body: (inout State) -> R) throws -> R {
+    while true {
+      var deletion: Deletion?
+      let result: R? = state.withLock { state in
+        deletion = state.deletions[name]
+        return deletion == nil ? body(&state) : nil
+      }
+      if let result { return result }
+      guard let deletion else { continue }
+      try checkNotWritten(deletion.slot, named: name, "opened or deleted")
+      guard deletion.wait(options.busyTimeout) else {
+        throw DatastoreError.beingDeleted(name, options.busyTimeout)
+      }
+    }
+  }
+
+  /// Throws if the call would wait for a write of this thread.
+  private func checkNotWritten(_ slot: Slot?, named name: String, _ action: String) throws(DatastoreError) {
+    if slot?.datastore?.isWrittenByThisThread == true { throw .withinWrite(name, action) }
+  }
+
+  /// The datastore of a slot, opened if necessary; `nil` if the slot was removed in the meantime.
+  private func datastore(named name: String, in slot: Slot, isCreated: Bool) throws -> Datastore? {
     var deleted: Datastore?
-    // Closing waits for a write that may itself be waiting for this lock, so it is done without.
+    // Closing waits for a write that may be waiting for this lock, so close after releasing it.
     defer { deleted?.close() }
     return try slot.state.withLock { state in
       if state.isRemoved { return nil }
       if let known = state.datastore {
-        if known.hasFile { return known }
+        if try known.hasFile() { return known }
         deleted = state.datastore.take()
       }
-      let datastore = try Datastore(name: name, directory: path(name), options: options)
+      let datastore = try openDatastore(named: name, isCreated: isCreated)
       state.datastore = datastore
       return datastore
     }
   }
 
-  /// The datastore of a name, which has to be there.
+  /// Opens the files. If another process deletes the datastore at the same moment, this starts again.
+  private func openDatastore(named name: String, isCreated: Bool) throws -> Datastore {
+    var attempts = 0
+    while true {
+      guard try isCreated || exists(name) else {
+        throw DatastoreError.noSuchDatastore(name, in: directory)
+      }
+      do {
+        return try Datastore(name: name, directory: path(name), options: options)
+      } catch let error as DatastoreError {
+        let isDeleted = try error.code == .closed || FileSystem.kind(of: path(name)) == nil
+        attempts += 1
+        guard isDeleted, attempts < 10 else { throw error }
+      }
+    }
+  }
+
+  /// Opens an existing datastore.
   ///
-  /// - Throws: ``DatastoreError`` with the code `.notFound` when it is not; otherwise as ``datastore(named:)``.
+  /// - Throws: ``DatastoreError`` with the code `.notFound` if it does not exist; the other errors of
+  ///   `datastore(named:)`.
   public func existingDatastore(named name: String) throws -> Datastore {
     try DatastoreName.check(name)
-    guard exists(name) else { throw DatastoreError.noSuchDatastore(name, in: directory) }
-    return try datastore(named: name)
+    guard try exists(name) else { throw DatastoreError.noSuchDatastore(name, in: directory) }
+    return try datastore(named: name, isCreated: false)
   }
 
-  /// Closes a datastore: its files are released, and later use of the object throws `.closed`. One that is not open is
-  /// left as it is.
-  public func closeDatastore(named name: String) {
-    slots.withLock { $0.removeValue(forKey: name) }?.remove()?.close()
+  /// Closes a datastore: its files are closed, and later use of the object throws `.closed`. If it is not open,
+  /// nothing happens. The call waits for a write in progress.
+  ///
+  /// - Throws: ``DatastoreError`` with the code `.nestedWrite` inside a write to the datastore on the same thread; the
+  ///   datastore then stays open.
+  public func closeDatastore(named name: String) throws(DatastoreError) {
+    try checkNotWritten(state.withLock { $0.slots[name] }, named: name, "closed")
+    state.withLock { $0.slots.removeValue(forKey: name) }?.remove()?.close()
   }
 
-  /// Deletes a datastore with its documents, attachments and everything its extensions keep.
+  /// Deletes a datastore with its documents, attachments and the data of its extensions.
   ///
-  /// A crash on the way leaves it whole or gone: it is renamed aside, and then removed. Leftovers of that are removed
-  /// when the next manager takes the directory.
+  /// The call waits for a write in progress. Callers that open the same name in the meantime wait for the deletion and
+  /// get a new, empty datastore. The directory is renamed before it is removed, so after a crash the datastore is
+  /// either complete or deleted. The next manager of the directory removes what is left. Files that the datastore has
+  /// not made stay in the directory, and symbolic links are not followed.
   ///
-  /// - Throws: ``DatastoreError`` with the code `.notFound` when there is none of that name.
+  /// - Throws: ``DatastoreError``: `.notFound` if the datastore does not exist; `.nestedWrite` inside a write to the
+  ///   datastore on the same thread, which leaves it unchanged; `.busy` if another deletion of it takes longer than
+  ///   the busy timeout.
   public func deleteDatastore(named name: String) throws {
     try DatastoreName.check(name)
+    try checkNotWritten(state.withLock { $0.slots[name] }, named: name, "deleted")
+    let deletion = try state(of: name) { state in
+      let made = Deletion(of: state.slots.removeValue(forKey: name))
+      state.deletions[name] = made
+      return made
+    }
     let aside = path(Self.deletedPrefix + UUID().uuidString)
-    var isRenamed = false
-    while !isRenamed {
-      closeDatastore(named: name)
-      isRenamed = try slots.withLock { slots in
-        // Another thread may have opened it again in between.
-        guard slots[name] == nil else { return false }
-        guard exists(name) else { throw DatastoreError.noSuchDatastore(name, in: directory) }
+    do {
+      defer {
+        state.withLock { _ = $0.deletions.removeValue(forKey: name) }
+        deletion.end()
+      }
+      // The slot keeps the datastore while it closes, for a caller that opens the name inside a write to it.
+      deletion.slot?.datastore?.close()
+      deletion.slot?.remove()?.close()
+      guard try exists(name) else { throw DatastoreError.noSuchDatastore(name, in: directory) }
+      guard try FileSystem.kind(of: path(name)) == .directory else {
+        throw DatastoreError.linkedDirectory(path(name))
+      }
+      do {
         try FileSystem.rename(path(name), to: aside)
-        return true
+      } catch {
+        // Another process may have deleted it at the same moment.
+        guard try exists(name) else { throw DatastoreError.noSuchDatastore(name, in: directory) }
+        throw error
       }
     }
     try FileSystem.synchronize(directory)
-    // The datastore is gone with its name; what can't be removed now, the next manager sweeps.
-    try? FileSystem.remove(aside)
+    // The datastore is already deleted. The next manager removes files that can't be removed now.
+    do { try StoreFiles.remove(aside) } catch { return }
+    // What is left was not made by the datastore. The directory gets its name back, unless that is taken by now.
+    if (try? FileSystem.kind(of: aside)) == .directory {
+      try? FileSystem.rename(aside, to: path(name))
+    }
   }
 
   /// The names of the datastores in the directory, sorted.
   public func datastoreNames() throws -> [String] {
-    try FileSystem.names(in: directory).filter { DatastoreName.isValid($0) && exists($0) }.sorted()
+    try FileSystem.names(in: directory).filter { DatastoreName.isValid($0) && (try? exists($0)) == true }
+      .sorted()
   }
 
   private static let deletedPrefix = ".deleted-"
 
   private func path(_ name: String) -> String { "\(directory)/\(name)" }
 
-  private func exists(_ name: String) -> Bool {
-    Files.kind(of: "\(path(name))/\(DatabaseFile.name)") == .file
+  private func exists(_ name: String) throws(DatastoreError) -> Bool {
+    try StoreFiles.exist(in: path(name))
   }
 
-  /// Removes what deletions left that were cut short. What can't be removed now is left to the next time.
-  private func sweep() {
-    for name in (try? FileSystem.names(in: directory)) ?? [] where name.hasPrefix(Self.deletedPrefix) {
-      try? FileSystem.remove(path(name))
+  /// Removes what interrupted deletions left. Files that can't be removed are left for the next manager.
+  private static func sweep(_ directory: String) {
+    for name in (try? FileSystem.names(in: directory)) ?? [] where isOfDeletion(name) {
+      let path = "\(directory)/\(name)"
+      if StoreFiles.areRemains(path) { try? StoreFiles.remove(path) }
     }
+  }
+
+  private static func isOfDeletion(_ name: String) -> Bool {
+    name.hasPrefix(deletedPrefix) && UUID(uuidString: String(name.dropFirst(deletedPrefix.count))) != nil
+  }
+
+  /// Creates the directory and removes what deletions left.
+  static func prepare(_ directory: String) throws(DatastoreError) {
+    try FileSystem.makeDirectory(directory)
+    sweep(directory)
   }
 }

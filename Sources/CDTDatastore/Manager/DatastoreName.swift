@@ -1,6 +1,6 @@
-/// The names of datastores: `^[a-zA-Z]+[a-zA-Z0-9_]*$`, so that a name is always a directory of its own.
+/// The rules for datastore names: `^[a-zA-Z]+[a-zA-Z0-9_]*$`, so that a name is always a single path component.
 enum DatastoreName {
-  /// The longest name, which every file system takes.
+  /// The maximum length of a name, supported by every file system.
   static let maximumLength = 200
 
   static func check(_ name: String) throws(DatastoreError) {

@@ -1,24 +1,24 @@
-/// How a manager's datastores work.
+/// Options of a manager's datastores.
 public struct DatastoreOptions: Sendable, Hashable {
-  /// What a write that has returned can lose.
+  /// Which completed writes a failure can lose.
   public enum Durability: Sendable, Hashable {
-    /// Nothing: it is on disk, whatever happens.
+    /// None: a completed write is on disk.
     case full
-    /// The last writes before a power failure; a crash of the process loses nothing, and the store is never damaged.
-    /// Writes do not wait for the disk.
+    /// A power failure can lose the last writes; a crash of the process loses none, and the store is never damaged.
+    /// Writes don't wait for the disk.
     case normal
   }
 
-  /// What a write that has returned can lose.
+  /// Which completed writes a failure can lose.
   public var durability = Durability.full
 
-  /// How long to wait for another process or another thread that is writing before giving up with the code `.busy`.
+  /// How long to wait for another writer, in this or another process, before throwing the code `.busy`.
   public var busyTimeout = Duration.seconds(5)
 
-  /// How much memory each datastore may take for its caches, its sorts and the building of its indexes, all threads
-  /// together, in bytes. Documents and results that you hold do not count.
+  /// The memory in bytes that each datastore can use for caches, sorts and index builds, for all threads together.
+  /// Documents and results held by your code don't count.
   ///
-  /// More memory saves reading from files. Below 4 MB or so everything still works, slowly.
+  /// More memory saves file reads. Below about 4 MB everything works, but slowly.
   public var memoryBudget = 64 * 1024 * 1024
 
   /// The defaults: full durability, five seconds, 64 MB.

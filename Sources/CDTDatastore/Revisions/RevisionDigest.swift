@@ -1,10 +1,10 @@
+import CDTJSON
 import Crypto
-import JSON
 
-/// Makes the ids of revisions as CDTDatastore does, so that the same edit made apart gives the same revision.
+/// Computes revision ids as CDTDatastore does, so that the same edit made on two devices gets the same id.
 ///
-/// The digest is MD5 over: the length of the parent's id in one byte, that id, one byte 1 for a deletion or else 0, the
-/// SHA-1 of each attachment in the order of their names, the canonical text of the body.
+/// The digest is the MD5 of: the length of the parent's id as one byte, that id, a byte 1 for a deletion or else 0,
+/// the SHA-1 of each attachment in the order of their names, the canonical text of the body.
 ///
 /// Source: `docs/file-format.md`, Digests.
 enum RevisionDigest {
@@ -25,17 +25,19 @@ enum RevisionDigest {
 
   /// Appends the id of a document's first revision to text.
   ///
-  /// - Parameter canonicalBody: The canonical text; that of a body without members counts as nothing.
+  /// - Parameter canonicalBody: The canonical text; empty for a body without members.
   static func appendFirstRevision(canonicalBody: [UInt8], to text: inout [UInt8]) {
     var hash = Insecure.MD5()
-    // Neither a parent nor a deletion.
+    // No parent, not deleted.
     hash.update(data: [0, 0] as [UInt8])
     if canonicalBody.count > 2 { canonicalBody.withUnsafeBytes { hash.update(bufferPointer: $0) } }
     text.append(UInt8(ascii: "1"))
     text.append(UInt8(ascii: "-"))
-    for byte in hash.finalize() {
-      text.append(digit(byte >> 4))
-      text.append(digit(byte & 15))
+    hash.finalize().withUnsafeBytes { digest in
+      for byte in digest {
+        text.append(digit(byte >> 4))
+        text.append(digit(byte & 15))
+      }
     }
   }
 
@@ -57,9 +59,9 @@ enum RevisionDigest {
 }
 
 extension RevisionID {
-  /// The generation of the revisions that come from this one.
+  /// The generation of this revision's children.
   ///
-  /// - Throws: ``DatastoreError`` with the code `.invalidRevision` at the highest generation there is.
+  /// - Throws: ``DatastoreError`` with the code `.invalidRevision` at the highest possible generation.
   func childGeneration() throws(DatastoreError) -> Int {
     let (next, overflow) = generation.addingReportingOverflow(1)
     guard !overflow else { throw .generationTooHigh(self) }

@@ -1,7 +1,7 @@
-import JSON
-import SQLite
+import CDTJSON
+import CDTSQLite
 
-/// All revisions of a document, as they are stored.
+/// All stored revisions of a document.
 struct RevisionTree {
   struct Node {
     let id: RevisionID
@@ -10,9 +10,9 @@ struct RevisionTree {
     let isLeaf: Bool
     let isDeleted: Bool
     let hasBody: Bool
-    /// The number of attachments that the row tells, and of those there are.
+    /// The number of attachments according to the row, and the number found.
     let attachments: (told: Int64, found: Int64)
-    /// The generation by which the row is found.
+    /// The generation under which the row is indexed.
     let generation: Int64
   }
 
@@ -20,10 +20,10 @@ struct RevisionTree {
   let sequence: Int64
   let leaves: Int64
   let winner: Node
-  /// Every revision but the winner, in order.
+  /// Every revision except the winner, in order.
   let others: [Node]
 
-  /// Reads the tree of a document; `nil` when there is no such document.
+  /// Reads the tree of a document; `nil` if the document does not exist.
   init?(of id: String, on connection: Connection) throws {
     let document = try connection.statement(
       """
@@ -69,12 +69,12 @@ extension RevisionTree.Node {
 }
 
 extension RevisionTree {
-  /// What the definition of a tree asks for and this one does not keep; nothing when it is sound.
+  /// The violated invariants of the tree; empty if it is consistent.
   ///
-  /// - A revision is there once, and no later than its document's newest write.
-  /// - A parent is there, one generation below.
-  /// - A leaf has no child, and everything else has one. Only leaves need bodies.
-  /// - The winner is the greatest leaf: what lives before what is deleted, then the highest id.
+  /// - A revision occurs once, and its sequence is not after its document's.
+  /// - A parent exists and is one generation lower.
+  /// - A leaf has no child, and every other revision has one. Leaves have bodies.
+  /// - The winner is the greatest leaf: not deleted before deleted, then the highest id.
   var violations: [String] {
     var found: [String] = []
     func expect(_ holds: Bool, _ message: @autoclosure () -> String) {
@@ -83,7 +83,7 @@ extension RevisionTree {
     let all = nodes
     let known = Set(all.map(\.id))
     let parents = Set(all.compactMap(\.parent))
-    expect(known.count == all.count, "a revision is there twice")
+    expect(known.count == all.count, "a revision occurs twice")
     for node in all {
       expect(
         node.sequence >= 1 && node.sequence <= sequence,
@@ -96,7 +96,7 @@ extension RevisionTree {
         node.isLeaf != parents.contains(node.id), "\(node.id) is \(node.isLeaf ? "" : "not ")marked as a leaf"
       )
       expect(
-        node.generation == Int64(node.id.generation), "\(node.id) is kept as generation \(node.generation)")
+        node.generation == Int64(node.id.generation), "\(node.id) is stored as generation \(node.generation)")
       expect(node.hasBody || !node.isLeaf, "the leaf \(node.id) has no body")
       expect(
         node.attachments.told == node.attachments.found,

@@ -1,6 +1,6 @@
-import SQLite
+import CDTSQLite
 
-/// Inserts revisions that were made elsewhere, with the history that led to them.
+/// Inserts revisions created elsewhere together with their history.
 ///
 /// ```
 /// 3-c with the history 3-c, 2-b, 1-a        into   1-a ─ 2-x
@@ -8,8 +8,8 @@ import SQLite
 ///                                                      └ 2-x         a conflict
 /// ```
 ///
-/// Revisions that are known are left as they are, but for a parent that was not known. So the tree, its leaves and its
-/// winner do not depend on the order in which revisions came; which of the inner ones have a body does.
+/// Known revisions are kept, except that a missing parent is filled in. So the tree, its leaves and its winner do not
+/// depend on the order in which revisions arrive; which inner revisions have bodies does.
 struct TreeMerging {
   private let connection: Connection
   private let writing: DocumentWriting
@@ -21,14 +21,15 @@ struct TreeMerging {
     self.row = row
   }
 
-  /// Inserts a revision that a document does not have, or the ancestors of one that it has.
+  /// Inserts a revision that a document does not have, or missing ancestors of one that it has.
   ///
   /// - Parameters:
-  ///   - history: The ids from the revision's own back to its oldest known ancestor, each one generation below the last.
-  ///   - nextSequence: Gives the sequence of the change, asked if there is one.
-  ///   - new: Makes the revision, without a parent; asked if it is not there.
+  ///   - history: The ids from the revision's own back to its oldest known ancestor, each one generation lower than
+  ///     the one before.
+  ///   - nextSequence: Returns the sequence of the change; called only if there is one.
+  ///   - new: Creates the revision without a parent; called only if it is missing.
   /// - Returns: Whether anything changed.
-  /// - Complexity: O(*h* log *n*), where *h* is the length of the history.
+  /// - Complexity: O(*h* log *n*), where *h* is the length of the history and *n* the number of revisions in the datastore.
   static func merge(
     _ history: [RevisionID], of id: String, on connection: Connection, nextSequence: () throws -> Int64,
     new: (_ sequence: Int64) throws -> NewRevision
@@ -44,14 +45,18 @@ struct TreeMerging {
     }
     guard let row else { throw DatastoreError.noSuchDocument(id) }
     let merging = TreeMerging(connection, row: row)
+    var leaves = row.leaves
     if try !merging.has(leaf) {
       let next = try nextSequence()
       sequence = next
       try merging.insert(try new(next))
+      leaves += 1
     }
-    let isLinked = try merging.link(history, sequence: sequence ?? row.sequence)
-    guard isLinked || sequence != nil else { return false }
-    try merging.settle(movingTo: try sequence ?? nextSequence())
+    let links = try merging.link(history, sequence: sequence ?? row.sequence)
+    guard links.changed || sequence != nil else { return false }
+    leaves -= links.lostLeaves
+    try merging.settle(
+      movingTo: try sequence ?? nextSequence(), leaves: leaves, isWinnerALeaf: !links.coversWinner)
     return true
   }
 
@@ -65,23 +70,35 @@ struct TreeMerging {
     try writing.insertLoser(new, of: row)
   }
 
-  /// Gives each revision of a history its parent, with an entry for those that were not known.
-  ///
-  /// - Returns: Whether anything had to be done.
-  private func link(_ history: [RevisionID], sequence: Int64) throws -> Bool {
+  /// The result of linking revisions to their parents.
+  private struct Links {
     var changed = false
+    /// The number of leaves that now have a child.
+    var lostLeaves: Int64 = 0
+    /// Whether the winner is among them.
+    var coversWinner = false
+  }
+
+  /// Links each revision of a history to its parent, and adds entries for unknown ones.
+  private func link(_ history: [RevisionID], sequence: Int64) throws -> Links {
+    var links = Links()
     for (revision, parent) in zip(history, history.dropFirst()) {
       if let known = try self.parent(of: revision) {
-        // What is known stays; the rest of another history says nothing of it.
+        // Known links are kept; the rest of a different history is ignored.
         guard known == parent else { break }
         continue
       }
-      changed = true
+      links.changed = true
       if try !has(parent) { try insertAncestor(parent, sequence: sequence) }
       try setParent(parent, of: revision)
-      try writing.unmarkLeaf(parent, of: row)
+      if parent == row.revision {
+        links.coversWinner = true
+        links.lostLeaves += 1
+      } else if try writing.unmarkLeaf(parent, of: row) {
+        links.lostLeaves += 1
+      }
     }
-    return changed
+    return links
   }
 
   // MARK: Nodes
@@ -125,7 +142,7 @@ struct TreeMerging {
     try statement.run()
   }
 
-  /// Adds a revision of which no more than the id is known.
+  /// Adds a revision of which only the id is known.
   private func insertAncestor(_ revision: RevisionID, sequence: Int64) throws {
     let statement = try connection.statement(
       """
@@ -139,12 +156,12 @@ struct TreeMerging {
 
   // MARK: Winner
 
-  /// Puts the winner in its place and counts the leaves, after the tree has changed.
-  private func settle(movingTo sequence: Int64) throws {
-    let losers = try writing.losingLeaves(of: row)
-    let isWinnerALeaf = try !hasChild(row.revision)
+  /// Updates the winner after the tree has changed. The leaves are not read, as a document may have many.
+  ///
+  /// - Parameter leaves: The new number of leaves.
+  private func settle(movingTo sequence: Int64, leaves: Int64, isWinnerALeaf: Bool) throws {
     let winner = Leaf(id: row.revision, isDeleted: row.isDeleted)
-    if let best = losers.max(), !isWinnerALeaf || best > winner {
+    if let best = try writing.greatestLosingLeaf(of: row), !isWinnerALeaf || best > winner {
       try writing.demoteWinner(of: row, isLeaf: isWinnerALeaf)
       try writing.promote(best.id, of: row, to: sequence)
     } else if sequence != row.sequence {
@@ -152,18 +169,7 @@ struct TreeMerging {
     }
     let statement = try connection.statement("UPDATE documents SET leaves = ?2 WHERE number = ?1")
     try statement.bind(row.number, at: 1)
-    try statement.bind(Int64(losers.count + (isWinnerALeaf ? 1 : 0)), at: 2)
+    try statement.bind(leaves, at: 2)
     try statement.run()
-  }
-
-  private func hasChild(_ revision: RevisionID) throws -> Bool {
-    guard revision.generation < Int.max else { return false }
-    let statement = try connection.statement(
-      "SELECT 1 FROM revisions WHERE document = ?1 AND generation = ?2 AND parent = ?3")
-    defer { statement.reset() }
-    try statement.bind(row.number, at: 1)
-    try statement.bind(Int64(revision.generation) + 1, at: 2)
-    try statement.bind(revision.description, at: 3)
-    return try statement.step()
   }
 }

@@ -1,8 +1,8 @@
-/// A leaf of a document's tree of revisions, ordered by the rule that chooses the winner.
+/// A leaf of a document's revision tree, ordered by the rule for winners.
 ///
-/// The winner is the greatest leaf: one that is not deleted before one that is; then the one with the highest revision
-/// id, by generation as a number and then by the rest of the id byte by byte. It is CouchDB's rule, so every copy of a
-/// tree has the same winner, whatever the order in which its revisions arrived.
+/// The winner is the greatest leaf: leaves that are not deleted come before deleted ones, then the highest revision id
+/// wins, by generation as a number and then by suffix byte by byte. This is CouchDB's rule, so every copy of a tree
+/// has the same winner, whatever the order in which its revisions arrived.
 struct Leaf: Comparable {
   let id: RevisionID
   let isDeleted: Bool

@@ -1,27 +1,37 @@
-import SQLite
+import CDTSQLite
 
 extension WriteTransaction {
-  /// Inserts a revision that was made elsewhere, as ``Datastore/forceInsert(_:history:)``.
+  /// Inserts a revision created elsewhere. See `Datastore.forceInsert(_:history:)`.
   @discardableResult
   public func forceInsert(_ revision: DocumentRevision, history: [RevisionID] = []) throws -> Bool {
-    guard let id = revision.id else { throw DatastoreError.missingID() }
-    guard let revisionID = revision.revision else { throw DatastoreError.missingRevision(id) }
-    if revision.isProjected { throw DatastoreError.projected(id) }
+    if revision.isProjected { throw DatastoreError.projected(revision.id) }
+    return try forceInsert(
+      id: revision.id, revisionID: revision.revisionID, history: history, isDeleted: revision.isDeleted,
+      body: revision.isDeleted && !revision.hasBody ? BodyText.none : try BodyText(of: revision),
+      attachments: revision.attachments)
+  }
+
+  /// Inserts stored text as a revision created elsewhere, without decoding it.
+  @discardableResult
+  package func forceInsert(
+    id: String, revisionID: RevisionID, history: [RevisionID], isDeleted: Bool, body: BodyText,
+    attachments: Attachments
+  ) throws -> Bool {
     try DocumentID.check(id)
-    try AttachmentSaving.check(revision.attachments, of: id)
-    let body = revision.isDeleted && !revision.hasBody ? BodyText.none : try BodyText(of: revision)
+    try AttachmentSaving.check(attachments, of: id)
+    try use { try DocumentSize.check(id, body, on: $0) }
     let history = history.isEmpty ? [revisionID] : history
     try Self.check(history, of: revisionID, id: id)
     return try forceInsert(history, of: id) { sequence in
       let rows = try AttachmentSaving(files: files).rows(
-        for: revision.attachments, known: [], generation: revisionID.generation)
+        for: attachments, known: [], generation: revisionID.generation)
       return NewRevision(
-        id: revisionID, parent: nil, sequence: sequence, isDeleted: revision.isDeleted, body: body.text,
+        id: revisionID, parent: nil, sequence: sequence, isDeleted: isDeleted, body: body.text,
         attachments: rows)
     }
   }
 
-  /// Inserts the first revision of a checked history, which is made only if it is not there.
+  /// Inserts the first revision of a validated history; the revision is created only if it is missing.
   func forceInsert(
     _ history: [RevisionID], of id: String, new: (_ sequence: Int64) throws -> NewRevision
   ) throws -> Bool {
@@ -31,7 +41,7 @@ extension WriteTransaction {
     }
   }
 
-  /// A history goes from the revision itself back, a generation at a time.
+  /// Throws unless a history leads from the revision back, one generation at a time.
   static func check(_ history: [RevisionID], of revision: RevisionID, id: String)
     throws(DatastoreError)
   {
@@ -39,32 +49,33 @@ extension WriteTransaction {
     for (child, parent) in zip(history, history.dropFirst()) where parent.generation != child.generation - 1 {
       throw .generationGap(child, parent, of: id)
     }
-    // It could neither be changed nor deleted.
+    // A revision of the highest generation could be neither changed nor deleted.
     _ = try revision.childGeneration()
   }
 }
 
 extension Datastore {
-  /// Inserts a revision that was made elsewhere, with its own id, as a replicator does.
+  /// Inserts a revision created elsewhere under its own id, as a replicator does.
   ///
   /// ```swift
-  /// let theirs = DocumentRevision(id: "doc1", revision: RevisionID("2-b")!, body: ["by": "them"])
+  /// let theirs = DocumentRevision(id: "doc1", revisionID: RevisionID("2-b")!, body: ["by": "them"])
   /// try store.forceInsert(theirs, history: ["2-b", "1-a"].compactMap { RevisionID($0) })
   /// ```
   ///
-  /// The branch is grafted where its history meets the document's tree, and may make a conflict. A revision that is
-  /// known is left as it is, so inserting twice changes nothing; that holds for an ancestor of which only the id came, too:
-  /// its body is not taken later. A tree, its leaves and its winner do not depend on the order in which revisions come.
-  /// Attachments keep their content; their `generation` is the revision's.
+  /// The branch is grafted where its history meets the document's tree, which may create a conflict. Known revisions
+  /// are kept, so inserting twice changes nothing. This includes ancestors of which only the id is known: their bodies
+  /// are not added later. The tree, its leaves and its winner do not depend on the order in which revisions arrive.
+  /// Attachments get the generation of the revision.
   ///
   /// - Parameters:
-  ///   - revision: The revision, with its ids. A tombstone needs no body.
-  ///   - history: The ids from the revision's own back to its oldest known ancestor, each one generation below the
-  ///     last; empty when no ancestor is known.
-  /// - Returns: Whether anything was new.
-  /// - Throws: ``DatastoreError``: `.invalidRevision` for a history with a gap or of another revision, or the
-  ///   highest generation; `.invalidID`, `.missingBody`, `.reservedKey`, `.invalidBody`, `.invalidAttachment`.
-  /// - Complexity: O(*h* log *n*), where *h* is the length of `history`.
+  ///   - revision: The revision with its ids. A tombstone needs no body.
+  ///   - history: The ids from the revision's own back to its oldest known ancestor, each one generation lower than
+  ///     the one before; empty if no ancestor is known.
+  /// - Returns: Whether anything was added.
+  /// - Throws: ``DatastoreError``: `.invalidRevision` if the history has a gap or belongs to another revision, or for
+  ///   the highest generation; `.invalidID`, `.missingBody`, `.reservedKey`, `.invalidBody`, `.invalidAttachment`.
+  /// - Complexity: O(*h* log *n*), where *h* is the length of `history` and *n* the number of revisions in the
+  ///   datastore, regardless of the number of leaves.
   ///
   /// Source: `docs/conflicts.md`, Inserting revisions.
   @discardableResult
@@ -74,13 +85,13 @@ extension Datastore {
     return try write { try $0.forceInsert(revision, history: history) }
   }
 
-  /// Those of some revisions of a document that are not in its tree: what a replicator has to fetch.
-  ///
-  /// - Complexity: O(*r* log *n*), where *r* is the number of revisions asked for.
-  public func missingRevisions(of id: String, among revisions: [RevisionID]) throws -> [RevisionID] {
-    try readSnapshot { connection in
-      guard let row = try DocumentRow.find(id, on: connection) else { return revisions }
-      return try revisions.filter { try !TreeMerging.has($0, of: row, on: connection) }
+  /// Inserts a revision created elsewhere, on one of the datastore's threads.
+  @discardableResult
+  public func forceInsert(_ revision: DocumentRevision, history: [RevisionID] = []) async throws -> Bool {
+    try await work.run(.write) { stop in
+      var revision = revision
+      revision.attachments = try self.staging(revision.attachments, of: revision.id)
+      return try self.write(stop: stop) { try $0.forceInsert(revision, history: history) }
     }
   }
 }

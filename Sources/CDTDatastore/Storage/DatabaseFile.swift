@@ -1,22 +1,30 @@
+import CDTJSON
 import CDTPlatform
+import CDTSQLite
 import FoundationEssentials
-import JSON
-import SQLite
 
-/// The layout of `db.sync`, and how it is opened.
+/// The schema of `db.sync`, and how the file is opened.
 ///
-/// `docs/file-format.md` tells what every table and column holds; a test compares it with what is laid here.
+/// `docs/file-format.md` describes every table and column; a test compares it with this schema.
 package enum DatabaseFile {
   package static let name = "db.sync"
 
-  /// The version of the layout, in `user_version`.
-  static let version: Int64 = 4
+  /// The version of the file, in `user_version`.
+  package static let version: Int64 = 6
 
-  /// What marks the file as a datastore's, in `application_id`: "CDTd".
+  /// The version of a file that has this schema, but no checksums in its pages. Compaction adds them.
+  package static let versionWithoutChecksums: Int64 = 5
+
+  /// The application id of a datastore, "CDTd".
   static let applicationID: Int64 = 0x4344_5464
 
-  /// Every revision that is not its document's winner. Rows are in the order in which they were written, so that an update
-  /// adds its own to the last page; by documents, each would go to a page of its own.
+  /// The greatest losing leaf of a document is the first of its index entries.
+  private static let losingLeaves = """
+    CREATE INDEX losing_leaves ON revisions (document, deleted, generation DESC, revision DESC) WHERE leaf;
+    """
+
+  /// Every revision that is not its document's winner. Rows are in the order of writing, so that updates append to the
+  /// last page; ordered by document, each update would change another page.
   private static let revisions = """
     CREATE TABLE revisions (
       document INTEGER NOT NULL,
@@ -30,11 +38,10 @@ package enum DatabaseFile {
       body TEXT,
       PRIMARY KEY (document, generation, revision)
     );
-    CREATE INDEX losing_leaves ON revisions (document) WHERE leaf;
+    \(losingLeaves)
     """
 
-  /// A row stays where it was inserted, so that an index entry can name it by its number, whatever becomes of the
-  /// document.
+  /// A row never moves, so that index entries can refer to it by its number, whatever happens to the document.
   private static let documents = """
     CREATE TABLE documents (
       number INTEGER PRIMARY KEY,
@@ -80,13 +87,13 @@ package enum DatabaseFile {
     ) WITHOUT ROWID;
     """
 
-  /// What takes each version to the next one, from 1 on.
+  /// The upgrade of each version to the next, from 1 up to ``versionWithoutChecksums``.
   private static let upgrades = [
     """
     CREATE INDEX conflicts ON documents (sequence) WHERE leaves > 1;
     CREATE INDEX losing_leaves ON revisions (document) WHERE leaf;
     """,
-    // Revisions were in the order of their documents.
+    // Revisions were ordered by document.
     """
     DROP INDEX losing_leaves;
     ALTER TABLE revisions RENAME TO earlier_revisions;
@@ -94,7 +101,7 @@ package enum DatabaseFile {
     INSERT INTO revisions SELECT * FROM earlier_revisions;
     DROP TABLE earlier_revisions;
     """,
-    // Documents were in the order of their sequences.
+    // Documents were ordered by sequence.
     """
     DROP INDEX tombstones;
     DROP INDEX conflicts;
@@ -105,17 +112,22 @@ package enum DatabaseFile {
         FROM earlier_documents ORDER BY number;
     DROP TABLE earlier_documents;
     """,
+    // The index had only the document of each leaf.
+    """
+    DROP INDEX losing_leaves;
+    \(losingLeaves)
+    """,
   ]
 
-  /// Opens the file, laid out first when it is new, and brought up to date when it is older.
+  /// Opens the file, creating its schema if it is new and upgrading it if it is older.
   ///
-  /// - Returns: The connection, and what tells the store from every other.
-  /// - Throws: ``DatastoreError``; a file of a later version, or of someone else, is left as it is.
+  /// - Returns: The connection and the unique id of the store.
+  /// - Throws: ``DatastoreError``; a file of a later version or of another application is left unchanged.
   static func openFirst(
     _ path: String, options: DatastoreOptions
   ) throws -> (connection: Connection, storeID: String) {
-    // SQLite waits for a lock, but not where two connections would wait for each other, as when both turn a new file
-    // to a write-ahead log.
+    // SQLite waits for locks, except where two connections would deadlock, as when both switch a new file to a
+    // write-ahead log.
     let deadline = ContinuousClock.now + options.busyTimeout
     return try mapping(path) {
       while true {
@@ -131,18 +143,27 @@ package enum DatabaseFile {
   private static func tryOpenFirst(
     _ path: String, options: DatastoreOptions
   ) throws -> (connection: Connection, storeID: String) {
+    try RelaxedDurability.checkLog(of: path)
+    // SQLite would remove the log of a file that is empty.
+    let status = try FileSystem.perform("read", path, FileStatus.ofFile(at: path))
+    if status?.size ?? 0 == 0 { try LostFile.check(path, includingLog: true) }
     let connection = try Connection(path: path, mode: .readWriteCreate, busyTimeout: options.busyTimeout)
     do {
-      // A file that is refused keeps its log as well.
+      // If the file is rejected, its log is kept, too.
       connection.setKeepsLogOnClose(true)
       let found = try connection.transaction(.deferred) { try check(connection, path) }
+      if found == 0 { try checkIsNew(connection, path) }
       connection.setKeepsLogOnClose(false)
-      // A new file has to be told how it gives pages back before its first table. An old one is not told again: that would
-      // be a write, which waits for other writers and for the disk.
-      if found == 0 { try connection.execute("PRAGMA auto_vacuum = INCREMENTAL") }
+      // auto_vacuum must be set before the first write. Neither is set again on an existing file: that would be a write,
+      // which waits for other writers and for the disk.
+      if found == 0 {
+        try connection.execute("PRAGMA auto_vacuum = INCREMENTAL; PRAGMA application_id = \(applicationID)")
+        // After a power failure there is no log without the file.
+        try FileSystem.synchronize(String(path.dropLast(name.count)))
+      }
       try connection.execute("PRAGMA journal_mode = WAL")
       try configure(connection, options)
-      if found < version { try connection.transaction(.immediate) { try bringUpToDate(connection) } }
+      if found < version { try bringUpToDate(connection) }
       return (connection, try storeID(connection, path))
     } catch {
       connection.close()
@@ -151,28 +172,54 @@ package enum DatabaseFile {
   }
 
   /// Opens the file once more.
-  static func open(_ path: String, options: DatastoreOptions) throws -> Connection {
+  ///
+  /// - Parameters:
+  ///   - access: How to open it.
+  ///   - check: Throws when the path leads to another file by now. It is called before the first statement: a
+  ///     connection that reads a file that is just being laid out would remove its journal.
+  static func open(
+    _ path: String, _ access: FileAccess, options: DatastoreOptions, check: () throws -> Void
+  ) throws -> Connection {
     try mapping(path) {
-      let connection = try Connection(path: path, mode: .readWrite, busyTimeout: options.busyTimeout)
-      try configure(connection, options)
+      let connection = try Connection(path: path, mode: access.mode, busyTimeout: options.busyTimeout)
+      do {
+        try check()
+        try configure(connection, options)
+      } catch {
+        connection.close()
+        throw error
+      }
       return connection
     }
   }
 
-  private static func storeID(_ connection: Connection, _ path: String) throws -> String {
+  static func storeID(_ connection: Connection, _ path: String) throws -> String {
     let statement = try connection.statement("SELECT value FROM meta WHERE key = 'store'")
     defer { statement.reset() }
     guard try statement.step() else { throw DatastoreError.damaged(path, "the store's id is missing") }
     return statement.text(0)
   }
 
-  /// Lays a new file out, or takes an older one to this version, within the transaction of the caller.
+  /// A file that is new, or was cut off: then there are other files of the store.
+  private static func checkIsNew(_ connection: Connection, _ path: String) throws {
+    do {
+      try LostFile.check(path, includingLog: false)
+    } catch {
+      // Another process may have laid out the file in the meantime.
+      if try connection.scalar("PRAGMA user_version") == 0 { throw error }
+    }
+  }
+
+  /// Creates the schema of a new file, or upgrades an older one.
   private static func bringUpToDate(_ connection: Connection) throws {
-    let found = try connection.scalar("PRAGMA user_version")
-    if found == 0 { return try lay(connection) }
-    guard found < version else { return }
-    for step in upgrades[Int(found - 1)...] { try connection.execute(step) }
-    try connection.execute("PRAGMA user_version = \(version)")
+    try connection.transaction(.immediate) {
+      let found = try connection.scalar("PRAGMA user_version")
+      if found == 0 { return try lay(connection) }
+      guard found < versionWithoutChecksums else { return }
+      for step in upgrades[Int(found - 1)...] { try connection.execute(step) }
+      try connection.execute("PRAGMA user_version = \(versionWithoutChecksums)")
+    }
+    try PageChecksumUpgrade(connection).finish()
   }
 
   private static func lay(_ connection: Connection) throws {
@@ -180,23 +227,16 @@ package enum DatabaseFile {
     let statement = try connection.statement("INSERT INTO meta VALUES ('store', ?1)")
     try statement.bind(UUID().uuidString.lowercased(), at: 1)
     try statement.run()
-    try connection.execute("PRAGMA application_id = \(applicationID); PRAGMA user_version = \(version)")
+    try connection.execute("PRAGMA user_version = \(versionWithoutChecksums)")
   }
-
-  /// How many pages the write-ahead log has before they are copied into the file. Writes all over the store change the
-  /// same pages again and again, which are then copied once; more pages would take the unlucky write longer.
-  private static let logPages = 2_000
 
   private static func configure(_ connection: Connection, _ options: DatastoreOptions) throws {
     let synchronous = options.durability == .full ? "FULL" : "NORMAL"
-    try connection.execute(
-      """
-      PRAGMA synchronous = \(synchronous); PRAGMA wal_autocheckpoint = \(logPages)
-      """)
+    try connection.execute("PRAGMA synchronous = \(synchronous)")
   }
 
-  /// - Returns: The version that was found; 0 is a new file.
-  private static func check(_ connection: Connection, _ path: String) throws -> Int64 {
+  /// - Returns: The version found; 0 for a new file.
+  static func check(_ connection: Connection, _ path: String) throws -> Int64 {
     let found = try connection.scalar("PRAGMA user_version")
     guard found >= 0 else { throw DatastoreError.damaged(path, "it has format \(found)") }
     guard found <= version else { throw DatastoreError.newerFormat(path, version: found, known: version) }
@@ -205,10 +245,13 @@ package enum DatabaseFile {
     guard application == applicationID || (application == 0 && found == 0 && tables == 0) else {
       throw DatastoreError.foreignFile(path)
     }
+    if found == version, try !connection.hasPageChecksums() {
+      throw DatastoreError.damaged(path, "its header has lost the reserved bytes of its pages")
+    }
     return found
   }
 
-  private static func mapping<R>(_ path: String, _ body: () throws -> R) throws -> R {
+  static func mapping<R>(_ path: String, _ body: () throws -> R) throws -> R {
     do {
       return try body()
     } catch let error as SQLiteError {

@@ -1,7 +1,7 @@
-import JSON
-import SQLite
+import CDTJSON
+import CDTSQLite
 
-/// A row of `documents`: a document with its winner, all but the body.
+/// A row of `documents`: a document and its winner, without the body.
 struct DocumentRow {
   let sequence: Int64
   let number: Int64
@@ -10,10 +10,10 @@ struct DocumentRow {
   let isDeleted: Bool
   let attachments: Int64
 
-  /// The columns that ``init(_:from:)`` reads, of `documents`.
+  /// The columns of `documents` that ``init(_:from:)`` reads.
   static let columns = "sequence, number, revision, leaves, deleted, attachments"
 
-  /// The row that a statement is at, its columns from one of the statement's on.
+  /// Reads the row from the current row of a statement, starting at a column.
   init(_ statement: Statement, from first: Int = 0) throws(DatastoreError) {
     sequence = statement.int64(first)
     number = statement.int64(first + 1)
@@ -23,7 +23,7 @@ struct DocumentRow {
     attachments = statement.int64(first + 5)
   }
 
-  /// The row of a document, or `nil` when there is none.
+  /// The row of a document; `nil` if it does not exist.
   static func find(_ id: String, on connection: Connection) throws -> DocumentRow? {
     let statement = try connection.statement("SELECT \(columns) FROM documents WHERE id = ?1")
     defer { statement.reset() }
@@ -33,25 +33,25 @@ struct DocumentRow {
 }
 
 extension RevisionID {
-  /// A revision's id as the database has it.
+  /// Parses a revision id from the database.
   ///
-  /// - Throws: ``DatastoreError`` with the code `.corrupt` for text that is none.
+  /// - Throws: ``DatastoreError`` with the code `.corrupt` for an invalid id.
   package init(stored text: String) throws(DatastoreError) {
     guard let id = RevisionID(text) else {
-      throw .damaged("the store", "\(DatastoreError.quoted(text)) stands where a revision's id should")
+      throw .damaged("the store", "\(DatastoreError.quoted(text)) is not a revision id")
     }
     self = id
   }
 }
 
 extension DocumentRevision {
-  /// The columns that ``init(row:)`` reads, of `documents`.
+  /// The columns of `documents` that ``init(row:)`` reads.
   static let columns = "id, revision, deleted, coalesce(written, sequence), body, attachments, number"
 
-  /// How many they are.
+  /// The number of columns.
   static let columnCount = 7
 
-  /// A revision of a row of those columns, its attachments read by the same connection.
+  /// Creates a revision from these columns, reading its attachments on the same connection.
   init(row: Statement, on connection: Connection, files: AttachmentFiles) throws {
     let id = row.text(0)
     let revision = try RevisionID(stored: row.text(1))
@@ -60,18 +60,18 @@ extension DocumentRevision {
       attachments = try Attachments(document: row.int64(6), revision: revision, on: connection, files: files)
     }
     self.init(
-      id: id, revision: revision, content: try Self.body(of: row, column: 4, id: id),
+      id: id, revisionID: revision, content: try Self.body(of: row, column: 4, id: id),
       isDeleted: row.int64(2) != 0,
       attachments: attachments, sequence: row.int64(3))
   }
 
-  /// A body as it is stored; `nil` for none.
+  /// A stored body; `nil` if there is none.
   static func body(
     of row: Statement, column: Int, id: String
   ) throws(DatastoreError) -> DocumentBody? {
     guard !row.isNull(column) else { return nil }
     guard let body = row.withBytes(column, { StoredBody($0) }) else {
-      throw .damaged("the store", "the body of document \(DatastoreError.quoted(id)) is no object")
+      throw .damaged("the store", "the body of document \(DatastoreError.quoted(id)) is not a JSON object")
     }
     return .stored(body)
   }

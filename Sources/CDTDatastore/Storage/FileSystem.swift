@@ -1,9 +1,10 @@
 import CDTPlatform
+import CDTSQLite
 import FoundationEssentials
 
-/// What the store does with files and directories, each failure a ``DatastoreError`` with the path.
+/// File system operations of the store. Each failure is a ``DatastoreError`` with the path.
 enum FileSystem {
-  /// Makes a call of the system. The error for its failure says what can't be done with which file.
+  /// Makes a system call. The error of a failure names the action and the file.
   static func perform<R>(
     _ action: String, _ path: String, _ call: @autoclosure () throws(SystemError) -> R
   ) throws(DatastoreError) -> R {
@@ -14,53 +15,71 @@ enum FileSystem {
     }
   }
 
-  /// Makes a directory unless it is there; its parents have to be.
+  /// What is at a path, which may be a link; `nil` if nothing is.
+  static func kind(of path: String) throws(DatastoreError) -> FileStatus.Kind? {
+    try perform("read", path, Files.kind(of: path, followsLinks: false))
+  }
+
+  /// Runs `body`, which reads a file.
+  static func reading<R>(_ path: String, _ body: () throws -> R) throws -> R {
+    do {
+      return try body()
+    } catch let error as SystemError {
+      throw error.isMissing ? DatastoreError.noFile(path) : DatastoreError(error, "read", path)
+    } catch let error as SQLiteError {
+      throw DatastoreError(error, path: path)
+    }
+  }
+
+  /// Creates a directory if it does not exist; its parent must exist.
   static func makeDirectory(_ path: String) throws(DatastoreError) {
-    // The system would take the path up to the NUL.
+    // The system would cut the path at the NUL.
     guard !path.utf8.contains(0) else { throw .invalidPath(path) }
     do {
       try Files.makeDirectory(path)
     } catch {
       guard error.isExisting else { throw DatastoreError(error, "create", path) }
-      guard Files.kind(of: path) == .directory else { throw .notADirectory(path) }
+      guard try perform("read", path, Files.kind(of: path)) == .directory else { throw .notADirectory(path) }
       return
     }
-    // What is written in it is on disk only when its name is. A parent that can't be read can't be synced either.
+    // Files in the directory are durable only when its own name is. If the parent can't be read, it can't be synced
+    // either.
     try? synchronize("\(path)/..")
   }
 
   static func names(in directory: String) throws(DatastoreError) -> [String] {
-    do {
-      return try FileManager.default.contentsOfDirectory(atPath: directory)
-    } catch {
-      throw .system("read", directory, "\(error)", isFull: false)
-    }
+    try perform("read", directory, Files.names(in: directory))
   }
 
   static func rename(_ old: String, to new: String) throws(DatastoreError) {
     try perform("rename", old, Files.rename(old, to: new))
   }
 
-  /// Makes sure that a directory's entries are on disk.
+  /// Syncs a directory's entries to disk.
   static func synchronize(_ directory: String) throws(DatastoreError) {
     let file = try perform("open", directory, OpenFile(directory, for: .reading))
     try perform("write", directory, file.synchronize())
   }
 
-  /// Removes a directory with all that is in it. Another process may be at it too, so what is gone already is no error.
+  /// Removes a directory recursively, without following links. Another process may do the same, so a missing file is
+  /// not an error.
   static func remove(_ path: String) throws(DatastoreError) {
-    do {
-      try FileManager.default.removeItem(atPath: path)
-    } catch {
-      guard Files.kind(of: path) == nil else { throw .system("remove", path, "\(error)", isFull: false) }
-    }
+    try perform("remove", path, Files.removeTree(path))
   }
 
-  /// The size of all files below a directory; those that go meanwhile do not count.
-  static func size(of directory: String) -> Int64 {
+  /// The total size of the files below a directory; files removed in the meantime don't count.
+  static func size(of directory: String) throws(DatastoreError) -> Int64 {
+    let names: [String]
+    do {
+      names = try FileManager.default.subpathsOfDirectory(atPath: directory)
+    } catch {
+      guard try perform("read", directory, FileStatus.ofFile(at: directory)) != nil else { return 0 }
+      throw .system("read", directory, "\(error)", isFull: false)
+    }
     var total: Int64 = 0
-    for name in (try? FileManager.default.subpathsOfDirectory(atPath: directory)) ?? [] {
-      let status = try? FileStatus("\(directory)/\(name)", followsLinks: false)
+    for name in names {
+      let path = "\(directory)/\(name)"
+      let status = try perform("read", path, FileStatus.ofFile(at: path, followsLinks: false))
       if let status, status.kind == .file { total += status.size }
     }
     return total

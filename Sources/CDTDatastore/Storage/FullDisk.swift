@@ -1,10 +1,10 @@
-/// What happens when the disk, or the quota, is full.
+/// Behavior when the disk or the quota is full.
 ///
-/// - A write that does not fit is rolled back as a whole and throws the code `.full`; the next one may fit.
-/// - Attachments that do not fit are removed again before anything refers to them.
-/// - The documents of a write are saved even if the rows of the indexes no longer fit. The indexes are then behind: queries
-///   match the documents that they lack one by one, and the next write, or opening the datastore, brings them up to date.
-/// - Reading goes on.
+/// - A write that does not fit is rolled back and throws the code `.full`; a later, smaller one may succeed.
+/// - Attachments that do not fit are removed before anything refers to them.
+/// - The documents of a write are saved even if the index rows no longer fit. Queries then match the missing documents
+///   one by one, and the next write, or opening the datastore, updates the indexes.
+/// - Reads continue to work.
 extension DatastoreError {
   static func full(_ place: String) -> DatastoreError {
     DatastoreError(.full, "the disk is full: nothing was saved in \(place); free some space and try again")

@@ -1,41 +1,50 @@
 import Synchronization
 
-/// Divides the memory that a datastore may take among its connections.
+/// Divides a datastore's memory among its connections.
 ///
 /// | | share |
 /// |---|---|
-/// | the connection that writes documents, and the one that keeps the indexes up to date | an eighth each, which is kept for them |
-/// | a reader | what the others leave, divided by the number of readers; at most three quarters of it |
-/// | who builds an index | at most an eighth of it for the connection, and as much for rows |
+/// | the connection that writes documents | a sixteenth, reserved |
+/// | the connection that updates indexes | an eighth, reserved |
+/// | a reader | the rest divided by the number of readers, at most three quarters of it |
+/// | an index build | a sixteenth for the connection and an eighth for rows, if available |
 ///
-/// A sixteenth is left for what can't be told beforehand, such as prepared statements. No more is lent than there is: who
-/// comes while others have more than their part is lent what is left, and the others give back when they are lent the next
-/// time.
+/// A sixteenth is kept for unpredictable needs, such as prepared statements. The total lent never exceeds the budget:
+/// if readers have more than their new share, a new one gets what is left, and the others shrink the next time they
+/// are lent.
 package final class MemoryBudget: Sendable {
   private struct State {
     var readers = 0
-    /// How much of ``shared`` is lent, in bytes.
+    /// The part of ``shared`` that is lent, in bytes.
     var lent = 0
   }
 
-  /// What the connection that writes may take, and as much the one that keeps the indexes up to date, in bytes.
-  package let writerShare: Int
-  /// What is lent to readers and builders.
+  /// The memory of the connection that writes documents, in bytes.
+  let writerShare: Int
+  /// The memory of the connection that updates indexes, in bytes.
+  package let indexShare: Int
+  /// The memory for readers and builds, and the maximum for one reader.
   private let shared: Int
+  private let most: Int
   private let state = Mutex(State())
-  /// What each reader should have, in bytes.
+  /// The share of each reader, in bytes.
   private let part: Atomic<Int>
 
-  /// What a connection needs to be of use, whatever the budget says.
+  /// The minimum for a usable connection, regardless of the budget.
   private static let least = 128 * 1024
 
   /// - Parameter total: The budget, in bytes.
   init(_ total: Int) {
     let total = max(0, total)
-    writerShare = max(Self.least, total / 8)
-    shared = total - total / 16 - total / 4
-    part = Atomic(shared - shared / 4)
+    writerShare = max(Self.least, total / 16)
+    indexShare = max(Self.least, total / 8)
+    shared = total - total / 16 - total / 16 - total / 8
+    most = shared - shared / 4
+    part = Atomic(most)
   }
+
+  /// The memory for a sort inside a write before it spills to disk, in bytes.
+  var writerSortMemory: Int { max(64 * 1024, writerShare / 8) }
 
   // MARK: Readers
 
@@ -43,7 +52,7 @@ package final class MemoryBudget: Sendable {
     count(1)
   }
 
-  /// - Parameter share: What the reader had.
+  /// - Parameter share: The share of the reader.
   func removeReader(_ share: Int) {
     giveBack(share)
     count(-1)
@@ -52,12 +61,11 @@ package final class MemoryBudget: Sendable {
   private func count(_ change: Int) {
     state.withLock { state in
       state.readers += change
-      part.store(
-        min(shared - shared / 4, shared / max(1, state.readers)), ordering: .relaxed)
+      part.store(min(most, shared / max(1, state.readers)), ordering: .relaxed)
     }
   }
 
-  /// Trades the share that a reader has for the one that it may have now.
+  /// Exchanges a reader's share for its current one.
   func trade(_ share: Int) -> Int {
     let wanted = max(Self.least, part.load(ordering: .relaxed))
     if share == wanted { return share }
@@ -66,9 +74,9 @@ package final class MemoryBudget: Sendable {
 
   // MARK: Builders
 
-  /// Lends a share to one who builds an index.
-  package func borrow() -> MemoryShare {
-    MemoryShare(bytes: lend(atMost: writerShare, for: 0), of: self)
+  /// Lends memory to an index build.
+  package func borrow(_ wanted: Int) -> MemoryShare {
+    MemoryShare(bytes: lend(atMost: wanted, for: 0), of: self)
   }
 
   private func lend(atMost wanted: Int, for share: Int) -> Int {
@@ -84,7 +92,7 @@ package final class MemoryBudget: Sendable {
   }
 }
 
-/// Memory that is lent until this goes.
+/// Memory lent until this value is destroyed.
 package struct MemoryShare: ~Copyable, Sendable {
   package let bytes: Int
   private let budget: MemoryBudget

@@ -1,23 +1,24 @@
+import CDTSQLite
 import FoundationEssentials
-import SQLite
 
-/// The writing connection, and the mark that it leaves of itself with its first write.
+/// The writing connection. Its first write records the session.
 ///
-/// A session is the life of one writer. Which session wrote a sequence tells two histories apart that have the same
-/// sequences: one that went on from a backup, and the one that was there before the backup was restored.
+/// A session is the lifetime of one writer. The session that wrote a sequence distinguishes histories with the same
+/// sequences: the one continued from a restored backup, and the one before the backup was restored.
 final class SessionWriter {
   let connection: Connection
-  /// What tells the session from every other.
+  /// The unique id of the session.
   private let token = UUID().uuidString.lowercased()
   private var isRecorded = false
-  /// How many sessions are kept: a process that writes once leaves one, too.
+  /// The number of sessions kept: a process that writes only once records one, too.
   private static let kept = 1_000
 
-  init(_ connection: Connection) {
+  init(_ connection: Connection) throws(SQLiteError) {
     self.connection = connection
+    try connection.countLog()
   }
 
-  /// Runs a transaction that ends on disk, or leaves nothing.
+  /// Runs a transaction that is committed to disk or rolled back.
   func transaction<R>(_ body: (Connection) throws -> R) throws -> R {
     let result = try connection.transaction(.immediate) {
       if !isRecorded { try record() }
@@ -27,12 +28,19 @@ final class SessionWriter {
     return result
   }
 
+  /// Checkpoints the write-ahead log when it is long. Call it after a write, when the indexes are up to date: while
+  /// they are updated, their connection reads the documents as they were before the write, and the log can't restart
+  /// while an earlier state is read.
+  func shortenLog() {
+    connection.shortenLog()
+  }
+
   private func record() throws {
     let statement = try connection.statement(
       "INSERT OR REPLACE INTO sessions SELECT coalesce(max(sequence), 0) + 1, ?1 FROM documents")
     try statement.bind(token, at: 1)
     try statement.run()
-    // An index that was last complete before all that is kept is rebuilt.
+    // An index that was last complete before the kept sessions is rebuilt.
     try connection.execute(
       """
       DELETE FROM sessions

@@ -1,16 +1,16 @@
-package import SQLite
+package import CDTSQLite
 
 /// A connection that reads a datastore, lent to one user at a time.
 package final class StoreReader: @unchecked Sendable {
-  // Sendable without a lock of its own: a ConnectionPool, which has one, lends it to one user at a time, and its lease
-  // can't be copied.
+  // Sendable without a lock: a ConnectionPool, which has one, lends it to one user at a time, and its lease can't be
+  // copied.
 
   package let connection: Connection
-  /// What an extension keeps with the connection.
+  /// The state of an extension for this connection.
   package var extensionState: AnyObject?
   private let budget: MemoryBudget
   private var share = 0
-  /// The name of another database that is attached, which is given a quarter of the memory.
+  /// The name of another attached database, which gets an eighth of the memory.
   private var attachedSchema: String?
 
   init(_ connection: Connection, budget: MemoryBudget) {
@@ -24,7 +24,13 @@ package final class StoreReader: @unchecked Sendable {
     budget.removeReader(share)
   }
 
-  /// Takes the share of memory that a reader has now. To be called before each use.
+  /// Ends a read transaction. If that fails, as it may without memory, the connection is closed.
+  func endTransaction() {
+    connection.rollBack()
+    if connection.isInTransaction { connection.close() }
+  }
+
+  /// Takes the reader's current share of memory. Call it before each use.
   func prepare() throws(SQLiteError) {
     let now = budget.trade(share)
     guard now != share else { return }
@@ -32,19 +38,19 @@ package final class StoreReader: @unchecked Sendable {
     try divideShare()
   }
 
-  /// Shares the memory with a database that is attached under a name; `nil` when it no longer is.
+  /// Shares the memory with a database attached under a name; `nil` after it is detached.
   package func setAttachedSchema(_ schema: String?) throws(SQLiteError) {
     attachedSchema = schema
     try divideShare()
   }
 
   private func divideShare() throws(SQLiteError) {
-    let pages = share - share / 8
+    let pages = share - share / 16
     guard let attachedSchema else { return try connection.setCacheSize(pages) }
-    try connection.setCacheSize(pages / 4, of: attachedSchema)
-    try connection.setCacheSize(pages - pages / 4)
+    try connection.setCacheSize(pages / 8, of: attachedSchema)
+    try connection.setCacheSize(pages - pages / 8)
   }
 
-  /// How much memory a sort may take before it goes to the disk, in bytes; then the disk's pages may take as much.
-  package var sortMemory: Int { max(64 * 1024, share / 16) }
+  /// The memory for a sort before it spills to disk, in bytes; its temporary pages may take as much again.
+  package var sortMemory: Int { max(64 * 1024, share / 32) }
 }

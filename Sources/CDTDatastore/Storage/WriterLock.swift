@@ -1,24 +1,24 @@
 import CDTPlatform
+import CDTSQLite
 import Dispatch
-import SQLite
 import Synchronization
 
-/// The one connection that writes, behind a lock that refuses its own holder and that nobody waits for longer than the
-/// busy timeout. The connection is opened for the first write.
+/// The single writing connection, behind a lock that is not reentrant and times out after the busy timeout. The
+/// connection is opened for the first write.
 final class WriterLock: Sendable {
-  /// Lets one thread at a time pass to `state`. Two stores may be written within each other in both orders at once, so the
-  /// waiting has to end.
+  /// Lets one thread at a time access `state`. Two stores can be written inside each other in both orders at once, so
+  /// the wait must time out.
   private let turn = DispatchSemaphore(value: 1)
   private let state = Mutex(State())
-  /// The thread whose turn it is, or 0.
+  /// The thread that holds the writer, or 0.
   private let holder = Atomic<UInt>(0)
-  /// Whether the connection is to be closed when its holder is done with it.
+  /// Whether the holder must close the connection when it is done.
   private let isClosing = Atomic(false)
   private let open: @Sendable () throws -> Connection
   private let timeout: Duration
 
   private struct State: @unchecked Sendable {
-    // Sendable without a lock of its own: it lies under the Mutex above.
+    // Sendable without a lock: it is inside the Mutex above.
     var writer: SessionWriter?
     var isClosed = false
   }
@@ -30,30 +30,56 @@ final class WriterLock: Sendable {
 
   /// Waits for the writer and runs `body` with it.
   ///
-  /// - Throws: ``DatastoreError`` with the code `.nestedWrite` on the thread that has it, `.busy` when another thread has
-  ///   it for longer than the busy timeout, `.closed` after closing.
-  func withConnection<R>(named name: String, _ body: (SessionWriter) throws -> R) throws -> R {
+  /// - Throws: ``DatastoreError`` with the code `.nestedWrite` on the thread that holds the writer, `.busy` if another
+  ///   thread holds it for longer than the busy timeout, `.closed` after closing.
+  func withConnection<R>(
+    named name: String, stop: StopSignal?, _ body: (SessionWriter) throws -> R
+  ) throws -> R {
     let thread = CurrentThread.number
-    // Only this thread can have written its own number there, so a relaxed look is enough.
+    // Only this thread can have stored its own number, so a relaxed load is enough.
     guard holder.load(ordering: .relaxed) != thread else { throw DatastoreError.nestedWrite(name) }
-    guard turn.wait(timeout: .now() + timeout.dispatchInterval) == .success else {
-      throw DatastoreError.busyHere(name, timeout)
-    }
+    guard try waitForTurn(stop) else { throw DatastoreError.busyHere(name, timeout) }
     defer { turn.signal() }
     return try state.withLock { state in
       guard !state.isClosed else { throw DatastoreError.closed(name) }
       let writer = try state.writer ?? SessionWriter(open())
       state.writer = writer
+      if let stop { writer.connection.setProgressCheck { !stop.isSet } }
       holder.store(thread, ordering: .relaxed)
       defer {
         holder.store(0, ordering: .relaxed)
+        writer.connection.setProgressCheck(nil)
+        // A rollback can fail without memory.
+        if writer.connection.isInTransaction { writer.connection.close() }
+        if writer.connection.isClosed { state.writer = nil }
         if isClosing.load(ordering: .relaxed) { close(&state) }
       }
-      return try body(writer)
+      do {
+        return try body(writer)
+      } catch let error as SQLiteError where error.isReadOnly {
+        // SQLite opens a file for reading if it can't open it for writing, also for lack of file descriptors. The next
+        // write opens it again.
+        writer.connection.close()
+        throw error
+      }
     }
   }
 
-  /// Releases the connection, after the write that has it.
+  /// Whether this thread is inside ``withConnection(named:_:)``.
+  var isHeldByThisThread: Bool { holder.load(ordering: .relaxed) == CurrentThread.number }
+
+  /// A caller that can be stopped checks its signal every few milliseconds.
+  private func waitForTurn(_ stop: StopSignal?) throws -> Bool {
+    let end = DispatchTime.now() + timeout.dispatchInterval
+    guard let stop else { return turn.wait(timeout: end) == .success }
+    while turn.wait(timeout: min(end, .now() + .milliseconds(5))) != .success {
+      try stop.check()
+      if DispatchTime.now() >= end { return false }
+    }
+    return true
+  }
+
+  /// Closes the connection, after a write in progress.
   func close() {
     guard holder.load(ordering: .relaxed) != CurrentThread.number else {
       return isClosing.store(true, ordering: .relaxed)
@@ -68,8 +94,8 @@ final class WriterLock: Sendable {
 }
 
 extension Duration {
-  /// The duration as Dispatch takes it; the longest that it takes for those beyond.
-  fileprivate var dispatchInterval: DispatchTimeInterval {
+  /// The duration as a Dispatch interval, limited to Dispatch's maximum.
+  var dispatchInterval: DispatchTimeInterval {
     let (seconds, attoseconds) = components
     guard seconds < 1_000_000_000 else { return .seconds(1_000_000_000) }
     return .nanoseconds(Int(max(0, seconds)) * 1_000_000_000 + Int(attoseconds / 1_000_000_000))

@@ -1,8 +1,8 @@
 import CDTDatastore
+import CDTJSON
+import CDTTestSupport
 import Foundation
 import Glibc
-import JSON
-import TestSupport
 import Testing
 
 /// The files in `attachments/`: damaged, missing, left over, locked.
@@ -15,8 +15,8 @@ import Testing
   ) throws {
     try withTemporaryDatastore { store in
       let saved = try store.createDocument(
-        from: DocumentRevision(
-          id: "a", body: [:], attachments: [Attachment(data: Self.content, name: "x", type: "")]))
+        from: DocumentDraft(
+          id: "a", body: [:], attachments: [Attachment(data: Self.content, name: "x", contentType: "")]))
       let attachment = try #require(saved.attachments["x"])
       try body(store, attachment, "\(store.directory)/attachments/\(try #require(attachment.digest))")
     }
@@ -54,7 +54,7 @@ import Testing
         #expect(error?.code == .corrupt)
         #expect(
           error?.message
-            == "the content of attachment \"x\" at \(file) is not what was saved; restore it from a "
+            == "the content of attachment \"x\" at \(file) differs from what was saved; restore it from a "
             + "backup, or save the attachment again")
       }
       #expect(try String(contentsOfFile: target, encoding: .utf8) == "before")
@@ -68,8 +68,8 @@ import Testing
     try withSaved { store, _, file in
       try harm(file, damage)
       try store.createDocument(
-        from: DocumentRevision(
-          id: "b", body: [:], attachments: [Attachment(data: Self.content, name: "y", type: "")]))
+        from: DocumentDraft(
+          id: "b", body: [:], attachments: [Attachment(data: Self.content, name: "y", contentType: "")]))
       #expect(try store.document(withID: "a").attachments["x"]?.data() == Self.content)
       #expect(try store.checkIntegrity() == [])
     }
@@ -79,7 +79,7 @@ import Testing
     try withSaved { store, attachment, file in
       try FileManager.default.removeItem(atPath: file)
       let message =
-        "the content of attachment \"x\" is not at \(file); read the document again, or restore the file from a backup"
+        "the content of attachment \"x\" is missing at \(file); read the document again, or restore the file from a backup"
       for read in [
         { _ = try attachment.data() }, { try attachment.forEachChunk { _ in } },
         { try attachment.write(toFile: "\(store.directory)/target") },
@@ -92,7 +92,7 @@ import Testing
       // It can't be given to another document either.
       let before = try StoreState(store)
       let error = datastoreError {
-        try store.createDocument(from: DocumentRevision(id: "b", body: [:], attachments: [attachment]))
+        try store.createDocument(from: DocumentDraft(id: "b", body: [:], attachments: [attachment]))
       }
       #expect(error?.message == message)
       #expect(try StoreState(store) == before)
@@ -150,17 +150,41 @@ import Testing
   {
     try withSaved { store, attachment, _ in
       let folder = "\(store.directory)/attachments"
-      for name in ["incoming-old", "incoming-locked", "notes.txt", String(repeating: "0", count: 40)] {
+      let (broken, locked) = ("incoming-\(UUID().uuidString)", "incoming-\(UUID().uuidString)")
+      let others = ["incoming-mine", "incoming-\(UUID().uuidString).txt", "notes.txt"]
+      for name in [broken, locked, String(repeating: "0", count: 40)] + others {
         try "x".write(toFile: "\(folder)/\(name)", atomically: true, encoding: .utf8)
       }
-      let descriptor = open("\(folder)/incoming-locked", O_RDONLY | O_CLOEXEC)
+      let descriptor = open("\(folder)/\(locked)", O_RDONLY | O_CLOEXEC)
       #expect(flock(descriptor, LOCK_EX | LOCK_NB) == 0)
       #expect(try store.compact().attachments == 2)
-      let kept = [try #require(attachment.digest), "incoming-locked", "notes.txt"]
+      let kept = [try #require(attachment.digest), locked] + others
       #expect(store.attachmentFileNames == kept.sorted())
       close(descriptor)
       #expect(try store.compact().attachments == 1)
       #expect(try attachment.data() == Self.content)
+    }
+  }
+
+  @Test func `compaction follows no link, and removes no directory`() throws {
+    try withSaved { store, _, _ in
+      let folder = "\(store.directory)/attachments"
+      let outside = "\(store.directory)/../outside"
+      let names = ["0", "1", "2"].map { String(repeating: $0, count: 40) }
+      let files = FileManager.default
+      try files.createDirectory(atPath: outside, withIntermediateDirectories: false)
+      try "mine".write(toFile: "\(outside)/\(names[0])", atomically: true, encoding: .utf8)
+      try files.createSymbolicLink(
+        atPath: "\(folder)/\(names[1])", withDestinationPath: "\(outside)/\(names[0])")
+      try files.createDirectory(atPath: "\(folder)/\(names[2])", withIntermediateDirectories: false)
+      #expect(try store.compact().attachments == 0)
+      #expect(Set(store.attachmentFileNames).isSuperset(of: names[1...]))
+
+      // The whole directory may be a link, too.
+      try files.moveItem(atPath: folder, toPath: "\(store.directory)/aside")
+      try files.createSymbolicLink(atPath: folder, withDestinationPath: outside)
+      #expect(try store.compact().attachments == 0)
+      #expect(try String(contentsOfFile: "\(outside)/\(names[0])", encoding: .utf8) == "mine")
     }
   }
 
@@ -175,11 +199,11 @@ import Testing
               try Data("\(thread) \(round)".utf8).write(
                 to: URL(filePath: "\(store.directory)/\(thread).source"))
               try store.createDocument(
-                from: DocumentRevision(
+                from: DocumentDraft(
                   body: [:],
                   attachments: [
-                    Attachment(file: "\(store.directory)/\(thread).source", name: "x", type: ""),
-                    Attachment(data: Data("\(round % 5)".utf8), name: "y", type: ""),
+                    Attachment(file: "\(store.directory)/\(thread).source", name: "x", contentType: ""),
+                    Attachment(data: Data("\(round % 5)".utf8), name: "y", contentType: ""),
                   ]))
             }
           } catch {
@@ -187,7 +211,7 @@ import Testing
           }
         }
       }
-      let (count, findings) = (try store.documentCount, try store.checkIntegrity())
+      let (count, findings) = (try store.documentCount(), try store.checkIntegrity())
       #expect(count == 120)
       #expect(findings == [])
       #expect(store.attachmentFileNames.count == 120 + 5)
@@ -203,10 +227,10 @@ import Testing
       let count = min(Int(limit.rlim_cur) + 10, 1_100)
       try Data("source".utf8).write(to: URL(filePath: "\(directory)/source"))
       let saved = try store.createDocument(
-        from: DocumentRevision(
+        from: DocumentDraft(
           body: [:],
           attachments: Attachments(
-            (0..<count).map { Attachment(file: "\(directory)/source", name: "\($0)", type: "") })))
+            (0..<count).map { Attachment(file: "\(directory)/source", name: "\($0)", contentType: "") })))
       #expect(saved.attachments.count == count)
       #expect(store.attachmentFileNames.count == 1)
     }
@@ -226,8 +250,8 @@ import Testing
       let manager = try DatastoreManager(directory: directory)
       let store = try manager.datastore(named: "store")
       try store.createDocument(
-        from: DocumentRevision(
-          id: "a", body: [:], attachments: [Attachment(data: Self.content, name: "x", type: "")]))
+        from: DocumentDraft(
+          id: "a", body: [:], attachments: [Attachment(data: Self.content, name: "x", contentType: "")]))
       try withDatabase(of: "store", in: directory) { try $0.execute("UPDATE attachments SET \(row)") }
       var document = try store.document(withID: "a")
       for attachment in document.attachments {
@@ -250,5 +274,17 @@ import Testing
       #expect(sizes.reduce(0, +) == Self.content.count)
       #expect(sizes.allSatisfy { $0 <= 256 * 1024 })
     }
+  }
+
+  @Test func `a large attachment is saved, read, written out and copied in constant memory`() async throws {
+    let directory = try temporaryDirectory()
+    defer { removeDirectory(directory) }
+    let (status, output) = try await BuiltProgram("cdt-store-worker", ["stream", directory, "64"]).ended()
+    #expect(status == 0)
+    let report = try JSONDecoder().decode([String: Int].self, from: Data(output.utf8))
+    #expect(report["read"] == 64 << 20)
+    let grown = try #require(report["grown"])
+    #expect(grown < 16 << 10, "the peak grew by \(grown) KiB")
+    #expect(FileManager.default.contentsEqual(atPath: "\(directory)/source", andPath: "\(directory)/target"))
   }
 }

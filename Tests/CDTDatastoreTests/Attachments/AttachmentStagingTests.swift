@@ -10,13 +10,13 @@ import Testing
       let store = try manager.datastore(named: "store")
       // A directory can be opened, and not be read.
       for source in ["\(directory)/missing", directory] {
-        var revision = DocumentRevision(id: "a", body: [:])
-        revision.attachments["x"] = .init(file: source, name: "x", type: "a/b")
+        var revision = DocumentDraft(id: "a", body: [:])
+        revision.attachments["x"] = .init(file: source, name: "x", contentType: "a/b")
         #expect(datastoreError { try store.createDocument(from: revision) }?.code == .invalidAttachment)
       }
       let files = try FileManager.default.contentsOfDirectory(atPath: "\(directory)/stores/store/attachments")
       #expect(files == [])
-      manager.closeDatastore(named: "store")
+      try manager.closeDatastore(named: "store")
     }
   }
 }

@@ -1,13 +1,13 @@
 import CDTDatastore
+import CDTJSON
 import CDTQuery
 import Foundation
-import JSON
 import Testing
 
 /// What becomes of a revision's attachments when it is saved, see `docs/attachments.md`.
 @Suite struct AttachmentTests {
   private func text(_ text: String, _ name: String) -> Attachment {
-    Attachment(data: Data(text.utf8), name: name, type: "text/plain")
+    Attachment(data: Data(text.utf8), name: name, contentType: "text/plain")
   }
 
   private func contents(_ revision: DocumentRevision) throws -> [String: String] {
@@ -30,7 +30,7 @@ import Testing
   {
     try withTemporaryDatastore { store in
       var revision = try store.createDocument(
-        from: DocumentRevision(id: "a", body: [:], attachments: [text("1", "one"), text("2", "two")]))
+        from: DocumentDraft(id: "a", body: [:], attachments: [text("1", "one"), text("2", "two")]))
       #expect(revision.attachments.map(\.generation) == [1, 1])
 
       revision.body["n"] = 2
@@ -50,14 +50,15 @@ import Testing
       #expect(try contents(revision) == ["two": "zwei", "three": "3"])
       // The same again is no new one, but for its type.
       revision.attachments["two"] = text("zwei", "two")
-      revision.attachments["three"] = Attachment(data: Data("3".utf8), name: "three", type: "text/html")
+      revision.attachments["three"] = Attachment(
+        data: Data("3".utf8), name: "three", contentType: "text/html")
       revision = try store.updateDocument(from: revision)
       #expect(revision.attachments.map(\.generation) == [5, 3])
-      #expect(revision.attachments["three"]?.type == "text/html")
+      #expect(revision.attachments["three"]?.contentType == "text/html")
 
       #expect(try store.document(withID: "a") == revision)
       let body: JSONObject = ["n": 3]
-      revision = try store.updateDocument(withID: "a", revision: try #require(revision.revision), body: body)
+      revision = try store.updateDocument(withID: "a", revisionID: revision.revisionID, body: body)
       #expect(revision.attachments.count == 2)
       revision.attachments = []
       revision = try store.updateDocument(from: revision)
@@ -69,11 +70,11 @@ import Testing
   @Test func `a deleted document's tombstone has none, and one that is continued begins without`() throws {
     try withTemporaryDatastore { store in
       let saved = try store.createDocument(
-        from: DocumentRevision(id: "a", body: [:], attachments: [text("1", "one")]))
+        from: DocumentDraft(id: "a", body: [:], attachments: [text("1", "one")]))
       let tombstone = try store.deleteDocument(from: saved)
       #expect(tombstone.attachments.isEmpty)
       let again = try store.createDocument(
-        from: DocumentRevision(id: "a", body: [:], attachments: saved.attachments))
+        from: DocumentDraft(id: "a", body: [:], attachments: saved.attachments))
       #expect(again.attachments["one"]?.generation == 3)
       #expect(try contents(again) == ["one": "1"])
     }
@@ -83,10 +84,10 @@ import Testing
     try withFile("same") { path in
       try withTemporaryDatastore { store in
         let first = try store.createDocument(
-          from: DocumentRevision(body: [:], attachments: [text("same", "a"), text("same", "b")]))
+          from: DocumentDraft(body: [:], attachments: [text("same", "a"), text("same", "b")]))
         try store.createDocument(
-          from: DocumentRevision(body: [:], attachments: [Attachment(file: path, name: "c", type: "")]))
-        try store.createDocument(from: DocumentRevision(body: [:], attachments: first.attachments))
+          from: DocumentDraft(body: [:], attachments: [Attachment(file: path, name: "c", contentType: "")]))
+        try store.createDocument(from: DocumentDraft(body: [:], attachments: first.attachments))
         #expect(store.attachmentFileNames.count == 1)
         #expect(first.attachments["a"]?.digest == store.attachmentFileNames.first)
         #expect(first.attachments["a"]?.length == 4)
@@ -99,16 +100,16 @@ import Testing
       let manager = try DatastoreManager(directory: directory)
       let (store, other) = (try manager.datastore(named: "store"), try manager.datastore(named: "other"))
       let source = try store.createDocument(
-        from: DocumentRevision(id: "a", body: [:], attachments: [text("1", "one"), text("2", "two")]))
-      var target = try store.createDocument(from: DocumentRevision(id: "b", body: [:]))
+        from: DocumentDraft(id: "a", body: [:], attachments: [text("1", "one"), text("2", "two")]))
+      var target = try store.createDocument(from: DocumentDraft(id: "b", body: [:]))
       target.attachments["one"] = source.attachments["one"]
       target = try store.updateDocument(from: target)
       #expect(target.attachments["one"]?.generation == 2)
       let copy = try other.createDocument(
-        from: DocumentRevision(id: "a", body: [:], attachments: source.attachments))
+        from: DocumentDraft(id: "a", body: [:], attachments: source.attachments))
       try other.write { transaction in
         _ = try transaction.createDocument(
-          from: DocumentRevision(id: "c", body: [:], attachments: source.attachments))
+          from: DocumentDraft(id: "c", body: [:], attachments: source.attachments))
       }
       #expect(other.attachmentFileNames == store.attachmentFileNames)
       try manager.deleteDatastore(named: "store")
@@ -122,8 +123,8 @@ import Testing
     try withTemporaryDirectory { directory in
       let manager = try DatastoreManager(directory: directory)
       var revision = try manager.datastore(named: "store").createDocument(
-        from: DocumentRevision(id: "a", body: [:], attachments: [text("1", "one")]))
-      manager.closeDatastore(named: "store")
+        from: DocumentDraft(id: "a", body: [:], attachments: [text("1", "one")]))
+      try manager.closeDatastore(named: "store")
       revision.body["n"] = 1
       let saved = try manager.datastore(named: "store").updateDocument(from: revision)
       #expect(try contents(saved) == ["one": "1"])
@@ -134,9 +135,9 @@ import Testing
   @Test func `found documents carry their attachments, and can be saved`() throws {
     try withTemporaryDatastore { store in
       try store.createDocument(
-        from: DocumentRevision(id: "a", body: ["n": 1], attachments: [text("1", "one")]))
+        from: DocumentDraft(id: "a", body: ["n": 1], attachments: [text("1", "one")]))
       try store.ensureIndexed(["n"], name: "by_n")
-      var found = try #require(try store.find(["n": 1]).next())
+      var found = try #require(try store.find(["n": 1]).first)
       #expect(found == (try store.document(withID: "a")))
       #expect(try contents(found) == ["one": "1"])
       found.body["n"] = 2
@@ -147,12 +148,12 @@ import Testing
   @Test func `the digest has the attachments in the order of their names' UTF-16`() throws {
     try withTemporaryDatastore { store in
       let plain = try store.createDocument(
-        from: DocumentRevision(body: ["n": 1], attachments: [text("1", "b"), text("2", "a")]))
-      #expect(plain.revision?.description == "1-431f3cb848bf057753b3a375bfa10d26")
+        from: DocumentDraft(body: ["n": 1], attachments: [text("1", "b"), text("2", "a")]))
+      #expect(plain.revisionID.description == "1-431f3cb848bf057753b3a375bfa10d26")
       let odd = try store.createDocument(
-        from: DocumentRevision(
+        from: DocumentDraft(
           body: ["n": 1], attachments: [text("tilde", "\u{FF5E}"), text("emoji", "\u{1F600}")]))
-      #expect(odd.revision?.description == "1-e4a2c91e6965a757a1fad1eb14316404")
+      #expect(odd.revisionID.description == "1-e4a2c91e6965a757a1fad1eb14316404")
     }
   }
 
@@ -163,7 +164,7 @@ import Testing
       try store.deleteDocument(from: try store.document(withID: "a"))
       #expect(try contents(try store.document(withID: "a")) == ["x": "1-a"])
       let kept = try #require(RevisionID("1-b"))
-      #expect(try contents(try store.document(withID: "a", revision: kept)) == ["x": "1-b"])
+      #expect(try contents(try store.document(withID: "a", revisionID: kept)) == ["x": "1-b"])
       #expect(try store.checkIntegrity() == [])
     }
   }
@@ -182,7 +183,7 @@ import Testing
       let store = try manager.datastore(named: "store")
       let attachments = Self.oddNames.enumerated().map { text("\($0.offset)", $0.element) }
       try store.createDocument(
-        from: DocumentRevision(id: "a", body: [:], attachments: Attachments(attachments)))
+        from: DocumentDraft(id: "a", body: [:], attachments: Attachments(attachments)))
       let found = try store.document(withID: "a").attachments
       #expect(found.count == Self.oddNames.count)
       for (number, name) in Self.oddNames.enumerated() {
@@ -198,29 +199,73 @@ import Testing
 
   // MARK: Refusals
 
+  @Test func `only a regular file, or a link to one, is attached`() throws {
+    try withTemporaryDirectory { directory in
+      let manager = try DatastoreManager(directory: directory)
+      let store = try manager.datastore(named: "store")
+      let (fifo, link) = ("\(directory)/fifo", "\(directory)/link")
+      try #require(mkfifo(fifo, 0o600) == 0)
+      try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: fifo)
+      for path in [fifo, link, "/dev/null", "/dev/zero"] {
+        let revision = DocumentDraft(
+          body: [:], attachments: [Attachment(file: path, name: "x", contentType: "")])
+        for save in [
+          { _ = try store.createDocument(from: revision) },
+          { _ = try store.write { try $0.createDocument(from: revision) } },
+        ] {
+          let error = datastoreError(save)
+          #expect(error?.code == .invalidAttachment)
+          #expect(
+            error?.message
+              == "the file \"\(path)\" of attachment \"x\" is not a regular file; copy it to one, or attach its content as data"
+          )
+        }
+      }
+      #expect(try store.documentCount() == 0)
+      #expect(store.attachmentFileNames == [])
+      try "text".write(toFile: "\(directory)/file", atomically: true, encoding: .utf8)
+      try FileManager.default.removeItem(atPath: link)
+      try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "file")
+      let saved = try store.createDocument(
+        from: DocumentDraft(body: [:], attachments: [Attachment(file: link, name: "x", contentType: "")]))
+      #expect(try saved.attachments["x"]?.data() == Data("text".utf8))
+    }
+  }
+
+  @Test func `a FIFO in place of saved content is damage, and nobody waits for it`() throws {
+    try withTemporaryDatastore { store in
+      let saved = try store.createDocument(
+        from: DocumentDraft(id: "a", body: [:], attachments: [text("one", "x")]))
+      let file = "\(store.directory)/attachments/\(try #require(saved.attachments["x"]?.digest))"
+      try FileManager.default.removeItem(atPath: file)
+      try #require(mkfifo(file, 0o600) == 0)
+      #expect(datastoreError { try saved.attachments["x"]?.data() }?.code == .corrupt)
+      #expect(try store.checkIntegrity().map(\.kind) == [.attachment])
+    }
+  }
+
   @Test func `what can't be saved is refused by name, and leaves nothing`() throws {
     try withTemporaryDirectory { directory in
       let manager = try DatastoreManager(directory: directory)
       let store = try manager.datastore(named: "store")
-      let saved = try store.createDocument(from: DocumentRevision(id: "a", body: [:]))
+      let saved = try store.createDocument(from: DocumentDraft(id: "a", body: [:]))
       let before = try StoreState(store)
       let missing =
         "the file \"\(directory)/none\" of attachment \"x\" can't be read: No such file or directory; "
         + "check its path and permissions"
       let isDirectory =
-        "the file \"\(directory)\" of attachment \"x\" can't be read: Is a directory; "
-        + "check its path and permissions"
+        "the file \"\(directory)\" of attachment \"x\" is not a regular file; copy it to one, or attach its content as data"
       let cases: [(Attachments, DatastoreError.Code, String)] = [
         (
           ["x": text("1", "y")], .invalidAttachment,
-          #"the attachment named "y" stands under "x"; put it under its own name"#
+          #"the attachment named "y" is stored under the key "x"; use its name as the key"#
         ),
-        ([text("1", "")], .invalidAttachment, "an attachment has an empty name; give it one"),
-        ([Attachment(file: "\(directory)/none", name: "x", type: "")], .invalidAttachment, missing),
-        ([Attachment(file: directory, name: "x", type: "")], .invalidAttachment, isDirectory),
+        ([text("1", "")], .invalidAttachment, "an attachment has an empty name; name it"),
+        ([Attachment(file: "\(directory)/none", name: "x", contentType: "")], .invalidAttachment, missing),
+        ([Attachment(file: directory, name: "x", contentType: "")], .invalidAttachment, isDirectory),
         (
-          [Attachment(file: "a\0b", name: "x", type: "")], .io,
-          #"the path "a\u0000b" has a NUL character; choose another"#
+          [Attachment(file: "a\0b", name: "x", contentType: "")], .invalidAttachment,
+          #"the path "a\u0000b" of attachment "x" contains a NUL character; remove it"#
         ),
       ]
       for (attachments, code, message) in cases {
@@ -230,7 +275,7 @@ import Testing
         if attachments.names == ["x"] { changed.attachments["a"] = text("beside", "a") }
         let attempts: [() throws -> Void] = [
           {
-            _ = try store.createDocument(from: DocumentRevision(body: [:], attachments: changed.attachments))
+            _ = try store.createDocument(from: DocumentDraft(body: [:], attachments: changed.attachments))
           },
           { _ = try store.updateDocument(from: changed) },
           { try store.write { _ = try $0.updateDocument(from: changed) } },
@@ -253,9 +298,9 @@ import Testing
   @Test func `a save that is refused leaves no file`() throws {
     try withFile("content") { path in
       try withTemporaryDatastore { store in
-        let saved = try store.createDocument(from: DocumentRevision(id: "a", body: [:]))
+        let saved = try store.createDocument(from: DocumentDraft(id: "a", body: [:]))
         let current = try store.updateDocument(from: saved)
-        for attachment in [text("1", "x"), Attachment(file: path, name: "x", type: "")] {
+        for attachment in [text("1", "x"), Attachment(file: path, name: "x", contentType: "")] {
           var (stale, bad) = (saved, current)
           stale.attachments = [attachment]
           bad.attachments = [attachment]
@@ -263,7 +308,7 @@ import Testing
           #expect(datastoreError { try store.updateDocument(from: stale) }?.code == .conflict)
           #expect(datastoreError { try store.updateDocument(from: bad) }?.code == .reservedKey)
           datastoreError {
-            try store.createDocument(from: DocumentRevision(id: "a", body: [:], attachments: [attachment]))
+            try store.createDocument(from: DocumentDraft(id: "a", body: [:], attachments: [attachment]))
           }
         }
         #expect(store.attachmentFileNames == [])
@@ -279,7 +324,7 @@ import Testing
       #expect(throws: Undone.self) {
         try store.write { transaction in
           try transaction.createDocument(
-            from: DocumentRevision(id: "a", body: [:], attachments: [text("1", "x")]))
+            from: DocumentDraft(id: "a", body: [:], attachments: [text("1", "x")]))
           throw Undone()
         }
       }

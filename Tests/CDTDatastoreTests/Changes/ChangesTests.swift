@@ -1,5 +1,5 @@
+import CDTTestSupport
 import Synchronization
-import TestSupport
 import Testing
 
 @testable import CDTDatastore
@@ -8,9 +8,9 @@ import Testing
   @Test func `each document comes once, at its newest sequence, with its winner`() throws {
     try withTemporaryDatastore { store in
       #expect(try store.changes() == Changes(documents: [], lastSequence: 0))
-      #expect(try store.lastSequence == 0)
-      let a = try store.createDocument(from: DocumentRevision(id: "a", body: [:]))
-      let b = try store.createDocument(from: DocumentRevision(id: "b", body: [:]))
+      #expect(try store.lastSequence() == 0)
+      let a = try store.createDocument(from: DocumentDraft(id: "a", body: [:]))
+      let b = try store.createDocument(from: DocumentDraft(id: "b", body: [:]))
       var changed = a
       changed.body = ["n": 1]
       let updated = try store.updateDocument(from: changed)
@@ -18,16 +18,16 @@ import Testing
       let changes = try store.changes()
       #expect(changes.documents.map(\.id) == ["a", "b"])
       #expect(changes.documents.map(\.sequence) == [3, 4])
-      #expect(changes.documents.map(\.revision) == [updated.revision, tombstone.revision])
+      #expect(changes.documents.map(\.revisionID) == [updated.revisionID, tombstone.revisionID])
       #expect(changes.documents.map(\.isDeleted) == [false, true])
       #expect(changes.lastSequence == 4)
-      #expect(try store.lastSequence == 4)
+      #expect(try store.lastSequence() == 4)
     }
   }
 
   @Test func `reading on in pieces misses nothing and repeats nothing`() throws {
     try withTemporaryDatastore { store in
-      for number in 0..<10 { try store.createDocument(from: DocumentRevision(id: "\(number)", body: [:])) }
+      for number in 0..<10 { try store.createDocument(from: DocumentDraft(id: "\(number)", body: [:])) }
       var (seen, last): ([String], Int64) = ([], 0)
       while true {
         let changes = try store.changes(since: last, limit: 3)
@@ -59,7 +59,7 @@ import Testing
     Request(since: .min, limit: .max, sequences: [1, 2, 3], last: 3),
     Request(since: 2, limit: nil, sequences: [3], last: 3),
     Request(since: 3, limit: nil, sequences: [], last: 3),
-    Request(since: .max, limit: 1, sequences: [], last: .max),
+    Request(since: -5, limit: 0, sequences: [], last: 0),
     Request(since: 0, limit: 0, sequences: [], last: 0),
     Request(since: 1, limit: -1, sequences: [], last: 1),
     Request(since: 1, limit: .min, sequences: [], last: 1),
@@ -68,10 +68,50 @@ import Testing
 
   @Test(arguments: requests) func `any numbers are taken`(_ request: Request) throws {
     try withTemporaryDatastore { store in
-      for id in ["a", "b", "c"] { try store.createDocument(from: DocumentRevision(id: id, body: [:])) }
+      for id in ["a", "b", "c"] { try store.createDocument(from: DocumentDraft(id: id, body: [:])) }
       let changes = try store.changes(since: request.since, limit: request.limit)
       #expect(changes.documents.map(\.sequence) == request.sequences)
       #expect(changes.lastSequence == request.last)
+    }
+  }
+
+  @Test(arguments: [4, Int64.max]) func `a sequence beyond the last is refused`(_ sequence: Int64)
+    async throws
+  {
+    let directory = try temporaryDirectory()
+    defer { removeDirectory(directory) }
+    let manager = try DatastoreManager(directory: directory)
+    let store = try await manager.datastore(named: "store")
+    for (count, last) in [(0, 0), (3, 3)] {
+      for _ in 0..<count { try await store.createDocument(from: DocumentDraft(body: [:])) }
+      let message =
+        "the last sequence of \"store\" is \(last), so it can't list changes since \(sequence); the store was probably "
+        + "recreated or restored, so start again from 0"
+      for limit in [nil, 0, 1] {
+        let error = datastoreError { try store.changes(since: sequence, limit: limit) }
+        #expect(error?.code == .unknownSequence)
+        #expect(error?.status == 400)
+        #expect(error?.message == message)
+      }
+      var live = store.liveChanges(since: sequence).makeAsyncIterator()
+      let error = await #expect(throws: DatastoreError.self) { try await live.next() }
+      #expect(error?.message == message)
+      #expect(try await live.next() == nil)
+    }
+    #expect(try await store.changes(since: 3).lastSequence == 3)
+  }
+
+  @Test func `a checkpoint of a store that was recreated is refused`() throws {
+    try withTemporaryDirectory { directory in
+      let manager = try DatastoreManager(directory: directory)
+      let store = try manager.datastore(named: "store")
+      for _ in 0..<3 { try store.createDocument(from: DocumentDraft(body: [:])) }
+      let checkpoint = try store.changes().lastSequence
+      try manager.deleteDatastore(named: "store")
+      let again = try manager.datastore(named: "store")
+      try again.createDocument(from: DocumentDraft(body: [:]))
+      #expect(datastoreError { try again.changes(since: checkpoint) }?.code == .unknownSequence)
+      #expect(try again.changes(since: 0).documents.count == 1)
     }
   }
 
@@ -81,12 +121,12 @@ import Testing
       var last: Int64 = 0
       for round in 0..<5 {
         let store = try manager.datastore(named: "store")
-        let created = try store.createDocument(from: DocumentRevision(id: "\(round)", body: [:]))
+        let created = try store.createDocument(from: DocumentDraft(id: "\(round)", body: [:]))
         let tombstone = try store.deleteDocument(from: created)
         #expect(created.sequence > last)
         #expect(tombstone.sequence > created.sequence)
         last = tombstone.sequence
-        manager.closeDatastore(named: "store")
+        try manager.closeDatastore(named: "store")
       }
     }
   }
@@ -98,7 +138,7 @@ import Testing
       onThreads(2) { number in
         if number == 0 {
           for number in 0..<200 {
-            _ = try? store.createDocument(from: DocumentRevision(id: "\(number)", body: [:]))
+            _ = try? store.createDocument(from: DocumentDraft(id: "\(number)", body: [:]))
           }
           isDone.withLock { $0 = true }
         } else {

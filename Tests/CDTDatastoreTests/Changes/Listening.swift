@@ -12,7 +12,7 @@ func withListenedStore<R>(
   options.durability = .normal
   options.busyTimeout = .seconds(60)
   let manager = try DatastoreManager(directory: directory, options: options)
-  defer { manager.closeDatastore(named: "store") }
+  defer { manager.close() }
   return try await body(manager, try manager.datastore(named: "store"))
 }
 

@@ -1,12 +1,12 @@
+import CDTTestSupport
 import Foundation
 import Synchronization
-import TestSupport
 import Testing
 
 @testable import CDTDatastore
 
 /// Writes that this process, or this manager, did not make.
-@Suite(.timeLimit(.minutes(5))) struct LiveChangesElsewhereTests {
+@Suite(.timeLimit(.minutes(30))) struct LiveChangesElsewhereTests {
   /// Counts the looks of a watch that has no events to go by, one every half second.
   private static func waitForLooks(_ count: Int) async throws {
     let (looks, made) = AsyncStream<Void>.makeStream()
@@ -22,7 +22,7 @@ import Testing
 
   @Test func `another process is heard, and the file is not looked at before`() async throws {
     try await withListenedStore { manager, store in
-      try store.createDocument(from: DocumentRevision(id: "ours", body: [:]))
+      try await store.createDocument(from: DocumentDraft(id: "ours", body: [:]))
       var changes = store.liveChanges().makeAsyncIterator()
       #expect(try await changes.next()?.documents.map(\.id) == ["ours"])
       if store.changeListeners.watch?.isEventDriven == true {
@@ -46,8 +46,9 @@ import Testing
       var changes = store.liveChanges().makeAsyncIterator()
       for number in 0..<20 {
         // Opened and closed each time, so that logs come and go.
-        try other.datastore(named: "store").createDocument(from: DocumentRevision(id: "\(number)", body: [:]))
-        other.closeDatastore(named: "store")
+        try await other.datastore(named: "store").createDocument(
+          from: DocumentDraft(id: "\(number)", body: [:]))
+        try await other.closeDatastore(named: "store")
         #expect(try await changes.next()?.documents.map(\.id) == ["\(number)"])
       }
     }
@@ -56,11 +57,11 @@ import Testing
   @Test func `a busy writer elsewhere is heard whole`() async throws {
     try await withListenedStore { manager, store in
       let other = try DatastoreManager(directory: manager.directory)
-      let theirs = try other.datastore(named: "store")
+      let theirs = try await other.datastore(named: "store")
       let listeners = (0..<3).map { _ in Task { try await store.heard(until: "499") } }
       await onThreads(1) { _ in
         for number in 0..<500 {
-          _ = try? theirs.createDocument(from: DocumentRevision(id: "\(number)", body: [:]))
+          _ = try? theirs.createDocument(from: DocumentDraft(id: "\(number)", body: [:]))
         }
       }
       for listener in listeners {
@@ -72,7 +73,7 @@ import Testing
   @Test func `200 listeners who came and went leave no file and no thread`() async {
     await #expect(processExitsWith: .success) {
       try await withListenedStore { manager, store in
-        try store.createDocument(from: DocumentRevision(id: "first", body: [:]))
+        try await store.createDocument(from: DocumentDraft(id: "first", body: [:]))
         #expect(try await store.heard(until: "first").changes.count == 1)
         let threads = entries(of: "/proc/self/task").count
         // Each alone, so each with a watch of its own, and then several together.
@@ -80,7 +81,7 @@ import Testing
         for round in 0..<20 {
           let tasks = (0..<10).map { _ in Task { try await store.heard(until: "\(round)") } }
           for task in tasks[5...] { task.cancel() }
-          try store.createDocument(from: DocumentRevision(id: "\(round)", body: [:]))
+          try await store.createDocument(from: DocumentDraft(id: "\(round)", body: [:]))
           for task in tasks { _ = try await task.value }
         }
         #expect(store.changeListeners.count == 0)
@@ -91,7 +92,7 @@ import Testing
         var changes = store.liveChanges().makeAsyncIterator()
         _ = try await changes.next()
         #expect(watches() == 1)
-        manager.closeDatastore(named: "store")
+        try await manager.closeDatastore(named: "store")
         await untilTrue { watches() == 0 }
       }
     }
@@ -101,9 +102,9 @@ import Testing
     await #expect(processExitsWith: .success) {
       try await withListenedStore { manager, store in
         let other = try DatastoreManager(directory: manager.directory)
-        let theirs = try other.datastore(named: "store")
-        try theirs.createDocument(from: DocumentRevision(id: "a", body: [:]))
-        #expect(try store.changes().documents.count == 1)
+        let theirs = try await other.datastore(named: "store")
+        try await theirs.createDocument(from: DocumentDraft(id: "a", body: [:]))
+        #expect(try await store.changes().documents.count == 1)
         // From now on no file can be opened, so there are no events either.
         var limit = rlimit()
         getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
@@ -113,7 +114,7 @@ import Testing
         let heard = Task { try await store.heard(until: "b") }
         await untilTrue { (store.changeListeners.watch?.looks ?? 0) > 0 }
         #expect(store.changeListeners.watch?.isEventDriven == false)
-        try theirs.createDocument(from: DocumentRevision(id: "b", body: [:]))
+        try await theirs.createDocument(from: DocumentDraft(id: "b", body: [:]))
         #expect(try await heard.value.changes.map(\.id) == ["a", "b"])
         // What looks for leaks at the end of a process opens files as well.
         limit.rlim_cur = usual

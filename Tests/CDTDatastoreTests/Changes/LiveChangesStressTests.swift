@@ -1,24 +1,24 @@
+import CDTTestSupport
 import Foundation
 import Synchronization
-import TestSupport
 import Testing
 
 @testable import CDTDatastore
 
-@Suite(.timeLimit(.minutes(10))) struct LiveChangesStressTests {
+@Suite(.timeLimit(.minutes(30))) struct LiveChangesStressTests {
   private static let writers = 4
   private static let writes = 250
 
   /// Has several threads write: documents of their own, each written once, and some that all of them change.
   private static func write(to store: Datastore, _ failures: borrowing Mutex<[String]>) async throws {
     for number in 0..<10 {
-      try store.createDocument(from: DocumentRevision(id: "shared-\(number)", body: [:]))
+      try await store.createDocument(from: DocumentDraft(id: "shared-\(number)", body: [:]))
     }
     let errors = Errors()
     await onThreads(writers) { writer in
       do {
         for number in 0..<writes {
-          try store.createDocument(from: DocumentRevision(id: "\(writer)-\(number)", body: [:]))
+          try store.createDocument(from: DocumentDraft(id: "\(writer)-\(number)", body: [:]))
           try store.updateDocument(withID: "shared-\(number % 10)") { shared in
             shared.body["\(writer)"] = .int(Int64(number))
           }
@@ -28,7 +28,7 @@ import Testing
       }
     }
     failures.withLock { $0 += errors.all }
-    try store.createDocument(from: DocumentRevision(id: "end", body: [:]))
+    try await store.createDocument(from: DocumentDraft(id: "end", body: [:]))
   }
 
   private final class Errors: Sendable {
@@ -97,7 +97,7 @@ import Testing
   @Test func `nothing piles up for a listener who is away during 20,000 writes`() async throws {
     try await withListenedStore { _, store in
       for number in 0..<50 {
-        try store.createDocument(from: DocumentRevision(id: "\(number)", body: [:]))
+        try await store.createDocument(from: DocumentDraft(id: "\(number)", body: [:]))
       }
       var changes = store.liveChanges().makeAsyncIterator()
       #expect(try await changes.next()?.documents.count == 50)
@@ -112,7 +112,7 @@ import Testing
         }
       }
       #expect(errors.all == [])
-      let (looks, expected) = (store.changeListeners.watch?.looks ?? 0, try store.changes())
+      let (looks, expected) = (store.changeListeners.watch?.looks ?? 0, try await store.changes())
       // What waits for the listener is in the file: each document once, as it is now.
       #expect(try await changes.next() == expected)
       #expect(expected.documents.count == 50)

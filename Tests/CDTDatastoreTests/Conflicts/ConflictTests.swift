@@ -1,6 +1,6 @@
 import CDTDatastore
+import CDTJSON
 import Foundation
-import JSON
 import Testing
 
 /// Listing and resolving conflicts, see `docs/conflicts.md`.
@@ -12,7 +12,7 @@ import Testing
         try store.insert(
           revision, after: ["1-a"],
           attachments: [
-            Attachment(data: Data(revision.utf8), name: "\(revision).txt", type: "text/plain")
+            Attachment(data: Data(revision.utf8), name: "\(revision).txt", contentType: "text/plain")
           ])
       }
       try store.insert("3-c", after: ["2-a", "1-a"])
@@ -22,7 +22,7 @@ import Testing
   }
 
   private func leaves(_ store: Datastore) throws -> [String] {
-    try store.liveRevisions(ofDocument: "a").compactMap { $0.revision?.description }
+    try store.liveRevisions(ofDocument: "a").compactMap { $0.revisionID.description }
   }
 
   @Test func `conflicted are the documents with more than one leaf that lives, by id`() throws {
@@ -53,14 +53,47 @@ import Testing
     try withConflict { store in
       var calls: [String] = []
       let stayed = try store.resolveConflicts(for: "a") { id, leaves in
-        calls.append("\(id): \(leaves.map { $0.revision?.description ?? "" })")
+        calls.append("\(id): \(leaves.map { $0.revisionID.description })")
         #expect(leaves.map(\.body) == [["by": "3-c"], ["by": "2-x"], ["by": "2-b"]])
         return leaves[0]
       }
       #expect(calls == [#"a: ["3-c", "2-x", "2-b"]"#])
-      #expect(stayed?.revision?.description == "3-c")
+      #expect(stayed?.revisionID.description == "3-c")
       #expect(try store.conflictedDocumentIDs() == [])
       #expect(try store.checkIntegrity() == [])
+    }
+  }
+
+  @Test(arguments: [
+    ["2-b", "10-a", "9-z", "10-b"], ["10-b", "9-z", "10-a", "2-b"], ["9-z", "10-b", "2-b", "10-a"],
+  ])
+  func `leaves come in descending order of their ids, the winner among them, however they arrived`(
+    _ arrival: [String]
+  ) throws {
+    try withTemporaryDatastore { store in
+      for revision in arrival { try store.insert(revision) }
+      try store.insert("11-t", isDeleted: true)
+      let expected = ["10-b", "10-a", "9-z", "2-b"]
+      let winner = try store.document(withID: "a")
+      #expect(winner.revisionID.description == "10-b")
+      #expect(try leaves(store) == expected)
+      struct Recording: ConflictResolver {
+        let expected: [String]
+        let winner: DocumentRevision
+
+        func resolve(documentID: String, conflicts: [DocumentRevision]) -> DocumentRevision? {
+          #expect(conflicts.compactMap { $0.revisionID.description } == expected)
+          #expect(conflicts.contains(winner))
+          return nil
+        }
+      }
+      try store.resolveConflicts(for: "a", with: Recording(expected: expected, winner: winner))
+      try store.write { transaction in
+        _ = try transaction.resolveConflicts(for: "a") { _, leaves in
+          #expect(leaves.compactMap { $0.revisionID.description } == expected)
+          return nil
+        }
+      }
     }
   }
 
@@ -96,12 +129,12 @@ import Testing
     for kept in ["3-c", "2-x", "2-b"] {
       try withConflict { store in
         let stayed = try store.resolveConflicts(for: "a") { _, leaves in
-          leaves.first { $0.revision?.description == kept }
+          leaves.first { $0.revisionID.description == kept }
         }
-        #expect(stayed?.revision?.description == kept)
+        #expect(stayed?.revisionID.description == kept)
         #expect(try store.document(withID: "a") == stayed)
         #expect(try leaves(store) == [kept])
-        #expect(try store.documentCount == 1)
+        #expect(try store.documentCount() == 1)
         let tree = try TreeState(of: "a", in: store)
         let tombstones = tree.leaves.keys.filter { $0 != kept && $0 != "5-t" }.compactMap { tree.parents[$0] }
         #expect(tombstones.sorted() == ["3-c", "2-x", "2-b"].filter { $0 != kept }.sorted())
@@ -118,8 +151,8 @@ import Testing
           merged.body["all"] = .array(leaves.compactMap { $0.body["by"] })
           return merged
         })
-      #expect(stayed.revision?.generation == 3)
-      #expect(try store.revisionHistory(of: stayed)[1].revision?.description == "2-b")
+      #expect(stayed.revisionID.generation == 3)
+      #expect(try store.revisionHistory(of: stayed)[1].revisionID.description == "2-b")
       #expect(try store.document(withID: "a").body == ["by": "2-b", "all": ["3-c", "2-x", "2-b"]])
       #expect(try leaves(store).count == 1)
       #expect(try store.checkIntegrity() == [])
@@ -134,7 +167,7 @@ import Testing
           changed.attachments = []
           return changed
         })
-      #expect(stayed.revision?.generation == 3)
+      #expect(stayed.revisionID.generation == 3)
       #expect(try store.document(withID: "a").attachments.isEmpty)
     }
   }
@@ -146,7 +179,7 @@ import Testing
         for leaf in leaves {
           for attachment in leaf.attachments { merged.attachments[attachment.name] = attachment }
         }
-        merged.attachments["new"] = Attachment(data: Data("new".utf8), name: "new", type: "")
+        merged.attachments["new"] = Attachment(data: Data("new".utf8), name: "new", contentType: "")
         return merged
       }
       try store.compact()
@@ -164,22 +197,19 @@ import Testing
   }
 
   static let strangers = [
-    Stranger(testDescription: "new") { _ in DocumentRevision(id: "a", body: [:]) },
-    Stranger(testDescription: "without an id") { _ in DocumentRevision(body: [:]) },
     Stranger(testDescription: "of another document") { leaves in
-      var other = leaves[0]
-      other.id = "b"
-      return other
+      DocumentRevision(id: "b", revisionID: leaves[0].revisionID, body: leaves[0].body)
     },
     Stranger(testDescription: "an inner revision") { leaves in
-      DocumentRevision(id: "a", revision: RevisionID("1-a"), body: [:], sequence: 0)
+      DocumentRevision(id: "a", revisionID: RevisionID(generation: 1, suffix: "a"), body: [:])
     },
     Stranger(testDescription: "a tombstone") { leaves in
-      DocumentRevision(id: "a", revision: RevisionID("5-t"), body: [:], isDeleted: true, sequence: 0)
+      DocumentRevision(
+        id: "a", revisionID: RevisionID(generation: 5, suffix: "t"), body: [:], isDeleted: true)
     },
     Stranger(testDescription: "a leaf said to be deleted") { leaves in
       DocumentRevision(
-        id: "a", revision: RevisionID("2-x"), body: leaves[1].body, isDeleted: true, sequence: 0)
+        id: "a", revisionID: RevisionID(generation: 2, suffix: "x"), body: leaves[1].body, isDeleted: true)
     },
   ]
 
@@ -204,8 +234,8 @@ import Testing
       let files = store.attachmentFileNames
       let changes: [(inout DocumentRevision) -> Void] = [
         { $0.body["_x"] = 1 }, { $0.body["x"] = .double(.infinity) },
-        { $0.attachments["x"] = Attachment(data: Data(), name: "y", type: "") },
-        { $0.attachments["x"] = Attachment(file: "/nowhere", name: "x", type: "") },
+        { $0.attachments["x"] = Attachment(data: Data(), name: "y", contentType: "") },
+        { $0.attachments["x"] = Attachment(file: "/nowhere", name: "x", contentType: "") },
       ]
       for change in changes {
         datastoreError {
@@ -238,7 +268,7 @@ import Testing
       let error = datastoreError {
         try store.resolveConflicts(for: "a") { id, leaves in
           #expect(try store.document(withID: id) == leaves[0])
-          try store.createDocument(from: DocumentRevision(body: [:]))
+          try store.createDocument(from: DocumentDraft(body: [:]))
           return leaves[0]
         }
       }
@@ -258,12 +288,12 @@ import Testing
       #expect(try store.resolveConflicts(for: "a", with: Longest())?.attachments.count == 1)
       try store.insert("9-z")
       try store.write { transaction in
-        try transaction.createDocument(from: DocumentRevision(id: "log", body: [:]))
+        try transaction.createDocument(from: DocumentDraft(id: "log", body: [:]))
         try transaction.resolveConflicts(for: "a") { _, leaves in leaves.last }
-        try transaction.createDocument(from: DocumentRevision(id: "more", body: [:]))
+        try transaction.createDocument(from: DocumentDraft(id: "more", body: [:]))
       }
       #expect(try store.conflictedDocumentIDs() == [])
-      #expect(try store.documentCount == 3)
+      #expect(try store.documentCount() == 3)
       #expect(try store.checkIntegrity() == [])
     }
   }

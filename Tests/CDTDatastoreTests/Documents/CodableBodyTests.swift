@@ -1,5 +1,6 @@
 import CDTDatastore
-import JSON
+import CDTJSON
+import Foundation
 import Testing
 
 @Suite struct CodableBodyTests {
@@ -13,7 +14,7 @@ import Testing
   @Test func `a value becomes a body, is saved, and comes back`() throws {
     try withTemporaryDatastore { store in
       let task = Task(description: "Buy milk", tags: ["home", "é"], due: 1.5)
-      let saved = try store.createDocument(from: DocumentRevision(id: "milk", encoding: task))
+      let saved = try store.createDocument(from: DocumentDraft(id: "milk", encoding: task))
       #expect(saved.id == "milk")
       #expect(try store.document(withID: "milk").decode(Task.self) == task)
       let inferred: Task = try saved.decode()
@@ -21,27 +22,38 @@ import Testing
     }
   }
 
+  @Test func `dates and data are spelled as the options say`() throws {
+    struct Photo: Codable, Equatable { var taken: Date, thumbnail: Data }
+    let photo = Photo(taken: Date(timeIntervalSince1970: 1_714_566_600.25), thumbnail: Data([0, 1, 255]))
+    let revision = try DocumentDraft(encoding: photo)
+    #expect(revision.body == ["taken": "2024-05-01T12:30:00.250Z", "thumbnail": "AAH/"])
+    #expect(try revision.body.decode(Photo.self) == photo)
+    let options = JSONCodingOptions(dates: .secondsSince1970, data: .deferred)
+    let numbers = try DocumentDraft(encoding: photo, options: options)
+    #expect(numbers.body == ["taken": 1_714_566_600.25, "thumbnail": [0, 1, 255]])
+    #expect(try numbers.body.decode(Photo.self, options: options) == photo)
+  }
+
   @Test func `members are in the order of the type, and without an id one is made`() throws {
-    let revision = try DocumentRevision(encoding: Task(description: "Buy milk"))
-    #expect(revision.id == nil)
-    #expect(revision.revision == nil)
-    #expect(revision.body.keys == ["description", "completed", "tags"])
+    let draft = try DocumentDraft(encoding: Task(description: "Buy milk"))
+    #expect(draft.id == nil)
+    #expect(draft.body.keys == ["description", "completed", "tags"])
   }
 
   @Test func `members that the type does not know are passed over`() throws {
-    let revision = DocumentRevision(body: ["x": 1, "description": "a", "completed": true, "tags": []])
-    #expect(try revision.decode(Task.self) == Task(description: "a", completed: true))
+    let draft = DocumentDraft(body: ["x": 1, "description": "a", "completed": true, "tags": []])
+    #expect(try draft.body.decode(Task.self) == Task(description: "a", completed: true))
   }
 
   @Test func `a value that is no object is refused`() {
-    #expect(throws: EncodingError.self) { try DocumentRevision(encoding: [1, 2]) }
-    #expect(throws: EncodingError.self) { try DocumentRevision(encoding: "text") }
-    #expect(throws: EncodingError.self) { try DocumentRevision(encoding: ["a": Double.infinity]) }
+    #expect(throws: EncodingError.self) { try DocumentDraft(encoding: [1, 2]) }
+    #expect(throws: EncodingError.self) { try DocumentDraft(encoding: "text") }
+    #expect(throws: EncodingError.self) { try DocumentDraft(encoding: ["a": Double.infinity]) }
   }
 
   @Test func `a body of another shape is refused with the path`() {
-    let revision = DocumentRevision(body: ["description": "a", "completed": true, "tags": ["a", 2]])
-    let error = #expect(throws: DecodingError.self) { try revision.decode(Task.self) }
+    let draft = DocumentDraft(body: ["description": "a", "completed": true, "tags": ["a", 2]])
+    let error = #expect(throws: DecodingError.self) { try draft.body.decode(Task.self) }
     guard case .typeMismatch(_, let context)? = error else {
       Issue.record("\(String(describing: error))")
       return
@@ -50,16 +62,18 @@ import Testing
   }
 
   @Test func `a revision without a body has nothing to decode`() {
-    let error = datastoreError { try DocumentRevision(id: "a").decode(Task.self) }
+    let revision = DocumentRevision(
+      id: "a", revisionID: RevisionID(generation: 1, suffix: "x"), body: nil)
+    let error = datastoreError { try revision.decode(Task.self) }
     #expect(error?.code == .missingBody)
     #expect(error?.documentID == "a")
-    #expect(error?.message == "the revision has no body to decode; give it one, or read the document first")
+    #expect(error?.message == "the revision has no body to decode; set one, or read the document first")
   }
 
   @Test func `a reserved key is refused when it is saved`() throws {
     struct Reserved: Encodable { let _id = "x" }
     try withTemporaryDatastore { store in
-      let revision = try DocumentRevision(encoding: Reserved())
+      let revision = try DocumentDraft(encoding: Reserved())
       #expect(datastoreError { try store.createDocument(from: revision) }?.code == .reservedKey)
     }
   }

@@ -1,9 +1,9 @@
 import CDTDatastore
+import CDTJSON
 import CDTQuery
+import CDTTestSupport
 import Foundation
 import Glibc
-import JSON
-import TestSupport
 import Testing
 
 /// Deleting a datastore that is in use.
@@ -16,13 +16,13 @@ import Testing
       try store.write { transaction in
         for number in 0..<100 {
           try transaction.createDocument(
-            from: DocumentRevision(
+            from: DocumentDraft(
               id: "\(number)", body: ["n": .int(Int64(number))],
-              attachments: [Attachment(data: content, name: "x", type: "")]))
+              attachments: [Attachment(data: content, name: "x", contentType: "")]))
         }
       }
       try store.ensureIndexed(["n"], name: "by_n")
-      let results = try store.find(["n": ["$gte": 50]])
+      let results = try store.results(for: Query(["n": ["$gte": 50]]))
       let first = try #require(try results.next())
       let attachment = try #require(first.attachments["x"])
       try attachment.write(toFile: "\(directory)/copy")
@@ -46,7 +46,7 @@ import Testing
       #expect(openFiles(below: directory) == 0)
 
       let again = try manager.datastore(named: "store")
-      #expect(try again.documentCount == 0)
+      #expect(try again.documentCount() == 0)
       #expect(try again.listIndexes().isEmpty)
       #expect(again.attachmentFileNames == [])
     }
@@ -65,7 +65,8 @@ import Testing
             } else {
               let data = Data("\(thread) \(round)".utf8)
               let saved = try store.createDocument(
-                from: DocumentRevision(body: [:], attachments: [Attachment(data: data, name: "x", type: "")]))
+                from: DocumentDraft(
+                  body: [:], attachments: [Attachment(data: data, name: "x", contentType: "")]))
               guard try saved.attachments["x"]?.data() == data else { throw CocoaError(.fileReadUnknown) }
               _ = try store.allDocuments()
             }
@@ -88,18 +89,18 @@ import Testing
       let manager = try DatastoreManager(directory: directory)
       let store = try manager.datastore(named: "store")
       let saved = try store.createDocument(
-        from: DocumentRevision(
-          id: "a", body: [:], attachments: [Attachment(data: Data("x".utf8), name: "x", type: "")]))
+        from: DocumentDraft(
+          id: "a", body: [:], attachments: [Attachment(data: Data("x".utf8), name: "x", contentType: "")]))
       let attachments = "\(store.directory)/attachments"
       let files = FileManager.default
       try files.setAttributes([.posixPermissions: 0o500], ofItemAtPath: attachments)
       var changed = saved
-      changed.attachments["y"] = Attachment(data: Data("y".utf8), name: "y", type: "")
+      changed.attachments["y"] = Attachment(data: Data("y".utf8), name: "y", contentType: "")
       #expect(datastoreError { try store.updateDocument(from: changed) }?.code == .io)
       #expect(try store.document(withID: "a") == saved)
       try files.setAttributes([.posixPermissions: 0o700], ofItemAtPath: attachments)
 
-      manager.closeDatastore(named: "store")
+      try manager.closeDatastore(named: "store")
       for (path, mode) in [("\(store.directory)/db.sync", 0o400), (store.directory, 0o500)] {
         try files.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
       }

@@ -1,5 +1,5 @@
+import CDTJSON
 import Dispatch
-import JSON
 import Testing
 
 @testable import CDTDatastore
@@ -12,7 +12,7 @@ import Testing
   @Test func `a body that was read is a value like any other`() throws {
     try withTemporaryDatastore { store in
       let body: JSONObject = ["a": [1, ["b": nil]], "c": "\u{E9}\"\\"]
-      try store.createDocument(from: DocumentRevision(id: "a", body: body))
+      try store.createDocument(from: DocumentDraft(id: "a", body: body))
       let read = try store.document(withID: "a")
       var copy = read
       copy.body["a"] = 2
@@ -32,7 +32,7 @@ import Testing
       body["a"] = 2
       throw OwnError()
     }
-    var revision = DocumentRevision(id: "a", body: ["a": 1, "b": 1])
+    var revision = DocumentDraft(id: "a", body: ["a": 1, "b": 1])
     #expect(throws: OwnError.self) { try change(&revision.body) }
     #expect(revision.body == ["a": 2, "b": 1])
   }

@@ -1,5 +1,5 @@
 import CDTDatastore
-import JSON
+import CDTJSON
 import Testing
 
 @Suite struct DocumentTextTests {
@@ -8,11 +8,11 @@ import Testing
     try withTemporaryDatastore { store in
       let id = "i\"\n\u{1}é"
       let saved = try store.createDocument(
-        from: DocumentRevision(id: id, body: JSONObject(parsing: body)))
+        from: DocumentDraft(id: id, body: JSONObject(parsing: body)))
       let text = try store.documentText(withID: id)
       let parsed = try JSONObject(parsing: text)
       #expect(parsed["_id"] == .string(id))
-      #expect(parsed["_rev"] == .string(saved.revision?.description ?? ""))
+      #expect(parsed["_rev"] == .string(saved.revisionID.description))
       #expect(parsed.count == saved.body.count + 2)
       #expect(String(decoding: text, as: UTF8.self).hasSuffix(saved.body.text.dropFirst()))
     }
@@ -30,13 +30,13 @@ import Testing
               id[place] = odd
               let body: JSONObject = ["long": .string(String(repeating: "é", count: length * 300))]
               saved.append(
-                try transaction.createDocument(from: DocumentRevision(id: id.joined(), body: body)))
+                try transaction.createDocument(from: DocumentDraft(id: id.joined(), body: body)))
             }
           }
         }
       }
       for document in saved {
-        let text = try store.documentText(withID: try #require(document.id))
+        let text = try store.documentText(withID: document.id)
         #expect(text == JSONValue.object(document.json).utf8Text)
       }
     }
@@ -44,7 +44,7 @@ import Testing
 
   @Test func `what is missing or deleted has no text`() throws {
     try withTemporaryDatastore { store in
-      let saved = try store.createDocument(from: DocumentRevision(id: "a", body: ["n": 1]))
+      let saved = try store.createDocument(from: DocumentDraft(id: "a", body: ["n": 1]))
       try store.deleteDocument(from: saved)
       for id in ["a", "b"] {
         let error = #expect(throws: DatastoreError.self) { try store.documentText(withID: id) }

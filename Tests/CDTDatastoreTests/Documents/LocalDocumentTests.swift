@@ -1,12 +1,12 @@
 import CDTDatastore
-import JSON
-import SQLite
+import CDTJSON
+import CDTSQLite
 import Testing
 
 @Suite struct LocalDocumentTests {
   @Test func `a local document is saved, replaced, listed and removed, apart from documents`() throws {
     try withTemporaryDatastore { store in
-      try store.createDocument(from: DocumentRevision(id: "a", body: ["document": true]))
+      try store.createDocument(from: DocumentDraft(id: "a", body: ["document": true]))
       let before = try StoreState(store)
       #expect(try store.localDocument(withID: "a") == nil)
       for id in ["a", "_local/x", "e\u{301}", "\u{e9}", "a\0b"] {
@@ -66,7 +66,7 @@ import Testing
         #expect(datastoreError { try store.localDocument(withID: "a") }?.code == .corrupt)
         #expect(
           try store.checkIntegrity().map(\.description)
-            == ["body: document \"a\": the local document's body is not what was saved"])
+            == ["body: document \"a\": the body of the local document differs from what was saved"])
       }
     }
   }

@@ -1,8 +1,8 @@
 import CDTPlatform
 import CDTQuery
-import SQLite
+import CDTSQLite
+import CDTTestSupport
 import Synchronization
-import TestSupport
 import Testing
 
 @testable import CDTDatastore
@@ -15,45 +15,45 @@ import Testing
   @Test func `several writes are one, and its value comes out`() throws {
     try withTemporaryDatastore { store in
       let ids = try store.write { transaction in
-        let a = try transaction.createDocument(from: DocumentRevision(id: "a", body: [:]))
-        let b = try transaction.createDocument(from: DocumentRevision(id: "b", body: [:]))
+        let a = try transaction.createDocument(from: DocumentDraft(id: "a", body: [:]))
+        let b = try transaction.createDocument(from: DocumentDraft(id: "b", body: [:]))
         try transaction.deleteDocument(from: a)
         return [a.id, b.id]
       }
       #expect(ids == ["a", "b"])
       #expect(try store.allDocumentIDs() == ["b"])
-      #expect(try store.lastSequence == 3)
+      #expect(try store.lastSequence() == 3)
     }
   }
 
   @Test func `an error of the closure rolls back and comes through as it is`() throws {
     try withTemporaryDatastore { store in
-      let saved = try store.createDocument(from: DocumentRevision(id: "a", body: ["n": 1]))
+      let saved = try store.createDocument(from: DocumentDraft(id: "a", body: ["n": 1]))
       let before = try StoreState(store)
       let error = #expect(throws: OwnError.self) {
         try store.write { transaction in
-          try transaction.createDocument(from: DocumentRevision(id: "b", body: [:]))
+          try transaction.createDocument(from: DocumentDraft(id: "b", body: [:]))
           try transaction.deleteDocument(from: saved)
           throw OwnError(number: 7)
         }
       }
       #expect(error == OwnError(number: 7))
       #expect(try StoreState(store) == before)
-      #expect(try store.createDocument(from: DocumentRevision(id: "b", body: [:])).sequence == 2)
+      #expect(try store.createDocument(from: DocumentDraft(id: "b", body: [:])).sequence == 2)
     }
   }
 
   @Test func `reads in a write see what it has written, others do not`() throws {
     try withTemporaryDatastore { store in
       try store.write { transaction in
-        let a = try transaction.createDocument(from: DocumentRevision(id: "a", body: ["n": 1]))
+        let a = try transaction.createDocument(from: DocumentDraft(id: "a", body: ["n": 1]))
         #expect(try transaction.document(withID: "a") == a)
         var changed = a
         changed.body = ["n": 2]
         let second = try transaction.updateDocument(from: changed)
-        let first = try #require(a.revision)
+        let first = a.revisionID
         #expect(try transaction.document(withID: "a") == second)
-        #expect(try transaction.document(withID: "a", revision: first) == a)
+        #expect(try transaction.document(withID: "a", revisionID: first) == a)
         #expect(try transaction.documents(withIDs: ["x", "a"]) == [second])
         let unknown = datastoreError { try transaction.document(withID: "x") }
         #expect(unknown?.code == .notFound)
@@ -67,17 +67,17 @@ import Testing
   @Test func `a write within a write is refused, and the outer one goes on`() throws {
     try withTemporaryDatastore { store in
       try store.write { transaction in
-        try transaction.createDocument(from: DocumentRevision(id: "a", body: [:]))
-        let error = datastoreError { try store.createDocument(from: DocumentRevision(id: "b", body: [:])) }
+        try transaction.createDocument(from: DocumentDraft(id: "a", body: [:]))
+        let error = datastoreError { try store.createDocument(from: DocumentDraft(id: "b", body: [:])) }
         #expect(error?.code == .nestedWrite)
         #expect(
           error?.message
-            == #"a write to "store" was begun within a write to it; use the transaction that the outer one gives"#
+            == #"a write to "store" was started inside another write to it; use the transaction of the outer write"#
         )
-        try transaction.createDocument(from: DocumentRevision(id: "c", body: [:]))
+        try transaction.createDocument(from: DocumentDraft(id: "c", body: [:]))
       }
       #expect(try store.allDocumentIDs() == ["a", "c"])
-      try store.createDocument(from: DocumentRevision(id: "d", body: [:]))
+      try store.createDocument(from: DocumentDraft(id: "d", body: [:]))
     }
   }
 
@@ -86,8 +86,8 @@ import Testing
       let manager = try DatastoreManager(directory: directory)
       let (a, b) = (try manager.datastore(named: "a"), try manager.datastore(named: "b"))
       try a.write { transaction in
-        try transaction.createDocument(from: DocumentRevision(id: "x", body: [:]))
-        try b.createDocument(from: DocumentRevision(id: "y", body: [:]))
+        try transaction.createDocument(from: DocumentDraft(id: "x", body: [:]))
+        try b.createDocument(from: DocumentDraft(id: "y", body: [:]))
       }
       #expect(try (a.allDocumentIDs() + b.allDocumentIDs()) == ["x", "y"])
     }
@@ -98,10 +98,10 @@ import Testing
       let manager = try DatastoreManager(directory: directory)
       let (a, b) = (try manager.datastore(named: "a"), try manager.datastore(named: "b"))
       try a.write { transaction in
-        try transaction.createDocument(from: DocumentRevision(id: "1", body: [:]))
+        try transaction.createDocument(from: DocumentDraft(id: "1", body: [:]))
         try b.write { inner in
-          try inner.createDocument(from: DocumentRevision(id: "2", body: [:]))
-          let error = datastoreError { try a.createDocument(from: DocumentRevision(id: "3", body: [:])) }
+          try inner.createDocument(from: DocumentDraft(id: "2", body: [:]))
+          let error = datastoreError { try a.createDocument(from: DocumentDraft(id: "3", body: [:])) }
           #expect(error?.code == .nestedWrite)
         }
       }
@@ -111,7 +111,7 @@ import Testing
   }
 
   /// Each has one store and waits for the other's, with indexes or without.
-  @Test(.timeLimit(.minutes(1)), arguments: [false, true])
+  @Test(.timeLimit(.minutes(30)), arguments: [false, true])
   func `stores that are written within each other in both orders end in a busy error`(hasIndexes: Bool) throws
   {
     try withTemporaryDirectory { directory in
@@ -125,11 +125,11 @@ import Testing
       onThreads(2) { number in
         do {
           try stores[number].write { transaction in
-            try transaction.createDocument(from: DocumentRevision(id: "outer \(number)", body: ["n": 1]))
+            try transaction.createDocument(from: DocumentDraft(id: "outer \(number)", body: ["n": 1]))
             inside.add(1, ordering: .acquiringAndReleasing)
             while inside.load(ordering: .acquiring) < 2 { Pause.microseconds(100) }
             try stores[1 - number].createDocument(
-              from: DocumentRevision(id: "inner \(number)", body: ["n": 1]))
+              from: DocumentDraft(id: "inner \(number)", body: ["n": 1]))
           }
         } catch {
           errors.withLock { $0[number] = error }
@@ -144,7 +144,7 @@ import Testing
         #expect(try stores[1 - number].allDocumentIDs().contains("inner \(number)") == (code == nil))
       }
       for store in stores {
-        try store.createDocument(from: DocumentRevision(id: "after", body: ["n": 1]))
+        try store.createDocument(from: DocumentDraft(id: "after", body: ["n": 1]))
         #expect(try store.checkIndexes() == [])
       }
     }
@@ -153,16 +153,16 @@ import Testing
   @Test func `a transaction is over with its write`() throws {
     try withTemporaryDatastore { store in
       let (kept, saved) = try store.write { transaction in
-        (transaction, try transaction.createDocument(from: DocumentRevision(id: "a", body: [:])))
+        (transaction, try transaction.createDocument(from: DocumentDraft(id: "a", body: [:])))
       }
       let uses: [() throws -> Any] = [
         { try kept.document(withID: "a") }, { try kept.documents(withIDs: []) },
-        { try kept.createDocument(from: DocumentRevision(body: [:])) },
+        { try kept.createDocument(from: DocumentDraft(body: [:])) },
         { try kept.updateDocument(from: saved) }, { try kept.deleteDocument(from: saved) },
         { try kept.deleteDocument(withID: "a") },
       ]
       for use in uses { #expect(datastoreError(use)?.code == .closed) }
-      #expect(try store.lastSequence == 1)
+      #expect(try store.lastSequence() == 1)
     }
   }
 
@@ -170,26 +170,26 @@ import Testing
     let directory = try temporaryDirectory()
     defer { removeDirectory(directory) }
     let manager = try DatastoreManager(directory: directory)
-    let store = try manager.datastore(named: "store")
+    let store = try await manager.datastore(named: "store")
     try await withThrowingTaskGroup(of: DocumentRevision.self) { group in
       for number in 0..<40 {
         group.addTask { () async throws -> DocumentRevision in
           try await store.write { transaction in
-            try transaction.createDocument(from: DocumentRevision(id: "\(number)", body: [:]))
+            try transaction.createDocument(from: DocumentDraft(id: "\(number)", body: [:]))
           }
         }
       }
       try await group.waitForAll()
     }
-    #expect(try store.documentCount == 40)
+    #expect(try await store.documentCount() == 40)
     await #expect(throws: OwnError(number: 1)) {
       try await store.write { transaction -> Int in
-        try transaction.createDocument(from: DocumentRevision(body: [:]))
+        try transaction.createDocument(from: DocumentDraft(body: [:]))
         throw OwnError(number: 1)
       }
     }
-    #expect(try store.documentCount == 40)
-    manager.closeDatastore(named: "store")
+    #expect(try await store.documentCount() == 40)
+    try await manager.closeDatastore(named: "store")
   }
 
   @Test(arguments: ["ABORT", "ROLLBACK", "FAIL"])
@@ -197,7 +197,7 @@ import Testing
     try withTemporaryDirectory { directory in
       let manager = try DatastoreManager(directory: directory)
       let store = try manager.datastore(named: "store")
-      let saved = try store.createDocument(from: DocumentRevision(id: "a", body: ["n": 1]))
+      let saved = try store.createDocument(from: DocumentDraft(id: "a", body: ["n": 1]))
       // The revision is copied into the history before the document's row is updated.
       try withDatabase(of: "store", in: directory) {
         try $0.execute(
@@ -206,7 +206,7 @@ import Testing
       let before = try StoreState(store)
       let error = datastoreError {
         try store.write { transaction in
-          try transaction.createDocument(from: DocumentRevision(id: "b", body: [:]))
+          try transaction.createDocument(from: DocumentDraft(id: "b", body: [:]))
           let failed = datastoreError { try transaction.updateDocument(from: saved) }
           #expect(failed?.code == .io)
           let later = datastoreError { try transaction.document(withID: "a") }
@@ -226,9 +226,9 @@ import Testing
     try withTemporaryDirectory { directory in
       let manager = try DatastoreManager(directory: directory)
       let store = try manager.datastore(named: "store")
-      try store.createDocument(from: DocumentRevision(id: "a", body: ["n": 1]))
+      try store.createDocument(from: DocumentDraft(id: "a", body: ["n": 1]))
       let before = try StoreState(store)
-      let large = DocumentRevision(id: "b", body: ["s": .string(String(repeating: "x", count: 1 << 20))])
+      let large = DocumentDraft(id: "b", body: ["s": .string(String(repeating: "x", count: 1 << 20))])
       try store.withWriter { _ = try $0.connection.scalar("PRAGMA max_page_count = 30") }
       let error = datastoreError { try store.createDocument(from: large) }
       #expect(error?.code == .full)
@@ -257,15 +257,15 @@ import Testing
       let theirs = try Self.open(directory, busy: .milliseconds(20))
       let (a, b) = (try ours.datastore(named: "store"), try theirs.datastore(named: "store"))
       try a.write { transaction in
-        try transaction.createDocument(from: DocumentRevision(id: "a", body: [:]))
-        let error = datastoreError { try b.createDocument(from: DocumentRevision(id: "b", body: [:])) }
+        try transaction.createDocument(from: DocumentDraft(id: "a", body: [:]))
+        let error = datastoreError { try b.createDocument(from: DocumentDraft(id: "b", body: [:])) }
         #expect(error?.code == .busy)
         #expect(
           error?.message
-            == "another process is writing to \(directory)/store/db.sync; try again when it is done")
-        #expect(try b.documentCount == 0)
+            == "another process is writing to \(directory)/store/db.sync; try again later")
+        #expect(try b.documentCount() == 0)
       }
-      try b.createDocument(from: DocumentRevision(id: "b", body: [:]))
+      try b.createDocument(from: DocumentDraft(id: "b", body: [:]))
       #expect(try a.allDocumentIDs() == ["a", "b"])
     }
   }
@@ -274,7 +274,7 @@ import Testing
     try withTemporaryDirectory { directory in
       let managers = [try Self.open(directory), try Self.open(directory)]
       let stores = try managers.map { try $0.datastore(named: "store") }
-      try stores[0].createDocument(from: DocumentRevision(id: "counter", body: ["n": 0]))
+      try stores[0].createDocument(from: DocumentDraft(id: "counter", body: ["n": 0]))
       let failures = Mutex<[String]>([])
       onThreads(4) { number in
         for _ in 0..<40 {
@@ -282,7 +282,7 @@ import Testing
             try stores[number % 2].write { transaction in
               var counter = try transaction.document(withID: "counter")
               let count = counter.body["n"]?.intValue ?? 0
-              counter.body = ["n": .int(count + 1)]
+              counter.body = ["n": .init(count + 1)]
               try transaction.updateDocument(from: counter)
             }
           } catch {
@@ -292,7 +292,7 @@ import Testing
       }
       #expect(failures.withLock { $0 } == [])
       #expect(try stores[0].document(withID: "counter").body == ["n": 160])
-      #expect(try stores[1].document(withID: "counter").revision?.generation == 161)
+      #expect(try stores[1].document(withID: "counter").revisionID.generation == 161)
     }
   }
 
@@ -300,7 +300,7 @@ import Testing
     try withTemporaryDirectory { directory in
       let managers = [try Self.open(directory), try Self.open(directory)]
       let stores = try managers.map { try $0.datastore(named: "store") }
-      let first = try stores[0].createDocument(from: DocumentRevision(id: "a", body: ["n": 0]))
+      let first = try stores[0].createDocument(from: DocumentDraft(id: "a", body: ["n": 0]))
       let outcomes = Mutex<[DatastoreError.Code?]>([])
       onThreads(6) { number in
         var mine = first
@@ -315,7 +315,7 @@ import Testing
       }
       #expect(outcomes.withLock { $0.count { $0 == nil } } == 1)
       #expect(outcomes.withLock { $0.count { $0 == .conflict } } == 5)
-      #expect(try stores[0].lastSequence == 2)
+      #expect(try stores[0].lastSequence() == 2)
     }
   }
 }

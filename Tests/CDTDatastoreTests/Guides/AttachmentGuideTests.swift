@@ -1,6 +1,7 @@
 import CDTDatastore
+import CDTJSON
+import CDTTestSupport
 import Foundation
-import JSON
 import Testing
 
 /// The examples of `docs/attachments.md`, each as it stands there.
@@ -12,15 +13,15 @@ import Testing
       let (store, elsewhere) = (try manager.datastore(named: "store"), try manager.datastore(named: "other"))
       let (picture, other) = (Data("miau".utf8), Data("purr".utf8))
 
-      let cat = Attachment(data: picture, name: "cat.jpg", type: "image/jpeg")
-      let notes = Attachment(file: "\(path)/notes.txt", name: "notes.txt", type: "text/plain")
+      let cat = Attachment(data: picture, name: "cat.jpg", contentType: "image/jpeg")
+      let notes = Attachment(file: "\(path)/notes.txt", name: "notes.txt", contentType: "text/plain")
       var document = try store.createDocument(
-        from: DocumentRevision(id: "pets", body: ["n": 2], attachments: [cat, notes]))
+        from: DocumentDraft(id: "pets", body: ["n": 2], attachments: [cat, notes]))
       #expect(document.attachments.count == 2)
 
       let found = try store.document(withID: "pets").attachments["cat.jpg"]
       let data = try found?.data()
-      #expect(found?.type == "image/jpeg" && found?.length == 4)
+      #expect(found?.contentType == "image/jpeg" && found?.length == 4)
       #expect(data == picture)
 
       var count = 0
@@ -29,7 +30,7 @@ import Testing
       #expect(count == 4)
       #expect(FileManager.default.contents(atPath: "\(path)/copy.jpg") == picture)
 
-      let purring = Attachment(data: other, name: "cat.jpg", type: "image/jpeg")
+      let purring = Attachment(data: other, name: "cat.jpg", contentType: "image/jpeg")
       document.attachments["cat.jpg"] = purring  // replaced
       document.attachments["notes.txt"] = nil  // removed
       document = try store.updateDocument(from: document)
@@ -38,8 +39,8 @@ import Testing
       document.attachments = []  // all removed
 
       let source = try store.document(withID: "pets")
-      try store.createDocument(from: DocumentRevision(id: "more", body: [:], attachments: source.attachments))
-      var target = try elsewhere.createDocument(from: DocumentRevision(id: "pets", body: [:]))
+      try store.createDocument(from: DocumentDraft(id: "more", body: [:], attachments: source.attachments))
+      var target = try elsewhere.createDocument(from: DocumentDraft(id: "pets", body: [:]))
       target.attachments["cat.jpg"] = source.attachments["cat.jpg"]
       target = try elsewhere.updateDocument(from: target)
       #expect(try target.attachments["cat.jpg"]?.data() == other)

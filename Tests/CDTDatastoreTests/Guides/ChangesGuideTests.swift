@@ -1,19 +1,20 @@
 import CDTDatastore
-import JSON
+import CDTJSON
+import CDTTestSupport
 import Testing
 
 /// The examples of `docs/changes.md`, each as it stands there.
 @Suite struct ChangesGuideTests {
   @Test func asking() throws {
     try withTemporaryDatastore { tasks in
-      try tasks.createDocument(from: DocumentRevision(id: "milk", body: ["done": false]))
-      try tasks.createDocument(from: DocumentRevision(id: "bread", body: ["done": false]))
+      try tasks.createDocument(from: DocumentDraft(id: "milk", body: ["done": false]))
+      try tasks.createDocument(from: DocumentDraft(id: "bread", body: ["done": false]))
       try tasks.updateDocument(withID: "milk") { $0.body["done"] = true }
       try tasks.deleteDocument(withID: "bread")
 
       let changes = try tasks.changes()
       for change in changes.documents {
-        print(change.sequence, change.id, change.revision, change.isDeleted)
+        print(change.sequence, change.id, change.revisionID, change.isDeleted)
       }
       #expect(changes.documents.map(\.sequence) == [3, 4])
       #expect(changes.documents.map(\.id) == ["milk", "bread"])
@@ -26,7 +27,7 @@ import Testing
         if some.documents.isEmpty { break }
         last = some.lastSequence
       }
-      #expect(try last == tasks.lastSequence)
+      #expect(try last == tasks.lastSequence())
     }
   }
 
@@ -34,7 +35,7 @@ import Testing
     let path = try temporaryDirectory()
     defer { removeDirectory(path) }
     let manager = try DatastoreManager(directory: path)
-    let tasks = try manager.datastore(named: "tasks")
+    let tasks = try await manager.datastore(named: "tasks")
     let (shown, continuation) = AsyncStream<Change>.makeStream()
     func show(_ change: Change) { continuation.yield(change) }
 
@@ -46,7 +47,7 @@ import Testing
       }
       return last
     }
-    for id in ["milk", "bread"] { try tasks.createDocument(from: DocumentRevision(id: id, body: [:])) }
+    for id in ["milk", "bread"] { try await tasks.createDocument(from: DocumentDraft(id: id, body: [:])) }
     var ids: [String] = []
     for await change in shown {
       ids.append(change.id)
@@ -54,7 +55,7 @@ import Testing
     }
     #expect(ids == ["milk", "bread"])
 
-    manager.closeDatastore(named: "tasks")
+    try await manager.closeDatastore(named: "tasks")
     let last = try await listener.value  // the loop has ended
     #expect(last == 2)
   }

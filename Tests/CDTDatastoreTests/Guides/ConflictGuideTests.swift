@@ -1,6 +1,7 @@
 import CDTDatastore
+import CDTJSON
+import CDTTestSupport
 import Foundation
-import JSON
 import Testing
 
 /// The examples of `docs/conflicts.md`, each as it stands there.
@@ -14,7 +15,7 @@ import Testing
   @Test func resolving() throws {
     try withTemporaryDatastore { store in
       for (revision, tag) in [("2-b", "shop"), ("2-x", "home")] {
-        let attachment = Attachment(data: Data(tag.utf8), name: tag, type: "text/plain")
+        let attachment = Attachment(data: Data(tag.utf8), name: tag, contentType: "text/plain")
         let theirs = try remote(
           revision, of: "task", body: ["tags": ["all", .string(tag)]], attachments: [attachment])
         try store.forceInsert(theirs)
@@ -25,7 +26,7 @@ import Testing
 
       for id in try store.conflictedDocumentIDs() {
         let leaves = try store.liveRevisions(ofDocument: id)
-        print(id, leaves.map(\.body))  // newest first
+        print(id, leaves.map(\.body))  // the winner first
       }
       #expect(try store.conflictedDocumentIDs() == ["note", "task"])
 
@@ -36,15 +37,15 @@ import Testing
           for tag in leaf.body["tags"]?.arrayValue ?? [] where !tags.contains(tag) { tags.append(tag) }
           for attachment in leaf.attachments { merged.attachments[attachment.name] = attachment }
         }
-        merged.body["tags"] = .array(tags)
+        merged.body["tags"] = tags
         return merged
       }
       let merged = try store.document(withID: "task")
       #expect(merged.body == ["tags": ["all", "home", "shop"]])
       #expect(merged.attachments.names == ["home", "shop"])
 
-      let stayed = try store.resolveConflicts(for: "note", with: KeepLatest())
-      #expect(stayed?.body["time"] == 9)
+      let kept = try store.resolveConflicts(for: "note", with: KeepLatest())
+      #expect(kept?.body["time"] == 9)
       #expect(try store.conflictedDocumentIDs().isEmpty)
     }
   }
@@ -54,11 +55,11 @@ import Testing
       func ids(_ texts: String...) -> [RevisionID] { texts.compactMap { RevisionID($0) } }
 
       let history = ids("3-c", "2-b", "1-a")
-      let theirs = DocumentRevision(id: "doc", revision: history[0], body: ["by": "them"])
+      let theirs = DocumentRevision(id: "doc", revisionID: history[0], body: ["by": "them"])
       try store.forceInsert(theirs, history: history)
 
       let rival = ids("2-x", "1-a")
-      let mine = DocumentRevision(id: "doc", revision: rival[0], body: ["by": "me"])
+      let mine = DocumentRevision(id: "doc", revisionID: rival[0], body: ["by": "me"])
       try store.forceInsert(mine, history: rival)
       #expect(try store.document(withID: "doc").body == ["by": "them"])
       #expect(try store.liveRevisions(ofDocument: "doc").count == 2)

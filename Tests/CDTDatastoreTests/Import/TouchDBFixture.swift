@@ -1,6 +1,6 @@
 import CDTDatastore
+import CDTSQLite
 import Foundation
-import SQLite
 import Testing
 
 /// A copy of the datastore that `Fixtures/touchdb/make.sh` made, for a test to change, and a store to import it into.
@@ -68,7 +68,7 @@ func withTouchDB<R>(_ body: (TouchDBFixture) throws -> R) throws -> R {
     let source = "\(directory)/source"
     try FileManager.default.copyItem(atPath: TouchDBFixture.source.path, toPath: source)
     let manager = try DatastoreManager(directory: "\(directory)/stores")
-    defer { manager.closeDatastore(named: "store") }
+    defer { manager.close() }
     return try body(
       TouchDBFixture(directory: source, store: try manager.datastore(named: "store"), manager: manager))
   }

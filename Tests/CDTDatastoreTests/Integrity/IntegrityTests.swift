@@ -1,7 +1,7 @@
 import CDTDatastore
+import CDTJSON
+import CDTSQLite
 import Foundation
-import JSON
-import SQLite
 import Testing
 
 /// Damage that SQLite takes for good rows is found by `checkIntegrity()`.
@@ -32,28 +32,39 @@ import Testing
     Damage("UPDATE revisions SET body = NULL WHERE leaf", #"tree: document "a": the leaf 2-b has no body"#),
     Damage("UPDATE documents SET deleted = 1", #"tree: document "a": the winner is 3-c and should be 2-b"#),
     Damage(
-      "UPDATE revisions SET generation = 7 WHERE leaf", #"tree: document "a": 2-b is kept as generation 7"#),
+      "UPDATE revisions SET generation = 7 WHERE leaf", #"tree: document "a": 2-b is stored as generation 7"#),
     Damage(
       "INSERT INTO revisions SELECT number, 3, revision, parent, 2, 1, 0, 0, body FROM documents",
-      #"tree: document "a": a revision is there twice"#),
+      #"tree: document "a": a revision occurs twice"#),
     Damage(
       "UPDATE revisions SET revision = '0-x' WHERE leaf",
-      #"tree: document "a": the store is damaged: "0-x" stands where a revision's id should; restore it from a backup"#
+      #"tree: document "a": the store is damaged: "0-x" is not a revision id; restore it from a backup, or save what can be read with "cdtquery recover""#
     ),
     Damage(
       "UPDATE documents SET body = '{\"a\" : 1}'",
-      #"body: document "a": the body of 3-c is not what was saved"#),
+      #"body: document "a": the body of 3-c differs from what was saved"#),
     Damage(
       "UPDATE revisions SET body = '[' WHERE leaf",
-      #"body: document "a": the body of 2-b is not what was saved"#),
+      #"body: document "a": the body of 2-b differs from what was saved"#),
     Damage("UPDATE revisions SET document = 99 WHERE leaf", "tree: 1 revisions belong to no document"),
     Damage(
       "UPDATE documents SET attachments = 2", #"tree: document "a": 3-c has 1 attachments and should have 2"#),
     Damage("UPDATE attachments SET document = 99", "attachment: 1 attachments belong to no revision"),
     Damage(
       "UPDATE documents SET id = CAST(x'61FF' AS TEXT)",
-      "tree: document \"a\u{FFFD}\": its id is no text that can be asked for"),
+      "tree: document \"a\u{FFFD}\": the id is not valid UTF-8 text"),
   ]
+
+  @Test func `local documents with and without a number are sound`() throws {
+    try withTemporaryDatastore { store in
+      try store.write { transaction in
+        try transaction.setLocalDocument(["last": 1.50, "text": "é"], withID: "plain")
+        try transaction.setLocalDocument(LocalDocument(body: ["last": 1.50], revision: 2), withID: "numbered")
+        try transaction.setLocalDocument(LocalDocument(body: [:], revision: 1), withID: "empty")
+      }
+      #expect(try store.checkIntegrity() == [])
+    }
+  }
 
   @Test(arguments: damages) func `damage is found and told`(_ damage: Damage) throws {
     try withTemporaryDirectory { directory in
@@ -61,7 +72,8 @@ import Testing
       let store = try manager.datastore(named: "store")
       try store.insert("2-b", after: ["1-a"])
       try store.insert(
-        "3-c", after: ["2-c", "1-a"], attachments: [Attachment(data: Data("x".utf8), name: "x", type: "")])
+        "3-c", after: ["2-c", "1-a"],
+        attachments: [Attachment(data: Data("x".utf8), name: "x", contentType: "")])
       #expect(try store.checkIntegrity() == [])
       try withDatabase(of: "store", in: directory) { try $0.execute(damage.sql) }
       let findings = try store.checkIntegrity().map(\.description)

@@ -1,8 +1,10 @@
 import CDTDatastore
+import CDTPlatform
+import CDTQuery
+import CDTSQLite
+import CDTTestSupport
 import Foundation
-import SQLite
 import Synchronization
-import TestSupport
 import Testing
 
 @Suite struct LifeCycleTests {
@@ -35,7 +37,7 @@ import Testing
       ] {
         #expect(datastoreError(attempt)?.code == .invalidName)
       }
-      manager.closeDatastore(named: name.name)
+      try manager.closeDatastore(named: name.name)
       #expect(try FileManager.default.contentsOfDirectory(atPath: directory).isEmpty)
     }
   }
@@ -45,7 +47,7 @@ import Testing
       let manager = try DatastoreManager(directory: directory)
       #expect(
         datastoreError { try manager.datastore(named: "a\n") }?.message
-          == #""a\n" is no name for a datastore; use letters, digits and _, a letter first, at most 200 of them"#
+          == #""a\n" is not a valid datastore name; start with a letter and use only letters, digits and _, at most 200 characters"#
       )
     }
   }
@@ -63,7 +65,7 @@ import Testing
     try withTemporaryDirectory { directory in
       let first = try DatastoreManager(directory: directory)
       let store = try first.datastore(named: "store")
-      try store.createDocument(from: DocumentRevision(id: "a", body: [:]))
+      try store.createDocument(from: DocumentDraft(id: "a", body: [:]))
       let log = "\(store.directory)/db.sync-wal"
       let before = try Data(contentsOf: URL(filePath: log))
       var options = DatastoreOptions()
@@ -71,9 +73,9 @@ import Testing
       let second = try DatastoreManager(directory: directory, options: options)
       try store.write { _ in
         let opened = try second.datastore(named: "store")
-        #expect(try opened.documentCount == 1)
+        #expect(try opened.documentCount() == 1)
       }
-      second.closeDatastore(named: "store")
+      try second.closeDatastore(named: "store")
       let after = try Data(contentsOf: URL(filePath: log))
       #expect(after == before)
     }
@@ -84,13 +86,13 @@ import Testing
       let manager = try DatastoreManager(directory: directory)
       let store = try manager.datastore(named: "store")
       let file = "\(directory)/store/db.sync"
-      #expect(try store.documentCount == 0)
+      #expect(try store.documentCount() == 0)
       let opened = openFiles(below: file)
       #expect(try store.allDocumentIDs().isEmpty)
       #expect(openFiles(below: file) == opened)
-      try store.createDocument(from: DocumentRevision(body: [:]))
+      try store.createDocument(from: DocumentDraft(body: [:]))
       #expect(openFiles(below: file) > opened)
-      #expect(try store.documentCount == 1)
+      #expect(try store.documentCount() == 1)
     }
   }
 
@@ -119,7 +121,7 @@ import Testing
       #expect(error?.code == .io)
       #expect(
         error?.message
-          == "\(path) is a file where a directory should be; move it away or choose another directory")
+          == "\(path) is not a directory; move the file or choose another directory")
       let manager = try DatastoreManager(directory: directory)
       #expect(datastoreError { try manager.datastore(named: "file") }?.code == .io)
       #expect(try String(contentsOfFile: path, encoding: .utf8) == "text")
@@ -167,14 +169,14 @@ import Testing
           do {
             let manager = try DatastoreManager(directory: directory)
             let store = try manager.datastore(named: "store\(round)")
-            try store.createDocument(from: DocumentRevision(id: "\(number)", body: [:]))
+            try store.createDocument(from: DocumentDraft(id: "\(number)", body: [:]))
           } catch {
             failures.withLock { $0.append("\(error)") }
           }
         }
         #expect(failures.withLock { $0 } == [])
         let manager = try DatastoreManager(directory: directory)
-        #expect(try manager.datastore(named: "store\(round)").documentCount == 6)
+        #expect(try manager.datastore(named: "store\(round)").documentCount() == 6)
       }
     }
   }
@@ -184,10 +186,10 @@ import Testing
       let manager = try DatastoreManager(directory: directory)
       for round in 0..<1_000 {
         let store = try manager.datastore(named: "store")
-        try store.createDocument(from: DocumentRevision(id: "\(round)", body: [:]))
-        #expect(try store.documentCount == round + 1)
+        try store.createDocument(from: DocumentDraft(id: "\(round)", body: [:]))
+        #expect(try store.documentCount() == round + 1)
         #expect(openFiles(below: directory) > 0)
-        manager.closeDatastore(named: "store")
+        try manager.closeDatastore(named: "store")
         #expect(openFiles(below: directory) == 0)
       }
     }
@@ -196,7 +198,7 @@ import Testing
   @Test func `a manager that goes closes its datastores`() throws {
     try withTemporaryDirectory { directory in
       let store = try DatastoreManager(directory: directory).datastore(named: "store")
-      #expect(datastoreError { try store.documentCount }?.code == .closed)
+      #expect(datastoreError { try store.documentCount() }?.code == .closed)
       #expect(openFiles(below: directory) == 0)
     }
   }
@@ -205,39 +207,78 @@ import Testing
     try withTemporaryDirectory { directory in
       let manager = try DatastoreManager(directory: directory)
       let store = try manager.datastore(named: "store")
-      let saved = try store.createDocument(from: DocumentRevision(id: "a", body: [:]))
-      let revision = try #require(saved.revision)
-      manager.closeDatastore(named: "store")
-      manager.closeDatastore(named: "store")
+      let saved = try store.createDocument(from: DocumentDraft(id: "a", body: [:]))
+      let revision = saved.revisionID
+      try manager.closeDatastore(named: "store")
+      try manager.closeDatastore(named: "store")
       let uses: [() throws -> Any] = [
-        { try store.documentCount }, { try store.lastSequence }, { try store.sizeOnDisk() },
-        { try store.document(withID: "a") }, { try store.document(withID: "a", revision: revision) },
+        { try store.documentCount() }, { try store.lastSequence() }, { try store.sizeOnDisk() },
+        { try store.document(withID: "a") }, { try store.document(withID: "a", revisionID: revision) },
         { try store.documents(withIDs: ["a"]) }, { try store.allDocuments() }, { try store.allDocumentIDs() },
         { try store.revisionHistory(of: saved) }, { try store.changes() }, { try store.write { _ in 1 } },
-        { try store.createDocument(from: DocumentRevision(body: [:])) },
+        { try store.createDocument(from: DocumentDraft(body: [:])) },
         { try store.updateDocument(from: saved) }, { try store.deleteDocument(from: saved) },
         { try store.deleteDocument(withID: "a") }, { try store.extensionDirectory(named: "x") },
       ]
       for use in uses {
         let error = datastoreError(use)
         #expect(error?.code == .closed)
-        #expect(error?.message == #"the datastore "store" is closed; ask its manager for it again"#)
+        #expect(error?.message == #"the datastore "store" is closed; open it again with its manager"#)
       }
-      #expect(try manager.datastore(named: "store").document(withID: "a").revision == revision)
+      #expect(try manager.datastore(named: "store").document(withID: "a").revisionID == revision)
     }
   }
 
-  @Test func `closing within a write keeps the write and closes after it`() throws {
+  @Test(arguments: ["closed", "deleted"])
+  func `closing or deleting within a write is refused, and the write goes on`(_ action: String) throws {
     try withTemporaryDirectory { directory in
       let manager = try DatastoreManager(directory: directory)
       let store = try manager.datastore(named: "store")
+      let end = {
+        if action == "closed" {
+          try manager.closeDatastore(named: "store")
+        } else {
+          try manager.deleteDatastore(named: "store")
+        }
+      }
       try store.write { transaction in
-        manager.closeDatastore(named: "store")
-        try transaction.createDocument(from: DocumentRevision(id: "a", body: [:]))
+        try transaction.createDocument(
+          from: DocumentDraft(
+            id: "a", body: [:], attachments: [Attachment(data: Data("one".utf8), name: "x", contentType: "")])
+        )
+        let error = datastoreError(end)
+        #expect(error?.code == .nestedWrite)
+        #expect(
+          error?.message
+            == #""store" can't be \#(action) inside a write to it; do it after the write returns"#)
+        // Other datastores are not concerned.
+        _ = try manager.datastore(named: "other")
+        try manager.closeDatastore(named: "other")
+        try manager.deleteDatastore(named: "other")
+        let document = try transaction.document(withID: "a")
+        #expect(try document.attachments["x"]?.data() == Data("one".utf8))
+        try transaction.createDocument(from: DocumentDraft(id: "b", body: [:]))
+      }
+      #expect(try store.allDocumentIDs() == ["a", "b"])
+      #expect(try manager.datastore(named: "store") === store)
+      try end()
+      #expect(openFiles(below: directory) == 0)
+      #expect(datastoreError { try store.documentCount() }?.code == .closed)
+    }
+  }
+
+  @Test func `a manager that goes within a write closes its datastores after it`() throws {
+    try withTemporaryDirectory { directory in
+      var manager: DatastoreManager? = try DatastoreManager(directory: directory)
+      let store = try #require(try manager?.datastore(named: "store"))
+      try store.write { transaction in
+        manager = nil
+        try transaction.createDocument(from: DocumentDraft(id: "a", body: [:]))
       }
       #expect(openFiles(below: directory) == 0)
-      #expect(datastoreError { try store.documentCount }?.code == .closed)
-      #expect(try manager.datastore(named: "store").allDocumentIDs() == ["a"])
+      #expect(datastoreError { try store.documentCount() }?.code == .closed)
+      let again = try DatastoreManager(directory: directory)
+      #expect(try again.datastore(named: "store").allDocumentIDs() == ["a"])
     }
   }
 
@@ -245,15 +286,30 @@ import Testing
     try withTemporaryDirectory { directory in
       let manager = try DatastoreManager(directory: directory)
       let store = try manager.datastore(named: "store")
-      try store.createDocument(from: DocumentRevision(id: "a", body: [:]))
+      try store.createDocument(from: DocumentDraft(id: "a", body: [:]))
       let data = try store.extensionDirectory(named: "com.example.words")
       try "x".write(toFile: "\(data)/words", atomically: true, encoding: .utf8)
       try manager.deleteDatastore(named: "store")
       #expect(try FileManager.default.contentsOfDirectory(atPath: directory).isEmpty)
       #expect(openFiles(below: directory) == 0)
-      #expect(datastoreError { try store.documentCount }?.code == .closed)
+      #expect(datastoreError { try store.documentCount() }?.code == .closed)
       #expect(try manager.datastoreNames().isEmpty)
-      #expect(try manager.datastore(named: "store").documentCount == 0)
+      #expect(try manager.datastore(named: "store").documentCount() == 0)
+    }
+  }
+
+  @Test(arguments: [DatastoreOptions.Durability.full, .normal])
+  func `deleting leaves nothing in the manager's directory`(_ durability: DatastoreOptions.Durability) throws
+  {
+    try withTemporaryDirectory { directory in
+      var options = DatastoreOptions()
+      options.durability = durability
+      let manager = try DatastoreManager(directory: directory, options: options)
+      let attachment = Attachment(data: Data("x".utf8), name: "x", contentType: "")
+      try manager.datastore(named: "store").createDocument(
+        from: DocumentDraft(body: [:], attachments: [attachment]))
+      try manager.deleteDatastore(named: "store")
+      #expect(try FileManager.default.contentsOfDirectory(atPath: directory) == [])
     }
   }
 
@@ -275,10 +331,10 @@ import Testing
       onThreads(2) { number in
         if number == 0 {
           try? store.write { transaction in
-            try transaction.createDocument(from: DocumentRevision(body: [:]))
+            try transaction.createDocument(from: DocumentDraft(body: [:]))
             written.withLock { $0 = true }
             // Once this says "closed", the other thread waits for this write to end.
-            while (try? store.documentCount) != nil {}
+            while (try? store.documentCount()) != nil {}
             _ = try manager.datastore(named: "other")
           }
         } else {
@@ -290,21 +346,124 @@ import Testing
     }
   }
 
+  @Test func `deleting ends while others open the name again and again`() throws {
+    try withTemporaryDirectory { directory in
+      let manager = try DatastoreManager(directory: directory)
+      let isDone = Atomic(false)
+      let failures = Mutex<[String]>([])
+      let opened = Atomic(0)
+      onThreads(5) { number in
+        do {
+          if number == 0 {
+            defer { isDone.store(true, ordering: .releasing) }
+            for _ in 0..<20 {
+              let store = try manager.datastore(named: "store")
+              // Another thread may have used it by now; the deletion must not leave any of it.
+              try store.createDocument(from: DocumentDraft(body: [:]))
+              let start = ContinuousClock.now
+              try manager.deleteDatastore(named: "store")
+              #expect(ContinuousClock.now - start < .seconds(60))
+              #expect(try manager.datastore(named: "store").documentCount() == 0)
+            }
+          } else {
+            while !isDone.load(ordering: .acquiring) {
+              let store = try manager.datastore(named: "store")
+              opened.add(1, ordering: .relaxed)
+              do {
+                #expect(try store.documentCount() <= 1)
+              } catch let error as DatastoreError where error.code == .closed {}
+            }
+          }
+        } catch {
+          failures.withLock { $0.append("\(number): \(error)") }
+        }
+      }
+      #expect(failures.withLock { $0 } == [])
+      #expect(opened.load(ordering: .relaxed) > 0)
+      #expect(try manager.datastoreNames() == ["store"])
+    }
+  }
+
+  /// A write keeps the deletion waiting, which keeps the opening waiting.
+  @Test(arguments: [Duration.milliseconds(50), .seconds(30)])
+  func `opening what is being deleted waits for that, and gives an empty store`(_ timeout: Duration) throws {
+    try withTemporaryDirectory { directory in
+      var options = DatastoreOptions()
+      options.busyTimeout = timeout
+      let gives = timeout > .seconds(1)
+      let manager = try DatastoreManager(directory: directory, options: options)
+      let store = try manager.datastore(named: "store")
+      let isWriting = Atomic(false)
+      let isRefused = Atomic(false)
+      onThreads(3) { number in
+        switch number {
+        case 0:
+          #expect(throws: Never.self) {
+            try store.write { transaction in
+              try transaction.createDocument(from: DocumentDraft(body: [:]))
+              isWriting.store(true, ordering: .releasing)
+              while (try? store.documentCount()) != nil {}
+              // Waiting here would never end, as the deletion waits for this write.
+              #expect(datastoreError { try manager.datastore(named: "store") }?.code == .nestedWrite)
+              #expect(datastoreError { try manager.deleteDatastore(named: "store") }?.code == .nestedWrite)
+              if gives {
+                Pause.microseconds(50_000)
+              } else {
+                while !isRefused.load(ordering: .acquiring) {}
+              }
+            }
+          }
+        case 1:
+          while !isWriting.load(ordering: .acquiring) {}
+          #expect(throws: Never.self) { try manager.deleteDatastore(named: "store") }
+        default:
+          while !isWriting.load(ordering: .acquiring) || (try? store.documentCount()) != nil {}
+          if gives {
+            let opened = try? manager.datastore(named: "store")
+            #expect(opened !== store)
+            #expect((try? opened?.documentCount()) == 0)
+          } else {
+            let error = datastoreError { try manager.datastore(named: "store") }
+            #expect(error?.code == .busy)
+            #expect(
+              error?.message
+                == #"another thread has been deleting "store" for longer than \#(timeout); try again later"#
+            )
+            isRefused.store(true, ordering: .releasing)
+          }
+        }
+      }
+      #expect(try manager.datastoreNames() == (gives ? ["store"] : []))
+    }
+  }
+
   @Test func `a store deleted by another manager is noticed, and its successor left alone`() throws {
     try withTemporaryDirectory { directory in
       let (ours, theirs) = (
         try DatastoreManager(directory: directory), try DatastoreManager(directory: directory)
       )
       let store = try ours.datastore(named: "store")
-      try store.createDocument(from: DocumentRevision(id: "old", body: [:]))
+      try store.createDocument(from: DocumentDraft(id: "old", body: [:]))
       try theirs.deleteDatastore(named: "store")
       #expect(
-        datastoreError { try store.createDocument(from: DocumentRevision(body: [:])) }?.code == .closed)
+        datastoreError { try store.createDocument(from: DocumentDraft(body: [:])) }?.code == .closed)
+      let uses: [() throws -> Any] = [
+        { try store.document(withID: "old") }, { try store.documentText(withID: "old") },
+        { try store.documents(withIDs: ["old"]) }, { try store.allDocuments() },
+        { try store.allDocumentIDs() },
+        { try store.documentCount() }, { try store.lastSequence() }, { try store.changes() },
+        { try store.sizeOnDisk() },
+        { try store.conflictedDocumentIDs() }, { try store.localDocument(withID: "x") as Any },
+        { try store.checkIntegrity() }, { try store.find([:]).map(\.id) }, { try store.count([:]) },
+        { try store.extensionDirectory(named: "x") },
+      ]
+      for use in uses { #expect(datastoreError(use)?.code == .closed) }
       let successor = try theirs.datastore(named: "store")
-      try successor.createDocument(from: DocumentRevision(id: "new", body: [:]))
+      try successor.createDocument(from: DocumentDraft(id: "new", body: [:]))
       // What the old store does when it closes must not take the new one's log away.
       let again = try ours.datastore(named: "store")
       #expect(again !== store)
+      for use in uses { #expect(datastoreError(use)?.code == .closed) }
       #expect(FileManager.default.fileExists(atPath: "\(directory)/store/db.sync-wal"))
       #expect(try again.allDocumentIDs() == ["new"])
       #expect(try successor.allDocumentIDs() == ["new"])
@@ -314,9 +473,11 @@ import Testing
   @Test func `leftovers of an interrupted deletion are swept at the start`() throws {
     try withTemporaryDirectory { directory in
       let files = FileManager.default
+      let (remains, empty) = (".deleted-\(UUID().uuidString)", ".deleted-\(UUID().uuidString)")
       try files.createDirectory(
-        atPath: "\(directory)/.deleted-1/extensions/x", withIntermediateDirectories: true)
-      try "x".write(toFile: "\(directory)/.deleted-1/db.sync", atomically: true, encoding: .utf8)
+        atPath: "\(directory)/\(remains)/extensions/x", withIntermediateDirectories: true)
+      try "x".write(toFile: "\(directory)/\(remains)/db.sync", atomically: true, encoding: .utf8)
+      try files.createDirectory(atPath: "\(directory)/\(empty)", withIntermediateDirectories: true)
       try "mine".write(toFile: "\(directory)/notes.txt", atomically: true, encoding: .utf8)
       try files.createDirectory(atPath: "\(directory)/empty", withIntermediateDirectories: false)
       let manager = try DatastoreManager(directory: directory)
@@ -325,11 +486,83 @@ import Testing
     }
   }
 
+  /// A user may name files like the leftovers, and link to directories elsewhere.
+  @Test func `what looks like leftovers but was not made by a manager stays`() throws {
+    try withTemporaryDirectory { directory in
+      let files = FileManager.default
+      let outside = "\(directory)/outside"
+      try files.createDirectory(atPath: outside, withIntermediateDirectories: false)
+      try "mine".write(toFile: "\(outside)/db.sync", atomically: true, encoding: .utf8)
+      let stores = "\(directory)/stores"
+      func path(_ name: String) -> String { "\(stores)/\(name)" }
+      for name in [".deleted-mine", ".deleted-\(UUID().uuidString)"] {
+        try files.createDirectory(atPath: path(name), withIntermediateDirectories: true)
+        try "mine".write(toFile: path("\(name)/notes.txt"), atomically: true, encoding: .utf8)
+      }
+      try "mine".write(toFile: path(".deleted-mine/db.sync"), atomically: true, encoding: .utf8)
+      try "mine".write(toFile: path(".deleted-\(UUID().uuidString)"), atomically: true, encoding: .utf8)
+      try files.createSymbolicLink(
+        atPath: path(".deleted-\(UUID().uuidString)"), withDestinationPath: outside)
+      let before = try files.subpathsOfDirectory(atPath: directory).sorted()
+      _ = try DatastoreManager(directory: stores)
+      #expect(try files.subpathsOfDirectory(atPath: directory).sorted() == before)
+    }
+  }
+
+  @Test func `deleting leaves what the datastore has not made, and follows no link`() throws {
+    try withTemporaryDirectory { directory in
+      let files = FileManager.default
+      let manager = try DatastoreManager(directory: directory)
+      let folder = "\(directory)/store"
+      let store = try manager.datastore(named: "store")
+      let attachment = Attachment(data: Data("x".utf8), name: "x", contentType: "")
+      try store.createDocument(from: DocumentDraft(body: [:], attachments: [attachment]))
+      _ = try store.extensionDirectory(named: "mine")
+      let outside = "\(directory)/outside"
+      try files.createDirectory(atPath: outside, withIntermediateDirectories: false)
+      try "mine".write(toFile: "\(outside)/file", atomically: true, encoding: .utf8)
+      try files.createSymbolicLink(atPath: "\(folder)/extensions/link", withDestinationPath: outside)
+      for name in ["notes.txt", "attachments/notes.txt"] {
+        try "mine".write(toFile: "\(folder)/\(name)", atomically: true, encoding: .utf8)
+      }
+      try manager.deleteDatastore(named: "store")
+      let left = try files.subpathsOfDirectory(atPath: directory).sorted()
+      #expect(
+        left == [
+          "outside", "outside/file", "store", "store/attachments", "store/attachments/notes.txt",
+          "store/notes.txt",
+        ])
+      // The name is free again.
+      #expect(try manager.datastoreNames() == [])
+      #expect(try manager.datastore(named: "store").documentCount() == 0)
+    }
+  }
+
+  @Test func `a datastore's directory that is a link is not deleted`() throws {
+    try withTemporaryDirectory { directory in
+      let elsewhere = try DatastoreManager(directory: "\(directory)/elsewhere")
+      try elsewhere.datastore(named: "real").createDocument(from: DocumentDraft(body: [:]))
+      try elsewhere.closeDatastore(named: "real")
+      let manager = try DatastoreManager(directory: "\(directory)/stores")
+      try FileManager.default.createSymbolicLink(
+        atPath: "\(directory)/stores/linked", withDestinationPath: "../elsewhere/real")
+      #expect(try manager.datastore(named: "linked").documentCount() == 1)
+      let error = datastoreError { try manager.deleteDatastore(named: "linked") }
+      #expect(error?.code == .io)
+      #expect(
+        error?.message
+          == "\(directory)/stores/linked is a symbolic link, which a deletion does not follow; delete the datastore where the "
+          + "link leads")
+      #expect(try manager.datastoreNames() == ["linked"])
+      #expect(try elsewhere.datastore(named: "real").documentCount() == 1)
+    }
+  }
+
   @Test func `names are of the datastores there, open or not, sorted`() throws {
     try withTemporaryDirectory { directory in
       let manager = try DatastoreManager(directory: directory)
       for name in ["b", "a", "C"] { _ = try manager.datastore(named: name) }
-      manager.closeDatastore(named: "b")
+      try manager.closeDatastore(named: "b")
       #expect(try manager.datastoreNames() == ["C", "a", "b"])
       #expect(try DatastoreManager(directory: directory).datastoreNames() == ["C", "a", "b"])
     }
@@ -348,10 +581,10 @@ import Testing
       let name = "file:\(UUID().uuidString)?mode=memory&x="
       defer { try? FileManager.default.removeItem(atPath: "\(here)/\(name)") }
       let manager = try DatastoreManager(directory: name)
-      try manager.datastore(named: "store").createDocument(from: DocumentRevision(body: [:]))
-      manager.closeDatastore(named: "store")
+      try manager.datastore(named: "store").createDocument(from: DocumentDraft(body: [:]))
+      try manager.closeDatastore(named: "store")
       #expect(FileManager.default.fileExists(atPath: "\(here)/\(name)/store/db.sync"))
-      #expect(try manager.datastore(named: "store").documentCount == 1)
+      #expect(try manager.datastore(named: "store").documentCount() == 1)
     }
   }
 }

@@ -1,7 +1,7 @@
 import CDTDatastore
+import CDTJSON
+import CDTSQLite
 import Foundation
-import JSON
-import SQLite
 import Testing
 
 // Swift Testing has attachments as well.
@@ -13,7 +13,7 @@ func remote(
   attachments: Attachments = []
 ) throws -> DocumentRevision {
   DocumentRevision(
-    id: id, revision: try #require(RevisionID(revision)), body: body, isDeleted: isDeleted,
+    id: id, revisionID: try #require(RevisionID(revision)), body: body, isDeleted: isDeleted,
     attachments: attachments)
 }
 
@@ -67,7 +67,7 @@ struct TreeState: Equatable {
       parents[text] = statement.text(1)
       if statement.int64(2) == 1 { winner = text }
       if statement.int64(3) == 1 {
-        let leaf = try store.document(withID: id, revision: try #require(RevisionID(text)))
+        let leaf = try store.document(withID: id, revisionID: try #require(RevisionID(text)))
         leaves[text] = Self.content(of: leaf)
       }
     }

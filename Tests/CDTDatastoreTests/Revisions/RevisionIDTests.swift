@@ -1,6 +1,6 @@
 import CDTDatastore
+import CDTJSON
 import Foundation
-import JSON
 import Testing
 
 @Suite struct RevisionIDTests {
@@ -53,7 +53,7 @@ import Testing
       Issue.record("not corrupt data")
       return
     }
-    #expect(context.debugDescription == #""0-x" is no revision id"#)
+    #expect(context.debugDescription == #""0-x" is not a revision id"#)
   }
 }
 
@@ -62,7 +62,7 @@ import Testing
   private func revision(of text: String) throws -> RevisionID? {
     try withTemporaryDatastore { store in
       let body = try #require(try JSONValue(parsing: text).objectValue)
-      return try store.createDocument(from: DocumentRevision(id: "a", body: body)).revision
+      return try store.createDocument(from: DocumentDraft(id: "a", body: body)).revisionID
     }
   }
 
@@ -99,19 +99,20 @@ import Testing
 
   @Test func `the id depends on the parent and on the deletion`() throws {
     try withTemporaryDatastore { store in
-      let a = try store.createDocument(from: DocumentRevision(id: "a", body: ["n": 1]))
-      let b = try store.createDocument(from: DocumentRevision(id: "b", body: ["n": 2]))
-      #expect(a.revision != b.revision)
+      let a = try store.createDocument(from: DocumentDraft(id: "a", body: ["n": 1]))
+      let b = try store.createDocument(from: DocumentDraft(id: "b", body: ["n": 2]))
+      #expect(a.revisionID != b.revisionID)
       var (changedA, changedB) = (a, b)
       changedA.body = [:]
       changedB.body = [:]
       let ids = [
-        try store.updateDocument(from: changedA).revision, try store.updateDocument(from: changedB).revision,
+        try store.updateDocument(from: changedA).revisionID,
+        try store.updateDocument(from: changedB).revisionID,
       ]
       #expect(Set(ids).count == 2)
-      let emptied = try #require(ids[0])
-      let again = try store.createDocument(from: DocumentRevision(id: "c", body: ["n": 1]))
-      #expect(try store.deleteDocument(from: again).revision != emptied)
+      let emptied = ids[0]
+      let again = try store.createDocument(from: DocumentDraft(id: "c", body: ["n": 1]))
+      #expect(try store.deleteDocument(from: again).revisionID != emptied)
     }
   }
 }

@@ -1,7 +1,7 @@
 import CDTDatastore
+import CDTJSON
+import CDTTestSupport
 import Foundation
-import JSON
-import TestSupport
 import Testing
 
 /// A tree does not depend on the order in which its revisions came.
@@ -16,7 +16,7 @@ import Testing
 
     var attachments: Attachments {
       guard let attachment else { return [] }
-      return [Attachment(data: Data(repeating: 7, count: attachment), name: "x", type: "")]
+      return [Attachment(data: Data(repeating: 7, count: attachment), name: "x", contentType: "")]
     }
   }
 
@@ -106,7 +106,7 @@ import Testing
           let found = try TreeState(of: id, in: store)
           #expect(found == expected, "seed \(seed), round \(round)")
           let winner = try store.documents(withIDs: [id])
-          #expect(winner.map(\.revision?.description) == [expected.winner], "seed \(seed), round \(round)")
+          #expect(winner.map(\.revisionID.description) == [expected.winner], "seed \(seed), round \(round)")
         }
         let before = try StoreState(store)
         for arrival in arrivals.shuffled(using: &random) {
@@ -143,7 +143,7 @@ import Testing
           case 2: try store.resolveConflicts(for: id) { _, leaves in leaves.randomElement(using: &random) }
           case 3: try store.compact()
           case 4 where leaves.isEmpty:
-            try store.createDocument(from: DocumentRevision(id: id, body: ["n": 2]))
+            try store.createDocument(from: DocumentDraft(id: id, body: ["n": 2]))
           default: break
           }
           let findings = try store.checkIntegrity()

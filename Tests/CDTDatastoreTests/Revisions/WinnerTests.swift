@@ -1,5 +1,5 @@
 import CDTDatastore
-import SQLite
+import CDTSQLite
 import Testing
 
 /// Which leaf of a conflicted document is its winner.
@@ -12,7 +12,7 @@ import Testing
     try withTemporaryDirectory { directory in
       let manager = try DatastoreManager(directory: directory)
       let store = try manager.datastore(named: "store")
-      let first = try store.createDocument(from: DocumentRevision(id: "a", body: ["n": 1]))
+      let first = try store.createDocument(from: DocumentDraft(id: "a", body: ["n": 1]))
       var changed = first
       changed.body = ["n": 2]
       let winner = try store.updateDocument(from: changed)
@@ -23,12 +23,12 @@ import Testing
         let id = try #require(RevisionID(rival))
         try statement.bind(Int64(id.generation), at: 1)
         try statement.bind(rival, at: 2)
-        try statement.bind(first.revision?.description ?? "", at: 3)
+        try statement.bind(first.revisionID.description, at: 3)
         try statement.bind(Int64(isRivalDeleted ? 1 : 0), at: 4)
         try statement.run()
       }
       let id = try #require(RevisionID(rival))
-      try body(store, winner, try store.document(withID: "a", revision: id))
+      try body(store, winner, try store.document(withID: "a", revisionID: id))
     }
   }
 
@@ -36,21 +36,21 @@ import Testing
     try withConflict { store, winner, rival in
       let tombstone = try store.deleteDocument(from: winner)
       #expect(try store.document(withID: "a") == rival)
-      #expect(try store.documentCount == 1)
+      #expect(try store.documentCount() == 1)
       let changes = try store.changes()
-      #expect(changes.documents.map(\.revision) == [rival.revision])
+      #expect(changes.documents.map(\.revisionID) == [rival.revisionID])
       #expect(changes.documents.map(\.sequence) == [tombstone.sequence])
       #expect(!changes.documents[0].isDeleted)
-      let kept = try #require(tombstone.revision)
-      #expect(try store.document(withID: "a", revision: kept).isDeleted)
-      #expect(try store.revisionHistory(of: tombstone).map(\.revision?.generation) == [3, 2, 1])
+      let kept = tombstone.revisionID
+      #expect(try store.document(withID: "a", revisionID: kept).isDeleted)
+      #expect(try store.revisionHistory(of: tombstone).map(\.revisionID.generation) == [3, 2, 1])
     }
   }
 
   @Test func `deleting the other leaf leaves the winner, under a new sequence`() throws {
     try withConflict { store, winner, rival in
       let tombstone = try store.deleteDocument(from: rival)
-      #expect(try store.document(withID: "a").revision == winner.revision)
+      #expect(try store.document(withID: "a").revisionID == winner.revisionID)
       #expect(try store.document(withID: "a").body == winner.body)
       #expect(try store.document(withID: "a").sequence == winner.sequence)
       #expect(try store.changes().documents.map(\.sequence) == [tombstone.sequence])
@@ -62,11 +62,11 @@ import Testing
     try withConflict { store, winner, rival in
       let longer = try store.updateDocument(from: rival)
       #expect(try store.document(withID: "a") == longer)
-      #expect(try store.revisionHistory(of: longer).map(\.revision?.generation) == [3, 2, 1])
-      let id = try #require(winner.revision)
-      #expect(try store.document(withID: "a", revision: id).body == winner.body)
+      #expect(try store.revisionHistory(of: longer).map(\.revisionID.generation) == [3, 2, 1])
+      let id = winner.revisionID
+      #expect(try store.document(withID: "a", revisionID: id).body == winner.body)
       // It is still a leaf, and so can be changed.
-      #expect(try store.updateDocument(from: winner).revision?.generation == 3)
+      #expect(try store.updateDocument(from: winner).revisionID.generation == 3)
     }
   }
 
@@ -75,7 +75,7 @@ import Testing
       var tip = winner
       for _ in 3...9 { tip = try store.updateDocument(from: tip) }
       let tenth = try store.updateDocument(from: tip)
-      #expect(tenth.revision?.generation == 10)
+      #expect(tenth.revisionID.generation == 10)
       #expect(try store.document(withID: "a") == tenth)
     }
   }
@@ -87,8 +87,8 @@ import Testing
       let tombstone = try store.deleteDocument(from: updated)
       #expect(datastoreError { try store.document(withID: "a") }?.code == .notFound)
       // Among tombstones the highest id wins.
-      #expect(try store.changes().documents.map(\.revision.description) == ["9-f"])
-      #expect(tombstone.revision?.generation == 4)
+      #expect(try store.changes().documents.map(\.revisionID.description) == ["9-f"])
+      #expect(tombstone.revisionID.generation == 4)
     }
   }
 
@@ -96,9 +96,9 @@ import Testing
     try withConflict { store, winner, rival in
       let tombstones = try store.deleteDocument(withID: "a")
       #expect(tombstones.map(\.isDeleted) == [true, true])
-      let parents = try tombstones.map { try store.revisionHistory(of: $0)[1].revision }
-      #expect(parents == [winner.revision, rival.revision])
-      #expect(try store.documentCount == 0)
+      let parents = try tombstones.map { try store.revisionHistory(of: $0)[1].revisionID }
+      #expect(parents == [winner.revisionID, rival.revisionID])
+      #expect(try store.documentCount() == 0)
       #expect(try store.allDocuments() == [])
       #expect(datastoreError { try store.deleteDocument(withID: "a") }?.code == .notFound)
       #expect(try store.changes().documents.map(\.isDeleted) == [true])
@@ -107,12 +107,12 @@ import Testing
 
   @Test func `a conflicted document is one document`() throws {
     try withConflict { store, winner, _ in
-      let count = try store.documentCount
+      let count = try store.documentCount()
       #expect(count == 1)
       #expect(try store.allDocuments() == [winner])
       #expect(try store.changes().documents.count == 1)
       #expect(
-        datastoreError { try store.createDocument(from: DocumentRevision(id: "a", body: [:])) }?.code
+        datastoreError { try store.createDocument(from: DocumentDraft(id: "a", body: [:])) }?.code
           == .conflict)
     }
   }

@@ -1,7 +1,7 @@
 import CDTDatastore
+import CDTSQLite
+import CDTTestSupport
 import FoundationEssentials
-import SQLite
-import TestSupport
 import Testing
 
 @Suite struct DamagedFileTests {
@@ -15,10 +15,10 @@ import Testing
       try store.write { transaction in
         for number in 0..<documents {
           try transaction.createDocument(
-            from: DocumentRevision(id: "doc\(number)", body: ["n": .int(Int64(number)), "s": ["a", nil]]))
+            from: DocumentDraft(id: "doc\(number)", body: ["n": .int(Int64(number)), "s": ["a", nil]]))
         }
       }
-      manager.closeDatastore(named: "store")
+      try manager.closeDatastore(named: "store")
       try body(directory, "\(directory)/store/db.sync")
     }
   }
@@ -42,7 +42,7 @@ import Testing
       #expect(error?.code == .newerFormat)
       #expect(
         error?.message
-          == "\(file) has format 99, and this version knows formats up to 4; use the version that wrote it, "
+          == "\(file) has format 99, but this version supports formats up to 6; use the version that wrote it "
           + "or a later one")
       #expect(bytes(file) == before)
       #expect(bytes("\(file)-wal") == log)
@@ -53,7 +53,9 @@ import Testing
     try withClosedStore { directory, file in
       try withDatabase(of: "store", in: directory) { try $0.execute("PRAGMA user_version = -3") }
       #expect(
-        try openError(directory)?.message == "\(file) is damaged: it has format -3; restore it from a backup")
+        try openError(directory)?.message
+          == "\(file) is damaged: it has format -3; restore it from a backup, or save what can be read with \"cdtquery recover\""
+      )
     }
   }
 
@@ -68,7 +70,7 @@ import Testing
       let before = bytes(file)
       let error = try openError(directory)
       #expect(error?.code == .corrupt)
-      #expect(error?.message == "\(file) is an SQLite database but no datastore; move it away")
+      #expect(error?.message == "\(file) is an SQLite database but not a datastore; move it elsewhere")
       #expect(bytes(file) == before)
     }
   }
@@ -80,7 +82,9 @@ import Testing
       let error = try openError(directory)
       #expect(error?.code == .corrupt)
       #expect(error?.message.hasPrefix("\(file) is damaged: ") == true)
-      #expect(error?.message.hasSuffix("; restore it from a backup") == true)
+      #expect(
+        error?.message.hasSuffix(
+          "; restore it from a backup, or save what can be read with \"cdtquery recover\"") == true)
       #expect(bytes(file) == text)
     }
   }
@@ -89,7 +93,7 @@ import Testing
     try withClosedStore { directory, file in
       try Data().write(to: URL(filePath: file))
       let store = DatastoreHolder(try DatastoreManager(directory: directory))
-      #expect(try store.datastore().documentCount == 0)
+      #expect(try store.datastore().documentCount() == 0)
     }
   }
 
@@ -98,7 +102,7 @@ import Testing
     try withClosedStore { directory, _ in
       try withDatabase(of: "store", in: directory) { try $0.execute("DROP TABLE \(table)") }
       let manager = try DatastoreManager(directory: directory)
-      let error = datastoreError { try manager.datastore(named: "store").documentCount }
+      let error = datastoreError { try manager.datastore(named: "store").documentCount() }
       #expect(error?.code == .corrupt)
       #expect(error?.message.contains("no such table: \(table)") == true)
     }
@@ -124,7 +128,8 @@ import Testing
       #expect(error?.code == .corrupt)
       #expect(
         error?.message
-          == #"the store is damaged: the body of document "doc0" is no object; restore it from a backup"#)
+          == #"the store is damaged: the body of document "doc0" is not a JSON object; restore it from a backup, or save what can be read with "cdtquery recover""#
+      )
       #expect(datastoreError { try store.datastore().allDocuments() }?.code == .corrupt)
     }
   }
@@ -141,7 +146,7 @@ import Testing
       }
       let store = DatastoreHolder(try DatastoreManager(directory: directory))
       _ = try? store.datastore().document(withID: "doc0")
-      #expect(try store.datastore().documentCount == 1)
+      #expect(try store.datastore().documentCount() == 1)
     }
   }
 
@@ -157,7 +162,8 @@ import Testing
         #expect(error?.code == .corrupt)
         #expect(
           error?.message
-            == #"the store is damaged: "0-x" stands where a revision's id should; restore it from a backup"#)
+            == #"the store is damaged: "0-x" is not a revision id; restore it from a backup, or save what can be read with "cdtquery recover""#
+        )
       }
     }
   }
@@ -172,7 +178,8 @@ import Testing
       #expect(error?.code == .invalidRevision)
       #expect(
         error?.message
-          == "no generation can follow 9223372036854775807-a; create the document anew")
+          == "revision 9223372036854775807-a has the highest possible generation; copy the document to a new id"
+      )
     }
   }
 
@@ -182,8 +189,8 @@ import Testing
         try $0.execute("UPDATE documents SET sequence = 9223372036854775807")
       }
       let store = DatastoreHolder(try DatastoreManager(directory: directory))
-      datastoreError { try store.datastore().createDocument(from: DocumentRevision(body: [:])) }
-      #expect(try store.datastore().documentCount == 1)
+      datastoreError { try store.datastore().createDocument(from: DocumentDraft(body: [:])) }
+      #expect(try store.datastore().documentCount() == 1)
     }
   }
 
@@ -217,11 +224,11 @@ import Testing
         try damaged.write(to: URL(filePath: file))
         let manager = try DatastoreManager(directory: directory)
         for use: (Datastore) throws -> Any in [
-          { try $0.documentCount }, { try $0.allDocuments() }, { try $0.allDocumentIDs() },
+          { try $0.documentCount() }, { try $0.allDocuments() }, { try $0.allDocumentIDs() },
           { try $0.changes() }, { try $0.document(withID: "doc7") },
           { try $0.revisionHistory(of: try $0.document(withID: "doc9")) },
           { try $0.deleteDocument(withID: "doc3") },
-          { try $0.createDocument(from: DocumentRevision(id: "new", body: ["a": 1])) },
+          { try $0.createDocument(from: DocumentDraft(id: "new", body: ["a": 1])) },
           { try $0.updateDocument(from: try $0.document(withID: "doc5")) },
         ] {
           do {

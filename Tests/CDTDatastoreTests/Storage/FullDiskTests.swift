@@ -1,8 +1,8 @@
 import CDTDatastore
+import CDTJSON
 import CDTQuery
 import Foundation
 import Glibc
-import JSON
 import Testing
 
 /// A store on a file system of sixteen megabytes, which is more than its write-ahead log grows to.
@@ -36,7 +36,7 @@ import Testing
     try withSmallDisk { store, directory in
       let text = JSONValue.string(String(repeating: "x", count: 20_000))
       let (saved, error) = fill(store) { number in
-        try store.createDocument(from: DocumentRevision(id: "\(number)", body: ["text": text]))
+        try store.createDocument(from: DocumentDraft(id: "\(number)", body: ["text": text]))
       }
       #expect(saved > 10)
       #expect(error?.code == .full)
@@ -45,7 +45,7 @@ import Testing
       #expect(before.count == saved)
       for _ in 0..<3 {
         let again = datastoreError {
-          try store.createDocument(from: DocumentRevision(id: "more", body: ["text": text]))
+          try store.createDocument(from: DocumentDraft(id: "more", body: ["text": text]))
         }
         #expect(again?.code == .full)
       }
@@ -53,8 +53,8 @@ import Testing
       #expect(try store.checkIntegrity() == [])
 
       try FileManager.default.removeItem(atPath: "\(directory)/filler")
-      try store.createDocument(from: DocumentRevision(id: "more", body: ["text": text]))
-      #expect(try store.documentCount == saved + 1)
+      try store.createDocument(from: DocumentDraft(id: "more", body: ["text": text]))
+      #expect(try store.documentCount() == saved + 1)
       #expect(try store.checkIntegrity() == [])
     }
   }
@@ -62,12 +62,12 @@ import Testing
   @Test(.enabled(if: MountedDisk.isPossible, MountedDisk.reason))
   func `an attachment that does not fit leaves no file`() throws {
     try withSmallDisk { store, directory in
-      var revision = try store.createDocument(from: DocumentRevision(id: "a", body: [:]))
-      revision.attachments = [Attachment(data: Data(count: Self.size), name: "x", type: "")]
-      let source = Attachment(file: "/proc/self/exe", name: "x", type: "")
+      var revision = try store.createDocument(from: DocumentDraft(id: "a", body: [:]))
+      revision.attachments = [Attachment(data: Data(count: Self.size), name: "x", contentType: "")]
+      let source = Attachment(file: "/proc/self/exe", name: "x", contentType: "")
       let attempts: [() throws -> Void] = [
         { try store.updateDocument(from: revision) },
-        { try store.createDocument(from: DocumentRevision(body: [:], attachments: [source])) },
+        { try store.createDocument(from: DocumentDraft(body: [:], attachments: [source])) },
         { try store.write { _ = try $0.updateDocument(withID: "a") { $0.attachments = [source] } } },
       ]
       for attempt in attempts {
@@ -75,17 +75,39 @@ import Testing
         #expect(error?.code == .full)
         #expect(store.attachmentFileNames == [])
       }
-      #expect(try store.documentCount == 1)
-      revision.attachments = [Attachment(data: Data(count: 1 << 19), name: "x", type: "")]
+      #expect(try store.documentCount() == 1)
+      revision.attachments = [Attachment(data: Data(count: 1 << 19), name: "x", contentType: "")]
       try store.updateDocument(from: revision)
       #expect(try store.checkIntegrity() == [])
     }
   }
 
+  /// SQLite keeps the state of the log in a file of 32 KB beside the store, also for a reader.
+  @Test(.enabled(if: MountedDisk.isPossible, MountedDisk.reason))
+  func `a store that can't be opened on a full disk says that the disk is full`() throws {
+    try withMountedDisk(bytes: 4 << 20) { disk in
+      let manager = try DatastoreManager(directory: disk.directory)
+      defer { manager.close() }
+      try manager.datastore(named: "store").createDocument(from: DocumentDraft(id: "a", body: [:]))
+      // With so few bytes left the shared memory can't be made, or not grow.
+      for left in [0, 4_096, 8_192, 16_384, 28_672] {
+        try manager.closeDatastore(named: "store")
+        try Data(count: left).write(to: URL(filePath: "\(disk.directory)/reserve"))
+        Self.takeTheRest(disk.directory)
+        try FileManager.default.removeItem(atPath: "\(disk.directory)/reserve")
+        let error = datastoreError { try manager.existingDatastore(named: "store") }
+        #expect(error?.code == .full, "\(left): \(error?.message ?? "")")
+        #expect(error?.message.hasPrefix("the disk is full: ") == true, "\(left): \(error?.message ?? "")")
+        try FileManager.default.removeItem(atPath: "\(disk.directory)/more")
+        #expect(try manager.existingDatastore(named: "store").documentCount() == 1)
+      }
+    }
+  }
+
   /// A document whose index rows take more room than itself.
-  private static func wide(_ number: Int) -> DocumentRevision {
+  private static func wide(_ number: Int) -> DocumentDraft {
     let text = JSONValue.string("\(number) " + String(repeating: "x", count: 1_000))
-    return DocumentRevision(id: "\(number)", body: ["n": .int(Int64(number)), "a": text, "b": text])
+    return DocumentDraft(id: "\(number)", body: ["n": .int(Int64(number)), "a": text, "b": text])
   }
 
   @Test(.enabled(if: MountedDisk.isPossible, MountedDisk.reason))
@@ -103,16 +125,16 @@ import Testing
       #expect(error?.message.contains(directory) == true)
       #expect(try StoreState(store) == before)
       let query = try Query(["a": ["$beginsWith": "7 "]])
-      #expect(try store.find(query).documentIDs == ["7"])
+      #expect(try store.find(query).map(\.id) == ["7"])
       #expect(try store.count(["b": ["$gt": ""]]) == 500)
       #expect(try store.checkIntegrity() == [])
 
       try FileManager.default.removeItem(atPath: "\(directory)/filler")
-      try store.updateAllIndexes()
+      try store.updateIndexes()
       let indexes = try store.listIndexes()
-      #expect(indexes.count > 1 && indexes.allSatisfy { $0.entries == 500 && $0.upToSequence == 500 })
+      #expect(indexes.count > 1 && indexes.allSatisfy { $0.entries == 500 && $0.indexedSequence == 500 })
       #expect(try store.checkIndexes() == [])
-      #expect(try store.find(query).documentIDs == ["7"])
+      #expect(try store.find(query).map(\.id) == ["7"])
     }
   }
 
@@ -153,14 +175,14 @@ import Testing
       #expect(error?.code == .full)
       #expect(saved > 10)
       if isOpen { #expect(behind > 10, "\(behind) of \(saved)") }
-      #expect(try store.documentCount == 400 + saved)
-      let numbers = try store.find(query).documents().compactMap { $0.body["n"]?.intValue }
-      #expect(numbers == (saved..<400 + saved).map(Int64.init))
+      #expect(try store.documentCount() == 400 + saved)
+      let numbers = try store.find(query).compactMap { $0.body["n"]?.intValue }
+      #expect(numbers == Array(saved..<400 + saved))
       #expect(try store.checkIntegrity() == [])
 
       for file in ["filler", "more"] { try FileManager.default.removeItem(atPath: "\(directory)/\(file)") }
       try store.createDocument(from: Self.wide(100_000))
-      try store.updateAllIndexes()
+      try store.updateIndexes()
       #expect(try store.explain(query).json["waiting"] == 0)
       let indexes = try store.listIndexes()
       let found = try store.checkIndexes()
@@ -173,7 +195,7 @@ import Testing
   @Test(.enabled(if: MountedDisk.isPossible, MountedDisk.reason))
   func `compaction on a full disk gives space back, or says that it is full`() throws {
     try withSmallDisk { store, directory in
-      try store.createDocument(from: DocumentRevision(id: "a", body: [:]))
+      try store.createDocument(from: DocumentDraft(id: "a", body: [:]))
       let text = JSONValue.string(String(repeating: "x", count: 20_000))
       let (_, error) = fill(store) { number in
         try store.updateDocument(withID: "a") { $0.body = ["n": .int(Int64(number)), "text": text] }

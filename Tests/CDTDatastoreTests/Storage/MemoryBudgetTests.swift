@@ -1,7 +1,7 @@
+import CDTJSON
 import CDTQuery
+import CDTTestSupport
 import Foundation
-import JSON
-import TestSupport
 import Testing
 
 @testable import CDTDatastore
@@ -14,15 +14,16 @@ import Testing
 
   @Test func `a reader alone has most of what is shared, and twelve have a twelfth each`() {
     let budget = MemoryBudget(64 * Self.mebibyte)
-    #expect(budget.writerShare == 8 * Self.mebibyte)
+    #expect(budget.writerShare == 4 * Self.mebibyte)
+    #expect(budget.indexShare == 8 * Self.mebibyte)
     budget.addReader()
     let alone = budget.trade(0)
-    #expect(alone == 33 * Self.mebibyte)
+    #expect(alone == 36 * Self.mebibyte)
     #expect(budget.trade(alone) == alone)
     for _ in 1..<12 { budget.addReader() }
-    #expect(budget.trade(alone) == 44 * Self.mebibyte / 12)
+    #expect(budget.trade(alone) == 48 * Self.mebibyte / 12)
     for _ in 1..<12 { budget.removeReader(0) }
-    #expect(budget.trade(44 * Self.mebibyte / 12) == alone)
+    #expect(budget.trade(48 * Self.mebibyte / 12) == alone)
   }
 
   /// Whatever comes and goes, in any order, no more is lent than there is.
@@ -30,7 +31,7 @@ import Testing
     var random = SeededGenerator(seed: 3)
     for total in [8, 64, 100].map({ $0 * Self.mebibyte }) {
       let budget = MemoryBudget(total)
-      let shared = total - total / 16 - total / 4
+      let shared = total - total / 4
       var readers: [Int] = []
       for _ in 0..<2_000 {
         switch Int.random(in: 0..<10, using: &random) {
@@ -40,9 +41,9 @@ import Testing
         case 3 where !readers.isEmpty:
           budget.removeReader(readers.removeLast())
         case 4:
-          let builder = budget.borrow()
+          let builder = budget.borrow(budget.indexShare)
           #expect(readers.reduce(builder.bytes, +) <= shared + (readers.count + 1) * Self.least)
-          #expect(builder.bytes >= Self.least && builder.bytes <= budget.writerShare)
+          #expect(builder.bytes >= Self.least && builder.bytes <= budget.indexShare)
         default:
           guard let number = readers.indices.randomElement(using: &random) else { break }
           readers[number] = budget.trade(readers[number])
@@ -63,8 +64,9 @@ import Testing
     let budget = MemoryBudget(total)
     budget.addReader()
     #expect(budget.trade(0) == Self.least)
-    #expect(budget.borrow().bytes == Self.least)
+    #expect(budget.borrow(1 << 20).bytes == Self.least)
     #expect(budget.writerShare == Self.least)
+    #expect(budget.indexShare == Self.least)
   }
 
   @Test func `a budget beyond all bounds is taken`() throws {
@@ -72,7 +74,7 @@ import Testing
     for _ in 0..<50 { budget.addReader() }
     let shares = (0..<50).map { _ in budget.trade(0) }
     #expect(shares.allSatisfy { $0 == shares[0] })
-    #expect(budget.borrow().bytes > 0)
+    #expect(budget.borrow(1 << 20).bytes > 0)
   }
 
   @Test(arguments: [Int.min, 0, .max]) func `any budget opens a store`(total: Int) throws {
@@ -81,10 +83,10 @@ import Testing
       options.memoryBudget = total
       let manager = try DatastoreManager(directory: directory, options: options)
       let store = try manager.datastore(named: "store")
-      try store.createDocument(from: DocumentRevision(id: "a", body: ["n": 1]))
+      try store.createDocument(from: DocumentDraft(id: "a", body: ["n": 1]))
       try store.ensureIndexed(["n"])
-      #expect(try store.find(["n": 1], sort: ["n"]).documentIDs == ["a"])
-      manager.closeDatastore(named: "store")
+      #expect(try store.find(["n": 1], sort: ["n"]).map(\.id) == ["a"])
+      try manager.closeDatastore(named: "store")
     }
   }
 
@@ -92,7 +94,7 @@ import Testing
 
   private static let mebibyte = 1 << 20
 
-  /// What `store-worker memory` prints, in bytes.
+  /// What `cdt-store-worker memory` prints, in bytes.
   private struct Report: Codable {
     var sqlite = 0
     var grown = 0
@@ -108,7 +110,7 @@ import Testing
         for number in batch * 1_000..<(batch + 1) * 1_000 {
           let text = String(random.next(), radix: 16) + String(random.next(), radix: 16)
           try transaction.createDocument(
-            from: DocumentRevision(
+            from: DocumentDraft(
               id: "d\(number)",
               body: [
                 "n": .int(Int64(number)), "kind": .int(Int64(number % 3)), "text": .string(text),
@@ -132,15 +134,18 @@ import Testing
     var options = DatastoreOptions()
     options.durability = .normal
     let manager = try DatastoreManager(directory: path, options: options)
-    try Self.fill(try manager.datastore(named: "store"))
-    manager.closeDatastore(named: "store")
+    try await Self.fill(try manager.datastore(named: "store"))
+    try await manager.closeDatastore(named: "store")
     let budget = 12 * Self.mebibyte
-    let (status, output) = try await BuiltProgram("store-worker", ["memory", path, "\(budget)"]).ended()
+    let (status, output) = try await BuiltProgram("cdt-store-worker", ["memory", path, "\(budget)"]).ended()
     #expect(status == 0)
     let report = try JSONDecoder().decode(Report.self, from: Data(output.utf8))
     #expect(report.failures == [])
     #expect(report.sqlite < budget + Self.fixed.sqlite, "\(report.sqlite / 1_024) KiB")
-    #expect(report.grown < budget + Self.fixed.process, "\(report.grown / 1_024) KiB")
+    // The thread sanitizer keeps as much again, and more, for what it knows of each byte.
+    if ProcessInfo.processInfo.environment["TSAN_OPTIONS"] == nil {
+      #expect(report.grown < budget + Self.fixed.process, "\(report.grown / 1_024) KiB")
+    }
     // It is used, too.
     #expect(report.sqlite > budget / 2, "\(report.sqlite / 1_024) KiB")
   }

@@ -31,3 +31,14 @@ func withMountedDisk(bytes: Int, _ body: (_ disk: MountedDisk) throws -> Void) t
     try body(MountedDisk(directory: directory))
   }
 }
+
+/// Runs `body` with a second path of a directory, where nothing can be written.
+func withReadOnlyView(of directory: String, _ body: (_ view: String) throws -> Void) throws {
+  try withTemporaryDirectory { view in
+    try #require(mount(directory, view, nil, UInt(MS_BIND), nil) == 0, "errno \(errno)")
+    defer { umount2(view, Int32(MNT_DETACH)) }
+    let flags = UInt(MS_BIND) | UInt(MS_REMOUNT) | UInt(MS_RDONLY)
+    try #require(mount(nil, view, nil, flags, nil) == 0, "errno \(errno)")
+    try body(view)
+  }
+}

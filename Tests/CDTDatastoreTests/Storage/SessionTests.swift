@@ -1,5 +1,5 @@
 import CDTDatastore
-import SQLite
+import CDTSQLite
 import Testing
 
 @Suite struct SessionTests {
@@ -7,8 +7,8 @@ import Testing
     try withTemporaryDirectory { directory in
       func write(_ id: String) throws {
         let manager = try DatastoreManager(directory: directory)
-        try manager.datastore(named: "store").createDocument(from: DocumentRevision(id: id, body: [:]))
-        manager.closeDatastore(named: "store")
+        try manager.datastore(named: "store").createDocument(from: DocumentDraft(id: id, body: [:]))
+        try manager.closeDatastore(named: "store")
       }
       for number in 0..<3 { try write("a\(number)") }
       let file = try Connection(path: "\(directory)/store/db.sync", mode: .readWrite)

@@ -1,20 +1,22 @@
+import CDTGzip
 import CDTPlatform
+import CDTSQLite
 import Crypto
-import SQLite
+import Glibc
 
 /// A row of `attachments`.
 struct TouchDBAttachment {
   let name: String
-  /// The SHA-1 of the bytes in the file, which may be packed.
+  /// The SHA-1 of the bytes in the file, which may be compressed.
   let key: [UInt8]
   let type: String
-  /// The length of the content, unpacked.
+  /// The uncompressed length of the content.
   let length: Int64
   let revpos: Int64
   let isPacked: Bool
 }
 
-/// The attachments of a file of CDTDatastore: rows in the database, contents in `NAME attachments` beside it.
+/// The attachments of a CDTDatastore 2.x file: rows in the database, contents in `NAME attachments` beside it.
 struct TouchDBAttachments {
   private let file: TouchDBFile
   private let directory: String
@@ -50,11 +52,11 @@ struct TouchDBAttachments {
     try file.forEachRow(sql, sequence) { row in
       guard let name = row.checkedText(0), let type = row.isNull(2) ? "" : row.checkedText(2) else {
         throw TouchDBError.invalidAttachment(
-          file.path, id, row.text(0), "has a name that is no text in UTF-8")
+          file.path, id, row.text(0), "has a name that is not valid UTF-8 text")
       }
       let key = row.withBytes(1) { Array($0) }
       guard key.count == Insecure.SHA1.byteCount else {
-        throw TouchDBError.invalidAttachment(file.path, id, name, "has a key that is no SHA-1")
+        throw TouchDBError.invalidAttachment(file.path, id, name, "has a key that is not a SHA-1 digest")
       }
       guard row.int64(5) == 0 || row.int64(5) == 1 else {
         throw TouchDBError.invalidAttachment(
@@ -68,9 +70,9 @@ struct TouchDBAttachments {
     return rows
   }
 
-  /// Calls `write` with the content, unpacked, piece by piece; the last step is to check that it was all of it.
+  /// Calls `write` with the uncompressed content in chunks; completeness is checked after the last chunk.
   ///
-  /// - Throws: ``TouchDBError`` when the file is missing, damaged, or has another length than the row says.
+  /// - Throws: ``TouchDBError`` if the file is missing, damaged, or its length differs from the row.
   func forEachChunk(
     of attachment: TouchDBAttachment, id: String, _ write: (UnsafeRawBufferPointer) throws -> Void
   ) throws {
@@ -78,7 +80,11 @@ struct TouchDBAttachments {
       .invalidAttachment(file.path, id, attachment.name, reason)
     }
     let candidates = try candidates(for: attachment.key)
-    guard let path = candidates.first(where: { Files.length(of: $0) != nil }) else {
+    guard
+      let path = try candidates.first(where: {
+        try FileSystem.perform("read", $0, Files.length(of: $0)) != nil
+      })
+    else {
       throw failure("has no file \(candidates.last ?? directory)")
     }
     let unreadable = { (error: SystemError) in DatastoreError(error, "read", path) }
@@ -90,14 +96,17 @@ struct TouchDBAttachments {
     }
     if attachment.isPacked {
       do {
-        let gunzip = try Gunzip()
+        let gzip = try GzipReader(limit: .max)
         try FileChunks.read(path, failure: unreadable) { chunk in
           hash.update(bufferPointer: chunk)
-          try gunzip.unpack(chunk, count)
+          var rest = chunk[...]
+          while let piece = try gzip.next(&rest) { try piece.withUnsafeBytes { try count($0) } }
         }
-        try gunzip.finish()
-      } catch is Gunzip.Damage {
-        throw failure("should be packed by gzip and is not, in \(path)")
+        try gzip.finish()
+      } catch GzipError.outOfMemory {
+        throw unreadable(SystemError(ENOMEM))
+      } catch is GzipError {
+        throw failure("is marked as gzip, but \(path) is not a gzip file")
       }
     } else {
       try FileChunks.read(path, failure: unreadable) { chunk in
@@ -106,15 +115,15 @@ struct TouchDBAttachments {
       }
     }
     guard hash.finalize().elementsEqual(attachment.key) else {
-      throw failure("is not what was saved, in \(path)")
+      throw failure("differs from what was saved, in \(path)")
     }
-    // The length of what is packed was not always known.
+    // The length of compressed content was not always recorded.
     guard length == attachment.length || (attachment.isPacked && attachment.length == 0) else {
-      throw failure("has \(length) bytes in place of \(attachment.length), in \(path)")
+      throw failure("has \(length) bytes instead of \(attachment.length), in \(path)")
     }
   }
 
-  /// Where the content of a key may be: under the name that the database gives it, or under the key.
+  /// The possible paths of a content: the name stored in the database, or names derived from the key.
   private func candidates(for key: [UInt8]) throws -> [String] {
     let lower = RevisionDigest.hex(key)
     let upper = lower.uppercased()
@@ -130,13 +139,13 @@ struct TouchDBAttachments {
       }
     }
     names += [lower, lower + ".blob", upper, upper + ".blob"]
-    // A name is one in the directory, and no way out of it.
+    // Only names inside the directory are allowed.
     return names.filter { !$0.isEmpty && !$0.utf8.contains { $0 == UInt8(ascii: "/") || $0 == 0 } }
       .map { "\(directory)/\($0)" }
   }
 }
 
-/// What lies beside `NAME.touchdb`.
+/// The paths beside `NAME.touchdb`.
 package struct TouchDBPaths {
   package let attachments: String
   package let indexes: String

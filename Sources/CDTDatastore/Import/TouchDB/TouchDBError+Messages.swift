@@ -1,59 +1,62 @@
-import JSON
-package import SQLite
+import CDTJSON
+package import CDTSQLite
 
-// Every message of the import of CDTDatastore's files. A message says what is wrong and ends in the remedy.
+// All messages of the import of CDTDatastore 2.x files. A message says what is wrong and ends with the remedy.
 extension TouchDBError {
   static func unreadable(_ path: String, _ reason: String) -> TouchDBError {
-    TouchDBError(.unreadable, path, "it can't be read: \(reason); check the path and its permissions")
+    TouchDBError(.unreadable, path, "the file can't be read: \(reason); check the path and its permissions")
   }
 
   static func encrypted(_ path: String) -> TouchDBError {
     TouchDBError(
       .encrypted, path,
-      "it is no plain SQLite database and looks encrypted; copy it into one without a key, as by SQLCipher's "
-        + "sqlcipher_export, and import that")
+      "the file is not a plain SQLite database and looks encrypted; decrypt it with SQLCipher's "
+        + "sqlcipher_export and import the result")
   }
 
   static func noDatabase(_ path: String) -> TouchDBError {
-    TouchDBError(.foreign, path, "it is no SQLite database; check the path")
+    TouchDBError(.foreign, path, "the file is not an SQLite database; check the path")
   }
 
   static func otherDatabase(_ path: String, missing table: String) -> TouchDBError {
     TouchDBError(
       .foreign, path,
-      "it has no table \(table), so CDTDatastore did not write it; check the path")
+      "the file has no table \(table), so it is not a CDTDatastore file; check the path")
   }
 
   static func tooNew(_ path: String, _ version: Int64) -> TouchDBError {
     TouchDBError(
       .unsupportedVersion, path,
-      "it has version \(version), and versions up to \(TouchDBFile.versions.upperBound) are known; use a later "
+      "the file has version \(version), but versions up to \(TouchDBFile.versions.upperBound) are supported; use a later "
         + "version of this package")
   }
 
   static func tooOld(_ path: String, _ version: Int64) -> TouchDBError {
     TouchDBError(
       .unsupportedVersion, path,
-      "it has version \(version), which is before CDTDatastore; open it once with CDTDatastore 2.x, which brings it "
-        + "up to date")
+      "the file has version \(version), which is older than CDTDatastore; open it once with CDTDatastore 2.x to upgrade "
+        + "it")
   }
 
   static func damaged(_ path: String, _ what: String) -> TouchDBError {
     TouchDBError(
       .damaged, path,
-      "it is damaged: \(what); restore it from a backup, or save what there is with the sqlite3 shell's .recover"
+      "the file is damaged: \(what); restore it from a backup, or recover what you can with the sqlite3 shell's .recover"
     )
   }
 
   static func changed(_ path: String) -> TouchDBError {
     TouchDBError(
-      .changed, path, "it was written to while it was read; close the app that uses it, and import again")
+      .changed, path, "the file was changed during the import; close the app that uses it and import again")
   }
 
-  /// What an error of SQLite says of the file that is read.
+  /// The error of a failed SQLite call on the imported file.
   package init(_ error: SQLiteError, path: String) {
     if error.isCorrupt || error.isUnknownName || error.isConstraint {
       self = .damaged(path, error.message)
+    } else if error.isOutOfMemory {
+      self.init(
+        .unreadable, path, "there is not enough memory to read it; close other programs and try again")
     } else {
       self = .unreadable(path, error.message)
     }
@@ -64,20 +67,21 @@ extension TouchDBError {
   static func invalidText(_ path: String, row: Int64, in table: String) -> TouchDBError {
     TouchDBError(
       .invalidDocument, path,
-      "the id in row \(row) of \(table) is no text in UTF-8; correct it with the sqlite3 shell, in a copy")
+      "the id in row \(row) of \(table) is not valid UTF-8 text; correct it in a copy of the file with the sqlite3 shell"
+    )
   }
 
   static func invalidRevision(_ path: String, _ id: String, _ text: String) -> TouchDBError {
     TouchDBError(
       .invalidDocument, path, documentID: id,
-      "\(DatastoreError.quoted(text)) is no revision id; correct it with the sqlite3 shell, in a copy, or leave the "
-        + "document out")
+      "\(DatastoreError.quoted(text)) is not a revision id; correct it in a copy of the file with the sqlite3 shell, or skip the "
+        + "document")
   }
 
   static func missingBody(_ path: String, _ id: String, _ revision: RevisionID) -> TouchDBError {
     TouchDBError(
       .invalidDocument, path, documentID: id,
-      "revision \(revision) is current and has no body; restore the file from a backup, or leave the document out"
+      "revision \(revision) is a leaf but has no body; restore the file from a backup, or skip the document"
     )
   }
 
@@ -86,8 +90,8 @@ extension TouchDBError {
   ) -> TouchDBError {
     TouchDBError(
       .invalidDocument, path, documentID: id,
-      "the body\(revision.map { " of revision \($0)" } ?? "") can't be taken: \(reason); correct it with the sqlite3 "
-        + "shell, in a copy, or leave the document out")
+      "the body\(revision.map { " of revision \($0)" } ?? "") is invalid: \(reason); correct it in a copy of the file with the "
+        + "sqlite3 shell, or skip the document")
   }
 
   static func refused(_ path: String, _ id: String, _ error: DatastoreError) -> TouchDBError {
@@ -101,7 +105,7 @@ extension TouchDBError {
   {
     TouchDBError(
       .invalidAttachment, path, documentID: id,
-      "the attachment \(DatastoreError.quoted(name)) \(reason); restore it from a backup, or leave the document out"
+      "the attachment \(DatastoreError.quoted(name)) \(reason); restore it from a backup, or skip the document"
     )
   }
 }

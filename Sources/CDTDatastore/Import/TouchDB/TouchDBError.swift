@@ -1,10 +1,11 @@
-/// Why a file of CDTDatastore 2.x, or something in it, can't be imported.
+/// An error in a CDTDatastore 2.x file that can't be imported, in whole or in part.
 ///
-/// The file is as it was. Of the datastore, what was imported before stays; importing again goes on from there.
+/// The file is unchanged. Documents imported before the error are kept; importing again continues from there.
 public struct TouchDBError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// What went wrong, for programs; codes may be added.
+  /// The kind of error, for programs. New codes may be added.
   public struct Code: Hashable, Sendable, CustomStringConvertible {
-    private enum Name: String {
+    private enum Name: String, CaseIterable {
+      // Add new names at the end: their order determines the codes of NSError.
       case unreadable, encrypted, foreign, unsupportedVersion, damaged, changed, invalidDocument,
         invalidAttachment
     }
@@ -14,28 +15,31 @@ public struct TouchDBError: Error, Hashable, Sendable, CustomStringConvertible {
       self.name = name
     }
 
+    /// The code's number, starting at 1, as used by `NSError`.
+    var number: Int { (Name.allCases.firstIndex(of: name) ?? 0) + 1 }
+
     /// The code's name.
     public var description: String { name.rawValue }
 
-    /// There is no such file, or the system refuses to read it.
+    /// The file does not exist or can't be read.
     public static let unreadable = Code(.unreadable)
     /// The file is encrypted.
     public static let encrypted = Code(.encrypted)
-    /// The file is none of CDTDatastore 2.x.
+    /// The file is not one of CDTDatastore 2.x.
     public static let foreign = Code(.foreign)
-    /// The file is of a version that is not known.
+    /// The file has an unsupported version.
     public static let unsupportedVersion = Code(.unsupportedVersion)
-    /// SQLite finds the file damaged.
+    /// The file is damaged.
     public static let damaged = Code(.damaged)
-    /// Somebody wrote to the file while it was read.
+    /// The file changed during the import.
     public static let changed = Code(.changed)
-    /// A document has an id, a revision or a body that can't be taken.
+    /// A document has an invalid id, revision or body.
     public static let invalidDocument = Code(.invalidDocument)
-    /// The content of an attachment is missing, or is not what was saved.
+    /// The content of an attachment is missing or differs from what was saved.
     public static let invalidAttachment = Code(.invalidAttachment)
   }
 
-  /// What went wrong, for programs.
+  /// The kind of error, for programs.
   public let code: Code
 
   /// The file.
@@ -44,7 +48,7 @@ public struct TouchDBError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The document concerned, if there is one.
   public let documentID: String?
 
-  /// What went wrong and what to do about it, for people.
+  /// What is wrong and how to fix it, for people.
   public let message: String
 
   init(_ code: Code, _ path: String, documentID: String? = nil, _ message: String) {

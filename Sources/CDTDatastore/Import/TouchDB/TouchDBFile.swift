@@ -1,22 +1,21 @@
 import CDTPlatform
+package import CDTSQLite
 import FoundationEssentials
-package import SQLite
 
-/// A database that CDTDatastore 2.x wrote, opened so that nothing about it changes: neither the file, nor what lies
-/// beside it.
+/// A CDTDatastore 2.x database, opened so that neither the file nor anything beside it changes.
 ///
-/// A file alone is read in place, without locks. One with a log that waits to be taken in is copied together with it, and
-/// the copy is read.
+/// A file without a log is read in place, without locks. A file with a log that is not checkpointed is copied together
+/// with the log, and the copy is read.
 package final class TouchDBFile {
   package let path: String
   private let connection: Connection
-  /// The directory of the copy, if one was made.
+  /// The directory of the copy, if any.
   private let copy: String?
-  /// The files as they were when they were opened.
+  /// The state of the files when they were opened.
   private let state: [FileStatus?]
 
-  /// The values of `user_version` that are known: 200 is that of CDTDatastore 2.x, those before lack only the names of
-  /// attachments' files.
+  /// The supported values of `user_version`: 200 is CDTDatastore 2.x; earlier versions lack only the file names of
+  /// attachments.
   static let versions: ClosedRange<Int64> = 100...200
 
   private static let logs = ["-wal", "-journal"]
@@ -31,8 +30,9 @@ package final class TouchDBFile {
     copy = hasLog ? try Self.copied(path) : nil
     do {
       connection = try Connection(
-        path: copy.map { "\($0)/\(Self.copyName)" } ?? path, mode: hasLog ? .readWrite : .immutable)
-      // What the schema of a file from elsewhere asks for is not to be trusted.
+        path: copy.map { "\($0)/\(Self.copyName)" } ?? path, mode: hasLog ? .readWrite : .immutable,
+        checksPages: false)
+      // Don't trust the schema of an imported file.
       try connection.execute("PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON")
     } catch {
       copy.map { try? FileSystem.remove($0) }
@@ -45,7 +45,7 @@ package final class TouchDBFile {
     if let copy { try? FileSystem.remove(copy) }
   }
 
-  /// Runs `body` with the connection; every error of SQLite becomes a ``TouchDBError``.
+  /// Runs `body` with the connection; SQLite errors become ``TouchDBError``.
   package func read<R>(_ body: (Connection) throws -> R) throws -> R {
     do {
       return try body(connection)
@@ -54,7 +54,7 @@ package final class TouchDBFile {
     }
   }
 
-  /// Goes through the rows of a query. Between rows anything may be done, also with the connection.
+  /// Calls `body` for each row of a query. `body` may use the connection.
   package func forEachRow(
     _ sql: String, _ number: Int64? = nil, _ body: (Statement) throws -> Void
   ) throws {
@@ -66,7 +66,7 @@ package final class TouchDBFile {
 
   // MARK: Checks
 
-  /// - Throws: ``TouchDBError`` when a table is missing. A view, or a table that code makes up, is none.
+  /// - Throws: ``TouchDBError`` if a table is missing. Views and virtual tables don't count.
   package func checkTables(_ names: [String]) throws {
     let tables = try tables()
     for name in names where !tables.contains(name) { throw TouchDBError.otherDatabase(path, missing: name) }
@@ -80,7 +80,7 @@ package final class TouchDBFile {
     return tables
   }
 
-  /// - Throws: ``TouchDBError`` when the file is no datastore's, or of a version that is not known.
+  /// - Throws: ``TouchDBError`` if the file is not a datastore's, or has an unsupported version.
   func checkLayout() throws {
     try checkTables(["docs", "revs"])
     let version = try read { try $0.scalar("PRAGMA user_version") }
@@ -88,14 +88,20 @@ package final class TouchDBFile {
     if version < Self.versions.lowerBound { throw TouchDBError.tooOld(path, version) }
   }
 
-  /// Looks through the file, so that damage is known before anything is imported.
+  /// Checks the whole file, including its indexes, so that damage is found before anything is imported: a damaged index
+  /// of `revs` would hide revisions.
   package func checkIntegrity() throws {
-    try forEachRow("PRAGMA quick_check(1)") { row in
-      if row.text(0) != "ok" { throw TouchDBError.damaged(path, row.text(0)) }
+    try forEachRow("PRAGMA integrity_check(1)") { row in
+      let finding = row.text(0)
+      // SQLite may have lacked memory, or failed to read.
+      if let failure = SQLiteError(findingOfIntegrityCheck: finding) {
+        throw TouchDBError(failure, path: path)
+      }
+      if finding != "ok" { throw TouchDBError.damaged(path, finding) }
     }
   }
 
-  /// - Throws: ``TouchDBError`` when somebody has written to the file since it was opened.
+  /// - Throws: ``TouchDBError`` if the file changed since it was opened.
   package func checkUnchanged() throws {
     guard try Self.state(of: path) == state else { throw TouchDBError.changed(path) }
   }
@@ -108,8 +114,8 @@ package final class TouchDBFile {
     return try ([""] + logs).map { suffix in
       do {
         let status = try FileStatus(path + suffix)
-        // Opening anything else could wait for ever.
-        guard status.kind == .file else { throw TouchDBError.unreadable(path, "it is no file") }
+        // Opening anything else could block forever.
+        guard status.kind == .file else { throw TouchDBError.unreadable(path, "it is not a regular file") }
         return status
       } catch let error as SystemError {
         if suffix.isEmpty { throw TouchDBError.unreadable(path, error.description) }
@@ -127,20 +133,23 @@ package final class TouchDBFile {
       throw TouchDBError.unreadable(path, error.description)
     }
     if start.starts(with: Array("SQLite format 3\u{0}".utf8)) { return }
-    // Encrypted pages look random: a kilobyte of them has most of the 256 values, and text or a program has not.
+    // Encrypted pages look random: a kilobyte has most of the 256 byte values, unlike text or programs.
     let looksRandom = start.count == length && Set(start).count > 200
     throw looksRandom ? TouchDBError.encrypted(path) : TouchDBError.noDatabase(path)
   }
 
   private static let copyName = "copy.touchdb"
 
-  /// Copies the file and its logs into a new directory that is nobody else's to read.
+  /// Copies the file and its logs into a new private directory.
   private static func copied(_ path: String) throws -> String {
     let temporary = FileManager.default.temporaryDirectory.path
     let directory = "\(temporary)/cdtdatastore-\(UUID().uuidString)"
-    try FileSystem.perform("create", directory, Files.makeDirectory(directory, isPrivate: true))
+    try FileSystem.perform("create", directory, Files.makeDirectory(directory))
     do {
-      for suffix in [""] + logs where Files.length(of: path + suffix) != nil {
+      for suffix in [""] + logs {
+        guard try FileSystem.perform("read", path + suffix, Files.length(of: path + suffix)) != nil else {
+          continue
+        }
         try AttachmentFiles.replaceFile("\(directory)/\(copyName)\(suffix)") { write in
           try FileChunks.read(path + suffix, failure: { DatastoreError($0, "read", path + suffix) }, write)
         }
@@ -154,7 +163,7 @@ package final class TouchDBFile {
 }
 
 extension Statement {
-  /// A column of text, or `nil` when it is NULL or no UTF-8.
+  /// A text column, or `nil` if it is NULL or not UTF-8.
   package func checkedText(_ column: Int) -> String? {
     if isNull(column) { return nil }
     return withBytes(column) { String(validating: $0, as: UTF8.self) }

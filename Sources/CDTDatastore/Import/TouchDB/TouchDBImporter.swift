@@ -1,45 +1,45 @@
-import JSON
+import CDTJSON
+public import FoundationEssentials
 
-/// Brings a datastore of CDTDatastore 2.x into a datastore: every document with its whole tree of revisions, under the
-/// same revision ids.
+/// Imports a CDTDatastore 2.x datastore: every document with its whole revision tree and the same revision ids.
 ///
 /// ```swift
 /// var importer = TouchDBImporter(into: store)
-/// importer.keepsGoing = true
-/// importer.onProblem = { print($0) }
+/// importer.continuesOnError = true
+/// importer.onInvalidDocument = { print($0) }
 /// let report = try importer.run("Documents/tasks.touchdb")
 /// ```
 ///
-/// Tombstones, conflicts, revisions whose bodies were compacted, local documents and attachments come too; attachments
-/// that were kept packed by gzip are unpacked. The contents of attachments are looked for in `tasks attachments` beside
-/// the file. The file and what lies beside it are only read, and are left as they are.
+/// Tombstones, conflicts, compacted revisions, local documents and attachments are imported too; compressed
+/// attachments are decompressed. Attachment contents are read from `tasks attachments` beside the file. The file and
+/// everything beside it are only read.
 ///
-/// Importing again adds nothing; a revision that is known stays as it is, and so does a local document. Documents come
-/// in the order of their last changes. A document is written whole or not at all, several of them in a transaction, and
-/// memory follows the largest body and the deepest history, not the file.
+/// Importing again adds nothing: known revisions and existing local documents are kept. Documents are imported in the
+/// order of their last changes. Each document is written as a whole, with several documents per transaction. Memory
+/// depends on the largest body and the deepest history, not on the file.
 ///
 /// Source: `docs/api-migration.md`, The file.
 public struct TouchDBImporter: Sendable {
-  /// How many revisions are written in one transaction, at most but for a single document with more.
-  public var batch = 1_000
-  /// Whether documents that can't be taken are reported and left out; else the first one ends the import.
-  public var keepsGoing = false
-  /// Learns of a document that was left out because it can't be taken.
-  public var onProblem: (@Sendable (TouchDBError) -> Void)?
-  /// Learns what has been done, after each transaction.
+  /// The maximum number of revisions per transaction, unless a single document has more.
+  public var batchSize = 1_000
+  /// Whether invalid documents are reported and skipped; otherwise the first one ends the import.
+  public var continuesOnError = false
+  /// Called for each skipped invalid document.
+  public var onInvalidDocument: (@Sendable (TouchDBError) -> Void)?
+  /// Called after each transaction.
   public var onProgress: (@Sendable (TouchDBReport) -> Void)?
 
   private let datastore: Datastore
 
-  /// An importer with the defaults.
+  /// Creates an importer with the defaults.
   public init(into datastore: Datastore) {
     self.datastore = datastore
   }
 
-  /// Makes sure, without importing anything, that a file is one of CDTDatastore 2.x.
+  /// Checks, without importing anything, that a file is one of CDTDatastore 2.x.
   ///
-  /// - Returns: How many documents it has, deleted ones too.
-  /// - Throws: ``TouchDBError`` when it is none.
+  /// - Returns: The number of documents, including deleted ones.
+  /// - Throws: ``TouchDBError`` if it is not.
   @discardableResult
   public static func check(_ path: String) throws -> Int {
     let file = try TouchDBFile(path)
@@ -49,11 +49,31 @@ public struct TouchDBImporter: Sendable {
 
   /// Imports a file.
   ///
-  /// - Returns: What was done.
-  /// - Throws: ``TouchDBError`` for a file that is missing, encrypted, damaged, none of CDTDatastore's or in use, which
-  ///   is noticed before anything is written but for the last; for the first document that can't be taken, unless the
-  ///   importer keeps going. ``DatastoreError`` when writing fails. What was written before stays.
+  /// - Returns: The result of the import.
+  /// - Throws: ``TouchDBError`` if the file is missing, encrypted, damaged or not one of CDTDatastore's, before
+  ///   anything is written; if the file changes during the import; for the first invalid document, unless the importer
+  ///   keeps going. ``DatastoreError`` if writing fails. Documents written before the error are kept.
   public func run(_ path: String) throws -> TouchDBReport {
+    try run(path, stop: nil)
+  }
+
+  /// Imports a file on one of the datastore's threads. If it is cancelled, it ends after a transaction, and completed
+  /// work is kept.
+  public func run(_ path: String) async throws -> TouchDBReport {
+    try await datastore.work.run(.long) { try run(path, stop: $0) }
+  }
+
+  /// Imports a file, as the form that takes a path does.
+  public func run(_ file: URL) throws -> TouchDBReport {
+    try run(file.path)
+  }
+
+  /// Imports a file on a thread of the datastore's own.
+  public func run(_ file: URL) async throws -> TouchDBReport {
+    try await run(file.path)
+  }
+
+  private func run(_ path: String, stop: StopSignal?) throws -> TouchDBReport {
     let file = try TouchDBFile(path)
     try file.checkLayout()
     try file.checkIntegrity()
@@ -73,7 +93,7 @@ public struct TouchDBImporter: Sendable {
 
   // MARK: Documents
 
-  /// How many bytes of bodies are written in one transaction, at most but for a single document with more.
+  /// The maximum size of the bodies per transaction in bytes, unless a single document has more.
   private static let largestBatch: Int64 = 8 * 1024 * 1024
 
   private func importDocuments(_ writer: TouchDBWriter, _ report: inout TouchDBReport) throws {
@@ -88,7 +108,7 @@ public struct TouchDBImporter: Sendable {
     try writer.revisions.forEachDocument { document in
       let size = document.bytes
       if !documents.isEmpty,
-        count + document.revisions > Int64(max(1, batch)) || size > Self.largestBatch - bytes
+        count + document.revisions > Int64(max(1, batchSize)) || size > Self.largestBatch - bytes
       {
         try flush()
       }
@@ -101,22 +121,22 @@ public struct TouchDBImporter: Sendable {
     if !documents.isEmpty { try flush() }
   }
 
-  /// Writes documents in one transaction. If one of them can't be taken, each gets its own.
+  /// Writes documents in one transaction. If one of them is invalid, each gets its own transaction.
   private func importBatch(
     _ documents: [TouchDBDocument], _ writer: TouchDBWriter, _ report: inout TouchDBReport
   ) throws {
     do {
       report = try writer.write(documents, report)
-    } catch let error as TouchDBError where keepsGoing && error.isOfOneDocument {
+    } catch let error as TouchDBError where continuesOnError && error.isOfOneDocument {
       guard documents.count > 1 else { return try note(error, &report) }
       for document in documents { try importBatch([document], writer, &report) }
     }
   }
 
   private func note(_ error: TouchDBError, _ report: inout TouchDBReport) throws {
-    guard keepsGoing else { throw error }
+    guard continuesOnError else { throw error }
     report.failed += 1
-    onProblem?(error)
+    onInvalidDocument?(error)
   }
 
   // MARK: Local documents
@@ -141,33 +161,35 @@ public struct TouchDBImporter: Sendable {
   }
 }
 
-/// What an import of a file of CDTDatastore 2.x has done so far.
+/// The progress of an import of a CDTDatastore 2.x file.
 public struct TouchDBReport: Sendable, Hashable {
-  /// How many documents the file has, deleted ones too.
+  /// The number of documents in the file, including deleted ones.
   public var total = 0
-  /// How many of them have been imported, those that were known already too.
+  /// The number of imported documents, including those already known.
   public var documents = 0
-  /// How many revisions with their bodies, tombstones too, are new to the datastore.
+  /// The number of revisions new to the datastore that have a body or are tombstones.
   public var revisions = 0
-  /// How many attachments those have.
+  /// The number of attachments of those revisions.
   public var attachments = 0
-  /// How many local documents are new.
+  /// The number of new local documents.
   public var localDocuments = 0
-  /// How many documents could not be taken.
+  /// The number of invalid documents.
   public var failed = 0
 
-  /// Nothing done yet.
+  /// Creates an empty report.
   public init() {}
 }
 
 extension Datastore {
-  /// Imports a datastore that CDTDatastore 2.x wrote, as ``TouchDBImporter`` does with its defaults.
+  /// Imports a CDTDatastore 2.x datastore with the defaults of ``TouchDBImporter``.
   ///
   /// ```swift
   /// let report = try store.importTouchDB("Documents/tasks.touchdb") { print($0.documents, "of", $0.total) }
   /// ```
   ///
-  /// - Parameter progress: Learns what has been done, after each transaction.
+  /// - Parameters:
+  ///   - path: The path of the file, `….touchdb`.
+  ///   - progress: Called after each transaction.
   /// - Throws: ``TouchDBError``, ``DatastoreError``.
   ///
   /// Source: `docs/api-migration.md`, The file.
@@ -178,6 +200,16 @@ extension Datastore {
     var importer = TouchDBImporter(into: self)
     importer.onProgress = progress
     return try importer.run(path)
+  }
+
+  /// Imports a CDTDatastore 2.x datastore on one of the datastore's threads.
+  @discardableResult
+  public func importTouchDB(
+    _ path: String, progress: (@Sendable (TouchDBReport) -> Void)? = nil
+  ) async throws -> TouchDBReport {
+    var importer = TouchDBImporter(into: self)
+    importer.onProgress = progress
+    return try await importer.run(path)
   }
 }
 

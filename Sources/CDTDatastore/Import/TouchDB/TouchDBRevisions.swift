@@ -1,7 +1,7 @@
-import JSON
-import SQLite
+import CDTJSON
+import CDTSQLite
 
-/// A document in `docs`, with what its revisions amount to.
+/// A row of `docs`, with totals of the document's revisions.
 struct TouchDBDocument {
   let number: Int64
   let id: String
@@ -9,26 +9,26 @@ struct TouchDBDocument {
   let bytes: Int64
 }
 
-/// A row of `revs`, all but the body.
+/// A row of `revs` without the body.
 struct TouchDBRevision {
   let sequence: Int64
   let id: RevisionID
   let parent: Int64?
   let isDeleted: Bool
-  /// Whether no more than the id is known: the body was compacted, or never came.
+  /// Whether only the id is known: the body was compacted or never replicated.
   let isStub: Bool
 }
 
-/// The documents and revisions of a file of CDTDatastore.
+/// The documents and revisions of a CDTDatastore 2.x file.
 struct TouchDBRevisions {
   let file: TouchDBFile
 
-  /// How many documents there are.
+  /// The number of documents.
   func count() throws -> Int {
     try Int(file.read { try $0.scalar("SELECT count(DISTINCT doc_id) FROM revs") })
   }
 
-  /// - Throws: ``TouchDBError`` when there are revisions without a document, which would be left out unseen.
+  /// - Throws: ``TouchDBError`` if there are revisions without a document, which would be silently lost.
   func checkOwners() throws {
     let strays = try file.read {
       try $0.scalar("SELECT count(*) FROM revs WHERE doc_id NOT IN (SELECT doc_id FROM docs)")
@@ -36,9 +36,9 @@ struct TouchDBRevisions {
     if strays > 0 { throw TouchDBError.damaged(file.path, "\(strays) revisions belong to no document") }
   }
 
-  /// Goes through the documents, those that changed last coming last, as they do in the changes of a datastore.
+  /// Calls `body` for each document, ordered by last change, as in a datastore's changes.
   ///
-  /// - Parameter invalid: Gets the error of a document whose id is no text.
+  /// - Parameter invalid: Called with the error of a document whose id is not text.
   func forEachDocument(
     _ body: (TouchDBDocument) throws -> Void, invalid: (TouchDBError) throws -> Void
   ) throws {
@@ -57,11 +57,11 @@ struct TouchDBRevisions {
     }
   }
 
-  /// Goes through the revisions of a document that have something to import, parents before children.
+  /// Calls `body` for each revision of a document that has something to import, parents before children.
   func forEachRevision(
     of document: TouchDBDocument, _ body: (TouchDBRevision) throws -> Void
   ) throws {
-    // Of a stub, whether it is a leaf matters: its children bring it in, and a leaf has none.
+    // A stub is imported as an ancestor of its children. A stub without children has lost its body.
     let sql = """
       SELECT sequence, revid, parent, deleted, json IS NULL,
              json IS NULL AND NOT EXISTS (SELECT 1 FROM revs c WHERE c.parent = r.sequence AND c.doc_id = r.doc_id)
@@ -77,14 +77,14 @@ struct TouchDBRevisions {
     }
   }
 
-  /// The ids from a revision back to its next ancestor with a body, or to the oldest that is known.
+  /// The ids from a revision back to its nearest ancestor with a body, or to the oldest known one.
   func history(of revision: TouchDBRevision, in document: TouchDBDocument) throws -> [RevisionID] {
     var history = [revision.id]
     var next = revision.parent
     while let sequence = next {
       guard let parent = try self.revision(sequence, of: document) else { break }
       history.append(parent.id)
-      // Generations fall along a branch, so that it ends.
+      // Generations decrease along a branch, so the loop ends.
       guard parent.id.generation == history[history.count - 2].generation - 1 else { break }
       next = parent.isStub ? parent.parent : nil
     }
@@ -112,7 +112,7 @@ struct TouchDBRevisions {
 
   // MARK: Bodies
 
-  /// The body of a revision, in this datastore's spelling.
+  /// The body of a revision as this package stores it.
   func body(of revision: TouchDBRevision, in document: TouchDBDocument) throws -> BodyText {
     var body = BodyText.none
     try file.forEachRow("SELECT json FROM revs WHERE sequence = ?1", revision.sequence) { row in
@@ -122,7 +122,7 @@ struct TouchDBRevisions {
     return body
   }
 
-  /// Goes through the local documents.
+  /// Calls `body` for each local document.
   func forEachLocalDocument(
     _ body: (_ id: String, _ body: JSONObject) throws -> Void, invalid: (TouchDBError) throws -> Void
   )
@@ -145,13 +145,13 @@ struct TouchDBRevisions {
     }
   }
 
-  /// What CouchDB adds to a document when it gives it away; no part of the body, should a file have it.
+  /// The members that CouchDB adds to a document's JSON. They are not part of the body, even if a file contains them.
   private static let added: Set<String> = [
     "_id", "_rev", "_attachments", "_deleted", "_revisions", "_revs_info", "_conflicts", "_deleted_conflicts",
     "_local_seq",
   ]
 
-  /// An object in a column, `nil` where there is none: CDTDatastore wrote an empty body as no text at all.
+  /// The object in a column; `nil` if there is none. CDTDatastore wrote an empty body as empty text.
   private func normalized(
     _ row: Statement, _ column: Int, of id: String, _ revision: String?
   ) throws -> NormalizedObject? {

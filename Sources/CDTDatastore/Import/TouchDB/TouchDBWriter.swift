@@ -1,26 +1,26 @@
-import JSON
+import CDTJSON
 
-/// Writes what was read of a file of CDTDatastore into a datastore.
+/// Writes the content of a CDTDatastore 2.x file into a datastore.
 struct TouchDBWriter {
   let datastore: Datastore
   let revisions: TouchDBRevisions
   let attachments: TouchDBAttachments
 
-  /// How many contents are copied before a transaction begins; each holds a file open.
+  /// The maximum number of contents staged before a transaction; each keeps a file open.
   private static let mostStaged = 64
 
-  /// Contents of attachments by their keys in the file.
+  /// The contents of attachments by their keys in the file.
   private struct Contents {
-    /// Copied, and waiting for the transaction.
+    /// Staged contents, to be published by the transaction.
     var staged: [[UInt8]: StagedFile] = [:]
-    /// In the store's directory, for as long as the transaction goes on.
+    /// Contents saved in the store's directory by the current transaction.
     var saved: [[UInt8]: (key: [UInt8], length: Int64)] = [:]
   }
 
   /// Writes documents in one transaction.
   ///
-  /// - Returns: The report with them.
-  /// - Throws: ``TouchDBError`` for a document that can't be taken; ``DatastoreError``. Nothing is written then.
+  /// - Returns: The updated report.
+  /// - Throws: ``TouchDBError`` for an invalid document; ``DatastoreError``. Nothing is written then.
   func write(_ documents: [TouchDBDocument], _ report: TouchDBReport) throws -> TouchDBReport {
     var contents = Contents()
     for document in documents { try stage(document, &contents) }
@@ -39,7 +39,7 @@ struct TouchDBWriter {
     }
   }
 
-  /// Writes local documents in one transaction. Those that are there stay as they are.
+  /// Writes local documents in one transaction. Existing ones are kept.
   func write(
     _ localDocuments: [(id: String, body: JSONObject)], _ report: TouchDBReport
   ) throws -> TouchDBReport {
@@ -74,7 +74,7 @@ struct TouchDBWriter {
 
   // MARK: Attachments
 
-  /// Copies what a document's new revisions need into the store's directory, so that the transaction is short.
+  /// Stages the contents of a document's new revisions, so that the transaction is short.
   private func stage(_ document: TouchDBDocument, _ contents: inout Contents) throws {
     guard contents.staged.count < Self.mostStaged, try attachments.hasAny(in: document) else { return }
     try revisions.forEachRevision(of: document) { revision in
@@ -94,7 +94,7 @@ struct TouchDBWriter {
     }
   }
 
-  /// Saves the contents of a revision's attachments, within the transaction, and gives the rows to write.
+  /// Saves the contents of a revision's attachments inside the transaction, and returns the rows to write.
   private func rows(
     for revision: TouchDBRevision, of document: TouchDBDocument, _ contents: inout Contents
   ) throws -> [AttachmentRow] {
@@ -116,7 +116,7 @@ struct TouchDBWriter {
     return Array(rows.values)
   }
 
-  /// The row to write. An attachment keeps the generation in which it came.
+  /// The row to write. An attachment keeps its generation.
   private func row(
     _ row: TouchDBAttachment, _ content: (key: [UInt8], length: Int64), _ revision: TouchDBRevision
   ) -> AttachmentRow {
@@ -128,6 +128,6 @@ struct TouchDBWriter {
 }
 
 extension TouchDBAttachment {
-  /// What tells contents apart: a packed one and one that is not may have the same bytes.
+  /// Identifies a content: a compressed and an uncompressed one may have the same bytes.
   fileprivate var contentKey: [UInt8] { key + [isPacked ? 1 : 0] }
 }

@@ -1,98 +1,120 @@
-import JSON
+import CDTJSON
+public import FoundationEssentials
 
-/// Brings documents from files into a datastore, a batch a transaction.
+/// Imports documents from files into a datastore, in batches of one transaction each.
 ///
 /// ```swift
-/// var importer = Importer(into: store)
+/// var importer = DocumentImporter(into: store)
 /// importer.onConflict = .replace
 /// let report = try importer.run(["people.jsonl"])
-/// report.imported  // how many documents are new
+/// report.imported  // the number of new documents
 /// ```
 ///
-/// JSON Lines, a JSON array and CouchDB's `{"docs": […]}` are told apart by their content. Files are read as a stream:
-/// memory follows the largest document, not the file. `_attachments` with their data, as ``Attachments/inlineJSON()``
-/// and CouchDB write them, come too; on a document that is replaced they take the place of those it had.
+/// JSON Lines, a JSON array and CouchDB's `{"docs": […]}` are detected by their content. Files are read as a stream:
+/// memory depends on the largest document, not on the file. `_attachments` with inline data, as written by
+/// ``Attachments/inlineJSON()`` and CouchDB, are imported too; they replace the attachments of a replaced document.
 ///
 /// Source: `docs/cli.md`, import.
-public struct Importer: Sendable {
-  /// What becomes of a document whose id is taken.
+public struct DocumentImporter: Sendable {
+  /// What to do with a document whose id exists.
   public enum ConflictRule: String, Sendable, CaseIterable {
     /// The import stops.
     case fail
-    /// The document is left out.
+    /// The document is skipped.
     case skip
-    /// The document becomes a new revision.
+    /// The document is saved as a new revision.
     case replace
   }
 
-  /// How files are written.
+  /// The format of the files.
   public enum Format: String, Sendable, CaseIterable {
-    /// JSON Lines, an array, or `{"docs": […]}`, by content.
+    /// JSON Lines, an array, or `{"docs": […]}`, detected by content.
     case json
     /// Comma-separated values with a header line.
     case csv
   }
 
-  /// What an import has done so far.
+  /// The progress of an import.
   public struct Report: Sendable, Hashable {
-    /// How many documents are new.
+    /// The number of new documents.
     public var imported = 0
-    /// How many documents got a new revision.
+    /// The number of documents that got a new revision.
     public var replaced = 0
-    /// How many were left out as their ids were taken.
+    /// The number of documents skipped because their ids exist.
     public var skipped = 0
-    /// How many could not be taken.
+    /// The number of invalid documents.
     public var failed = 0
-    /// How many bytes have been read.
+    /// The number of bytes read.
     public var bytes: Int64 = 0
 
-    /// How many documents have been written.
+    /// The number of documents written.
     public var written: Int { imported + replaced }
   }
 
-  /// How files are written.
+  /// The format of the files.
   public var format = Format.json
-  /// The names on the way to an array in one big object; none for a file of documents.
-  public var path: [String] = []
-  /// The field to take the id from when a document has no `_id`.
+  /// The member names on the path to the array inside a single object; empty if the file consists of documents.
+  public var arrayPath: [String] = []
+  /// The field to use as the id of documents without `_id`.
   public var idField: String?
-  /// What becomes of a document whose id is taken.
+  /// What to do with a document whose id exists.
   public var onConflict = ConflictRule.fail
-  /// How many documents are written in one transaction at most; large documents make it fewer, for the sake of memory.
-  public var batch = 1_000
-  /// Whether documents that can't be taken are reported and left out; else the first one ends the import.
-  public var keepsGoing = false
-  /// Learns of a document that was left out because it can't be taken.
-  public var onProblem: (@Sendable (ImportError) -> Void)?
-  /// Learns what has been done, after each batch.
+  /// The maximum number of documents per transaction; large documents reduce it to limit memory.
+  public var batchSize = 1_000
+  /// Whether invalid documents are reported and skipped; otherwise the first one ends the import.
+  public var continuesOnError = false
+  /// Called for each skipped invalid document.
+  public var onInvalidDocument: (@Sendable (ImportError) -> Void)?
+  /// Called after each batch.
   public var onProgress: (@Sendable (Report) -> Void)?
 
   private let datastore: Datastore
 
-  /// An importer with the defaults: JSON by content, conflicts fail, 1,000 documents a transaction.
+  /// Creates an importer with the defaults: JSON by content, conflicts fail, 1,000 documents per transaction.
   public init(into datastore: Datastore) {
     self.datastore = datastore
   }
 
-  /// Imports files, `-` being standard input.
+  /// Imports files; `-` is standard input.
   ///
-  /// - Returns: What was done.
-  /// - Throws: ``ImportError`` with file, line and column for a document that can't be taken, ``DatastoreError`` when
-  ///   reading or writing fails. The batch it happened in is not written, those before it are.
+  /// - Returns: The result of the import.
+  /// - Throws: ``ImportError`` with file, line and column for an invalid document, ``DatastoreError`` if reading or
+  ///   writing fails. The current batch is not written, but the batches before it are.
   public func run(_ files: [String]) throws -> Report {
+    try run(files, stop: nil)
+  }
+
+  /// Imports files on one of the datastore's threads. If it is cancelled, it ends after a batch, and written batches
+  /// are kept.
+  public func run(_ files: [String]) async throws -> Report {
+    try await datastore.work.run(.long) { try run(files, stop: $0) }
+  }
+
+  /// Imports files. See `run(_:)` with paths.
+  public func run(_ files: [URL]) throws -> Report {
+    try run(files.map(\.path))
+  }
+
+  /// Imports files on one of the datastore's threads.
+  public func run(_ files: [URL]) async throws -> Report {
+    try await run(files.map(\.path))
+  }
+
+  private func run(_ files: [String], stop: StopSignal?) throws -> Report {
     var report = Report()
     for file in files {
-      try run(InputBuffer(file), &report)
+      try run(InputBuffer(file), stop: stop, &report)
     }
     return report
   }
 
-  private func run(_ input: InputBuffer, _ report: inout Report) throws {
+  private func run(_ input: InputBuffer, stop: StopSignal?, _ report: inout Report) throws {
     var source = try source(input)
     let before = report.bytes
     var batch = Batch()
     while true {
       try fill(&batch, from: &source, &report)
+      try stop?.check()
       if batch.lines.isEmpty { break }
       report = try write(batch, report)
       report.bytes = before + source.taken
@@ -102,12 +124,12 @@ public struct Importer: Sendable {
     onProgress?(report)
   }
 
-  /// Tells the kinds of JSON apart by the first bytes.
+  /// Detects the kind of JSON by the first bytes.
   private func source(_ input: InputBuffer) throws -> any DocumentSource {
     var input = input
     try input.skipByteOrderMark()
     if format == .csv { return CSVSource(input) }
-    if !path.isEmpty { return JSONArraySource(input, at: path) }
+    if !arrayPath.isEmpty { return JSONArraySource(input, at: arrayPath) }
     guard let first = try input.nextByte() else { return JSONLinesSource(input) }
     if first == UInt8(ascii: "[") { return JSONArraySource(input, at: []) }
     while input.available < 64, try input.fill() {}
@@ -124,13 +146,13 @@ public struct Importer: Sendable {
 
   // MARK: Reading
 
-  /// How many bytes of documents are held at most, besides one document.
+  /// The maximum size of a batch in bytes, not counting its last document.
   private static let largestBatch = 4 * 1024 * 1024
 
-  /// Documents that are ready to be written, and where they came from. Its memory serves one batch after the other.
+  /// Documents to be written, and their places in the input. Its memory is reused for each batch.
   private struct Batch {
     let documents = NewDocuments()
-    /// The attachments of the documents that say something of them, by their place.
+    /// The attachments of the documents that have `_attachments`, by position in the batch.
     var attachments: [Int: Attachments] = [:]
     var file = ""
     var lines: [Int] = []
@@ -148,7 +170,7 @@ public struct Importer: Sendable {
   {
     batch.removeAll()
     var bytes = 0
-    while batch.lines.count < max(1, self.batch), bytes < Self.largestBatch {
+    while batch.lines.count < max(1, batchSize), bytes < Self.largestBatch {
       do {
         guard let place = try source.next(&batch.normalizer) else { break }
         bytes += batch.normalizer.text.count
@@ -161,30 +183,30 @@ public struct Importer: Sendable {
           batch.documents.append(id: id ?? DocumentID.make(), body: batch.normalizer)
           batch.file = place.file
           batch.lines.append(place.line)
-        } catch let error as ImportError where keepsGoing {
+        } catch let error as ImportError where continuesOnError {
           report.failed += 1
-          onProblem?(error)
+          onInvalidDocument?(error)
         }
-      } catch let error as ImportError where keepsGoing {
+      } catch let error as ImportError where continuesOnError {
         report.failed += 1
-        onProblem?(error)
+        onInvalidDocument?(error)
         guard try source.recover() else { break }
       }
     }
   }
 
-  /// What a document says of itself beside its body.
+  /// A document's reserved members.
   private func head(
     of document: JSONNormalizer, at place: SourcePlace
   ) throws -> (id: String?, attachments: Attachments?) {
-    // Most documents say nothing else of themselves.
+    // Most documents have no other reserved members.
     if let id = document.onlyReserved(#""_id""#) { return (id, nil) }
     var id: String?
     var attachments: Attachments?
     for (name, value) in document.reserved {
       switch name {
       case "_id":
-        guard case .string(let text) = value else { throw problem("_id must be a string", place) }
+        guard case .string(let text) = value else { throw problem("_id must be a string; quote it", place) }
         id = text
       case "_rev": continue
       case "_attachments":
@@ -213,10 +235,13 @@ public struct Importer: Sendable {
     case .string(let text)?: return text
     case .int(let int)?: return String(int)
     case nil:
-      throw problem("the document has no field \(DatastoreError.quoted(field)) to take the id from", place)
+      throw problem(
+        "the document has no field \(DatastoreError.quoted(field)) to use as the id; choose another field",
+        place)
     default:
       throw problem(
-        "the field \(DatastoreError.quoted(field)) is no string or whole number to be an id", place)
+        "the field \(DatastoreError.quoted(field)) must be a string or a whole number to serve as the id; choose another field",
+        place)
     }
   }
 
@@ -230,7 +255,7 @@ public struct Importer: Sendable {
     var problems: [ImportError] = []
     let written = try datastore.write { transaction in
       var report = report
-      // Most documents are new. If one is not, or can't be taken, or has attachments, each is looked at for itself.
+      // Most documents are new. Otherwise, or with attachments, save each document individually.
       let arePlain = batch.attachments.values.allSatisfy(\.isEmpty)
       if arePlain, try transaction.createDocuments(batch.documents) {
         report.imported += batch.lines.count
@@ -244,17 +269,17 @@ public struct Importer: Sendable {
         } catch let error as DatastoreError where error.status < 500 {
           let message =
             error.code == .conflict
-            ? "document \(DatastoreError.quoted(id)) exists; skip or replace such documents (--on-conflict)"
+            ? "document \(DatastoreError.quoted(id)) already exists; skip or replace such documents (--on-conflict)"
             : error.message
           let problem = ImportError(file: batch.file, line: line, column: 0, message: message)
-          guard keepsGoing else { throw problem }
+          guard continuesOnError else { throw problem }
           report.failed += 1
           problems.append(problem)
         }
       }
       return report
     }
-    for problem in problems { onProblem?(problem) }
+    for problem in problems { onInvalidDocument?(problem) }
     return written
   }
 

@@ -1,48 +1,46 @@
-import JSON
-import SQLite
+public import CDTJSON
+import CDTSQLite
 
 extension WriteTransaction {
-  /// Saves a revision as a new document, as ``Datastore/createDocument(from:)``.
+  /// Saves a new document. See `Datastore.createDocument(from:)`.
   @discardableResult
-  public func createDocument(from revision: DocumentRevision) throws -> DocumentRevision {
-    let id = revision.id ?? DocumentID.make()
-    try Self.check(revision, id: id)
-    let body = try BodyText(of: revision)
-    let made = try create(id: id, body: body, attachments: revision.attachments)
-    return try saved(made, id: id, body: revision.body)
+  public func createDocument(from draft: DocumentDraft) throws -> DocumentRevision {
+    let id = draft.id ?? DocumentID.make()
+    try AttachmentSaving.check(draft.attachments, of: draft.id)
+    let body = try BodyText(draft.body, id: draft.id)
+    let made = try create(id: id, body: body, attachments: draft.attachments)
+    return try saved(made, id: id, body: draft.body)
   }
 
-  private static func check(_ revision: DocumentRevision, id: String) throws {
-    if revision.isProjected { throw DatastoreError.projected(id) }
-    if let known = revision.revision, !revision.isDeleted {
-      throw DatastoreError.hasRevision(revision.id ?? known.description)
-    }
-    try AttachmentSaving.check(revision.attachments, of: revision.id)
-  }
-
-  /// Saves stored text as a new document, with no value made of it.
+  /// Saves stored text as a new document without decoding it.
+  ///
+  /// - Parameter isDeleted: Whether the document begins as a tombstone.
   @discardableResult
   package func createDocument(
-    id: String, body: BodyText, attachments: Attachments = []
+    id: String, isDeleted: Bool = false, body: BodyText, attachments: Attachments = []
   ) throws -> (revision: RevisionID, sequence: Int64) {
-    let made = try create(id: id, body: body, attachments: attachments)
+    let made = try create(id: id, isDeleted: isDeleted, body: body, attachments: attachments)
     return (made.id, made.sequence)
   }
 
-  private func create(id: String, body: BodyText, attachments: Attachments) throws -> NewRevision {
+  private func create(
+    id: String, isDeleted: Bool = false, body: BodyText, attachments: Attachments
+  ) throws -> NewRevision {
     try DocumentID.check(id)
     return try use { connection in
+      try DocumentSize.check(id, body, on: connection)
       let writing = DocumentWriting(connection: connection)
-      // Most documents are new, so they are not looked for first; but attachments are saved once only.
+      // Most documents are new, so insert first and look for an existing one only if that fails. Attachments must be
+      // saved only once.
       if attachments.isEmpty {
-        let first = try revision(after: nil, isDeleted: false, body: body, attachments: [], known: [])
+        let first = try revision(after: nil, isDeleted: isDeleted, body: body, attachments: [], known: [])
         if try writing.insert(id: id, first) { return first }
         returnSequence()
       }
       let existing = try DocumentRow.find(id, on: connection)
       if let existing, !existing.isDeleted { throw DatastoreError.documentExists(id) }
       let new = try revision(
-        after: existing?.revision, isDeleted: false, body: body, attachments: attachments, known: [])
+        after: existing?.revision, isDeleted: isDeleted, body: body, attachments: attachments, known: [])
       if let existing {
         try Self.add(new, to: existing, id: id, on: connection)
       } else {
@@ -52,12 +50,11 @@ extension WriteTransaction {
     }
   }
 
-  /// Adds a child to a leaf. Where a replicator has brought the same edit without the history that led to it, the two are
-  /// joined.
+  /// Adds a child to a leaf. If a replicator has brought the same edit without its history, the two are joined.
   private static func add(
     _ new: NewRevision, to row: DocumentRow, id: String, on connection: Connection
   ) throws {
-    // Whatever a tree with one leaf has is of a lower generation than a child of that leaf.
+    // In a tree with one leaf, every other revision has a lower generation than a child of that leaf.
     guard let parent = new.parent, row.leaves > 1, try TreeMerging.has(new.id, of: row, on: connection) else {
       return try DocumentWriting(connection: connection).graft(new, onto: row)
     }
@@ -66,17 +63,18 @@ extension WriteTransaction {
     guard isJoined else { throw DatastoreError.notALeaf(parent, of: id) }
   }
 
-  /// Saves a change to a document, as ``Datastore/updateDocument(from:)``.
+  /// Saves a changed document. See `Datastore.updateDocument(from:)`.
   @discardableResult
   public func updateDocument(from revision: DocumentRevision) throws -> DocumentRevision {
-    let (id, parent) = try Self.current(revision)
+    let (id, parent) = (revision.id, revision.revisionID)
+    if revision.isProjected { throw DatastoreError.projected(id) }
     let body = try BodyText(of: revision)
     try AttachmentSaving.check(revision.attachments, of: id)
     let made = try append(to: parent, of: id, body: body, attachments: revision.attachments)
     return try saved(made, id: id, body: revision.body)
   }
 
-  /// Reads a document, lets a closure change it and saves it, as ``Datastore/updateDocument(withID:_:)``.
+  /// Reads a document, lets a closure change it and saves it. See `Datastore.updateDocument(withID:_:)`.
   @discardableResult
   public func updateDocument(
     withID id: String, _ change: (inout DocumentRevision) throws -> Void
@@ -85,33 +83,42 @@ extension WriteTransaction {
     var changed = known
     try change(&changed)
     if changed == known { return known }
-    guard let changedID = changed.id, changedID.utf8.elementsEqual(id.utf8),
-      changed.revision == known.revision
-    else {
+    guard changed.id.hasSameBytes(as: id), changed.revisionID == known.revisionID else {
       throw DatastoreError.otherDocument(changed.id, than: id)
     }
     return try updateDocument(from: changed)
   }
 
-  /// Replaces the body of a document by stored text, with no value made of it.
+  /// Replaces the body of a revision given by its id. Attachments are kept.
+  @discardableResult
+  public func updateDocument(
+    withID id: String, revisionID: RevisionID, body: JSONObject
+  ) throws -> DocumentRevision {
+    let made = try updateDocument(id: id, revision: revisionID, body: BodyText(body, id: id))
+    return try document(withID: id, revisionID: made.revision)
+  }
+
+  /// Replaces the body of a document with stored text without decoding it.
   ///
-  /// - Parameter attachments: Those it has from now on; `nil` leaves it those that it has.
+  /// - Parameters:
+  ///   - attachments: The new attachments; `nil` keeps the current ones.
+  ///   - isDeleted: Whether the new revision is a tombstone, which may have a body.
   @discardableResult
   package func updateDocument(
-    id: String, revision: RevisionID, body: BodyText, attachments: Attachments? = nil
+    id: String, revision: RevisionID, isDeleted: Bool = false, body: BodyText, attachments: Attachments? = nil
   ) throws -> (revision: RevisionID, sequence: Int64) {
-    let made = try append(to: revision, of: id, body: body, attachments: attachments)
+    let made = try append(
+      to: revision, of: id, isDeleted: isDeleted, body: body, attachments: attachments)
     return (made.id, made.sequence)
   }
 
-  /// Adds a tombstone to a revision, as ``Datastore/deleteDocument(from:)``.
+  /// Adds a tombstone to a revision. See `Datastore.deleteDocument(from:)`.
   @discardableResult
   public func deleteDocument(from revision: DocumentRevision) throws -> DocumentRevision {
-    let (id, parent) = try Self.current(revision)
-    return try delete(parent, of: id)
+    try delete(revision.revisionID, of: revision.id)
   }
 
-  /// Deletes a document in its entirety, as ``Datastore/deleteDocument(withID:)``.
+  /// Deletes a whole document. See `Datastore.deleteDocument(withID:)`.
   @discardableResult
   public func deleteDocument(withID id: String) throws -> [DocumentRevision] {
     let leaves = try use { connection in
@@ -121,22 +128,23 @@ extension WriteTransaction {
       guard !row.isDeleted else { throw DatastoreError.documentDeleted(id) }
       return try DocumentWriting(connection: connection).liveLeaves(of: row)
     }
-    // A leaf that can have no child is the newest, so all of them are deleted or none.
+    // A leaf that can't have a child is the newest, so all leaves are deleted or none.
     return try leaves.map { try delete($0, of: id) }
   }
 
   func delete(_ parent: RevisionID, of id: String) throws -> DocumentRevision {
     let made = try append(to: parent, of: id, isDeleted: true, body: .none, attachments: [])
-    return DocumentRevision(id: id, revision: made.id, body: [:], isDeleted: true, sequence: made.sequence)
+    return DocumentRevision(id: id, revisionID: made.id, body: [:], isDeleted: true, sequence: made.sequence)
   }
 
   /// Adds a child to a leaf.
   ///
-  /// - Parameter attachments: The attachments of the child, or `nil` for those of its parent.
+  /// - Parameter attachments: The attachments of the child, or `nil` to keep those of its parent.
   private func append(
     to parent: RevisionID, of id: String, isDeleted: Bool = false, body: BodyText, attachments: Attachments?
   ) throws -> NewRevision {
     try use { connection in
+      try DocumentSize.check(id, body, on: connection)
       guard let row = try row(of: id, on: connection) else {
         throw DatastoreError.noSuchDocument(id)
       }
@@ -160,7 +168,7 @@ extension WriteTransaction {
     }
   }
 
-  /// Makes a revision with its id and sequence, the content of its attachments saved.
+  /// Creates a revision with its id and sequence, and saves the content of its attachments.
   private func revision(
     after parent: RevisionID?, isDeleted: Bool, body: BodyText, attachments: Attachments,
     known: [AttachmentRow]
@@ -177,17 +185,10 @@ extension WriteTransaction {
       attachments: rows)
   }
 
-  /// What is given back for a revision that has been saved.
+  /// The result for a saved revision.
   private func saved(_ made: NewRevision, id: String, body: JSONObject) throws -> DocumentRevision {
     DocumentRevision(
-      id: id, revision: made.id, body: body, attachments: Attachments(made.attachments, in: files),
+      id: id, revisionID: made.id, body: body, attachments: Attachments(made.attachments, in: files),
       sequence: made.sequence)
-  }
-
-  private static func current(_ revision: DocumentRevision) throws -> (id: String, revision: RevisionID) {
-    guard let id = revision.id else { throw DatastoreError.missingID() }
-    guard let revisionID = revision.revision else { throw DatastoreError.missingRevision(id) }
-    if revision.isProjected { throw DatastoreError.projected(id) }
-    return (id, revisionID)
   }
 }

@@ -1,0 +1,102 @@
+import CDTPlatform
+import Crypto
+import Synchronization
+
+/// Reads the content of a saved attachment, or a part of it, in chunks.
+///
+/// The whole content is verified on the way: the last chunk is returned only if the file is what was saved. So a consumer
+/// that has all chunks has the right bytes.
+package final class AttachmentReader: Sendable {
+  private let state: Mutex<State>
+  /// The number of bytes that the chunks have together.
+  package let length: Int64
+
+  fileprivate struct State: Sendable {
+    let saved: SavedContent
+    let name: String
+    let path: String
+    let file: OpenFile
+    var hash = Insecure.SHA1()
+    /// The number of bytes read from the file.
+    var position: Int64 = 0
+    /// Where the wanted part begins and ends.
+    var start: Int64
+    var end: Int64
+    /// What was read and is not returned yet.
+    var held: [UInt8] = []
+  }
+
+  /// Opens the file of a saved attachment.
+  ///
+  /// - Parameter range: The bytes to return, within the content; `nil` for all.
+  package init(_ attachment: Attachment, range: Range<Int64>? = nil) throws {
+    guard case .saved(let saved) = attachment.content else {
+      throw DatastoreError.missingAttachment(attachment.name, "")
+    }
+    try saved.files.checkOpen()
+    let path = saved.files.path(of: saved.key)
+    let file: OpenFile?
+    do throws(SystemError) {
+      file = try OpenFile.regular(path)
+    } catch {
+      if error.isMissing { throw DatastoreError.missingAttachment(attachment.name, path) }
+      throw DatastoreError(error, "read", path)
+    }
+    guard let file else { throw DatastoreError.damagedAttachment(attachment.name, path) }
+    let range = (range ?? 0..<saved.length).clamped(to: 0..<saved.length)
+    length = Int64(range.count)
+    state = Mutex(
+      State(
+        saved: saved, name: attachment.name, path: path, file: file, start: range.lowerBound,
+        end: range.upperBound))
+  }
+
+  /// The next chunk; empty at the end. Only one call may run at a time.
+  ///
+  /// - Throws: ``DatastoreError``: `.corrupt` if the file differs from what was saved.
+  package func next() async throws -> [UInt8] {
+    try await AsyncWork.ofFiles.run(.read) { stop in
+      try self.state.withLock { state in
+        while true {
+          try stop.check()
+          if let chunk = try state.step() { return chunk }
+        }
+      }
+    }
+  }
+}
+
+extension AttachmentReader.State {
+  private static var chunk: Int { 256 * 1024 }
+
+  /// Reads on, and returns a chunk that may be passed on; `nil` to go on.
+  fileprivate mutating func step() throws -> [UInt8]? {
+    let bytes: [UInt8]
+    do throws(SystemError) {
+      bytes = try file.read(upTo: Self.chunk)
+    } catch {
+      throw DatastoreError(error, "read", path)
+    }
+    guard !bytes.isEmpty else { return try finish() }
+    bytes.withUnsafeBytes { hash.update(bufferPointer: $0) }
+    let wanted = (start..<end).clamped(to: position..<position + Int64(bytes.count))
+    let offset = position
+    position += Int64(bytes.count)
+    guard position <= saved.length else { throw DatastoreError.damagedAttachment(name, path) }
+    guard !wanted.isEmpty else { return nil }
+    defer { held = Array(bytes[Int(wanted.lowerBound - offset)..<Int(wanted.upperBound - offset)]) }
+    return held.isEmpty ? nil : held
+  }
+
+  /// Verifies the content, and returns what is left.
+  private mutating func finish() throws -> [UInt8] {
+    // At the end for good when it has been verified once.
+    guard start <= end else { return [] }
+    guard position == saved.length, hash.finalize().elementsEqual(saved.key) else {
+      throw DatastoreError.damagedAttachment(name, path)
+    }
+    (start, end) = (1, 0)
+    defer { held = [] }
+    return held
+  }
+}

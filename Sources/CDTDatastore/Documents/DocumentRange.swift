@@ -1,0 +1,111 @@
+import CDTSQLite
+
+/// A range of document ids, in the order of their bytes.
+package struct DocumentRange: Sendable {
+  package struct Bound: Sendable {
+    package let id: String
+    package let isIncluded: Bool
+
+    package init(_ id: String, isIncluded: Bool = true) {
+      self.id = id
+      self.isIncluded = isIncluded
+    }
+  }
+
+  /// The lowest id.
+  package var lower: Bound?
+  /// The highest id.
+  package var upper: Bound?
+  package var isDescending: Bool
+
+  package init(from lower: Bound? = nil, to upper: Bound? = nil, isDescending: Bool = false) {
+    self.lower = lower
+    self.upper = upper
+    self.isDescending = isDescending
+  }
+
+  /// The condition on the column `id`, with the parameters 1 and 2.
+  fileprivate var condition: String {
+    var terms = ["NOT deleted"]
+    if let lower { terms.append("id \(lower.isIncluded ? ">=" : ">") ?1") }
+    if let upper { terms.append("id \(upper.isIncluded ? "<=" : "<") ?2") }
+    return terms.joined(separator: " AND ")
+  }
+
+  fileprivate func bind(to statement: Statement) throws {
+    if let lower { try statement.bind(lower.id, at: 1) }
+    if let upper { try statement.bind(upper.id, at: 2) }
+  }
+}
+
+/// A document in a list of ids.
+package struct DocumentEntry: Sendable {
+  package let id: String
+  package let revisionID: RevisionID
+  package let isDeleted: Bool
+}
+
+extension ReadTransaction {
+  /// The documents in a range that are not deleted, without their bodies.
+  package func documentEntries(
+    in range: DocumentRange, offset: Int = 0, limit: Int
+  ) throws -> [DocumentEntry] {
+    try rows("id, revision", in: range, offset: offset, limit: limit) { row, _ in
+      DocumentEntry(id: row.text(0), revisionID: try RevisionID(stored: row.text(1)), isDeleted: false)
+    }
+  }
+
+  /// The winners of the documents in a range that are not deleted.
+  package func documents(in range: DocumentRange, offset: Int = 0, limit: Int) throws -> [DocumentRevision] {
+    let files = store.attachmentFiles
+    return try rows(DocumentRevision.columns, in: range, offset: offset, limit: limit) { row, connection in
+      try DocumentRevision(row: row, on: connection, files: files)
+    }
+  }
+
+  /// The number of documents in a range that are not deleted.
+  ///
+  /// - Complexity: O(*n*) in the number of ids in the range.
+  package func documentCount(in range: DocumentRange) throws -> Int {
+    try use { connection in
+      let statement = try connection.statement("SELECT count(*) FROM documents WHERE \(range.condition)")
+      defer { statement.reset() }
+      try range.bind(to: statement)
+      _ = try statement.step()
+      return Int(statement.int64(0))
+    }
+  }
+
+  /// The number of documents, including deleted ones.
+  package func allDocumentCount() throws -> Int {
+    try use { Int(try $0.scalar("SELECT count(*) FROM documents")) }
+  }
+
+  /// The winner of a document, which may be deleted; `nil` if it does not exist.
+  package func entry(ofDocument id: String) throws -> DocumentEntry? {
+    try use { connection in
+      guard let row = try DocumentRow.find(id, on: connection) else { return nil }
+      return DocumentEntry(id: id, revisionID: row.revision, isDeleted: row.isDeleted)
+    }
+  }
+
+  private func rows<R>(
+    _ columns: String, in range: DocumentRange, offset: Int, limit: Int,
+    _ read: (Statement, Connection) throws -> R
+  ) throws -> [R] {
+    try use { connection in
+      let statement = try connection.statement(
+        """
+        SELECT \(columns) FROM documents WHERE \(range.condition)
+         ORDER BY id \(range.isDescending ? "DESC" : "ASC") LIMIT ?3 OFFSET ?4
+        """)
+      defer { statement.reset() }
+      try range.bind(to: statement)
+      try statement.bind(Int64(max(0, limit)), at: 3)
+      try statement.bind(Int64(max(0, offset)), at: 4)
+      var rows: [R] = []
+      while try statement.step() { rows.append(try read(statement, connection)) }
+      return rows
+    }
+  }
+}

@@ -1,0 +1,2 @@
+// `import CDTDatastore` also imports the JSON types of documents.
+@_exported public import CDTJSON

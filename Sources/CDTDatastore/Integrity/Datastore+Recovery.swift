@@ -1,0 +1,236 @@
+import CDTJSON
+import CDTPlatform
+import CDTSQLite
+
+/// The result of a recovery.
+public struct RecoveryReport: Sendable, Hashable {
+  /// The number of documents saved, including deleted ones.
+  public var documents = 0
+  /// The number of revisions saved with their content.
+  public var revisions = 0
+  /// The number of attachments saved, one for each revision that has it.
+  public var attachments = 0
+  /// What could not be saved.
+  public var losses: [IntegrityFinding] = []
+}
+
+extension Datastore {
+  /// Saves everything that can still be read from the files of a damaged datastore in this one.
+  ///
+  /// ```swift
+  /// let saved = try manager.datastore(named: "saved")
+  /// let report = try saved.recoverDocuments(from: "/data/people/contacts")
+  /// for loss in report.losses { print(loss) }
+  /// ```
+  ///
+  /// The files are read page by page and not changed. Documents keep their revision trees and attachments. Where the
+  /// newest revision of a branch can't be read, the newest one that can be read takes its place, and the report says
+  /// so. Nothing may write to the damaged datastore in the meantime. Recovering again adds nothing that is there
+  /// already.
+  ///
+  /// - Parameters:
+  ///   - directory: The damaged datastore's directory, with `db.sync` in it.
+  ///   - progress: Called with the number of pages read, then of documents saved, and their total.
+  /// - Returns: What was saved, and what was lost.
+  /// - Throws: ``DatastoreError``: `.notFound` if there is no `db.sync`, `.io` if the system can't read it; the errors
+  ///   of a write.
+  /// - Complexity: O(*n*) in the size of the damaged datastore; memory for some hundred bytes for each revision.
+  ///
+  /// Source: `docs/cli.md`, Recover.
+  public func recoverDocuments(
+    from directory: String, progress: (_ done: Int, _ total: Int) -> Void = { _, _ in }
+  ) throws -> RecoveryReport {
+    try StoreRecovery(from: directory, to: self, stop: nil).run(progress)
+  }
+
+  /// Saves everything that can still be read from a damaged datastore, on one of the datastore's threads.
+  public func recoverDocuments(
+    from directory: String, progress: @escaping @Sendable (_ done: Int, _ total: Int) -> Void = { _, _ in }
+  ) async throws -> RecoveryReport {
+    try await work.run(.long) { try StoreRecovery(from: directory, to: self, stop: $0).run(progress) }
+  }
+}
+
+/// A recovery in progress.
+private final class StoreRecovery {
+  private let store: Datastore
+  private let stop: StopSignal?
+  private let path: String
+  private let database: RawDatabase
+  private let files: AttachmentFiles
+  private var report = RecoveryReport()
+
+  /// The number of documents per transaction.
+  private static let batch = 200
+
+  init(from directory: String, to store: Datastore, stop: StopSignal?) throws {
+    self.store = store
+    self.stop = stop
+    let path = "\(directory)/\(DatabaseFile.name)"
+    self.path = path
+    let database = try FileSystem.reading(path) {
+      try RawDatabase(path, versionWithChecksums: UInt32(DatabaseFile.version))
+    }
+    guard let database else { throw DatastoreError.notARegularFile(path) }
+    self.database = database
+    files = AttachmentFiles(directory: "\(directory)/attachments", storeName: path)
+  }
+
+  func run(_ progress: (_ done: Int, _ total: Int) -> Void) throws -> RecoveryReport {
+    var rows = RecoveredRows()
+    try FileSystem.reading(path) {
+      try database.forEachRow(
+        progress: { done in
+          try stop?.check()
+          progress(Int(done), Int(database.pageCount))
+        }, { rows.add($0) })
+    }
+    noteDamagedPages()
+    try saveDocuments(of: rows, progress)
+    try saveLocalDocuments(of: rows)
+    return report
+  }
+
+  private func lose(_ kind: IntegrityFinding.Kind, _ id: String? = nil, _ message: String) {
+    report.losses.append(IntegrityFinding(kind, documentID: id, message))
+  }
+
+  private func noteDamagedPages() {
+    for page in database.damagedPages {
+      lose(.database, nil, "page \(page) of \(path) differs from what was written")
+    }
+    if database.missingPages > 0 {
+      lose(.database, nil, "\(database.missingPages) pages are missing at the end of \(path)")
+    }
+  }
+
+  // MARK: Documents
+
+  private func saveDocuments(of rows: RecoveredRows, _ progress: (_ done: Int, _ total: Int) -> Void) throws {
+    // In the order of their changes.
+    let numbers = rows.documents.keys.sorted {
+      (rows.documents[$0]?.lastSequence ?? 0, $0) < (rows.documents[$1]?.lastSequence ?? 0, $1)
+    }
+    var done = 0
+    while done < numbers.count {
+      let batch = numbers[done..<min(numbers.count, done + Self.batch)]
+      let before = report
+      do {
+        try store.write(stop: stop) { transaction in
+          for number in batch {
+            if let document = rows.documents[number] { try save(document, number, in: transaction) }
+          }
+        }
+      } catch {
+        report = before
+        throw error
+      }
+      done += batch.count
+      progress(done, numbers.count)
+    }
+  }
+
+  private func save(_ document: RecoveredRows.Document, _ number: Int64, in transaction: WriteTransaction)
+    throws
+  {
+    guard let id = document.id else {
+      return lose(
+        .tree, nil, "the id of document number \(number) is lost, with \(document.revisions.count) revisions")
+    }
+    let parents = Set(document.revisions.values.compactMap(\.parent))
+    var isSaved = false
+    // Ancestors first, as their content is not added later.
+    for revision in document.revisions.keys.sorted() {
+      guard let found = document.revisions[revision], let content = try content(of: found, id: id) else {
+        continue
+      }
+      let history = Self.history(of: revision, in: document)
+      let attachments = attachments(of: revision, in: document, id: id)
+      do {
+        try transaction.forceInsert(
+          DocumentRevision(
+            id: id, revisionID: revision, content: content.body, isDeleted: found.isDeleted,
+            attachments: attachments,
+            sequence: 0), history: history)
+        isSaved = true
+        report.revisions += 1
+        report.attachments += attachments.count
+      } catch let error as DatastoreError where error.status == 400 {
+        lose(.tree, id, "revision \(revision) can't be saved: \(error.message)")
+      }
+    }
+    if isSaved { report.documents += 1 }
+    for leaf in document.revisions.keys.sorted() where !parents.contains(leaf) {
+      if document.revisions[leaf]?.isIncomplete == true { noteLostLeaf(leaf, of: document, id: id) }
+    }
+    if !isSaved { lose(.tree, id, "no revision of the document can be read") }
+  }
+
+  private func noteLostLeaf(_ leaf: RevisionID, of document: RecoveredRows.Document, id: String) {
+    var ancestor = document.revisions[leaf]?.parent
+    while let known = ancestor, document.revisions[known]?.body == nil {
+      ancestor = document.revisions[known]?.parent
+    }
+    let instead = ancestor.map { "; \($0) takes its place" } ?? ""
+    lose(.body, id, "revision \(leaf) can't be read\(instead)")
+  }
+
+  private struct Content {
+    /// `nil` for a tombstone without one.
+    let body: DocumentBody?
+  }
+
+  /// The content of a revision; `nil` if it can't be read.
+  private func content(of revision: RecoveredRows.Revision, id: String) throws -> Content? {
+    guard let location = revision.body else { return revision.isDeleted ? Content(body: nil) : nil }
+    let row = try FileSystem.reading(path) { try database.row(at: location) }
+    guard case .text(let text)? = row?.values.last,
+      let normal = try? text.withUnsafeBytes({ try JSONText.normalize($0) }), normal.end == text.count,
+      let body = text.withUnsafeBytes({ StoredBody($0) })
+    else {
+      lose(.body, id, "a body is not a JSON object")
+      return nil
+    }
+    return Content(body: .stored(body))
+  }
+
+  /// The ids from a revision back to its oldest known ancestor.
+  private static func history(of revision: RevisionID, in document: RecoveredRows.Document) -> [RevisionID] {
+    var history = [revision]
+    while let last = history.last, let parent = document.revisions[last]?.parent,
+      parent.generation == last.generation - 1
+    {
+      history.append(parent)
+    }
+    return history
+  }
+
+  private func attachments(of revision: RevisionID, in document: RecoveredRows.Document, id: String)
+    -> Attachments
+  {
+    var attachments = Attachments()
+    for row in document.attachments[revision] ?? [] {
+      let attachment = Attachment(row, in: files)
+      do {
+        try attachment.content.verify(row.name)
+        attachments[row.name] = attachment
+      } catch {
+        lose(.attachment, id, (error as? DatastoreError)?.message ?? "\(error)")
+      }
+    }
+    return attachments
+  }
+
+  private func saveLocalDocuments(of rows: RecoveredRows) throws {
+    try store.write(stop: stop) { transaction in
+      for (id, location) in rows.localDocuments.sorted(by: { $0.key < $1.key }) {
+        let row = try FileSystem.reading(path) { try database.row(at: location) }
+        guard case .text(let text)? = row?.values.last, let body = try? JSONObject(parsing: text) else {
+          lose(.body, nil, "the local document \(DatastoreError.quoted(id)) can't be read")
+          continue
+        }
+        try transaction.setLocalDocument(LocalDocument(stored: body), withID: id)
+      }
+    }
+  }
+}

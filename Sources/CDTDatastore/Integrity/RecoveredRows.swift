@@ -1,0 +1,120 @@
+import CDTSQLite
+
+/// What the pages of a damaged `db.sync` tell of its documents.
+///
+/// A row may be found more than once, also in a state that it no longer has: its page may have become unreachable, or
+/// its winner may have moved to `revisions`. Every such row was true when it was written, so the revisions of a
+/// document are those of all its rows. Rows are recognized by the number and the types of their values.
+struct RecoveredRows {
+  struct Revision {
+    var parent: RevisionID?
+    var isDeleted: Bool
+    /// Where its body is; `nil` if it has none.
+    var body: RawDatabase.Location?
+    /// Whether it had a body, or attachments, that can't be read.
+    var isIncomplete = false
+  }
+
+  struct Document {
+    var id: String?
+    var lastSequence: Int64 = 0
+    var revisions: [RevisionID: Revision] = [:]
+    var attachments: [RevisionID: [AttachmentRow]] = [:]
+  }
+
+  /// By number.
+  private(set) var documents: [Int64: Document] = [:]
+  private(set) var localDocuments: [String: RawDatabase.Location] = [:]
+
+  mutating func add(_ row: RawRow) {
+    switch row.values.count {
+    case 10: addDocument(row)
+    case 9: addRevision(row)
+    case 7: addAttachment(row.values)
+    case 2: addEntry(row)
+    default: break
+    }
+  }
+
+  /// `number, sequence, id, revision, parent, written, leaves, deleted, attachments, body`
+  private mutating func addDocument(_ row: RawRow) {
+    let values = row.values
+    guard let number = row.rowID, let sequence = values[1].integer, let id = values[2].string,
+      let revision = values[3].revision
+    else { return }
+    documents[number, default: Document()].id = id
+    add(
+      Revision(parent: values[4].revision, isDeleted: values[7].integer == 1, body: row.location), revision,
+      hasBody: values[9].isText, to: number, sequence)
+  }
+
+  /// `document, generation, revision, parent, sequence, leaf, deleted, attachments, body`
+  private mutating func addRevision(_ row: RawRow) {
+    let values = row.values
+    guard row.rowID != nil, let number = values[0].integer, let revision = values[2].revision,
+      values[1].integer == Int64(revision.generation), let sequence = values[4].integer
+    else { return }
+    add(
+      Revision(
+        parent: values[3].revision, isDeleted: values[6].integer == 1,
+        body: values[8] == .null ? nil : row.location), revision,
+      hasBody: values[8] == .null || values[8].isText, to: number, sequence)
+  }
+
+  private mutating func add(
+    _ found: Revision, _ id: RevisionID, hasBody: Bool, to number: Int64, _ sequence: Int64
+  ) {
+    var found = found
+    if !hasBody { (found.body, found.isIncomplete) = (nil, true) }
+    var document = documents[number, default: Document()]
+    document.lastSequence = max(document.lastSequence, sequence)
+    if let known = document.revisions[id] {
+      found.parent = found.parent ?? known.parent
+      found.body = found.body ?? known.body
+      found.isIncomplete = found.body == nil && found.isIncomplete && known.isIncomplete
+    }
+    document.revisions[id] = found
+    documents[number] = document
+  }
+
+  /// `document, revision, name, key, type, length, revpos`
+  private mutating func addAttachment(_ values: [RawRow.Value]) {
+    guard let number = values[0].integer, let revision = values[1].revision, let name = values[2].string,
+      case .blob(let key) = values[3], key.count == 20, let type = values[4].string,
+      let length = values[5].integer,
+      let generation = values[6].integer
+    else { return }
+    let row = AttachmentRow(
+      name: name, key: key, type: type, length: length, generation: Int(clamping: generation))
+    var rows = documents[number, default: Document()].attachments[revision, default: []]
+    rows.removeAll { $0.name.hasSameBytes(as: name) }
+    rows.append(row)
+    documents[number, default: Document()].attachments[revision] = rows
+  }
+
+  /// An entry of the index of ids, or a local document.
+  private mutating func addEntry(_ row: RawRow) {
+    guard row.rowID == nil, let id = row.values[0].string else { return }
+    if let number = row.values[1].integer {
+      if documents[number]?.id == nil { documents[number, default: Document()].id = id }
+    } else if case .text(let text) = row.values[1], text.first == UInt8(ascii: "{") {
+      localDocuments[id] = row.location
+    }
+  }
+}
+
+extension RawRow.Value {
+  fileprivate var integer: Int64? {
+    if case .integer(let value) = self { value } else { nil }
+  }
+
+  var string: String? {
+    if case .text(let bytes) = self { String(validating: bytes, as: UTF8.self) } else { nil }
+  }
+
+  fileprivate var revision: RevisionID? { string.flatMap { RevisionID($0) } }
+
+  fileprivate var isText: Bool {
+    if case .text = self { true } else { false }
+  }
+}

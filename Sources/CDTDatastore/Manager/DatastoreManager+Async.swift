@@ -1,0 +1,40 @@
+public import FoundationEssentials
+
+extension DatastoreManager {
+  /// Creates a manager. See ``init(directory:options:)-(String,_)``.
+  public convenience init(directory: URL, options: DatastoreOptions = .init()) throws(DatastoreError) {
+    try self.init(directory: directory.path, options: options)
+  }
+
+  /// Creates a manager without blocking the calling thread.
+  public convenience init(directory: URL, options: DatastoreOptions = .init()) async throws {
+    let path = directory.path
+    try await AsyncWork.ofFiles.run(.long) { _ in try Self.prepare(path) }
+    self.init(prepared: path, options: options)
+  }
+
+  /// Opens or creates a datastore without blocking the calling thread.
+  public func datastore(named name: String) async throws -> Datastore {
+    try await AsyncWork.ofFiles.run(.long) { _ in try self.datastore(named: name) }
+  }
+
+  /// Opens an existing datastore without blocking the calling thread.
+  public func existingDatastore(named name: String) async throws -> Datastore {
+    try await AsyncWork.ofFiles.run(.long) { _ in try self.existingDatastore(named: name) }
+  }
+
+  /// Closes a datastore without blocking the calling thread.
+  public func closeDatastore(named name: String) async throws {
+    try await AsyncWork.ofFiles.run(.long) { _ in try self.closeDatastore(named: name) }
+  }
+
+  /// Deletes a datastore without blocking the calling thread.
+  public func deleteDatastore(named name: String) async throws {
+    try await AsyncWork.ofFiles.run(.long) { _ in try self.deleteDatastore(named: name) }
+  }
+
+  /// The names of the datastores in the directory, sorted.
+  public func datastoreNames() async throws -> [String] {
+    try await AsyncWork.ofFiles.run(.read) { _ in try self.datastoreNames() }
+  }
+}

@@ -1,0 +1,24 @@
+import CDTSQLite
+
+extension DatabaseFile {
+  /// Opens a file that can only be read.
+  ///
+  /// - Returns: The connection and the unique id of the store.
+  /// - Throws: ``DatastoreError``, also if the file is of an older format, as it can't be upgraded.
+  static func openReading(
+    _ path: String, _ access: FileAccess, options: DatastoreOptions
+  ) throws -> (connection: Connection, storeID: String) {
+    try RelaxedDurability.checkLog(of: path)
+    return try mapping(path) {
+      let connection = try Connection(path: path, mode: access.mode, busyTimeout: options.busyTimeout)
+      do {
+        let found = try connection.transaction(.deferred) { try check(connection, path) }
+        guard found >= versionWithoutChecksums else { throw DatastoreError.olderFormat(path, version: found) }
+        return (connection, try storeID(connection, path))
+      } catch {
+        connection.close()
+        throw error
+      }
+    }
+  }
+}

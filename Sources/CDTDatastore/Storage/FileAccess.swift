@@ -1,0 +1,57 @@
+package import CDTPlatform
+package import CDTSQLite
+
+/// How an SQLite file is opened, as the permissions and the file system allow.
+package enum FileAccess: Sendable {
+  case readWrite
+  /// Only for reading, with SQLite's locks: the state of the log can be shared with writers.
+  case readOnly
+  /// Only for reading, without locks, as long as the file has this status. There is no log, and none can be made.
+  case immutable(FileStatus)
+
+  /// - Throws: ``DatastoreError`` with the code `.io` if the file has a log that can't be read here.
+  package static func of(_ path: String) throws(DatastoreError) -> FileAccess {
+    let isDirectoryWritable = Files.isWritable(Self.directory(of: path))
+    guard let status = try FileSystem.perform("read", path, FileStatus.ofFile(at: path)) else {
+      return .readWrite
+    }
+    if isDirectoryWritable { return Files.isWritable(path) ? .readWrite : .readOnly }
+    if try exists("\(path)-wal"), try exists("\(path)-shm") { return .readOnly }
+    guard try !hasLog(path) else { throw .unreadableLog(path) }
+    return .immutable(status)
+  }
+
+  private static func directory(of path: String) -> String {
+    path.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(path[..<$0]) } ?? "."
+  }
+
+  private static func exists(_ path: String) throws(DatastoreError) -> Bool {
+    try FileSystem.perform("read", path, Files.exists(path))
+  }
+
+  private static func hasLog(_ path: String) throws(DatastoreError) -> Bool {
+    try FileSystem.perform("read", "\(path)-wal", Files.length(of: "\(path)-wal")) ?? 0 > 0
+  }
+
+  package var isReadOnly: Bool {
+    if case .readWrite = self { false } else { true }
+  }
+
+  package var isImmutable: Bool {
+    if case .immutable = self { true } else { false }
+  }
+
+  package var mode: Connection.Mode {
+    switch self {
+    case .readWrite: .readWrite
+    case .readOnly: .readOnly
+    case .immutable: .immutable
+    }
+  }
+
+  /// Whether what was read without locks is still the file's content.
+  package func isCurrent(_ path: String) -> Bool {
+    guard case .immutable(let status) = self else { return true }
+    return (try? FileStatus(path)) == status && (try? Self.hasLog(path)) == false
+  }
+}

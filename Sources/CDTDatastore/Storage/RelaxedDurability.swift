@@ -1,0 +1,31 @@
+import CDTPlatform
+import CDTSQLite
+
+/// Whether a store was ever written with the durability ``DatastoreOptions/Durability/normal``: then a log that lacks
+/// its last writes is no damage, as a power failure may have taken them.
+///
+/// An empty file in the store's directory says so.
+enum RelaxedDurability {
+  static let name = "durability-normal"
+
+  /// Notes it, before the first such write.
+  static func note(in directory: String) throws(DatastoreError) {
+    let path = "\(directory)/\(name)"
+    guard try !FileSystem.perform("read", path, Files.exists(path)) else { return }
+    _ = try FileSystem.perform("create", path, OpenFile(path, for: .replacing, isPrivate: true))
+    try FileSystem.synchronize(directory)
+  }
+
+  /// - Throws: ``DatastoreError`` with the code `.corrupt` if a part of the log is lost that SQLite would leave out.
+  static func checkLog(of path: String) throws {
+    let loss = try FileSystem.reading("\(path)-wal") { try LogLoss.find(inLogOf: path) }
+    let mark = String(path.dropLast(DatabaseFile.name.count)) + name
+    switch loss {
+    case nil: return
+    case .header: throw DatastoreError.damaged("\(path)-wal", "its header is not valid")
+    case .frames(let found, let all):
+      if try FileSystem.perform("read", mark, Files.exists(mark)) { return }
+      throw DatastoreError.damaged("\(path)-wal", "only \(found) of its \(all) pages are valid")
+    }
+  }
+}

@@ -1,0 +1,62 @@
+import CDTPlatform
+
+/// The files of a datastore's directory.
+///
+/// A user may have put other files there, and links in place of directories. They are left alone.
+enum StoreFiles {
+  private static let logs = ["-wal", "-shm", "-journal"].map { DatabaseFile.name + $0 }
+
+  static func attachments(in directory: String) -> String { "\(directory)/attachments" }
+  static func extensions(in directory: String) -> String { "\(directory)/extensions" }
+
+  /// Whether a directory has the file of a datastore.
+  ///
+  /// - Throws: ``DatastoreError`` with the code `.io` if that can't be determined, or if it is not a regular file.
+  static func exist(in directory: String) throws(DatastoreError) -> Bool {
+    let path = "\(directory)/\(DatabaseFile.name)"
+    do throws(SystemError) {
+      guard try FileStatus(path).kind != .file else { return true }
+    } catch {
+      guard !error.isMissing, !error.isNotDirectory else { return false }
+      throw DatastoreError(error, "read", path)
+    }
+    throw .notARegularFile(path)
+  }
+
+  /// Throws if something of another kind is in place of a file or directory: SQLite's message would not name it.
+  static func checkKinds(in directory: String) throws(DatastoreError) {
+    for name in [DatabaseFile.name] + logs {
+      let path = "\(directory)/\(name)"
+      guard try (kind(of: path) ?? .file) == .file else { throw .notARegularFile(path) }
+    }
+    for path in [attachments(in: directory), extensions(in: directory)] {
+      guard try (kind(of: path) ?? .directory) == .directory else { throw .notADirectory(path) }
+    }
+  }
+
+  /// What is at a path, or at the end of a link there.
+  private static func kind(of path: String) throws(DatastoreError) -> FileStatus.Kind? {
+    try FileSystem.perform("read", path, Files.kind(of: path))
+  }
+
+  /// Removes what a datastore has made. Other files, and the directory if there are any, are left.
+  ///
+  /// The database file is removed last. It marks the directory as a datastore's when the removal is interrupted.
+  static func remove(_ directory: String) throws(DatastoreError) {
+    try AttachmentFiles(directory: attachments(in: directory), storeName: "").removeAll()
+    let extensions = extensions(in: directory)
+    if try FileSystem.kind(of: extensions) == .directory { try FileSystem.remove(extensions) }
+    for name in logs + [RelaxedDurability.name, DatabaseFile.name] {
+      let path = "\(directory)/\(name)"
+      try FileSystem.perform("remove", path, Files.remove(path))
+    }
+    try? Files.removeDirectory(directory)
+  }
+
+  /// Whether a directory has what an interrupted ``remove(_:)`` leaves.
+  static func areRemains(_ directory: String) -> Bool {
+    guard (try? FileSystem.kind(of: directory)) == .directory else { return false }
+    return (try? FileSystem.kind(of: "\(directory)/\(DatabaseFile.name)")) == .file
+      || (try? Files.names(in: directory))?.isEmpty == true
+  }
+}

@@ -1,0 +1,122 @@
+import CDTPlatform
+import Dispatch
+import Synchronization
+
+/// The threads that run the asynchronous operations of a datastore, so that none of Swift's pool waits for the disk.
+///
+/// Reads run in parallel. Writes have one thread, since only one can run at a time; long operations, such as imports,
+/// have their own threads and take turns at writing batch by batch.
+final class AsyncWork: Sendable {
+  enum Kind {
+    case read, write, long
+  }
+
+  private let reads = WorkQueue(threads: 4)
+  private let writes = WorkQueue(threads: 1)
+  private let long = WorkQueue(threads: 2)
+
+  /// For operations that only use files.
+  static let ofFiles = AsyncWork()
+
+  /// Runs `body` on a thread, and stops it if the task is cancelled or its deadline passes.
+  func run<R: Sendable>(
+    _ kind: Kind, signal: StopSignal = StopSignal(), isolation: isolated (any Actor)? = #isolation,
+    _ body: @escaping @Sendable (StopSignal) throws -> R
+  ) async throws -> R {
+    try Task.checkCancellation()
+    if let deadline = Datastore.deadline, deadline <= .now { throw DatastoreError.timedOut() }
+    let operation = AsyncOperation<R>(signal)
+    let timer = Datastore.deadline.map { DeadlineTimer($0) { operation.stop { $0.expire() } } }
+    defer { timer?.cancel() }
+    return try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation { continuation in
+        operation.begin(continuation)
+        do throws(SystemError) {
+          try queue(kind).add { operation.run(body) }
+        } catch {
+          operation.finish(.failure(DatastoreError.noThread(error)))
+        }
+      }
+    } onCancel: {
+      operation.stop { $0.cancel() }
+    }
+  }
+
+  private func queue(_ kind: Kind) -> WorkQueue {
+    switch kind {
+    case .read: reads
+    case .write: writes
+    case .long: long
+    }
+  }
+}
+
+/// A call that waits for its turn, runs, and is resumed once.
+private final class AsyncOperation<R: Sendable>: Sendable {
+  private struct State {
+    var continuation: CheckedContinuation<R, any Error>?
+    var isRunning = false
+  }
+
+  private let state = Mutex(State())
+  private let signal: StopSignal
+
+  init(_ signal: StopSignal) {
+    self.signal = signal
+  }
+
+  func begin(_ continuation: CheckedContinuation<R, any Error>) {
+    state.withLock { $0.continuation = continuation }
+    // A stop before the continuation existed could not resume it.
+    if signal.isSet { stop { _ in } }
+  }
+
+  func run(_ body: (StopSignal) throws -> R) {
+    let isWanted = state.withLock { state in
+      state.isRunning = state.continuation != nil
+      return state.isRunning
+    }
+    guard isWanted else { return }
+    finish(
+      Result {
+        do {
+          return try body(signal)
+        } catch let error as DatastoreError where [.interrupted, .busy].contains(error.code) {
+          // The statement, or the wait for a lock, ended because of the signal.
+          try signal.check()
+          throw error
+        }
+      })
+  }
+
+  /// Ends a waiting operation immediately; a running one ends when it checks the signal.
+  func stop(_ set: (StopSignal) -> Void) {
+    set(signal)
+    let isRunning = state.withLock { $0.isRunning }
+    guard !isRunning else { return }
+    do { try signal.check() } catch { finish(.failure(error), unlessRunning: true) }
+  }
+
+  func finish(_ result: Result<R, any Error>, unlessRunning: Bool = false) {
+    let continuation = state.withLock { state -> CheckedContinuation<R, any Error>? in
+      if unlessRunning && state.isRunning { return nil }
+      return state.continuation.take()
+    }
+    continuation?.resume(with: result)
+  }
+}
+
+/// Calls a closure at a point in time unless it is cancelled before.
+private final class DeadlineTimer: Sendable {
+  private let body: Mutex<(@Sendable () -> Void)?>
+
+  init(_ deadline: ContinuousClock.Instant, _ body: @escaping @Sendable () -> Void) {
+    self.body = Mutex(body)
+    let left = max(.zero, ContinuousClock.now.duration(to: deadline))
+    DispatchQueue.global().asyncAfter(deadline: .now() + left.dispatchInterval) { [weak self] in
+      self?.body.withLock { $0.take() }?()
+    }
+  }
+
+  func cancel() { body.withLock { $0 = nil } }
+}

@@ -1,0 +1,144 @@
+import CDTSQLite
+
+extension Datastore {
+  /// Reads one state of the datastore with any number of calls; concurrent writes are not visible.
+  ///
+  /// ```swift
+  /// let (open, total) = try store.read { snapshot in
+  ///   (try snapshot.count(["completed": false]), try snapshot.documentCount())
+  /// }
+  /// ```
+  ///
+  /// The closure's errors are rethrown. Readers don't wait for writers, nor writers for readers. The write-ahead log
+  /// can't restart while a state is read, so don't hold one longer than you need it.
+  ///
+  /// - Throws: ``DatastoreError``; the errors of the closure.
+  ///
+  /// Source: `docs/crud.md`, Reading one state.
+  public func read<R>(_ body: (ReadTransaction) throws -> R) throws -> R {
+    try readState(body)
+  }
+
+  /// Reads one state of the datastore on one of its threads.
+  public func read<R: Sendable>(_ body: @escaping @Sendable (ReadTransaction) throws -> R) async throws -> R {
+    try await readState(body)
+  }
+
+  /// Runs several writes as one transaction: it is on disk when the call returns, and rolled back if the closure
+  /// throws.
+  ///
+  /// The closure is synchronous, since nothing may suspend inside a transaction. Its errors are rethrown.
+  ///
+  /// - Throws: ``DatastoreError``: `.busy` if another process writes for too long, `.full`, `.nestedWrite` inside
+  ///   another write of the same thread; and the errors of the closure.
+  ///
+  /// Source: `docs/crud.md`, Transactions.
+  public func write<R>(_ body: (WriteTransaction) throws -> R) throws -> R {
+    try write(stop: nil, body)
+  }
+
+  /// Runs several writes as one transaction, on one of the datastore's threads. If it is cancelled before the commit,
+  /// nothing is saved.
+  public func write<R: Sendable>(_ body: @escaping @Sendable (WriteTransaction) throws -> R) async throws -> R
+  {
+    try await work.run(.write) { stop in try self.write(stop: stop, body) }
+  }
+
+  /// Reads with a single statement, which needs no transaction.
+  func readOnce<R>(stop: StopSignal? = nil, _ body: (ReadTransaction) throws -> R) throws -> R {
+    try withReader { reader in
+      let transaction = try ReadTransaction(
+        reader.connection, of: self, sortMemory: reader.sortMemory, stop: stop)
+      defer { transaction.end() }
+      return try body(transaction)
+    }
+  }
+
+  func readOnce<R: Sendable>(_ body: @escaping @Sendable (ReadTransaction) throws -> R) async throws -> R {
+    try await work.run(.read) { stop in try self.readOnce(stop: stop, body) }
+  }
+
+  package func readState<R>(stop: StopSignal? = nil, _ body: (ReadTransaction) throws -> R) throws -> R {
+    try withReader { reader in
+      let state = try beginReading(reader, stop: stop)
+      defer {
+        state.end()
+        reader.endTransaction()
+      }
+      return try body(state)
+    }
+  }
+
+  package func readState<R: Sendable>(
+    _ body: @escaping @Sendable (ReadTransaction) throws -> R
+  ) async throws -> R {
+    try await work.run(.read) { stop in try self.readState(stop: stop, body) }
+  }
+
+  /// Runs `body` on one of the reading threads.
+  ///
+  /// - Parameter signal: Set when the task is cancelled or its deadline passes.
+  package func runReading<R: Sendable>(
+    signal: StopSignal = StopSignal(), isolation: isolated (any Actor)? = #isolation,
+    _ body: @escaping @Sendable (StopSignal) throws -> R
+  ) async throws -> R {
+    try await work.run(.read, signal: signal, body)
+  }
+
+  /// Runs `body` on one of the threads for long operations.
+  package func runLong<R: Sendable>(
+    isolation: isolated (any Actor)? = #isolation, _ body: @escaping @Sendable (StopSignal) throws -> R
+  ) async throws -> R {
+    try await work.run(.long, body)
+  }
+
+  /// Begins to read one state of the documents and of the extensions' data.
+  func beginReading(_ reader: StoreReader, stop: StopSignal?) throws -> ReadTransaction {
+    let connection = reader.connection
+    let state = try ReadTransaction(connection, of: self, sortMemory: reader.sortMemory, stop: stop)
+    let extensions = extensionObjects.all
+    do {
+      for each in extensions { try each.willBegin(on: reader) }
+      try connection.begin(.deferred)
+      for each in extensions { try each.didBegin(state, on: reader) }
+      return state
+    } catch {
+      state.end()
+      reader.endTransaction()
+      throw error
+    }
+  }
+
+  func write<R>(stop: StopSignal?, _ body: (WriteTransaction) throws -> R) throws -> R {
+    let extensions = try currentExtensions()
+    let result = try withWriter(stop: stop) { writer in
+      var cleanUp: (() -> Void)?
+      defer { cleanUp?() }
+      do {
+        let result = try writer.transaction { connection in
+          let transaction = try WriteTransaction(
+            connection, of: self, sortMemory: memory.writerSortMemory, stop: stop)
+          defer {
+            cleanUp = transaction.cleanUp
+            transaction.end()
+          }
+          let before = transaction.sequence
+          let result = try body(transaction)
+          try transaction.checkIntact()
+          try stop?.check()
+          let pending = PendingWrite(
+            connection: connection, previousSequence: before, lastSequence: transaction.sequence)
+          for each in extensions { each.willCommit(pending) }
+          return result
+        }
+        for each in extensions { each.didCommit() }
+        return result
+      } catch {
+        for each in extensions { each.didRollBack() }
+        throw error
+      }
+    }
+    changeListeners.didCommit()
+    return result
+  }
+}

@@ -1,0 +1,102 @@
+package import CDTSQLite
+
+/// One state of a datastore, for several related reads.
+///
+/// ```swift
+/// let (open, total) = try store.read { snapshot in
+///   (try snapshot.count(["completed": false]), try snapshot.documentCount())
+/// }
+/// ```
+///
+/// Later writes are not visible in it. The transaction ends when its closure returns; later use throws `.closed`. The
+/// transaction of a write has the same methods and also sees its own writes.
+///
+/// Source: `docs/crud.md`, Reading one state.
+public class ReadTransaction {
+  /// The datastore.
+  package let store: Datastore
+  package let stop: StopSignal?
+  private var open: Connection?
+  private var progressChecks: [ObjectIdentifier: ProgressCheck] = [:]
+  /// The state of an extension for this transaction.
+  package var extensionState: AnyObject?
+  /// The memory for a sort before it spills to disk, in bytes.
+  package let sortMemory: Int
+
+  init(_ connection: Connection, of store: Datastore, sortMemory: Int, stop: StopSignal?) throws {
+    self.store = store
+    self.stop = stop
+    self.sortMemory = sortMemory
+    open = connection
+    if stop != nil { updateProgressCheck() }
+  }
+
+  func end() {
+    open?.setProgressCheck(nil)
+    open = nil
+    extensionState = nil
+  }
+
+  /// Runs `body` with the connection; SQLite errors become ``DatastoreError``.
+  package func use<R>(_ body: (Connection) throws -> R) throws -> R {
+    let connection = try connection()
+    do {
+      return try body(connection)
+    } catch let error as SQLiteError {
+      try stop?.check()
+      throw DatastoreError(error, path: store.databasePath)
+    }
+  }
+
+  /// The connection, while the transaction is open.
+  package func connection() throws -> Connection {
+    guard let open else { throw DatastoreError.closed(store.name) }
+    return open
+  }
+
+  func reading<R>(_ body: (DocumentReading) throws -> R) throws -> R {
+    try use { try body(DocumentReading(connection: $0, files: store.attachmentFiles)) }
+  }
+
+  /// The winner of a document.
+  ///
+  /// - Throws: ``DatastoreError`` with the code `.notFound` if the document does not exist or is deleted.
+  /// - Complexity: O(log *n*).
+  public func document(withID id: String) throws -> DocumentRevision {
+    try reading { try $0.document(withID: id) }
+  }
+
+  // MARK: Stopping
+
+  /// A registered check that can interrupt statements.
+  package final class ProgressCheck {
+    fileprivate let goesOn: () -> Bool
+
+    fileprivate init(_ goesOn: @escaping () -> Bool) {
+      self.goesOn = goesOn
+    }
+  }
+
+  /// Interrupts statements when a closure returns `false`, in addition to the transaction's own checks.
+  package func addProgressCheck(_ goesOn: @escaping () -> Bool) -> ProgressCheck {
+    let check = ProgressCheck(goesOn)
+    progressChecks[ObjectIdentifier(check)] = check
+    updateProgressCheck()
+    return check
+  }
+
+  package func removeProgressCheck(_ check: ProgressCheck) {
+    progressChecks[ObjectIdentifier(check)] = nil
+    updateProgressCheck()
+  }
+
+  private func updateProgressCheck() {
+    guard stop != nil || !progressChecks.isEmpty else {
+      open?.setProgressCheck(nil)
+      return
+    }
+    open?.setProgressCheck { [stop, checks = Array(progressChecks.values)] in
+      stop?.isSet != true && checks.allSatisfy { $0.goesOn() }
+    }
+  }
+}

@@ -1,0 +1,33 @@
+import Synchronization
+
+/// Whether an operation should end early, because its task was cancelled or its deadline passed. Can be set from any
+/// thread.
+package final class StopSignal: Sendable {
+  private enum Reason: UInt8, AtomicRepresentable {
+    case none, cancelled, timedOut
+  }
+
+  private let reason = Atomic(Reason.none)
+
+  package init() {}
+
+  package func cancel() { set(.cancelled) }
+
+  func expire() { set(.timedOut) }
+
+  private func set(_ new: Reason) {
+    // The first reason is kept.
+    _ = reason.compareExchange(expected: .none, desired: new, ordering: .relaxed)
+  }
+
+  package var isSet: Bool { reason.load(ordering: .relaxed) != .none }
+
+  /// - Throws: `CancellationError`, or ``DatastoreError`` with the code `.timedOut`, if the operation should end.
+  package func check() throws {
+    switch reason.load(ordering: .relaxed) {
+    case .cancelled: throw CancellationError()
+    case .timedOut: throw DatastoreError.timedOut()
+    case .none: return
+    }
+  }
+}

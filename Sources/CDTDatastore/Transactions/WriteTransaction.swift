@@ -1,0 +1,104 @@
+package import CDTSQLite
+
+/// A transaction of several writes.
+///
+/// ```swift
+/// try store.write { transaction in
+///   let from = try transaction.document(withID: "alice")
+///   try transaction.updateDocument(from: from)
+///   try transaction.createDocument(from: DocumentDraft(body: ["amount": 10]))
+/// }
+/// ```
+///
+/// Its reads see its writes. The transaction ends when its closure returns; later use throws `.closed`.
+///
+/// Source: `docs/crud.md`, Transactions.
+public final class WriteTransaction: ReadTransaction {
+  private var failure: DatastoreError?
+  /// The sequence of the last write.
+  private(set) var sequence: Int64
+  /// The last result of ``document(withID:)``: most updates follow a read of their document.
+  private var lastRead: (id: String, row: DocumentRow, sequence: Int64)?
+  /// The cleanup of an extension after the transaction, committed or not, on the same connection.
+  package var cleanUp: (() -> Void)?
+
+  var files: AttachmentFiles { store.attachmentFiles }
+  private var path: String { store.databasePath }
+
+  override init(_ connection: Connection, of store: Datastore, sortMemory: Int, stop: StopSignal?) throws {
+    sequence = try connection.scalar("SELECT max(sequence) FROM documents")
+    try super.init(connection, of: store, sortMemory: sortMemory, stop: stop)
+  }
+
+  /// Refuses to go on after the database has failed within a change: part of the change may have been made, or SQLite
+  /// may have ended the transaction. A closure that passes over the error must not have that committed.
+  func checkIntact() throws {
+    if let failure { throw failure }
+    guard try connection().isInTransaction else { throw DatastoreError.transactionEnded(path) }
+  }
+
+  package override func use<R>(_ body: (Connection) throws -> R) throws -> R {
+    let connection = try connection()
+    try checkIntact()
+    do {
+      return try body(connection)
+    } catch let error as SQLiteError {
+      let mapped = DatastoreError(error, path: path)
+      failure = mapped
+      try stop?.check()
+      throw mapped
+    } catch let error as DatastoreError where error.code == .corrupt {
+      failure = error
+      throw error
+    }
+  }
+
+  func nextSequence() throws(DatastoreError) -> Int64 {
+    let (next, overflow) = sequence.addingReportingOverflow(1)
+    guard !overflow else { throw .sequencesExhausted(path) }
+    sequence = next
+    return next
+  }
+
+  /// Takes back the last sequence, as nothing was written with it.
+  func returnSequence() {
+    sequence -= 1
+  }
+
+  /// Saves several new documents at once.
+  ///
+  /// - Returns: Whether all were saved; nothing has changed if an id exists, occurs twice or is invalid.
+  func createDocuments(_ documents: NewDocuments) throws -> Bool {
+    let (last, overflow) = sequence.addingReportingOverflow(Int64(documents.count))
+    guard !overflow else { throw DatastoreError.sequencesExhausted(path) }
+    let isDone = try use { try documents.insert(after: sequence, on: $0) }
+    if isDone { sequence = last }
+    return isDone
+  }
+
+  // MARK: Reading
+
+  /// The winner of a document. See `Datastore.document(withID:)`.
+  public override func document(withID id: String) throws -> DocumentRevision {
+    let (document, row) = try use { try DocumentReading(connection: $0, files: files).winner(of: id) }
+    lastRead = (id, row, sequence)
+    return document
+  }
+
+  /// The row of a document; `nil` if it does not exist. Every change takes a sequence, so without a new one the cached
+  /// row is still valid.
+  func row(of id: String, on connection: Connection) throws -> DocumentRow? {
+    if let lastRead, lastRead.sequence == sequence, lastRead.id.utf8.elementsEqual(id.utf8) {
+      return lastRead.row
+    }
+    return try DocumentRow.find(id, on: connection)
+  }
+
+  /// The id of an existing document's winner.
+  package func winner(of id: String) throws -> RevisionID {
+    guard let row = try use({ try DocumentRow.find(id, on: $0) }) else {
+      throw DatastoreError.noSuchDocument(id)
+    }
+    return row.revision
+  }
+}

@@ -1,0 +1,192 @@
+import CDTJSON
+import CDTSQLite
+import CDTTestSupport
+import Foundation
+import Testing
+
+@testable import CDTDatastore
+
+@Suite struct RecoveryTests {
+  /// Runs `body` with the directory of a closed store and what was in it.
+  private func withStore(
+    keepsLog: Bool = false, _ body: (_ manager: DatastoreManager, _ whole: [String]) throws -> Void
+  ) throws {
+    try withTemporaryDirectory { directory in
+      let manager = try DatastoreManager(directory: directory)
+      let store = try manager.datastore(named: "store")
+      try store.write { transaction in
+        for number in 0..<200 {
+          var draft = DocumentDraft(
+            id: "doc\(number)",
+            body: ["number": .int(Int64(number)), "long": .string(.init(repeating: "é", count: number * 30))])
+          if number % 50 == 0 {
+            draft.attachments["a"] = Attachment(
+              data: Data("content \(number)".utf8), name: "a", contentType: "text/plain")
+          }
+          try transaction.createDocument(from: draft)
+        }
+      }
+      for number in stride(from: 0, to: 200, by: 3) {
+        try store.updateDocument(withID: "doc\(number)") { $0.body["changed"] = true }
+      }
+      try store.deleteDocument(withID: "doc7")
+      let theirs = try #require(RevisionID("3-c"))
+      try store.forceInsert(
+        DocumentRevision(id: "doc8", revisionID: theirs, body: ["by": "them"]),
+        history: ["3-c", "2-b", "1-a"].compactMap { RevisionID($0) })
+      try store.setLocalDocument(["last": 5], withID: "checkpoint")
+      let whole = try content(store)
+      if keepsLog {
+        try FileManager.default.copyItem(atPath: "\(directory)/store", toPath: "\(directory)/copy")
+        try manager.deleteDatastore(named: "store")
+        try FileManager.default.moveItem(atPath: "\(directory)/copy", toPath: "\(directory)/store")
+      } else {
+        try manager.closeDatastore(named: "store")
+      }
+      try body(manager, whole)
+    }
+  }
+
+  /// A line for each leaf, with the history that has bodies.
+  private func content(_ store: Datastore) throws -> [String] {
+    try store.changes(since: 0).documents.flatMap { change in
+      let id = change.id
+      if change.isDeleted { return ["\(id) deleted \(change.revisionID)"] }
+      return try store.liveRevisions(ofDocument: id).map { leaf in
+        let history = try store.revisionHistory(of: leaf).map {
+          "\($0.revisionID)=\($0.hasBody ? $0.body.text : "-")"
+        }
+        let attachments = try leaf.attachments.map {
+          "\($0.name) \(String(decoding: try $0.data(), as: UTF8.self))"
+        }
+        return "\(id) \(history) \(attachments)"
+      }
+    }.sorted()
+  }
+
+  private func recover(_ manager: DatastoreManager) throws -> (store: Datastore, report: RecoveryReport) {
+    let saved = try manager.datastore(named: "saved")
+    return (saved, try saved.recoverDocuments(from: "\(manager.directory)/store"))
+  }
+
+  @Test(arguments: [false, true])
+  func `everything is saved from a store that is whole`(keepsLog: Bool) throws {
+    try withStore(keepsLog: keepsLog) { manager, whole in
+      let (saved, report) = try recover(manager)
+      #expect(report.losses == [])
+      #expect(report.documents == 200)
+      #expect(report.attachments == 6)
+      #expect(try content(saved) == whole)
+      #expect(try saved.localDocument(withID: "checkpoint") == ["last": 5])
+      #expect(try saved.checkIntegrity() == [])
+      // Once more adds nothing.
+      _ = try saved.recoverDocuments(from: "\(manager.directory)/store")
+      #expect(try content(saved) == whole)
+    }
+  }
+
+  @Test func `damaged pages lose what is on them, and nothing else`() throws {
+    for trial in 0..<8 {
+      try withStore { manager, whole in
+        let path = "\(manager.directory)/store/db.sync"
+        var data = try Data(contentsOf: URL(filePath: path))
+        var random = SeededGenerator(seed: UInt64(trial))
+        // The first page, with the header, too.
+        let pages =
+          [trial == 0 ? 0 : 1, trial == 1 ? 1 : 2]
+          + (0..<5).map { _ in
+            Int.random(in: 1..<data.count / 4_096, using: &random)
+          }
+        let damaged = Set(trial < 2 ? [pages[trial]] : Array(pages.dropFirst(2)))
+        for page in damaged { data[page * 4_096 + Int.random(in: 0..<4_000, using: &random)] ^= 0x10 }
+        try data.write(to: URL(filePath: path))
+        let (saved, report) = try recover(manager)
+        // A damaged page that was free is no loss.
+        #expect((1...damaged.count).contains(report.losses.filter { $0.kind == .database }.count))
+        #expect(try saved.checkIntegrity() == [])
+        let lines = Set(whole)
+        for line in try content(saved) where !lines.contains(line) {
+          // It is a predecessor, and the report says so, or a part of the history is lost.
+          let id = line.prefix { $0 != " " }
+          #expect(whole.contains { $0.hasPrefix("\(id) ") })
+        }
+        let present = Set(try saved.changes(since: 0).documents.map(\.id))
+        let reported = Set(report.losses.compactMap(\.documentID))
+        for number in 0..<200 where !present.contains("doc\(number)") && trial > 1 {
+          #expect(reported.contains("doc\(number)") || report.losses.contains { $0.kind == .database })
+        }
+        #expect(present.count > 100)
+      }
+    }
+  }
+
+  @Test func `a missing attachment is reported, and its document saved`() throws {
+    try withStore { manager, _ in
+      let directory = "\(manager.directory)/store/attachments"
+      let names = try FileManager.default.contentsOfDirectory(atPath: directory).sorted()
+      try FileManager.default.removeItem(atPath: "\(directory)/\(names[0])")
+      let (saved, report) = try recover(manager)
+      #expect(report.losses.allSatisfy { $0.kind == .attachment && $0.message.contains("is missing at") })
+      #expect(!report.losses.isEmpty)
+      #expect(report.documents == 200)
+      #expect(try saved.checkIntegrity() == [])
+    }
+  }
+
+  @Test func `a file that is cut off, empty or no database gives what is in it`() throws {
+    try withStore { manager, _ in
+      let path = "\(manager.directory)/store/db.sync"
+      let data = try Data(contentsOf: URL(filePath: path))
+      for length in [data.count / 2, 4_096, 100, 3, 0] {
+        try data.prefix(length).write(to: URL(filePath: path))
+        let saved = try manager.datastore(named: "saved\(length)")
+        let report = try saved.recoverDocuments(from: "\(manager.directory)/store")
+        #expect(length < 50_000 || report.documents > 20)
+        #expect(
+          length < 100 || report.losses.contains { $0.message.contains("pages are missing at the end") })
+        #expect(try saved.checkIntegrity() == [])
+      }
+      var random = SeededGenerator(seed: 5)
+      try Data((0..<100_000).map { _ in UInt8.random(in: 0...255, using: &random) }).write(
+        to: URL(filePath: path))
+      let saved = try manager.datastore(named: "noise")
+      #expect(try saved.recoverDocuments(from: "\(manager.directory)/store").losses.count == 24)
+    }
+  }
+
+  @Test func `a store without its file is named`() throws {
+    try withStore { manager, _ in
+      let path = "\(manager.directory)/store/db.sync"
+      try FileManager.default.removeItem(atPath: path)
+      let saved = try manager.datastore(named: "saved")
+      let error = datastoreError { try saved.recoverDocuments(from: "\(manager.directory)/store") }
+      #expect(error?.code == .notFound)
+      #expect(error?.message == "there is no file \(path); check the path")
+    }
+  }
+
+  /// Pages of a file without checksums may hold anything.
+  @Test func `damaged rows of an earlier version do no harm`() throws {
+    try withTemporaryDirectory { directory in
+      let fixture = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .appending(path: "Storage/Fixtures/schema-v5/db.sync")
+      let whole = try Data(contentsOf: fixture)
+      let manager = try DatastoreManager(directory: directory)
+      try FileManager.default.createDirectory(
+        atPath: "\(directory)/store", withIntermediateDirectories: false)
+      var random = SeededGenerator(seed: 9)
+      for trial in 0..<60 {
+        var data = whole
+        for _ in 0..<(trial == 0 ? 0 : 200) {
+          data[Int.random(in: 100..<data.count, using: &random)] = UInt8.random(in: 0...255, using: &random)
+        }
+        try data.write(to: URL(filePath: "\(directory)/store/db.sync"))
+        let saved = try manager.datastore(named: "saved\(trial)")
+        let report = try saved.recoverDocuments(from: "\(directory)/store")
+        if trial == 0 { #expect(report.losses == [] && report.documents == 3) }
+        #expect(try saved.checkIntegrity() == [])
+        try manager.deleteDatastore(named: "saved\(trial)")
+      }
+    }
+  }
+}
