@@ -1,11 +1,11 @@
-import JSON
+import CDTJSON
 
-// Every message of a refused selector, in one place. A message says what is wrong and ends in the remedy.
+// All messages about selectors. A message says what is wrong and ends with the remedy.
 extension QueryError {
   static func unknownOperator(_ name: String, at path: String) -> QueryError {
     let remedy =
       OperatorNames.nearest(to: name).map { "(did you mean \"\($0)\"?)" }
-      ?? "; to name a field that begins with a dollar, write \"\\\(name)\""
+      ?? "; for a field name that begins with a dollar sign, write \"\\\(name)\""
     let gap = remedy.hasPrefix("(") ? " " : ""
     return QueryError(.unknownOperator, at: path, "unknown operator \"\(name)\"\(gap)\(remedy)")
   }
@@ -13,13 +13,13 @@ extension QueryError {
   static func operatorNeedsField(_ name: String, at path: String) -> QueryError {
     QueryError(
       .unknownOperator, at: path,
-      "\"\(name)\" asks about a field's value; put it under one: {\"field\": {\"\(name)\": …}}")
+      "\"\(name)\" tests a field's value; put it under a field: {\"field\": {\"\(name)\": …}}")
   }
 
   static func combinationUnderField(_ name: String, at path: String) -> QueryError {
     QueryError(
       .unknownOperator, at: path,
-      "\"\(name)\" can't stand under a field; put it outside, around clauses that each name the field")
+      "\"\(name)\" is not allowed under a field; put it outside, around clauses that each name the field")
   }
 
   static func notAnObject(_ found: JSONValue, at path: String) -> QueryError {
@@ -29,32 +29,33 @@ extension QueryError {
   }
 
   static func emptyMember(_ name: String, at path: String) -> QueryError {
-    QueryError(.invalidSelector, at: path, "an empty selector in \"\(name)\" is refused; leave it out")
+    QueryError(.invalidSelector, at: path, "\"\(name)\" contains an empty selector; remove it")
   }
 
   static func emptyFieldValue(at path: String) -> QueryError {
     QueryError(
       .invalidSelector, at: path,
-      "{} asks nothing of the field; for an empty object write {\"$eq\": {}}, for any value {\"$exists\": true}"
+      "{} has no condition; to match an empty object write {\"$eq\": {}}, to match any value {\"$exists\": true}"
     )
   }
 
   static func emptyComplement(at path: String) -> QueryError {
     QueryError(
       .invalidSelector, at: path,
-      "{} asks nothing; write what \"$not\" should exclude, such as {\"$eq\": {}} for an empty object")
+      "{} has no condition; write the condition that \"$not\" negates, such as {\"$eq\": {}} for an empty object"
+    )
   }
 
   static func emptyElementSelector(_ name: String, at path: String) -> QueryError {
     QueryError(
       .invalidArgument, at: path,
-      "{} asks nothing; write what \"\(name)\" should ask, such as {\"$exists\": true}")
+      "{} has no condition; write one for \"\(name)\", such as {\"$exists\": true}")
   }
 
   static func mixedKeys(_ key: String, _ other: String, at path: String) -> QueryError {
     QueryError(
       .invalidSelector, at: path,
-      "the operator \"\(key)\" and the name \"\(other)\" can't stand in one object; "
+      "the operator \"\(key)\" and the name \"\(other)\" can't be in one object; "
         + "write them as two clauses of \"$and\"")
   }
 
@@ -66,12 +67,13 @@ extension QueryError {
 
   static func optionsWithoutRegex(at path: String) -> QueryError {
     QueryError(
-      .invalidArgument, at: path, "\"$options\" belongs beside a \"$regex\"; add one or leave it out")
+      .invalidArgument, at: path, "\"$options\" needs a \"$regex\" beside it; add one or remove \"$options\"")
   }
 
   static func unknownRegexOption(_ option: Character, at path: String) -> QueryError {
     QueryError(
-      .invalidArgument, at: path, "\"\(option)\" is no option of \"$regex\"; use letters of \"imsx\"")
+      .invalidArgument, at: path,
+      "\"\(option)\" is not an option of \"$regex\"; use only the letters \"imsx\"")
   }
 
   static func regexRefused(_ message: String, offset: Int, at path: String) -> QueryError {
@@ -80,39 +82,45 @@ extension QueryError {
     )
   }
 
+  static func regexTooLong(at path: String) -> QueryError {
+    QueryError(
+      .invalidRegex, at: path,
+      "the pattern is longer than \(RegularExpression.maximumLength) bytes; use a shorter one")
+  }
+
   static func moduloCount(_ count: Int, at path: String) -> QueryError {
     QueryError(
-      .invalidArgument, at: path, "\"$mod\" takes [divisor, remainder], two numbers, not \(count) of them")
+      .invalidArgument, at: path, "\"$mod\" takes two numbers, [divisor, remainder], not \(count)")
   }
 
   static func moduloByZero(at path: String) -> QueryError {
     QueryError(
       .invalidArgument, at: path,
-      "the divisor of \"$mod\" is 0 once its fraction is cut off; use a divisor of 1 or more")
+      "the divisor of \"$mod\" truncates to 0; use a divisor of 1 or more")
   }
 
   static func unknownType(_ name: String, at path: String) -> QueryError {
     let names = JSONType.allCases.map { "\"\($0.rawValue)\"" }.joined(separator: " ")
-    return QueryError(.invalidArgument, at: path, "\"\(name)\" is no type; use one of \(names)")
+    return QueryError(.invalidArgument, at: path, "\"\(name)\" is not a type; use one of \(names)")
   }
 
   static func tooDeep(at path: String) -> QueryError {
     QueryError(
       .tooDeep, at: path,
-      "the selector is nested deeper than \(Selector.maximumDepth) levels; make it flatter")
+      "the selector is nested deeper than \(Selector.maximumDepth) levels; flatten it")
   }
 
   static func valueTooDeep(at path: String) -> QueryError {
     QueryError(
       .tooDeep, at: path,
-      "it holds values nested deeper than \(JSONParsingOptions().maximumDepth) levels, which no document has; "
-        + "make it flatter")
+      "the value is nested deeper than \(JSONParsingOptions().maximumDepth) levels, the most that a document can have; "
+        + "flatten it")
   }
 
   static func notANumber(at path: String) -> QueryError {
     QueryError(
       .invalidArgument, at: path,
-      "a number that is infinite or none at all is in no document; compare with one that JSON can hold")
+      "no document contains infinity or NaN; compare with a finite number")
   }
 
   static func tooManyClauses(at path: String) -> QueryError {
@@ -126,9 +134,9 @@ extension QueryError {
     let message =
       switch fault {
       case .emptySegment:
-        "the path \"\(path)\" has an empty segment; name every segment, and write \"\\.\" for a dot in a name"
+        "the path \"\(path)\" has an empty segment; name every segment; write \"\\.\" for a dot in a name"
       case .unescapedDollar(let remedy):
-        "a name that begins with a dollar must be escaped; write \"\(remedy)\""
+        "a name that begins with a dollar sign must be escaped; write \"\(remedy)\""
       case .tooLong:
         "the path has more than \(FieldPath.maximumSegments) segments; use a shorter one"
       }
@@ -142,13 +150,13 @@ extension QueryError {
   static func matchLimit(pattern: String, documentID: String) -> QueryError {
     QueryError(
       .matchLimit, at: "$regex",
-      "the pattern \"\(pattern)\" needs more work than a match is given, on document \"\(documentID)\"; "
-        + "rewrite it without nested repetition")
+      "the pattern \"\(pattern)\" exceeded the match limit on document \"\(documentID)\"; "
+        + "rewrite it so that no two repetitions can match the same text, or begin it with \"^\"")
   }
 }
 
 extension JSONValue {
-  /// What the value is, for a message: `a string`, `an array`.
+  /// The type of the value for a message: `a string`, `an array`.
   var typeWithArticle: String {
     switch self {
     case .null: "null"

@@ -1,6 +1,6 @@
-import JSON
+import CDTJSON
 
-// The messages of refused requests and index definitions. A message says what is wrong and ends in the remedy.
+// The messages about requests and index definitions. A message says what is wrong and ends with the remedy.
 extension QueryError {
   static func notARequest(_ found: JSONValue) -> QueryError {
     QueryError(
@@ -11,7 +11,7 @@ extension QueryError {
   static func unknownRequestKey(_ key: String) -> QueryError {
     QueryError(
       .invalidRequest, at: key,
-      "a request has no \"\(key)\"; its keys are selector, sort, fields, skip, limit and use_index")
+      "a request has no key \"\(key)\"; its keys are selector, sort, fields, skip, limit and use_index")
   }
 
   static var requestWithoutSelector: QueryError {
@@ -20,50 +20,60 @@ extension QueryError {
   }
 
   static func notAWholeNumber(_ found: JSONValue, at key: String) -> QueryError {
-    QueryError(.invalidRequest, at: key, "\"\(key)\" is a whole number from 0, not \(found.text)")
+    QueryError(.invalidRequest, at: key, "\"\(key)\" must be a whole number, 0 or more, not \(found.text)")
   }
 
   static func notAnArray(_ found: JSONValue, wanted: String, at key: String) -> QueryError {
-    QueryError(.invalidRequest, at: key, "\"\(key)\" is \(wanted), not \(found.typeWithArticle)")
+    QueryError(.invalidRequest, at: key, "\"\(key)\" must be \(wanted), not \(found.typeWithArticle)")
   }
 
   static func notAPath(_ found: JSONValue, at place: String) -> QueryError {
     QueryError(
-      .invalidRequest, at: place, "a field is named by its path in a string, not by \(found.typeWithArticle)")
+      .invalidRequest, at: place, "a field path must be a string, not \(found.typeWithArticle)")
   }
 
   static func invalidUseIndex(_ found: JSONValue) -> QueryError {
     QueryError(
-      .invalidRequest, at: "use_index", "\"use_index\" is the name of one index, not \(found.typeWithArticle)"
+      .invalidRequest, at: "use_index",
+      "\"use_index\" must be the name of one index, not \(found.typeWithArticle)"
     )
   }
 
   static func directedFieldKeys(_ count: Int, at place: String) -> QueryError {
     QueryError(
       .invalidRequest, at: place,
-      "a clause names one field and its direction, {\"age\": \"desc\"}, not \(count); write one clause a field"
+      "a sort clause names one field and its direction, {\"age\": \"desc\"}, not \(count) fields; write one clause per field"
     )
   }
 
   static func unknownDirection(_ found: JSONValue, of path: String, at place: String) -> QueryError {
     QueryError(
-      .invalidRequest, at: place, "the direction of \"\(path)\" is \"asc\" or \"desc\", not \(found.text)")
+      .invalidRequest, at: place,
+      "the direction of \"\(path)\" must be \"asc\" or \"desc\", not \(found.text)")
   }
 
   static func notADirectedField(_ found: JSONValue, at place: String) -> QueryError {
     QueryError(
       .invalidRequest, at: place,
-      "a clause is a field's path or {\"age\": \"desc\"}, not \(found.typeWithArticle)")
+      "a sort clause must be a field path or an object such as {\"age\": \"desc\"}, not \(found.typeWithArticle)"
+    )
+  }
+
+  static func tooManySortFields(_ count: Int) -> QueryError {
+    QueryError(
+      .tooLarge, at: "sort",
+      "a sort has at most \(Query.maximumSortFields) fields, not \(count); keep the first ones")
   }
 
   static var indexWithoutFields: QueryError {
-    QueryError(.invalidIndex, at: "fields", "an index needs at least one field; name what queries ask for")
+    QueryError(
+      .invalidIndex, at: "fields", "an index needs at least one field; name the fields that queries use")
   }
 
-  static func indexWithTooManyFields(_ count: Int) -> QueryError {
+  package static func indexWithTooManyFields(_ count: Int) -> QueryError {
     QueryError(
       .invalidIndex, at: "fields",
-      "an index has at most \(IndexDefinition.maximumFields) fields, not \(count); name the most selective")
+      "an index has at most \(IndexDefinition.maximumFields) fields, not \(count); keep the most selective")
   }
 
   static func indexRepeatsField(_ path: String, at place: String) -> QueryError {
@@ -72,19 +82,19 @@ extension QueryError {
 
   package static func unknownIndexType(_ type: String) -> QueryError {
     QueryError(
-      .invalidIndex, at: "type", "the type \(JSONValue.string(type).text) is unknown; it is json or text")
+      .invalidIndex, at: "type", "the type \(JSONValue.string(type).text) is unknown; use json or text")
   }
 
   static var indexWithoutName: QueryError {
     QueryError(
-      .invalidIndex, at: "name", "an index's name can't be empty; leave it out to have one made")
+      .invalidIndex, at: "name", "an index name can't be empty; omit it to have one generated")
   }
 
   static func indexConflict(_ name: String, existing: IndexDefinition) -> QueryError {
     QueryError(
       .indexConflict, at: "name",
-      "the index \"\(name)\" exists with other fields, \(existing.fieldsJSON.text); "
-        + "delete it first or choose another name")
+      "the index \"\(name)\" already exists with different fields, \(existing.fieldsJSON.text); "
+        + "delete it or choose another name")
   }
 
   static func unknownIndex(_ name: String, known: [String], at place: String) -> QueryError {
@@ -96,26 +106,22 @@ extension QueryError {
 
   static func indexGone(_ name: String) -> QueryError {
     QueryError(
-      .unknownIndex, at: "name", "the index \"\(name)\" was deleted while it was being built; create it again"
+      .unknownIndex, at: "name", "the index \"\(name)\" was deleted during its build; create it again"
     )
   }
 
   static var resultSetClosed: QueryError {
-    QueryError(.closed, at: "", "the result set was closed; run the query again")
+    QueryError(.closed, at: "", "the result set is closed; run the query again")
   }
 
   static var resultSetInUse: QueryError {
     QueryError(
-      .inUse, at: "", "the result set is being read by another call; let that return, or run the query again")
-  }
-
-  static var cancelled: QueryError {
-    QueryError(.cancelled, at: "", "the query was cancelled; run it again for its results")
+      .inUse, at: "", "another call is reading the result set; wait until it returns, or run the query again")
   }
 
   static func timedOut(_ limit: Duration) -> QueryError {
     QueryError(
       .timedOut, at: "",
-      "the query took longer than its limit of \(limit); make an index for it, or allow more time")
+      "the query exceeded its time limit of \(limit); create an index for it, or allow more time")
   }
 }

@@ -1,4 +1,4 @@
-/// A query, a sort, a projection or an index definition that was refused, or a query that failed while it ran.
+/// An error in a query, sort, projection or index definition, or an error during a query.
 ///
 /// ```swift
 /// do {
@@ -10,14 +10,15 @@
 /// }
 /// ```
 ///
-/// A refused query has not run at all: nothing was read, and nothing changed.
+/// An invalid query never runs: nothing was read, and nothing changed.
 public struct QueryError: Error, Hashable, Sendable {
-  /// What went wrong, for programs; codes may be added.
+  /// The kind of error, for programs. New codes may be added.
   public struct Code: Hashable, Sendable, CustomStringConvertible {
-    private enum Name: String {
+    private enum Name: String, CaseIterable {
+      // Add new names at the end: their order determines the codes of NSError.
       case unknownOperator, invalidArgument, invalidSelector, invalidPath, invalidRegex, invalidRequest,
         tooDeep,
-        tooLarge, unknownIndex, invalidIndex, indexConflict, textSearch, matchLimit, closed, inUse, cancelled,
+        tooLarge, unknownIndex, invalidIndex, indexConflict, textSearch, matchLimit, closed, inUse,
         timedOut
     }
     private let name: Name
@@ -26,52 +27,53 @@ public struct QueryError: Error, Hashable, Sendable {
       self.name = name
     }
 
+    /// The code's number, starting at 1, as used by `NSError`.
+    var number: Int { (Name.allCases.firstIndex(of: name) ?? 0) + 1 }
+
     /// The code's name, as `cdtquery find --batch` prints it.
     public var description: String { name.rawValue }
 
-    /// A key that begins with `$` and is no operator, or one that may not stand where it stands.
+    /// A key that begins with `$` is not an operator, or the operator is not allowed in this place.
     public static let unknownOperator = Code(.unknownOperator)
-    /// An operator whose argument has the wrong type or range.
+    /// An operator's argument has the wrong type or range.
     public static let invalidArgument = Code(.invalidArgument)
-    /// A selector whose shape is wrong: operators beside names, an empty clause.
+    /// A selector is malformed, such as operators beside names, or an empty clause.
     public static let invalidSelector = Code(.invalidSelector)
-    /// A field's path with an empty segment or an unescaped `$`.
+    /// A field's path has an empty segment or an unescaped `$`.
     public static let invalidPath = Code(.invalidPath)
-    /// A pattern that does not compile.
+    /// A pattern does not compile.
     public static let invalidRegex = Code(.invalidRegex)
-    /// A request with an unknown key, or a sort, limit, skip or projection that is malformed.
+    /// A request has an unknown key, or its sort, limit, skip or projection is malformed.
     public static let invalidRequest = Code(.invalidRequest)
-    /// Nested deeper than the bound.
+    /// The nesting exceeds its limit.
     public static let tooDeep = Code(.tooDeep)
-    /// More clauses than the bound.
+    /// The number of clauses, or of the fields of a sort, exceeds its limit.
     public static let tooLarge = Code(.tooLarge)
-    /// An index of that name does not exist.
+    /// The index does not exist.
     public static let unknownIndex = Code(.unknownIndex)
-    /// An index definition that is refused.
+    /// An index definition is invalid.
     public static let invalidIndex = Code(.invalidIndex)
     /// Another index has the same name.
     public static let indexConflict = Code(.indexConflict)
-    /// A text search that can't be run.
+    /// A text search can't be run.
     public static let textSearch = Code(.textSearch)
-    /// A pattern needed more work on a document than any match is given.
+    /// A pattern exceeded the match limit on a document.
     public static let matchLimit = Code(.matchLimit)
-    /// The result set was closed.
+    /// The result set is closed.
     public static let closed = Code(.closed)
-    /// The result set is being read by another call.
+    /// Another call is reading the result set.
     public static let inUse = Code(.inUse)
-    /// The query was cancelled while it ran.
-    public static let cancelled = Code(.cancelled)
-    /// The query took longer than its time limit.
+    /// The query exceeded its time limit.
     public static let timedOut = Code(.timedOut)
   }
 
-  /// What went wrong, for programs.
+  /// The kind of error, for programs.
   public let code: Code
 
-  /// Where: the way to the offending clause, such as `$or[1].age.$mod`, `sort[0]` or `limit`; empty for the whole.
+  /// The path of the invalid clause, such as `$or[1].age.$mod`, `sort[0]` or `limit`; empty for the whole query.
   public let path: String
 
-  /// What went wrong and what to do about it, for people.
+  /// What is wrong and how to fix it, for people.
   public let message: String
 
   package init(_ code: Code, at path: String, _ message: String) {

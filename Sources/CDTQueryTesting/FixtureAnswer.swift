@@ -1,36 +1,44 @@
 import CDTDatastore
+package import CDTJSON
 import CDTQuery
-package import JSON
 
-/// What a query gives, in the form that goldens have.
+/// The result of a query, in the form of goldens.
 package enum FixtureAnswer: Sendable, Equatable {
   /// The ids of whole documents.
   case ids([String])
   /// Projected documents with their ids.
   case documents([JSONObject])
-  /// The message of a refusal or failure.
+  /// The message of an error.
   case error(String)
 
-  /// The answer a query gives when it is run.
+  /// Runs a query and captures its result.
   init(of query: Query, _ run: () throws -> [DocumentRevision]) {
     do {
       let documents = try run()
       self =
-        query.projection.isEverything
-        ? .ids(documents.map { $0.id ?? "" }) : .documents(documents.map(Self.projected))
+        query.fields.isEmpty ? .ids(documents.map(\.id)) : .documents(documents.map(Self.projected))
     } catch {
       self = .error(String(describing: error))
     }
   }
 
-  /// A result without its revision, which no one can write by hand.
+  /// Runs a query for ids and captures its result.
+  init(ids run: () throws -> [String]) {
+    do {
+      self = .ids(try run())
+    } catch {
+      self = .error(String(describing: error))
+    }
+  }
+
+  /// A result without its revision, which can't be written by hand.
   private static func projected(_ document: DocumentRevision) -> JSONObject {
     var json = document.json
     json["_rev"] = nil
     return json
   }
 
-  /// The answer without an order, for requests that do not sort.
+  /// The answer without an order, for requests without a sort.
   package var inAnyOrder: FixtureAnswer {
     switch self {
     case .ids(let ids): .ids(ids.sorted { $0.precedesInBytes($1) })
@@ -42,7 +50,7 @@ package enum FixtureAnswer: Sendable, Equatable {
 
   private static func id(of document: JSONObject) -> String { document["_id"]?.stringValue ?? "" }
 
-  /// Answers are equal when they read the same; of ids and members that means byte for byte, in their order.
+  /// Whether both have the same text: ids and members are compared byte by byte, in order.
   package static func == (left: FixtureAnswer, right: FixtureAnswer) -> Bool {
     left.items.elementsEqual(right.items) { $0.hasSameBytes(as: $1) }
   }
@@ -51,7 +59,7 @@ package enum FixtureAnswer: Sendable, Equatable {
 // MARK: - Text
 
 extension FixtureAnswer {
-  /// The answer item by item, as differences are shown.
+  /// The items of the answer, as shown in a difference.
   package var items: [String] {
     switch self {
     case .ids([]), .documents([]): ["none"]
@@ -61,7 +69,7 @@ extension FixtureAnswer {
     }
   }
 
-  /// The answer as it stands in a fixture: ids side by side, anything else a line each.
+  /// The answer as in a fixture: ids on one line, other items on one line each.
   var lines: [String] {
     guard case .ids = self else { return items }
     var lines: [String] = []
@@ -75,7 +83,7 @@ extension FixtureAnswer {
     return lines
   }
 
-  /// An id as a word, or quoted where it would be read as something else.
+  /// An id as a word, or quoted if it would be ambiguous.
   private static func spelling(of id: String) -> String {
     let isWord = !id.utf8.contains { $0 <= 0x20 || $0 == 0x7F } && !id.isEmpty
     let isPlain =
@@ -84,7 +92,7 @@ extension FixtureAnswer {
     return isPlain ? id : JSONValue.string(id).text
   }
 
-  /// Reads an answer from its lines; `nil` when there are none.
+  /// Parses an answer from its lines; `nil` if there are none.
   init?(lines: [String]) throws(JSONError) {
     guard let first = lines.first else { return nil }
     if first.hasPrefix("error:") {
@@ -103,7 +111,7 @@ extension FixtureAnswer {
     }
   }
 
-  /// Reads words and quoted strings.
+  /// Parses words and quoted strings.
   private static func readIDs(_ line: String, into ids: inout [String]) throws(JSONError) {
     var rest = Array(line.utf8)[...]
     while let first = rest.first {

@@ -1,8 +1,8 @@
 import CDTDatastore
+import CDTJSON
 import CDTQuery
-import JSON
 
-/// Reads a fixture's lines: sections under headings, comments between them.
+/// Parses a fixture: sections under headings, with comments.
 struct FixtureParser {
   let lines: [String]
   private let name: String
@@ -18,7 +18,7 @@ struct FixtureParser {
   init(_ text: String, name: String) {
     self.name = name
     var text = text
-    // Bytes, as a carriage return before a line feed is one Character with it.
+    // Split bytes, as a carriage return and a line feed are one Character.
     lines = text.withUTF8 { utf8 in
       utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).map { line in
         String(decoding: line.last == UInt8(ascii: "\r") ? line.dropLast() : line, as: UTF8.self)
@@ -30,14 +30,14 @@ struct FixtureParser {
     while let line = nextLine() {
       guard line.hasPrefix(Self.heading) else {
         throw error(
-          "this line is in no section; begin one with \"== documents\", \"== indexes\" or \"== a case's name\""
+          "the line is outside any section; start one with \"== documents\", \"== indexes\" or \"== a case's name\""
         )
       }
       let title = String(line.dropFirst(Self.heading.count).drop { $0 == " " })
       switch title {
       case "documents": try parseDocuments()
       case "indexes": try parseIndexes()
-      case "": throw error("the heading has no name")
+      case "": throw error("the heading has no name; add one")
       default: try parseCase(title)
       }
     }
@@ -53,7 +53,7 @@ struct FixtureParser {
     line.utf8.contains { $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: "\t") } && !line.hasPrefix("#")
   }
 
-  /// The next line that says something.
+  /// The next line that is not empty or a comment.
   private mutating func nextLine() -> String? {
     while position < lines.count {
       let line = lines[position]
@@ -87,14 +87,17 @@ struct FixtureParser {
       guard let id = body["_id"]?.stringValue else {
         throw error("the document has no _id; write it as in {\"_id\": \"a\", …}")
       }
-      guard !documents.contains(where: { ($0.id ?? "").hasSameBytes(as: id) }) else {
-        throw error("there is a document \(JSONValue.string(id).text) above")
+      guard !documents.contains(where: { $0.id.hasSameBytes(as: id) }) else {
+        throw error("the document \(JSONValue.string(id).text) is already above")
       }
       body["_id"] = nil
       body["_rev"] = nil
-      documents.append(DocumentRevision(id: id, body: body))
+      documents.append(DocumentRevision(id: id, revisionID: Self.revisionID, body: body))
     }
   }
+
+  /// The revision of a document in memory. Real revision ids can't be written by hand.
+  private static let revisionID = RevisionID(generation: 1, suffix: "fixture")
 
   private mutating func parseIndexes() throws(FixtureError) {
     while let line = nextInSection() {
@@ -112,13 +115,14 @@ struct FixtureParser {
   /// `name age:desc`, `["name", {"age": "desc"}]`, or `{"fields": ["name"], "type": "text"}`.
   private static func index(_ line: String) throws -> IndexDefinition {
     guard line.hasPrefix("[") || line.hasPrefix("{") else {
-      let fields = line.split(whereSeparator: \.isWhitespace).map { DirectedField.spelled(String($0)) }
+      let fields = line.split(whereSeparator: \.isWhitespace).map { SortField(word: String($0)) }
       return try IndexDefinition(fields: fields, name: nil, type: .json)
     }
     let value = try JSONValue(parsing: line)
     let type = value["type"]?.stringValue.flatMap(IndexType.init) ?? .json
     return try IndexDefinition(
-      fields: value.arrayValue ?? value["fields"]?.arrayValue ?? [], name: nil, type: type,
+      fields: SortField.fields(value.arrayValue ?? value["fields"]?.arrayValue ?? [], at: "fields"),
+      name: nil, type: type,
       settings: value["settings"]?.objectValue ?? [:])
   }
 
@@ -129,7 +133,7 @@ struct FixtureParser {
       guard let line = nextInSection() else {
         throw FixtureError(
           file: name, line: headingLine,
-          message: "the case has no line \"----\" between its query and the answer")
+          message: "the case needs a line \"----\" between its query and its answer")
       }
       if line == Self.divider { break }
       request.append(line)

@@ -1,8 +1,8 @@
 import CDTDatastore
+import CDTJSON
 import CDTQuery
-import JSON
 
-/// Datastores that hold a fixture's documents, with every set of its indexes.
+/// Datastores with a fixture's documents and every set of its indexes.
 struct FixtureStores {
   private let fixture: QueryFixture
   private let directory: String
@@ -13,13 +13,13 @@ struct FixtureStores {
     self.directory = directory
   }
 
-  /// Calls a closure with each datastore and what to call it, one after the other.
+  /// Calls a closure with each datastore and a description of it.
   ///
-  /// A text index is in every one of them, as it is what gives a text search its meaning.
+  /// Every set includes the text index, which text searches need.
   func forEach(_ body: (_ way: String, _ store: Datastore) throws -> Void) throws {
     try withStore { store in
       try store.write { transaction in
-        for document in fixture.documents { try transaction.createDocument(from: document) }
+        for document in fixture.documents { try transaction.createDocument(from: document.draft) }
       }
       if let text = fixture.textIndex { try text.ensure(in: store) }
       try body("without an index", store)
@@ -29,7 +29,7 @@ struct FixtureStores {
       try withStore { store in
         try fillWithUpdates(store, indexes)
         try body("with \(name), after updates", store)
-        try store.updateAllIndexes()
+        try store.updateIndexes()
         try body("with \(name)", store)
       }
     }
@@ -57,20 +57,20 @@ struct FixtureStores {
     try body(store)
   }
 
-  /// Leaves the indexes with entries of the wrong documents: each document has had another's body when they were made,
-  /// and one more came in whose body is gone by the time of the query.
+  /// Leaves the indexes outdated: when they are built, each document has another document's body, and there is one
+  /// more document, which is deleted before the query.
   private func fillWithUpdates(_ store: Datastore, _ indexes: [IndexDefinition]) throws {
     let documents = fixture.documents
     let late = documents.count / 3
     var revisions = try store.write { transaction in
       try documents.dropFirst(late).enumerated().map { number, document in
-        var other = document
+        var other = document.draft
         other.body = documents[number].body
         return try transaction.createDocument(from: other)
       }
     }
     let passing = try store.createDocument(
-      from: DocumentRevision(id: "of the past", body: documents.last?.body ?? [:]))
+      from: DocumentDraft(id: "of the past", body: documents.last?.body ?? [:]))
     for index in indexes { try index.ensure(in: store) }
     try store.deleteDocument(from: passing)
     try store.write { transaction in
@@ -78,9 +78,13 @@ struct FixtureStores {
         revisions[number].body = document.body
         try transaction.updateDocument(from: revisions[number])
       }
-      for document in documents.prefix(late) { try transaction.createDocument(from: document) }
+      for document in documents.prefix(late) { try transaction.createDocument(from: document.draft) }
     }
   }
+}
+
+extension DocumentRevision {
+  fileprivate var draft: DocumentDraft { DocumentDraft(id: id, body: body) }
 }
 
 extension QueryFixture {
@@ -89,6 +93,7 @@ extension QueryFixture {
 
 extension IndexDefinition {
   fileprivate func ensure(in store: Datastore) throws {
-    try store.ensureIndexed(fieldsJSON.arrayValue ?? [], type: type, settings: settings)
+    let fields = fields.map { SortField($0.path, $0.isDescending ? .descending : .ascending) }
+    try store.ensureIndexed(fields, type: type, settings: settings)
   }
 }

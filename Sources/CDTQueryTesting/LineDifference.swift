@@ -1,6 +1,6 @@
-/// What changed between two texts, line by line.
+/// The difference of two texts, line by line.
 enum LineDifference {
-  /// Every line of both: ` ` before those in both, `-` before those that went, `+` before those that came.
+  /// Every line of both: ` ` before common lines, `-` before old ones, `+` before new ones.
   static func lines(from old: [String], to new: [String]) -> [String] {
     let difference = new.difference(from: old) { $0.utf8.elementsEqual($1.utf8) }
     var removed = Set<Int>()

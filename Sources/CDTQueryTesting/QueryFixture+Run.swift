@@ -1,36 +1,36 @@
 import CDTDatastore
+import CDTJSON
 import CDTQuery
-import JSON
 
-/// What came of a case.
+/// The outcome of a case.
 public struct FixtureOutcome: Sendable {
   /// The case's name.
   public let name: String
-  /// Where it stands: `eq.test:12`.
+  /// The place of the case: `eq.test:12`.
   public let place: String
-  /// What was wrong, each with the way in which the query was run; empty when everything agreed.
+  /// The runs with a wrong result; empty if all were right.
   public let findings: [Finding]
 
-  /// Whether every way gave the golden answer.
+  /// Whether every run returned the golden answer.
   public var hasPassed: Bool { findings.isEmpty }
 
-  /// A way to run the query that did not give the golden answer.
+  /// A run that did not return the golden answer.
   public struct Finding: Sendable, Hashable {
     /// How the query was run: `in memory`, `with the index age, after updates`.
     public let way: String
-    /// The golden answer and the one given, line by line: ` ` in both, `-` in the golden only, `+` given.
+    /// The difference of the golden and the actual answer: ` ` in both, `-` only golden, `+` only actual.
     public let difference: [String]
   }
 }
 
 extension QueryFixture {
-  /// Runs every case in memory, without an index, and with the indexes; all must give the golden answer.
+  /// Runs every case in memory, without an index, and with the indexes; all runs must return the golden answer.
   ///
-  /// Each index is tried alone, and then all of them together, at first as updates have left them behind, with entries that
-  /// are out of date and documents that are not in them, then complete.
+  /// Each index is tested alone, and then all together: first outdated by updates, with stale entries and missing
+  /// documents, then complete.
   ///
-  /// - Parameter directory: An existing directory for the datastores, which are deleted again.
-  /// - Throws: ``FixtureError`` for a case that can't have one answer; ``DatastoreError``.
+  /// - Parameter directory: An existing directory for the datastores, which are deleted afterwards.
+  /// - Throws: ``FixtureError`` for a case whose answer is not unique; `DatastoreError`.
   public func run(in directory: String) throws -> [FixtureOutcome] {
     let prepared = try cases.map { try PreparedCase($0, of: self) }
     var findings = prepared.map { $0.findings(inMemory: documents, textIndex) }
@@ -44,9 +44,9 @@ extension QueryFixture {
     }
   }
 
-  /// The file's text with the answers that the matcher gives in place of the goldens.
+  /// The file's text with the actual answers of the matcher as goldens.
   ///
-  /// - Throws: ``FixtureError`` for a case that can't have one answer.
+  /// - Throws: ``FixtureError`` for a case whose answer is not unique.
   public func recorded() throws -> String {
     var lines = lines
     for fixtureCase in cases.reversed() {
@@ -64,7 +64,7 @@ extension QueryFixture {
   }
 }
 
-/// A case whose request has been read.
+/// A case with its parsed request.
 private struct PreparedCase {
   let golden: FixtureAnswer?
   let query: Result<Query, QueryError>
@@ -74,7 +74,7 @@ private struct PreparedCase {
     query = Result { () throws(QueryError) in try Query(parsing: fixtureCase.request) }
     guard case .success(let query) = query else { return }
     var problem: String?
-    if query.sort.isEmpty, query.skip > 0 || query.limit > 0 {
+    if query.sort.isEmpty, query.skip > 0 || query.limit != nil {
       problem = "a page without an order has no one answer; add a \"sort\""
     }
     if query.useIndex != nil {
@@ -83,7 +83,7 @@ private struct PreparedCase {
     if let problem { throw FixtureError(file: fixture.name, line: fixtureCase.line, message: problem) }
   }
 
-  /// An answer as it is compared: without an order, where the request asks for none.
+  /// An answer for comparison: without an order if the request has no sort.
   func comparable(_ answer: FixtureAnswer) -> FixtureAnswer {
     if case .success(let query) = query, query.sort.isEmpty { answer.inAnyOrder } else { answer }
   }
@@ -107,7 +107,7 @@ private struct PreparedCase {
 
   func findings(in store: Datastore, way: String) -> [FixtureOutcome.Finding] {
     guard case .success(let query) = query, let golden else { return [] }
-    let answer = comparable(FixtureAnswer(of: query) { try store.find(query).documents() })
+    let answer = comparable(FixtureAnswer(of: query) { try store.find(query) })
     var findings = Self.findings(way, expected: comparable(golden), given: answer)
     if findings.isEmpty, case .ids = answer {
       findings += shortcuts(query, in: store, way: way, answer: answer)
@@ -115,18 +115,20 @@ private struct PreparedCase {
     return findings
   }
 
-  /// Ids, count and existence are found without reading documents, by statements of their own.
+  /// Ids, count and existence use other statements, which read no documents.
   private func shortcuts(
     _ query: Query, in store: Datastore, way: String, answer: FixtureAnswer
   ) -> [FixtureOutcome.Finding] {
-    let ids = FixtureAnswer(of: query) { try store.find(query).documentIDs.map { DocumentRevision(id: $0) } }
+    let ids = FixtureAnswer(ids: { try store.documentIDs(matching: query) })
     var whole = query
-    try? whole.setPage()
-    let all = FixtureAnswer(of: whole) { try store.find(whole).documents() }.items
+    (whole.skip, whole.limit) = (0, nil)
+    let all = FixtureAnswer(of: whole) { try store.find(whole) }.items
     let count = all == ["none"] ? 0 : all.count
     return Self.findings("\(way), ids alone", expected: answer, given: comparable(ids))
       + Self.findings("\(way), count", expected: String(count)) { String(try store.count(query)) }
-      + Self.findings("\(way), exists", expected: String(count > 0)) { String(try store.exists(query)) }
+      + Self.findings("\(way), exists", expected: String(count > 0)) {
+        String(try store.containsDocuments(matching: query))
+      }
   }
 
   private static func findings(

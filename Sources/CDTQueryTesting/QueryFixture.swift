@@ -1,8 +1,8 @@
 package import CDTDatastore
+import CDTJSON
 package import CDTQuery
-import JSON
 
-/// A golden file: documents, indexes, and queries with the answers they must have.
+/// A golden file: documents, indexes, and queries with their expected answers.
 ///
 /// ```
 /// # A comment.
@@ -20,46 +20,47 @@ import JSON
 /// mike
 /// ```
 ///
-/// A case is a heading, a selector or a whole request, a line `----`, and the golden answer: ids; documents, one a line,
-/// where the request has `fields`; `none`; or `error: ` and the message. Ids are in order where the request sorts.
+/// A case is a heading, a selector or a whole request, a line `----`, and the golden answer: ids; documents, one per
+/// line, if the request has `fields`; `none`; or `error: ` and the message. Ids are in order if the request has a
+/// sort.
 ///
 /// Source: `docs/cli.md`, Golden-file tests.
 public struct QueryFixture: Sendable {
-  /// What messages call the file.
+  /// The name of the file in messages.
   public let name: String
 
   /// The documents, in the order of the file.
   package let documents: [DocumentRevision]
 
-  /// The indexes that the cases are run with.
+  /// The indexes with which the cases are run.
   package let indexes: [IndexDefinition]
 
   /// The cases, in the order of the file.
   public let cases: [Case]
 
-  /// The lines of the file, from which a recorded one is made.
+  /// The lines of the file, which recording edits.
   let lines: [String]
 
-  /// The fixture as it was read.
+  /// The text of the fixture.
   public var text: String { lines.joined(separator: "\n") }
 
   /// A query with its golden answer.
   public struct Case: Sendable {
     /// The heading.
     public let name: String
-    /// The line of the heading, from 1.
+    /// The line of the heading, starting at 1.
     public let line: Int
     /// The selector or request, as text.
     public let request: String
-    /// The answer it must have; `nil` when there is none yet.
+    /// The golden answer; `nil` if there is none yet.
     package let golden: FixtureAnswer?
-    /// The lines that hold the golden answer, by their positions.
+    /// The positions of the golden answer's lines.
     let goldenLines: Range<Int>
   }
 
-  /// Reads a fixture.
+  /// Parses a fixture.
   ///
-  /// - Throws: ``FixtureError`` with the line that is not understood.
+  /// - Throws: ``FixtureError`` with the invalid line.
   public init(parsing text: String, name: String) throws(FixtureError) {
     var parser = FixtureParser(text, name: name)
     try parser.parse()
@@ -71,15 +72,15 @@ public struct QueryFixture: Sendable {
   }
 }
 
-/// A line of a fixture that is not understood.
+/// An error in a line of a fixture.
 public struct FixtureError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The file's name.
   public let file: String
-  /// The line, from 1.
+  /// The line, starting at 1.
   public let line: Int
-  /// What is wrong with it, and what to do about it.
+  /// What is wrong and how to fix it.
   public let message: String
 
-  /// `eq.test:12: the document has no _id`
+  /// The place and the message, as in `eq.test:12: the document has no _id`.
   public var description: String { "\(file):\(line): \(message)" }
 }

@@ -1,7 +1,7 @@
+import CDTJSON
 import CDTPlatform
+import CDTSQLite
 import FoundationEssentials
-import JSON
-import SQLite
 import Testing
 
 @testable import CDTDatastore
@@ -11,8 +11,28 @@ import Testing
 func withTemporaryDatastore<R>(_ body: (Datastore) throws -> R) throws -> R {
   try withTemporaryDirectory { directory in
     let manager = try DatastoreManager(directory: directory)
-    defer { manager.closeDatastore(named: "store") }
+    defer { manager.close() }
     return try body(try manager.datastore(named: "store"))
+  }
+}
+
+/// The same for a test that is asynchronous.
+@discardableResult
+func withTemporaryDatastore<R>(_ body: (Datastore) async throws -> R) async throws -> R {
+  let path = FileManager.default.temporaryDirectory.appending(path: "cdtquery-\(UUID().uuidString)").path
+  let manager = try DatastoreManager(directory: path)
+  defer {
+    manager.close()
+    try? FileManager.default.removeItem(atPath: path)
+  }
+  return try await body(manager.datastore(named: "store"))
+}
+
+extension Datastore {
+  /// Creates an index, and leaves it to be filled.
+  func declareIndex(_ fields: [SortField], name: String? = nil) throws {
+    let definition = try IndexDefinition(fields: fields, name: name, type: .json)
+    _ = try indexManager().declare(definition, isNamed: name != nil)
   }
 }
 
@@ -41,7 +61,7 @@ func writeMissingIndexes<R>(of store: Datastore, _ body: (WriteTransaction) thro
   defer { connection.close() }
   return try SessionWriter(connection).transaction { connection in
     let transaction = try WriteTransaction(
-      connection, named: store.name, path: store.databasePath, files: store.attachmentFiles)
+      connection, of: store, sortMemory: 1 << 20, stop: nil)
     defer { transaction.end() }
     let result = try body(transaction)
     try transaction.checkIntact()
@@ -57,9 +77,9 @@ func differencesFromMatcher(_ store: Datastore, _ requests: [JSONObject]) throws
   for request in requests {
     let query = try Query(request: request)
     var whole = query
-    try whole.setPage()
+    (whole.skip, whole.limit) = (0, nil)
     var (given, expected) = (
-      try store.find(query).documents().map(\.json.text),
+      try store.find(query).map(\.json.text),
       try query.find(in: documents, textIndex: textIndex).map(\.json.text)
     )
     if query.sort.isEmpty { (given, expected) = (given.sorted(), expected.sorted()) }
@@ -74,8 +94,8 @@ func differencesFromMatcher(_ store: Datastore, _ requests: [JSONObject]) throws
 
 /// Whether every index has every document, and nothing else.
 func indexesAreComplete(_ store: Datastore) throws -> Bool {
-  let last = try store.lastSequence
-  return try store.listIndexes().allSatisfy { $0.upToSequence == last } && store.checkIndexes() == []
+  let last = try store.lastSequence()
+  return try store.listIndexes().allSatisfy { $0.indexedSequence == last } && store.checkIndexes() == []
     && store.explain([:]).json["waiting"] == 0
 }
 
@@ -85,7 +105,7 @@ func withImpatientDatastore<R>(_ body: (Datastore) throws -> R) throws -> R {
     var options = DatastoreOptions()
     options.busyTimeout = .milliseconds(10)
     let manager = try DatastoreManager(directory: directory, options: options)
-    defer { manager.closeDatastore(named: "store") }
+    defer { manager.close() }
     return try body(try manager.datastore(named: "store"))
   }
 }
@@ -104,4 +124,11 @@ func withTemporaryDirectory<R>(
   try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
   defer { try? FileManager.default.removeItem(atPath: path) }
   return try body(path)
+}
+
+extension DatastoreManager {
+  /// Closes a datastore at the end of a test, also of one that is asynchronous.
+  func close(_ name: String = "store") {
+    try? closeDatastore(named: name)
+  }
 }

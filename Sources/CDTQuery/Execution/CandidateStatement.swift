@@ -1,9 +1,9 @@
-import JSON
-import SQLite
+import CDTJSON
+import CDTSQLite
 
-/// A statement that gives candidates: the rows of an index, of a text search, or of the documents themselves.
+/// A statement that returns candidates: the rows of an index, of a text search, or of the documents.
 ///
-/// An index on (name, age), asked for name = X and age ≥ Y:
+/// An index on (name, age) with the conditions name = X and age ≥ Y:
 ///
 /// ```sql
 /// SELECT d.number, d.id, d.revision, d.body, d.attachments, coalesce(d.written, d.sequence)
@@ -11,16 +11,16 @@ import SQLite
 ///  WHERE e.v0 = ? AND e.t0 = ? AND e.v1 >= ? AND e.t1 = ?
 /// ```
 ///
-/// It is run once for each combination of the values that are looked up: a field asked for one of several values is looked
-/// up for each.
+/// The statement runs once for each combination of looked-up values: a field with a condition on several values is
+/// looked up for each.
 struct CandidateStatement: Sendable {
-  /// What a statement gives.
+  /// What a statement returns.
   enum Form: Sendable {
     /// Documents.
     case documents
     /// Numbers and ids.
     case bare
-    /// How many there are.
+    /// The number of rows.
     case count
   }
 
@@ -30,22 +30,22 @@ struct CandidateStatement: Sendable {
     case key(IndexKey)
   }
 
-  /// Parameters that have another value in each run.
+  /// Parameters that change with each run.
   struct Lookup: Sendable {
-    /// Which parameter has the key's value; the next one has its tag, if that is asked for.
+    /// The parameter of the key's value; the next one is its tag, if the statement has one.
     let position: Int
     let keys: [IndexKey]
     let hasTag: Bool
   }
 
   let sql: String
-  /// The values of the parameters, in their order.
+  /// The values of the parameters, in order.
   let values: [Value]
   var lookups: [Lookup] = []
-  /// Whether what it gives has to be put to the whole selector, not just to what the plan has left.
+  /// Whether the candidates must be checked against the whole selector, not only the residual.
   var isUnindexed = false
 
-  /// How many times it is run.
+  /// The number of runs.
   var runs: Int { lookups.reduce(1) { $0 * $1.keys.count } }
 
   /// Binds the parameters for a run.
@@ -68,8 +68,8 @@ struct CandidateStatement: Sendable {
 
   // MARK: Sources
 
-  /// The statements that give the candidates of a source, one after the other; none for an intersection, whose parts are
-  /// asked for one by one.
+  /// The statements that return the candidates of a source, in order; empty for an intersection, whose parts run
+  /// separately.
   static func of(
     _ source: QueryPlan.Source, order: QueryPlan.Order, floor: Int64?, form: Form
   ) -> [CandidateStatement] {
@@ -91,7 +91,7 @@ struct CandidateStatement: Sendable {
       default: ""
       }
     return CandidateStatement(
-      sql: "SELECT \(form.columns(of: "d"))\n  FROM main.documents d\n WHERE NOT d.deleted\(end)", values: [])
+      sql: "SELECT \(form.columns())\n  FROM main.documents d\n WHERE NOT d.deleted\(end)", values: [])
   }
 
   private static func documents(_ ids: [String], _ order: QueryPlan.Order, _ form: Form) -> CandidateStatement
@@ -99,7 +99,7 @@ struct CandidateStatement: Sendable {
     var ids = ids.map { Array($0.utf8) }.sorted { $0.lexicographicallyPrecedes($1) }
     if case .id(isDescending: true) = order { ids.reverse() }
     return CandidateStatement(
-      sql: "SELECT \(form.columns(of: "d"))\n  FROM main.documents d\n WHERE d.id = ? AND NOT d.deleted",
+      sql: "SELECT \(form.columns())\n  FROM main.documents d\n WHERE d.id = ? AND NOT d.deleted",
       values: [.int(0)],
       lookups: [Lookup(position: 0, keys: ids.map { .string($0) }, hasTag: false)])
   }
@@ -113,7 +113,7 @@ struct CandidateStatement: Sendable {
     let fresh = exclusion(of: "f.rowid", floor, &values)
     return CandidateStatement(
       sql: """
-        SELECT \(form.columns(joining: "f", number: "f.rowid"))
+        SELECT \(form.columns(CandidateRow.bareTextColumns))
           FROM query.\(name) f\(form.join("f.rowid"))
          WHERE f.\(name) MATCH ?\(fresh)\(order)
         """, values: values)
@@ -122,17 +122,18 @@ struct CandidateStatement: Sendable {
   private static func index(
     _ access: IndexAccess, _ order: QueryPlan.Order, _ floor: Int64?, _ form: Form
   ) -> CandidateStatement {
-    var conditions = IndexConditions(access)
+    var conditions = IndexConditions(
+      access,
+      after: """
+        SELECT \(form.columns(CandidateRow.bareIndexColumns))
+          FROM query.\(IndexFile.table(access.index.number)) e\(form.join("e.document"))
+        """)
     let fresh = exclusion(of: "e.document", floor, &conditions.values)
     return CandidateStatement(
-      sql: """
-        SELECT \(form.columns(joining: "e", number: "e.document"))
-          FROM query.\(IndexFile.table(access.index.number)) e\(form.join("e.document"))
-         WHERE \(conditions.sql)\(fresh)\(ordering(order))
-        """, values: conditions.values, lookups: conditions.lookups)
+      sql: conditions.sql + fresh + ordering(order), values: conditions.values, lookups: conditions.lookups)
   }
 
-  /// Leaves the rows of documents out that are not in the index as they are now.
+  /// Excludes index rows that do not match the current documents.
   private static func exclusion(of number: String, _ floor: Int64?, _ values: inout [Value]) -> String {
     guard let floor else { return "" }
     values.append(.int(floor))
@@ -149,27 +150,27 @@ struct CandidateStatement: Sendable {
     return "\n ORDER BY \(columns.joined(separator: ", "))"
   }
 
-  // MARK: Documents that indexes do not have
+  // MARK: Documents missing from indexes
 
   /// Documents above the floor of the indexes.
   static func unindexed(above floor: Int64) -> CandidateStatement {
     CandidateStatement(
       sql: """
-        SELECT \(DocumentRow.columns(of: "d"))
+        SELECT \(CandidateRow.columns)
           FROM main.documents d
          WHERE d.sequence > ? AND NOT d.deleted
          ORDER BY d.sequence
         """, values: [.int(floor)], isUnindexed: true)
   }
 
-  /// Documents that have too many combinations of values for some of the indexes.
+  /// Documents with too many combinations of values for some of the indexes.
   static func apart(from indexes: [IndexCatalog.Entry], floor: Int64?) -> CandidateStatement {
     let numbers = Set(indexes.filter(\.hasApart).map(\.number)).sorted()
     var values: [Value] = []
     let fresh = exclusion(of: "d.number", floor, &values)
     return CandidateStatement(
       sql: """
-        SELECT \(DocumentRow.columns(of: "d"))
+        SELECT \(CandidateRow.columns)
           FROM main.documents d
          WHERE d.number IN (SELECT document FROM query.apart
                              WHERE index_number IN (\(numbers.map(String.init).joined(separator: ", "))))\(fresh)
@@ -178,29 +179,20 @@ struct CandidateStatement: Sendable {
   }
 
   /// One document by its number.
-  static let document = "SELECT \(DocumentRow.columns(of: "d")) FROM main.documents d WHERE d.number = ?"
+  static let document = "SELECT \(CandidateRow.columns) FROM main.documents d WHERE d.number = ?"
 }
 
 extension CandidateStatement.Form {
-  /// The columns where the documents' own table is read.
-  fileprivate func columns(of table: String) -> String {
+  /// - Parameter bare: The columns of a candidate without its document.
+  fileprivate func columns(_ bare: String = CandidateRow.bareColumns) -> String {
     switch self {
-    case .documents: DocumentRow.columns(of: table)
-    case .bare: DocumentRow.columns(number: "\(table).number", id: "\(table).id")
+    case .documents: CandidateRow.columns
+    case .bare: bare
     case .count: "count(*)"
     }
   }
 
-  /// The columns where an index is read, with documents joined if they are wanted.
-  fileprivate func columns(joining table: String, number: String) -> String {
-    switch self {
-    case .documents: DocumentRow.columns(of: "d")
-    case .bare: DocumentRow.columns(number: number, id: "\(table).id")
-    case .count: "count(*)"
-    }
-  }
-
-  /// CROSS keeps SQLite from starting at the documents.
+  /// CROSS keeps SQLite from using the documents as the outer loop.
   fileprivate func join(_ number: String) -> String {
     if case .documents = self { return " CROSS JOIN main.documents d ON d.number = \(number)" }
     return ""

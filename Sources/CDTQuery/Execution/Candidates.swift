@@ -1,23 +1,21 @@
-import SQLite
+import CDTSQLite
 
-/// The candidates of a plan, one after the other: those that its source gives, and then the documents that the indexes do
-/// not have.
+/// The candidates of a plan: first those of its source, then the documents missing from the indexes.
 struct Candidates {
   private let connection: Connection
   private let statements: [CandidateStatement]
   private var position = 0
   private var run = 0
   private var current: Statement?
-  /// All statements that were run.
+  /// Whether the candidate must be checked against the whole selector.
+  private(set) var isUnindexed = false
+  /// All statements that ran.
   private var used: [Statement] = []
 
   init(_ statements: [CandidateStatement], on connection: Connection) {
     self.statements = statements
     self.connection = connection
   }
-
-  /// Whether the candidate has to be put to the whole selector.
-  var isUnindexed: Bool { statements[position].isUnindexed }
 
   /// The next candidate, or `nil` after the last.
   mutating func next() throws(SQLiteError) -> Statement? {
@@ -43,10 +41,11 @@ struct Candidates {
       }
       try wanted.bind(run: run, to: statement)
       current = statement
+      isUnindexed = wanted.isUnindexed
     }
   }
 
-  /// How many instructions of SQLite's machine the statements have taken.
+  /// The number of SQLite virtual machine instructions of the statements.
   func takeSteps() -> Int { used.reduce(0) { $0 + $1.takeSteps() } }
 
   mutating func end() {

@@ -1,98 +1,125 @@
-/// What is asked of the rows of an index, as a condition in SQL.
+/// The conditions on the rows of an index, in SQL.
 ///
 /// ```
 /// name = "mike", age in a range   →   e.v0 = ? AND e.t0 = ? AND e.v1 >= ? AND e.v1 < ? AND e.t1 = ?
 /// ```
+///
+/// This runs for every query, so all text is appended to one string.
 struct IndexConditions {
-  private(set) var sql = ""
-  /// The values of the parameters, in their order.
+  private(set) var sql: String
+  /// The values of the parameters, in order.
   var values: [CandidateStatement.Value] = []
   /// The fields that are looked up value by value.
   private(set) var lookups: [CandidateStatement.Lookup] = []
+  /// The text before the next condition.
+  private var junction = "\n WHERE "
 
-  init(_ access: IndexAccess) {
-    var conditions: [String] = []
+  /// - Parameter start: The statement up to its conditions.
+  init(_ access: IndexAccess, after start: String) {
+    sql = start
+    sql.reserveCapacity(512)
+    values.reserveCapacity(8)
     for (number, field) in access.fields.enumerated() {
       if case .points(let keys) = field, keys.count != 1 {
-        conditions.append("e.v\(number) = ? AND e.t\(number) = ?")
         lookups.append(.init(position: values.count, keys: keys, hasTag: true))
-        values += [.int(0), .int(0)]
-      } else if field.leavesOut {
-        conditions.append(condition(field, number))
+        compare(value(number), "=", .int(0))
+        compare(tag(number), "=", .int(0))
+      } else {
+        append(field, number)
       }
-      if let absence = access.absence[number] { conditions.append(condition(absence, number)) }
+      if let absence = access.absence[number] { append(absence, number) }
     }
     for filter in access.filters {
-      if filter.access.leavesOut { conditions.append(condition(filter.access, filter.field)) }
-      if let absence = filter.absence { conditions.append(condition(absence, filter.field)) }
+      append(filter.access, filter.field)
+      if let absence = filter.absence { append(absence, filter.field) }
     }
-    sql = conditions.isEmpty ? "1" : conditions.joined(separator: " AND ")
+    if sql.utf8.count == start.utf8.count { sql += "\(junction)1" }
   }
 
   // MARK: Conditions
 
-  /// The condition that a field's value lies in an access that leaves some values out.
-  private mutating func condition(_ access: FieldAccess, _ field: Int) -> String {
+  private mutating func append(_ access: FieldAccess, _ field: Int) {
     switch access {
-    case .points(let keys):
-      let tags = Set(keys.map(\.tag)).sorted()
-      let parts = tags.map { tag in points(keys.filter { $0.tag == tag }, tag, field) }
-      return parts.isEmpty ? "0" : parts.count == 1 ? parts[0] : "(\(parts.joined(separator: " OR ")))"
+    case .points(let keys): points(keys, field)
     case .range(let lower?, let upper?) where lower.tag == upper.tag:
-      // Within one type the values alone are compared, which costs less; few rows that satisfy that are of another.
-      let ends = [end(lower, field, ">"), end(upper, field, "<")].compactMap(\.self)
-      return (ends + ["e.t\(field) = \(tag(lower.tag))"]).joined(separator: " AND ")
+      // Compare only the values within one type, which costs less; few matching rows have another type.
+      end(lower, field, ">")
+      end(upper, field, "<")
+      compare(tag(field), "=", .int(lower.tag.rawValue))
     case .range(let lower, let upper):
-      let ends = [lower.map { rowEnd($0, field, ">") }, upper.map { rowEnd($0, field, "<") }]
-      return ends.compactMap(\.self).joined(separator: " AND ")
+      if let lower { rowEnd(lower, field, ">") }
+      if let upper { rowEnd(upper, field, "<") }
     }
   }
 
-  /// Some keys of one type.
-  private mutating func points(_ keys: [IndexKey], _ tag: IndexKey.Tag, _ field: Int) -> String {
-    let parameters = keys.map { _ in "?" }.joined(separator: ", ")
-    for key in keys { values.append(.key(key)) }
-    let value = keys.count == 1 ? "e.v\(field) = ?" : "e.v\(field) IN (\(parameters))"
-    return "\(value) AND e.t\(field) = \(self.tag(tag))"
+  /// Appends a condition that a field has one of some keys, grouped by type.
+  private mutating func points(_ keys: [IndexKey], _ field: Int) {
+    let tags = keys.count == 1 ? [keys[0].tag] : Set(keys.map(\.tag)).sorted()
+    sql += junction
+    if tags.count > 1 { sql += "(" }
+    if tags.isEmpty { sql += "0" }
+    junction = ""
+    for tag in tags {
+      points(keys.filter { $0.tag == tag }, tag, field)
+      junction = " OR "
+    }
+    if tags.count > 1 { sql += ")" }
+    junction = " AND "
   }
 
-  /// One end of a range of values of one type; `nil` where the type's end is the end.
-  private mutating func end(_ bound: FieldAccess.Bound, _ field: Int, _ sign: String) -> String? {
-    guard case .key(let key, let inclusive) = bound else { return nil }
-    values.append(.key(key))
-    return "e.v\(field) \(sign)\(inclusive ? "=" : "") ?"
+  private mutating func points(_ keys: [IndexKey], _ type: IndexKey.Tag, _ field: Int) {
+    if keys.count == 1 {
+      compare(value(field), "=", .key(keys[0]))
+    } else {
+      sql += "\(junction)\(value(field)) IN (\(keys.map { _ in "?" }.joined(separator: ", ")))"
+      for key in keys { values.append(.key(key)) }
+      junction = " AND "
+    }
+    compare(tag(field), "=", .int(type.rawValue))
   }
 
-  /// One end of a range of rows, which may be of several types.
-  private mutating func rowEnd(_ bound: FieldAccess.Bound, _ field: Int, _ sign: String) -> String {
+  /// Appends one bound of a range within a type; nothing if the range extends to the end of the type.
+  private mutating func end(_ bound: FieldAccess.Bound, _ field: Int, _ sign: String) {
+    guard case .key(let key, let inclusive) = bound else { return }
+    compare(value(field), inclusive ? sign + "=" : sign, .key(key))
+  }
+
+  /// Appends one bound of a range of rows, which may include several types.
+  private mutating func rowEnd(_ bound: FieldAccess.Bound, _ field: Int, _ sign: String) {
     switch bound {
-    case .tag(let type): return "e.t\(field) \(sign)= \(tag(type))"
+    case .tag(let type): compare(tag(field), sign + "=", .int(type.rawValue))
     case .key(let key, let inclusive):
-      let type = tag(key.tag)
-      values.append(.key(key))
-      return "(e.t\(field), e.v\(field)) \(sign)\(inclusive ? "=" : "") (\(type), ?)"
+      sql += "\(junction)(\(tag(field)), \(value(field))) \(sign)\(inclusive ? "=" : "") (?, ?)"
+      values += [.int(key.tag.rawValue), .key(key)]
+      junction = " AND "
     }
   }
 
-  private mutating func condition(_ absence: PredicateAccess.AbsenceFilter, _ field: Int) -> String {
+  private mutating func append(_ absence: PredicateAccess.AbsenceFilter, _ field: Int) {
+    sql += junction
+    junction = " AND "
     switch absence {
-    case .only(let wanted): "(e.absent >> \(2 * field)) & 3 = \(wanted)"
+    case .only(let wanted): sql += "(e.absent >> \(2 * field)) & 3 = \(wanted)"
     case .except(let unwanted):
-      "(e.t\(field) <> \(IndexKey.Tag.nothing.rawValue) OR (e.absent >> \(2 * field)) & 3 <> \(unwanted))"
+      sql +=
+        "(\(tag(field)) <> \(IndexKey.Tag.nothing.rawValue) OR (e.absent >> \(2 * field)) & 3 <> \(unwanted))"
     }
   }
 
-  private mutating func tag(_ tag: IndexKey.Tag) -> String {
-    values.append(.int(tag.rawValue))
-    return "?"
+  /// Appends the comparison of a column with a value.
+  private mutating func compare(_ column: String, _ sign: String, _ value: CandidateStatement.Value) {
+    sql += junction
+    sql += column
+    sql += " "
+    sql += sign
+    sql += " ?"
+    values.append(value)
+    junction = " AND "
   }
-}
 
-extension FieldAccess {
-  /// Whether it leaves any value out.
-  var leavesOut: Bool {
-    if case .range(nil, nil) = self { false } else { true }
-  }
+  private func value(_ field: Int) -> String { "e.v" + String(field) }
+
+  private func tag(_ field: Int) -> String { "e.t" + String(field) }
 }
 
 extension FieldAccess.Bound {

@@ -1,10 +1,10 @@
-/// A set of document numbers, a bit for each: numbers are whole numbers from 1 up to the number of writes.
+/// A set of document numbers as a bitmap. Numbers go from 1 up to the number of writes.
 struct NumberSet {
-  /// Bits are kept in pages, so that a few numbers of a large store take little room.
+  /// Bits are stored in pages, so that a few numbers of a large store need little memory.
   private static let pageBits: Int64 = 1 << 15
 
   private var pages: [Int64: [UInt64]] = [:]
-  /// The page that was looked at last, which is often looked at again.
+  /// The page used last, which is often used again.
   private var page: [UInt64] = []
   private var pageNumber: Int64 = -1
   private(set) var count = 0
@@ -13,7 +13,7 @@ struct NumberSet {
 
   /// Adds a number.
   ///
-  /// - Returns: Whether it is new.
+  /// - Returns: Whether the number is new.
   mutating func insert(_ number: Int64) -> Bool {
     guard number >= 0 else { return true }
     turn(to: number / Self.pageBits)

@@ -1,15 +1,15 @@
 /// The statements that a plan runs.
 extension QueryPlan {
-  /// The statements that give the candidates, in the order in which they are run.
+  /// The statements that return the candidates, in the order of execution.
   ///
-  /// - Parameter output: What is wanted of the matches.
+  /// - Parameter output: The required output.
   func statements(_ output: QueryOutput) -> [CandidateStatement] {
     let isCounted = output == .count && countStatement != nil
     let found = isCounted ? [] : CandidateStatement.of(source, order: order, floor: floor, form: form(output))
     return found + unindexedStatements
   }
 
-  /// The statements that tell which documents an intersection's other sources have, for each source in turn.
+  /// The statements that return the documents of an intersection's other sources, for each source in turn.
   var otherStatements: [[CandidateStatement]] {
     guard case .intersection(_, let others) = source else { return [] }
     return others.map {
@@ -17,7 +17,7 @@ extension QueryPlan {
     }
   }
 
-  /// The statement that counts the matches that the source has, where its rows alone decide and no document has several.
+  /// The statement that counts the matches of the source, if its rows alone decide and no document has several rows.
   var countStatement: CandidateStatement? {
     guard isExact, !source.mayRepeat else { return nil }
     switch source {
@@ -27,7 +27,7 @@ extension QueryPlan {
     }
   }
 
-  /// The statements for documents that the indexes do not have.
+  /// The statements for documents missing from the indexes.
   private var unindexedStatements: [CandidateStatement] {
     var statements: [CandidateStatement] = []
     if source.indexes.contains(where: \.hasApart) {
@@ -37,19 +37,19 @@ extension QueryPlan {
     return statements
   }
 
-  /// Whether there may be documents that the indexes do not have.
+  /// Whether documents may be missing from the indexes.
   var hasUnindexed: Bool { floor != nil || source.indexes.contains(where: \.hasApart) }
 
-  /// What the source's statements give: documents where each candidate is to be read; otherwise numbers and ids, and
-  /// documents are looked up one by one.
+  /// What the source's statements return: documents if each candidate is read; otherwise numbers and ids, and
+  /// documents are looked up individually.
   func form(_ output: QueryOutput) -> CandidateStatement.Form {
     isBare(output) ? .bare : .documents
   }
 
-  /// Whether the source's statements give no documents.
+  /// Whether the source's statements return no documents.
   func isBare(_ output: QueryOutput) -> Bool {
     if case .intersection = source { return true }
-    // The values to sort by are the documents'.
+    // The sort needs values of the documents.
     if case .sorted = order { return false }
     guard isExact else { return false }
     switch output {

@@ -1,18 +1,18 @@
 import CDTDatastore
-import JSON
-import SQLite
+import CDTJSON
+import CDTSQLite
 
-/// A plan at work in a snapshot: one way from candidates to results, whatever they come from.
+/// The execution of a plan in a snapshot: a single pipeline from candidates to results, for every kind of source.
 ///
 /// | step | |
 /// |---|---|
-/// | candidates | ``Candidates``: the rows of the source's statements, and then the documents that the indexes do not have |
-/// | repetitions | a ``NumberSet``, where the source may give a document twice |
-/// | intersection | the other sources' documents, each source's as a ``NumberSet`` |
-/// | matcher | what the plan has left; for documents that the indexes do not have, the whole selector |
-/// | order | the candidates' own, or ``ResultOrder`` |
+/// | candidates | ``Candidates``: the rows of the source's statements, then the documents missing from the indexes |
+/// | deduplication | a ``NumberSet``, if the source may return a document twice |
+/// | intersection | the documents of the other sources, one ``NumberSet`` per source |
+/// | matcher | the residual of the plan; for documents missing from the indexes, the whole selector |
+/// | order | the order of the candidates, or ``ResultOrder`` |
 /// | page | `skip` and `limit` |
-/// | document | with the candidate, or ``document(at:)`` |
+/// | document | returned with the candidate, or read by ``document(at:)`` |
 final class QueryRun {
   private let plan: QueryPlan
   private let output: QueryOutput
@@ -21,60 +21,63 @@ final class QueryRun {
   private let isBare: Bool
   /// Whether a result is complete without its document.
   private let needsNoDocument: Bool
-  /// Whether documents that the indexes do not have belong between the candidates.
+  /// Whether documents missing from the indexes are merged between the candidates.
   private let mergesUnindexed: Bool
   private var candidates: Candidates
   private var seen: NumberSet?
   private var others: [NumberSet] = []
+  /// The limits of the query's patterns.
+  private let budget: MatchBudget
   private let residual: Matcher?
-  private lazy var whole = Matcher(plan.clause, text: plan.text)
+  private lazy var whole = Matcher(plan.clause, text: plan.text, budget)
   private var order: ResultOrder
   private var isCollected = false
-  /// Where documents that the indexes do not have come between the candidates: the next of either.
+  /// When merging documents missing from the indexes: the next match, which waits for its place.
   private var waiting: (match: Match, key: OrderKey)?
   private var unindexed: (number: Int64, key: OrderKey)?
   private var lookup: Statement?
   private var passed = 0
   private var given = 0
-  /// How many instructions of SQLite's machine the other sources took.
+  /// The number of SQLite instructions of the other sources.
   private var steps = 0
-  /// How many documents were read.
+  /// The number of documents read.
   private(set) var documentsRead = 0
 
-  /// A candidate that matches. The row is valid until the next candidate is asked for.
+  /// A matching candidate. The row is valid until the next candidate is read.
   private struct Match {
     let number: Int64
-    let row: DocumentRow
+    let row: CandidateRow
     /// Whether the row has the document.
     let hasDocument: Bool
   }
 
   /// - Parameters:
-  ///   - output: What is wanted of the matches.
-  ///   - stop: Is asked with each candidate whether to go on.
+  ///   - output: The required output.
+  ///   - stop: Checked with each candidate.
   init(
-    _ plan: QueryPlan, output: QueryOutput, in snapshot: borrowing QuerySnapshot,
+    _ plan: QueryPlan, output: QueryOutput, in transaction: ReadTransaction,
     _ stop: QueryStop = QueryStop()
   ) throws {
     self.plan = plan
     self.output = output
-    connection = snapshot.connection
+    connection = try transaction.connection()
     self.stop = stop
     isBare = plan.isBare(output)
     needsNoDocument = output == .exists || output == .ids && plan.source.isCovered
     mergesUnindexed = plan.hasUnindexed && !plan.sort.isEmpty
-    residual = plan.isExact ? nil : Matcher(plan.residual, text: plan.text)
+    budget = MatchBudget(stop)
+    residual = plan.isExact ? nil : Matcher(plan.residual, text: plan.text, budget)
     if plan.source.mayRepeat { seen = NumberSet() }
     candidates = Candidates(plan.statements(output), on: connection)
-    order = ResultOrder(wanted: plan.order.isStreamed ? nil : plan.lastWanted, memory: snapshot.sortMemory)
+    order = ResultOrder(wanted: plan.order.isStreamed ? nil : plan.lastWanted, memory: transaction.sortMemory)
     others = try plan.otherStatements.map(numbers)
   }
 
-  /// The numbers of the documents that statements give.
+  /// The numbers of the documents that statements return.
   private func numbers(of statements: [CandidateStatement]) throws -> NumberSet {
     var found = NumberSet()
     var rows = Candidates(statements, on: connection)
-    while let row = try rows.next() { _ = found.insert(DocumentRow(row).number) }
+    while let row = try rows.next() { _ = found.insert(CandidateRow(row).number) }
     steps += rows.takeSteps()
     return found
   }
@@ -86,9 +89,9 @@ final class QueryRun {
 
   // MARK: Results
 
-  /// The next result. What it lends is valid until the next one is asked for.
-  func next() throws -> DocumentRow? {
-    while plan.limit == 0 || given < plan.limit {
+  /// The next result, valid until the next call.
+  func next() throws -> CandidateRow? {
+    while given < plan.limit ?? .max {
       guard let match = try plan.order.isStreamed ? nextInPlace() : nextSorted() else { return nil }
       if passed < plan.skip {
         passed += 1
@@ -100,7 +103,7 @@ final class QueryRun {
     return nil
   }
 
-  /// How many documents match, whatever the page is.
+  /// The number of matching documents, ignoring the page.
   func count() throws -> Int {
     var count = 0
     if let statement = plan.countStatement {
@@ -111,32 +114,32 @@ final class QueryRun {
     return count
   }
 
-  /// How many instructions of SQLite's machine the statements have taken.
+  /// The number of SQLite virtual machine instructions of the statements.
   func takeSteps() -> Int {
     steps + candidates.takeSteps() + (lookup?.takeSteps() ?? 0)
   }
 
   /// Reads a document.
-  private func document(at number: Int64) throws -> DocumentRow {
+  private func document(at number: Int64) throws -> CandidateRow {
     let statement = try lookup ?? connection.statement(CandidateStatement.document)
     lookup = statement
     statement.reset()
     try statement.bind(number, at: 1)
     documentsRead += 1
     guard try statement.step() else { throw DatastoreError.damagedIndexOrStore("a document is missing") }
-    return DocumentRow(statement)
+    return CandidateRow(statement)
   }
 
   // MARK: Matches
 
-  /// The next candidate that matches, in the order of the candidates.
+  /// The next matching candidate, in the order of the candidates.
   private func nextMatch() throws -> Match? {
     while let statement = try candidates.next() {
       try stop.check()
-      let row = DocumentRow(statement)
+      let row = CandidateRow(statement)
       let number = row.number
       let isUnindexed = candidates.isUnindexed
-      // A document that another source keeps apart comes again among those that the indexes do not have.
+      // A document kept apart from another source's index comes again among the documents missing from the indexes.
       if !isUnindexed, !others.allSatisfy({ $0.contains(number) }) { continue }
       if seen?.insert(number) == false { continue }
       var match = Match(number: number, row: row, hasDocument: isUnindexed || !isBare)
@@ -145,15 +148,25 @@ final class QueryRun {
         if !match.hasDocument {
           match = Match(number: number, row: try document(at: number), hasDocument: true)
         }
-        guard try matcher.accepts(match.row.bytes) else { continue }
+        guard try accepts(match.row, matcher) else { continue }
       }
       return match
     }
     return nil
   }
 
-  /// The next match where the candidates come in the order asked for. Documents that the indexes do not have come in
-  /// between, where they belong; without an order, and by score, they come last.
+  private func accepts(_ row: CandidateRow, _ matcher: Matcher) throws -> Bool {
+    do {
+      return try matcher.accepts(row.bytes)
+    } catch {
+      // A pattern also fails if the query must end.
+      try stop.check()
+      throw error
+    }
+  }
+
+  /// The next match if the candidates are in the requested order. Documents missing from the indexes are merged in
+  /// their places; without an order, and by score, they come last.
   private func nextInPlace() throws -> Match? {
     guard mergesUnindexed else { return try nextMatch() }
     if !isCollected { try collectUnindexed() }
@@ -164,7 +177,7 @@ final class QueryRun {
       return Match(number: unindexed.number, row: try document(at: unindexed.number), hasDocument: true)
     }
     guard let next = waiting.take()?.match else { return nil }
-    // What was looked up for it may have been overwritten.
+    // The looked-up row may have been overwritten.
     return isBare ? Match(number: next.number, row: try document(at: next.number), hasDocument: true) : next
   }
 
@@ -173,20 +186,29 @@ final class QueryRun {
   private func nextSorted() throws -> Match? {
     if !isCollected {
       isCollected = true
-      while let match = try nextMatch() { try order.add(key(of: match), number: match.number) }
+      try sort()
     }
     guard let number = try order.takeNext() else { return nil }
     return Match(number: number, row: try document(at: number), hasDocument: true)
   }
 
-  /// Puts the documents that the indexes do not have in order, before any candidate of theirs is asked for.
+  /// Sorts the documents missing from the indexes before the first candidate is read.
   private func collectUnindexed() throws {
     isCollected = true
     let all = plan.statements(output)
     let later = all.filter(\.isUnindexed)
     candidates = Candidates(later, on: connection)
-    while let match = try nextMatch() { try order.add(key(of: match), number: match.number) }
+    try sort()
     candidates = Candidates(all.filter { !$0.isUnindexed }, on: connection)
+  }
+
+  /// Sorts all matches.
+  private func sort() throws {
+    var key = OrderKey()
+    while let match = try nextMatch() {
+      try write(match, to: &key)
+      try order.add(key, number: match.number)
+    }
   }
 
   private func takeUnindexed() throws {
@@ -195,11 +217,15 @@ final class QueryRun {
     unindexed = (number, try key(of: match))
   }
 
-  /// What puts a match in its place.
+  /// The sort key of a match.
   private func key(of match: Match) throws -> OrderKey {
-    let row = try match.hasDocument ? match.row : document(at: match.number)
     var key = OrderKey()
-    plan.sort.write(row.bytes, to: &key)
+    try write(match, to: &key)
     return key
+  }
+
+  private func write(_ match: Match, to key: inout OrderKey) throws {
+    let row = try match.hasDocument ? match.row : document(at: match.number)
+    plan.sort.write(row.bytes, to: &key)
   }
 }

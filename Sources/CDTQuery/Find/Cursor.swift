@@ -1,78 +1,95 @@
-import CDTDatastore
-import JSON
-import SQLite
+package import CDTDatastore
+import CDTJSON
+import CDTSQLite
 
-/// A query in its snapshot, and how far its results have been read. It is used by one call at a time.
-final class Cursor {
-  private let store: Datastore
-  private let plan: QueryPlan
-  private let projection: Projection
+/// A query in its transaction, with the position of its results. Only one call uses it at a time.
+package final class Cursor {
+  private let engine: QueryEngine
+  private let query: ResolvedQuery
+  private var plan: QueryPlan
   private let stop: QueryStop
-  private let usesIndex: Bool
+  private var check: ReadTransaction.ProgressCheck?
 
-  /// The snapshot, until the cursor is closed.
-  private var snapshot: QuerySnapshot?
   private var run: QueryRun?
   private var isExhausted = false
+  private var hasResults = false
 
-  init(
-    _ store: Datastore, _ query: Query, plan: QueryPlan, snapshot: consuming QuerySnapshot,
-    stop: QueryStop
-  ) {
-    self.store = store
+  private var transaction: ReadTransaction { engine.transaction }
+  private var projection: Projection { query.projection }
+  private var store: Datastore { transaction.store }
+
+  init(_ engine: QueryEngine, _ query: ResolvedQuery, plan: QueryPlan, stop: QueryStop) {
+    self.engine = engine
+    self.query = query
     self.plan = plan
-    usesIndex = plan.usesIndex
-    projection = query.projection
     self.stop = stop
-    self.snapshot = consume snapshot
+    check = stop.watch(engine.transaction)
   }
 
   deinit {
-    close()
+    end()
   }
 
-  func close() {
+  func end() {
     run?.end()
     run = nil
-    snapshot = nil
+    check.take().map(transaction.removeProgressCheck)
   }
 
-  func nextDocument() throws -> DocumentRevision? {
+  package func nextDocument() throws -> DocumentRevision? {
     try reading {
       guard let row = try nextRow() else { return nil }
       let bytes = row.bytes
       var body = bytes.body.value(at: 0).objectValue ?? [:]
       if !projection.isEverything { body = projection.apply(to: body) }
       return DocumentRevision(
-        id: String(decoding: bytes.id, as: UTF8.self), revision: try Self.revision(of: row), body: body,
+        id: String(decoding: bytes.id, as: UTF8.self), revisionID: try Self.revision(of: row), body: body,
         attachments: try attachments(of: row), sequence: row.sequence, isProjected: !projection.isEverything)
     }
   }
 
-  /// Gives the id of each result, whether or not it has been read.
+  /// Calls `body` with the id of each result, whether or not it has been read.
   func forEachID(_ body: (String) throws -> Bool) throws {
-    let run = try reading { try newRun(.ids) }
+    var run = try reading { try newRun(.ids) }
     defer { run.end() }
-    while let id = try reading({ try run.next().map { String(decoding: $0.id, as: UTF8.self) } }) {
+    func next() throws -> String? { try run.next().map { String(decoding: $0.id, as: UTF8.self) } }
+    var following = try reading {
+      try withoutDamagedIndex(next) {
+        run.end()
+        run = try newRun(.ids)
+        return try next()
+      }
+    }
+    while let id = following {
       guard try body(id) else { return }
-      try store.checkOpen()
+      following = try reading(next)
     }
   }
 
-  /// Gives the text of each result that has not been read to `body`.
-  func forEachText(
-    inlinesAttachments: Bool, _ body: (UnsafeRawBufferPointer) throws -> Bool
+  /// Calls `body` with the text of each unread result.
+  ///
+  /// - Parameter attachmentsJSON: Returns what `_attachments` is to be; `nil` leaves it out.
+  package func forEachText(
+    attachmentsJSON: ((Attachments) throws -> JSONObject)?, _ body: (UnsafeRawBufferPointer) throws -> Bool
   ) throws {
     var buffer = TextBuffer()
     while let row = try reading({ try nextRow() }) {
       let document = row.bytes
       writeText(of: document, to: &buffer)
-      var inlined = Attachments()
-      if inlinesAttachments { inlined = try reading { try attachments(of: row) } }
-      let goesOn =
-        inlined.isEmpty ? try buffer.withBytes(body) : try Self.withAttachments(inlined, in: buffer, body)
+      let goesOn: Bool
+      if let attachmentsJSON, row.hasAttachments {
+        let attachments: Attachments = try reading { try self.attachments(of: row) }
+        goesOn = try Self.withAttachments(try attachmentsJSON(attachments), in: buffer, body)
+      } else {
+        goesOn = try buffer.withBytes(body)
+      }
       guard goesOn else { return }
     }
+  }
+
+  /// Whether every document is read, as no index serves the query.
+  package var isScan: Bool {
+    if case .scan = plan.source { true } else { false }
   }
 
   private func writeText(of document: DocumentBytes, to buffer: inout TextBuffer) {
@@ -86,51 +103,83 @@ final class Cursor {
     }
   }
 
-  /// Lends a document's text with its attachments behind the last member.
+  /// Calls `body` with a document's text with its attachments after the last member.
   private static func withAttachments(
-    _ attachments: Attachments, in text: borrowing TextBuffer, _ body: (UnsafeRawBufferPointer) throws -> Bool
+    _ attachments: JSONObject, in text: borrowing TextBuffer, _ body: (UnsafeRawBufferPointer) throws -> Bool
   ) throws -> Bool {
     var whole = text.withBytes { Array($0.dropLast()) }
-    whole += Array(",\"_attachments\":".utf8) + JSONValue.object(try attachments.inlineJSON()).utf8Text
+    whole += Array(",\"_attachments\":".utf8) + attachments.utf8Text
     whole.append(UInt8(ascii: "}"))
     return try whole.withUnsafeBytes(body)
   }
 
   // MARK: Rows
 
-  private func nextRow() throws -> DocumentRow? {
+  private func nextRow() throws -> CandidateRow? {
     if isExhausted { return nil }
-    let run = try run ?? newRun(.documents)
-    self.run = run
-    let row = try run.next()
-    if row == nil {
-      isExhausted = true
-      run.end()
+    let row = try hasResults ? laterRow() : firstRow()
+    hasResults = true
+    if let row { return row }
+    isExhausted = true
+    run?.end()
+    return nil
+  }
+
+  private func firstRow() throws -> CandidateRow? {
+    func first() throws -> CandidateRow? {
+      run = try newRun(.documents)
+      return try run?.next()
     }
-    return row
+    return try withoutDamagedIndex(first) {
+      run?.end()
+      return try first()
+    }
+  }
+
+  /// Its caller has results already, perhaps in an order that the documents alone don't give.
+  private func laterRow() throws -> CandidateRow? {
+    do {
+      return try run?.next()
+    } catch let error as SQLiteError where error.damagedFile != nil && IndexRecovery.isDamage(error) {
+      try store.indexManager().replaceDamagedFile()
+      throw error
+    }
+  }
+
+  /// Runs `body`, which reads the first result. If the index file turns out to be damaged, the query begins again
+  /// with `again`, without indexes.
+  private func withoutDamagedIndex<R>(_ body: () throws -> R, _ again: () throws -> R) throws -> R {
+    do {
+      return try body()
+    } catch let error where plan.usesIndex && IndexRecovery.isDamage(error) {
+      plan = try engine.withoutIndexes().plan(query, stop)
+      let result = try again()
+      try store.indexManager().replaceDamagedFile()
+      return result
+    }
   }
 
   private func newRun(_ output: QueryOutput) throws -> QueryRun {
-    switch snapshot {
-    case .some(let snapshot): return try QueryRun(plan, output: output, in: snapshot, stop)
-    case nil: throw QueryError.resultSetClosed
-    }
+    try QueryRun(plan, output: output, in: transaction, stop)
   }
 
-  private static func revision(of row: DocumentRow) throws -> RevisionID {
+  private static func revision(of row: CandidateRow) throws -> RevisionID {
     try RevisionID(stored: String(decoding: row.bytes.revision, as: UTF8.self))
   }
 
-  /// A result is saved with its attachments, so it has to have them.
-  private func attachments(of row: DocumentRow) throws -> Attachments {
-    guard row.hasAttachments, let connection = snapshot?.connection else { return [] }
+  /// A result needs its attachments, as it may be saved.
+  private func attachments(of row: CandidateRow) throws -> Attachments {
+    guard row.hasAttachments else { return [] }
     return try Attachments(
-      document: row.number, revision: Self.revision(of: row), on: connection, files: store.attachmentFiles)
+      document: row.number, revision: Self.revision(of: row), on: transaction.connection(),
+      files: store.attachmentFiles)
   }
 
-  /// Runs `body` with its errors turned into those of queries and datastores.
+  /// Runs `body` and converts its errors to those of queries and datastores.
   private func reading<R>(_ body: () throws -> R) throws -> R {
     try store.checkOpen()
-    return try QueryFailure.mapping(of: store, usesIndex: usesIndex, stop, body)
+    return try transaction.use { _ in
+      try QueryFailure.mapping(of: store, usesIndex: plan.usesIndex, stop, body)
+    }
   }
 }

@@ -1,24 +1,42 @@
-package import JSON
+package import CDTJSON
 
-/// Which fields of a document a result has.
+/// The fields of a document to return.
 ///
 /// ```
 /// ["name", "pet.species"]   of {"name": "mike", "age": 3, "pet": {"species": "cat", "name": "zoe"}}
 ///                           →  {"name": "mike", "pet": {"species": "cat"}}
 /// ```
 ///
-/// Nesting and the order of members are kept, fields that are missing are left out. Through an array a path gives an
-/// array of the projected objects, the other elements left out.
+/// Nesting and the order of members are kept; missing fields are omitted. A path through an array returns an array of
+/// the projected objects and omits other elements.
 package struct Projection: Sendable, Hashable {
-  /// The tree of wanted names: a name with nothing below it is wanted whole.
+  /// The tree of selected names: a name without children selects the whole value.
   fileprivate indirect enum Node: Sendable, Hashable {
     case whole
-    case members([Member])
+    case members(Members)
   }
 
-  fileprivate struct Member: Sendable, Hashable {
-    let segment: FieldPath.Segment
-    var node: Node
+  /// The selected members of an object, or elements of an array.
+  fileprivate struct Members: Sendable, Hashable {
+    private(set) var nodes: [FieldPath.Segment: Node] = [:]
+    /// Whether a name also selects an element by its position.
+    private(set) var hasPositions = false
+
+    subscript(_ segment: FieldPath.Segment) -> Node? { nodes[segment] }
+
+    /// Changes what is selected of a member, first nothing.
+    mutating func change(_ segment: FieldPath.Segment, _ body: (inout Node) -> Void) {
+      if segment.position != nil { hasPositions = true }
+      body(&nodes[segment, default: .members(Members())])
+    }
+
+    /// The members that are selected by their names alone.
+    var named: Members {
+      guard hasPositions else { return self }
+      var named = Members()
+      named.nodes = nodes.filter { $0.key.position == nil }
+      return named
+    }
   }
 
   private var root: Node
@@ -28,7 +46,7 @@ package struct Projection: Sendable, Hashable {
   package var isEverything: Bool { root == .whole }
 
   package init(paths: [FieldPath]) {
-    root = .members([])
+    root = .members(Members())
     for path in paths { Self.add(path.segments[...], to: &root) }
   }
 
@@ -42,35 +60,30 @@ package struct Projection: Sendable, Hashable {
       return
     }
     guard case .members(var members) = node else { return }
-    if let known = members.firstIndex(where: { $0.segment == first }) {
-      add(segments.dropFirst(), to: &members[known].node)
-    } else {
-      var member = Member(segment: first, node: .members([]))
-      add(segments.dropFirst(), to: &member.node)
-      members.append(member)
-    }
+    // So that the dictionary is not copied.
+    node = .whole
+    members.change(first) { add(segments.dropFirst(), to: &$0) }
     node = .members(members)
   }
 
-  /// The projected body. `_id` and `_rev` are no part of a body, so they are not looked for.
+  /// The projected body. `_id` and `_rev` are not part of a body and are ignored.
   package func apply(to body: JSONObject) -> JSONObject {
     guard case .members(let members) = root else { return body }
     return Self.project(body, members)
   }
 
-  private static func project(_ object: JSONObject, _ members: [Member]) -> JSONObject {
+  private static func project(_ object: JSONObject, _ members: Members) -> JSONObject {
     var result = JSONObject()
     for (key, value) in object {
-      let name = Array(key.utf8)
-      guard let member = members.first(where: { $0.segment.name == name }),
-        let projected = project(value, member.node)
+      guard let node = members[FieldPath.Segment(name: Array(key.utf8))],
+        let projected = project(value, node)
       else { continue }
       result[key] = projected
     }
     return result
   }
 
-  /// The part of a value that is wanted, or `nil` when nothing of it is.
+  /// The selected part of a value, or `nil` if there is none.
   private static func project(_ value: JSONValue, _ node: Node) -> JSONValue? {
     guard case .members(let members) = node else { return value }
     switch value {
@@ -78,7 +91,7 @@ package struct Projection: Sendable, Hashable {
       let projected = project(object, members)
       return projected.isEmpty ? nil : .object(projected)
     case .array(let elements):
-      let names = Node.members(members.filter { $0.segment.position == nil })
+      let names = Node.members(members.named)
       let projected = elements.enumerated().compactMap { position, element in
         project(element, at: position, of: members, names: names)
       }
@@ -88,27 +101,21 @@ package struct Projection: Sendable, Hashable {
     }
   }
 
-  /// An element is wanted by its position; where it is an object, by the names too.
+  /// An element is selected by its position and, if it is an object, also by the names.
   private static func project(
-    _ element: JSONValue, at position: Int, of members: [Member], names: Node
+    _ element: JSONValue, at position: Int, of members: Members, names: Node
   ) -> JSONValue? {
-    let picked = members.first { $0.segment.position == position }?.node
+    let picked = members.hasPositions ? members[FieldPath.Segment(name: Array(String(position).utf8))] : nil
     guard case .object = element else { return picked.flatMap { project(element, $0) } }
     return project(element, picked.map { names.joined(with: $0) } ?? names)
   }
 }
 
 extension Projection.Node {
-  /// What either of them wants.
+  /// The union of both.
   fileprivate func joined(with other: Self) -> Self {
     guard case .members(var members) = self, case .members(let others) = other else { return .whole }
-    for member in others {
-      if let known = members.firstIndex(where: { $0.segment == member.segment }) {
-        members[known].node = members[known].node.joined(with: member.node)
-      } else {
-        members.append(member)
-      }
-    }
+    for (segment, node) in others.nodes { members.change(segment) { $0 = $0.joined(with: node) } }
     return .members(members)
   }
 }

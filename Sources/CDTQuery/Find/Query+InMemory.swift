@@ -1,30 +1,34 @@
 public import CDTDatastore
-import JSON
+import CDTJSON
 
 extension Query {
-  /// The results of the query among documents that are at hand, without a datastore.
+  /// Returns the results of the query among documents in memory, without a datastore.
   ///
   /// ```swift
   /// let adults = try Query(["age": ["$gte": 18]], sort: ["name"]).find(in: documents)
   /// ```
   ///
-  /// It is what a datastore answers that holds these documents and no others: the matcher is asked about each of them.
-  /// Without a sort the results keep the order of the documents. ``useIndex`` and ``timeLimit`` have no meaning here.
+  /// The results are those of a datastore with exactly these documents; every document is checked by the matcher.
+  /// Without a sort the results keep the order of the documents. ``useIndex`` and ``timeLimit`` are ignored.
   ///
-  /// - Parameter textIndex: What `$text` goes by: the fields searched, and how words are cut.
-  /// - Throws: ``QueryError`` when a pattern exceeds its limits; `.textSearch` for `$text` without a text index, and for an
-  ///   order by scores, which only an index has.
+  /// - Parameters:
+  ///   - documents: The documents to search.
+  ///   - textIndex: The definition that `$text` needs: the fields to search and the tokenizer.
+  /// - Throws: ``QueryError`` if a pattern exceeds its limits; `.textSearch` for `$text` without a text index, and for
+  ///   a sort by score, which needs an index.
   /// - Complexity: O(*bytes of the documents*), and O(*matches* log *matches*) with a sort.
   public func find(
     in documents: [DocumentRevision], textIndex: IndexDefinition? = nil
   ) throws(QueryError) -> [DocumentRevision] {
+    let query = try ResolvedQuery(self)
+    let sort = query.sort
     guard !sort.isByScore else { throw .scoreInMemory }
     let matcher = Matcher(selector.clause, text: try TextProgram.of(selector.clause, textIndex))
     var matches: [(key: OrderKey, document: DocumentRevision)] = []
     for document in documents {
-      let (id, revision) = (document.id ?? "", document.revision?.description ?? "")
       var key = OrderKey()
-      let isMatch = try DocumentBytes.with(document.body, id: id, revision: revision) {
+      let revision = document.revisionID.description
+      let isMatch = try DocumentBytes.with(document.body, id: document.id, revision: revision) {
         bytes throws(QueryError) in
         guard try matcher.accepts(bytes) else { return false }
         if !sort.isEmpty { sort.write(bytes, to: &key) }
@@ -33,10 +37,9 @@ extension Query {
       if isMatch { matches.append((key, document)) }
     }
     if !sort.isEmpty { matches.sort { $0.key < $1.key } }
-    return matches.dropFirst(skip).prefix(limit > 0 ? limit : .max).map { projected($0.document) }
-  }
-
-  private func projected(_ document: DocumentRevision) -> DocumentRevision {
-    projection.isEverything ? document : document.projected(to: projection.apply(to: document.body))
+    return matches.dropFirst(skip).prefix(limit ?? .max).map { match in
+      let (document, projection) = (match.document, query.projection)
+      return projection.isEverything ? document : document.projected(to: projection.apply(to: document.body))
+    }
   }
 }

@@ -1,79 +1,87 @@
 public import CDTDatastore
-import JSON
-import SQLite
+import CDTJSON
+import CDTSQLite
 import Synchronization
 
-/// The documents that a query found, read one at a time from one snapshot.
+/// The results of a query, read one at a time from one snapshot.
 ///
 /// ```swift
-/// let cats = try store.find(["species": "cat"], sort: ["name"])
+/// let cats = try store.results(for: Query(["species": "cat"], sort: ["name"]))
 /// while let cat = try cats.next() {
 ///   print(cat.body["name"] ?? nil)
 /// }
 /// ```
 ///
-/// Nothing written after the query was started shows in it. Memory does not grow with the number of results. A result
-/// set keeps its snapshot until it is closed or released, and the store's write-ahead log can't be reset while a snapshot
-/// needs it: don't hold a result set longer than you need it.
+/// Later writes are not visible in it. Memory does not grow with the number of results. A result set keeps its
+/// snapshot until it is closed or deallocated, and the store's write-ahead log can't be reset while a snapshot is in
+/// use, so don't hold a result set longer than you need it.
 ///
-/// One call reads a result set at a time; another one, of another thread or of a closure within, throws ``QueryError``
-/// with the code `.inUse`.
+/// Only one call can read a result set at a time; a concurrent or nested call throws ``QueryError`` with the code
+/// `.inUse`.
 ///
 /// Source: `docs/query.md`, Results.
 public final class ResultSet: Sendable {
   private let state: Mutex<State>
-  private let cancellation: Cancellation
+  private let signal: StopSignal
+
+  private struct Open {
+    let cursor: Cursor
+    let state: HeldReadTransaction
+  }
 
   private struct State: @unchecked Sendable {
-    // Sendable without a lock of its own: it lies under the Mutex above, and whoever takes the cursor out for a call is
-    // the only one to use it.
-    var cursor: Cursor?
+    // Sendable without a lock: it is inside the Mutex above, and a call that takes the cursor out is its only user.
+    var open: Open?
     var isInUse = false
     var isClosed = false
   }
 
-  init(_ cursor: Cursor, _ cancellation: Cancellation) {
-    self.cancellation = cancellation
-    state = Mutex(State(cursor: cursor))
+  /// - Parameter signal: Ends the query from any thread.
+  package init(
+    _ query: Query, in store: Datastore, signal: StopSignal = StopSignal(),
+    _ choose: (Planner) throws -> QueryPlan = { try $0.plan() }
+  ) throws {
+    self.signal = signal
+    _ = try store.indexManager()
+    let held = try store.holdState(stop: signal)
+    let cursor = try QueryFailure.publishing { try QueryEngine(held.transaction).cursor(query, choose) }
+    state = Mutex(State(open: Open(cursor: cursor, state: held)))
   }
 
   /// The next document, or `nil` after the last.
   ///
-  /// - Throws: ``QueryError`` when a pattern exceeds its limits, or the query is cancelled or takes too long;
-  ///   ``DatastoreError`` when reading fails.
+  /// - Throws: ``QueryError`` if a pattern exceeds its limits or the query takes too long; `CancellationError` if it
+  ///   was cancelled; `DatastoreError` if reading fails.
   public func next() throws -> DocumentRevision? {
     try withCursor { try $0.nextDocument() }
   }
 
-  /// Calls a closure with each document that has not been read yet.
+  /// Calls a closure with each unread document.
   public func forEach(_ body: (DocumentRevision) throws -> Void) throws {
     while let document = try next() { try body(document) }
   }
 
-  /// All documents that have not been read yet, in memory at once.
+  /// All unread documents, in memory.
   public func documents() throws -> [DocumentRevision] {
     var documents: [DocumentRevision] = []
     try forEach { documents.append($0) }
     return documents
   }
 
-  /// The ids of all results, in their order, whether or not they have been read; no body is read for them where an
-  /// index decides.
-  public var documentIDs: [String] {
-    get throws {
-      var ids: [String] = []
-      try forEachID { ids.append($0) }
-      return ids
-    }
+  /// The ids of all results in order, whether or not they have been read. If an index decides, no body is read.
+  public func documentIDs() throws -> [String] {
+    var ids: [String] = []
+    try forEachID { ids.append($0) }
+    return ids
   }
 
-  /// Calls a closure with the id of each result, in their order, whether or not they have been read, and keeps none.
+  /// Calls a closure with the id of each result in order, whether or not it has been read, without storing the ids.
   ///
   /// ```swift
-  /// try store.find(["species": "cat"]).forEachID { print($0) }
+  /// try store.results(for: Query(["species": "cat"])).forEachID { print($0) }
   /// ```
   ///
-  /// No body is read where an index decides.
+  /// If an index decides, no body is read.
   public func forEachID(_ body: (String) throws -> Void) throws {
     try withCursor { cursor in
       try cursor.forEachID { id in
@@ -83,65 +91,68 @@ public final class ResultSet: Sendable {
     }
   }
 
-  /// Calls a closure with the JSON text of each document that has not been read yet, `_id` and `_rev` first.
+  /// Calls a closure with the JSON text of each unread document, `_id` and `_rev` first.
   ///
-  /// The bytes are valid only within the call. Without a projection they are copied from the store as they are, with
-  /// no value made of them, which is the fastest way to send results on.
+  /// The bytes are valid only during the call. Without a projection they are copied from the store without decoding,
+  /// which is the fastest way to pass on results.
   ///
-  /// - Parameter inliningAttachments: Whether a document that has attachments brings them as `_attachments`, as
-  ///   ``CDTDatastore/Attachments/inlineJSON()`` gives them.
+  /// - Parameters:
+  ///   - inliningAttachments: Whether to include attachments as `_attachments`, in the format of
+  ///     `Attachments.inlineJSON()`.
+  ///   - body: Called with the bytes of each document.
   public func forEachJSON(
     inliningAttachments: Bool = false, _ body: (UnsafeRawBufferPointer) throws -> Void
   ) throws {
     try withCursor { cursor in
-      try cursor.forEachText(inlinesAttachments: inliningAttachments) { text in
+      try cursor.forEachText(attachmentsJSON: inliningAttachments ? { try $0.inlineJSON() } : nil) { text in
         try body(text)
         return try goesOn()
       }
     }
   }
 
-  /// Ends the query from any thread: what reads it throws ``QueryError`` with the code `.cancelled`, within milliseconds.
+  /// Ends the query from any thread; a call that reads it throws `CancellationError` within milliseconds.
   public func cancel() {
-    cancellation.cancel()
+    signal.cancel()
   }
 
-  /// Gives the reader back. Reading on is refused with the code `.closed`; closing again does nothing. Within a closure
-  /// that is given results, it ends the reading with that result.
+  /// Ends the query and returns its reader. Later reads throw the code `.closed`; closing again does nothing. If a
+  /// closure that receives results calls this, reading ends after the current result.
   public func close() {
-    let cursor = state.withLock { state in
+    let open = state.withLock { state in
       state.isClosed = true
-      return state.isInUse ? nil : state.cursor.take()
+      return state.isInUse ? nil : state.open.take()
     }
-    cursor?.close()
+    open?.cursor.end()
   }
 
   // MARK: The cursor
 
-  /// Takes the cursor out for a call, so that no lock is held while closures of the caller's run.
+  /// Takes the cursor out for a call, so that no lock is held while the caller's closures run.
   private func withCursor<R>(_ body: (Cursor) throws -> R) throws -> R {
-    let cursor = try state.withLock { state -> Cursor in
+    let (cursor, store) = try state.withLock { state -> (Cursor, Datastore) in
       if state.isInUse { throw QueryError.resultSetInUse }
-      guard !state.isClosed, let cursor = state.cursor else { throw QueryError.resultSetClosed }
+      guard !state.isClosed, let open = state.open else { throw QueryError.resultSetClosed }
       state.isInUse = true
-      return cursor
+      return (open.cursor, open.state.transaction.store)
     }
-    defer { giveBack(cursor) }
-    return try body(cursor)
+    defer { giveBack() }
+    let result = try QueryFailure.publishing { try body(cursor) }
+    try store.checkUnchanged()
+    return result
   }
 
-  private func giveBack(_ cursor: Cursor) {
-    let isClosed = state.withLock { state in
+  private func giveBack() {
+    let closed = state.withLock { state in
       state.isInUse = false
-      if state.isClosed { state.cursor = nil }
-      return state.isClosed
+      return state.isClosed ? state.open.take() : nil
     }
-    if isClosed { cursor.close() }
+    closed?.cursor.end()
   }
 
-  /// Whether the reading goes on after a closure has returned.
+  /// Whether to continue reading after a closure has returned.
   private func goesOn() throws -> Bool {
-    if cancellation.isCancelled { throw QueryError.cancelled }
+    try signal.check()
     return state.withLock { !$0.isClosed }
   }
 }

@@ -1,72 +1,143 @@
 public import CDTDatastore
-public import JSON
-import SQLite
+public import CDTJSON
+import CDTSQLite
 
 extension Datastore {
-  /// Creates an index, or confirms that it is there.
+  /// Creates an index unless it exists, and builds it.
   ///
   /// ```swift
-  /// try store.ensureIndexed(["name", ["age": "desc"]], name: "by_name")
+  /// try store.ensureIndexed(["name", .descending("age")], name: "by_name")
   /// try store.ensureIndexed(["pet.species"])  // "pet.species"
   /// ```
   ///
   /// Every document is in every index, with or without the fields; an array has an entry for each element. An index
-  /// changes what a query costs, never its answer. It is filled before the call returns.
+  /// changes the cost of a query, never its results. The build uses short transactions, so other threads and processes
+  /// can read and write during it; documents that are not indexed yet are checked by the matcher.
   ///
   /// - Parameters:
-  ///   - fields: Paths, or objects of one path and its direction, `["age": "desc"]`.
-  ///   - name: A name, or `nil` for one made of the fields; without one, an index with the same definition is reused.
-  ///   - type: The type of the index; a datastore has one of type `.text`.
-  ///   - settings: Of a text index how it cuts words: `["tokenize": "simple"]`, or `porter`, `unicode61`, `trigram`.
+  ///   - fields: The fields, most significant first.
+  ///   - name: A name, or `nil` to generate one from the fields; without a name, an index with the same definition is
+  ///     reused.
+  ///   - type: The type of the index. A datastore can have one index of type `.text`.
+  ///   - settings: The tokenizer of a text index: `["tokenize": "simple"]`, or `porter`, `unicode61`, `trigram`.
+  ///   - progress: Called with the progress of the build.
   /// - Returns: The index's name.
-  /// - Throws: ``QueryError`` for a definition that is refused, or when the name is taken by another definition.
+  /// - Throws: ``QueryError`` for an invalid definition, or if another definition has the name.
   /// - Complexity: O(*n* log *n*) in the number of documents.
   ///
   /// Source: `docs/query.md`, Indexes.
   @discardableResult
   public func ensureIndexed(
-    _ fields: [JSONValue], name: String? = nil, type: IndexType = .json, settings: JSONObject = [:]
+    _ fields: [SortField], name: String? = nil, type: IndexType = .json, settings: JSONObject = [:],
+    progress: (IndexProgress) -> Void = { _ in }
   ) throws -> String {
     let definition = try IndexDefinition(fields: fields, name: name, type: type, settings: settings)
-    return try mapped { try indexManager().ensure(definition, isNamed: name != nil) }
+    return try ensure(definition, isNamed: name != nil, stop: nil, progress)
   }
 
-  /// The indexes there are, by name.
+  /// Creates an index unless it exists, and builds it on one of the datastore's threads.
+  ///
+  /// If you cancel the task, the build stops within 1,000 documents; completed work is kept, and the next
+  /// `updateIndexes(progress:)` or write continues from there.
+  @discardableResult
+  public func ensureIndexed(
+    _ fields: [SortField], name: String? = nil, type: IndexType = .json, settings: JSONObject = [:],
+    progress: @escaping @Sendable (IndexProgress) -> Void = { _ in }
+  ) async throws -> String {
+    let definition = try IndexDefinition(fields: fields, name: name, type: type, settings: settings)
+    return try await runLong { try self.ensure(definition, isNamed: name != nil, stop: $0, progress) }
+  }
+
+  private func ensure(
+    _ definition: IndexDefinition, isNamed: Bool, stop: StopSignal?, _ progress: (IndexProgress) -> Void
+  ) throws -> String {
+    try mapped {
+      let name = try indexManager().declare(definition, isNamed: isNamed)
+      try build(only: name, stop, progress)
+      return name
+    }
+  }
+
+  /// The datastore's indexes, sorted by name.
   public func listIndexes() throws -> [IndexInfo] {
     try mapped { try indexManager().listIndexes() }
   }
 
+  /// The datastore's indexes, sorted by name.
+  public func listIndexes() async throws -> [IndexInfo] {
+    try await runReading { _ in try self.listIndexes() }
+  }
+
   /// Deletes an index.
   ///
-  /// - Throws: ``QueryError`` with the code `.unknownIndex` when there is none of that name.
+  /// - Throws: ``QueryError`` with the code `.unknownIndex` if the index does not exist.
   public func deleteIndex(named name: String) throws {
     try mapped { try indexManager().delete(named: name) }
   }
 
-  /// Brings every index up to the newest document. Queries are right without it; it moves its cost to now.
-  public func updateAllIndexes() throws {
-    _ = try mapped { try indexManager().build(only: nil) }
+  /// Deletes an index, on one of the datastore's threads.
+  public func deleteIndex(named name: String) async throws {
+    try await runLong { _ in try self.deleteIndex(named: name) }
   }
 
-  /// Empties an index, or all of them, and fills it anew from the documents.
-  public func rebuildIndexes(named name: String? = nil) throws {
-    try mapped { try indexManager().rebuild(named: name) }
+  /// Brings every index up to date. Queries are correct without it, but the first one is faster after it.
+  public func updateIndexes(progress: (IndexProgress) -> Void = { _ in }) throws {
+    try mapped { try build(only: nil, nil, progress) }
   }
 
-  /// Compares every index with the documents.
+  /// Brings every index up to date, on one of the datastore's threads. If you cancel the task, completed work is kept.
+  public func updateIndexes(progress: @escaping @Sendable (IndexProgress) -> Void = { _ in }) async throws {
+    try await runLong { stop in try self.mapped { try self.build(only: nil, stop, progress) } }
+  }
+
+  /// Rebuilds one index, or all of them, from the documents.
+  ///
+  /// - Throws: ``QueryError`` with the code `.unknownIndex` if the index does not exist.
+  public func rebuildIndexes(
+    named name: String? = nil, progress: (IndexProgress) -> Void = { _ in }
+  ) throws {
+    try rebuild(name, nil, progress)
+  }
+
+  /// Rebuilds one index, or all of them, on one of the datastore's threads. If you cancel the task, completed work is
+  /// kept.
+  public func rebuildIndexes(
+    named name: String? = nil, progress: @escaping @Sendable (IndexProgress) -> Void = { _ in }
+  ) async throws {
+    try await runLong { try self.rebuild(name, $0, progress) }
+  }
+
+  private func rebuild(_ name: String?, _ stop: StopSignal?, _ progress: (IndexProgress) -> Void) throws {
+    try mapped {
+      try indexManager().empty(named: name)
+      try build(only: name, stop, progress)
+    }
+  }
+
+  private func build(only name: String?, _ stop: StopSignal?, _ progress: (IndexProgress) -> Void) throws {
+    try withoutActuallyEscaping(progress) { progress in
+      let isDone = try indexManager().build(only: name) {
+        progress($0)
+        return stop?.isSet != true
+      }
+      if !isDone { try stop?.check() }
+    }
+  }
+
+  /// Checks every index against the documents.
   ///
   /// ```swift
   /// for finding in try store.checkIndexes(repair: true) { print(finding) }
   /// ```
   ///
-  /// An index must hold exactly the rows that its definition gives for the documents it is up to; a missing or damaged
-  /// file is a finding too. Of each index the first ten findings are told, and how many more there are.
+  /// An index must have exactly the rows that its definition yields for the indexed documents; a missing or damaged
+  /// file is a finding too. At most ten findings are returned for each index, with the number of further ones.
   ///
   /// - Parameters:
-  ///   - repair: Whether what is found wrong is made anew from the documents.
-  ///   - progress: Learns how many documents of how many have been compared.
-  /// - Returns: What is not as it should be, or was not until it was repaired; nothing when all is well.
-  /// - Throws: ``DatastoreError`` when the documents can't be read, or another process is writing for too long.
+  ///   - repair: Whether to rebuild damaged indexes from the documents.
+  ///   - progress: Called with the number of documents checked and the total.
+  /// - Returns: The problems found, including repaired ones; empty if there are none.
+  /// - Throws: `DatastoreError` if the documents can't be read, or another process writes for too long.
   /// - Complexity: O(*n* log *n*) in the number of documents, for each index.
   ///
   /// Source: `docs/cli.md`, Check.
@@ -81,14 +152,49 @@ extension Datastore {
     }
   }
 
-  /// The datastore's index manager, made when it is first asked for.
+  /// Checks every index against the documents, on one of the datastore's threads.
+  public func checkIndexes(
+    repair: Bool = false, progress: @escaping @Sendable (_ done: Int, _ total: Int) -> Void = { _, _ in }
+  ) async throws -> [IntegrityFinding] {
+    try await runLong { _ in try self.checkIndexes(repair: repair, progress: progress) }
+  }
+
+  /// Creates and builds the indexes that a damaged datastore had, from their definitions in its directory.
+  ///
+  /// ```swift
+  /// let report = try saved.recoverDocuments(from: "/data/people/contacts")
+  /// try saved.recoverIndexes(from: "/data/people/contacts")
+  /// ```
+  ///
+  /// - Parameter directory: The damaged datastore's directory.
+  /// - Returns: The names of the indexes; empty if no definitions can be read.
+  /// - Throws: The errors of `ensureIndexed(_:name:type:settings:)`.
+  ///
+  /// Source: `docs/cli.md`, Recover.
+  @discardableResult
+  public func recoverIndexes(from directory: String) throws -> [String] {
+    try mapped {
+      let manager = try indexManager()
+      let file = DefinitionFile(
+        path: "\(directory)/extensions/\(IndexManager.extensionName)/\(DefinitionFile.name)")
+      return try file.load().map { try manager.ensure($0, isNamed: true) }
+    }
+  }
+
+  /// Creates and builds the indexes that a damaged datastore had, on one of the datastore's threads.
+  @discardableResult
+  public func recoverIndexes(from directory: String) async throws -> [String] {
+    try await runLong { _ in try self.recoverIndexes(from: directory) }
+  }
+
+  /// The datastore's index manager, created on first use.
   package func indexManager() throws -> IndexManager {
     try checkOpen()
     return try extensionObject(IndexManager.self)
   }
 
-  /// Runs `body` with SQLite's errors turned into the datastore's.
+  /// Runs `body` and converts SQLite errors to those of the datastore.
   func mapped<R>(_ body: () throws -> R) throws -> R {
-    try QueryFailure.mapping(of: self, usesIndex: true) { try body() }
+    try QueryFailure.publishing { try QueryFailure.mapping(of: self, usesIndex: true) { try body() } }
   }
 }

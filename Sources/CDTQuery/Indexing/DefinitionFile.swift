@@ -1,37 +1,59 @@
 import CDTDatastore
+import CDTJSON
 import CDTPlatform
 import FoundationEssentials
-import JSON
 
-/// The definitions of a datastore's indexes as JSON, from which a lost index file is made again.
+/// The index definitions of a datastore as JSON, from which a lost index file is recreated.
 ///
 /// ```json
 /// [{"name": "by_age", "type": "json", "fields": ["name", {"age": "desc"}]}]
 /// ```
 struct DefinitionFile: Sendable {
+  static let name = "indexes.json"
+
   let path: String
 
-  var exists: Bool { FileManager.default.fileExists(atPath: path) }
-
-  /// The definitions, or none when the file is missing or is not one that was saved: the indexes are then only gone.
-  ///
-  /// - Throws: ``DatastoreError`` when the file is there and can't be read: the indexes are not gone.
-  func load() throws -> [IndexDefinition] {
-    guard exists else { return [] }
-    let data = try accessing("read") { try Data(contentsOf: URL(filePath: path)) }
-    guard let value = try? JSONValue(parsing: Array(data)), let definitions = value.arrayValue else {
-      return []
+  var exists: Bool {
+    get throws {
+      do {
+        return try Files.exists(path)
+      } catch {
+        throw DatastoreError(error, "read", path)
+      }
     }
+  }
+
+  /// The definitions; empty if the file is missing or invalid, so that the indexes are treated as deleted.
+  ///
+  /// - Throws: ``DatastoreError`` if the file exists but can't be read; the indexes are then not treated as deleted.
+  func load() throws -> [IndexDefinition] {
+    guard let text = try content(), let value = try? JSONValue(parsing: text),
+      let definitions = value.arrayValue
+    else { return [] }
     return definitions.compactMap { definition in
       guard let name = definition["name"]?.stringValue, let fields = definition["fields"]?.arrayValue,
         let type = definition["type"]?.stringValue.flatMap(IndexType.init)
       else { return nil }
       let settings = definition["settings"]?.objectValue ?? [:]
-      return try? IndexDefinition(fields: fields, name: name, type: type, settings: settings)
+      return try? IndexDefinition(
+        fields: SortField.fields(fields, at: "fields"), name: name, type: type, settings: settings)
     }
   }
 
-  /// Replaces the file as a whole.
+  /// `nil` if there is no file.
+  private func content() throws -> [UInt8]? {
+    do {
+      guard let file = try OpenFile.regular(path) else { throw DatastoreError.notARegularFile(path) }
+      var content: [UInt8] = []
+      while case let chunk = try file.read(upTo: 64 * 1024), !chunk.isEmpty { content += chunk }
+      return content
+    } catch let error as SystemError {
+      if error.isMissing { return nil }
+      throw DatastoreError(error, "read", path)
+    }
+  }
+
+  /// Replaces the file. The definitions are on disk when the call returns.
   func save(_ definitions: [IndexDefinition]) throws {
     let value = JSONValue.array(
       definitions.map { definition in
@@ -40,17 +62,10 @@ struct DefinitionFile: Sendable {
           "fields": definition.fieldsJSON, "settings": .object(definition.settings),
         ]
       })
-    try accessing("write") {
-      try Data(value.prettyText.utf8).write(to: URL(filePath: path), options: .atomic)
-    }
-  }
-
-  private func accessing<R>(_ action: String, _ body: () throws -> R) throws(DatastoreError) -> R {
-    do {
-      return try body()
+    do throws(SystemError) {
+      try Files.replace(path, with: Array(value.prettyText.utf8))
     } catch {
-      let cause = (error as? CocoaError)?.underlying as? POSIXError
-      throw DatastoreError(SystemError((cause?.code ?? .EIO).rawValue), action, path)
+      throw DatastoreError(error, "write", path)
     }
   }
 }

@@ -1,10 +1,10 @@
 import CDTPlatform
-import SQLite
+import CDTSQLite
 
-/// Removing the rows of documents above the watermark, which a builder that was killed or writes that missed the indexes
-/// have left. It has to be done before the watermark rises.
+/// Removes the rows of documents above the watermark, left by an interrupted build or by writes that missed the
+/// indexes. This must happen before the watermark rises.
 extension IndexBuilder {
-  /// How many strays are looked for at once, and how many are removed by one transaction.
+  /// The number of strays searched at once, and removed per transaction.
   private static let strayBatch = 20_000
   private static let removedAtOnce = 500
 
@@ -22,7 +22,7 @@ extension IndexBuilder {
       guard !keys.isEmpty else { break }
       for start in stride(from: 0, to: keys.count, by: Self.removedAtOnce) {
         let some = keys[start..<min(start + Self.removedAtOnce, keys.count)]
-        // Where more reasons for strays have come, it is begun anew.
+        // If new strays were reported in the meantime, start again.
         guard
           try step(entry, watermark: watermark, strays: entry.strays, { try remove(some, from: entry) })
             != nil

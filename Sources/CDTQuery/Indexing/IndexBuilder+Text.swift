@@ -1,11 +1,11 @@
 import CDTPlatform
-import SQLite
+import CDTSQLite
 
-/// Filling the text index.
+/// Builds the text index.
 extension IndexBuilder {
-  /// Takes documents in: each replaces what is there under its number, so there are no strays.
+  /// Adds documents: each replaces the row of its number, so there are no strays.
   ///
-  /// - Returns: Whether to go on, with this index or others.
+  /// - Returns: Whether to continue, with this index or others.
   func fillText(_ entry: IndexCatalog.Entry) throws -> Bool {
     var watermark = entry.watermark ?? 0
     while true {
@@ -23,7 +23,7 @@ extension IndexBuilder {
     }
   }
 
-  /// - Returns: The sequence up to which documents were taken in, or `nil` when all of them were.
+  /// - Returns: The sequence up to which documents were added, or `nil` if all were.
   private func takeText(
     _ entry: IndexCatalog.Entry, after watermark: Int64
   ) throws -> (reached: Int64?, documents: Int) {

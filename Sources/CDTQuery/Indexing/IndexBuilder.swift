@@ -1,65 +1,65 @@
 import CDTDatastore
+import CDTJSON
 import CDTPlatform
-import JSON
-import SQLite
+import CDTSQLite
 
-/// Fills the indexes that are not complete, in steps that hold nobody up for long.
+/// Builds incomplete indexes, in short steps that let other writers proceed.
 ///
-/// An index that is being filled has a watermark: it holds exactly the rows of the documents whose sequence is not above
-/// it. Documents above it are put to the matcher. Writes take the rows of documents that they lift above the watermark
-/// away (``IndexUpdate``), so that a builder only ever adds.
+/// An incomplete index has a watermark: it has exactly the rows of the documents whose sequence is at or below it.
+/// Documents above it are checked by the matcher. A write that moves a document above the watermark removes its rows
+/// (``IndexUpdate``), so the builder only adds rows.
 ///
-/// Documents are read in the order of their sequences, a batch at a time, without any lock. Their rows are sorted and then
-/// inserted in the order of the table, which visits each page once; this takes several transactions, each of some
-/// milliseconds, between which others write. Only with the last one does the watermark rise. Until then the index has
-/// stray rows, of documents above its watermark, which queries pass over; `strays` in the catalog counts the reasons for
-/// such rows. Should the builder be killed, they stay, and the next one begins with ``removeStrays(of:)``.
+/// Documents are read in batches in the order of their sequences, without a lock. The rows of a batch are sorted and
+/// inserted in the order of the table, which visits each page once. This takes several transactions of some
+/// milliseconds each, and other writers can run between them. Only the last one raises the watermark. Until then the
+/// index has stray rows, of documents above its watermark, which queries ignore; `strays` in the catalog counts the
+/// causes of such rows. If the builder is killed, they remain, and the next one starts with ``removeStrays(of:)``.
 final class IndexBuilder {
   private let store: Datastore
   let file: IndexConnection
   private let goesOn: (IndexProgress) -> Bool
-  /// For the rows of a batch, whose arrays may be twice as large as what is in them.
+  /// The memory for the rows of a batch; its arrays may be twice as large as their content.
   private let rowMemory: MemoryShare
-  /// How many documents were taken in, once for each index.
+  /// The number of documents added, counted once for each index.
   var done = 0
   private var total = 0
 
   var connection: Connection { file.connection }
   var documents: String { "\(IndexConnection.documents).documents" }
 
-  /// How long one transaction may hold the write lock, and how long it is left to others after that. Whoever waits for
-  /// the lock looks every half millisecond.
+  /// The maximum time a transaction holds the write lock, and the pause after it. A process that waits for the lock
+  /// polls it every half millisecond.
   static let longestStep = Duration.milliseconds(6)
   static let pause: UInt32 = 700
-  /// How many documents are read between two questions whether to go on.
+  /// The number of documents read between two calls of `goesOn`.
   private static let interval = 1_000
-  /// Up to how many documents are taken in by one transaction that completes the index.
+  /// The maximum number of documents added by the transaction that completes the index.
   private static let few = 200
 
   /// - Parameters:
-  ///   - file: The index file, opened for this alone.
-  ///   - goesOn: Is told how far the work is, and says whether to go on.
+  ///   - file: The index file, opened only for the build.
+  ///   - goesOn: Called with the progress; returns whether to continue.
   init(_ store: Datastore, _ file: IndexConnection, goesOn: @escaping (IndexProgress) -> Bool) {
     self.store = store
     self.file = file
     self.goesOn = goesOn
-    rowMemory = store.memory.borrow()
+    rowMemory = store.memory.borrow(store.memory.indexShare)
   }
 
-  /// Fills the indexes that are not complete, or the one named.
+  /// Builds the incomplete indexes, or the named one.
   ///
-  /// - Returns: Whether they are complete; `false` when it was told to stop.
+  /// - Returns: Whether they are complete; `false` if the build was stopped.
   func run(only name: String? = nil) throws -> Bool {
     guard try isNeeded() else { return try tell() }
     try file.writing { try noteMissedWrites() }
     total = try documentsAhead(only: name)
     guard try tell() else { return false }
     while let entry = try nextEntry(only: name) {
-      if entry.strays > 0 {
-        try removeStrays(of: entry)
-      } else {
-        let goesOn = entry.definition.type == .text ? try fillText(entry) : try fill(entry)
-        guard goesOn else { return false }
+      do {
+        guard try work(on: entry) else { return false }
+      } catch let error as QueryError where error.code == .unknownIndex && name == nil {
+        // It was deleted in the meantime; the others are wanted still.
+        continue
       }
     }
     try StatisticsTable.measure(where: name, on: file)
@@ -71,7 +71,15 @@ final class IndexBuilder {
     return true
   }
 
-  /// Whether there is anything to do, which is told without keeping others from writing.
+  private func work(on entry: IndexCatalog.Entry) throws -> Bool {
+    guard entry.strays > 0 else {
+      return entry.definition.type == .text ? try fillText(entry) : try fill(entry)
+    }
+    try removeStrays(of: entry)
+    return true
+  }
+
+  /// Whether there is anything to do, found out without blocking writers.
   private func isNeeded() throws -> Bool {
     try connection.transaction(.deferred) {
       let (state, last) = (try file.state(), try file.lastSequence())
@@ -94,7 +102,7 @@ final class IndexBuilder {
     }
   }
 
-  /// How many documents are above the watermarks, once for each index.
+  /// The number of documents above the watermarks, counted once for each index.
   private func documentsAhead(only name: String?) throws -> Int {
     try connection.transaction(.deferred) {
       var count: Int64 = 0
@@ -109,14 +117,14 @@ final class IndexBuilder {
 
   // MARK: Steps
 
-  /// Runs a step of the work on an index as one transaction with the write lock.
+  /// Runs a step of a build as one transaction with the write lock.
   ///
   /// - Parameters:
-  ///   - watermark: What the builder has left in the catalog.
-  ///   - strays: As many as are of its own.
-  /// - Returns: `nil`, with nothing done, where the catalog says something else: the index was emptied, or writes that
-  ///   missed the indexes have left strays. Then the index is begun anew from the catalog.
-  /// - Throws: ``QueryError`` with the code `.unknownIndex` when the index was deleted.
+  ///   - watermark: The watermark that the builder last stored in the catalog.
+  ///   - strays: The builder's own number of strays.
+  /// - Returns: `nil`, with nothing done, if the catalog differs: the index was emptied, or writes that missed the
+  ///   indexes have left strays. The build then starts again from the catalog.
+  /// - Throws: ``QueryError`` with the code `.unknownIndex` if the index was deleted.
   func step<R>(
     _ entry: IndexCatalog.Entry, watermark: Int64, strays: Int64 = 0, _ body: () throws -> R
   ) throws -> R? {
@@ -129,15 +137,15 @@ final class IndexBuilder {
     }
   }
 
-  /// Whoever has the write lock of the index file while nobody is between the commits of the two files can tell.
+  /// Missed writes can be detected under the index file's write lock while no write is between its two commits.
   private func noteMissedWrites() throws {
     let (state, last) = (try file.state(), try file.lastSequence())
     if state.sequence != last { try file.noteMissedWrites(after: state, upTo: last) }
   }
 
-  /// Whether the catalog still says of an index what the builder has left there.
+  /// Whether the catalog still has the builder's values for an index.
   ///
-  /// - Throws: ``QueryError`` with the code `.unknownIndex` when the index was deleted.
+  /// - Throws: ``QueryError`` with the code `.unknownIndex` if the index was deleted.
   func isLeft(_ entry: IndexCatalog.Entry, watermark: Int64, strays: Int64) throws -> Bool {
     let statement = try connection.statement("SELECT watermark, strays FROM indexes WHERE number = ?1")
     defer { statement.reset() }
@@ -146,7 +154,7 @@ final class IndexBuilder {
     return !statement.isNull(0) && statement.int64(0) == watermark && statement.int64(1) == strays
   }
 
-  /// Writes an index's progress into the catalog, within a step.
+  /// Stores an index's progress in the catalog, inside a step.
   func set(watermark: Int64?, strays: Int64 = 0, of entry: IndexCatalog.Entry) throws(SQLiteError) {
     let statement = try connection.statement(
       "UPDATE indexes SET watermark = ?1, strays = ?2 WHERE number = ?3")
@@ -164,13 +172,13 @@ final class IndexBuilder {
     var apart: [Int64] = []
     var shape = IndexRows.Shape()
     var documents = 0
-    /// The sequence up to which every document is in it.
+    /// The sequence up to which the batch has every document.
     var reached: Int64 = 0
-    /// The newest sequence of the snapshot that was read.
+    /// The newest sequence of the snapshot.
     var newest: Int64 = 0
   }
 
-  /// - Returns: Whether to go on, with this index or others.
+  /// - Returns: Whether to continue, with this index or others.
   private func fill(_ entry: IndexCatalog.Entry) throws -> Bool {
     let table = IndexTable(entry, on: connection)
     var watermark = entry.watermark ?? 0
@@ -192,11 +200,11 @@ final class IndexBuilder {
     }
   }
 
-  /// Reads documents above a watermark and collects their rows, until the memory for them is full.
+  /// Reads documents above a watermark and collects their rows until their memory is full.
   ///
   /// - Parameters:
-  ///   - limit: How many documents are read at most, or `nil` for as many as there is memory for.
-  ///   - goesOn: Is told how many were read, and says whether to go on.
+  ///   - limit: The maximum number of documents, or `nil` for no limit but memory.
+  ///   - goesOn: Called with the number of documents read; returns whether to continue.
   private func read(
     into batch: inout Batch, of entry: IndexCatalog.Entry, after watermark: Int64, atMost limit: Int?,
     _ goesOn: (Int) throws -> Bool
@@ -232,14 +240,14 @@ final class IndexBuilder {
     }
   }
 
-  /// Inserts the rows of a batch, some at a time, and raises the watermark with the last of them.
+  /// Inserts the rows of a batch in several steps, and raises the watermark with the last one.
   ///
   /// - Returns: Whether that was possible.
   private func insert(_ batch: borrowing Batch, into table: IndexTable, from watermark: Int64) throws -> Bool
   {
     let entry = table.entry
     var position = 0
-    // Adapts to how long such rows take.
+    // Adapts to the time that these rows take.
     var count = 1_000
     var own: Int64 = 0
     repeat {
@@ -266,8 +274,8 @@ final class IndexBuilder {
     return true
   }
 
-  /// Removes the rows of documents that have changed since the batch was read. It runs in the transaction that raises the
-  /// watermark above what they were; from then on whoever changes a document removes its rows himself.
+  /// Removes the rows of documents that changed after the batch was read. This happens in the transaction that raises
+  /// the watermark above their old sequences; from then on, writes remove the rows of the documents they change.
   private func removeChanged(since batch: borrowing Batch, from table: IndexTable) throws {
     let statement = try connection.statement(
       "SELECT number FROM \(documents) WHERE sequence > ?1 AND number <= ?1")
@@ -282,9 +290,9 @@ final class IndexBuilder {
     for number in batch.apart where changed.contains(number) { try table.setApart(false, document: number) }
   }
 
-  /// Takes in the last few documents and marks the index as complete: from then on each write keeps it so.
+  /// Adds the last few documents and marks the index as complete; from then on each write updates it.
   ///
-  /// - Returns: Whether that was possible; not when there are more than a few.
+  /// - Returns: Whether that was possible; `false` if there are more than a few.
   private func complete(_ table: IndexTable, from watermark: Int64) throws -> Bool {
     let ahead = try connection.scalar(
       "SELECT count(*) FROM (SELECT 1 FROM \(documents) WHERE sequence > \(watermark) LIMIT \(Self.few + 1))")
@@ -292,7 +300,7 @@ final class IndexBuilder {
     return try step(table.entry, watermark: watermark) {
       var batch = Batch(rows: IndexRows(table.entry.definition))
       try read(into: &batch, of: table.entry, after: watermark, atMost: Self.few + 1) { _ in true }
-      // There may be less memory than they need.
+      // The memory may be too small for them.
       guard batch.reached == batch.newest else { return false }
       batch.rows.sort()
       try table.insert(batch.rows, 0..<batch.rows.count)

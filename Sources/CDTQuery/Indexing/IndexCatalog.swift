@@ -1,21 +1,21 @@
-import JSON
-package import SQLite
+import CDTJSON
+package import CDTSQLite
 
-/// What an index file says of its indexes.
+/// The catalog of an index file.
 package struct IndexCatalog: Sendable {
   package final class Entry: Sendable {
     package let number: Int64
     package let definition: IndexDefinition
-    /// The sequence up to which every document is in the index, while it is being filled; `nil` when it is complete, up to
+    /// The sequence up to which every document is in the index, while it is being built; `nil` if it is complete up to
     /// ``IndexState/sequence``.
     package let watermark: Int64?
-    /// How many reasons there are that the index may have rows of documents above its watermark: see ``IndexBuilder``.
+    /// The number of causes for rows of documents above the watermark: see ``IndexBuilder``.
     let strays: Int64
-    /// Whether some document has, or had, more than one row.
+    /// Whether any document has, or had, more than one row.
     package let isMultiple: Bool
     /// Whether documents with too many combinations are kept apart.
     package let hasApart: Bool
-    /// What was measured of its rows, once it was complete.
+    /// The statistics measured after the index was complete.
     package let statistics: IndexStatistics?
 
     init(
@@ -34,7 +34,7 @@ package struct IndexCatalog: Sendable {
 
   package let entries: [Entry]
 
-  /// The indexes of values.
+  /// The value indexes.
   package let ordered: [Entry]
 
   /// The text index, if there is one.
@@ -48,8 +48,8 @@ package struct IndexCatalog: Sendable {
     text = entries.first { $0.definition.type == .text }
   }
 
-  /// Indexes that hold nothing, where there is no file that can be read: they still have names, and the text index gives
-  /// searches their meaning.
+  /// Empty indexes, for when there is no readable file: they still have names, and `$text` needs the definition of the
+  /// text index.
   init(unfilled definitions: [IndexDefinition]) {
     self.init(
       entries: definitions.enumerated().map { number, definition in
@@ -61,9 +61,9 @@ package struct IndexCatalog: Sendable {
     entries.first { $0.definition.name.utf8.elementsEqual(name.utf8) }
   }
 
-  /// The index of a name that a user gave.
+  /// The index with a name given by the user.
   ///
-  /// - Parameter place: Where in the request it was given.
+  /// - Parameter place: The place of the name in the request.
   /// - Throws: ``QueryError`` with the code `.unknownIndex`.
   func entry(wanted name: String, at place: String) throws(QueryError) -> Entry {
     guard let entry = entry(named: name) else {
@@ -74,8 +74,8 @@ package struct IndexCatalog: Sendable {
 
   /// Reads the catalog from a connection that has the index file as `schema`.
   ///
-  /// - Parameter known: A catalog read before, whose figures are taken where they have not been measured anew.
-  /// - Throws: ``IndexDamage`` for what the engine did not write; ``SQLiteError``.
+  /// - Parameter known: A catalog read before, whose statistics are reused if they have not changed.
+  /// - Throws: ``IndexDamage`` for invalid content; ``SQLiteError``.
   package init(reading connection: Connection, schema: String, known: IndexCatalog = .empty) throws {
     let statement = try connection.statement(
       """
@@ -104,9 +104,10 @@ package struct IndexCatalog: Sendable {
     do {
       guard case .array(let fields) = try JSONValue(parsing: row.text(3)),
         let type = IndexType(rawValue: row.text(2))
-      else { throw IndexDamage.unreadable("a definition") }
+      else { throw IndexDamage.unreadable("a definition is invalid") }
       return try IndexDefinition(
-        fields: fields, name: row.text(1), type: type, settings: JSONObject(parsing: row.text(4)))
+        fields: SortField.fields(fields, at: "fields"), name: row.text(1), type: type,
+        settings: JSONObject(parsing: row.text(4)))
     } catch let damage as IndexDamage {
       throw damage
     } catch {
@@ -115,33 +116,33 @@ package struct IndexCatalog: Sendable {
   }
 }
 
-/// How far an index file is.
+/// The state of an index file.
 package struct IndexState: Sendable, Equatable {
-  /// Counts the changes of the catalog.
+  /// The number of changes of the catalog.
   package let revision: Int64
-  /// The sequence up to which every write has brought the indexes up to date as far as they were filled.
+  /// The sequence up to which every write has updated the indexes as far as they were built.
   package let sequence: Int64
-  /// The session that wrote the sequence, by which another history of the documents is noticed.
+  /// The session that wrote the sequence, which identifies the history of the documents.
   let session: String?
 
   /// Reads the state from a connection that has the index file as `schema`.
   ///
-  /// - Parameter storeID: The store that the file has to be of, or `nil` where that has been checked.
+  /// - Parameter storeID: The store that the file must belong to, or `nil` if that has been checked.
   init(reading connection: Connection, schema: String, storeID: String? = nil) throws {
     let statement = try connection.statement("SELECT revision, sequence, session, store FROM \(schema).state")
     defer { statement.reset() }
-    guard try statement.step() else { throw IndexDamage.unreadable("its state") }
+    guard try statement.step() else { throw IndexDamage.unreadable("its state is missing") }
     if let storeID, !statement.text(3).hasSameBytes(as: storeID) { throw IndexDamage.foreignStore }
     revision = statement.int64(0)
     sequence = statement.int64(1)
     session = statement.isNull(2) ? nil : statement.text(2)
   }
 
-  /// Refuses indexes that were made from another history than the documents': of documents that have since been replaced
-  /// by a backup, or lost with the last writes before a power failure.
+  /// Throws if the indexes were built from another history of the documents, which were since restored from a backup,
+  /// or lost their last writes in a power failure.
   ///
   /// - Parameters:
-  ///   - documents: The schema under which the connection has the documents.
+  ///   - documents: The schema name of the documents on the connection.
   ///   - lastSequence: The newest sequence of any document.
   func checkHistory(of documents: String, on connection: Connection, lastSequence: Int64) throws {
     guard sequence > 0 else { return }
@@ -150,8 +151,8 @@ package struct IndexState: Sendable, Equatable {
     else { throw IndexDamage.foreignHistory }
   }
 
-  /// The token of the session in which a sequence was written: the one that began last before it. Of several that write at
-  /// the same time that may be another one than the writer's own, but it stays the same.
+  /// The token of the session in which a sequence was written: the last session that began before it. With concurrent
+  /// writers this may be another session than the writer's, but it never changes.
   static func session(
     of sequence: Int64, in documents: String, on connection: Connection
   ) throws(SQLiteError) -> String? {
@@ -163,18 +164,20 @@ package struct IndexState: Sendable, Equatable {
   }
 }
 
-/// Something in the index file that the engine did not write: the file is discarded and built again.
+/// Invalid content of the index file: the file is discarded and rebuilt.
 package enum IndexDamage: Error {
   case unreadable(String)
   case foreignStore
   case foreignHistory
 
-  /// What is told of it, behind "the index file".
+  static let withoutChecksums = unreadable("its header has lost the reserved bytes of its pages")
+
+  /// The text of a message after "the index file".
   var what: String {
     switch self {
     case .unreadable(let what): "can't be used: \(what)"
-    case .foreignStore: "is of another store"
-    case .foreignHistory: "was made from another history of the documents"
+    case .foreignStore: "belongs to another store"
+    case .foreignHistory: "was built from another history of the documents"
     }
   }
 }

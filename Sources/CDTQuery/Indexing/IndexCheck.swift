@@ -1,10 +1,11 @@
 import CDTDatastore
-import JSON
-import SQLite
+import CDTJSON
+import CDTSQLite
 
-/// Compares one index with the documents: the rows that they give, collected in a temporary table, and those that it has.
+/// Compares one index with the documents: the rows they yield, collected in a temporary table, with the rows of the
+/// index.
 ///
-/// Documents above the floor of the index do not count, as it may have rows of them (``IndexBuilder``).
+/// Documents above the floor of the index are ignored, as it may have rows of them (``IndexBuilder``).
 final class IndexCheck {
   let name: String
   private let entry: IndexCatalog.Entry
@@ -12,17 +13,17 @@ final class IndexCheck {
   /// The sequence up to which every document should be in the index.
   private let floor: Int64
   private let expected: String
-  /// The columns of the index's table, the one with the document's number first.
+  /// The columns of the index's table, the document's number first.
   private let columns: [String]
   private let insertion: IndexTable
   private var rows: IndexRows
-  /// The ids of documents that should be kept apart, by their numbers.
+  /// The ids of documents that should be kept apart, by number.
   private var apart: [Int64: String] = [:]
   private var found: [IntegrityFinding] = []
   private var count = 0
 
   private static let mostFindings = 10
-  /// How much memory rows may take before they are written, in bytes.
+  /// The memory in bytes for rows before they are written.
   private static let batch = 1 << 20
 
   /// - Parameter sequence: The sequence up to which the complete indexes have every document.
@@ -42,7 +43,7 @@ final class IndexCheck {
         : IndexFile.creation(ofTable: expected, entry.definition))
   }
 
-  /// Takes a document's rows in.
+  /// Adds a document's rows.
   func take(_ document: DocumentBytes, number: Int64, sequence: Int64) throws {
     guard sequence <= floor else { return }
     if entry.definition.type == .text {
@@ -50,7 +51,7 @@ final class IndexCheck {
     }
     let shape = rows.add(document, number: number)
     let id = String(decoding: document.id, as: UTF8.self)
-    if shape.isMultiple, !entry.isMultiple { add("is not marked as having several rows of it", id) }
+    if shape.isMultiple, !entry.isMultiple { add("is not marked as having several rows per document", id) }
     if shape.isApart { apart[number] = id }
     if rows.size > Self.batch { try write() }
   }
@@ -61,24 +62,24 @@ final class IndexCheck {
     rows.removeAll()
   }
 
-  /// Compares, after every document was taken in.
+  /// Compares the rows after all documents were added.
   func finish() throws -> [IntegrityFinding] {
     try write()
     let table = "main.\(IndexFile.table(entry))"
-    try compare(expected, with: table, "lacks a row of it")
-    try compare(table, with: expected, "has a row that it does not give")
+    try compare(expected, with: table, "lacks a row")
+    try compare(table, with: expected, "has an extra row")
     try compareApart()
     try connection.execute("DROP TABLE \(expected)")
     if count > Self.mostFindings {
       let text = JSONValue.string(name).text
       found.append(
         IntegrityFinding(
-          .index, "the index \(text) has \(count - Self.mostFindings) more rows that are wrong"))
+          .index, "the index \(text) has \(count - Self.mostFindings) more wrong rows"))
     }
     return found
   }
 
-  /// Tells of the documents whose rows one table has and another one lacks.
+  /// Reports the documents of rows that one table has and the other lacks.
   private func compare(_ table: String, with other: String, _ what: String) throws {
     let isSame = columns.map { "o.\($0) = r.\($0)" }.joined(separator: " AND ")
     let statement = try connection.statement(
@@ -98,8 +99,8 @@ final class IndexCheck {
     while try statement.step() {
       if apart.removeValue(forKey: statement.int64(0)) == nil { isMore = true }
     }
-    for id in apart.values.sorted() { add("does not keep it apart", id) }
-    if isMore { add("keeps documents apart that it should not") }
+    for id in apart.values.sorted() { add("has no separate entry for it", id) }
+    if isMore { add("has separate entries that it should not have") }
   }
 
   private func isHeld(_ number: String) -> String {

@@ -1,49 +1,57 @@
 import CDTDatastore
+import CDTJSON
 import CDTPlatform
-import JSON
-import SQLite
+import CDTSQLite
 
-/// A connection that writes the index file, with the documents attached for reading.
+/// A connection that writes the index file, with the documents attached read-only.
 ///
-/// The documents are seen as they were last committed; the write lock of the index file orders everybody who writes there,
-/// in this process and in others: the turns of writes (``IndexTurn``), the steps of builds (``IndexBuilder``), and changes
-/// of the catalog.
+/// It sees the documents as last committed. The write lock of the index file orders all its writers, in all processes:
+/// the updates by writes (``IndexTurn``), the steps of builds (``IndexBuilder``), and changes of the catalog.
 final class IndexConnection {
   let connection: Connection
-  /// The file that was opened. Another process may replace it.
+  /// The opened file. Another process may replace it.
   let identity: FileIdentity?
   private let memory: MemoryShare?
   private let databasePath: String
 
-  /// The name under which the documents are attached.
+  /// The schema name of the attached documents.
   static let documents = "docs"
 
-  /// Opens the file, which has to be there.
+  /// Opens the file, which must exist.
   ///
-  /// - Parameter isOfTurn: Whether it is the one that keeps the indexes up to date.
-  /// - Throws: ``IndexDamage``, or a corrupt ``SQLiteError``, when the file is not one that this version wrote for the
+  /// - Parameter isOfTurn: Whether the connection is the one that updates the indexes with each write.
+  /// - Throws: ``IndexDamage``, or a corrupt ``SQLiteError``, if the file was not written by this version for the
   ///   store.
   init(path: String, of store: Datastore, isOfTurn: Bool = false) throws {
     identity = FileIdentity(path)
-    connection = try Connection(path: path, mode: .readWrite, busyTimeout: store.busyTimeout)
+    try IndexFile.checkKind(path)
+    let access = try store.access.isReadOnly ? FileAccess.of(path) : .readWrite
+    // An index file that could be written to is only read beside documents that can only be read.
+    let mode = store.access.isReadOnly && !access.isReadOnly ? .readOnly : access.mode
+    connection = try Connection(path: path, mode: mode, busyTimeout: store.busyTimeout)
     let share: Int
     if isOfTurn {
-      share = store.memory.writerShare
+      share = store.memory.indexShare
       memory = nil
     } else {
-      let borrowed = store.memory.borrow()
+      let borrowed = store.memory.borrow(store.memory.indexShare / 2)
       share = borrowed.bytes
       memory = consume borrowed
     }
     databasePath = store.databasePath
     do {
-      // A file that is lost is made again, so a commit does not wait for the disk.
+      // A lost file is rebuilt, so a commit does not wait for the disk.
       try connection.execute("PRAGMA synchronous = NORMAL")
+      try connection.countLog()
       try connection.setCacheSize(share / 2)
       guard try connection.scalar("PRAGMA user_version") == IndexFile.version else {
-        throw IndexDamage.unreadable("another version")
+        throw IndexDamage.unreadable("it has another version")
       }
-      try connection.attach(path: store.databasePath, as: Self.documents)
+      guard try connection.hasPageChecksums() else { throw IndexDamage.withoutChecksums }
+      try readingDocuments {
+        try connection.attach(
+          path: store.databasePath, as: Self.documents, isImmutable: store.access.isImmutable)
+      }
       try connection.setCacheSize(share / 4, of: Self.documents)
       try connection.transaction(.deferred) {
         try IndexState(reading: connection, schema: "main", storeID: store.storeID)
@@ -63,7 +71,7 @@ final class IndexConnection {
     close()
   }
 
-  /// Creates the file with empty indexes. It gets its name last, so nobody finds it half made.
+  /// Creates the file with empty indexes. It is renamed last, so that an incomplete file is never opened.
   static func createFile(_ path: String, storeID: String, indexes definitions: [IndexDefinition]) throws {
     let draft = "\(path).new"
     try discardFile(draft)
@@ -79,7 +87,7 @@ final class IndexConnection {
       try connection.execute("PRAGMA user_version = \(IndexFile.version)")
     }
     connection.close()
-    // The log of a file that was here before would be taken for the new one's.
+    // SQLite would apply the log of a previous file to the new one.
     try discardFile(path)
     do throws(SystemError) {
       try Files.rename(draft, to: path)
@@ -88,7 +96,7 @@ final class IndexConnection {
     }
   }
 
-  /// Removes a file that can't be used, with its logs.
+  /// Removes an unusable file and its logs.
   static func discardFile(_ path: String) throws {
     for suffix in ["", "-wal", "-shm", "-journal"] {
       do throws(SystemError) {
@@ -112,7 +120,7 @@ final class IndexConnection {
     try readingDocuments { try connection.scalar("SELECT max(sequence) FROM \(Self.documents).documents") }
   }
 
-  /// Runs `body`, which reads documents alone: what is wrong with them is not the index file's damage.
+  /// Runs `body`, which only reads documents: their errors are not damage of the index file.
   func readingDocuments<R>(_ body: () throws -> R) throws -> R {
     do {
       return try body()
@@ -123,12 +131,12 @@ final class IndexConnection {
 
   // MARK: Changing
 
-  /// Runs `body` as one transaction that has the write lock of the index file.
+  /// Runs `body` as a transaction with the write lock of the index file.
   func writing<R>(_ body: () throws -> R) throws -> R {
     try beginWriting()
     do {
       let result = try body()
-      try connection.commit()
+      try commit()
       return result
     } catch {
       connection.rollBack()
@@ -136,9 +144,15 @@ final class IndexConnection {
     }
   }
 
-  /// Begins a transaction that has the write lock of the index file, which the caller ends.
+  /// Commits, and checkpoints the log when it is long.
+  func commit() throws(SQLiteError) {
+    try connection.commit()
+    connection.shortenLog()
+  }
+
+  /// Begins a transaction with the write lock of the index file. The caller ends it.
   ///
-  /// `BEGIN IMMEDIATE` would lock the documents too. A statement that writes locks the file alone to which it writes.
+  /// `BEGIN IMMEDIATE` would lock the documents too. A write statement locks only the file that it writes.
   func beginWriting() throws(SQLiteError) {
     try connection.begin(.deferred)
     do throws(SQLiteError) {
@@ -149,15 +163,20 @@ final class IndexConnection {
     }
   }
 
-  /// Runs a change of the catalog as one transaction; readers will read the catalog anew.
+  /// Runs a change of the catalog as one transaction, after which readers reload the catalog.
+  ///
+  /// Unlike index rows, the catalog is on disk when the call returns: an index that was created is there after a power
+  /// failure.
   func changeCatalog<R>(_ body: () throws -> R) throws -> R {
-    try writing {
+    try connection.execute("PRAGMA synchronous = FULL")
+    defer { try? connection.execute("PRAGMA synchronous = NORMAL") }
+    return try writing {
       try countRevision()
       return try body()
     }
   }
 
-  /// Tells readers that the catalog has changed.
+  /// Tells readers to reload the catalog.
   func countRevision() throws(SQLiteError) {
     try connection.statement("UPDATE state SET revision = revision + 1").run()
   }
@@ -200,7 +219,7 @@ final class IndexConnection {
     }
   }
 
-  /// Makes an index's table anew, as one whose pages are damaged can't be emptied.
+  /// Recreates an index's table, because a table with damaged pages can't be emptied.
   func empty(_ entry: IndexCatalog.Entry) throws {
     try changeCatalog {
       try checkPresence(of: entry)
@@ -215,13 +234,13 @@ final class IndexConnection {
     }
   }
 
-  /// Takes note that documents were written without the indexes: by a process that was killed between the two commits, or
-  /// by one that does not use indexes. To be called within a transaction that has the write lock.
+  /// Records that documents were written without the indexes, by a process that was killed between the two commits or
+  /// one that does not use indexes. Call it in a transaction with the write lock.
   ///
-  /// What the indexes have of documents that were there before and have changed since is now stray.
+  /// Index rows of documents that changed in these writes are now strays.
   ///
-  /// - Parameter state: What the file says of itself.
-  /// - Parameter sequence: The newest sequence of the documents that are committed.
+  /// - Parameter state: The state recorded in the file.
+  /// - Parameter sequence: The newest committed sequence of the documents.
   func noteMissedWrites(after state: IndexState, upTo sequence: Int64) throws {
     guard sequence >= state.sequence else { throw IndexDamage.foreignHistory }
     let haveChanged = try connection.scalar(
@@ -238,7 +257,7 @@ final class IndexConnection {
     try countRevision()
   }
 
-  /// Says up to which sequence every write has brought the indexes up to date.
+  /// Records the sequence up to which every write has updated the indexes.
   func setSequence(_ sequence: Int64, session: String?) throws(SQLiteError) {
     let statement = try connection.statement("UPDATE state SET sequence = ?1, session = ?2")
     try statement.bind(sequence, at: 1)

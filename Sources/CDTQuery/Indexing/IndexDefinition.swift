@@ -1,12 +1,12 @@
-public import JSON
+public import CDTJSON
 
-/// What an index is: a name, a type, and the fields it orders documents by.
+/// The definition of an index: a name, a type, and fields.
 public struct IndexDefinition: Sendable, Hashable {
   /// One field of an index.
   public struct Field: Sendable, Hashable {
     /// The field's path, as in a selector: `pet.species`.
     public let path: String
-    /// Whether the index holds the field's values in descending order.
+    /// Whether the field's values are in descending order.
     public let isDescending: Bool
 
     package let fieldPath: FieldPath
@@ -14,22 +14,16 @@ public struct IndexDefinition: Sendable, Hashable {
 
   /// The index's name, unique in its datastore.
   public let name: String
-  /// Ordered values, or words.
+  /// Values in order, or words.
   public let type: IndexType
-  /// The fields, the most significant first.
+  /// The fields, most significant first.
   public let fields: [Field]
-  /// How a text index cuts words; `simple` in an index of values, which has no use for it.
+  /// The tokenizer of a text index; `simple` and unused in other indexes.
   public let tokenizer: TextTokenizerName
 
-  /// The field as a user writes it in `ensureIndexed`: its path alone, or with its direction.
+  /// The fields as in requests: a path, or an object with a direction.
   public var fieldsJSON: JSONValue {
-    .array(
-      fields.map { field in
-        guard field.isDescending else { return .string(field.path) }
-        var object = JSONObject()
-        object[field.path] = "desc"
-        return .object(object)
-      })
+    .array(fields.map { SortField($0.path, $0.isDescending ? .descending : .ascending).json })
   }
 }
 
@@ -42,17 +36,17 @@ public enum IndexType: String, Sendable, Hashable, Codable {
 }
 
 extension IndexDefinition {
-  /// How many fields an index may have.
+  /// The maximum number of fields of an index.
   public static let maximumFields = 32
 
-  /// Checks a definition as a user gives it.
+  /// Validates a definition given by the user.
   ///
   /// - Parameters:
-  ///   - fields: Paths, or objects of one path and its direction, `{"age": "desc"}`.
-  ///   - name: The name, or `nil` for one made of the fields.
-  ///   - settings: Of a text index `{"tokenize": "simple" | "porter" | "unicode61" | "trigram"}`.
+  ///   - fields: The fields, most significant first.
+  ///   - name: The name, or `nil` to generate one from the fields.
+  ///   - settings: For a text index `{"tokenize": "simple" | "porter" | "unicode61" | "trigram"}`.
   package init(
-    fields: [JSONValue], name: String?, type: IndexType, settings: JSONObject = [:]
+    fields: [SortField], name: String?, type: IndexType, settings: JSONObject = [:]
   ) throws(QueryError) {
     tokenizer = try Self.tokenizer(settings, type: type)
     guard !fields.isEmpty else { throw .indexWithoutFields }
@@ -61,7 +55,7 @@ extension IndexDefinition {
     var seen = Set<FieldPath>()
     for (number, field) in fields.enumerated() {
       let place = "fields[\(number)]"
-      let (path, isDescending) = try DirectedField.read(field, at: place)
+      let (path, isDescending) = (field.path, field.direction == .descending)
       let fieldPath: FieldPath
       do {
         fieldPath = try FieldPath(path)
@@ -92,19 +86,19 @@ extension IndexDefinition {
     return tokenizer
   }
 
-  /// The settings as a user gives them.
+  /// The settings as the user gives them.
   package var settings: JSONObject {
     type == .text ? ["tokenize": .string(tokenizer.rawValue)] : [:]
   }
 
-  /// Whether both describe the same index but for the name.
+  /// Whether both define the same index, ignoring the name.
   package func isSame(as other: IndexDefinition) -> Bool {
     type == other.type && tokenizer == other.tokenizer
       && fields.map(\.fieldPath) == other.fields.map(\.fieldPath)
       && fields.map(\.isDescending) == other.fields.map(\.isDescending)
   }
 
-  /// A name made of the definition, so that the same definition is given the same name: `age-desc_pet.species`.
+  /// Generates a name from the definition, so that equal definitions get equal names: `age-desc_pet.species`.
   private static func name(for fields: [Field], type: IndexType) -> String {
     let prefix = type == .text ? ["text"] : []
     return (prefix + fields.map { $0.isDescending ? "\($0.path)-desc" : $0.path }).joined(separator: "_")

@@ -1,16 +1,31 @@
-import SQLite
+import CDTDatastore
+import CDTPlatform
+import CDTSQLite
 
-/// The layout of `indexes.sqlite`.
+/// The schema of `indexes.sqlite`.
 ///
-/// Everything in the file can be made again from the documents, so a file of another version is simply replaced.
+/// Everything in the file can be rebuilt from the documents, so a file of another version is replaced.
 package enum IndexFile {
   package static let name = "indexes.sqlite"
 
-  /// The version of the layout; a file with another is discarded and built again.
-  package static let version: Int64 = 4
+  /// The version of the schema; a file with another version is discarded and rebuilt.
+  package static let version: Int64 = 5
 
-  /// The name under which readers attach the file beside the documents.
+  /// The schema name under which readers attach the file.
   package static let schema = "query"
+
+  /// Throws if something else is in place of the file or its logs, such as a directory.
+  static func checkKind(_ path: String) throws {
+    for path in ["", "-wal", "-shm"].map({ path + $0 }) {
+      do {
+        guard try (Files.kind(of: path) ?? .file) == .file else {
+          throw IndexDamage.unreadable("\(path) is not a regular file")
+        }
+      } catch let error as SystemError {
+        throw DatastoreError(error, "read", path)
+      }
+    }
+  }
 
   package static let creation = """
     CREATE TABLE IF NOT EXISTS state (
@@ -45,7 +60,7 @@ package enum IndexFile {
     );
     """
 
-  /// The table of an index. Rows are keyed by the values and then the id, the order in which sorts break ties.
+  /// The table of an index. The key is the values and then the id, which is the order that breaks ties in sorts.
   ///
   /// ```sql
   /// CREATE TABLE entries_3 (t0 NOT NULL, v0 NOT NULL, id NOT NULL, document NOT NULL, absent NOT NULL,
@@ -75,7 +90,7 @@ package enum IndexFile {
     entry.definition.type == .text ? TextIndexTable.name(entry.number) : table(entry.number)
   }
 
-  /// The columns of an index's table, the one with the document's number first.
+  /// The columns of an index's table, the document's number first.
   static func columns(_ entry: IndexCatalog.Entry) -> [String] {
     let fields = entry.definition.fields.indices
     return entry.definition.type == .text

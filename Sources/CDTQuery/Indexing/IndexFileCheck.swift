@@ -1,16 +1,16 @@
 import CDTDatastore
+import CDTJSON
 import CDTPlatform
-import JSON
-import SQLite
+import CDTSQLite
 
-/// Compares the index file with the documents and with the indexes that there should be.
+/// Compares the index file with the documents and the index definitions.
 struct IndexFileCheck {
   private(set) var findings: [IntegrityFinding] = []
-  /// The indexes that disagree.
+  /// The indexes with problems.
   private(set) var indexes: [String] = []
-  /// Whether the whole file has to be made again.
+  /// Whether the whole file must be rebuilt.
   private(set) var isFileDamaged = false
-  /// The file that was looked at; `nil` where there is none.
+  /// The checked file; `nil` if there is none.
   private(set) var file: FileIdentity?
 
   /// Nothing to compare.
@@ -23,25 +23,27 @@ struct IndexFileCheck {
 
   /// - Parameters:
   ///   - path: The index file.
-  ///   - definitions: The indexes that should be there.
-  ///   - progress: Is told how many documents of how many have been compared.
+  ///   - definitions: Runs its argument and returns the indexes that should be there, while they can't be changed.
+  ///   - progress: Called with the number of documents checked and the total.
   init(
-    _ path: String, of store: Datastore, _ definitions: [IndexDefinition],
+    _ path: String, of store: Datastore,
+    _ definitions: (_ begin: () throws -> Void) throws -> [IndexDefinition],
     progress: (_ done: Int, _ total: Int) -> Void
   ) throws {
     file = FileIdentity(path)
     do {
-      // Opening it checks whose it is.
+      // Opening the file checks that it belongs to the store.
       let opened = try IndexConnection(path: path, of: store)
       defer { opened.close() }
-      try checkWords(opened)
+      // FTS5 checks words by a statement that needs a file that can be written.
+      if !store.access.isReadOnly { try checkWords(opened) }
       if findings.isEmpty { try Self.checkPages(path, of: store) }
       try opened.connection.transaction(.deferred) { try compare(opened, definitions, progress) }
     } catch let error as IndexDamage {
       damaged("the index file \(error.what)")
     } catch let error as SQLiteError where error.isMissingTable {
       damaged("the index file can't be used: \(error.message)")
-    } catch let error as SQLiteError where error.isCorrupt {
+    } catch let error as SQLiteError where IndexRecovery.isDamage(error) {
       damaged("the index file is damaged: \(error.message)")
     }
   }
@@ -53,13 +55,16 @@ struct IndexFileCheck {
   }
 
   private mutating func compare(
-    _ file: IndexConnection, _ definitions: [IndexDefinition], _ progress: (_ done: Int, _ total: Int) -> Void
+    _ file: IndexConnection, _ definitions: (_ begin: () throws -> Void) throws -> [IndexDefinition],
+    _ progress: (_ done: Int, _ total: Int) -> Void
   ) throws {
     let connection = file.connection
-    let sequence = try file.state().sequence
+    var sequence: Int64 = 0
+    // The snapshot begins with the first read.
+    let wanted = try definitions { sequence = try file.state().sequence }
     let catalog = try file.catalog()
-    for definition in definitions where catalog.entry(named: definition.name) == nil {
-      throw IndexDamage.unreadable("\(JSONValue.string(definition.name).text), which is missing")
+    for definition in wanted where catalog.entry(named: definition.name) == nil {
+      throw IndexDamage.unreadable("the index \(JSONValue.string(definition.name).text) is missing")
     }
     let checks = try catalog.entries.map { try IndexCheck($0, upTo: sequence, on: connection) }
     try Self.forEachDocument(on: connection, progress) { document, number, sequence in
@@ -68,11 +73,11 @@ struct IndexFileCheck {
     for check in checks { note(try check.finish(), of: check.name) }
   }
 
-  /// Has SQLite check the whole file.
+  /// Runs SQLite's integrity check on the whole file.
   ///
-  /// From 3.44 on it checks words, too. So what `checkWords` finds is not asked for again, as one index is made again for
-  /// it and not the file. And the connection is a new one: FTS5 compares the words with what the connection remembers
-  /// of them, `checkWords` included, and reports a mismatch if another connection has written since.
+  /// Since 3.44 this includes words. So it only runs if `checkWords` found nothing, because lost words only require
+  /// one index to be rebuilt. It uses a new connection: FTS5 compares the words with its cached structure, and reports
+  /// a mismatch if another connection has written since.
   private static func checkPages(_ path: String, of store: Datastore) throws {
     let file = try IndexConnection(path: path, of: store)
     defer { file.close() }
@@ -106,14 +111,14 @@ struct IndexFileCheck {
     if !indexes.contains(name) { indexes.append(name) }
   }
 
-  /// Has SQLite compare the words with the text that is kept.
+  /// Runs FTS5's integrity check, which compares the words with the stored text.
   private mutating func checkWords(_ file: IndexConnection) throws {
     guard let entry = try file.catalog().text else { return }
     let (table, name) = (IndexFile.table(entry), entry.definition.name)
     do throws(SQLiteError) {
       try file.connection.execute("INSERT INTO \(table)(\(table)) VALUES ('integrity-check')")
     } catch {
-      guard error.isCorrupt else { throw error }
+      guard IndexRecovery.isDamage(error) else { throw error }
       let lost = "the index \(JSONValue.string(name).text) has lost words"
       note([IntegrityFinding(.index, lost)], of: name)
     }

@@ -1,23 +1,23 @@
-public import JSON
+public import CDTJSON
 
-/// An index as ``CDTDatastore/Datastore/listIndexes()`` describes it.
+/// An index as `Datastore.listIndexes()` describes it.
 public struct IndexInfo: Sendable, Hashable {
-  /// What the index is.
+  /// The definition of the index.
   public let definition: IndexDefinition
 
   /// The index's name.
   public var name: String { definition.name }
-  /// Ordered values, or words.
+  /// Values in order, or words.
   public var type: IndexType { definition.type }
-  /// The fields, the most significant first.
+  /// The fields, most significant first.
   public var fields: [IndexDefinition.Field] { definition.fields }
 
-  /// How many rows the index has: one a document, more where fields are arrays.
+  /// The number of rows: one per document, more if fields are arrays.
   public let entries: Int
-  /// How much of the index file the rows take, in bytes.
+  /// The size of the rows in bytes.
   public let bytes: Int
-  /// The sequence up to which every document is in the index; later ones are found without it.
-  public let upToSequence: Int64
+  /// The sequence up to which every document is in the index; later documents are checked by the matcher.
+  public let indexedSequence: Int64
 
   /// The index as `cdtquery index list` prints it.
   public var json: JSONObject {
@@ -27,14 +27,14 @@ public struct IndexInfo: Sendable, Hashable {
     if type == .text { json["settings"] = .object(definition.settings) }
     json["entries"] = .int(Int64(entries))
     json["bytes"] = .int(Int64(bytes))
-    json["sequence"] = .int(upToSequence)
+    json["sequence"] = .int(indexedSequence)
     return json
   }
 
-  /// All indexes of a file, by name.
+  /// All indexes of a file, sorted by name.
   static func all(in file: IndexConnection) throws -> [IndexInfo] {
     let connection = file.connection
-    // One snapshot, as another process may delete an index meanwhile.
+    // Use one snapshot, as another process may delete an index.
     return try connection.transaction(.deferred) {
       let state = try file.state()
       return try file.catalog().entries.map { entry in
@@ -45,7 +45,7 @@ public struct IndexInfo: Sendable, Hashable {
           bytes: Int(
             try connection.scalar(
               "SELECT sum(pgsize) FROM dbstat WHERE name = '\(table)' OR name GLOB '\(table)_*'")),
-          upToSequence: entry.watermark ?? state.sequence)
+          indexedSequence: entry.watermark ?? state.sequence)
       }
     }
   }

@@ -1,14 +1,13 @@
-package import JSON
-package import SQLite
+package import CDTJSON
+package import CDTSQLite
 
-/// A value as an index table holds it: a tag that orders the types, and the value in SQLite's own storage class.
+/// A value in an index table: a tag that orders the types, and the value in SQLite's storage class.
 ///
-/// SQLite alone would put NULL below numbers and has no booleans; with the tag first, the order of rows is the order of
-/// values, true is not 1, and whole numbers are exact. Numbers and strings have the tags that SQLite stores in no bytes
-/// at all.
+/// SQLite sorts NULL before numbers and has no booleans. With the tag first, the order of rows is the order of values,
+/// true is not 1, and integers are exact. Numbers and strings have the tags that SQLite stores without extra bytes.
 package struct IndexKey: Sendable, Hashable {
   package enum Tag: Int64, Sendable, Comparable {
-    /// Null and missing, which sort as one; a row's `absent` column tells them apart.
+    /// Null and missing, which sort as equal; a row's `absent` column distinguishes them.
     case nothing = -3
     case `false` = -2
     case `true` = -1
@@ -76,7 +75,7 @@ package struct IndexKey: Sendable, Hashable {
     }
   }
 
-  /// The key in two columns of an index's row: its tag, and behind that its value.
+  /// Reads the key from two columns of an index row: its tag, then its value.
   init(_ row: Statement, at column: Int) {
     let tag = Tag(rawValue: row.int64(column)) ?? .nothing
     let value: Value =
@@ -89,7 +88,7 @@ package struct IndexKey: Sendable, Hashable {
     self.init(tag: tag, value: value)
   }
 
-  /// Equal numbers are one key: a double that is a whole number is kept as one.
+  /// Equal numbers have equal keys: a double with an integral value is stored as an integer.
   static func number(_ double: Double) -> Value {
     if let int = Int64(exactly: double) { return .int(int) }
     return .double(double)

@@ -1,13 +1,13 @@
 import CDTDatastore
 import CDTPlatform
 
-/// Locks on the index file's directory, which one process at a time has, and one thread in it.
+/// Locks in the index file's directory, each held by one thread of one process at a time.
 enum IndexLock {
-  /// How long to wait for another process that creates or replaces the file, as SQLite does for its own locks.
+  /// How long to wait for another process that creates or replaces the file, like SQLite's busy timeout.
   private static let patience = Duration.seconds(5)
 
-  /// Runs `body` while nobody else creates or replaces the file, or changes which indexes there are. Never to be called
-  /// within itself.
+  /// Runs `body` while no other thread or process creates or replaces the file, or changes the index definitions. Not
+  /// reentrant.
   static func whileChanging<R>(_ directory: String, _ body: () throws -> R) throws -> R {
     let deadline = ContinuousClock.now + patience
     let lock = try take(directory, isDirectory: true) {
@@ -18,10 +18,10 @@ enum IndexLock {
     return try body()
   }
 
-  /// The lock of whoever fills indexes.
+  /// The lock for building indexes.
   ///
-  /// - Parameter waits: Asked again and again, while another has it, whether to go on waiting.
-  /// - Returns: `nil` when the waiting was given up.
+  /// - Parameter waits: Called repeatedly while the lock is taken; returns whether to keep waiting.
+  /// - Returns: `nil` if `waits` returned `false`.
   static func whileBuilding(_ directory: String, waits: () -> Bool) throws -> FileLock? {
     try take("\(directory)/build.lock", isDirectory: false, waits)
   }

@@ -1,12 +1,12 @@
 package import CDTDatastore
+import CDTJSON
 import CDTPlatform
-import JSON
 import Synchronization
 
-/// A datastore's indexes: the file that holds them, and who writes to it.
+/// A datastore's indexes: the file that holds them, and its writers.
 ///
-/// The file lies in the datastore's extension directory and goes with it. Definitions are also kept as JSON beside it, so
-/// that a file that is lost, damaged or of another version is made again from the documents (``IndexRecovery``).
+/// The file is in the datastore's extension directory and is deleted with it. Definitions are also stored as JSON
+/// beside it, so that a lost, damaged or outdated file can be rebuilt from the documents (``IndexRecovery``).
 package final class IndexManager: DatastoreExtension {
   package static let extensionName = "com.cloudant.sync.query"
 
@@ -14,26 +14,29 @@ package final class IndexManager: DatastoreExtension {
   package let path: String
   let recovery: IndexRecovery
   private let directory: String
+  /// Whether the store, and therefore its indexes, can only be read.
+  private let isReadOnly: Bool
   private let store: WeakReference<Datastore>
-  /// What brings the indexes up to date with each write, once there are any.
+  /// Updates the indexes with each write, once there are any.
   private let turn = Mutex(Turn())
-  /// What fills indexes that nobody waits for.
+  /// Builds indexes in the background.
   let worker = IndexWorker()
-  /// How many callers are filling indexes and wait for it.
+  /// The number of callers that are building indexes.
   private let callersBuilding = Atomic(0)
 
   private struct Turn: @unchecked Sendable {
-    // Sendable without a lock of its own: it lies under the Mutex above.
+    // Sendable without a lock: it is inside the Mutex above.
     var current: IndexTurn?
   }
 
   package init(of store: Datastore, directory: String) {
     self.store = WeakReference(store)
     self.directory = directory
+    isReadOnly = store.access.isReadOnly
     path = "\(directory)/\(IndexFile.name)"
     recovery = IndexRecovery(path: path, directory: directory)
-    // What an earlier process has left undone is done now.
-    if recovery.mayBeNeeded { wakeWorker() }
+    // Finish the work that an earlier process left.
+    if (try? recovery.mayBeNeeded) ?? true { wakeWorker() }
   }
 
   // MARK: DatastoreExtension
@@ -46,23 +49,33 @@ package final class IndexManager: DatastoreExtension {
     }
   }
 
+  package func willBegin(on reader: StoreReader) throws {
+    try IndexReader.of(reader).prepare(self, openStore())
+  }
+
+  package func didBegin(_ transaction: ReadTransaction, on reader: StoreReader) throws {
+    let view = try IndexReader.of(reader).begin(self, transaction.store)
+    transaction.extensionState = IndexSnapshot(view)
+  }
+
   package func willCommit(_ write: PendingWrite) {
     guard write.lastSequence > write.previousSequence else { return }
     let isBehind = turn.withLock { turn -> Bool in
       do {
-        guard let current = try self.current(&turn) else { return recovery.hasDefinitions }
+        guard let current = try self.current(&turn) else { return try recovery.hasDefinitions }
         return try current.prepare(write)
       } catch {
-        // The documents are saved whatever becomes of the indexes, which then lack them and are caught up later.
+        // The documents are saved even if this fails; the indexes are then behind and updated later.
         turn.current?.rollBack()
         if IndexRecovery.isDamage(error) {
           turn.current?.close()
           turn.current = nil
+          recovery.noteDamage()
         }
         return true
       }
     }
-    if isBehind { wakeWorker() }
+    if isBehind || worker.hasFailed { wakeWorker() }
   }
 
   package func didCommit() {
@@ -82,21 +95,28 @@ package final class IndexManager: DatastoreExtension {
     turn.withLock { $0.current?.rollBack() }
   }
 
-  /// What writes to the file as it is now; `nil` where there is none.
+  /// The writer of the current file; `nil` if there is none.
   private func current(_ turn: inout Turn) throws -> IndexTurn? {
     let identity = FileIdentity(path)
     if let current = turn.current, current.file.identity == identity { return current }
     turn.current?.close()
     turn.current = nil
-    guard identity != nil else { return nil }
+    guard identity != nil, !recovery.isDamaged(identity) else { return nil }
     turn.current = try IndexTurn(path: path, of: openStore())
     return turn.current
   }
 
-  // MARK: Work that nobody waits for
+  // MARK: Background work
 
-  /// Has the indexes repaired, filled and measured in the background.
+  /// Has the file replaced, which a query found damaged.
+  func replaceDamagedFile() {
+    recovery.noteDamage()
+    wakeWorker()
+  }
+
+  /// Repairs, builds and measures the indexes in the background.
   func wakeWorker() {
+    if isReadOnly { return }
     worker.wake { [weak self] isClosing in
       _ = try self?.fill(only: nil) { _ in
         !isClosing() && self?.callersBuilding.load(ordering: .relaxed) == 0
@@ -106,9 +126,10 @@ package final class IndexManager: DatastoreExtension {
 
   // MARK: Changing
 
-  /// Runs `body` with the file, made if it is missing and again if it is damaged.
+  /// Runs `body` with the file, which is created if it is missing and replaced if it is damaged.
   private func withFile<R>(_ body: (IndexConnection, Datastore) throws -> R) throws -> R {
     let store = try openStore()
+    try store.checkWritable()
     return try recovery.recovering(for: store) {
       let file = try IndexConnection(path: path, of: store)
       defer { file.close() }
@@ -121,14 +142,14 @@ package final class IndexManager: DatastoreExtension {
     return store
   }
 
-  /// Fills the indexes that are not complete, or the one named, on the calling thread. Only one builds at a time, in all
-  /// processes; another one waits and finds the work done.
+  /// Builds the incomplete indexes, or the named one, on the calling thread. Only one build runs at a time across all
+  /// processes; a second caller waits and then finds the work done.
   ///
-  /// - Parameter goesOn: Is told how far the work is, and says whether to go on. What is done stays.
+  /// - Parameter goesOn: Called with the progress; returns whether to continue. Completed work is kept.
   /// - Returns: Whether all is done.
   @discardableResult
   func build(only name: String?, _ goesOn: @escaping (IndexProgress) -> Bool = { _ in true }) throws -> Bool {
-    // The worker stops for a caller, who wants to see progress, and goes on with what the caller leaves.
+    // The worker stops for a caller, who wants to see progress, and later continues what the caller leaves.
     callersBuilding.add(1, ordering: .relaxed)
     let isDone: Bool
     do {
@@ -140,7 +161,7 @@ package final class IndexManager: DatastoreExtension {
   }
 
   private func fill(only name: String?, _ goesOn: @escaping (IndexProgress) -> Bool) throws -> Bool {
-    guard recovery.mayBeNeeded else {
+    guard try recovery.mayBeNeeded else {
       _ = goesOn(IndexProgress(done: 0, total: 0))
       return true
     }
@@ -153,21 +174,26 @@ package final class IndexManager: DatastoreExtension {
   }
 
   package func listIndexes() throws -> [IndexInfo] {
-    guard recovery.mayBeNeeded else { return [] }
-    return try withFile { file, _ in try IndexInfo.all(in: file) }
+    try checkAccess()
+    guard try recovery.mayBeNeeded else { return [] }
+    guard isReadOnly else { return try withFile { file, _ in try IndexInfo.all(in: file) } }
+    let file = try IndexConnection(path: path, of: openStore())
+    defer { file.close() }
+    return try IndexInfo.all(in: file)
   }
 
-  /// Creates or confirms an index and fills it.
+  /// Creates an index unless it exists, and builds it.
   package func ensure(_ definition: IndexDefinition, isNamed: Bool) throws -> String {
     let name = try declare(definition, isNamed: isNamed)
     _ = try build(only: name)
     return name
   }
 
-  /// Creates or confirms an index, and leaves it to be filled.
+  /// Creates an index unless it exists, without building it.
   package func declare(_ definition: IndexDefinition, isNamed: Bool) throws -> String {
     try withFile { file, _ in
       try recovery.changingDefinitions {
+        try recovery.check(file)
         let catalog = try file.catalog()
         if let existing = catalog.entry(named: definition.name) {
           guard existing.definition.isSame(as: definition) else {
@@ -189,17 +215,22 @@ package final class IndexManager: DatastoreExtension {
   }
 
   package func delete(named name: String) throws {
+    // If the file turns out to be damaged, it is replaced by one without the index.
+    var isUndefined = false
     try withFile { file, _ in
       try recovery.changingDefinitions {
+        try recovery.check(file)
         let catalog = try file.catalog()
+        if isUndefined, catalog.entry(named: name) == nil { return }
         let entry = try catalog.entry(wanted: name, at: "name")
         try recovery.save(catalog.entries.map(\.definition).filter { $0 != entry.definition })
+        isUndefined = true
         try file.delete(entry)
       }
     }
   }
 
-  /// Empties every index, or the one named, and leaves it to be filled.
+  /// Empties every index, or the named one, without building it.
   func empty(named name: String?) throws {
     try withFile { file, _ in
       let catalog = try file.catalog()
@@ -208,25 +239,46 @@ package final class IndexManager: DatastoreExtension {
     }
   }
 
-  /// Empties every index, or the one named, and fills it again.
+  /// Rebuilds every index, or the named one.
   package func rebuild(named name: String?) throws {
     try empty(named: name)
     _ = try build(only: name)
+  }
+
+  /// Throws if the directory can't be read, as there would seem to be no indexes.
+  private func checkAccess() throws {
+    // If the store can only be read, the directory is not created.
+    if isReadOnly, try !recovery.mayBeNeeded { return }
+    do {
+      try Files.checkReadable(directory)
+    } catch {
+      throw DatastoreError(error, "read", directory)
+    }
   }
 
   // MARK: Checking
 
   /// Compares the indexes with the documents.
   func check(_ progress: (_ done: Int, _ total: Int) -> Void) throws -> IndexFileCheck {
-    let wanted = try recovery.definitions
-    guard FileIdentity(path) != nil else {
-      return wanted.isEmpty ? IndexFileCheck() : IndexFileCheck(missing: "the index file is missing")
+    try checkAccess()
+    guard try recovery.currentFile() != nil else {
+      return try recovery.definitions.isEmpty
+        ? IndexFileCheck() : IndexFileCheck(missing: "the index file is missing")
     }
-    return try IndexFileCheck(path, of: openStore(), wanted, progress: progress)
+    // An index that is created or deleted is in one of the two files first.
+    return try IndexFileCheck(
+      path, of: openStore(),
+      { begin in
+        try recovery.changingDefinitions {
+          try begin()
+          return try recovery.definitions
+        }
+      }, progress: progress)
   }
 
-  /// Makes anew what a check has found wrong.
+  /// Rebuilds the indexes in which a check found problems.
   func repair(_ check: IndexFileCheck) throws {
+    if !check.findings.isEmpty { try openStore().checkWritable() }
     if check.isFileDamaged {
       try recovery.replaceFile(check.file, for: openStore())
       _ = try build(only: nil)

@@ -1,80 +1,124 @@
 import CDTDatastore
 import CDTPlatform
-import SQLite
+import CDTSQLite
+import Synchronization
 
-/// Makes the index file again when it is lost, damaged, of another version, or of another history of the documents.
+/// Recreates the index file if it is lost, damaged, of another version, or built from another history of the
+/// documents.
 ///
-/// Everything in the file comes from the documents and from `indexes.json`, so recovering means: discard it, create it
-/// with the indexes that there should be, and fill them. Readers meanwhile do without indexes. Only what is certainly not
-/// as the engine wrote it counts as damage (``isDamage(_:)``): a moment without memory or file descriptors costs no index.
-struct IndexRecovery: Sendable {
+/// Everything in the file comes from the documents and from `indexes.json`, so recovery discards it, creates it with
+/// the defined indexes, and builds them. Readers work without indexes in the meantime. Only content that the engine
+/// certainly did not write counts as damage (``isDamage(_:)``), so a temporary lack of memory or file descriptors does
+/// not discard indexes.
+final class IndexRecovery: Sendable {
   private let path: String
   private let directory: String
   private let file: DefinitionFile
+  /// The file in which a reader or a writer met damage.
+  private let damaged = Mutex<FileIdentity?>(nil)
 
   init(path: String, directory: String) {
     self.path = path
     self.directory = directory
-    file = DefinitionFile(path: "\(directory)/indexes.json")
+    file = DefinitionFile(path: "\(directory)/\(DefinitionFile.name)")
   }
 
   /// Whether an error means that the index file can't be used.
   static func isDamage(_ error: any Error) -> Bool {
     switch error {
     case is IndexDamage: true
-    case let error as SQLiteError: error.isCorrupt || error.isMissingTable
+    case let error as SQLiteError:
+      (error.isCorrupt || error.isMissingTable || error.isDamagedTextTable)
+        && error.damagedFile?.hasSuffix("/\(IndexFile.name)") != false
     default: false
     }
   }
 
+  /// Records that the current file is damaged: nothing uses it from now on, and the next recovery replaces it.
+  func noteDamage() {
+    damaged.withLock { $0 = FileIdentity(path) }
+  }
+
+  /// Whether a file was found to be damaged.
+  func isDamaged(_ identity: FileIdentity?) -> Bool {
+    identity != nil && damaged.withLock { $0 == identity }
+  }
+
   // MARK: Definitions
 
-  /// Whether there should be indexes.
-  var hasDefinitions: Bool { file.exists }
+  /// Whether any index is defined.
+  var hasDefinitions: Bool {
+    get throws { try file.exists }
+  }
 
-  /// The indexes that there should be.
+  /// The defined indexes.
   var definitions: [IndexDefinition] {
     get throws { try file.load() }
   }
 
-  /// Whether there is anything to look after.
-  var mayBeNeeded: Bool { Files.exists(path) || hasDefinitions }
+  /// Whether there may be work to do.
+  var mayBeNeeded: Bool {
+    get throws { try currentFile() != nil || hasDefinitions }
+  }
 
   func save(_ definitions: [IndexDefinition]) throws {
     try file.save(definitions)
   }
 
-  /// Runs `body` while no other process changes which indexes there are.
+  /// Throws if a file was replaced after it was opened. Call it while nobody else can replace it.
+  func check(_ file: IndexConnection) throws {
+    guard FileIdentity(path) == file.identity else { throw ReplacedFile() }
+  }
+
+  /// A change would be made in a file that was replaced.
+  private struct ReplacedFile: Error {}
+
+  /// Runs `body` while no other process changes the index definitions.
   func changingDefinitions<R>(_ body: () throws -> R) throws -> R {
     try IndexLock.whileChanging(directory, body)
   }
 
   // MARK: Recovering
 
-  /// Runs `body`, which uses the file. A file that is missing is created first; one that turns out to be damaged is
-  /// replaced, and `body` runs once more.
+  /// Runs `body`, which uses the file. A missing file is created first; a damaged one is replaced, and `body` runs
+  /// once more.
   func recovering<R>(for store: Datastore, _ body: () throws -> R) throws -> R {
-    if !Files.exists(path) { try replaceFile(nil, for: store) }
-    let identity = FileIdentity(path)
+    // A file that can't be looked up is not missing: made anew, it would hide the one that is there.
+    if try currentFile() == nil { try replaceFile(nil, for: store) }
+    var identity = FileIdentity(path)
+    if isDamaged(identity) {
+      try replaceFile(identity, for: store)
+      identity = FileIdentity(path)
+    }
     do {
       return try body()
+    } catch is ReplacedFile {
+      return try recovering(for: store, body)
     } catch let error where Self.isDamage(error) {
       try replaceFile(identity, for: store)
       return try body()
     } catch let error where FileIdentity(path) != identity && error is SQLiteError {
-      // It was being replaced by another: with that done, it can be used.
+      // Another process was replacing the file; when it is done, the file can be used.
       try changingDefinitions {}
       return try body()
     }
   }
 
-  /// Creates the file with the indexes that there should be, in place of a damaged one; not when another process has done
-  /// so already.
+  /// The file that is there; `nil` if there is none.
+  func currentFile() throws -> FileIdentity? {
+    do {
+      return try FileStatus.ofFile(at: path)?.identity
+    } catch {
+      throw DatastoreError(error, "read", path)
+    }
+  }
+
+  /// Creates the file with the defined indexes, replacing a damaged one, unless another process has already done so.
   ///
-  /// - Parameter damaged: The file that is damaged, or `nil` where it is missing.
+  /// - Parameter damaged: The damaged file, or `nil` if the file is missing.
   func replaceFile(_ damaged: FileIdentity?, for store: Datastore) throws {
     try changingDefinitions {
-      guard FileIdentity(path) == damaged else { return }
+      guard try currentFile() == damaged else { return }
       try IndexConnection.createFile(path, storeID: store.storeID, indexes: definitions)
     }
   }

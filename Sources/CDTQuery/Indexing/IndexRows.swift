@@ -1,42 +1,45 @@
-import JSON
-import SQLite
+import CDTJSON
+import CDTSQLite
 
-/// Rows of one index table: those of some documents, to be compared, sorted and written.
+/// Rows of one index table, to be compared, sorted and written.
 ///
-/// A document has a row for each combination of its fields' values; an array gives one value an element. All rows lie in
-/// one array of bytes, since a few small arrays for each would cost more than the rest:
+/// A document has a row for each combination of its fields' values; each element of an array is a value. All rows
+/// share one byte array, because small arrays per row would dominate the cost:
 ///
 /// | part | |
 /// |---|---|
 /// | number, absent, length of the id | eight bytes each |
-/// | key | for each field its type and its ``OrderKey``, inverted where the field descends; then the id. Keys compare byte by byte as the table orders rows |
-/// | values | for each field its tag and how SQLite stores it, see ``Storage`` |
+/// | key | for each field its type and its ``OrderKey``, inverted if the field descends; then the id. Byte order of
+/// keys is the row order of the table |
+/// | values | for each field its tag and its SQLite value, see ``Storage`` |
 struct IndexRows: ~Copyable {
-  /// How the rows of one document turned out.
+  /// The outcome of adding one document's rows.
   struct Shape {
-    /// Whether an array was opened: the document may have any number of rows.
+    /// Whether an array was expanded, so that the document may have any number of rows.
     var isMultiple = false
-    /// Whether there were more combinations than ``maximumCombinations``, so that none were added: the document is kept
-    /// apart from the index and always put to the matcher.
+    /// Whether there were more combinations than ``maximumCombinations``. Then no rows were added: the document is
+    /// kept apart from the index and always checked by the matcher.
     var isApart = false
   }
 
-  /// What the two bits of a field in the `absent` column say of a field without a value.
+  /// The two bits of a field in the `absent` column, for a field without a value.
   package enum Absence {
     static let null: Int64 = 0
     static let missing: Int64 = 1
     static let emptyArray: Int64 = 2
   }
 
-  /// How many rows one document may have in one index.
+  /// The maximum number of rows of a document in an index.
   static let maximumCombinations = 1_000
 
   private let fields: [IndexDefinition.Field]
   private var bytes: [UInt8] = []
   private var rows: [Row] = []
-  /// The values of the document being added, the fields' one behind the other, and where those of each end.
+  /// The values of the document being added, field after field, and where each field's values end.
   private var values: [Value] = []
   private var ends: [Int] = []
+  /// The value of each field in the row being added.
+  private var chosen: [Int] = []
   private var found = FieldValues()
 
   fileprivate struct Row {
@@ -58,12 +61,12 @@ struct IndexRows: ~Copyable {
     case id, revision
   }
 
-  /// How a field's value is kept behind the key, after its tag.
+  /// The encoding of a field's value after the key and its tag.
   fileprivate enum Storage {
     static let zero: UInt8 = 0
     static let int: UInt8 = 1
     static let double: UInt8 = 2
-    /// Text or a blob: its length in four bytes, and itself.
+    /// Text or a blob: its length in four bytes, then its bytes.
     static let text: UInt8 = 3
     static let blob: UInt8 = 4
   }
@@ -75,23 +78,23 @@ struct IndexRows: ~Copyable {
   var count: Int { rows.count }
   var isEmpty: Bool { rows.isEmpty }
 
-  /// How much memory the rows take.
+  /// The memory used by the rows.
   var size: Int { bytes.count + rows.count * MemoryLayout<Row>.stride }
 
-  /// Removes all rows and keeps the memory.
+  /// Removes all rows but keeps the memory.
   mutating func removeAll() {
     bytes.removeAll(keepingCapacity: true)
     rows.removeAll(keepingCapacity: true)
   }
 
-  /// Removes the rows added last, from a first one on, before any were sorted.
+  /// Removes the rows from a position on. Only valid before sorting.
   mutating func removeLast(from first: Int) {
     guard first < rows.count else { return }
     bytes.removeLast(bytes.count - Int(rows[first].start))
     rows.removeLast(rows.count - first)
   }
 
-  /// Whether the rows added last, from a first one on, are those of another list, in the same order.
+  /// Whether the rows from a position on equal those of another list, in the same order.
   func endsEqually(from first: Int, _ other: borrowing IndexRows, from otherFirst: Int) -> Bool {
     guard rows.count - first == other.rows.count - otherFirst else { return false }
     let start = first < rows.count ? Int(rows[first].start) : bytes.count
@@ -101,7 +104,7 @@ struct IndexRows: ~Copyable {
 
   // MARK: Adding
 
-  /// Adds the rows of a document; an element that is there twice gives the same row twice.
+  /// Adds the rows of a document. Repeated elements of an array produce repeated rows.
   mutating func add(_ document: DocumentBytes, number: Int64) -> Shape {
     var shape = Shape()
     var absent: Int64 = 0
@@ -118,10 +121,11 @@ struct IndexRows: ~Copyable {
         return shape
       }
     }
-    var chosen = ends.indices.map { $0 == 0 ? 0 : ends[$0 - 1] }
+    chosen.removeAll(keepingCapacity: true)
+    for position in ends.indices { chosen.append(position == 0 ? 0 : ends[position - 1]) }
     for _ in 0..<combinations {
-      append(chosen, of: document, number: number, absent: absent)
-      // The next combination: the last field counts fastest.
+      appendRow(of: document, number: number, absent: absent)
+      // The next combination: the last field changes fastest.
       var position = chosen.count - 1
       while position >= 0 {
         chosen[position] += 1
@@ -135,7 +139,7 @@ struct IndexRows: ~Copyable {
 
   /// Appends the values of one field.
   ///
-  /// - Returns: Why it has none, if it has none.
+  /// - Returns: The reason if there are none.
   private mutating func readValues(
     of position: Int, in document: DocumentBytes, _ shape: inout Shape
   ) -> Int64? {
@@ -155,17 +159,16 @@ struct IndexRows: ~Copyable {
     return nil
   }
 
-  private mutating func append(
-    _ chosen: [Int], of document: DocumentBytes, number: Int64, absent: Int64
-  ) {
+  /// Appends the row of the chosen values.
+  private mutating func appendRow(of document: DocumentBytes, number: Int64, absent: Int64) {
     let start = bytes.count
     append(integer: UInt64(bitPattern: number))
     append(integer: UInt64(bitPattern: absent))
     append(integer: UInt64(document.id.count))
     let key = bytes.count
-    for (position, value) in chosen.enumerated() {
+    for position in chosen.indices {
       let fieldStart = bytes.count
-      appendKey(of: values[value], document)
+      appendKey(of: values[chosen[position]], document)
       if fields[position].isDescending {
         for index in fieldStart..<bytes.count { bytes[index] = ~bytes[index] }
       }
@@ -221,7 +224,7 @@ struct IndexRows: ~Copyable {
     switch number {
     case .int(let int)?: append(int: int)
     case .double(let double)?:
-      // Equal numbers are one key.
+      // Equal numbers have equal keys.
       if let int = Int64(exactly: double) { return append(int: int) }
       append(.number, Storage.double)
       append(integer: double.bitPattern)
@@ -241,7 +244,7 @@ struct IndexRows: ~Copyable {
 
   private mutating func append(_ tag: IndexKey.Tag, _ storage: UInt8, _ content: UnsafeRawBufferPointer) {
     append(tag, storage)
-    withUnsafeBytes(of: UInt32(truncatingIfNeeded: content.count).littleEndian) {
+    withUnsafeBytes(of: UInt32(truncatingIfNeeded: content.count).bigEndian) {
       bytes.append(contentsOf: $0)
     }
     bytes.append(contentsOf: content)
@@ -252,26 +255,23 @@ struct IndexRows: ~Copyable {
   }
 
   private mutating func append(integer: UInt64) {
-    withUnsafeBytes(of: integer.littleEndian) { bytes.append(contentsOf: $0) }
+    withUnsafeBytes(of: integer.bigEndian) { bytes.append(contentsOf: $0) }
   }
 
   // MARK: Order
 
-  /// Puts the rows in the order of the table.
+  /// Sorts the rows in the order of the table.
   mutating func sort() {
     bytes.withUnsafeBytes { buffer in
       let bytes = JSONBytes(buffer)
-      rows.sort { Self.order($0, bytes, $1, bytes) == .ascending }
+      rows.sort { Self.precedes($0, $1, bytes) }
     }
   }
 
-  private static func order(_ left: Row, _ leftBytes: JSONBytes, _ right: Row, _ rightBytes: JSONBytes)
-    -> Order
-  {
-    if left.prefix != right.prefix { return left.prefix < right.prefix ? .ascending : .descending }
-    if left.next != right.next { return left.next < right.next ? .ascending : .descending }
-    return Order(
-      leftBytes.slice(left.key, left.values), rightBytes.slice(right.key, right.values))
+  private static func precedes(_ left: Row, _ right: Row, _ bytes: JSONBytes) -> Bool {
+    if left.prefix != right.prefix { return left.prefix < right.prefix }
+    if left.next != right.next { return left.next < right.next }
+    return Order(bytes.slice(left.key, left.values), bytes.slice(right.key, right.values)).isAscending
   }
 
   private static func endOfStorage(at start: Int, _ bytes: JSONBytes) -> Int {
@@ -284,15 +284,13 @@ struct IndexRows: ~Copyable {
 
   // MARK: Reading
 
+  @inline(__always)
   private static func integer(at offset: Int, _ bytes: JSONBytes) -> Int64 {
-    var value: UInt64 = 0
-    for byte in 0..<8 { value |= UInt64(bytes[offset + byte]) << UInt64(8 * byte) }
-    return Int64(bitPattern: value)
+    Int64(bitPattern: bytes.prefix(offset, offset + 8))
   }
 
   private static func length(at offset: Int, _ bytes: JSONBytes) -> Int {
-    Int(bytes[offset]) | Int(bytes[offset + 1]) << 8 | Int(bytes[offset + 2]) << 16 | Int(bytes[offset + 3])
-      << 24
+    Int(bytes.prefix(offset, offset + 4) >> 32)
   }
 
   /// The number of a row's document.
@@ -300,17 +298,17 @@ struct IndexRows: ~Copyable {
     bytes.withUnsafeBytes { Self.integer(at: Int(rows[position].start), JSONBytes($0)) }
   }
 
-  /// Lends the rows to be bound to statements, for the time of the call.
+  /// Calls `body` with the rows for binding to statements.
   func withBinding<R>(_ body: (Binding) throws -> R) rethrows -> R {
     try bytes.withUnsafeBytes { try body(Binding(rows: rows, bytes: JSONBytes($0), fields: fields.count)) }
   }
 
-  /// Binds rows to statements in place: what is bound is valid until `withBinding` ends, before which the statement has
-  /// to be cleared.
+  /// Binds rows to statements without copying. The bindings are valid until `withBinding` ends; clear the statement
+  /// before that.
   struct Binding {
     fileprivate let rows: [Row]
     fileprivate let bytes: JSONBytes
-    /// How many fields a row has.
+    /// The number of fields of a row.
     let fields: Int
 
     /// Binds the tag and value of each field, and the id: 2 × fields + 1 parameters.
@@ -350,7 +348,7 @@ struct IndexRows: ~Copyable {
       bytes.slice(place + 4, place + 4 + IndexRows.length(at: place, bytes))
     }
 
-    /// The id is what the key ends with.
+    /// The key ends with the id.
     private func id(of row: Row) -> UnsafeRawBufferPointer {
       let length = IndexRows.integer(at: Int(row.start) + 16, bytes)
       return bytes.slice(row.values - Int(length), row.values)

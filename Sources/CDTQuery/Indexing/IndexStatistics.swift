@@ -1,26 +1,26 @@
-import JSON
+import CDTJSON
 
-/// What was measured of an index's rows, for the planner to tell how many a query would meet.
+/// The measured statistics of an index, from which the planner estimates row counts.
 ///
-/// Values are a sample of those that the documents have, in order: what part of them lies in a range is about the part of
-/// the rows that do, and a value that is there again and again is as frequent among the rows. Rarer values are taken to be
-/// as frequent as values are on average.
+/// Values are a sorted sample of those of the documents: the fraction of the sample in a range approximates the
+/// fraction of rows, and a repeated value is about as frequent among the rows. Rarer values are assumed to have
+/// average frequency.
 package struct IndexStatistics: Sendable, Hashable {
-  /// The sequence up to which the index was complete when it was measured.
+  /// The sequence up to which the index was complete at the measurement.
   package let sequence: Int64
-  /// How many documents there were, deleted ones too.
+  /// The number of documents, including deleted ones.
   package let documents: Double
-  /// How many rows the index had.
+  /// The number of rows.
   package let rows: Double
-  /// How many different values the first field had, the first two fields together, and so on.
+  /// The number of distinct values of the first field, of the first two fields together, and so on.
   package let distinct: [Double]
   /// A sample of each field's values.
   package let fields: [Field]
 
   package struct Field: Sendable, Hashable {
-    /// In order.
+    /// Sorted.
     package let keys: [IndexKey]
-    /// About how many different values the field has.
+    /// The approximate number of distinct values.
     package let distinct: Double
   }
 
@@ -38,7 +38,7 @@ package struct IndexStatistics: Sendable, Hashable {
     }
   }
 
-  /// How many different values some rows have, after what a sample of them has: Duj1, as PostgreSQL counts.
+  /// Estimates the number of distinct values from a sample with the Duj1 estimator, which PostgreSQL also uses.
   static func distinct<Value: Hashable>(_ sample: [Value], rows: Double) -> Double {
     var counts: [Value: Int] = [:]
     for value in sample { counts[value, default: 0] += 1 }
@@ -50,7 +50,7 @@ package struct IndexStatistics: Sendable, Hashable {
 
   // MARK: Estimates
 
-  /// How many rows lie where the leading fields have these values.
+  /// The number of rows whose leading fields have these values.
   package func rows(at fields: [FieldAccess]) -> Double {
     var found = rows
     var before = 1.0
@@ -66,7 +66,7 @@ package struct IndexStatistics: Sendable, Hashable {
     return found
   }
 
-  /// What part of all rows has such a value in a field.
+  /// The fraction of all rows that match an access to a field.
   package func part(_ access: FieldAccess, field: Int) -> Double {
     guard fields.indices.contains(field), !fields[field].keys.isEmpty else { return access.usualPart }
     switch access {
@@ -79,7 +79,7 @@ package struct IndexStatistics: Sendable, Hashable {
     }
   }
 
-  /// How many values of a long list are looked at, the others taken to be like them.
+  /// The number of values of a long list that are looked up; the rest are assumed to be similar.
   private static let examined = 32
 
   private func part(at keys: [IndexKey], field: Int, average: Double) -> Double {
@@ -98,14 +98,14 @@ package struct IndexStatistics: Sendable, Hashable {
     var end = start
     while end < keys.count, keys[end] == key { end += 1 }
     let met = Double(end - start)
-    // Often met, its part is known; behind another field, it may depend on that.
+    // The fraction of a frequent value is known; after the first field it may depend on the previous one.
     if met >= 3 { return field == 0 ? met / count : max(met / count, average) }
     return field == 0 ? min(average, (met + 1) / count) : average
   }
 }
 
 extension Array where Element == IndexKey {
-  /// How many of the keys, which are sorted, are `before` some point.
+  /// The number of leading sorted keys for which `isBefore` holds.
   fileprivate func partition(_ isBefore: (IndexKey) -> Bool) -> Int {
     var (low, high) = (0, count)
     while low < high {
@@ -117,7 +117,7 @@ extension Array where Element == IndexKey {
 }
 
 extension FieldAccess {
-  /// What part of the rows such an access finds where nothing was measured, by rough rules.
+  /// The assumed fraction of matching rows without statistics.
   package var usualPart: Double {
     switch self {
     case .points(let keys): min(0.9, 0.01 * Double(keys.count))

@@ -1,14 +1,14 @@
-import JSON
-import SQLite
+import CDTJSON
+import CDTSQLite
 
-/// Writes the rows of one index of values, and the documents that it keeps apart.
+/// Writes the rows of one value index, and the documents kept apart from it.
 struct IndexTable {
   let entry: IndexCatalog.Entry
   private let connection: Connection
   private let insertion: RowInsertion
   private let key: String
 
-  /// - Parameter table: The table, where it is not the index's own.
+  /// - Parameter table: The table, if it is not the index's own.
   init(_ entry: IndexCatalog.Entry, on connection: Connection, named table: String? = nil) {
     self.entry = entry
     self.connection = connection
@@ -20,7 +20,7 @@ struct IndexTable {
     key = (values + ["id = ?\(2 * fields + 1)"]).joined(separator: " AND ")
   }
 
-  /// Inserts some of the rows, which are sorted.
+  /// Inserts a range of the sorted rows.
   func insert(_ rows: borrowing IndexRows, _ range: Range<Int>) throws {
     try rows.withBinding { binding in
       _ = try insertion.run(range.count, on: connection) { position, statement, first throws(SQLiteError) in
@@ -29,7 +29,7 @@ struct IndexTable {
     }
   }
 
-  /// Removes a row, if it is there.
+  /// Removes a row if it exists.
   func remove(_ rows: borrowing IndexRows, at position: Int) throws {
     let statement = try connection.statement("DELETE FROM \(IndexFile.table(entry.number)) WHERE \(key)")
     defer { statement.clear() }
@@ -37,7 +37,7 @@ struct IndexTable {
     try statement.run()
   }
 
-  /// Keeps a document apart, or no longer.
+  /// Adds or removes a document in the list of those kept apart.
   func setApart(_ isApart: Bool, document: Int64) throws {
     let statement = try connection.statement(
       isApart
@@ -48,7 +48,7 @@ struct IndexTable {
     try statement.run()
   }
 
-  /// Notes in the catalog how documents turned out, where it does not say so yet.
+  /// Records the outcome for a document in the catalog, if that is new.
   ///
   /// - Returns: Whether the catalog has changed.
   func note(_ shape: IndexRows.Shape) throws -> Bool {

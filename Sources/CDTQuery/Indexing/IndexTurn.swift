@@ -1,28 +1,28 @@
 import CDTDatastore
-import JSON
-import SQLite
+import CDTJSON
+import CDTSQLite
 
-/// Brings the indexes up to date with a write, in the write's own turn.
+/// Updates the indexes with a write, while the write holds the writer.
 ///
-/// It is done between the write's last statement and its commit. The write's connection sees the documents as they will be,
-/// the index file's connection as they were: of each changed document the rows that go and the rows that come are what its
-/// two states differ in. The index file is committed right after the documents, so that it can be behind after a crash, but
-/// never ahead.
+/// This happens between the write's last statement and its commit. The write's connection sees the new documents, the
+/// index file's connection the old ones; the rows to remove and to add are the differences between the two states of
+/// each changed document. The index file is committed right after the documents, so after a crash it can be behind,
+/// but never ahead.
 final class IndexTurn {
   let file: IndexConnection
-  /// How much memory the rows of a large write may take before they are written, in bytes.
+  /// The memory in bytes for the rows of a large write before they are written.
   private let rowMemory: Int
   private var known: (revision: Int64, catalog: IndexCatalog, updates: [IndexUpdate])?
-  /// Whether there is a transaction that waits for the documents' commit.
+  /// Whether a transaction waits for the documents' commit.
   private var isPrepared = false
-  /// Whether some index should be measured anew.
+  /// Whether an index should be measured again.
   private(set) var isMeasuringDue = false
 
   private var connection: Connection { file.connection }
 
   init(path: String, of store: Datastore) throws {
     file = try IndexConnection(path: path, of: store, isOfTurn: true)
-    rowMemory = store.memory.writerShare / 4
+    rowMemory = store.memory.indexShare / 4
   }
 
   func close() {
@@ -31,9 +31,9 @@ final class IndexTurn {
 
   // MARK: The write
 
-  /// Writes what the indexes will have after the write; ``commit()`` or ``rollBack()`` must follow.
+  /// Writes the index rows of a write; ``commit()`` or ``rollBack()`` must follow.
   ///
-  /// - Returns: Whether indexes lack documents of earlier writes.
+  /// - Returns: Whether the indexes lack documents of earlier writes.
   func prepare(_ write: PendingWrite) throws -> Bool {
     try file.beginWriting()
     isPrepared = true
@@ -57,7 +57,7 @@ final class IndexTurn {
     return isBehind
   }
 
-  /// The indexes as the file has them, read anew when it says that they have changed.
+  /// The indexes of the file, reloaded if the catalog has changed.
   private func updates(_ state: IndexState) throws -> [IndexUpdate] {
     if let known, known.revision == state.revision { return known.updates }
     let catalog = try file.catalog(known: known?.catalog ?? .empty)
@@ -67,7 +67,7 @@ final class IndexTurn {
     return updates
   }
 
-  /// Calls `body` with each document that the write changes, as it was and as it will be.
+  /// Calls `body` with each document that the write changes, in its old and its new state.
   private func forEachChange(in write: PendingWrite, _ body: (DocumentChange) throws -> Void) throws {
     let after = try write.connection.statement(
       """
@@ -99,7 +99,7 @@ final class IndexTurn {
     }
   }
 
-  /// The document of a row, unless it is deleted.
+  /// The document in a row, unless it is deleted.
   private static func document(_ row: Statement) -> DocumentBytes? {
     guard row.int64(3) == 0 else { return nil }
     return DocumentBytes(id: row.unsafeBytes(1), revision: row.unsafeBytes(2), body: row.unsafeBytes(4))
@@ -109,29 +109,29 @@ final class IndexTurn {
 
   func commit() throws {
     guard isPrepared else { return }
-    try connection.commit()
+    try file.commit()
     isPrepared = false
   }
 
   func rollBack() {
     isPrepared = false
-    // It may have been read from what is not kept.
+    // The catalog may have been read from the rolled-back transaction.
     known = nil
     connection.rollBack()
   }
 }
 
-/// A document that a write changes, lent for a call.
+/// A document changed by a write, valid during a call.
 struct DocumentChange {
   let number: Int64
-  /// What it was, and its sequence then; `nil` where it was not there or deleted.
+  /// The old document and its sequence; `nil` if it did not exist or was deleted.
   var before: DocumentBytes?
   var sequenceBefore: Int64 = 0
-  /// What it will be, or `nil` where it is deleted.
+  /// The new document, or `nil` if it is deleted.
   let after: DocumentBytes?
 }
 
-/// What a write changes in one index. It is used for one write after the other, and keeps its memory.
+/// The changes of a write to one index. It is reused for successive writes and keeps its memory.
 final class IndexUpdate {
   private let entry: IndexCatalog.Entry
   private let connection: Connection
@@ -141,7 +141,7 @@ final class IndexUpdate {
   private var insertions: IndexRows
   private var shape = IndexRows.Shape()
 
-  /// - Parameter memory: How much the rows of a large write may take before they are written, in bytes.
+  /// - Parameter memory: The memory in bytes for the rows of a large write before they are written.
   init(_ entry: IndexCatalog.Entry, on connection: Connection, memory: Int) {
     self.memory = memory
     self.entry = entry
@@ -151,10 +151,10 @@ final class IndexUpdate {
     insertions = IndexRows(entry.definition)
   }
 
-  /// Takes in what a write does to a document.
+  /// Adds a document's change.
   ///
-  /// While the index is being filled, the builder takes in what lies above its watermark, also documents that this write
-  /// puts there. Their rows go now, as nobody could tell them later.
+  /// While the index is being built, the builder adds the documents above its watermark, including those that this
+  /// write moves there. Their old rows are removed now, as they can't be found later.
   func take(_ change: DocumentChange) throws {
     let isHeld = entry.watermark.map { change.sequenceBefore <= $0 } ?? true
     let before = isHeld ? change.before : nil
@@ -165,7 +165,7 @@ final class IndexUpdate {
     if insertions.size + removals.size > memory { try write() }
   }
 
-  /// Rows that a change leaves as they are stay.
+  /// Rows that do not change are kept.
   private func takeRows(_ number: Int64, _ old: DocumentBytes?, _ new: DocumentBytes?) throws {
     let (firstOld, firstNew) = (removals.count, insertions.count)
     let oldShape = old.map { removals.add($0, number: number) } ?? IndexRows.Shape()
@@ -190,7 +190,7 @@ final class IndexUpdate {
       number, new, entry.definition, in: IndexFile.table(entry), on: connection)
   }
 
-  /// Writes what has come together, in the order of the table, so that its pages are visited one after the other.
+  /// Writes the collected rows in the order of the table, so that each page is visited once.
   private func write() throws {
     removals.sort()
     for position in 0..<removals.count { try table.remove(removals, at: position) }
@@ -200,7 +200,7 @@ final class IndexUpdate {
     insertions.removeAll()
   }
 
-  /// Writes the rest.
+  /// Writes the remaining rows.
   ///
   /// - Returns: Whether the catalog has changed.
   func finish() throws -> Bool {

@@ -2,26 +2,26 @@ import CDTPlatform
 import Dispatch
 import Synchronization
 
-/// Does what has to be done for the indexes while nobody waits for it, on a thread of its own: one piece of work at a time,
-/// until none is left.
+/// Runs background work for the indexes on its own thread, one task at a time, until none is left.
 ///
-/// It is no thread of Dispatch's, which ends the process when it can't open files of its own.
+/// It does not use Dispatch, which ends the process if it can't open its own files.
 final class IndexWorker: Sendable {
   typealias Work = @Sendable (_ isClosing: @escaping @Sendable () -> Bool) throws -> Void
 
   private struct State {
     var isRunning = false
-    /// What was asked for while other work was being done.
+    /// The work requested while other work is running.
     var next: Work?
     var isClosed = false
-    /// The thread that works, or 0.
+    var hasFailed = false
+    /// The id of the working thread, or 0.
     var thread: UInt = 0
   }
 
   private let state = Mutex(State())
   private let running = DispatchGroup()
 
-  /// Has work done, soon. When more is asked for than can be done, the last request stands for all.
+  /// Requests work. If work is already waiting, the new request replaces it.
   func wake(_ work: @escaping Work) {
     let starts = state.withLock { state in
       guard !state.isClosed else { return false }
@@ -35,8 +35,8 @@ final class IndexWorker: Sendable {
     do throws(SystemError) {
       try BackgroundThread.start { [self] in run() }
     } catch {
-      // There is no thread. It is tried again with the next write or the next opening.
-      state.withLock { ($0.next, $0.isRunning) = (nil, false) }
+      // No thread could be started.
+      state.withLock { ($0.next, $0.isRunning, $0.hasFailed) = (nil, false, true) }
       running.leave()
     }
   }
@@ -44,8 +44,8 @@ final class IndexWorker: Sendable {
   private func run() {
     state.withLock { $0.thread = CurrentThread.number }
     while let work = takeNext() {
-      // What fails is tried again with the next write or the next opening.
-      try? work { [self] in state.withLock { $0.isClosed } }
+      let isDone = (try? work { [self] in state.withLock { $0.isClosed } }) != nil
+      state.withLock { $0.hasFailed = !isDone }
     }
     running.leave()
   }
@@ -58,19 +58,22 @@ final class IndexWorker: Sendable {
     }
   }
 
-  /// Waits until nothing is left to do.
+  /// Whether the last work failed. The next write or the next opening tries again.
+  var hasFailed: Bool { state.withLock { $0.hasFailed } }
+
+  /// Waits until there is no work left.
   package func waitUntilIdle() {
     running.wait()
   }
 
-  /// Ends the work at the next step and waits for that.
+  /// Ends the work at its next step and waits for it.
   func close() {
     let isOwnThread = state.withLock { state in
       state.isClosed = true
       state.next = nil
       return state.thread == CurrentThread.number
     }
-    // The work may have been the last to hold the datastore.
+    // The work may have held the last reference to the datastore.
     if !isOwnThread { running.wait() }
   }
 }

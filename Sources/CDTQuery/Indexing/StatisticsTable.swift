@@ -1,31 +1,32 @@
-import JSON
-import SQLite
+import CDTJSON
+import CDTSQLite
 
-/// Measures indexes, and keeps the figures in the index file for every process to see.
+/// Measures indexes, and stores the statistics in the index file for all processes.
 ///
-/// A sample of the documents gives the values, and how many of them are there once only tells how many different ones there
-/// are. The cost is that of some thousand look-ups, and of counting the documents and rows by their pages.
+/// A sample of the documents provides the values, and the number of values that occur once provides an estimate of the
+/// distinct values. The cost is that of some thousand lookups, and of counting the documents and rows by their pages.
 struct StatisticsTable {
   private let connection: Connection
 
-  /// About how many documents a sample takes.
+  /// The approximate number of documents in a sample.
   private static let sampleSize: Int64 = 2_000
-  /// How many of a sample's values are kept for each field.
+  /// The number of sampled values kept for each field.
   private static let keptValues = 128
-  /// Longer strings are cut, longer arrays and objects emptied.
+  /// Longer strings are truncated, longer arrays and objects emptied.
   private static let longestValue = 100
 
-  /// Whether an index is complete and has changed by a fifth since it was measured. Every write has a sequence of its own.
+  /// Whether an index is complete and a fifth of the writes happened since its last measurement. Every write has a
+  /// sequence.
   static func isDue(_ entry: IndexCatalog.Entry, sequence: Int64) -> Bool {
     guard entry.definition.type == .json, entry.watermark == nil else { return false }
     guard let known = entry.statistics else { return true }
     return Double(sequence - known.sequence) * 5 > known.documents
   }
 
-  /// Measures the indexes for which it is time, or that of the one named.
+  /// Measures the indexes that are due, or the named one.
   static func measure(where name: String? = nil, on file: IndexConnection) throws {
     let connection = file.connection
-    // Measuring reads much and writes little, so nobody has to wait for it.
+    // Measuring reads much and writes little, so it does not block writers.
     let measured = try connection.transaction(.deferred) {
       let sequence = try file.state().sequence
       let due = try file.catalog().entries.filter { entry in
@@ -55,7 +56,7 @@ struct StatisticsTable {
     }
   }
 
-  /// What is kept of an index.
+  /// The stored statistics of an index.
   private struct Measurement {
     let number: Int64
     let sequence: Int64
@@ -99,10 +100,10 @@ struct StatisticsTable {
     statement.reset()
   }
 
-  /// Numbers below a total, evenly spread but not evenly spaced: documents may have patterns.
+  /// Numbers below a total, evenly distributed but not evenly spaced, as documents may have patterns.
   private static func spread(_ count: Int64, over total: Int64) -> [Int64] {
     guard count < total else { return Array(0..<total) }
-    // Multiples of the golden ratio stay apart from each other and repeat nothing.
+    // Multiples of the golden ratio are well spaced and do not repeat.
     return (0..<count).map { position in
       let part = (Double(position) * 0.618_033_988_749_895).truncatingRemainder(dividingBy: 1)
       return min(total - 1, Int64(part * Double(total)))
@@ -113,10 +114,10 @@ struct StatisticsTable {
     let definition: IndexDefinition
     /// The values of each field.
     private var values: [[(key: IndexKey, value: JSONValue)]]
-    /// A row of each document.
+    /// A row for each document.
     private(set) var rows: [[IndexKey]] = []
 
-    /// How many values of one document are taken.
+    /// The maximum number of values sampled from one document.
     private static let valuesOfOne = 16
 
     init(_ definition: IndexDefinition) {
@@ -128,7 +129,7 @@ struct StatisticsTable {
       var row: [IndexKey] = []
       for (number, field) in definition.fields.enumerated() {
         let found = Self.values(of: field.fieldPath, in: document)
-        // Not the first of each, as values may stand in arrays in an order.
+        // Not always the first value, as the values of an array may be sorted.
         row.append(IndexKey(found[rows.count % found.count]))
         for value in found.prefix(Self.valuesOfOne) {
           let short = value.shortened(to: StatisticsTable.longestValue)
@@ -138,7 +139,7 @@ struct StatisticsTable {
       rows.append(row)
     }
 
-    /// The values of a field; null where there are none.
+    /// The values of a field; null if there are none.
     private static func values(of path: FieldPath, in document: DocumentBytes) -> [JSONValue] {
       if let field = path.documentField {
         return [.string(String(decoding: document.string(of: field), as: UTF8.self))]
@@ -147,7 +148,7 @@ struct StatisticsTable {
       return found.isEmpty ? [.null] : found
     }
 
-    /// Values evenly chosen from all in order, so that frequent ones are there more often.
+    /// Values evenly selected from all in order, so that frequent ones occur more often.
     func kept(field: Int) -> [JSONValue] {
       let sorted = values[field].sorted { $0.key < $1.key }
       guard sorted.count > StatisticsTable.keptValues else { return sorted.map(\.value) }
@@ -159,10 +160,10 @@ struct StatisticsTable {
 
   // MARK: Reading
 
-  /// The columns of the table that ``read(_:from:)`` takes, without the index's number.
+  /// The columns of the table that ``read(_:from:)`` reads, without the index's number.
   static let columns = ["sequence", "documents", "rows", "distinct_values", "sample"]
 
-  /// Figures from a row's columns, from a first one on; `nil` where there are none.
+  /// Reads statistics from a row, starting at a column; `nil` if there are none.
   static func read(_ row: Statement, from column: Int) -> IndexStatistics? {
     guard !row.isNull(column), let distinct = (try? JSONValue(parsing: row.text(column + 3)))?.arrayValue,
       let samples = (try? JSONValue(parsing: row.text(column + 4)))?.arrayValue
@@ -171,13 +172,13 @@ struct StatisticsTable {
       sequence: row.int64(column), documents: Double(row.int64(column + 1)),
       rows: Double(row.int64(column + 2)),
       distinct: distinct.compactMap { if case .int(let int) = $0 { Double(int) } else { nil } },
-      // Sorted once more: what a user has written into the file must not make a search go astray.
+      // Sorted again, so that an edited file can't break the binary search.
       samples: samples.map { ($0.arrayValue ?? []).map { IndexKey($0) }.sorted() })
   }
 }
 
 extension JSONValue {
-  /// The value, or one of its type in its place that is not long.
+  /// The value, or a short value of the same type.
   fileprivate func shortened(to length: Int) -> JSONValue {
     switch self {
     case .string(let string) where string.utf8.count > length:

@@ -1,12 +1,12 @@
-import JSON
+import CDTJSON
 
-/// A clause made ready to run: names have slots, and arguments have the form in which stored text is compared.
+/// A clause prepared for execution: names have slots, and arguments are in the form that is compared with stored text.
 indirect enum Condition: Sendable {
   case constant(Bool)
   case all([Condition])
   case any([Condition])
   case not(Condition)
-  /// Any value that a path reaches in the body: from the member with a slot through the rest of the path.
+  /// Any value that a path reaches in the body: the member with a slot, then the rest of the path.
   case field(slot: Int, rest: [FieldPath.Segment], ValueTest)
   /// `_id` or `_rev`.
   case documentField(FieldPath.DocumentField, ValueTest)
@@ -15,23 +15,26 @@ indirect enum Condition: Sendable {
   case text(TextProgram)
 
   /// - Parameters:
-  ///   - isDocument: Whether `_id` and `_rev` are the document's; in an element they are its members.
-  ///   - text: The program of the clause's text search; without one the search holds for nothing.
-  init(_ clause: Clause, names: inout MemberNames, isDocument: Bool, text: TextProgram?) {
+  ///   - isDocument: Whether `_id` and `_rev` are the document's; in an element they are members.
+  ///   - text: The program of the clause's text search; without it, a search never matches.
+  ///   - budget: The limits of its patterns.
+  init(
+    _ clause: Clause, names: inout MemberNames, isDocument: Bool, text: TextProgram?, _ budget: MatchBudget
+  ) {
     switch clause {
     case .always: self = .constant(true)
     case .never: self = .constant(false)
     case .and(let clauses):
-      // Patterns and searches cost most, so they are asked last.
+      // Patterns and searches cost most, so they are checked last.
       let ordered = clauses.filter { !$0.isCostly } + clauses.filter(\.isCostly)
-      self = .all(Self.conditions(ordered, &names, isDocument, text))
-    case .or(let clauses): self = .any(Self.conditions(clauses, &names, isDocument, text))
+      self = .all(Self.conditions(ordered, &names, isDocument, text, budget))
+    case .or(let clauses): self = .any(Self.conditions(clauses, &names, isDocument, text, budget))
     case .not(let clause):
-      self = .not(Condition(clause, names: &names, isDocument: isDocument, text: text))
+      self = .not(Condition(clause, names: &names, isDocument: isDocument, text: text, budget))
     case .text: self = text.map(Condition.text) ?? .constant(false)
-    case .value(let predicate): self = .value(ValueTest(predicate))
+    case .value(let predicate): self = .value(ValueTest(predicate, budget))
     case .field(let path, let predicate):
-      let test = ValueTest(predicate)
+      let test = ValueTest(predicate, budget)
       if isDocument, let field = path.documentField {
         self = .documentField(field, test)
       } else if let first = path.segments.first {
@@ -43,11 +46,12 @@ indirect enum Condition: Sendable {
   }
 
   private static func conditions(
-    _ clauses: [Clause], _ names: inout MemberNames, _ isDocument: Bool, _ text: TextProgram?
+    _ clauses: [Clause], _ names: inout MemberNames, _ isDocument: Bool, _ text: TextProgram?,
+    _ budget: MatchBudget
   ) -> [Condition] {
     var conditions: [Condition] = []
     for clause in clauses {
-      conditions.append(Condition(clause, names: &names, isDocument: isDocument, text: text))
+      conditions.append(Condition(clause, names: &names, isDocument: isDocument, text: text, budget))
     }
     return conditions
   }

@@ -1,6 +1,6 @@
-package import JSON
+package import CDTJSON
 
-/// A stored document, lent for a call: its id, its revision's id, and the text of its body.
+/// A stored document, valid during a call: its id, its revision id, and the text of its body.
 package struct DocumentBytes {
   package let id: UnsafeRawBufferPointer
   package let revision: UnsafeRawBufferPointer
@@ -12,7 +12,7 @@ package struct DocumentBytes {
     self.body = JSONBytes(body)
   }
 
-  /// The string of a field that is not in the body.
+  /// The value of a field that is not in the body.
   func string(of field: FieldPath.DocumentField) -> UnsafeRawBufferPointer {
     field == .id ? id : revision
   }

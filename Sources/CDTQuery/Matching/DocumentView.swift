@@ -1,13 +1,13 @@
-import JSON
+import CDTJSON
 
-/// A document, or an element of one, as the matcher sees it: stored JSON text, walked at most once, with the members that
-/// were asked for.
+/// A document, or an element of one, as the matcher sees it: stored JSON text that is scanned at most once, with the
+/// offsets of selected members.
 ///
-/// Looking a member up walks on from where the last look-up stopped and remembers the wanted members passed by, so a
-/// selector that is decided early leaves the rest of the text unread.
+/// A lookup continues where the last one stopped and records the selected members it passes, so a selector that is
+/// decided early leaves the rest of the text unread.
 struct DocumentView: ~Copyable {
   let document: DocumentBytes
-  /// Where it begins.
+  /// The offset of its first byte.
   let start: Int
   private let names: MemberNames
   private let found: UnsafeMutableBufferPointer<Int>
@@ -15,7 +15,7 @@ struct DocumentView: ~Copyable {
 
   private static let unseen = -1
 
-  /// - Parameter found: Room for one offset a name, which the view fills.
+  /// - Parameter found: Memory for one offset per name, which the view initializes.
   init(
     _ document: DocumentBytes, at start: Int, names: MemberNames, found: UnsafeMutableBufferPointer<Int>
   ) {
@@ -31,7 +31,7 @@ struct DocumentView: ~Copyable {
   var id: UnsafeRawBufferPointer { document.id }
   var revision: UnsafeRawBufferPointer { document.revision }
 
-  /// The offset of the member's value, or `nil` when the document has no such member.
+  /// The offset of the member's value, or `nil` if the document has no such member.
   mutating func value(of slot: Int) -> Int? {
     guard found[slot] == Self.unseen else { return found[slot] }
     while let member = members.next() {
@@ -43,21 +43,35 @@ struct DocumentView: ~Copyable {
   }
 }
 
-/// The names of the top-level members that a selector asks for, each with a slot.
+/// The names of the top-level members in a selector, each with a slot.
 struct MemberNames: Sendable {
   private(set) var spellings: [[UInt8]] = []
+  /// The slot of each name, once there are many.
+  private var slots: [[UInt8]: Int] = [:]
+
+  /// Up to this number of names, they are searched linearly.
+  private static let fewNames = 16
 
   var count: Int { spellings.count }
 
-  /// The slot of a name, given one if it is new.
+  /// The slot of a name, which is assigned if the name is new.
   mutating func slot(of segment: FieldPath.Segment) -> Int {
-    if let known = spellings.firstIndex(of: segment.spelling) { return known }
+    if let known = slot(spelled: segment.spelling) { return known }
     spellings.append(segment.spelling)
+    if spellings.count > Self.fewNames {
+      if slots.isEmpty { for (slot, spelling) in spellings.enumerated() { slots[spelling] = slot } }
+      slots[segment.spelling] = spellings.count - 1
+    }
     return spellings.count - 1
+  }
+
+  private func slot(spelled spelling: [UInt8]) -> Int? {
+    slots.isEmpty ? spellings.firstIndex(of: spelling) : slots[spelling]
   }
 
   @inline(__always)
   func slot(of member: JSONBytes.Member, in bytes: JSONBytes) -> Int? {
+    guard slots.isEmpty else { return slots[Array(bytes.slice(member.keyStart, member.keyEnd))] }
     for slot in spellings.indices
     where bytes.equals(spellings[slot], from: member.keyStart, to: member.keyEnd) {
       return slot

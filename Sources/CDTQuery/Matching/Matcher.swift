@@ -1,38 +1,40 @@
-public import JSON
+public import CDTJSON
 
-/// The meaning of a selector: a function of a clause and a document, run on the document's JSON text.
+/// The semantics of a selector: a function of a clause and a document, evaluated on the document's JSON text.
 ///
-/// Every other way to answer a query (an index, SQL) only narrows down the documents that are put to it. The text is
-/// walked once, no tree is built, and the walk stops as soon as the clause is decided. Damaged text gives some answer,
+/// Every other way to answer a query (an index, SQL) only narrows down the candidates. The text is scanned once, no
+/// tree is built, and the scan stops as soon as the clause is decided. Damaged text yields an arbitrary result, but
 /// never a read outside of it.
 ///
 /// Source: `docs/query.md`, The three laws.
 package struct Matcher: Sendable {
   private let condition: Condition
   private let names: MemberNames
-  /// Bytes without which no document matches.
+  /// Bytes that every matching document contains.
   private let required: RequiredText?
-  /// Whether only objects match: the clause is a selector of an element's fields.
+  /// Whether only objects match, because the clause is a selector of an element's fields.
   private let needsObject: Bool
 
-  /// - Parameter text: The program of the clause's text search, if it has one.
-  package init(_ clause: Clause, text: TextProgram? = nil) {
+  /// - Parameters:
+  ///   - text: The program of the clause's text search, if it has one.
+  ///   - budget: The limits of its patterns.
+  package init(_ clause: Clause, text: TextProgram? = nil, _ budget: MatchBudget = MatchBudget()) {
     var names = MemberNames()
-    condition = Condition(clause, names: &names, isDocument: true, text: text)
+    condition = Condition(clause, names: &names, isDocument: true, text: text, budget)
     self.names = names
     required = RequiredText(of: clause)
     needsObject = false
   }
 
-  /// What is asked of one element of an array, or of a key.
-  init(_ element: ElementCondition) {
+  /// Creates the matcher of an array element or a key.
+  init(_ element: ElementCondition, _ budget: MatchBudget) {
     var names = MemberNames()
     switch element {
     case .fields(let clause):
-      condition = Condition(clause, names: &names, isDocument: false, text: nil)
+      condition = Condition(clause, names: &names, isDocument: false, text: nil, budget)
       needsObject = true
     case .operators(let clause):
-      condition = Condition(clause, names: &names, isDocument: false, text: nil)
+      condition = Condition(clause, names: &names, isDocument: false, text: nil, budget)
       needsObject = false
     }
     self.names = names
@@ -41,14 +43,14 @@ package struct Matcher: Sendable {
 
   /// Whether a document matches.
   ///
-  /// - Parameter document: Its strings have their one stored spelling, as ``JSONText`` and the writer give it.
-  /// - Throws: ``MatchFailure`` when a pattern exceeds its limits: the query has no answer then.
+  /// - Parameter document: Its strings must be in the normalized form of ``JSONText`` and the writer.
+  /// - Throws: ``MatchFailure`` if a pattern exceeds its limits; the query then has no result.
   package func matches(_ document: DocumentBytes) throws(MatchFailure) -> Bool {
     if let required, !required.isIn(document.body) { return false }
     return try matches(document, at: 0)
   }
 
-  /// Whether the value that starts at an offset satisfies what is asked of an element.
+  /// Whether the value at an offset satisfies the condition on an element.
   func matches(valueAt start: Int, in bytes: JSONBytes) throws(MatchFailure) -> Bool {
     if needsObject, bytes.kind(at: start) != .object { return false }
     return try matches(DocumentBytes(element: bytes), at: start)
@@ -64,13 +66,13 @@ package struct Matcher: Sendable {
   }
 }
 
-/// A match that was given up because the pattern needs more work than any match is given.
+/// A pattern exceeded the match limit, or its query must end.
 package struct MatchFailure: Error, Hashable, Sendable {
   package let pattern: String
 }
 
 extension DocumentBytes {
-  /// Text in which an element lies; it has neither id nor revision.
+  /// Text that contains an element, which has neither id nor revision.
   fileprivate init(element bytes: JSONBytes) {
     id = UnsafeRawBufferPointer(start: nil, count: 0)
     revision = UnsafeRawBufferPointer(start: nil, count: 0)
@@ -79,7 +81,7 @@ extension DocumentBytes {
 }
 
 extension Selector {
-  /// Whether a document matches, by the same function that decides in every query.
+  /// Whether a document matches, with the same semantics as in a query.
   ///
   /// ```swift
   /// try Selector(["tags": "red"]).matches(["tags": ["blue", "red"]])  // true
@@ -87,11 +89,11 @@ extension Selector {
   ///
   /// - Parameters:
   ///   - body: The document's body.
-  ///   - id: What `_id` stands for.
-  ///   - revision: What `_rev` stands for.
-  /// - Throws: ``QueryError`` with the code `.matchLimit` when a pattern needs more work than a match is given, and
-  ///   `.textSearch` for a selector with `$text`, which only a text index gives a meaning.
-  /// - Complexity: O(*n*) in the size of the body, which is written as text first.
+  ///   - id: The value of `_id`.
+  ///   - revision: The value of `_rev`.
+  /// - Throws: ``QueryError`` with the code `.matchLimit` if a pattern exceeds the match limit, and `.textSearch` for
+  ///   a selector with `$text`, which needs a text index.
+  /// - Complexity: O(*n*) in the size of the body, which is first written as text.
   public func matches(_ body: JSONObject, id: String = "", revision: String = "") throws(QueryError) -> Bool {
     guard clause.textSearch == nil else { throw .textWithoutIndex(store: nil) }
     let matcher = Matcher(clause)
@@ -102,7 +104,7 @@ extension Selector {
 }
 
 extension Matcher {
-  /// Whether a document matches, a failure told as a query's.
+  /// Whether a document matches, with errors as a ``QueryError``.
   func accepts(_ document: DocumentBytes) throws(QueryError) -> Bool {
     do {
       return try matches(document)
@@ -113,7 +115,7 @@ extension Matcher {
 }
 
 extension DocumentBytes {
-  /// Calls `body` with a document that is not stored, written as it would be.
+  /// Calls `body` with an unsaved document in the form in which it would be stored.
   static func with<R>(
     _ object: JSONObject, id: String, revision: String, _ body: (DocumentBytes) throws(QueryError) -> R
   ) throws(QueryError) -> R {

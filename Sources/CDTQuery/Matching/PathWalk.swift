@@ -1,4 +1,4 @@
-package import JSON
+package import CDTJSON
 
 /// The values that a path reaches from a value, in document order.
 ///
@@ -6,13 +6,14 @@ package import JSON
 /// pets.name in {"pets": [{"name": "mike"}, {"age": 3}, {"name": "zoe"}]}   →  "mike", "zoe"
 /// ```
 ///
-/// An array is one step only: a name goes into its elements that are objects, a position picks one element.
+/// A segment steps into one array level: a name applies to its elements that are objects, a position selects one
+/// element.
 package struct PathWalk: ~Copyable {
   private let bytes: JSONBytes
   private let segments: [FieldPath.Segment]
-  /// Where the walk stands: values still to be followed, each with the number of the next segment.
+  /// The values still to be followed, each with the index of its next segment.
   private var pending: [(value: Int, segment: Int)]
-  /// The arrays whose elements are being gone into, innermost last.
+  /// The arrays being iterated, innermost last.
   private var open: [(elements: ElementIterator, segment: Int)] = []
 
   package init(_ bytes: JSONBytes, from start: Int, through segments: [FieldPath.Segment]) {
@@ -21,7 +22,7 @@ package struct PathWalk: ~Copyable {
     pending = [(start, 0)]
   }
 
-  /// The offset of the next value reached, or `nil` after the last.
+  /// The offset of the next value, or `nil` after the last.
   package mutating func next() -> Int? {
     while true {
       if let (value, segment) = pending.popLast() {
@@ -37,7 +38,7 @@ package struct PathWalk: ~Copyable {
     }
   }
 
-  /// Follows the path as long as it does not branch; an array that a name goes into is left open.
+  /// Follows the path until it branches; an array that a name applies to is pushed for iteration.
   private mutating func follow(_ start: Int, from first: Int) -> Int? {
     var value = start
     var number = first

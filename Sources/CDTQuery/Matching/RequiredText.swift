@@ -1,19 +1,23 @@
+import CDTJSON
 import CDTPlatform
-import JSON
 
-/// Bytes that the text of every matching document holds, by which most others are told apart without reading them.
+/// Bytes that every matching document's text contains, so that most other documents can be rejected without parsing.
 ///
-/// A string has one spelling in stored text, made character by character, so what a string must hold or be, its document's
-/// text must hold in that spelling.
+/// A string has only one stored form, escaped character by character, so if a document must contain a string, its text
+/// must contain the escaped form.
 struct RequiredText: Sendable {
   private let bytes: [UInt8]
-  /// The place of the byte that is looked for first, as it is seldom met.
+  /// The position of the byte to search for first, a rare one.
   private let anchor: Int
 
-  /// The longest such bytes of a clause, or `nil` when it has none.
+  /// The cost of a search is at most the product of both lengths.
+  private static let maximumLength = 64
+
+  /// The longest such bytes of a clause, or `nil` if it has none.
   init?(of clause: Clause) {
     let candidates = clause.conjuncts.compactMap(Self.spelling)
-    guard let longest = candidates.max(by: { $0.count < $1.count }), longest.count > 1 else { return nil }
+    guard let found = candidates.max(by: { $0.count < $1.count }), found.count > 1 else { return nil }
+    let longest = Array(found.prefix(Self.maximumLength))
     bytes = longest
     anchor = longest.indices.max { Self.rarity(longest[$0]) < Self.rarity(longest[$1]) } ?? 0
   }
@@ -28,7 +32,7 @@ struct RequiredText: Sendable {
     }
   }
 
-  /// How seldom a byte is met in text, roughly: a guess that is wrong costs time only.
+  /// The approximate rarity of a byte in text. A wrong guess only costs time.
   private static func rarity(_ byte: UInt8) -> UInt8 { rarities[Int(byte)] }
 
   private static let rarities: [UInt8] = {
@@ -39,9 +43,9 @@ struct RequiredText: Sendable {
     return rarities
   }()
 
-  /// Whether a document's text holds the bytes.
+  /// Whether a document's text contains the bytes.
   func isIn(_ text: JSONBytes) -> Bool {
-    // Every place at which the anchor can be, with room for what stands before and behind it.
+    // Every possible position of the anchor, with room for the bytes before and after it.
     let buffer = text.slice(0, text.count)
     let end = text.count - (bytes.count - anchor - 1)
     var place = anchor

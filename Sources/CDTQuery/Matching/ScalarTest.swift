@@ -1,17 +1,17 @@
-import JSON
+import CDTJSON
 
-/// Equality with a value, or a place in the order of values, tested on stored text as it stands.
+/// Equality or comparison with a value, evaluated on stored text.
 enum ScalarTest: Sendable {
   case kind(JSONKind)
-  /// Booleans only: the answers for false and for true.
+  /// Booleans only: the results for false and for true.
   case booleans(whenFalse: Bool, whenTrue: Bool)
-  /// Numbers by a comparison, or equality; `strings` is the answer for strings, which are above every number.
+  /// Comparison or equality with a number; `strings` is the result for strings, which are greater than all numbers.
   case number(JSONNumber, Predicate.Comparison?, strings: Bool)
-  /// Strings by a comparison; numbers are below every string.
+  /// Comparison with a string; numbers are less than all strings.
   case string([UInt8], Predicate.Comparison)
-  /// Equality with a string: a string has one stored spelling, so the spelled bytes are compared.
+  /// Equality with a string: a string has only one stored form, so the escaped bytes are compared.
   case spelling([UInt8])
-  /// An array or object whose ``OrderKey`` is that: keys are equal exactly when values are.
+  /// Equality with an array or object by ``OrderKey``: keys are equal if and only if the values are.
   case key([UInt8], JSONKind)
 
   /// `$eq`
@@ -39,12 +39,13 @@ enum ScalarTest: Sendable {
     }
   }
 
-  /// `$beginsWith`: as spellings are made character by character, a prefix of the string is a prefix of its spelling.
+  /// `$beginsWith`: strings are escaped character by character, so a prefix of a string is a prefix of its escaped
+  /// form.
   static func prefix(_ prefix: String) -> ScalarTest {
     .spelling(JSONString.quoted(prefix).dropLast())
   }
 
-  /// Whether the value that starts at an offset passes; an array is not looked into.
+  /// Whether the value at an offset passes. Does not look into arrays.
   func holds(_ bytes: JSONBytes, at start: Int) -> Bool {
     switch self {
     case .kind(let kind): return bytes.kind(at: start) == kind

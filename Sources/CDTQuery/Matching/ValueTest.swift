@@ -1,9 +1,9 @@
-import JSON
+import CDTJSON
 
-/// A predicate made ready to run on the text of one value.
+/// A predicate prepared to be evaluated on the text of a value.
 struct ValueTest: Sendable {
   private let form: Form
-  /// Whether an array satisfies the test by any of its elements, too.
+  /// Whether an array also satisfies the test if any of its elements does.
   private let looksIntoArrays: Bool
 
   private enum Form: Sendable {
@@ -11,23 +11,24 @@ struct ValueTest: Sendable {
     case notNull
     case type(JSONType)
     case scalar(ScalarTest)
-    /// One of a few values, each tried in turn.
+    /// One of a few values, compared one by one.
     case few([ScalarTest])
-    /// One of many values, which are looked up.
+    /// One of many values, found by hashing.
     case many(Set<JSONValue>)
     case modulo(Modulo)
     case size(Int)
-    case regex(RegularExpression)
-    /// `$elemMatch` and `$allMatch`: one element satisfies the matcher, or every one of at least one.
+    case regex(RegularExpression, MatchBudget)
+    /// `$elemMatch` and `$allMatch`: one element, or all of at least one, satisfies the matcher.
     case elements(Matcher, every: Bool)
     /// `$keyMapMatch`.
     case keys(Matcher)
   }
 
-  /// Above this many members a hash look-up costs less than trying each.
+  /// Above this number of members, hashing costs less than comparing.
   private static let fewMembers = 8
 
-  init(_ predicate: Predicate) {
+  /// - Parameter budget: The limits of its patterns.
+  init(_ predicate: Predicate, _ budget: MatchBudget) {
     looksIntoArrays = predicate.looksIntoArrays
     form =
       switch predicate {
@@ -41,14 +42,14 @@ struct ValueTest: Sendable {
       case .modulo(let modulo): .modulo(modulo)
       case .size(let size): .size(size)
       case .beginsWith(let prefix): .scalar(.prefix(prefix))
-      case .regex(let expression): .regex(expression)
-      case .elementMatches(let condition): .elements(Matcher(condition), every: false)
-      case .allElementsMatch(let condition): .elements(Matcher(condition), every: true)
-      case .keyMatches(let clause): .keys(Matcher(.operators(clause)))
+      case .regex(let expression): .regex(expression, budget)
+      case .elementMatches(let condition): .elements(Matcher(condition, budget), every: false)
+      case .allElementsMatch(let condition): .elements(Matcher(condition, budget), every: true)
+      case .keyMatches(let clause): .keys(Matcher(.operators(clause), budget))
       }
   }
 
-  /// Whether the value that starts at an offset, or where it is an array any of its elements, satisfies the test.
+  /// Whether the value at an offset satisfies the test, or, if it is an array, any of its elements does.
   func holdsInside(_ bytes: JSONBytes, at start: Int) throws(MatchFailure) -> Bool {
     if try holds(bytes, at: start) { return true }
     guard looksIntoArrays, bytes.kind(at: start) == .array else { return false }
@@ -59,7 +60,7 @@ struct ValueTest: Sendable {
     return false
   }
 
-  /// Whether a string that is not part of the text satisfies the test: an id, a key.
+  /// Whether a string outside the text, such as an id or a key, satisfies the test.
   func holds(string: UnsafeRawBufferPointer) throws(MatchFailure) -> Bool {
     let quoted = JSONString.quoted(string)
     let result = quoted.withUnsafeBytes { buffer in
@@ -68,7 +69,7 @@ struct ValueTest: Sendable {
     return try result.get()
   }
 
-  /// Whether the value that starts at an offset satisfies the test, taken as a whole.
+  /// Whether the value at an offset, as a whole, satisfies the test.
   func holds(_ bytes: JSONBytes, at start: Int) throws(MatchFailure) -> Bool {
     switch form {
     case .exists: true
@@ -80,7 +81,7 @@ struct ValueTest: Sendable {
     case .modulo(let modulo):
       bytes.kind(at: start) == .number && modulo.holds(for: bytes.value(at: start))
     case .size(let size): Self.hasSize(size, bytes, at: start)
-    case .regex(let expression): try Self.matches(expression, bytes, at: start)
+    case .regex(let expression, let budget): try Self.matches(expression, bytes, at: start, budget)
     case .elements(let matcher, let every): try Self.elements(of: start, in: bytes, matcher, every: every)
     case .keys(let matcher): try Self.keys(of: start, in: bytes, matcher)
     }
@@ -94,10 +95,10 @@ struct ValueTest: Sendable {
   }
 
   private static func matches(
-    _ expression: RegularExpression, _ bytes: JSONBytes, at start: Int
+    _ expression: RegularExpression, _ bytes: JSONBytes, at start: Int, _ budget: MatchBudget
   ) throws(MatchFailure) -> Bool {
     guard bytes.kind(at: start) == .string else { return false }
-    let outcome: Bool? = bytes.withStringBytes(at: start) { try? expression.matches($0) }
+    let outcome: Bool? = bytes.withStringBytes(at: start) { try? expression.matches($0, budget) }
     guard let outcome else { throw MatchFailure(pattern: expression.pattern) }
     return outcome
   }
@@ -121,7 +122,7 @@ struct ValueTest: Sendable {
     guard bytes.kind(at: start) == .object else { return false }
     var members = bytes.members(at: start)
     while let member = members.next() {
-      // The key with its quotes is the text of a string.
+      // The key with its quotation marks is a string in JSON.
       if try matcher.matches(valueAt: member.keyStart - 1, in: bytes) { return true }
     }
     return false

@@ -1,34 +1,34 @@
-package import JSON
+package import CDTJSON
 
-/// The values a field has for sorting and for indexes: those its path reaches, arrays opened once.
+/// The values of a field for sorting and for indexes: those its path reaches, with arrays expanded once.
 ///
 /// ```
 /// tags     in {"tags": ["red", ["blue"]]}               →  "red", ["blue"]
 /// pets.age in {"pets": [{"age": 3}, {"age": [4, 5]}]}   →  3, 4, 5
 /// ```
 package struct FieldValues {
-  /// Where each value starts.
+  /// The offset of each value.
   package private(set) var offsets: [Int] = []
 
-  /// Why there is no value, when there is none.
+  /// The reason if there are no values.
   package private(set) var absence = Absence.missing
 
-  /// Whether an array was opened on the way: the field may then have any number of values.
+  /// Whether an array was expanded, so that the field may have any number of values.
   package private(set) var isMultiple = false
 
-  /// What a field without values holds: nothing at all, or an empty array, which sorts as if missing.
+  /// What a field without values has: nothing, or an empty array, which sorts as if missing.
   package enum Absence: Sendable, Hashable {
     case missing, emptyArray
   }
 
-  /// No values, until some are read.
+  /// Creates a list without values.
   init() {}
 
   package init(of path: FieldPath, in bytes: JSONBytes) {
     read(path, in: bytes)
   }
 
-  /// Reads the values of a field, in place of those that were read before.
+  /// Reads the values of a field, replacing the previous ones.
   mutating func read(_ path: FieldPath, in bytes: JSONBytes) {
     offsets.removeAll(keepingCapacity: true)
     absence = .missing
@@ -56,11 +56,11 @@ package struct FieldValues {
 }
 
 extension FieldPath {
-  /// What a path leads to where no array lies on the way.
+  /// The value at the end of a path without arrays.
   enum SingleValue {
     case missing
     case value(Int)
-    /// An array was met: there may be any number of values.
+    /// The path goes through an array, so there may be any number of values.
     case several
   }
 

@@ -1,11 +1,11 @@
-import JSON
+package import CDTJSON
 
-/// The order of a query's results: fields with their directions, and the id where they tie.
+/// The order of a query's results: fields with directions, and the id to break ties.
 package struct SortOrder: Sendable, Hashable {
   package struct Field: Sendable, Hashable {
     package let path: FieldPath
     package let isDescending: Bool
-    /// Whether the path is the document's own id or revision.
+    /// Whether the path is the document's id or revision.
     let documentField: FieldPath.DocumentField?
 
     package init(path: FieldPath, isDescending: Bool) {
@@ -17,7 +17,7 @@ package struct SortOrder: Sendable, Hashable {
 
   package let fields: [Field]
 
-  /// Whether the results come by the score of their text search, the best first, in place of fields.
+  /// Whether the results are sorted by the score of their text search, best first, instead of by fields.
   package let isByScore: Bool
 
   package init(fields: [Field], isByScore: Bool = false) {
@@ -27,12 +27,12 @@ package struct SortOrder: Sendable, Hashable {
 
   package var isEmpty: Bool { fields.isEmpty && !isByScore }
 
-  /// Writes the bytes that put a document in its place: the smaller they are, the earlier it comes.
+  /// Writes a document's sort key: documents with smaller keys come first.
   ///
-  /// Several values of a field count by the smallest when ascending and by the largest when descending. The id comes last,
-  /// so no two documents tie.
+  /// If a field has several values, the smallest counts when ascending and the largest when descending. The id comes
+  /// last, so keys are unique.
   ///
-  /// - Parameter key: What is in it is replaced; its room is used again.
+  /// - Parameter key: Overwritten; its memory is reused.
   package func write(_ document: DocumentBytes, to key: inout OrderKey) {
     key.removeAll()
     for field in fields {

@@ -1,13 +1,14 @@
-/// What a conjunct asks of one field, as an index can answer it.
+/// The condition of a conjunct on one field, as an index can answer it.
 struct AskedField {
-  /// The conjunct's number.
+  /// The conjunct's position.
   let conjunct: Int
   let path: FieldPath
   let access: PredicateAccess
-  /// Whether it is of use only where the field has one value in each document.
+  /// Whether it can only be used if the field has one value in each document.
   var isForSingleValues = false
 
-  /// The conditions of conjuncts. Several of one are alternatives: every document that matches satisfies each.
+  /// The conditions of conjuncts. Several conditions of one conjunct are alternatives: every matching document
+  /// satisfies each.
   static func of(_ conjuncts: [Clause]) -> [AskedField] {
     var conditions: [AskedField] = []
     conditions.reserveCapacity(conjuncts.count)

@@ -1,36 +1,36 @@
-/// A source that a plan may have, and what it is expected to meet.
+/// A possible source of a plan, with its estimates.
 struct Candidate {
   var source: QueryPlan.Source
-  /// The numbers of the conjuncts that the source decides; the others are left to the matcher.
+  /// The conjuncts that the source decides; the others are left to the matcher.
   var decided = ConjunctSet()
-  /// How many rows of indexes are met, or documents where there is no index.
+  /// The number of index rows read, or of documents if there is no index.
   var rows: Double
-  /// How many places of an index are looked up.
+  /// The number of index seeks.
   var seeks: Double = 1
-  /// How many documents are then looked at.
+  /// The number of documents then read.
   var found: Double
 }
 
-/// The units of cost: about what it takes to pass over one row of an index, a tenth of a microsecond.
+/// The unit of cost is about the time to step over one index row, a tenth of a microsecond.
 enum Cost {
   static let row = 1.0
-  /// Finding a place in an index.
+  /// Seeking in an index.
   static let seek = 8.0
-  /// Keeping a row's sequence to look it up again, and looking one up.
+  /// Storing a row's number for a later lookup, and looking one up.
   static let kept = 4.0
   static let probe = 2.0
-  /// Reading a document met in passing, with the matcher.
+  /// Reading a document during a scan, with the matcher.
   static let scanned = 5.0
   /// Looking a document up, with the matcher.
   static let document = 12.0
-  /// Making a document's sort key and keeping it in order.
+  /// Creating a document's sort key and sorting it.
   static let sorted = 6.0
 }
 
-/// What a query is expected to meet, by the figures of the indexes.
+/// Estimates row counts from the statistics of the indexes.
 struct Estimator {
   let catalog: IndexCatalog
-  /// How many documents there are.
+  /// The number of documents.
   let documents: Double
 
   init(_ catalog: IndexCatalog) {
@@ -38,14 +38,14 @@ struct Estimator {
     documents = max(1, catalog.entries.lazy.compactMap(\.statistics).first?.documents ?? Self.usualDocuments)
   }
 
-  /// How many documents a store is taken to have while nothing was measured.
+  /// The assumed number of documents without statistics.
   private static let usualDocuments = 10_000.0
 
   func rows(of entry: IndexCatalog.Entry) -> Double {
     entry.statistics?.rows ?? documents
   }
 
-  /// How many rows an access meets where the seek puts it, and how many of those its filters leave.
+  /// The number of rows an access reads, and the number left by its filters.
   func estimate(_ access: IndexAccess) -> (rows: Double, found: Double) {
     let rows =
       access.index.statistics.map { $0.rows(at: access.fields) }
@@ -65,13 +65,13 @@ struct Estimator {
   ) -> Double {
     guard let statistics = entry.statistics else { return access.usualPart }
     if case .except = absence {
-      // Missing fields are most of those without a value.
+      // Most fields without a value are missing.
       return max(0, 1 - statistics.part(.points([.nothing]), field: field))
     }
     return statistics.part(access, field: field)
   }
 
-  /// What part of the documents a clause holds for.
+  /// The fraction of the documents that match a clause.
   func part(_ clause: Clause) -> Double {
     switch clause {
     case .always: 1
@@ -86,7 +86,7 @@ struct Estimator {
   }
 
   private static let examined = 16
-  /// What part of the documents a search finds: words are rarer than most values.
+  /// The fraction of the documents that match a search: words are rarer than most values.
   static let textPart = 0.01
 
   private func part(_ path: FieldPath, _ predicate: Predicate) -> Double {

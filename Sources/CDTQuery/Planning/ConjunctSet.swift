@@ -1,7 +1,10 @@
-/// Numbers of conjuncts, a bit for each of the first 64. Others are in no set: an index decides none of them, and they are
-/// left to the matcher.
+/// A set of conjunct positions, a bitmap of the first 64. Further conjuncts are in no set, so indexes don't decide
+/// them and the matcher does.
 struct ConjunctSet: Sendable, Equatable {
   private var bits: UInt64 = 0
+
+  /// The positions below it can be in a set.
+  static let capacity = UInt64.bitWidth
 
   init() {}
 
@@ -10,15 +13,15 @@ struct ConjunctSet: Sendable, Equatable {
   }
 
   init(upTo count: Int) {
-    for number in 0..<min(count, UInt64.bitWidth) { insert(number) }
+    for number in 0..<min(count, Self.capacity) { insert(number) }
   }
 
   var count: Int { bits.nonzeroBitCount }
 
-  func contains(_ number: Int) -> Bool { number < UInt64.bitWidth && bits & 1 << UInt64(number) != 0 }
+  func contains(_ number: Int) -> Bool { number < Self.capacity && bits & 1 << UInt64(number) != 0 }
 
   mutating func insert(_ number: Int) {
-    if number < UInt64.bitWidth { bits |= 1 << UInt64(number) }
+    if number < Self.capacity { bits |= 1 << UInt64(number) }
   }
 
   mutating func formUnion(_ other: ConjunctSet) { bits |= other.bits }

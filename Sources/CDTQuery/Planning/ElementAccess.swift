@@ -1,18 +1,19 @@
 /// How an index answers `$elemMatch` and `$allMatch`.
 ///
-/// An index has a row for each element of an array. What an element satisfies as a whole, some row satisfies in part: each
-/// condition on the element, or on one of its fields, gives candidates, which the matcher is then asked about.
+/// An index has a row for each element of an array. If an element satisfies all conditions, each of its rows satisfies
+/// its part: so every condition on the element, or on one of its fields, yields candidates, which are then checked by
+/// the matcher.
 ///
 /// ```
 /// {"pets": {"$elemMatch": {"kind": "dog", "age": {"$lt": 5}}}}   on an index of "pets.kind"
-/// → rows with pets.kind = "dog"; the matcher is asked again
+/// → rows with pets.kind = "dog"; checked by the matcher
 /// ```
 enum ElementAccess {
-  /// The fields that a condition on elements asks for.
+  /// The fields of a condition on elements.
   ///
   /// - Parameters:
   ///   - path: The path of the array.
-  ///   - conjunct: The number of the conjunct that has the condition.
+  ///   - conjunct: The position of the conjunct with the condition.
   static func of(_ condition: ElementCondition, in path: FieldPath, _ conjunct: Int) -> [AskedField] {
     let clause: Clause
     switch condition {
@@ -33,7 +34,7 @@ enum ElementAccess {
   private static func field(
     _ inner: FieldPath, _ predicate: Predicate, in path: FieldPath, _ conjunct: Int
   ) -> AskedField? {
-    // A position would be taken of the array itself, where the selector means a member of its elements.
+    // A position would select an element of the array itself, but in this selector it names a member of the elements.
     guard inner.segments.first?.position == nil else { return nil }
     return PredicateAccess.of(predicate).map {
       AskedField(conjunct: conjunct, path: path.appending(inner), access: $0.asCandidates)

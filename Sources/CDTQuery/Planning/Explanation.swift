@@ -1,6 +1,6 @@
-public import JSON
+public import CDTJSON
 
-/// How a query is answered: as text for people, as data for programs.
+/// The plan of a query, as text and as data.
 ///
 /// ```
 /// index "name_age", 1 equality, 1 range
@@ -17,10 +17,13 @@ public struct Explanation: Sendable, CustomStringConvertible {
   /// The plan as a tree.
   public let description: String
 
-  init(query: Query, plan: QueryPlan, indexes view: IndexView, store: String) {
+  /// What the planner decided about each index.
+  package let considered: [ConsideredIndex]
+
+  init(query: ResolvedQuery, plan: QueryPlan, indexes view: IndexView, store: String) {
     let indexes = PlanDescription(query, plan, catalog: view.catalog)
     let statements = plan.otherStatements.joined() + plan.statements(.documents)
-    let considered = indexes.considered
+    considered = indexes.considered
     let source = plan.source.text
     let residual = plan.residualText
     let order = plan.orderText
@@ -31,10 +34,10 @@ public struct Explanation: Sendable, CustomStringConvertible {
     lines.append("order: \(order)")
     if plan.isCovered { lines.append("ids and counts: from the index alone") }
     if plan.skip > 0 { lines.append("skip: \(plan.skip)") }
-    if plan.limit > 0 { lines.append("limit: \(plan.limit)") }
+    if let limit = plan.limit { lines.append("limit: \(limit)") }
     if waiting > 0 {
       lines.append(
-        "not in the index yet: up to \(waiting) \(waiting == 1 ? "write" : "writes"), put to the matcher")
+        "not in the index yet: up to \(waiting) \(waiting == 1 ? "write" : "writes"), checked by the matcher")
     }
     for index in considered {
       lines.append("index \"\(index.name)\": \(index.isUsed ? "used" : "not used"), \(index.reason)")
@@ -48,7 +51,8 @@ public struct Explanation: Sendable, CustomStringConvertible {
     json = [
       "source": .string(source), "residual": .string(residual), "order": .string(order),
       "covered": .bool(plan.isCovered),
-      "skip": .int(Int64(plan.skip)), "limit": .int(Int64(plan.limit)), "waiting": .int(waiting),
+      "skip": .int(Int64(plan.skip)), "limit": plan.limit.map { .int(Int64($0)) } ?? .null,
+      "waiting": .int(waiting),
       "indexes": .array(
         considered.map {
           ["name": .string($0.name), "used": .bool($0.isUsed), "reason": .string($0.reason)]

@@ -1,8 +1,8 @@
-import JSON
+import CDTJSON
 
-/// The part of an index that one field's condition needs: some points, or one range.
+/// The keys of an index that match one field's condition: points, or one range.
 package enum FieldAccess: Sendable, Hashable {
-  /// One end of a range: a key, or every key of a type.
+  /// A bound of a range: a key, or all keys of a type.
   package enum Bound: Sendable, Hashable {
     case key(IndexKey, inclusive: Bool)
     case tag(IndexKey.Tag)
@@ -14,7 +14,7 @@ package enum FieldAccess: Sendable, Hashable {
 }
 
 extension FieldAccess {
-  /// The keys that both allow, for a field with one value; `nil` when that can't be said in one access.
+  /// The keys in both, for a field with one value; `nil` if one access can't express them.
   package func intersection(_ other: FieldAccess) -> FieldAccess? {
     switch (self, other) {
     case (.points(let left), .points(let right)):
@@ -53,7 +53,7 @@ extension FieldAccess.Bound {
     }
   }
 
-  /// Whether this end comes before the other on the scale, both being lower ends or both upper ends.
+  /// Whether this bound comes before the other; both are lower bounds or both are upper bounds.
   func isLowerThan(_ other: FieldAccess.Bound, asLower: Bool) -> Bool {
     switch (self, other) {
     case (.tag(let left), .tag(let right)): return left < right

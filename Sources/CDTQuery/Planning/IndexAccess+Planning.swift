@@ -1,8 +1,8 @@
 extension IndexAccess {
-  /// What an index can do for a conjunction: the places where its leading fields have the values asked for, and what the
-  /// rows that lie there can decide beyond that.
+  /// The access of an index to a conjunction: the seeks on its leading fields, and the filters on the rows found
+  /// there.
   ///
-  /// - Returns: The access, and the numbers of the conjuncts that it decides.
+  /// - Returns: The access, and the conjuncts that it decides.
   static func of(
     _ entry: IndexCatalog.Entry, for conditions: [AskedField]
   ) -> (access: IndexAccess, decided: ConjunctSet) {
@@ -12,12 +12,12 @@ extension IndexAccess {
     return (builder.access, builder.decided)
   }
 
-  /// Whether the access leaves rows out.
+  /// Whether the access excludes rows.
   var narrows: Bool { !fields.isEmpty || !filters.isEmpty }
 
-  /// How many values the filter of a field may have.
+  /// The maximum number of values in a field's filter.
   private static let largestFilter = 3_000
-  /// How many combinations of several fields' values are looked up.
+  /// The maximum number of combinations of values that are looked up.
   private static let mostLookups = 10_000
 
   private struct Builder {
@@ -48,8 +48,8 @@ extension IndexAccess {
       }
     }
 
-    /// What is asked of one field. Where it has one value, all its conditions narrow one access; where it may have
-    /// several, each could hold for another, so one condition is taken and the others are left.
+    /// The access for one field. If the field has one value, all its conditions narrow one access; if it may have
+    /// several, each condition could hold for a different value, so only one is used.
     private func narrowest(_ path: FieldPath) -> Found? {
       var found: Found?
       for condition in conditions where condition.path == path {
@@ -71,14 +71,14 @@ extension IndexAccess {
       return found
     }
 
-    /// What is asked of one field, and the conjuncts that it decides.
+    /// The access to one field, and the conjuncts that it decides.
     private struct Found {
       let access: PredicateAccess
       let decided: ConjunctSet
     }
 
-    /// Asks the fields behind the first ones. A row is a combination of a document's values, of which there are all, so one
-    /// access can be asked of each.
+    /// Filters by the fields after the leading ones. A document has a row for every combination of its values, so each
+    /// field can be filtered independently.
     mutating func filter() {
       for (number, field) in entry.definition.fields.enumerated().dropFirst(access.fields.count) {
         guard let found = narrowest(field.fieldPath) else { continue }
@@ -92,7 +92,7 @@ extension IndexAccess {
 }
 
 extension PredicateAccess {
-  /// The rows that both allow, for a field with one value; `nil` when that can't be said in one access.
+  /// The rows in both, for a field with one value; `nil` if one access can't express them.
   fileprivate func intersection(_ other: PredicateAccess) -> PredicateAccess? {
     guard absence == nil, other.absence == nil, let both = access.intersection(other.access) else {
       return nil
@@ -102,7 +102,7 @@ extension PredicateAccess {
 }
 
 extension FieldAccess {
-  /// Points before ranges, fewer points before more.
+  /// Points before ranges, then fewer points before more.
   fileprivate func isNarrower(than other: FieldAccess) -> Bool {
     switch (self, other) {
     case (.points(let left), .points(let right)): left.count < right.count

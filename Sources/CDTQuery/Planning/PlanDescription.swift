@@ -1,12 +1,12 @@
-import JSON
+import CDTJSON
 
-/// What is to be said of the indexes beside a plan: why each was used or not, and which one would have helped.
+/// Describes the indexes for an explanation: why each was used or not, and which one would have helped.
 struct PlanDescription {
-  private let query: Query
+  private let query: ResolvedQuery
   private let catalog: IndexCatalog
   private let plan: QueryPlan
 
-  init(_ query: Query, _ plan: QueryPlan, catalog: IndexCatalog) {
+  init(_ query: ResolvedQuery, _ plan: QueryPlan, catalog: IndexCatalog) {
     self.query = query
     self.catalog = catalog
     self.plan = plan
@@ -15,31 +15,41 @@ struct PlanDescription {
   var considered: [ConsideredIndex] {
     let used = plan.source.indexes.map(\.number)
     return catalog.entries.map { entry in
-      let isUsed = used.contains(entry.number)
+      if used.contains(entry.number) {
+        return ConsideredIndex(
+          name: entry.definition.name, isUsed: true, isUsable: true, reason: plan.reason)
+      }
+      let obstacle = obstacle(to: entry)
       return ConsideredIndex(
-        name: entry.definition.name, isUsed: isUsed, reason: isUsed ? plan.reason : whyNot(entry))
+        name: entry.definition.name, isUsed: false, isUsable: obstacle == nil,
+        reason: obstacle ?? whatCostsLess(than: entry))
     }
   }
 
-  private func whyNot(_ entry: IndexCatalog.Entry) -> String {
+  /// Why an index can't be used; `nil` if it can.
+  private func obstacle(to entry: IndexCatalog.Entry) -> String? {
     switch plan.source {
     case .nothing: return "the selector matches nothing"
     case .ids: return "the selector names the ids"
     default: break
     }
-    if query.useIndex != nil { return "the query asks for another" }
+    if query.useIndex != nil { return "the query names another index" }
     if entry.definition.type == .text {
-      return query.selector.clause.textSearch == nil
-        ? "the selector has no \"$text\"" : "another way costs less, and the matcher searches the rest"
+      return query.selector.clause.textSearch == nil ? "the selector has no \"$text\"" : nil
     }
     if !entry.definition.fields.contains(where: { isAsked($0.fieldPath, in: query.selector.clause) }) {
-      return "the selector asks nothing of its fields that an index can answer"
+      return "the selector has no condition on its fields that an index can answer"
     }
-    if case .scan = plan.source { return "reading every document costs less" }
-    return "another way costs less"
+    return nil
   }
 
-  /// Whether a clause asks something of a field that an index can answer.
+  private func whatCostsLess(than entry: IndexCatalog.Entry) -> String {
+    if entry.definition.type == .text { return "another plan costs less; the matcher searches the text" }
+    if case .scan = plan.source { return "reading every document costs less" }
+    return "another plan costs less"
+  }
+
+  /// Whether a clause has a condition on a field that an index can answer.
   private func isAsked(_ path: FieldPath, in clause: Clause) -> Bool {
     switch clause {
     case .and(let members), .or(let members): members.contains { isAsked(path, in: $0) }
@@ -48,7 +58,7 @@ struct PlanDescription {
     }
   }
 
-  /// The index that would help a scan: the fields asked for a value first, then one range or the sort.
+  /// The index that would help a scan: the fields with equality conditions, then one range or the sort.
   var wishedIndex: WishedIndex? {
     guard case .scan = plan.source else { return nil }
     var points: [FieldPath] = []
@@ -73,7 +83,7 @@ struct PlanDescription {
     return wished.isEmpty || exists(wished) ? nil : wished
   }
 
-  /// Whether there is such an index already, and reading every document costs less even so.
+  /// Whether such an index exists, and a scan costs less even so.
   private func exists(_ wished: WishedIndex) -> Bool {
     catalog.ordered.contains { entry in
       wished.paths.elementsEqual(entry.definition.fields.prefix(wished.paths.count).map(\.fieldPath))

@@ -1,4 +1,4 @@
-/// What a plan is expected to cost, in ``Cost``'s units.
+/// The estimated cost of a plan, in ``Cost``'s units.
 extension Planner {
   func cost(_ candidate: Candidate) -> Double {
     let hasRest = candidate.decided.count < conjuncts.count
@@ -11,11 +11,11 @@ extension Planner {
         results *= estimator.part(conjuncts[number])
       }
     }
-    if limit > 0, order.isStreamed { share = min(1, limit / max(results, 0.001)) }
+    if let wanted, order.isStreamed { share = min(1, wanted / max(results, 0.001)) }
     var cost = candidate.seeks * Cost.seek
     switch candidate.source {
     case .scan:
-      // In the order of ids each document is looked up.
+      // In the order of ids, each document is looked up.
       if case .id = order {
         cost += candidate.rows * share * Cost.document
       } else {
@@ -30,20 +30,20 @@ extension Planner {
     return cost
   }
 
-  /// What a scan costs at least, whatever the selector: every document is a result.
+  /// The minimum cost of a scan for any selector, if every document is a result.
   var leastCostOfScan: Double {
-    let isStreamed = limit > 0 && order(for: .scan).isStreamed
-    let share = isStreamed ? min(1, limit / estimator.documents) : 1
+    var share = 1.0
+    if let wanted, order(for: .scan).isStreamed { share = min(1, wanted / estimator.documents) }
     return Cost.seek + estimator.documents * share * Cost.scanned
   }
 
-  /// How many results are wanted, or 0 for all of them.
-  private var limit: Double {
+  /// The number of first matches needed, or `nil` for all.
+  private var wanted: Double? {
     if output == .exists { return 1 }
-    return query.limit > 0 ? Double(query.limit) + Double(query.skip) : 0
+    return query.limit.map { Double($0) + Double(query.skip) }
   }
 
-  /// How many documents a source does not have yet.
+  /// The number of documents that a source lacks.
   private func unindexed(_ source: QueryPlan.Source) -> Double {
     min(indexes.floor(of: source).map { Double(indexes.lastSequence - $0) } ?? 0, estimator.documents)
   }

@@ -1,8 +1,8 @@
-/// Where the order of the results comes from.
+/// The order of the results.
 extension Planner {
   func order(for source: QueryPlan.Source) -> QueryPlan.Order {
     if query.sort.isByScore {
-      // Documents that the text index does not have come last, by their ids; without it, that is all of them.
+      // Documents missing from the text index come last, sorted by id; without the index these are all documents.
       if case .text = source { return .score }
       return .id(isDescending: false)
     }
@@ -18,13 +18,13 @@ extension Planner {
     return indexOrder(access, wanted).map { .index($0) } ?? .sorted
   }
 
-  /// A field of the sort, or of an index; the document's id has no path.
+  /// A field of the sort or of an index; `nil` as path is the document's id.
   private struct Term {
     let path: FieldPath?
     let isDescending: Bool
   }
 
-  /// What the sort asks for. Ties go by the id, ascending, and nothing comes behind an id.
+  /// The terms of the sort. Ties are sorted by id, ascending; terms after the id are irrelevant.
   private var wantedTerms: [Term] {
     guard !query.sort.isEmpty else { return [] }
     var terms: [Term] = []
@@ -36,7 +36,7 @@ extension Planner {
     return terms + [Term(path: nil, isDescending: false)]
   }
 
-  /// What the rows of an index are ordered by: its fields, and then the id.
+  /// The order of an index's rows: its fields, then the id.
   private func terms(of access: IndexAccess) -> [Term] {
     let fields = access.index.definition.fields.map { field in
       Term(
@@ -45,13 +45,13 @@ extension Planner {
     return fields + [Term(path: nil, isDescending: false)]
   }
 
-  /// The index's order from its first field that is not constant on, if the sort asks for just that or its reverse.
+  /// The order of the index after its constant fields, if it is the order of the sort or its reverse.
   private func indexOrder(_ access: IndexAccess, _ wanted: [Term]) -> [QueryPlan.OrderTerm]? {
     let terms = terms(of: access)
-    // The id puts those in order that are equal in all else, whichever way the index goes.
+    // The id only breaks ties, so the direction of the index does not matter.
     let asked = wanted.count > 1 && wanted.last?.path == nil ? wanted.dropLast() : wanted[...]
     for first in 0...access.constantFields where first + asked.count <= terms.count {
-      // Several values of one field are looked up one after the other, so their rows are not in one order.
+      // Several values of a field are looked up in turn, so their rows are not in one order.
       guard access.fields.dropFirst(first).allSatisfy(\.isContiguous) else { continue }
       let part = terms[first..<first + asked.count]
       guard zip(part, asked).allSatisfy({ $0.path == $1.path }) else { continue }
@@ -62,12 +62,12 @@ extension Planner {
     return nil
   }
 
-  /// The columns of the index that have what the sort asks for; `nil` when it lacks some.
+  /// The columns of the index that the sort needs; `nil` if any is missing.
   private func columns(of access: IndexAccess, for wanted: [Term]) -> [QueryPlan.OrderTerm]? {
     var columns: [QueryPlan.OrderTerm] = []
     for term in wanted {
       guard let path = term.path else {
-        // An index that has the id among its fields lies in their order.
+        // An index with the id among its fields is sorted by it there.
         let field = access.index.definition.fields.firstIndex { $0.fieldPath.documentField == .id }
         columns.append(.init(field: field, isDescending: term.isDescending))
         continue
@@ -82,7 +82,7 @@ extension Planner {
 }
 
 extension FieldAccess {
-  /// Whether the rows lie together.
+  /// Whether the rows are contiguous.
   fileprivate var isContiguous: Bool {
     if case .points(let keys) = self { keys.count == 1 } else { true }
   }

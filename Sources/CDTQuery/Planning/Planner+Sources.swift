@@ -1,25 +1,26 @@
-import JSON
+import CDTJSON
 
-/// The sources that a plan may have.
+/// The possible sources of a plan.
 extension Planner {
   var scan: Candidate {
     Candidate(source: .scan, rows: estimator.documents, found: estimator.documents)
   }
 
-  /// What single indexes and unions of them can do.
+  /// The sources of single indexes and unions of them.
   func sources(_ search: Candidate?) -> [Candidate] {
     var sources: [Candidate] = []
     for entry in catalog.ordered where mayHelp(entry) {
       sources.append(candidate(entry, for: conditions))
     }
     if let search { sources.append(search) }
-    for case (let number, .or(let branches)) in conjuncts.enumerated() {
+    // Later conjuncts can't be decided. Each union considers the others, so the number of both is limited.
+    for case (let number, .or(let branches)) in conjuncts.prefix(ConjunctSet.capacity).enumerated() {
       if let union = union(branches, number) { sources.append(union) }
     }
     return sources
   }
 
-  /// Whether the selector or the sort asks for a field of the index. To tell all documents, any index will do.
+  /// Whether the selector or the sort uses a field of the index. Any index can list all documents.
   private func mayHelp(_ entry: IndexCatalog.Entry) -> Bool {
     if conjuncts.isEmpty { return true }
     return entry.definition.fields.contains { field in
@@ -28,7 +29,7 @@ extension Planner {
     }
   }
 
-  /// The text index's part in a conjunction, if that has a search.
+  /// The text index as a source for a conjunction, if that has a search.
   func search(in conjuncts: [Clause]) -> Candidate? {
     guard let number = conjuncts.firstIndex(where: \.isText), let entry = catalog.text,
       let query = text?.fullTextQuery
@@ -40,7 +41,7 @@ extension Planner {
       found: found)
   }
 
-  /// The documents whose ids the conjunction names, if it does.
+  /// The documents whose ids the conjunction specifies, if any.
   func documentIDs(in conjuncts: [Clause]) -> Candidate? {
     for (number, clause) in conjuncts.enumerated() {
       guard case .field(let path, let predicate) = clause, path.documentField == .id else { continue }
@@ -56,7 +57,7 @@ extension Planner {
     return nil
   }
 
-  /// What an index can do for a conjunction.
+  /// An index as a source for a conjunction.
   func candidate(_ entry: IndexCatalog.Entry, for conditions: [AskedField]) -> Candidate {
     let (access, decided) = IndexAccess.of(entry, for: conditions)
     let estimate = estimator.estimate(access)
@@ -67,13 +68,13 @@ extension Planner {
 
   // MARK: Alternatives
 
-  /// How many branches a union has at most.
+  /// The maximum number of branches of a union.
   private static var maximumBranches: Int { 100 }
 
-  /// The accesses of a disjunction, when every branch has one. What is asked beside the disjunction narrows each branch.
+  /// The union of a disjunction, if every branch has an access. Conditions beside the disjunction narrow each branch.
   private func union(_ branches: [Clause], _ number: Int) -> Candidate? {
     guard branches.count <= Self.maximumBranches else { return nil }
-    let beside = conjuncts.indices.filter { $0 != number }
+    let beside = conjuncts.indices.prefix(ConjunctSet.capacity).filter { $0 != number }
     var union = Candidate(
       source: .nothing, decided: ConjunctSet(upTo: conjuncts.count), rows: 0, seeks: 0, found: 0)
     var sources: [QueryPlan.Source] = []
@@ -110,12 +111,12 @@ extension Planner {
     return branch.rows * Cost.row + branch.seeks * Cost.seek + (reads ? branch.found * Cost.document : 0)
   }
 
-  // MARK: Several at once
+  // MARK: Intersections
 
-  /// How many of the narrowest sources are intersected.
+  /// The maximum number of sources in an intersection.
   private static var intersected: Int { 4 }
 
-  /// What the sources that narrow most give together: rows of one whose documents the others have too.
+  /// The intersections of the narrowest sources: rows of one whose documents are also in the others.
   func intersections(_ sources: [Candidate]) -> [Candidate] {
     let narrow = sources.filter { $0.source.driver?.narrows ?? true }
       .sorted { $0.found < $1.found }.prefix(Self.intersected)
@@ -140,7 +141,7 @@ extension Planner {
 }
 
 extension IndexAccess {
-  /// How many places are looked up.
+  /// The number of seeks.
   fileprivate var seeks: Double {
     fields.reduce(1) { seeks, field in
       if case .points(let keys) = field { seeks * Double(keys.count) } else { seeks }

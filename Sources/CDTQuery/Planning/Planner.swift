@@ -1,4 +1,4 @@
-import JSON
+import CDTJSON
 
 /// Chooses how to answer a query.
 ///
@@ -7,28 +7,28 @@ import JSON
 /// → rows with name = mike and age ≥ 12; nothing left to the matcher
 /// ```
 ///
-/// A plan changes what a query costs, never its answer: sources hold every match, and whatever they do not decide
-/// stays with the matcher.
+/// A plan changes the cost of a query, never its results: the sources return every match, and the matcher checks what
+/// they do not decide.
 package struct Planner {
-  let query: Query
+  let query: ResolvedQuery
   let indexes: IndexView
   let conjuncts: [Clause]
   let conditions: [AskedField]
   let text: TextProgram?
   let output: QueryOutput
   let estimator: Estimator
-  /// Whether only some of the results are wanted, or in an order, so that it bears on the cost how many there are.
+  /// Whether only some of the results are needed, or in an order, so that their number affects the cost.
   let isPartial: Bool
 
-  /// The indexes that can be read.
+  /// The readable indexes.
   var catalog: IndexCatalog { indexes.isReadable ? indexes.catalog : .empty }
 
   /// - Parameters:
-  ///   - output: What is wanted of the matches.
-  ///   - store: The datastore's directory, for what is said to the user.
-  /// - Throws: ``QueryError`` when there is a text search and no text index.
+  ///   - output: The required output.
+  ///   - store: The datastore's directory, for messages.
+  /// - Throws: ``QueryError`` if there is a text search but no text index.
   package init(
-    _ query: Query, _ indexes: IndexView, output: QueryOutput = .documents, store: String
+    _ query: ResolvedQuery, _ indexes: IndexView, output: QueryOutput = .documents, store: String
   ) throws(QueryError) {
     self.query = query
     self.indexes = indexes
@@ -37,12 +37,12 @@ package struct Planner {
     conditions = AskedField.of(conjuncts)
     text = try TextProgram.of(query.selector.clause, indexes.catalog.text?.definition, store: store)
     estimator = Estimator(indexes.catalog)
-    isPartial = query.limit > 0 || query.skip > 0 || output == .exists || !query.sort.isEmpty
+    isPartial = query.limit != nil || query.skip > 0 || output == .exists || !query.sort.isEmpty
   }
 
-  /// The plan that costs least.
+  /// The plan with the lowest cost.
   ///
-  /// - Throws: ``QueryError`` with the code `.unknownIndex` when the query wants an index that is not there.
+  /// - Throws: ``QueryError`` with the code `.unknownIndex` if the index named by the query does not exist.
   package func plan() throws(QueryError) -> QueryPlan {
     let wanted = try query.useIndex.map { name throws(QueryError) in try wantedIndex(name) }
     if case .never = query.selector.clause { return nothing }
@@ -70,7 +70,7 @@ package struct Planner {
     return entry
   }
 
-  /// Every plan there is, whatever it costs.
+  /// Every possible plan.
   package func everyPlan() throws(QueryError) -> [QueryPlan] {
     if query.useIndex != nil || query.sort.isByScore { return [try plan()] }
     if case .never = query.selector.clause { return [nothing] }
@@ -91,7 +91,7 @@ package struct Planner {
       if cost < least { (best, least) = (candidate, cost) }
     }
     for source in sources { consider(source) }
-    // Telling what a scan would cost takes an estimate of every conjunct.
+    // The cost of a scan requires an estimate of every conjunct.
     if least >= leastCostOfScan { consider(scan) }
     if least > Self.worthIntersecting {
       for source in intersections(sources) { consider(source) }
@@ -99,7 +99,7 @@ package struct Planner {
     return best ?? scan
   }
 
-  /// A plan that costs less is not worth looking for a better one.
+  /// Below this cost, looking for a better plan is not worthwhile.
   private static let worthIntersecting = 500.0
 
   // MARK: Plan

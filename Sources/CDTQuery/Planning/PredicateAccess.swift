@@ -1,9 +1,9 @@
-import JSON
+import CDTJSON
 
-/// What an index can do for one predicate.
+/// The access of an index to one predicate.
 package struct PredicateAccess: Sendable, Hashable {
   package let access: FieldAccess
-  /// What rows without a value must hold in `absent`: the bits wanted, or unwanted.
+  /// The condition on `absent` for rows without a value: bits that must be set, or must not.
   package var absence: AbsenceFilter?
   package var exactness = Exactness.always
 
@@ -12,7 +12,7 @@ package struct PredicateAccess: Sendable, Hashable {
     case except(Int64)
   }
 
-  /// Whether the rows are those of documents that match; else some are not, and the matcher is asked again.
+  /// Whether all rows are of matching documents; otherwise they are checked by the matcher.
   package enum Exactness: Sendable, Hashable {
     case always
     /// In an index whose fields have one value each.
@@ -36,16 +36,16 @@ package struct PredicateAccess: Sendable, Hashable {
     }
   }
 
-  /// The access with the matcher asked again.
+  /// The access, with its rows checked by the matcher.
   package var asCandidates: PredicateAccess {
     PredicateAccess(access, absence: absence, exactness: .never)
   }
 
-  /// Rows of documents in which the field is missing.
+  /// Rows of documents without the field.
   package static let missing = PredicateAccess(
     .points([.nothing]), absence: .only(IndexRows.Absence.missing))
 
-  /// Rows of any value but null; an array that holds null is not null, so this is for fields with one value.
+  /// Rows with any value but null. An array that contains null is not null, so this is only for fields with one value.
   package static let notNull = PredicateAccess(.range(lower: .tag(.false), upper: nil))
 
   package static func of(_ predicate: Predicate) -> PredicateAccess? {
@@ -72,7 +72,7 @@ package struct PredicateAccess: Sendable, Hashable {
     switch value {
     case .null: PredicateAccess(.points([.nothing]), absence: .only(IndexRows.Absence.null))
     case .array(let elements):
-      // The array as a whole has a row for each element; as an element of another it has one of its own.
+      // The whole array has a row for each element; as an element of another array it has its own row.
       elements.first.map {
         PredicateAccess(.points(sorted([IndexKey($0), IndexKey(value)])), exactness: .never)
       }
@@ -116,7 +116,7 @@ package struct PredicateAccess: Sendable, Hashable {
     }
   }
 
-  /// The strings from a prefix up to the first that no longer has it.
+  /// The range of strings with a prefix.
   private static func prefixRange(_ prefix: [UInt8]) -> FieldAccess {
     var successor = prefix
     while successor.last == 0xFF { successor.removeLast() }
@@ -128,7 +128,7 @@ package struct PredicateAccess: Sendable, Hashable {
       lower: .key(.string(prefix), inclusive: true), upper: .key(.string(successor), inclusive: false))
   }
 
-  /// `$type` looks at arrays as a whole, which have no row, so with several values the matcher is asked again.
+  /// `$type` tests whole arrays, which have no row, so with several values the rows are checked by the matcher.
   private static func typeRange(_ type: JSONType) -> PredicateAccess? {
     switch type {
     case .null:

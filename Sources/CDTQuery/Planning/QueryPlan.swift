@@ -1,9 +1,9 @@
-import JSON
+import CDTJSON
 
-/// How a query is going to be answered: where the candidates come from, what is left to the matcher, and where the order
-/// comes from. A value: it can be printed, compared, and turned into statements.
+/// The plan of a query: the source of candidates, the residual for the matcher, and the order. A plan is a value that
+/// can be printed, compared, and converted to statements.
 package struct QueryPlan: Sendable {
-  /// Where candidates come from.
+  /// The source of candidates.
   package indirect enum Source: Sendable {
     /// No document can match.
     case nothing
@@ -12,49 +12,49 @@ package struct QueryPlan: Sendable {
     /// Documents by their ids, sorted and distinct.
     case ids([String])
     case index(IndexAccess)
-    /// Documents that the text index gives for a search.
+    /// Documents that the text index finds.
     case text(TextAccess)
-    /// Documents that any of the branches gives: indexes, searches and ids.
+    /// Documents in any of the branches: indexes, searches and ids.
     case union([Source])
-    /// Documents that the first gives, an index or a search, and each of the others too.
+    /// Documents in the first source, an index or a search, and in each of the others.
     case intersection(Source, [Source])
   }
 
-  /// Where the order of the results comes from.
+  /// The order of the results.
   package enum Order: Sendable, Hashable {
-    /// None was asked for; the results are in the order of the source.
+    /// No sort; the results are in the order of the source.
     case unordered
-    /// The index's rows lie in the order of these terms, or in its reverse.
+    /// The order of these terms in the index's rows, or its reverse.
     case index([OrderTerm])
-    /// The documents' own index on their ids.
+    /// The index on the documents' ids.
     case id(isDescending: Bool)
-    /// The text index's scores, the best first.
+    /// The scores of the text index, best first.
     case score
-    /// Sorted by what the documents have.
+    /// Sorted by values of the documents.
     case sorted
   }
 
-  /// A part of an order that the rows of an index have: a field of the index, or the document's id.
+  /// A term of an order that the rows of an index have: a field of the index, or the document's id.
   package struct OrderTerm: Sendable, Hashable {
-    /// The number of the index's field; `nil` is the id.
+    /// The position of the index's field; `nil` is the id.
     let field: Int?
     let isDescending: Bool
   }
 
   package let source: Source
-  /// What the candidates still have to satisfy; `always` when the source is exact.
+  /// The condition left for the candidates; `always` if the source is exact.
   package let residual: Clause
-  /// The whole selector, for documents that are not in the index yet.
+  /// The whole selector, for documents that are not indexed yet.
   package let clause: Clause
-  /// What the selector's text search asks of a document.
+  /// The program of the selector's text search.
   package let text: TextProgram?
   package let order: Order
   package let sort: SortOrder
   package let skip: Int
-  package let limit: Int
-  /// The sequence above which documents are not in the indexes that the source reads, if there are such documents.
+  package let limit: Int?
+  /// The sequence above which documents are missing from the source's indexes, if there are such documents.
   let floor: Int64?
-  /// Why this plan was chosen, in a few words.
+  /// A short reason for the choice of this plan.
   package let reason: String
 
   /// Whether the source alone decides which documents match.
@@ -62,12 +62,12 @@ package struct QueryPlan: Sendable {
     if case .always = residual { true } else { false }
   }
 
-  /// Whether the results' ids are known without reading a document.
+  /// Whether the ids of the results are known without reading documents.
   var isCovered: Bool { isExact && source.isCovered && order != .sorted }
 
-  /// How many of the first matches in order are wanted, or `nil` for all.
+  /// The number of first matches needed, or `nil` for all.
   var lastWanted: Int? {
-    guard limit > 0 else { return nil }
+    guard let limit else { return nil }
     let (last, overflows) = limit.addingReportingOverflow(skip)
     return overflows ? nil : last
   }
@@ -76,13 +76,13 @@ package struct QueryPlan: Sendable {
   var usesIndex: Bool { !source.indexes.isEmpty }
 }
 
-/// What is wanted of the matches.
+/// The required output of the matches.
 package enum QueryOutput: Sendable, Hashable, CaseIterable {
   case documents, ids, count, exists
 }
 
 extension QueryPlan.Order {
-  /// Whether matches come in the order asked for, so that a limit ends the work.
+  /// Whether matches come in the requested order, so that a limit ends the work.
   var isStreamed: Bool {
     switch self {
     case .unordered, .index, .id, .score: true
@@ -103,7 +103,7 @@ extension QueryPlan.Source {
     }
   }
 
-  /// Whether a document may be met more than once.
+  /// Whether a document may be returned more than once.
   var mayRepeat: Bool {
     switch self {
     case .index(let access): access.mayRepeat
@@ -113,8 +113,8 @@ extension QueryPlan.Source {
     }
   }
 
-  /// Whether its rows have the documents' ids, so that no document need be read to know them; text indexes have them as
-  /// they are searched.
+  /// Whether its rows contain the documents' ids, so that no document need be read for them. Text indexes return ids
+  /// as they are searched.
   var isCovered: Bool {
     switch self {
     case .index, .ids, .nothing: true
@@ -124,7 +124,7 @@ extension QueryPlan.Source {
     }
   }
 
-  /// The index whose rows are met one after the other, if it is one.
+  /// The index whose rows drive the execution, if any.
   var driver: IndexAccess? {
     switch self {
     case .index(let access): access
@@ -134,22 +134,22 @@ extension QueryPlan.Source {
   }
 }
 
-/// What a text index is asked.
+/// A search in the text index.
 package struct TextAccess: Sendable {
   package let index: IndexCatalog.Entry
-  /// The search in FTS5's syntax, every word of the user's quoted.
+  /// The search in FTS5's syntax, with every word quoted.
   package let match: String
-  /// Whether the matcher need not be asked again.
+  /// Whether the results need no check by the matcher.
   package let isExact: Bool
 }
 
-/// The rows of one index that hold every match.
+/// The rows of one index that include every match.
 package struct IndexAccess: Sendable {
   package let index: IndexCatalog.Entry
-  /// What is asked of the index's fields, from the first on: points, and for the last perhaps a range.
+  /// The accesses to the leading fields: points, and for the last field possibly a range.
   package var fields: [FieldAccess] = []
   package var absence: [Int: PredicateAccess.AbsenceFilter] = [:]
-  /// What else is asked of the rows that lie there: of fields behind those.
+  /// The filters on later fields of these rows.
   package var filters: [Filter] = []
 
   package struct Filter: Sendable {
@@ -158,13 +158,13 @@ package struct IndexAccess: Sendable {
     package let absence: PredicateAccess.AbsenceFilter?
   }
 
-  /// Whether the same document may be met more than once.
+  /// Whether the same document may be returned more than once.
   package var mayRepeat: Bool {
     guard index.isMultiple else { return false }
     return fields.count < index.definition.fields.count || !fields.allSatisfy(\.isPoint)
   }
 
-  /// How many of the leading fields have one value only.
+  /// The number of leading fields with a single value.
   package var constantFields: Int {
     fields.prefix { $0.isPoint }.count
   }
@@ -177,9 +177,11 @@ extension FieldAccess {
   }
 }
 
-/// What the planner thought of an index.
+/// The planner's decision about an index.
 package struct ConsideredIndex: Sendable, Hashable {
   package let name: String
   package let isUsed: Bool
+  /// Whether the query can be answered with it.
+  package let isUsable: Bool
   package let reason: String
 }

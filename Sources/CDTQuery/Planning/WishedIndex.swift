@@ -1,20 +1,20 @@
-/// An index that does not exist and would help a query.
+/// An index that does not exist but would help a query.
 package struct WishedIndex: Sendable, Hashable {
   private var fields: [SortOrder.Field] = []
 
   var isEmpty: Bool { fields.isEmpty }
   var paths: [FieldPath] { fields.map(\.path) }
 
-  /// Adds a field, unless it is there.
+  /// Adds a field unless it is already there.
   mutating func add(_ path: FieldPath, isDescending: Bool = false) {
     guard !fields.contains(where: { $0.path == path }) else { return }
     fields.append(SortOrder.Field(path: path, isDescending: isDescending))
   }
 
-  /// The command that makes it: `cdtquery index create people/contacts name age:desc`.
+  /// The command that creates it: `cdtquery index create people/contacts name age:desc`.
   func command(store: String) -> String {
     let words = fields.map { field in
-      // A last ":asc" or ":desc" of a name would be taken for the direction.
+      // A trailing ":asc" or ":desc" of a name would be parsed as the direction.
       let isAmbiguous = field.path.text.hasSuffix(":asc") || field.path.text.hasSuffix(":desc")
       return field.path.text + (field.isDescending ? ":desc" : isAmbiguous ? ":asc" : "")
     }
@@ -23,7 +23,7 @@ package struct WishedIndex: Sendable, Hashable {
     return line.map(Self.quoted).joined(separator: " ")
   }
 
-  /// A word as a shell takes it for itself.
+  /// A word quoted for a shell.
   private static func quoted(_ word: String) -> String {
     if !word.isEmpty, word.utf8.allSatisfy(isPlain) { return word }
     return "'" + word.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"

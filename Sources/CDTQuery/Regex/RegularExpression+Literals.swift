@@ -1,8 +1,8 @@
-// What can be said of a pattern's matches without running it. In doubt, nothing is said.
+// Properties of a pattern's matches that are known without running it; `nil` if in doubt.
 extension RegularExpression {
-  /// What every match begins with, for a pattern that is bound to the start: `^abc.*` gives `abc`.
+  /// The literal start of every match, for a pattern anchored at the start: `abc` for `^abc.*`.
   ///
-  /// `nil` when the pattern has options, an alternative, or no literal at its start.
+  /// `nil` if the pattern has options, an alternative, or no literal at its start.
   package var literalPrefix: String? {
     guard options.isEmpty, pattern.utf8.first == UInt8(ascii: "^"), !pattern.utf8.contains(UInt8(ascii: "|"))
     else {
@@ -13,16 +13,16 @@ extension RegularExpression {
     for (position, scalar) in rest.enumerated() {
       guard Self.isPlain(scalar) else { break }
       let next = position + 1 < rest.count ? rest[position + 1] : "."
-      // A quantifier may ask for none of the character before it.
+      // A quantifier may allow zero repetitions of the previous character.
       if Self.quantifiers.contains(next) { break }
       prefix.append(scalar)
     }
     return prefix.isEmpty ? nil : String(prefix)
   }
 
-  /// The pattern itself, when it has no options and nothing in it but plain characters: a match is a substring then.
-  package var literal: [UInt8]? {
-    guard options.isEmpty, !pattern.isEmpty, pattern.unicodeScalars.allSatisfy(Self.isPlain) else {
+  /// The pattern itself, if it has no options and only plain characters. A match is then a substring.
+  static func literal(_ pattern: String, options: String) -> [UInt8]? {
+    guard options.isEmpty, !pattern.isEmpty, pattern.unicodeScalars.allSatisfy(isPlain) else {
       return nil
     }
     return Array(pattern.utf8)

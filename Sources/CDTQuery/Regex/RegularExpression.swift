@@ -1,42 +1,47 @@
-import CPCRE2
+import CDTCPCRE2
 import Synchronization
 
-/// A pattern of `$regex`, compiled once by PCRE2 and used from any thread.
+/// A pattern of `$regex`, compiled once by PCRE2. It can be used from any thread.
 ///
-/// Patterns and subjects are UTF-8, a match may lie anywhere in the subject, and `\d`, `\w` and `\s` are ASCII. The
-/// just-in-time compiler is used where it can be. A match that needs more than ``matchLimit`` steps or
-/// ``heapLimitKiB`` of memory is given up with an error: it has no answer.
+/// Patterns and subjects are UTF-8, a match can be anywhere in the subject, and `\d`, `\w` and `\s` are ASCII. The
+/// just-in-time compiler is used if available. A match that exceeds the limits of ``MatchBudget`` or needs more than
+/// ``heapLimitKiB`` of memory ends with an error and has no result.
 package final class RegularExpression: @unchecked Sendable {
-  // Sendable without a lock: `code` is not changed after it was compiled, which PCRE2 allows threads to share, and
-  // everything that a match changes is in a Scratch, handed out under the Mutex.
+  // Sendable without a lock: `code` is immutable after compilation and can be shared by threads, and everything that a
+  // match changes is in a Scratch, which is guarded by the Mutex.
 
   package let pattern: String
   /// Letters of `imsx`, each once, in this order.
   package let options: String
+  /// The bytes of every match, if the pattern is plain text.
+  package let literal: [UInt8]?
+  /// Whether a match can only begin at the start of the subject.
+  let isAnchored: Bool
+  /// Whether the result depends on the position at which matching begins, as with `\G` and verbs such as `(*COMMIT)`.
+  let isIndivisible: Bool
 
   private let code: OpaquePointer
-  private let hasJIT: Bool
   private let idle = Mutex<[Scratch]>([])
 
-  /// How many steps one match may take.
-  package static let matchLimit: UInt32 = 1_000_000
-  /// How much memory one match may take, in KiB.
+  /// The maximum memory of a match, in KiB.
   package static let heapLimitKiB: UInt32 = 20_000
+  /// The maximum length of a pattern, in bytes.
+  package static let maximumLength = 32_000
 
-  /// A pattern that PCRE2 refuses.
+  /// A pattern that does not compile.
   package struct Refusal: Error, Hashable {
     package let message: String
-    /// Where in the pattern, in bytes.
+    /// The place in the pattern, in bytes.
     package let offset: Int
   }
 
-  /// A match that passed a limit.
+  /// A match exceeded a limit.
   package struct LimitPassed: Error, Hashable {}
 
   package init(pattern: String, options: String = "") throws(Refusal) {
     self.pattern = pattern
     self.options = options
-    var flags = PCRE2_UTF | PCRE2_MATCH_INVALID_UTF | PCRE2_NEVER_BACKSLASH_C
+    var flags = PCRE2_UTF | PCRE2_MATCH_INVALID_UTF | PCRE2_NEVER_BACKSLASH_C | PCRE2_USE_OFFSET_LIMIT
     for option in options {
       switch option {
       case "i": flags |= PCRE2_CASELESS
@@ -49,13 +54,19 @@ package final class RegularExpression: @unchecked Sendable {
     var error: Int32 = 0
     var offset = 0
     let bytes = Array(pattern.utf8)
-    // The array may have no address when it is empty, which PCRE2 does not take.
+    // An empty array may have no address, which PCRE2 does not accept.
     let compiled = (bytes + [0]).withUnsafeBufferPointer {
       pcre2_compile_8($0.baseAddress, bytes.count, flags, &error, &offset, nil)
     }
     guard let compiled else { throw Refusal(message: Self.message(error), offset: offset) }
     code = compiled
-    hasJIT = pcre2_jit_compile_8(compiled, PCRE2_JIT_COMPLETE) == 0
+    literal = Self.literal(pattern, options: options)
+    isIndivisible = pattern.utf8.contains("\\G".utf8) || pattern.utf8.contains("(*".utf8)
+    var properties: UInt32 = 0
+    pcre2_pattern_info_8(compiled, UInt32(PCRE2_INFO_ALLOPTIONS), &properties)
+    isAnchored = properties & PCRE2_ANCHORED != 0
+    // Without the just-in-time compiler the interpreter is used.
+    pcre2_jit_compile_8(compiled, PCRE2_JIT_COMPLETE)
   }
 
   deinit {
@@ -63,25 +74,51 @@ package final class RegularExpression: @unchecked Sendable {
     pcre2_code_free_8(code)
   }
 
-  /// Whether the subject, in UTF-8, has a match anywhere.
-  package func matches(_ subject: UnsafeRawBufferPointer) throws(LimitPassed) -> Bool {
+  /// Whether the pattern matches anywhere in the subject, which is UTF-8.
+  package func matches(
+    _ subject: UnsafeRawBufferPointer, _ budget: MatchBudget = MatchBudget()
+  ) throws(LimitPassed) -> Bool {
+    if let literal { return Self.contains(literal, in: subject) }
     let scratch = idle.withLock { $0.popLast() } ?? Scratch(code)
     defer { idle.withLock { $0.append(scratch) } }
-    var result = run(subject, scratch, options: 0)
-    if result == PCRE2_ERROR_JIT_STACKLIMIT {
-      // The compiled matcher has a stack of its own; the interpreter uses the heap, up to the limit.
-      result = run(subject, scratch, options: PCRE2_NO_JIT)
-    }
-    if result >= 0 { return true }
-    if result == PCRE2_ERROR_NOMATCH { return false }
-    throw LimitPassed()
+    var search = PatternSearch(self, subject, budget, scratch)
+    return try search.run()
   }
 
-  private func run(_ subject: UnsafeRawBufferPointer, _ scratch: Scratch, options: UInt32) -> Int32 {
-    guard let data = scratch.data else { return PCRE2_ERROR_NOMEMORY }
+  private static func contains(_ literal: [UInt8], in subject: UnsafeRawBufferPointer) -> Bool {
+    guard let start = subject.baseAddress else { return false }
+    return memmem(start, subject.count, literal, literal.count) != nil
+  }
+
+  /// Looks for a match that begins at one of some positions.
+  ///
+  /// - Parameters:
+  ///   - positions: Offsets of the subject, or its length.
+  ///   - steps: The maximum number of steps at each position.
+  ///   - scratch: Memory of a match, or `nil` for new memory.
+  func firstMatch(
+    in subject: UnsafeRawBufferPointer, at positions: ClosedRange<Int>, steps: Int, _ scratch: Scratch? = nil
+  ) -> MatchOutcome {
+    let scratch = scratch ?? Scratch(code)
+    guard let data = scratch.data else { return .failed }
+    pcre2_set_match_limit_8(scratch.context, UInt32(clamping: steps))
+    pcre2_set_offset_limit_8(scratch.context, positions.upperBound)
     let start = subject.baseAddress?.assumingMemoryBound(to: UInt8.self)
-    return Self.empty.withUTF8Buffer { empty in
-      pcre2_match_8(code, start ?? empty.baseAddress, subject.count, 0, options, data, scratch.context)
+    func run(_ options: UInt32) -> Int32 {
+      Self.empty.withUTF8Buffer { empty in
+        pcre2_match_8(
+          code, start ?? empty.baseAddress, subject.count, positions.lowerBound, options, data,
+          scratch.context)
+      }
+    }
+    var result = run(0)
+    // The compiled matcher has its own stack; the interpreter uses the heap, up to the limit.
+    if result == PCRE2_ERROR_JIT_STACKLIMIT { result = run(PCRE2_NO_JIT) }
+    switch result {
+    case 0...: return .match
+    case PCRE2_ERROR_NOMATCH: return .noMatch
+    case PCRE2_ERROR_MATCHLIMIT: return .needsMoreSteps
+    default: return .failed
     }
   }
 
@@ -95,9 +132,9 @@ package final class RegularExpression: @unchecked Sendable {
     return length > 0 ? String(decoding: buffer[..<Int(length)], as: UTF8.self) : "error \(code)"
   }
 
-  /// What one match at a time needs for itself.
-  private final class Scratch: @unchecked Sendable {
-    // Sendable without a lock of its own: one match at a time has it, handed out under the pattern's Mutex.
+  /// The memory of one match at a time.
+  final class Scratch: @unchecked Sendable {
+    // Sendable without a lock: one match at a time uses it, guarded by the pattern's Mutex.
     let data: OpaquePointer?
     let context: OpaquePointer?
     private let stack: OpaquePointer?
@@ -106,7 +143,6 @@ package final class RegularExpression: @unchecked Sendable {
       data = pcre2_match_data_create_from_pattern_8(code, nil)
       context = pcre2_match_context_create_8(nil)
       stack = pcre2_jit_stack_create_8(32 * 1024, 1024 * 1024, nil)
-      pcre2_set_match_limit_8(context, RegularExpression.matchLimit)
       pcre2_set_heap_limit_8(context, RegularExpression.heapLimitKiB)
       if let stack { pcre2_jit_stack_assign_8(context, nil, UnsafeMutableRawPointer(stack)) }
     }
@@ -117,6 +153,13 @@ package final class RegularExpression: @unchecked Sendable {
       pcre2_jit_stack_free_8(stack)
     }
   }
+}
+
+/// The result of one call of PCRE2.
+enum MatchOutcome {
+  case match, noMatch, needsMoreSteps
+  /// It needs more memory than allowed.
+  case failed
 }
 
 extension RegularExpression: Hashable {

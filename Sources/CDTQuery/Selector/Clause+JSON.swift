@@ -1,8 +1,8 @@
-package import JSON
+package import CDTJSON
 
-// A clause written back as a selector, for `explain` and for what a failing test prints.
+// A clause as a selector, for `explain` and for failing tests.
 extension Clause {
-  /// A selector that means the same as the clause.
+  /// A selector equivalent to the clause.
   ///
   /// ```swift
   /// try Selector(parsing: #"{"age": {"$gt": 3}, "pet": {"species": "cat"}}"#).clause.selector
@@ -24,8 +24,8 @@ extension Clause {
     }
   }
 
-  /// A clause about an element itself, as operators in one object, where a key stands once:
-  /// 1 and 2 are `{"$eq": 1, "$not": {"$not": {"$eq": 2}}}`.
+  /// A clause about an element itself, as operators in one object, in which a key can occur only once: 1 and 2 are
+  /// `{"$eq": 1, "$not": {"$not": {"$eq": 2}}}`.
   fileprivate var elementOperators: JSONObject {
     switch self {
     case .always: ["$nin": []]

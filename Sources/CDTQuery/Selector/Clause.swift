@@ -1,6 +1,6 @@
-import JSON
+import CDTJSON
 
-/// A selector after parsing: a boolean expression over fields.
+/// A parsed selector: a boolean expression over fields.
 package indirect enum Clause: Sendable, Hashable {
   case always
   case never
@@ -8,19 +8,19 @@ package indirect enum Clause: Sendable, Hashable {
   case or([Clause])
   case not(Clause)
   case field(FieldPath, Predicate)
-  /// Words of a text index's fields.
+  /// A search for words in a text index's fields.
   case text(TextSearch)
-  /// Inside `$elemMatch`, `$allMatch` and `$keyMapMatch` with operators: the element itself.
+  /// A test of the element itself, inside `$elemMatch`, `$allMatch` and `$keyMapMatch` with operators.
   case value(Predicate)
 
-  /// All of `clauses`, with nested conjunctions opened and what decides nothing left out.
+  /// The conjunction of `clauses`, flattened, without clauses that are always true.
   package static func all(_ clauses: [Clause]) -> Clause {
     joined(clauses, neutral: .always, deciding: .never, Clause.and) { clause in
       if case .and(let members) = clause { members } else { nil }
     }
   }
 
-  /// Any of `clauses`, with nested alternatives opened and what decides nothing left out.
+  /// The disjunction of `clauses`, flattened, without clauses that are always false.
   package static func any(_ clauses: [Clause]) -> Clause {
     joined(clauses, neutral: .never, deciding: .always, Clause.or) { clause in
       if case .or(let members) = clause { members } else { nil }
@@ -36,7 +36,7 @@ package indirect enum Clause: Sendable, Hashable {
     return flat.count > 1 ? join(flat) : flat.first ?? neutral
   }
 
-  /// What holds exactly where this does not.
+  /// The negation.
   package var complement: Clause {
     switch self {
     case .always: .never
@@ -59,7 +59,7 @@ package indirect enum Clause: Sendable, Hashable {
     if case .text = self { true } else { false }
   }
 
-  /// Whether it asks for the document's id or revision, which are not in its body; a text search is given the id.
+  /// Whether it uses the document's id or revision, which are not in its body; a text search uses the id.
   package var readsDocumentFields: Bool {
     switch self {
     case .field(let path, _): path.documentField != nil
@@ -70,7 +70,7 @@ package indirect enum Clause: Sendable, Hashable {
     }
   }
 
-  /// The text search in the clause; there is one at most.
+  /// The text search in the clause, if any; there is at most one.
   package var textSearch: TextSearch? {
     switch self {
     case .text(let search): search

@@ -1,18 +1,18 @@
-import JSON
+import CDTJSON
 
-/// The way to a field: `pet.species` as the segments `pet` and `species`.
+/// The path of a field: `pet.species` has the segments `pet` and `species`.
 ///
-/// A segment is a member's name, which is what every segment means on an object. On an array, a segment that is a whole
-/// number picks one element, and any other goes into each element that is an object.
+/// On an object, a segment is a member's name. On an array, a whole number selects one element, and any other segment
+/// applies to each element that is an object.
 ///
 /// Source: `docs/query.md`, Paths.
 package struct FieldPath: Sendable, Hashable {
   package struct Segment: Sendable, Hashable {
     /// The member's name in UTF-8.
     package let name: [UInt8]
-    /// The name as stored JSON spells it between its quotes: the one spelling that the writer gives.
+    /// The name as escaped in stored JSON, without quotation marks.
     package let spelling: [UInt8]
-    /// The element this segment picks on an array: `0` and `12` do, `01` and `-1` are names.
+    /// The element that this segment selects in an array: `0` and `12` are positions, `01` and `-1` are names.
     package let position: Int?
 
     package init(name: [UInt8]) {
@@ -21,11 +21,11 @@ package struct FieldPath: Sendable, Hashable {
       position = Self.position(of: name)
     }
 
-    /// The name tells everything else.
+    /// The other properties depend on the name.
     package static func == (left: Segment, right: Segment) -> Bool { left.name == right.name }
 
     package func hash(into hasher: inout Hasher) {
-      // As one run of bytes: an array of them is taken in byte by byte.
+      // As one run of bytes: an array would be hashed byte by byte.
       hasher.combine(name.count)
       name.withUnsafeBytes { hasher.combine(bytes: $0) }
     }
@@ -38,7 +38,7 @@ package struct FieldPath: Sendable, Hashable {
     }
   }
 
-  /// How many segments a path may have.
+  /// The maximum number of segments.
   package static let maximumSegments = 100
 
   package let segments: [Segment]
@@ -47,14 +47,15 @@ package struct FieldPath: Sendable, Hashable {
     self.segments = segments
   }
 
-  /// What can be wrong with a path.
+  /// An error in a path.
   package enum Fault: Error, Hashable {
     case emptySegment
     case unescapedDollar(remedy: String)
     case tooLong
   }
 
-  /// Reads a path as users write it: `\.` is a dot in a name, `\$` a leading dollar; any other backslash is itself.
+  /// Parses a path as users write it: `\.` is a dot in a name, `\$` a leading dollar sign; other backslashes are
+  /// literal.
   ///
   /// - Parameter allowsDollar: Whether an unescaped leading `$` is a name, as in `sort` and `fields`.
   package init(_ text: String, allowsDollar: Bool = false) throws(Fault) {
@@ -97,12 +98,12 @@ package struct FieldPath: Sendable, Hashable {
     self.segments = segments
   }
 
-  /// The path with `other`'s segments after this one's.
+  /// The path followed by the segments of `other`.
   package func appending(_ other: FieldPath) -> FieldPath {
     FieldPath(segments: segments + other.segments)
   }
 
-  /// The path as users write it, escaped where it must be.
+  /// The path as users write it, escaped where necessary.
   package var text: String {
     var bytes: [UInt8] = []
     for (number, segment) in segments.enumerated() {
@@ -116,14 +117,14 @@ package struct FieldPath: Sendable, Hashable {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// The document's own fields, which are no part of its body.
+  /// The document's own fields, which are not in its body.
   package enum DocumentField: Sendable, Hashable {
     case id, revision
   }
 
-  /// `_id` or `_rev`, when the path is one of them.
+  /// `_id` or `_rev`, if the path is one of them.
   package var documentField: DocumentField? {
-    // Most paths are told by their first byte.
+    // Most paths are decided by their first byte.
     guard segments.count == 1, segments[0].name.first == UInt8(ascii: "_") else { return nil }
     let name = segments[0].name
     if name.elementsEqual("_id".utf8) { return .id }

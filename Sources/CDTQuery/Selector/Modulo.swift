@@ -1,10 +1,10 @@
-package import JSON
+package import CDTJSON
 
-/// The argument of `$mod`: whole numbers of any size, as what they leave when divided is exact.
+/// The argument of `$mod`: whole numbers of any size, with exact remainders.
 ///
 /// ```swift
-/// Modulo(divisor: 4, remainder: 1)?.holds(for: .int(-7))   // false: -7 leaves -3
-/// Modulo(divisor: 4.9, remainder: 1)?.holds(for: 13.5)     // true: 13 leaves 1 when divided by 4
+/// Modulo(divisor: 4, remainder: 1)?.holds(for: .int(-7))   // false: the remainder of -7 is -3
+/// Modulo(divisor: 4.9, remainder: 1)?.holds(for: 13.5)     // true: 13 divided by 4 leaves 1
 /// ```
 package struct Modulo: Sendable, Hashable {
   package let divisorValue: JSONValue
@@ -12,7 +12,7 @@ package struct Modulo: Sendable, Hashable {
   private let divisor: WholeNumber
   private let remainder: WholeNumber
 
-  /// Truncates both toward zero; `nil` when nothing is left of the divisor.
+  /// Truncates both toward zero; `nil` if the divisor becomes 0.
   package init?(divisor: JSONValue, remainder: JSONValue) {
     guard let whole = WholeNumber(truncating: divisor), let rest = WholeNumber(truncating: remainder),
       !whole.isZero
@@ -23,7 +23,7 @@ package struct Modulo: Sendable, Hashable {
     self.remainder = rest
   }
 
-  /// Whether the number, truncated toward zero, leaves the remainder; the remainder has the dividend's sign.
+  /// Whether the number, truncated toward zero, has the remainder, whose sign is that of the dividend.
   package func holds(for number: JSONValue) -> Bool {
     if case .int(let value) = number, let divisor = divisor.int64, let remainder = remainder.int64 {
       return value.remainderReportingOverflow(dividingBy: divisor).partialValue == remainder

@@ -1,6 +1,6 @@
-import JSON
+import CDTJSON
 
-/// Checks the argument of each operator and gives the clause that it means.
+/// Validates the argument of each operator and returns its clause.
 enum OperatorArgument {
   static func clause(
     _ name: String, _ argument: JSONValue, on target: OperatorTarget, at path: String
@@ -38,7 +38,7 @@ enum OperatorArgument {
     }
   }
 
-  /// Ranges: numbers and strings share one scale, booleans have their own, null stands for presence.
+  /// Ranges: numbers and strings share one scale, booleans have their own, null means presence.
   private static func comparison(
     _ comparison: Predicate.Comparison, _ argument: JSONValue, on target: OperatorTarget, at path: String
   ) throws(QueryError) -> Clause {
@@ -95,7 +95,7 @@ enum OperatorArgument {
     return modulo
   }
 
-  /// Strings and numbers that can be no array's length match nothing.
+  /// Strings and numbers that can't be an array's length match nothing.
   private static func size(
     _ argument: JSONValue, on target: OperatorTarget, at path: String
   ) throws(QueryError) -> Clause {
@@ -118,6 +118,7 @@ enum OperatorArgument {
     guard case .string(let text) = pattern else {
       throw .wrongArgument(of: "$regex", wanted: "a pattern in a string", found: pattern, at: path)
     }
+    guard text.utf8.count <= RegularExpression.maximumLength else { throw .regexTooLong(at: path) }
     var letters = ""
     switch options {
     case nil: break

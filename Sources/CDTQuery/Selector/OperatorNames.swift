@@ -1,4 +1,4 @@
-/// The operators there are, and the one a misspelled name was meant to be.
+/// The operators, and the likely meaning of a misspelled one.
 enum OperatorNames {
   static let combinations = ["$and", "$or", "$nor", "$text"]
 
@@ -8,7 +8,7 @@ enum OperatorNames {
       "$all", "$elemMatch", "$allMatch", "$keyMapMatch", "$beginsWith", "$regex", "$options",
     ]
 
-  /// The operator whose name is at most two edits away, the nearest first, or `nil`.
+  /// The nearest operator at most two edits away, or `nil`.
   static func nearest(to name: String) -> String? {
     guard name.utf8.count <= 20 else { return nil }
     let lowered = name.lowercased()

@@ -1,9 +1,9 @@
-package import JSON
+package import CDTJSON
 
-/// What an operator asks of one value.
+/// The test of an operator on a value.
 ///
-/// Complements have no case of their own: `$ne` is a ``Clause/not(_:)`` around ``equal(_:)``. Arguments that can match
-/// nothing, or every value that is present, have been resolved when the selector was parsed.
+/// Negations have no case: `$ne` is a ``Clause/not(_:)`` around ``equal(_:)``. Arguments that match nothing, or every
+/// present value, were resolved by the parser.
 package enum Predicate: Sendable, Hashable {
   case equal(JSONValue)
   case compare(Comparison, JSONValue)
@@ -19,7 +19,7 @@ package enum Predicate: Sendable, Hashable {
   case regex(RegularExpression)
   case elementMatches(ElementCondition)
   case allElementsMatch(ElementCondition)
-  /// One of an object's keys, as a string, satisfies operators.
+  /// A key of an object, as a string, satisfies the operators.
   case keyMatches(Clause)
 
   package enum Comparison: String, Sendable, Hashable {
@@ -38,7 +38,7 @@ package enum Predicate: Sendable, Hashable {
     }
   }
 
-  /// Whether the predicate holds for an array when it holds for any of its elements.
+  /// Whether an array also satisfies the predicate if any of its elements does.
   package var looksIntoArrays: Bool {
     switch self {
     case .equal, .compare, .among, .modulo, .beginsWith, .regex, .keyMatches: true
@@ -47,20 +47,15 @@ package enum Predicate: Sendable, Hashable {
   }
 }
 
-/// What `$elemMatch` and `$allMatch` ask of an element.
+/// The condition of `$elemMatch` and `$allMatch` on an element.
 package enum ElementCondition: Sendable, Hashable {
-  /// A selector: of the fields of an element that is an object; no other element matches.
+  /// A selector on the fields of an element that is an object; other elements don't match.
   case fields(Clause)
-  /// Operators: of the element itself.
+  /// Operators on the element itself.
   case operators(Clause)
 }
 
-/// How one value stands to another.
-package enum Order: Sendable, Hashable {
-  case ascending, same, descending
-}
-
-/// The types of JSON, as `$type` names them.
+/// The JSON types, as named by `$type`.
 package enum JSONType: String, Sendable, Hashable, CaseIterable {
   case null, boolean, number, string, array, object
 }

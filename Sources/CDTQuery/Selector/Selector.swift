@@ -1,25 +1,25 @@
-public import JSON
+public import CDTJSON
 
-/// A query's condition: which documents match.
+/// The condition of a query, which documents match or not.
 ///
 /// ```swift
 /// let adults = try Selector(["age": ["$gte": 18], "pet": ["species": "cat"]])
 /// try adults.matches(["age": 36, "pet": ["species": "cat"]])  // true
 /// ```
 ///
-/// A selector is checked whole when it is made, so one that exists can be run. Source: `docs/query.md`, Selectors.
+/// A selector is fully validated when it is created, so it can always run. Source: `docs/query.md`, Selectors.
 public struct Selector: Sendable, Hashable {
-  /// How deep clauses may nest.
+  /// The maximum nesting depth of clauses.
   public static let maximumDepth = 100
 
-  /// How many clauses a selector may have; the members of `$in` do not count.
+  /// The maximum number of clauses; the members of `$in` don't count.
   public static let maximumClauses = 10_000
 
   package let clause: Clause
 
   /// Parses a selector.
   ///
-  /// - Throws: ``QueryError`` that names the offending clause, such as `$or[1].age.$mod`, and the remedy.
+  /// - Throws: ``QueryError`` with the path of the invalid clause, such as `$or[1].age.$mod`, and the remedy.
   /// - Complexity: O(*n*) in the size of the selector; patterns of `$regex` are compiled here.
   public init(_ json: JSONObject) throws(QueryError) {
     try ValueCheck.check(json)
@@ -29,7 +29,7 @@ public struct Selector: Sendable, Hashable {
 
   /// Parses a selector from its JSON text.
   ///
-  /// - Throws: ``QueryError``, also for text that is not JSON or not an object.
+  /// - Throws: ``QueryError``, also if the text is not JSON or not an object.
   public init(parsing text: String) throws(QueryError) {
     let value: JSONValue
     do {

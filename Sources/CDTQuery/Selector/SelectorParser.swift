@@ -1,6 +1,6 @@
-import JSON
+import CDTJSON
 
-/// Reads a selector's JSON into a ``Clause``, or refuses it whole.
+/// Parses a selector's JSON into a ``Clause``, or throws.
 ///
 /// ```
 /// {"name": "mike", "age": {"$gt": 12, "$ne": 40}}
@@ -9,7 +9,7 @@ import JSON
 struct SelectorParser {
   private var depth = 0
   private var clauses = 0
-  /// How many negations the parser is in, and whether it has met a text search.
+  /// The number of enclosing negations, and whether there is a text search.
   private var complements = 0
   private var elements = 0
   private var hasText = false
@@ -92,7 +92,7 @@ struct SelectorParser {
 
   // MARK: Fields
 
-  /// What stands beside a field's name: operators, a sub-selector, or a value to equal.
+  /// Parses the value of a field's name: operators, a subselector, or a value to equal.
   private mutating func field(
     _ path: FieldPath, _ value: JSONValue, at place: String
   ) throws(QueryError) -> Clause {
@@ -108,7 +108,7 @@ struct SelectorParser {
     return try operators(object, on: .field(path), at: place)
   }
 
-  /// `{"pet": {"species": "cat"}}` is `{"pet.species": "cat"}`.
+  /// `{"pet": {"species": "cat"}}` means `{"pet.species": "cat"}`.
   private mutating func subselector(
     _ path: FieldPath, _ object: JSONObject, at place: String
   ) throws(QueryError) -> Clause {
@@ -153,13 +153,13 @@ struct SelectorParser {
     return .all(members)
   }
 
-  /// `{x: {$not: {y: 1}}}` is the complement of `{x: {y: 1}}`.
+  /// `{x: {$not: {y: 1}}}` is the negation of `{x: {y: 1}}`.
   private mutating func complement(
     _ argument: JSONValue, on target: OperatorTarget, at path: String
   ) throws(QueryError) -> Clause {
     guard case .object(let object) = argument else {
       throw .wrongArgument(
-        of: "$not", wanted: "operators, or a selector of fields below", found: argument, at: path)
+        of: "$not", wanted: "operators or a selector", found: argument, at: path)
     }
     guard !object.isEmpty else { throw .emptyComplement(at: path) }
     switch target {
@@ -194,7 +194,7 @@ struct SelectorParser {
     }
     guard name != "$keyMapMatch" else {
       throw .wrongArgument(
-        of: name, wanted: "operators, which are asked of each key", found: argument, at: path)
+        of: name, wanted: "operators, which test each key", found: argument, at: path)
     }
     elements += 1
     defer { elements -= 1 }
@@ -204,7 +204,7 @@ struct SelectorParser {
 
   // MARK: Shape
 
-  /// Whether an object holds operators, by its first key; an object that holds both is refused.
+  /// Whether an object has operators, decided by its first key. An object with both operators and names is an error.
   private static func holdsOperators(_ object: JSONObject, at path: String) throws(QueryError) -> Bool {
     var first: (key: String, isOperator: Bool)?
     for (key, _) in object {
@@ -227,8 +227,8 @@ struct SelectorParser {
     return first?.isOperator ?? false
   }
 
-  /// Whether an element is asked by operators, not by a selector of its fields. Names, `$and`, `$or` and `$nor` make a
-  /// selector, in which `$not` has its place; alone, `$not` is what it holds.
+  /// Whether an element is tested by operators, not by a selector of its fields. Names, `$and`, `$or` and `$nor` form
+  /// a selector, which may contain `$not`; `$not` alone is decided by its content.
   private static func asksOfValue(_ object: JSONObject, at path: String) throws(QueryError) -> Bool {
     var object = object
     while object.count == 1, case .object(let inner)? = object["$not"] { object = inner }
@@ -266,7 +266,7 @@ struct SelectorParser {
   }
 }
 
-/// What an operator is asked of: a field's values, or one element of an array.
+/// What an operator tests: a field's values, or one element of an array.
 enum OperatorTarget {
   case field(FieldPath)
   case value

@@ -1,11 +1,11 @@
-import JSON
+import CDTJSON
 
-/// Refuses what no JSON text can hold, which a selector made in code can: numbers that are infinite or none at all, and
-/// values without end.
+/// Rejects values of a selector created in code that JSON text can't represent: infinity, NaN, and values nested too
+/// deeply.
 enum ValueCheck {
   static func check(_ selector: JSONObject) throws(QueryError) {
     guard let (fault, keys) = fault(in: .object(selector), depth: 1) else { return }
-    // The way to what is too deep is too long to tell.
+    // The path of a value nested too deeply is too long to show.
     let path = keys.reversed().reduce("") { path, key in
       key.hasPrefix("[") ? path + key : SelectorParser.join(path, key)
     }
@@ -16,7 +16,7 @@ enum ValueCheck {
     case number, depth
   }
 
-  /// What is wrong, and the way to it from the inside out.
+  /// The error and the path to it, from the inside out.
   private static func fault(in value: JSONValue, depth: Int) -> (Fault, keys: [String])? {
     if case .double(let double) = value { return double.isFinite ? nil : (.number, []) }
     switch value {

@@ -1,23 +1,25 @@
-import JSON
+import CDTJSON
 
-// The messages of text search.
+// The messages about text search.
 extension QueryError {
   static func textUnderNegation(at path: String) -> QueryError {
     QueryError(
       .textSearch, at: path,
-      "\"$text\" can't stand under \"$not\" or \"$nor\"; put it outside, and take words away with NOT in the search"
+      "\"$text\" is not allowed under \"$not\" or \"$nor\"; put it outside, and exclude words with NOT in the search"
     )
   }
 
   static func secondText(at path: String) -> QueryError {
     QueryError(
-      .textSearch, at: path, "a query has one \"$text\"; join the searches with AND or OR in one \"$search\"")
+      .textSearch, at: path,
+      "a query can have only one \"$text\"; combine the searches with AND or OR in one \"$search\"")
   }
 
   static func textWithoutIndex(store: String?) -> QueryError {
     let command = "cdtquery index create \(store ?? "STORE") FIELD… --type text"
     return QueryError(
-      .textSearch, at: "$text", "\"$text\" needs a text index, and there is none; make one: \(command)")
+      .textSearch, at: "$text",
+      "\"$text\" needs a text index, and the datastore has none; create one: \(command)")
   }
 
   static func textIndexUnavailable(_ reason: String) -> QueryError {
@@ -28,77 +30,79 @@ extension QueryError {
   static func settingsOfJSONIndex(_ key: String) -> QueryError {
     QueryError(
       .invalidIndex, at: "settings.\(key)",
-      "an index of values takes no settings; leave \"\(key)\" out, or make the index one of type \"text\"")
+      "an index of type \"json\" takes no settings; remove \"\(key)\", or use the type \"text\"")
   }
 
   static func unknownSetting(_ key: String) -> QueryError {
     QueryError(
       .invalidIndex, at: "settings.\(key)",
-      "a text index has no setting \"\(key)\"; the one it has is \"tokenize\"")
+      "a text index has no setting \"\(key)\"; its only setting is \"tokenize\"")
   }
 
   static func unknownTokenizer(_ value: JSONValue) -> QueryError {
     let known = TextTokenizerName.allCases.map { "\"\($0.rawValue)\"" }.joined(separator: ", ")
     return QueryError(
-      .invalidIndex, at: "settings.tokenize", "\(value.text) is no tokenizer; use one of \(known)")
+      .invalidIndex, at: "settings.tokenize", "\(value.text) is not a tokenizer; use one of \(known)")
   }
 
   static func secondTextIndex(_ name: String) -> QueryError {
     QueryError(
       .indexConflict, at: "type",
-      "there is a text index \"\(name)\", and a datastore has one; delete it first: cdtquery index delete STORE \(name)"
+      "a datastore can have only one text index, and \"\(name)\" exists; delete it first: cdtquery index delete STORE \(name)"
     )
   }
 
   static func textIndexUnused(_ name: String, at path: String) -> QueryError {
     QueryError(
       .unknownIndex, at: path,
-      "\"\(name)\" is a text index, and the selector has no \"$text\" for it; name another index, or none")
+      "\"\(name)\" is a text index, but the selector has no \"$text\"; name another index, or remove use_index"
+    )
   }
 
   static func scoreAlone(at path: String) -> QueryError {
     QueryError(
       .invalidRequest, at: path,
-      "the order by \"$text\" is the only one of its sort; leave the other clauses out, ties go by _id")
+      "a sort by the score of \"$text\" can't have other clauses; remove them, ties are sorted by _id")
   }
 
   static func scoreDirection(_ direction: JSONValue, at path: String) -> QueryError {
     QueryError(
-      .invalidRequest, at: path, "the order by \"$text\" is {\"$text\": \"score\"}, not \(direction.text)")
+      .invalidRequest, at: path,
+      "a sort by the score of \"$text\" is written {\"$text\": \"score\"}, not \(direction.text)")
   }
 
   static func scoreWithoutText(at path: String) -> QueryError {
     QueryError(
       .invalidRequest, at: path,
-      "only a query that asks for \"$text\", and not under \"$or\", has scores; sort by a field")
+      "only a query with a \"$text\" outside \"$or\" has scores; sort by a field")
   }
 
   static func scoreOfOtherIndex(_ name: String, at path: String) -> QueryError {
     QueryError(
       .unknownIndex, at: path,
-      "the order by \"$text\" goes by the scores of the text index, which \"\(name)\" is not; leave it out")
+      "a sort by the score of \"$text\" needs the text index, which \"\(name)\" is not; remove use_index")
   }
 
   static var scoreInMemory: QueryError {
     QueryError(
       .textSearch, at: "sort[0]",
-      "only a datastore's text index has scores, documents at hand have none; leave the sort out")
+      "a query over documents in memory has no text scores; remove the sort")
   }
 
   static func invalidSearch(_ failure: TextSearch.Failure, at path: String) -> QueryError {
     let message =
       switch failure {
-      case .emptyParentheses: "() holds nothing; put words in the parentheses, or leave them out"
-      case .openQuote: "a quotation mark is not closed; end the phrase with another"
+      case .emptyParentheses: "() is empty; put words in the parentheses, or remove them"
+      case .openQuote: "a quotation mark is not closed; close it"
       case .openParenthesis: "a parenthesis is not closed; close it, or quote it"
-      case .closingParenthesis: "a parenthesis is closed that was not opened; leave it out, or quote it"
+      case .closingParenthesis: "a closing parenthesis has no opening one; remove it, or quote it"
       case .missingOperand(let name):
-        "\"\(name)\" lacks a word beside it; add one, or quote \"\(name)\" to search for it"
+        "\"\(name)\" has no word beside it; add one, or quote \"\(name)\" to search for it"
       case .invalidDistance(let name):
-        "\"\(name)\" is no distance; write NEAR, or NEAR/5 for up to five words between"
-      case .nearNeedsTerms: "NEAR stands between words or phrases, not beside parentheses"
+        "\"\(name)\" has no valid distance; write NEAR, or NEAR/5 for at most five words between"
+      case .nearNeedsTerms: "NEAR joins words and phrases; remove the parentheses beside it"
       case .tooManyTerms: "the search has more than \(TextSearch.maximumTerms) words; shorten it"
-      case .tooDeep: "parentheses nest deeper than \(TextSearch.maximumDepth); flatten them"
+      case .tooDeep: "parentheses are nested deeper than \(TextSearch.maximumDepth) levels; flatten them"
       }
     return QueryError(.textSearch, at: path, message)
   }

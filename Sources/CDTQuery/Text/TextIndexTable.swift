@@ -1,14 +1,14 @@
-import JSON
-import SQLite
+import CDTJSON
+import CDTSQLite
 
-/// The FTS5 table of a text index: a row for each document, a column for each field and one for the id.
+/// The FTS5 table of a text index: one row per document, one column per field and one for the id.
 ///
 /// ```sql
 /// CREATE VIRTUAL TABLE text_3 USING fts5(c0, c1, id, tokenize = 'ascii')
 /// ```
 ///
-/// The row's number is the document's, which never changes, so a change replaces the row. The elements of an array stand
-/// one after the other, a line feed between them.
+/// The rowid is the document's number, which never changes, so a change replaces the row. The elements of an array are
+/// separated by line feeds.
 enum TextIndexTable {
   static func name(_ number: Int64) -> String { "text_\(number)" }
 
@@ -21,7 +21,7 @@ enum TextIndexTable {
       """
   }
 
-  /// Puts a document's words in place of those it had.
+  /// Replaces a document's words.
   static func replace(
     _ number: Int64, _ document: DocumentBytes, _ definition: IndexDefinition, in table: String,
     on connection: Connection
@@ -38,7 +38,7 @@ enum TextIndexTable {
     try statement.run()
   }
 
-  /// What is kept of a document: the text of each field, and that of its id.
+  /// The stored text of each field of a document and of its id.
   static func texts(of definition: IndexDefinition, _ document: DocumentBytes) -> [[UInt8]] {
     let fields = definition.fields.map { field in
       Array(TextContext.texts(of: field.fieldPath, in: document).joined(separator: [UInt8(ascii: "\n")]))

@@ -1,13 +1,13 @@
-/// A search as FTS5 takes it: every word of the user's is quoted, so nothing of it is read as syntax.
+/// A search in FTS5's syntax, with every word quoted so that none is parsed as syntax.
 ///
 /// ```
 /// title:cat "in the hat" NOT dog   →   (c0 : "cat") AND (("in the hat") NOT ("dog"))
 /// ```
 ///
-/// FTS5 knows no array elements, so a phrase may be found across two of them; such an answer holds every match and is
-/// put to the matcher.
+/// FTS5 has no array elements, so a phrase may match across two of them; such results include every match and are
+/// checked by the matcher.
 extension TextProgram {
-  /// The text to match, or `nil` when nothing can.
+  /// The text to match, or `nil` if nothing can match.
   var fullTextQuery: (text: String, isExact: Bool)? {
     root.map { ($0.text(idColumn: context.fields.count), $0.isExact) }
   }
@@ -26,7 +26,7 @@ extension TextProgram.Node {
     case .and(let members): members.map { "(\($0.text(idColumn: idColumn)))" }.joined(separator: " AND ")
     case .or(let members): members.map { "(\($0.text(idColumn: idColumn)))" }.joined(separator: " OR ")
     case .not(let wanted, let unwanted):
-      // What is taken away must not be more than what is meant.
+      // The excluded part must not exclude more than the search means.
       unwanted.isExact
         ? "(\(wanted.text(idColumn: idColumn))) NOT (\(unwanted.text(idColumn: idColumn)))"
         : wanted.text(idColumn: idColumn)
@@ -40,7 +40,7 @@ extension TextProgram.Node {
     return column + "\"\(quoted)\"" + (term.isPrefix ? " *" : "")
   }
 
-  /// Whether FTS5's answer needs no matcher.
+  /// Whether FTS5's results need no check by the matcher.
   var isExact: Bool {
     switch self {
     case .term(let term): term.tokens.count == 1

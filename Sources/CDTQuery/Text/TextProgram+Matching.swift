@@ -1,7 +1,7 @@
-import JSON
+import CDTJSON
 
 extension TextProgram {
-  /// The tokens of a document: of each field its elements, the id last.
+  /// The tokens of a document: those of the elements of each field, the id last.
   struct Words {
     let fields: [[[[UInt8]]]]
   }
@@ -34,7 +34,7 @@ extension TextProgram {
     term.field.map { words.fields[$0] } ?? words.fields.flatMap(\.self)
   }
 
-  /// Where a term begins in an element.
+  /// The positions of a term in an element.
   private static func places(of term: Term, in element: [[UInt8]]) -> [Int] {
     guard element.count >= term.tokens.count, let last = term.tokens.last else { return [] }
     let exact = term.tokens.dropLast()
@@ -45,8 +45,8 @@ extension TextProgram {
     }
   }
 
-  /// Whether one element has the terms so that each is near the next. From place to place of the first term it is
-  /// carried forward where the next one can be.
+  /// Whether one element has the terms, each near the next. Each position of the first term is carried forward to
+  /// possible positions of the next one.
   private func isNear(_ terms: [Term], _ distances: [Int], _ words: Words) -> Bool {
     for (number, field) in words.fields.enumerated()
     where terms.allSatisfy({ $0.field == nil || $0.field == number }) {
@@ -82,7 +82,7 @@ extension TextContext {
     }
   }
 
-  /// Text as it is searched: a NUL, at which some tokenizers stop, is a space.
+  /// Text as it is indexed: a NUL, at which some tokenizers stop, becomes a space.
   static func searchable(_ text: UnsafeRawBufferPointer) -> [UInt8] {
     text.contains(0) ? text.map { $0 == 0 ? 0x20 : $0 } : Array(text)
   }

@@ -1,19 +1,19 @@
-import JSON
-import SQLite
+import CDTJSON
+import CDTSQLite
 
-/// A search cut into tokens for one text index: what the matcher asks of a document's words.
+/// A search split into tokens for one text index, which the matcher evaluates on a document's words.
 ///
-/// A word that is cut into several tokens, as *he's* into *he* and *s*, wants all of them; with trigrams it wants them in
-/// a row. A word that has no token, as mere punctuation, is passed over.
+/// A word with several tokens, as *he's* with *he* and *s*, requires all of them; with trigrams, consecutively. A word
+/// without tokens, such as punctuation, is ignored.
 package final class TextProgram: Sendable {
-  /// Tokens in a row.
+  /// Consecutive tokens.
   struct Term: Sendable, Hashable {
     let tokens: [[UInt8]]
-    /// Whether the last token may go on.
+    /// Whether the last token is a prefix.
     let isPrefix: Bool
-    /// Only this field; `nil` is every field and the id.
+    /// The only field to search; `nil` is every field and the id.
     let field: Int?
-    /// The text that FTS5 cuts into the same tokens.
+    /// The text that FTS5 splits into the same tokens.
     let spelling: String
   }
 
@@ -25,21 +25,21 @@ package final class TextProgram: Sendable {
     case not(Node, Node)
   }
 
-  /// `nil` when no word is asked for, so that nothing matches.
+  /// `nil` if the search has no words, so that nothing matches.
   let root: Node?
   let context: TextContext
   let tokenizer: TextTokenizer
 
-  /// - Throws: ``SQLiteError`` when SQLite lacks the tokenizer.
+  /// - Throws: ``SQLiteError`` if SQLite lacks the tokenizer.
   init(_ search: TextSearch, in context: TextContext) throws(SQLiteError) {
     self.context = context
     tokenizer = try context.tokenizerName.makeTokenizer()
     root = Compiler(context: context, tokenizer: tokenizer).node(search.expression)
   }
 
-  /// The program of a clause's search, if it has one.
+  /// The program of a clause's search, if any.
   ///
-  /// - Throws: ``QueryError`` when there is no text index to give the search its meaning.
+  /// - Throws: ``QueryError`` if there is no text index.
   static func of(_ clause: Clause, _ index: IndexDefinition?, store: String? = nil) throws(QueryError)
     -> TextProgram?
   {
@@ -113,7 +113,7 @@ package final class TextProgram: Sendable {
         tokens: tokens.map(\.text), isPrefix: term.isPrefix && !isTrigram, field: field, spelling: spelling)
     }
 
-    /// The field that a term names, and what is left of its text; a name that is no field is part of the word.
+    /// The field of a term and the rest of its text. A name that is not a field is part of the word.
     private func resolve(_ term: TextSearch.Term) -> (field: Int?, text: String) {
       let text = Self.searchable(term.text)
       guard let name = term.field else { return (nil, text) }

@@ -1,21 +1,21 @@
-/// A `$search`, parsed: what must occur, before words are cut into tokens.
+/// A parsed `$search`, before words are split into tokens.
 ///
 /// ```
 /// title:cat "in the hat" NOT dog   →   (title:cat) AND ("in the hat" NOT dog)
 /// ```
 package struct TextSearch: Sendable, Hashable {
-  /// A word, a prefix or a phrase, perhaps in one field only.
+  /// A word, a prefix or a phrase, optionally in one field only.
   package struct Term: Sendable, Hashable {
     package var text: String
     package var isPhrase = false
     package var isPrefix = false
-    /// The field's path as it is written before the colon.
+    /// The field's path as written before the colon.
     package var field: String?
   }
 
   package indirect enum Expression: Sendable, Hashable {
     case term(Term)
-    /// Terms in a row, each at most so many words from the next.
+    /// Consecutive terms, each at most a given number of words from the next.
     case near([Term], distances: [Int])
     case and([Expression])
     case or([Expression])
@@ -23,21 +23,21 @@ package struct TextSearch: Sendable, Hashable {
   }
 
   package let expression: Expression
-  /// The search as it was given.
+  /// The search as given.
   package let text: String
 
-  /// How many terms a search may have, and how deep parentheses may nest.
+  /// The maximum number of terms, and the maximum nesting of parentheses.
   package static let maximumTerms = 1_000
   package static let maximumDepth = 50
 
-  /// - Throws: ``Failure`` for a search that does not parse.
+  /// - Throws: ``Failure`` if the search does not parse.
   package init(_ text: String) throws(Failure) {
     var parser = TextSearchParser(text)
     expression = try parser.parse()
     self.text = text
   }
 
-  /// Why a search was refused.
+  /// An error in a search.
   package enum Failure: Error, Hashable {
     case emptyParentheses
     case openQuote

@@ -1,4 +1,4 @@
-/// Reads a `$search`.
+/// Parses a `$search`.
 ///
 /// ```
 /// or     = and { "OR" and }
@@ -129,7 +129,7 @@ struct TextSearchParser {
     guard terms <= TextSearch.maximumTerms else { throw .tooManyTerms }
   }
 
-  /// A word, an operator, or a phrase, perhaps with a field before it.
+  /// A word, an operator, or a phrase, optionally with a field before it.
   private mutating func cutUnit(_ bytes: [UInt8], from start: Int) throws(TextSearch.Failure) -> Int {
     var start = start
     var field: String?
@@ -171,7 +171,7 @@ struct TextSearchParser {
       var term = TextSearch.Term(text: word)
       if let colon = word.utf8.firstIndex(of: UInt8(ascii: ":")) {
         term.field = String(word[..<colon])
-        // Whether that is a field, only the index can tell.
+        // Only the index knows whether that is a field.
       }
       if word.utf8.last == UInt8(ascii: "*") {
         term.text = String(word.utf8.dropLast()) ?? word

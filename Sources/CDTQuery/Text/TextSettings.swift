@@ -1,19 +1,19 @@
-import SQLite
+import CDTSQLite
 
-/// How a text index cuts text into words.
+/// The tokenizer of a text index, which splits text into words.
 ///
 /// Source: `docs/query.md`, Text search.
 public enum TextTokenizerName: String, Sendable, Hashable, CaseIterable {
-  /// Letters, digits and everything beyond ASCII make words; ASCII letters match in either case.
+  /// Words consist of letters, digits and non-ASCII characters; ASCII letters match regardless of case.
   case simple
-  /// As `simple`, and English words match by their stems: *running* finds *run*.
+  /// Like `simple`, and English words match by their stems: *running* finds *run*.
   case porter
-  /// Words by Unicode's classes; case and accents do not count.
+  /// Words by Unicode's categories; case and accents are ignored.
   case unicode61
-  /// Every three characters: a word matches anywhere within words, if it has three characters.
+  /// Every three characters: a word of at least three characters matches anywhere within words.
   case trigram
 
-  /// SQLite's name for it, and what that takes.
+  /// SQLite's name of the tokenizer and its arguments.
   var arguments: [String] {
     switch self {
     case .simple: ["ascii"]
@@ -28,7 +28,7 @@ public enum TextTokenizerName: String, Sendable, Hashable, CaseIterable {
   }
 }
 
-/// What a text search is asked of: the fields of a text index, and how it cuts words.
+/// The settings of a text search: the fields of a text index and its tokenizer.
 package struct TextContext: Sendable {
   package let fields: [FieldPath]
   package let tokenizerName: TextTokenizerName

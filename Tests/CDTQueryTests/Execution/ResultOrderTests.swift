@@ -1,5 +1,5 @@
-import JSON
-import TestSupport
+import CDTJSON
+import CDTTestSupport
 import Testing
 
 @testable import CDTDatastore
@@ -47,18 +47,18 @@ import Testing
       var options = DatastoreOptions()
       options.memoryBudget = 0
       let manager = try DatastoreManager(directory: directory, options: options)
-      defer { manager.closeDatastore(named: "store") }
+      defer { manager.close() }
       let store = try manager.datastore(named: "store")
       try store.write { transaction in
         for number in 0..<3_000 {
           try transaction.createDocument(
-            from: DocumentRevision(id: "d\(number)", body: ["a": .int(Int64(number * 7 % 3_000))]))
+            from: DocumentDraft(id: "d\(number)", body: ["a": .int(Int64(number * 7 % 3_000))]))
         }
       }
-      _ = try store.buildIndex(["a"], name: "by_a")
+      try store.declareIndex(["a"], name: "by_a")
       try store.indexManager().build(only: nil) { $0.done < 1_000 }
       let query = try Query(["a": ["$gte": 0]], sort: ["a"], useIndex: "by_a")
-      let found = try store.find(query).documents().compactMap { $0.body["a"]?.intValue }
+      let found = try store.find(query).compactMap { $0.body["a"]?.intValue }
       #expect(found == Array(0..<3_000))
       #expect(try store.count(query) == 3_000)
     }

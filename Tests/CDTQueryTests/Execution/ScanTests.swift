@@ -1,6 +1,6 @@
 import CDTDatastore
+import CDTJSON
 import CDTQuery
-import JSON
 import Testing
 
 @Suite struct ScanTests {
@@ -10,7 +10,7 @@ import Testing
   private func withStore(_ body: (Datastore) throws -> Void) throws {
     try withTemporaryDatastore { store in
       for (number, id) in Self.ids.enumerated() {
-        try store.createDocument(from: DocumentRevision(id: id, body: ["n": .int(Int64(number))]))
+        try store.createDocument(from: DocumentDraft(id: id, body: ["n": .int(Int64(number))]))
       }
       try body(store)
     }
@@ -24,20 +24,21 @@ import Testing
 
   /// Every way to read the same results gives them in the same order.
   private func expectScan(_ store: Datastore, gives ids: [String]) throws {
-    for (skip, limit) in [(0, 0), (0, 2), (1, 2), (2, 0)] {
-      let wanted = Array(ids.dropFirst(skip).prefix(limit > 0 ? limit : ids.count))
+    for (skip, limit) in [(0, nil), (0, 2), (1, 2), (2, nil), (1, 0)] as [(Int, Int?)] {
+      let wanted = Array(ids.dropFirst(skip).prefix(limit ?? ids.count))
       for selector: JSONObject in [[:], ["n": ["$gte": 0]]] {
-        let found = try store.find(selector, skip: skip, limit: limit)
-        #expect(try found.documentIDs == wanted)
-        #expect(try store.find(selector, skip: skip, limit: limit).documents().map(\.id) == wanted)
-        let texts = try texts(store.find(selector, skip: skip, limit: limit))
+        let query = try Query(selector, skip: skip, limit: limit)
+        #expect(try store.results(for: query).documentIDs() == wanted)
+        #expect(try store.documentIDs(matching: query) == wanted)
+        #expect(try store.find(query).map(\.id) == wanted)
+        let texts = try texts(store.results(for: query))
         #expect(
           texts == (try wanted.map { String(decoding: try store.documentText(withID: $0), as: UTF8.self) }))
       }
     }
     #expect(try store.count([:]) == ids.count)
-    #expect(try store.find([:], sort: ["_id"]).documentIDs == ids.sorted())
-    #expect(try store.find([:], sort: [["n": "desc"]]).documentIDs == ids.reversed())
+    #expect(try store.find([:], sort: ["_id"]).map(\.id) == ids.sorted())
+    #expect(try store.find([:], sort: [.descending("n")]).map(\.id) == ids.reversed())
   }
 
   @Test func `a scan gives what there is, before the first deletion and after it`() throws {
@@ -52,15 +53,15 @@ import Testing
     throws
   {
     try withStore { store in
-      let before = try store.find([:])
+      let before = try store.results(for: Query([:]))
       _ = try before.next()
       try store.deleteDocument(withID: "y")
-      #expect(try before.documentIDs == Self.ids)
-      #expect(try store.find([:]).documentIDs == Self.ids.dropLast())
-      let after = try store.find([:])
-      try store.createDocument(from: DocumentRevision(id: "y", body: [:]))
-      #expect(try after.documentIDs == Self.ids.dropLast())
-      #expect(try store.find([:]).documentIDs == Self.ids)
+      #expect(try before.documentIDs() == Self.ids)
+      #expect(try store.find([:]).map(\.id) == Self.ids.dropLast())
+      let after = try store.results(for: Query([:]))
+      try store.createDocument(from: DocumentDraft(id: "y", body: [:]))
+      #expect(try after.documentIDs() == Self.ids.dropLast())
+      #expect(try store.find([:]).map(\.id) == Self.ids)
     }
   }
 }

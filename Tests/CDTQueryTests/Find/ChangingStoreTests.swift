@@ -1,7 +1,7 @@
 import CDTDatastore
-import JSON
+import CDTJSON
+import CDTTestSupport
 import Synchronization
-import TestSupport
 import Testing
 
 @testable import CDTQuery
@@ -48,20 +48,20 @@ import Testing
     switch Int.random(in: 0..<20, using: &random) {
     case 0: try store.setLocalDocument(body, withID: id)
     case 1: try store.compact()
-    case 2: try store.updateAllIndexes()
+    case 2: try store.updateIndexes()
     case 3, 4: if let known { try store.deleteDocument(from: known) }
     case 5, 6, 7:
       // A conflict, whose branch may win or lose.
       let generation = Int.random(in: 1...4, using: &random)
       let digest = String(Int.random(in: 0..<16, using: &random), radix: 16)
       guard let revision = RevisionID("\(generation)-\(digest)") else { return }
-      try store.forceInsert(DocumentRevision(id: id, revision: revision, body: body))
+      try store.forceInsert(DocumentRevision(id: id, revisionID: revision, body: body))
     default:
       if var known {
         known.body = body
         try store.updateDocument(from: known)
       } else {
-        try store.createDocument(from: DocumentRevision(id: id, body: body))
+        try store.createDocument(from: DocumentDraft(id: id, body: body))
       }
     }
   }
@@ -71,13 +71,13 @@ import Testing
     for request in requests {
       let query = try Query(request: request)
       var whole = query
-      try whole.setPage()
+      (whole.skip, whole.limit) = (0, nil)
       let matches = try whole.find(in: documents)
-      let expected = matches.dropFirst(query.skip).prefix(query.limit > 0 ? query.limit : .max)
+      let expected = matches.dropFirst(query.skip).prefix(query.limit ?? .max)
       do {
-        let given = try store.find(query).documents()
+        let given = try store.find(query)
         var texts: [String] = []
-        try store.find(query).forEachJSON { texts.append(String(decoding: $0, as: UTF8.self)) }
+        try store.results(for: query).forEachJSON { texts.append(String(decoding: $0, as: UTF8.self)) }
         #expect(given.count == expected.count, "\(request.text), \(context)")
         #expect(try store.count(query) == matches.count, "\(request.text), \(context)")
         #expect(texts.count == expected.count, "\(request.text) as texts, \(context)")
@@ -111,7 +111,7 @@ import Testing
       var options = DatastoreOptions()
       options.durability = .normal
       let managers = try (0..<2).map { _ in try DatastoreManager(directory: directory, options: options) }
-      defer { for manager in managers { manager.closeDatastore(named: "store") } }
+      defer { for manager in managers { try? manager.closeDatastore(named: "store") } }
       let stores = try managers.map { try $0.datastore(named: "store") }
       try stores[0].ensureIndexed(["a", "b"])
       try stores[0].ensureIndexed(["tags"])
@@ -131,7 +131,7 @@ import Testing
       try store.write { transaction in
         for number in 0..<60 {
           try transaction.createDocument(
-            from: DocumentRevision(id: "d\(number)", body: ["g": 1, "round": 0]))
+            from: DocumentDraft(id: "d\(number)", body: ["g": 1, "round": 0]))
         }
       }
       try store.ensureIndexed(["g"])
@@ -175,10 +175,10 @@ import Testing
   private static func checkRound(
     _ store: Datastore, sorted: Bool, _ failures: borrowing Mutex<[String]>
   ) throws {
-    let sort: [JSONValue] = sorted ? ["round"] : []
-    let documents = try store.find(["g": 1], limit: 100, sort: sort).documents()
+    let sort: [SortField] = sorted ? ["round"] : []
+    let documents = try store.find(["g": 1], limit: 100, sort: sort)
     let rounds = Set(documents.compactMap { $0.body["round"]?.intValue })
-    let ids = Set(documents.compactMap(\.id))
+    let ids = Set(documents.map(\.id))
     let isOne = (rounds.max() ?? 0) - (rounds.min() ?? 0) <= 2
     if documents.count != 60 || ids.count != 60 || !isOne {
       failures.withLock {

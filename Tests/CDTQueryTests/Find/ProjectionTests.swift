@@ -1,6 +1,6 @@
 import CDTDatastore
+import CDTJSON
 import CDTQuery
-import JSON
 import Testing
 
 @Suite struct ProjectionTests {
@@ -26,29 +26,31 @@ import Testing
   func `a result has the fields asked for`(_ c: (fields: [String], body: String, projected: String)) throws {
     try withTemporaryDatastore { store in
       let saved = try store.createDocument(
-        from: DocumentRevision(id: "a", body: try JSONObject(parsing: c.body)))
-      let results = try store.find([:], fields: c.fields)
-      let result = try #require(try results.next())
+        from: DocumentDraft(id: "a", body: try JSONObject(parsing: c.body)))
+      let result = try #require(try store.find([:], fields: c.fields).first)
       #expect(result.body.text == c.projected)
-      #expect(result.id == "a" && result.revision == saved.revision && result.isProjected)
-      try store.find([:], fields: c.fields).forEachJSON { text in
+      #expect(result.id == "a" && result.revisionID == saved.revisionID && result.isProjected)
+      try store.results(for: Query([:], fields: c.fields)).forEachJSON { text in
         let expected = c.projected.dropFirst().dropLast()
         let members = expected.isEmpty ? "" : "," + expected
         #expect(
           String(decoding: text, as: UTF8.self)
-            == "{\"_id\":\"a\",\"_rev\":\"\(saved.revision?.description ?? "")\"\(members)}")
+            == "{\"_id\":\"a\",\"_rev\":\"\(saved.revisionID.description)\"\(members)}")
       }
     }
   }
 
-  @Test func `a projected revision can't be saved`() throws {
+  @Test func `a projected revision can't be saved, and can be deleted`() throws {
     try withTemporaryDatastore { store in
-      try store.createDocument(from: DocumentRevision(id: "a", body: ["x": 1, "y": 2]))
-      let part = try #require(try store.find([:], fields: ["x"]).next())
+      try store.createDocument(from: DocumentDraft(id: "a", body: ["x": 1, "y": 2]))
+      let part = try #require(try store.find([:], fields: ["x"]).first)
       let error = #expect(throws: DatastoreError.self) { try store.updateDocument(from: part) }
       #expect(
         error?.message
           == "this revision of document \"a\" has only some of its fields; fetch the document first")
+      #expect(throws: DatastoreError.self) { try DocumentDraft(copying: part, id: "copy") }
+      #expect(try store.deleteDocument(from: part).isDeleted)
+      #expect(try store.documentCount() == 0)
     }
   }
 }

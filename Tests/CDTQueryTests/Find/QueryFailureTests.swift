@@ -1,15 +1,15 @@
 import CDTDatastore
+import CDTJSON
 import CDTPlatform
+import CDTTestSupport
 import Foundation
-import JSON
-import TestSupport
 import Testing
 
 @testable import CDTQuery
 
 /// Where the system refuses what a query needs, the error is one that the user knows, and nothing is lost.
 @Suite struct QueryFailureTests {
-  /// What `store-worker descriptors` and `heap` print.
+  /// What `cdt-store-worker descriptors` and `heap` print.
   private struct Report: Codable {
     var untyped: [String] = []
     var messages: [String] = []
@@ -22,13 +22,13 @@ import Testing
     try store.write { transaction in
       for number in 0..<300 {
         try transaction.createDocument(
-          from: DocumentRevision(
+          from: DocumentDraft(
             id: "d\(number)", body: ["a": .int(Int64(number % 7)), "b": .int(Int64(number * 17 % 300))]))
       }
     }
   }
 
-  /// Runs `store-worker` in a process that is short of something, and checks that the store and its index file are what they
+  /// Runs `cdt-store-worker` in a process that is short of something, and checks that the store and its index file are what they
   /// were.
   private static func report(of mode: String) async throws -> Report {
     let directory = FileManager.default.temporaryDirectory.appending(path: "cdtquery-\(UUID().uuidString)")
@@ -36,14 +36,14 @@ import Testing
     try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(atPath: directory) }
     let manager = try DatastoreManager(directory: directory)
-    let store = try manager.datastore(named: "store")
+    let store = try await manager.datastore(named: "store")
     try fill(store)
-    try store.ensureIndexed(["a"], name: "by_a")
+    try await store.ensureIndexed(["a"], name: "by_a")
     let file = try store.indexManager().path
     let before = FileIdentity(file)
-    manager.closeDatastore(named: "store")
+    try await manager.closeDatastore(named: "store")
 
-    let (status, output) = try await BuiltProgram("store-worker", [mode, directory]).ended()
+    let (status, output) = try await BuiltProgram("cdt-store-worker", [mode, directory]).ended()
     #expect(status == 0)
     let report = try JSONDecoder().decode(Report.self, from: Data(output.utf8))
     #expect(report.untyped == [])
@@ -51,11 +51,11 @@ import Testing
     #expect(report.refused > 20)
     #expect(report.answered > 20)
     #expect(before != nil && FileIdentity(file) == before, "the index file was made again")
-    let again = try manager.datastore(named: "store")
-    #expect(try again.checkIndexes() == [])
-    #expect(try again.checkIntegrity() == [])
-    #expect(try again.count(["a": 3]) == 43)
-    manager.closeDatastore(named: "store")
+    let again = try await manager.datastore(named: "store")
+    #expect(try await again.checkIndexes() == [])
+    #expect(try await again.checkIntegrity() == [])
+    #expect(try await again.count(["a": 3]) == 43)
+    try await manager.closeDatastore(named: "store")
     return report
   }
 

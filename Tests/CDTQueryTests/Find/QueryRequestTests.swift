@@ -1,5 +1,5 @@
+import CDTJSON
 import CDTQuery
-import JSON
 import Testing
 
 @Suite struct QueryRequestTests {
@@ -10,35 +10,35 @@ import Testing
       #"{"selector": true}"#,
       #"selector: a selector is an object such as {"age": {"$gt": 18}}, not a boolean"#
     ),
-    (#"{"selector": {}, "limit": -1}"#, #"limit: "limit" is a whole number from 0, not -1"#),
-    (#"{"selector": {}, "skip": 1.5}"#, #"skip: "skip" is a whole number from 0, not 1.5"#),
+    (#"{"selector": {}, "limit": -1}"#, #"limit: "limit" must be a whole number, 0 or more, not -1"#),
+    (#"{"selector": {}, "skip": 1.5}"#, #"skip: "skip" must be a whole number, 0 or more, not 1.5"#),
     (
       #"{"selector": {}, "sort": "name"}"#,
-      #"sort: "sort" is an array of fields, ["name", {"age": "desc"}], not a string"#
+      #"sort: "sort" must be an array of fields, ["name", {"age": "desc"}], not a string"#
     ),
     (
       #"{"selector": {}, "sort": [{"a": "asc", "b": "asc"}]}"#,
-      #"sort[0]: a clause names one field and its direction, {"age": "desc"}, not 2; write one clause a field"#
+      #"sort[0]: a sort clause names one field and its direction, {"age": "desc"}, not 2 fields; write one clause per field"#
     ),
     (
       #"{"selector": {}, "sort": ["a", {"b": "up"}]}"#,
-      #"sort[1]: the direction of "b" is "asc" or "desc", not "up""#
+      #"sort[1]: the direction of "b" must be "asc" or "desc", not "up""#
     ),
     (
       #"{"selector": {}, "sort": [1]}"#,
-      #"sort[0]: a clause is a field's path or {"age": "desc"}, not a number"#
+      #"sort[0]: a sort clause must be a field path or an object such as {"age": "desc"}, not a number"#
     ),
     (
       #"{"selector": {}, "fields": ["a", 1]}"#,
-      #"fields[1]: a field is named by its path in a string, not by a number"#
+      #"fields[1]: a field path must be a string, not a number"#
     ),
     (
       #"{"selector": {}, "fields": ["a", "b."]}"#,
-      #"fields[1]: the path "b." has an empty segment; name every segment, and write "\." for a dot in a name"#
+      #"fields[1]: the path "b." has an empty segment; name every segment; write "\." for a dot in a name"#
     ),
     (
       #"{"selector": {}, "use_index": ["x"]}"#,
-      #"use_index: "use_index" is the name of one index, not an array"#
+      #"use_index: "use_index" must be the name of one index, not an array"#
     ),
   ]
 
@@ -52,7 +52,7 @@ import Testing
       parsing:
         #"{"selector": {}, "sort": null, "fields": null, "skip": 5.0, "limit": null, "use_index": null}"#)
     #expect(query.skip == 5)
-    #expect(query.limit == 0)
+    #expect(query.limit == nil)
     #expect(query.useIndex == nil)
   }
 
@@ -65,7 +65,8 @@ import Testing
     try withTemporaryDatastore { store in
       let query = try Query(parsing: #"{"selector": {}, "use_index": "nope"}"#)
       let uses: [() throws -> Any] = [
-        { try store.find(query) }, { try store.count(query) }, { try store.exists(query) },
+        { try store.find(query) }, { try store.count(query) },
+        { try store.containsDocuments(matching: query) },
         { try store.explain(query) },
       ]
       for indexes in ["none", #""by_a""#] {

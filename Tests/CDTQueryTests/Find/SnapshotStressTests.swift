@@ -1,22 +1,22 @@
 import CDTDatastore
+import CDTJSON
 import CDTQuery
-import JSON
+import CDTTestSupport
 import Synchronization
-import TestSupport
 import Testing
 
 /// Documents and indexes lie in two files, which a reader beside a writer catches apart one time in ten. What a query
 /// answers must be one moment's all the same.
 @Suite struct SnapshotStressTests {
   private static let accounts = 40
-  private static let total = Int64(accounts * 100)
+  private static let total = accounts * 100
 
   @Test func `no answer is torn or stale beside a writer`() throws {
     try withTemporaryDatastore { store in
       try store.write { transaction in
         for number in 0..<Self.accounts {
           try transaction.createDocument(
-            from: DocumentRevision(id: "account-\(number)", body: ["balance": 100, "side": "left"]))
+            from: DocumentDraft(id: "account-\(number)", body: ["balance": 100, "side": "left"]))
         }
       }
       try store.ensureIndexed(["balance"])
@@ -58,8 +58,8 @@ import Testing
       guard from.id != to.id, let left = from.body["balance"]?.intValue,
         let right = to.body["balance"]?.intValue
       else { return }
-      from.body["balance"] = .int(left - 1)
-      to.body["balance"] = .int(right + 1)
+      from.body["balance"] = left - 1
+      to.body["balance"] = right + 1
       from.body["side"] = time % 3 == 0 ? "right" : "left"
       try transaction.updateDocument(from: from)
       try transaction.updateDocument(from: to)
@@ -67,21 +67,21 @@ import Testing
   }
 
   private static func check(_ store: Datastore, _ failures: borrowing Mutex<[String]>) throws {
-    let documents = try store.find(["balance": ["$gte": -10_000]], sort: ["balance"]).documents()
+    let documents = try store.find(["balance": ["$gte": -10_000]], sort: ["balance"])
     let balances = documents.compactMap { $0.body["balance"]?.intValue }
     if balances.reduce(0, +) != total || balances.count != accounts {
       failures.withLock { $0.append("\(balances.count) accounts hold \(balances.reduce(0, +))") }
     }
     if balances != balances.sorted() { failures.withLock { $0.append("not sorted: \(balances)") } }
-    let results = try store.find(["side": "right"])
-    let ids = try results.documentIDs
+    let results = try store.results(for: Query(["side": "right"]))
+    let ids = try results.documentIDs()
     let read = try results.documents()
     if read.contains(where: { $0.body["side"] != "right" }) {
       failures.withLock { $0.append("a stale document") }
     }
-    if Set(ids) != Set(read.compactMap(\.id)) || ids.count != read.count {
+    if Set(ids) != Set(read.map(\.id)) || ids.count != read.count {
       failures.withLock {
-        $0.append("ids \(ids) and documents \(read.compactMap(\.id)) of one result set differ")
+        $0.append("ids \(ids) and documents \(read.map(\.id)) of one result set differ")
       }
     }
   }

@@ -1,6 +1,6 @@
 import CDTDatastore
+import CDTJSON
 import CDTQuery
-import JSON
 
 /// What a query must give: a function of documents, which the tests of the fuzzer replace by a wrong one.
 typealias Reference = @Sendable (Query, [DocumentRevision], IndexDefinition?) throws -> [DocumentRevision]
@@ -33,30 +33,33 @@ extension World {
     }
     try check(query, expected, in: plain, way: "without an index")
     try check(query, expected, in: indexed, way: "with the indexes")
-    for index in definitions where index.type == .json && !query.sort.isByScore {
+    for index in definitions where index.type == .json && query.sort != [.score] {
       var forced = query
       forced.useIndex = index.name
       try check(forced, expected, in: indexed, way: "with the index \(index.name)")
     }
     // Those that cost more than another would hardly be met among so few documents.
-    let engine = try QueryEngine(indexed)
-    for way in try engine.everyPlan(query).indices {
+    for way in try indexed.read({ try QueryEngine($0).everyPlan(query) }).indices {
       try check(query, expected, way: "in way \(way)") {
-        try engine.find($0) { planner in
+        try ResultSet($0, in: indexed) { planner in
           // The background may have completed or measured an index, and there may be fewer ways.
           let plans = try planner.everyPlan()
           return plans[way % plans.count]
         }
       }
     }
-    if query.limit > 0, !query.sort.isEmpty { try checkPages(query, expected) }
+    // Reads of a write see what it has done; a third of the requests is enough.
+    if request.text.utf8.count % 3 == 0, query.sort != [.score] {
+      try checkWithinWrite(query, reference: reference)
+    }
+    if let limit = query.limit, expected.isOrdered { try checkPages(query, size: limit, expected) }
     _ = try indexed.explain(query).description
   }
 
   private func expectRefusal(_ query: Query, code: QueryError.Code) throws {
     for (way, store) in [("without an index", plain), ("with the indexes", indexed)] {
       do {
-        let given = try store.find(query).documents().map(\.json.text)
+        let given = try store.find(query).map(\.json.text)
         throw Disagreement(way: way, expected: ["error \(code)"], given: given)
       } catch let error as QueryError {
         if error.code != code {
@@ -67,8 +70,9 @@ extension World {
   }
 
   private func check(_ query: Query, _ expected: Expectation, in store: Datastore, way: String) throws {
-    try check(query, expected, way: way) { try store.find($0) }
-    let (count, exists) = (try store.count(query), try store.exists(query))
+    try check(query, expected, way: way) { try store.results(for: $0) }
+    try expected.check(try store.find(query).map { Item($0) }, way: "\(way), as an array")
+    let (count, exists) = (try store.count(query), try store.containsDocuments(matching: query))
     try Expectation.compare(["\(count)"], ["\(expected.whole.count)"], way: "\(way), count")
     try Expectation.compare(["\(exists)"], ["\(!expected.whole.isEmpty)"], way: "\(way), exists")
   }
@@ -78,10 +82,10 @@ extension World {
   ) throws {
     let results = try find(query)
     let first = try results.next()
-    let ids = try results.documentIDs
+    let ids = try results.documentIDs()
     let documents = try ([first].compactMap(\.self) + results.documents())
     try expected.check(documents.map { Item($0) }, way: way)
-    let sameResults = documents.map { JSONValue.string($0.id ?? "").text }
+    let sameResults = documents.map { JSONValue.string($0.id).text }
     try Expectation.compare(
       ids.map { JSONValue.string($0).text }, sameResults, way: "\(way), ids of the result set")
     var texts: [Item] = []
@@ -92,17 +96,47 @@ extension World {
     try expected.checkIDs(idsAlone, way: "\(way), ids alone")
   }
 
+  private struct TakenBack: Error {}
+
+  /// Puts a request to a write that has deleted a document and created another, and takes the write back.
+  private func checkWithinWrite(_ query: Query, reference: Reference) throws {
+    let before = documents
+    do {
+      try indexed.write { transaction in
+        var held = before
+        if let gone = held.popLast() { try transaction.deleteDocument(withID: gone.id) }
+        if let other = held.first {
+          held.append(try transaction.createDocument(from: DocumentDraft(id: "within", body: other.body)))
+          if held.count > 2 {
+            held[0].body = held[1].body
+            held[0] = try transaction.updateDocument(from: held[0])
+          }
+        }
+        var everything = query
+        (everything.skip, everything.limit) = (0, nil)
+        let whole = try reference(everything, held, textIndex).map { Item($0) }
+        let expected = Expectation(whole: whole, query: query)
+        try expected.check(try transaction.find(query).map { Item($0) }, way: "within a write")
+        try expected.checkIDs(try transaction.documentIDs(matching: query), way: "within a write, ids")
+        let count = try transaction.count(query)
+        try Expectation.compare(["\(count)"], ["\(whole.count)"], way: "within a write, count")
+        throw TakenBack()
+      }
+    } catch is TakenBack {
+    }
+  }
+
   /// In an order each match is in exactly one page.
-  private func checkPages(_ query: Query, _ expected: Expectation) throws {
+  private func checkPages(_ query: Query, size limit: Int, _ expected: Expectation) throws {
     var found: [Item] = []
-    let size = max(query.limit, expected.whole.count / 4 + 1)
+    let size = max(limit, expected.whole.count / 4 + 1)
     for start in stride(from: 0, through: expected.whole.count, by: size) {
       var page = query
-      try page.setPage(skip: start, limit: size)
-      found += try indexed.find(page).documents().map { Item($0) }
+      (page.skip, page.limit) = (start, size)
+      found += try indexed.find(page).map { Item($0) }
     }
     var whole = query
-    try whole.setPage()
+    (whole.skip, whole.limit) = (0, nil)
     try Expectation(whole: expected.whole, query: whole).check(found, way: "in pages of \(size)")
   }
 }
@@ -113,7 +147,7 @@ struct Item: Equatable {
   let text: String
 
   init(_ document: DocumentRevision) {
-    id = document.id ?? ""
+    id = document.id
     text = document.json.text
   }
 
@@ -127,24 +161,29 @@ struct Item: Equatable {
 struct Expectation {
   let whole: [Item]
   private let query: Query
+  /// Whether the order is determined.
+  let isOrdered: Bool
 
-  init(whole: [Item], query: Query) {
+  init(whole: [Item], query: Query, isOrdered: Bool? = nil) {
     self.whole = whole
     self.query = query
+    self.isOrdered = isOrdered ?? !query.sort.isEmpty
   }
 
   /// - Throws: What the reference throws.
   init(_ query: Query, in world: World, reference: Reference) throws {
     self.query = query
+    // Documents that the text index does not have yet come last, and count for no score.
+    isOrdered = try !query.sort.isEmpty && !(query.sort == [.score] && world.lacksWords)
     var everything = query
-    try everything.setPage()
-    guard query.sort.isByScore else {
+    (everything.skip, everything.limit) = (0, nil)
+    guard query.sort == [.score] else {
       whole = try reference(everything, world.documents, world.textIndex).map { Item($0) }
       return
     }
     // Only an index has scores. Which documents match is still the matcher's to say.
-    let ordered = try world.plain.find(everything).documents().map { Item($0) }
-    try everything.setSort([])
+    let ordered = try world.plain.find(everything).map { Item($0) }
+    everything.sort = []
     let matches = try reference(everything, world.documents, world.textIndex).map { Item($0) }
     try Expectation(whole: matches, query: everything).check(ordered, way: "by score without an index")
     whole = ordered
@@ -160,9 +199,9 @@ struct Expectation {
   }
 
   private func check(_ given: [String], of whole: [String], way: String) throws {
-    let page = Array(whole.dropFirst(query.skip).prefix(query.limit > 0 ? query.limit : .max))
-    if !query.sort.isEmpty { return try Self.compare(given, page, way: way) }
-    if query.skip == 0 && query.limit == 0 {
+    let page = Array(whole.dropFirst(query.skip).prefix(query.limit ?? .max))
+    if isOrdered { return try Self.compare(given, page, way: way) }
+    if query.skip == 0 && query.limit == nil {
       return try Self.compare(Self.sorted(given), Self.sorted(whole), way: way)
     }
     // Any page of so many matches is right, if none is in it twice.

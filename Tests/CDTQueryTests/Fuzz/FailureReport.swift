@@ -1,7 +1,7 @@
 import CDTDatastore
+import CDTJSON
 import CDTQuery
 import CDTQueryTesting
-import JSON
 
 /// A failure as it is printed: shrunk, as a fixture to paste, with the history that leads to it.
 struct FailureReport {
@@ -40,7 +40,7 @@ struct FailureReport {
     var lines = ["# \(title)", "", "== documents"]
     for document in failure.documents {
       lines.append(
-        JSONObject([("_id", .string(document.id ?? ""))] + document.body.map { ($0.key, $0.value) }).text)
+        JSONObject([("_id", .string(document.id))] + document.body.map { ($0.key, $0.value) }).text)
     }
     if !failure.indexes.isEmpty { lines += ["", "== indexes"] }
     for index in failure.indexes {

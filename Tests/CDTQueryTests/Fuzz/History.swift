@@ -1,4 +1,4 @@
-import JSON
+import CDTJSON
 
 /// What happens to a datastore and what is asked of it, as a value: it can be run, shrunk and kept in a file.
 ///

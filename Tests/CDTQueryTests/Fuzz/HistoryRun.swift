@@ -1,6 +1,6 @@
 import CDTDatastore
+import CDTJSON
 import CDTQuery
-import JSON
 
 /// A step at which a history went wrong.
 struct HistoryFailure {

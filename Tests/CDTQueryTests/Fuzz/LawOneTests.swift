@@ -1,9 +1,10 @@
 import CDTDatastore
-import CDTQuery
+import CDTJSON
+import CDTTestSupport
 import Foundation
-import JSON
-import TestSupport
 import Testing
+
+@testable import CDTQuery
 
 /// The first law: an index changes the speed, never the answer.
 @Suite struct LawOneTests {
@@ -25,6 +26,21 @@ import Testing
   @Test(arguments: 0..<rounds) func `every path gives the matcher's answer`(round: Int) throws {
     let seed = testSeed(1_000 + UInt64(round))
     if let report = try Fuzz.round(seed: seed, steps: Self.steps) { Issue.record("\(report)") }
+  }
+
+  @Test func `every operator is drawn`() {
+    var random = RandomDocuments(seed: testSeed(13), scope: .everything)
+    var met: Set<String> = []
+    for _ in 0..<2_000 { Self.collectOperators(.object(random.request()), &met) }
+    #expect(Set(OperatorNames.all).subtracting(met) == [])
+  }
+
+  private static func collectOperators(_ value: JSONValue, _ met: inout Set<String>) {
+    for element in value.arrayValue ?? [] { collectOperators(element, &met) }
+    for (key, member) in value.objectValue ?? [:] {
+      if key.hasPrefix("$") { met.insert(key) }
+      collectOperators(member, &met)
+    }
   }
 
   private static let directory = URL(filePath: #filePath).deletingLastPathComponent().appending(

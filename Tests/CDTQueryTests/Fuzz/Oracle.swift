@@ -1,5 +1,5 @@
+import CDTJSON
 import CDTQuery
-import JSON
 
 /// The meaning of selectors written a second time, on trees and straight from the specification, sharing no code with the
 /// engine: what the matcher is held against.

@@ -1,4 +1,4 @@
-import JSON
+import CDTJSON
 
 extension RandomDocuments {
   private static let vocabulary = [

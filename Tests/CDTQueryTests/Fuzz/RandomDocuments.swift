@@ -1,5 +1,5 @@
-import JSON
-import TestSupport
+import CDTJSON
+import CDTTestSupport
 
 /// Draws documents, queries, index definitions and whole histories that meet each other often: few names, few values,
 /// every type.

@@ -1,4 +1,4 @@
-import JSON
+import CDTJSON
 
 /// Makes a history that fails as small as it can: fewer steps, then smaller ones.
 ///

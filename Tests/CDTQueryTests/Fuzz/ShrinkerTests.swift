@@ -1,7 +1,7 @@
+import CDTJSON
 import CDTQuery
 import CDTQueryTesting
-import JSON
-import TestSupport
+import CDTTestSupport
 import Testing
 
 /// What fails is made small before it is shown.

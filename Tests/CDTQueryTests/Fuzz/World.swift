@@ -1,5 +1,5 @@
 import CDTDatastore
-import JSON
+import CDTJSON
 
 @testable import CDTQuery
 
@@ -20,6 +20,14 @@ final class World {
 
   var textIndex: IndexDefinition? { definitions.first { $0.type == .text } }
 
+  /// Whether the text index does not have every document.
+  var lacksWords: Bool {
+    get throws {
+      let last = try indexed.lastSequence()
+      return try indexed.listIndexes().contains { $0.type == .text && $0.indexedSequence < last }
+    }
+  }
+
   init(directory: String) throws {
     var options = DatastoreOptions()
     options.durability = .normal
@@ -30,8 +38,8 @@ final class World {
   }
 
   deinit {
-    manager.closeDatastore(named: "indexed")
-    manager.closeDatastore(named: "plain")
+    try? manager.closeDatastore(named: "indexed")
+    try? manager.closeDatastore(named: "plain")
   }
 
   /// Does a step that is no query.
@@ -39,14 +47,14 @@ final class World {
     switch step.name {
     case .put, .delete, .rival, .miss: try write(step)
     case .index, .begin: try makeIndex(step)
-    case .advance: try advance(by: Int(step.argument.intValue ?? 1))
-    case .drop: try drop(Int(step.argument.intValue ?? 0))
-    case .update: try indexed.updateAllIndexes()
+    case .advance: try advance(by: step.argument.intValue ?? 1)
+    case .drop: try drop(step.argument.intValue ?? 0)
+    case .update: try indexed.updateIndexes()
     case .rewind: try indexed.indexManager().empty(named: nil)
     case .rebuild: try indexed.rebuildIndexes()
     case .compact: try indexed.compact()
     case .reopen:
-      manager.closeDatastore(named: "indexed")
+      try manager.closeDatastore(named: "indexed")
       indexed = try manager.datastore(named: "indexed")
     case .find: break
     }
@@ -78,14 +86,14 @@ final class World {
     switch step.name {
     case .put:
       guard var known, !known.isDeleted else {
-        try transaction.createDocument(from: DocumentRevision(id: id, body: body))
+        try transaction.createDocument(from: DocumentDraft(id: id, body: body))
         return
       }
       known.body = body
       try transaction.updateDocument(from: known)
     case .rival:
       guard let revision else { return }
-      try transaction.forceInsert(DocumentRevision(id: id, revision: revision, body: body))
+      try transaction.forceInsert(DocumentRevision(id: id, revisionID: revision, body: body))
     default:
       guard let known, !known.isDeleted else { return }
       try transaction.deleteDocument(from: known)
@@ -110,9 +118,10 @@ final class World {
 
   private func makeIndex(_ step: Step) throws {
     let type = step.argument["type"]?.stringValue.flatMap(IndexType.init) ?? .json
-    let fields = step.argument["fields"]?.arrayValue ?? []
+    let clauses = step.argument["fields"]?.arrayValue ?? []
     let settings = step.argument["settings"]?.objectValue ?? [:]
     try ignoringRefusal {
+      let fields = try SortField.fields(clauses, at: "fields")
       let definition = try IndexDefinition(fields: fields, name: nil, type: type, settings: settings)
       if step.name == .begin {
         try begin(definition)

@@ -1,13 +1,13 @@
 import CDTDatastore
-import JSON
+import CDTJSON
 import Testing
 
 @testable import CDTQuery
 
 /// `_id` and `_rev` are fields of an index like any other.
 @Suite struct DocumentFieldIndexTests {
-  static let definitions: [[JSONValue]] = [
-    ["type", "_id"], ["_id"], ["_rev", "a"], [["_id": "desc"], "type"], ["type", ["_rev": "desc"]],
+  static let definitions: [[SortField]] = [
+    ["type", "_id"], ["_id"], ["_rev", "a"], [.descending("_id"), "type"], ["type", .descending("_rev")],
     ["tags", "_id"], ["_rev", "_id"],
   ]
 
@@ -20,13 +20,13 @@ import Testing
 
   private static func fill(_ store: Datastore) throws {
     for number in 0..<40 {
-      try store.createDocument(from: DocumentRevision(id: "d\(number * 7 % 40)", body: body(number)))
+      try store.createDocument(from: DocumentDraft(id: "d\(number * 7 % 40)", body: body(number)))
     }
   }
 
   /// What is asked, with the revision of a document.
   private static func requests(_ store: Datastore) throws -> [JSONObject] {
-    let revision = JSONValue.string(try store.document(withID: "d7").revision?.description ?? "")
+    let revision = JSONValue.string(try store.document(withID: "d7").revisionID.description)
     var requests: [JSONObject] = [
       ["selector": ["_rev": revision]], ["selector": ["_rev": ["$gte": revision]], "sort": ["_rev"]],
       ["selector": ["_rev": revision, "a": ["$gte": 0]]], ["selector": ["_rev": ["$ne": revision]]],
@@ -65,8 +65,8 @@ import Testing
     for request in requests {
       let query = try Query(request: request)
       var whole = query
-      try whole.setPage()
-      let given = try store.find(query).documents().map(\.json.text)
+      (whole.skip, whole.limit) = (0, nil)
+      let given = try store.find(query).map(\.json.text)
       let expected = try query.find(in: documents).map(\.json.text)
       let isOrdered = !query.sort.isEmpty
       #expect(
@@ -78,7 +78,7 @@ import Testing
   }
 
   @Test(arguments: definitions) func `an index of the document's own fields follows every change`(
-    _ fields: [JSONValue]
+    _ fields: [SortField]
   ) throws {
     try withTemporaryDatastore { store in
       try Self.fill(store)
@@ -95,10 +95,10 @@ import Testing
         try store.deleteDocument(withID: "d\(number + 10)")
       }
       try Self.check(store, "after updates and deletions")
-      try store.createDocument(from: DocumentRevision(id: "d20", body: Self.body(1)))
+      try store.createDocument(from: DocumentDraft(id: "d20", body: Self.body(1)))
       for (id, revision) in [("d7", "9-winner"), ("d8", "1-loser"), ("d21", "9-alive")] {
         try store.forceInsert(
-          DocumentRevision(id: id, revision: try #require(RevisionID(revision)), body: Self.body(5)))
+          DocumentRevision(id: id, revisionID: try #require(RevisionID(revision)), body: Self.body(5)))
       }
       try Self.check(store, "with conflicts")
       try store.resolveConflicts(for: "d7") { _, leaves in leaves.last }
@@ -110,7 +110,7 @@ import Testing
   }
 
   struct Order: Sendable, CustomTestStringConvertible {
-    let index: [JSONValue]
+    let index: [SortField]
     let request: String
     let order: String
     var testDescription: String { "\(index) for \(request)" }
@@ -131,10 +131,10 @@ import Testing
       index: ["_rev", "a"], request: #"{"selector": {}, "sort": [{"_rev": "desc"}]}"#,
       order: "by the index, backwards"),
     Order(
-      index: ["type", ["_rev": "desc"]],
+      index: ["type", .descending("_rev")],
       request: #"{"selector": {"type": "t1"}, "sort": [{"_rev": "desc"}]}"#, order: "by the index"),
     Order(
-      index: ["type", ["_id": "desc"]],
+      index: ["type", .descending("_id")],
       request: #"{"selector": {"type": "t1"}, "sort": [{"_id": "desc"}]}"#, order: "by the index"),
   ]
 
@@ -144,24 +144,26 @@ import Testing
         for number in 0..<3_000 {
           var body = Self.body(number)
           body["n"] = .int(Int64(number))
-          try transaction.createDocument(from: DocumentRevision(id: "d\(number)", body: body))
+          try transaction.createDocument(from: DocumentDraft(id: "d\(number)", body: body))
         }
       }
       let name = try store.ensureIndexed(c.index)
       var query = try Query(parsing: c.request)
-      try query.setPage(limit: 10)
+      query.limit = 10
       query.useIndex = name
       let explanation = try store.explain(query)
       #expect(explanation.json["order"] == .string(c.order))
       #expect(explanation.json["indexes"]?[0]?["used"] == true)
       // Sorting a thousand rows would take many times as many.
-      let steps = try QueryEngine(store).withRun(query, .documents) { run in
-        while try run.next() != nil {}
-        return run.takeSteps()
+      let steps = try store.read { state in
+        try QueryEngine(state).withRun(query, .documents) { run in
+          while try run.next() != nil {}
+          return run.takeSteps()
+        }
       }
       #expect(steps < 2_000, "\(steps) steps\n\(explanation)")
-      let found = try store.find(query).documentIDs
-      #expect(try found == query.find(in: store.allDocuments()).compactMap(\.id))
+      let found = try store.find(query).map(\.id)
+      #expect(try found == query.find(in: store.allDocuments()).map(\.id))
     }
   }
 }

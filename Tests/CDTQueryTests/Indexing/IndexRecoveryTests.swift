@@ -1,9 +1,9 @@
+import CDTCSQLite
 import CDTDatastore
+import CDTJSON
 import CDTPlatform
-import CSQLite
+import CDTSQLite
 import FoundationEssentials
-import JSON
-import SQLite
 import Testing
 
 @testable import CDTQuery
@@ -27,7 +27,7 @@ import Testing
     sqlite("a missing column", SQLITE_ERROR, "no such column: e.absent"),
     Case(testDescription: "another history", error: IndexDamage.foreignHistory),
     Case(testDescription: "another store", error: IndexDamage.foreignStore),
-    Case(testDescription: "another version", error: IndexDamage.unreadable("another version")),
+    Case(testDescription: "another version", error: IndexDamage.unreadable("it has another version")),
   ]
 
   /// Every result code of SQLite that is none of the above, some of them extended.
@@ -44,7 +44,6 @@ import Testing
     ].map { sqlite("SQLite's code \($0)", $0) } + [
       sqlite("a mistake in SQL", SQLITE_ERROR, #"near "SELEC": syntax error"#),
       sqlite("a message that tells of a table", SQLITE_IOERR, "no such table: query.state"),
-      Case(testDescription: "an error of a query", error: QueryError.cancelled),
       Case(testDescription: "cancellation", error: CancellationError()),
       Case(testDescription: "the system", error: SystemError(24)),
     ]

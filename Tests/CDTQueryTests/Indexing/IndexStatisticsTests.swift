@@ -1,6 +1,6 @@
 import CDTDatastore
-import JSON
-import SQLite
+import CDTJSON
+import CDTSQLite
 import Testing
 
 @testable import CDTQuery
@@ -13,7 +13,7 @@ import Testing
       for number in range {
         let kind = number % 2 == 0 ? "common" : "kind \(number % 100)"
         try transaction.createDocument(
-          from: DocumentRevision(
+          from: DocumentDraft(
             id: "d\(number)",
             body: ["kind": .string(kind), "name": .string("n\(number)"), "age": .int(Int64(number % 10))]))
       }
@@ -21,8 +21,8 @@ import Testing
   }
 
   private func statistics(_ store: Datastore, _ name: String) throws -> IndexStatistics? {
-    let snapshot = try QuerySnapshot(of: store, store.indexManager())
-    return snapshot.indexes.catalog.entry(named: name)?.statistics
+    let indexes = try store.read { try QueryEngine($0).indexes }
+    return indexes.catalog.entry(named: name)?.statistics
   }
 
   @Test func `rows and different values are counted, and values sampled`() throws {
@@ -49,10 +49,10 @@ import Testing
       try store.ensureIndexed(["name"], name: "i")
       #expect(try statistics(store, "i")?.rows == 1_000)
       try fill(store, 1_000..<1_150)
-      try store.updateAllIndexes()
+      try store.updateIndexes()
       #expect(try statistics(store, "i")?.rows == 1_000)
       try fill(store, 1_150..<1_250)
-      try store.updateAllIndexes()
+      try store.updateIndexes()
       #expect(try statistics(store, "i")?.rows == 1_250)
       try store.rebuildIndexes(named: "i")
       #expect(try statistics(store, "i")?.rows == 1_250)
@@ -76,7 +76,7 @@ import Testing
   @Test func `another process sees what was measured`() throws {
     try withTemporaryDirectory { directory in
       let managers = try (0..<2).map { _ in try DatastoreManager(directory: directory) }
-      defer { for manager in managers { manager.closeDatastore(named: "store") } }
+      defer { for manager in managers { try? manager.closeDatastore(named: "store") } }
       let store = try managers[0].datastore(named: "store")
       try fill(store)
       let other = try managers[1].datastore(named: "store")
@@ -105,7 +105,7 @@ import Testing
         try connection.execute("UPDATE statistics SET \(damage); UPDATE state SET revision = revision + 1")
         connection.close()
         #expect(try store.count(["kind": "kind 7"]) == 10, "\(damage)")
-        #expect(try store.find(["kind": "common", "age": 4], limit: 3, sort: ["age"]).documents().count == 3)
+        #expect(try store.find(["kind": "common", "age": 4], limit: 3, sort: ["age"]).count == 3)
       }
     }
   }

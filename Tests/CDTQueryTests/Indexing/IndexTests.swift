@@ -1,7 +1,7 @@
 import CDTDatastore
+import CDTJSON
 import CDTQuery
 import FoundationEssentials
-import JSON
 import Testing
 
 @Suite struct IndexTests {
@@ -9,7 +9,7 @@ import Testing
     try store.write { transaction in
       for number in 0..<count {
         try transaction.createDocument(
-          from: DocumentRevision(
+          from: DocumentDraft(
             id: "doc-\(100 + number)", body: ["age": .int(Int64(number % 5)), "name": "n\(number)"]))
       }
     }
@@ -21,7 +21,7 @@ import Testing
 
   @Test func `the same definition again is a no-op, another under its name is refused`() throws {
     try withTemporaryDatastore { store throws in
-      let fields: [JSONValue] = ["age", ["name": "desc"]]
+      let fields: [SortField] = ["age", .descending("name")]
       #expect(try store.ensureIndexed(fields, name: "by_age") == "by_age")
       #expect(try store.ensureIndexed(fields, name: "by_age") == "by_age")
       #expect(try store.ensureIndexed(fields) == "by_age")
@@ -30,7 +30,7 @@ import Testing
       #expect(error?.code == .indexConflict)
       #expect(
         error?.description
-          == #"name: the index "by_age" exists with other fields, ["age",{"name":"desc"}]; delete it first or choose another name"#
+          == #"name: the index "by_age" already exists with different fields, ["age",{"name":"desc"}]; delete it or choose another name"#
       )
       #expect(try store.listIndexes().map(\.name) == ["by_age", "second"])
     }
@@ -40,15 +40,15 @@ import Testing
     try withTemporaryDatastore { store in
       try fill(store)
       try store.ensureIndexed(["age"], name: "by_age")
-      #expect(try store.find(["age": 3]).documentIDs.count == 4)
+      #expect(try store.find(["age": 3]).map(\.id).count == 4)
       for suffix in ["", "-wal", "-shm"] {
         try? FileManager.default.removeItem(atPath: try file(store) + suffix)
       }
-      try store.createDocument(from: DocumentRevision(id: "later", body: ["age": 3]))
-      #expect(try store.find(["age": 3]).documentIDs.count == 5)
-      try store.updateAllIndexes()
+      try store.createDocument(from: DocumentDraft(id: "later", body: ["age": 3]))
+      #expect(try store.find(["age": 3]).map(\.id).count == 5)
+      try store.updateIndexes()
       #expect(try FileManager.default.fileExists(atPath: file(store)))
-      #expect(try store.find(["age": 3]).documentIDs.count == 5)
+      #expect(try store.find(["age": 3]).map(\.id).count == 5)
       #expect(try store.explain(["age": 3]).json["waiting"] == 0)
     }
   }
@@ -59,33 +59,35 @@ import Testing
       try store.ensureIndexed(["age"])
       for number in 0..<20 {
         try store.createDocument(
-          from: DocumentRevision(id: "new-\(number)", body: ["age": .int(Int64(number % 5))]))
+          from: DocumentDraft(id: "new-\(number)", body: ["age": .int(Int64(number % 5))]))
       }
       var found: [String] = []
       for page in 0..<8 {
         let query = try Query(["age": ["$gte": 0]], skip: page * 5, limit: 5, sort: ["age"], useIndex: "age")
-        found += try store.find(query).documents().compactMap(\.id)
-        if page == 2 { try store.updateAllIndexes() }
+        found += try store.find(query).map(\.id)
+        if page == 2 { try store.updateIndexes() }
       }
       #expect(Set(found).count == 40 && found.count == 40)
     }
   }
 
   static let refused: [(fields: [JSONValue], error: String)] = [
-    ([], "fields: an index needs at least one field; name what queries ask for"),
+    ([], "fields: an index needs at least one field; name the fields that queries use"),
     (["a", "a"], #"fields[1]: the field "a" is named twice; name it once"#),
     (
       ["a..b"],
-      #"fields[0]: the path "a..b" has an empty segment; name every segment, and write "\." for a dot in a name"#
+      #"fields[0]: the path "a..b" has an empty segment; name every segment; write "\." for a dot in a name"#
     ),
-    (["a.$b"], #"fields[0]: a name that begins with a dollar must be escaped; write "a.\$b""#),
-    ([["a": "down"]], #"fields[0]: the direction of "a" is "asc" or "desc", not "down""#),
+    (["a.$b"], #"fields[0]: a name that begins with a dollar sign must be escaped; write "a.\$b""#),
+    ([["a": "down"]], #"fields[0]: the direction of "a" must be "asc" or "desc", not "down""#),
   ]
 
   @Test(arguments: refused)
   func `a malformed definition is refused`(_ c: (fields: [JSONValue], error: String)) throws {
     try withTemporaryDatastore { store throws in
-      let error = #expect(throws: QueryError.self) { try store.ensureIndexed(c.fields) }
+      let error = #expect(throws: QueryError.self) {
+        try store.ensureIndexed(SortField.fields(c.fields, at: "fields"))
+      }
       #expect(error?.description == c.error)
       #expect(try store.listIndexes().isEmpty)
     }
@@ -131,18 +133,18 @@ import Testing
       try store.ensureIndexed(["age"], name: "by_age")
       #expect(try store.count(["age": 3]) == 4)
       let file = try file(store)
-      if !whileOpen { manager.closeDatastore(named: "store") }
+      if !whileOpen { try manager.closeDatastore(named: "store") }
       try Self.inflict(damage, on: file)
       if !whileOpen {
         store = try manager.datastore(named: "store")
         // Opening the store has the file made again; a query that meets the damage before that says so.
-        try store.updateAllIndexes()
+        try store.updateIndexes()
       }
       #expect(try store.count(["age": 3]) == 4)
       let adults = try store.find(["age": ["$gte": 3]], sort: ["age"])
-      #expect(try adults.documents().count == 8)
-      try store.createDocument(from: DocumentRevision(body: ["age": 3]))
-      try store.updateAllIndexes()
+      #expect(adults.count == 8)
+      try store.createDocument(from: DocumentDraft(body: ["age": 3]))
+      try store.updateIndexes()
       #expect(try store.count(["age": 3]) == 5)
       #expect(try store.listIndexes().map(\.name) == ["by_age"])
       #expect(try store.explain(["age": 3]).json["indexes"]?[0]?["used"] == true)
@@ -169,17 +171,17 @@ import Testing
       try store.ensureIndexed(["a", "b"])
       let many = JSONValue.array((0..<100).map { .int($0) })
       var document = try store.createDocument(
-        from: DocumentRevision(id: "wide", body: ["a": many, "b": many]))
-      try store.createDocument(from: DocumentRevision(id: "narrow", body: ["a": 5, "b": 6]))
-      try store.updateAllIndexes()
-      #expect(Set(try store.find(["a": 5, "b": 6]).documentIDs) == ["wide", "narrow"])
+        from: DocumentDraft(id: "wide", body: ["a": many, "b": many]))
+      try store.createDocument(from: DocumentDraft(id: "narrow", body: ["a": 5, "b": 6]))
+      try store.updateIndexes()
+      #expect(Set(try store.find(["a": 5, "b": 6]).map(\.id)) == ["wide", "narrow"])
       #expect(try store.count(["a": 5]) == 2)
       document.body = ["a": 5, "b": 7]
       try store.updateDocument(from: document)
-      try store.updateAllIndexes()
-      #expect(try store.find(["a": 5, "b": 6]).documentIDs == ["narrow"])
-      let descending: [JSONValue] = [["b": "desc"]]
-      #expect(try store.find(["a": 5], sort: descending).documentIDs == ["wide", "narrow"])
+      try store.updateIndexes()
+      #expect(try store.find(["a": 5, "b": 6]).map(\.id) == ["narrow"])
+      let descending: [SortField] = [.descending("b")]
+      #expect(try store.find(["a": 5], sort: descending).map(\.id) == ["wide", "narrow"])
     }
   }
 
@@ -188,21 +190,21 @@ import Testing
       let manager = try DatastoreManager(directory: directory)
       let store = try manager.datastore(named: "store")
       try fill(store, 5)
-      manager.closeDatastore(named: "store")
+      try manager.closeDatastore(named: "store")
       let database = "\(directory)/store/db.sync"
       let backup = try #require(FileManager.default.contents(atPath: database))
       let later = try manager.datastore(named: "store")
       try later.ensureIndexed(["age"])
       try fill(later, 0)
       for number in 0..<10 {
-        try later.createDocument(from: DocumentRevision(id: "late-\(number)", body: ["age": 1]))
+        try later.createDocument(from: DocumentDraft(id: "late-\(number)", body: ["age": 1]))
       }
-      try later.updateAllIndexes()
-      manager.closeDatastore(named: "store")
+      try later.updateIndexes()
+      try manager.closeDatastore(named: "store")
       for suffix in ["-wal", "-shm"] { try? FileManager.default.removeItem(atPath: database + suffix) }
       try backup.write(to: URL(filePath: database))
       let restored = try manager.datastore(named: "store")
-      #expect(try restored.find(["age": 1]).documentIDs == ["doc-101"])
+      #expect(try restored.find(["age": 1]).map(\.id) == ["doc-101"])
       #expect(try restored.count(["age": 1]) == 1)
     }
   }

@@ -1,5 +1,5 @@
 import CDTDatastore
-import JSON
+import CDTJSON
 import Testing
 
 @testable import CDTQuery
@@ -8,7 +8,7 @@ import Testing
 @Suite struct ExplainTests {
   struct Case: Sendable, CustomTestStringConvertible {
     let testDescription: String
-    var indexes: [[JSONValue]] = []
+    var indexes: [[SortField]] = []
     let request: String
   }
 
@@ -28,7 +28,7 @@ import Testing
       testDescription: "sortFromIndexBackwards", indexes: [["name", "age"]],
       request: #"{"selector": {"name": "mike"}, "sort": [{"age": "desc"}], "limit": 5}"#),
     Case(
-      testDescription: "sortInMixedDirections", indexes: [["name", ["age": "desc"]]],
+      testDescription: "sortInMixedDirections", indexes: [["name", .descending("age")]],
       request: #"{"selector": {}, "sort": ["name", {"age": "desc"}], "limit": 5}"#),
     Case(
       testDescription: "sortByValuesOfTheIndex", indexes: [["name", "pet.species", "age"]],
@@ -76,14 +76,14 @@ import Testing
     try withTemporaryDirectory { directory in
       let manager = try DatastoreManager(directory: directory)
       let store = try manager.datastore(named: "people")
-      defer { manager.closeDatastore(named: "people") }
+      defer { manager.close("people") }
       for fields in c.indexes { try store.ensureIndexed(fields) }
       try store.write { transaction in
         for number in 0..<1_000 {
-          try transaction.createDocument(from: DocumentRevision(id: "p\(number)", body: Self.person(number)))
+          try transaction.createDocument(from: DocumentDraft(id: "p\(number)", body: Self.person(number)))
         }
       }
-      try store.updateAllIndexes()
+      try store.updateIndexes()
       let explanation = try store.explain(Query(parsing: c.request))
       let text = "\(explanation)\n\n\(explanation.json.prettyText)".replacing(directory, with: "DIRECTORY")
       try expectGolden("\(c.request)\n\n\(text)", "Explain/\(c.testDescription).txt")
@@ -106,12 +106,12 @@ import Testing
     try withImpatientDatastore { store in
       try store.ensureIndexed(["age"])
       try withIndexesHeld(store) {
-        try store.createDocument(from: DocumentRevision(id: "a", body: ["age": 1]))
+        try store.createDocument(from: DocumentDraft(id: "a", body: ["age": 1]))
         try store.indexManager().worker.waitUntilIdle()
       }
       let explanation = try store.explain(Query(["age": 1], useIndex: "age"))
       #expect(explanation.json["waiting"] == 1)
-      #expect(explanation.description.contains("not in the index yet: up to 1 write, put to the matcher"))
+      #expect(explanation.description.contains("not in the index yet: up to 1 write, checked by the matcher"))
     }
   }
 

@@ -1,5 +1,5 @@
 import CDTDatastore
-import JSON
+import CDTJSON
 import Testing
 
 @testable import CDTQuery
@@ -22,14 +22,14 @@ import Testing
   }
 
   static func withPeople(
-    _ count: Int, _ indexes: [[JSONValue]], _ body: (Datastore) throws -> Void
+    _ count: Int, _ indexes: [[SortField]], _ body: (Datastore) throws -> Void
   ) throws {
     var random = RandomDocuments(seed: 7)
     try withTemporaryDatastore { store in
       try store.write { transaction in
         for number in 0..<count {
           try transaction.createDocument(
-            from: DocumentRevision(id: "p\(number)", body: person(number, &random)))
+            from: DocumentDraft(id: "p\(number)", body: person(number, &random)))
         }
       }
       for fields in indexes { try store.ensureIndexed(fields) }
@@ -41,7 +41,7 @@ import Testing
     try Self.withPeople(20_000, [["name", "age"], ["pet.species"], ["age"]]) { store in
       let equality = try store.visits(Query(["pet.species": "species 1"], limit: 25))
       #expect(equality.rows == 25 && equality.documents == 25 && equality.steps < 2_000)
-      let sorted = try store.visits(Query(["name": "name 7"], limit: 5, sort: [["age": "desc"]]))
+      let sorted = try store.visits(Query(["name": "name 7"], limit: 5, sort: [.descending("age")]))
       #expect(sorted.rows == 5 && sorted.documents == 5 && sorted.steps < 2_000)
       let all = try store.visits(Query([:], limit: 25, sort: ["age"]))
       #expect(all.rows == 25 && all.documents == 25)
@@ -105,7 +105,7 @@ import Testing
     ("everything", #"{"selector": {}}"#),
   ]
 
-  static let indexSets: [[[JSONValue]]] = [
+  static let indexSets: [[[SortField]]] = [
     [["name", "age"], ["pet.species"], ["tags"]],
     [["name", "age"], ["pet.species"], ["tags"], ["age"]],
     [["age", "name"], ["pet.species", "age"], ["name"]],
@@ -120,7 +120,7 @@ import Testing
         for output in [QueryOutput.documents, .ids] {
           var query = try Query(parsing: request)
           let chosen = try store.visits(query, output)
-          let plans = try QueryEngine(store).everyPlan(query).count
+          let plans = try store.read { try QueryEngine($0).everyPlan(query) }.count
           var least = (cost: try store.visits(query, output, plan: plans - 1).cost, by: "no index")
           for index in names {
             query.useIndex = index
@@ -168,16 +168,19 @@ extension Datastore {
     let choose: (Planner) throws -> QueryPlan = { planner in
       if let plan { try planner.everyPlan()[plan] } else { try planner.plan() }
     }
-    return try QueryEngine(self).withRun(query, output, choose) { run in
-      var visits = QueryVisits()
-      if output == .count {
-        visits.rows = try run.count()
-      } else {
-        while try run.next() != nil { visits.rows += 1 }
+    _ = try indexManager()
+    return try read { state in
+      try QueryEngine(state).withRun(query, output, choose) { run in
+        var visits = QueryVisits()
+        if output == .count {
+          visits.rows = try run.count()
+        } else {
+          while try run.next() != nil { visits.rows += 1 }
+        }
+        visits.documents = run.documentsRead
+        visits.steps = run.takeSteps()
+        return visits
       }
-      visits.documents = run.documentsRead
-      visits.steps = run.takeSteps()
-      return visits
     }
   }
 }

@@ -1,7 +1,7 @@
 import CDTDatastore
-import JSON
-import SQLite
-import TestSupport
+import CDTJSON
+import CDTSQLite
+import CDTTestSupport
 import Testing
 
 @testable import CDTQuery
@@ -26,16 +26,18 @@ import Testing
           var body = JSONObject()
           for (number, name) in names.enumerated() { body[name] = number == wrong ? 2 : 1 }
           try transaction.createDocument(
-            from: DocumentRevision(id: wrong.map { "wrong \($0)" } ?? "right", body: body))
+            from: DocumentDraft(id: wrong.map { "wrong \($0)" } ?? "right", body: body))
         }
       }
-      try store.updateAllIndexes()
+      try store.updateIndexes()
       let selector = JSONObject(names.map { ($0, 1) })
       let query = try Query(selector)
-      let engine = try QueryEngine(store)
-      for way in try engine.everyPlan(query).indices {
-        let found = try engine.find(query) { try $0.everyPlan()[way] }.documentIDs
-        #expect(found == ["right"], "way \(way)")
+      try store.read { state in
+        let engine = try QueryEngine(state)
+        for way in try engine.everyPlan(query).indices {
+          let found = try engine.find(query) { try $0.everyPlan()[way] }
+          #expect(found.map(\.id) == ["right"], "way \(way)")
+        }
       }
     }
   }
@@ -43,18 +45,20 @@ import Testing
   @Test func `a scan never costs less than what rules it out unseen`() throws {
     try withTemporaryDatastore { store in
       var random = RandomDocuments(seed: 7)
-      for number in 0..<4 { _ = try? store.ensureIndexed(random.indexFields(), name: "i\(number)") }
+      for number in 0..<4 {
+        _ = try? store.ensureIndexed(SortField.fields(random.indexFields(), at: ""), name: "i\(number)")
+      }
       try store.write { transaction in
         for number in 0..<300 {
-          try transaction.createDocument(from: DocumentRevision(id: "d\(number)", body: random.body()))
+          try transaction.createDocument(from: DocumentDraft(id: "d\(number)", body: random.body()))
         }
       }
-      try store.updateAllIndexes()
-      let indexes = try QuerySnapshot(of: store, store.indexManager()).indexes
+      try store.updateIndexes()
+      let indexes = try store.read { try QueryEngine($0).indexes }
       var planned = 0
       for _ in 0..<2_000 {
         let request = random.request()
-        guard let query = try? Query(request: request) else { continue }
+        guard let query = try? ResolvedQuery(Query(request: request)) else { continue }
         for output in QueryOutput.allCases {
           guard
             let planner = try? Planner(query, indexes, output: output, store: "store")

@@ -1,5 +1,5 @@
+import CDTJSON
 import CDTQuery
-import JSON
 import Testing
 
 /// Every refusal of a selector, with the place and the remedy.
@@ -20,41 +20,43 @@ import Testing
       #"age.$gtt: unknown operator "$gtt" (did you mean "$gt"?)"#),
     Case(
       "operator without a near name", #"{"age": {"$frobnicate": 18}}"#,
-      #"age.$frobnicate: unknown operator "$frobnicate"; to name a field that begins with a dollar, write "\$frobnicate""#
+      #"age.$frobnicate: unknown operator "$frobnicate"; for a field name that begins with a dollar sign, write "\$frobnicate""#
     ),
     Case(
       "operator without a field", #"{"$gt": 18}"#,
-      #"$gt: "$gt" asks about a field's value; put it under one: {"field": {"$gt": …}}"#),
+      #"$gt: "$gt" tests a field's value; put it under a field: {"field": {"$gt": …}}"#),
     Case(
       "$where", #"{"a": {"$where": "1"}}"#,
-      #"a.$where: unknown operator "$where"; to name a field that begins with a dollar, write "\$where""#),
+      #"a.$where: unknown operator "$where"; for a field name that begins with a dollar sign, write "\$where""#
+    ),
     Case(
       "combination under a field", #"{"age": {"$or": [{"$gt": 1}]}}"#,
-      #"age.$or: "$or" can't stand under a field; put it outside, around clauses that each name the field"#),
+      #"age.$or: "$or" is not allowed under a field; put it outside, around clauses that each name the field"#
+    ),
     Case(
       "$and of no array", #"{"$and": {"a": 1}}"#, #"$and: "$and" takes an array of selectors, not an object"#),
     Case(
       "member that is no object", #"{"$or": [{"a": 1}, 2]}"#,
       #"$or[1]: a selector is an object such as {"age": {"$gt": 18}}, not a number"#),
     Case(
-      "empty member", #"{"$nor": [{}]}"#, #"$nor[0]: an empty selector in "$nor" is refused; leave it out"#),
+      "empty member", #"{"$nor": [{}]}"#, #"$nor[0]: "$nor" contains an empty selector; remove it"#),
     Case(
       "$not of no object", #"{"$not": []}"#,
       #"$not: a selector is an object such as {"age": {"$gt": 18}}, not an array"#),
     Case(
       "$not under a field of no object", #"{"a": {"$not": 5}}"#,
-      #"a.$not: "$not" takes operators, or a selector of fields below, not a number"#),
+      #"a.$not: "$not" takes operators or a selector, not a number"#),
     Case(
       "empty sub-selector", #"{"pet": {}}"#,
-      #"pet: {} asks nothing of the field; for an empty object write {"$eq": {}}, for any value {"$exists": true}"#
+      #"pet: {} has no condition; to match an empty object write {"$eq": {}}, to match any value {"$exists": true}"#
     ),
     Case(
       "operators beside names", #"{"pet": {"$eq": 1, "species": "cat"}}"#,
-      #"pet: the operator "$eq" and the name "species" can't stand in one object; write them as two clauses of "$and""#
+      #"pet: the operator "$eq" and the name "species" can't be in one object; write them as two clauses of "$and""#
     ),
     Case(
       "names beside operators", #"{"pet": {"species": "cat", "$eq": 1}}"#,
-      #"pet: the operator "$eq" and the name "species" can't stand in one object; write them as two clauses of "$and""#
+      #"pet: the operator "$eq" and the name "species" can't be in one object; write them as two clauses of "$and""#
     ),
     Case(
       "range of an array", #"{"a": {"$lt": [1]}}"#,
@@ -68,15 +70,15 @@ import Testing
       #"a.$exists: "$exists" takes true or false, not a number"#),
     Case(
       "unknown type", #"{"a": {"$type": "date"}}"#,
-      #"a.$type: "date" is no type; use one of "null" "boolean" "number" "string" "array" "object""#),
+      #"a.$type: "date" is not a type; use one of "null" "boolean" "number" "string" "array" "object""#),
     Case(
       "$mod of one number", #"{"a": {"$mod": [2]}}"#,
-      #"a.$mod: "$mod" takes [divisor, remainder], two numbers, not 1 of them"#),
+      #"a.$mod: "$mod" takes two numbers, [divisor, remainder], not 1"#),
     Case(
       "$mod of a string", #"{"a": {"$mod": [2, "1"]}}"#, #"a.$mod: "$mod" takes two numbers, not a string"#),
     Case(
       "$mod by a fraction", #"{"$or": [{"b": 1}, {"a": {"$mod": [0.5, 0]}}]}"#,
-      #"$or[1].a.$mod: the divisor of "$mod" is 0 once its fraction is cut off; use a divisor of 1 or more"#),
+      #"$or[1].a.$mod: the divisor of "$mod" truncates to 0; use a divisor of 1 or more"#),
     Case("$size of null", #"{"a": {"$size": null}}"#, #"a.$size: "$size" takes a whole number, not null"#),
     Case(
       "$beginsWith of a number", #"{"a": {"$beginsWith": 1}}"#,
@@ -89,23 +91,23 @@ import Testing
       #"a.$regex: "$regex" takes a pattern in a string, not a number"#),
     Case(
       "unknown option", #"{"a": {"$regex": "x", "$options": "ig"}}"#,
-      #"a.$options: "g" is no option of "$regex"; use letters of "imsx""#),
+      #"a.$options: "g" is not an option of "$regex"; use only the letters "imsx""#),
     Case(
       "options alone", #"{"a": {"$options": "i"}}"#,
-      #"a.$options: "$options" belongs beside a "$regex"; add one or leave it out"#),
+      #"a.$options: "$options" needs a "$regex" beside it; add one or remove "$options""#),
     Case(
       "empty segment", #"{"a..b": 1}"#,
-      #"a..b: the path "a..b" has an empty segment; name every segment, and write "\." for a dot in a name"#),
+      #"a..b: the path "a..b" has an empty segment; name every segment; write "\." for a dot in a name"#),
     Case(
       "unescaped dollar", #"{"a.$b": 1}"#,
-      #"a.$b: a name that begins with a dollar must be escaped; write "a.\$b""#),
+      #"a.$b: a name that begins with a dollar sign must be escaped; write "a.\$b""#),
     Case(
       "empty $elemMatch", #"{"a": {"$elemMatch": {}}}"#,
-      #"a.$elemMatch: {} asks nothing; write what "$elemMatch" should ask, such as {"$exists": true}"#
+      #"a.$elemMatch: {} has no condition; write one for "$elemMatch", such as {"$exists": true}"#
     ),
     Case(
       "$keyMapMatch of a selector", #"{"a": {"$keyMapMatch": {"b": 1}}}"#,
-      #"a.$keyMapMatch: "$keyMapMatch" takes operators, which are asked of each key, not an object"#),
+      #"a.$keyMapMatch: "$keyMapMatch" takes operators, which test each key, not an object"#),
   ]
 
   @Test(arguments: cases) func refuses(_ c: Case) throws {

@@ -1,5 +1,5 @@
+import CDTJSON
 import CDTQuery
-import JSON
 import Testing
 
 /// A clause that is written back as a selector still means the same.

@@ -1,7 +1,7 @@
 import CDTDatastore
+import CDTJSON
 import CDTQuery
-import JSON
-import TestSupport
+import CDTTestSupport
 import Testing
 
 /// `$text`: the index, the matcher and FTS5 agree, whatever is searched for.
@@ -34,9 +34,8 @@ import Testing
       try store.ensureIndexed(["n"])
       for number in 0..<400 {
         if number < 40 || random.chance(10) {
-          let revision = DocumentRevision(
-            id: "doc-\(number) \(random.word())", body: Self.body(&random))
-          revisions.append(try store.createDocument(from: revision))
+          let draft = DocumentDraft(id: "doc-\(number) \(random.word())", body: Self.body(&random))
+          revisions.append(try store.createDocument(from: draft))
         } else if random.chance(10) {
           let chosen = random.number(below: revisions.count)
           revisions[chosen].body = Self.body(&random)
@@ -44,7 +43,7 @@ import Testing
         } else if random.chance(4) {
           try store.deleteDocument(from: revisions.remove(at: random.number(below: revisions.count)))
         }
-        if random.chance(5) { try store.updateAllIndexes() }
+        if random.chance(5) { try store.updateIndexes() }
         let text: JSONObject = ["$text": ["$search": .string(random.search())]]
         let selector: JSONObject =
           switch random.number(below: 4) {
@@ -54,8 +53,8 @@ import Testing
           }
         do {
           let query = try Query(selector)
-          let expected = try query.find(in: revisions, textIndex: definition).compactMap(\.id)
-          let actual = try store.find(query).documentIDs
+          let expected = try query.find(in: revisions, textIndex: definition).map(\.id)
+          let actual = try store.find(query).map(\.id)
           let context = "seed \(seed): \(selector.text)\n\(try store.explain(query))"
           #expect(actual.sorted() == expected.sorted() && Set(actual).count == actual.count, "\(context)")
           let count = try store.count(query)
@@ -75,12 +74,12 @@ import Testing
     try withTemporaryDatastore { store in
       try store.ensureIndexed(["title"], type: .text)
       try store.createDocument(
-        from: DocumentRevision(id: "a", body: ["title": "cat c0 rank id and or not near"]))
-      try store.updateAllIndexes()
+        from: DocumentDraft(id: "a", body: ["title": "cat c0 rank id and or not near"]))
+      try store.updateIndexes()
       for _ in 0..<3_000 {
         let search = random.syntaxSearch()
         do {
-          _ = try store.find(["$text": ["$search": .string(search)]]).documentIDs
+          _ = try store.find(["$text": ["$search": .string(search)]]).map(\.id)
         } catch let error as QueryError {
           #expect(error.code == .textSearch, "seed \(seed): \(search): \(error)")
         }
@@ -96,16 +95,16 @@ import Testing
         "twice": "cat and cat", "b": "the cat", "a": "the cat",
       ]
       for (id, text) in texts {
-        try store.createDocument(from: DocumentRevision(id: id, body: ["title": .string(text)]))
+        try store.createDocument(from: DocumentDraft(id: id, body: ["title": .string(text)]))
       }
-      let byScore: [JSONValue] = [["$text": "score"]]
-      let all = try store.find(["$text": ["$search": "cat"]], sort: byScore).documentIDs
+      let byScore: [SortField] = [.score]
+      let all = try store.find(["$text": ["$search": "cat"]], sort: byScore).map(\.id)
       #expect(all == ["often", "twice", "a", "b", "once"])
-      let page = try store.find(["$text": ["$search": "cat"]], skip: 1, limit: 2, sort: byScore).documents()
+      let page = try store.find(["$text": ["$search": "cat"]], skip: 1, limit: 2, sort: byScore)
       #expect(page.map(\.id) == ["twice", "a"])
       let narrowed = try store.find(
         ["$text": ["$search": "cat"], "_id": ["$ne": "twice"]], limit: 2, sort: byScore)
-      #expect(try narrowed.documentIDs == ["often", "a"])
+      #expect(narrowed.map(\.id) == ["often", "a"])
     }
   }
 
@@ -113,18 +112,18 @@ import Testing
     try withTemporaryDatastore { store in
       try store.ensureIndexed(["a"], name: "by_a")
       try store.ensureIndexed(["a"], name: "words", type: .text)
-      try store.createDocument(from: DocumentRevision(id: "1", body: ["a": "cat"]))
+      try store.createDocument(from: DocumentDraft(id: "1", body: ["a": "cat"]))
       for (search, found) in [("cat", 1), ("", 0)] {
-        var query = try Query(["$text": ["$search": .string(search)]], sort: [["$text": "score"]])
+        var query = try Query(["$text": ["$search": .string(search)]], sort: [.score])
         query.useIndex = "words"
-        let ids = try store.find(query).documentIDs
+        let ids = try store.find(query).map(\.id)
         #expect(ids.count == found)
       }
-      let other = try Query(["$text": ["$search": "cat"]], sort: [["$text": "score"]], useIndex: "by_a")
+      let other = try Query(["$text": ["$search": "cat"]], sort: [.score], useIndex: "by_a")
       let error = #expect(throws: QueryError.self) { try store.find(other) }
       #expect(
-        error?.description == "use_index: the order by \"$text\" goes by the scores of the text index, "
-          + "which \"by_a\" is not; leave it out")
+        error?.description == "use_index: a sort by the score of \"$text\" needs the text index, "
+          + "which \"by_a\" is not; remove use_index")
       let inMemory = #expect(throws: QueryError.self) { try other.find(in: []) }
       #expect(inMemory?.path == "sort[0]")
     }
@@ -133,25 +132,27 @@ import Testing
   static let refusedSorts: [(JSONObject, [JSONValue], String)] = [
     (
       ["a": 1], [["$text": "score"]],
-      #"sort[0]: only a query that asks for "$text", and not under "$or", has scores; sort by a field"#
+      #"sort[0]: only a query with a "$text" outside "$or" has scores; sort by a field"#
     ),
     (
       ["$or": [["$text": ["$search": "a"]], ["a": 1]]], [["$text": "score"]],
-      #"sort[0]: only a query that asks for "$text", and not under "$or", has scores; sort by a field"#
+      #"sort[0]: only a query with a "$text" outside "$or" has scores; sort by a field"#
     ),
     (
       ["$text": ["$search": "a"]], [["$text": "desc"]],
-      #"sort[0]: the order by "$text" is {"$text": "score"}, not "desc""#
+      #"sort[0]: a sort by the score of "$text" is written {"$text": "score"}, not "desc""#
     ),
     (
       ["$text": ["$search": "a"]], [["$text": "score"], "a"],
-      #"sort[0]: the order by "$text" is the only one of its sort; leave the other clauses out, ties go by _id"#
+      #"sort[0]: a sort by the score of "$text" can't have other clauses; remove them, ties are sorted by _id"#
     ),
   ]
 
   @Test(arguments: refusedSorts)
   func `scores are there only for a search`(selector: JSONObject, sort: [JSONValue], message: String) {
-    let error = #expect(throws: QueryError.self) { try Query(selector, sort: sort) }
+    let error = #expect(throws: QueryError.self) {
+      try Query(request: ["selector": .object(selector), "sort": .array(sort)])
+    }
     #expect(error?.description == message)
   }
 
@@ -162,7 +163,8 @@ import Testing
       #expect(error?.code == .textSearch)
       #expect(
         error?.message.hasPrefix(
-          #""$text" needs a text index, and there is none; make one: cdtquery index create "#) == true)
+          #""$text" needs a text index, and the datastore has none; create one: cdtquery index create "#)
+          == true)
       #expect(error?.message.hasSuffix("store FIELD… --type text") == true)
       #expect(throws: QueryError.self) { try Selector(["$text": ["$search": "cat"]]).matches([:]) }
     }
@@ -171,19 +173,19 @@ import Testing
   static let refusedIndexes: [(IndexType, JSONObject, String)] = [
     (
       .json, ["tokenize": "simple"],
-      #"settings.tokenize: an index of values takes no settings; leave "tokenize" out, or make the index one of type "text""#
+      #"settings.tokenize: an index of type "json" takes no settings; remove "tokenize", or use the type "text""#
     ),
     (
       .text, ["tokenise": "simple"],
-      #"settings.tokenise: a text index has no setting "tokenise"; the one it has is "tokenize""#
+      #"settings.tokenise: a text index has no setting "tokenise"; its only setting is "tokenize""#
     ),
     (
       .text, ["tokenize": "icu"],
-      #"settings.tokenize: "icu" is no tokenizer; use one of "simple", "porter", "unicode61", "trigram""#
+      #"settings.tokenize: "icu" is not a tokenizer; use one of "simple", "porter", "unicode61", "trigram""#
     ),
     (
       .text, ["tokenize": 1],
-      #"settings.tokenize: 1 is no tokenizer; use one of "simple", "porter", "unicode61", "trigram""#
+      #"settings.tokenize: 1 is not a tokenizer; use one of "simple", "porter", "unicode61", "trigram""#
     ),
   ]
 
@@ -201,7 +203,7 @@ import Testing
 
   @Test func `a datastore has one text index`() throws {
     try withTemporaryDatastore { store in
-      let name = try store.ensureIndexed(["a", ["b": "desc"]], type: .text)
+      let name = try store.ensureIndexed(["a", .descending("b")], type: .text)
       #expect(name == "text_a_b")
       let again = try store.ensureIndexed(["a", "b"], type: .text, settings: ["tokenize": "simple"])
       #expect(again == name)
@@ -227,11 +229,11 @@ import Testing
     for (tokenizer, search, isFound) in cases {
       try withTemporaryDatastore { store in
         try store.ensureIndexed(["t"], type: .text, settings: ["tokenize": .string(tokenizer.rawValue)])
-        try store.createDocument(from: DocumentRevision(id: "1", body: ["t": "running Käse"]))
+        try store.createDocument(from: DocumentDraft(id: "1", body: ["t": "running Käse"]))
         for _ in 0..<2 {
           let found = try store.count(["$text": ["$search": .string(search)]])
           #expect(found == (isFound ? 1 : 0), "\(tokenizer) \(search)")
-          try store.updateAllIndexes()
+          try store.updateIndexes()
         }
       }
     }
@@ -242,21 +244,21 @@ import Testing
       let manager = try DatastoreManager(directory: directory)
       var store = try manager.datastore(named: "store")
       try store.ensureIndexed(["t"], type: .text, settings: ["tokenize": "porter"])
-      var one = try store.createDocument(from: DocumentRevision(id: "1", body: ["t": "running"]))
-      try store.updateAllIndexes()
+      var one = try store.createDocument(from: DocumentDraft(id: "1", body: ["t": "running"]))
+      try store.updateIndexes()
       one.body["t"] = "sleeping"
       one = try store.updateDocument(from: one)
       try store.compact()
-      try store.updateAllIndexes()
-      let search = { (word: JSONValue) in try store.find(["$text": ["$search": word]]).documentIDs }
+      try store.updateIndexes()
+      let search = { (word: JSONValue) in try store.find(["$text": ["$search": word]]).map(\.id) }
       #expect(try search("run") == [])
       #expect(try search("sleep") == ["1"])
       try store.rebuildIndexes()
       #expect(try search("sleep") == ["1"])
-      manager.closeDatastore(named: "store")
+      try manager.closeDatastore(named: "store")
       store = try manager.datastore(named: "store")
       #expect(try search("sleeps") == ["1"])
-      manager.closeDatastore(named: "store")
+      try manager.closeDatastore(named: "store")
     }
   }
 }

@@ -1,0 +1,36 @@
+import CDTDatastore
+import CDTJSON
+import CDTSQLite
+
+/// The current row of a statement that returns documents. Only this type knows their columns. Its values are valid
+/// until the statement is stepped or reset.
+struct CandidateRow {
+  /// The columns of a candidate with its document.
+  static let columns =
+    "d.number, d.id, d.revision, d.body, d.attachments, coalesce(d.written, d.sequence)"
+
+  /// The columns of a candidate without its document, from the documents' table, an index or a text index.
+  static let bareColumns = "d.number, d.id"
+  static let bareIndexColumns = "e.document, e.id"
+  static let bareTextColumns = "f.rowid, f.id"
+
+  private let statement: Statement
+
+  init(_ statement: Statement) {
+    self.statement = statement
+  }
+
+  /// The number of the document, which never changes.
+  var number: Int64 { statement.int64(0) }
+  var id: UnsafeRawBufferPointer { statement.unsafeBytes(1) }
+
+  // MARK: With the document
+
+  var bytes: DocumentBytes {
+    DocumentBytes(id: id, revision: statement.unsafeBytes(2), body: statement.unsafeBytes(3))
+  }
+
+  var hasAttachments: Bool { statement.int64(4) > 0 }
+  /// The sequence of the revision.
+  var sequence: Int64 { statement.int64(5) }
+}

@@ -1,0 +1,2 @@
+// `import CDTQuery` also imports the datastore and JSON types.
+@_exported public import CDTDatastore

@@ -1,0 +1,191 @@
+import CDTDatastore
+import CDTPlatform
+import CDTSQLite
+
+/// A reader's view of the index file: the attached file and the last state read from it.
+final class IndexReader {
+  let connection: Connection
+  /// The reader that owns the connection; `nil` for the writing connection.
+  private weak var reader: StoreReader?
+  private var attached: FileIdentity?
+  /// How the attached file is opened, if the store can only be read.
+  private var access: FileAccess?
+  private var isForgotten = false
+  private var known: (revision: Int64, catalog: IndexCatalog)?
+  /// The state of both files for which the indexes are verified to match the documents.
+  private var verified: (state: IndexState, documents: UInt32?)?
+  /// The sequence of the indexes in the last snapshot, if behind the documents, and whether the worker was notified.
+  private var gap: (sequence: Int64, isTold: Bool)?
+
+  init(_ connection: Connection, of reader: StoreReader? = nil) {
+    self.connection = connection
+    self.reader = reader
+  }
+
+  static func of(_ reader: StoreReader) -> IndexReader {
+    if let known = reader.extensionState as? IndexReader { return known }
+    let made = IndexReader(reader.connection, of: reader)
+    reader.extensionState = made
+    return made
+  }
+
+  /// Whether the index file is attached.
+  var isAttached: Bool { attached != nil && !isForgotten }
+
+  /// Attaches the index file for a transaction that is about to begin. A file that can't be used is repaired in the
+  /// background.
+  func prepare(_ manager: IndexManager, _ store: Datastore) throws {
+    do {
+      _ = try attach(manager, store)
+    } catch let error where IndexRecovery.isDamage(error) {
+      try detach()
+      manager.replaceDamagedFile()
+    } catch let error as SQLiteError where error.isFull || error.isForbidden {
+      // On a full disk there may be no space for the shared memory of the index file.
+      try detach()
+    }
+  }
+
+  /// Takes a snapshot of the indexes in a transaction that has begun. Indexes that can't be used appear empty.
+  ///
+  /// The index file's snapshot is taken first and the documents' second. As documents are committed first, the indexes
+  /// can be behind, but never ahead.
+  func begin(_ manager: IndexManager, _ store: Datastore) throws -> IndexView {
+    do {
+      if isAttached {
+        let indexes = try readIndexes(store)
+        noteGap(in: indexes, manager)
+        return indexes
+      }
+    } catch let error where IndexRecovery.isDamage(error) {
+      connection.rollBack()
+      try detach()
+      try connection.begin(.deferred)
+      manager.replaceDamagedFile()
+    } catch let error as SQLiteError where error.isFull || error.isForbidden {
+      connection.rollBack()
+      try detach()
+      try connection.begin(.deferred)
+    }
+    return try Self.unreadable(manager, in: connection, of: store)
+  }
+
+  /// The defined indexes, all empty. Where nothing can be told about the definitions, queries do without.
+  static func unreadable(
+    _ manager: IndexManager, in connection: Connection, of store: Datastore
+  ) throws -> IndexView {
+    let recovery = manager.recovery
+    let isDefined = (try? recovery.hasDefinitions) ?? false
+    let catalog = isDefined ? try IndexCatalog(unfilled: recovery.definitions) : .empty
+    return IndexView(
+      catalog: catalog, isReadable: false, indexedSequence: 0,
+      lastSequence: try lastSequence(store, on: connection))
+  }
+
+  /// Attaches the current index file.
+  ///
+  /// - Returns: Whether there is one.
+  func attach(_ manager: IndexManager, _ store: Datastore) throws -> Bool {
+    let identity = FileIdentity(manager.path)
+    if let identity, identity == attached, !manager.recovery.isDamaged(identity),
+      access?.isCurrent(manager.path) ?? true
+    {
+      return true
+    }
+    try detach()
+    guard let identity, !manager.recovery.isDamaged(identity) else {
+      if (try? manager.recovery.hasDefinitions) ?? false { manager.wakeWorker() }
+      return false
+    }
+    try IndexFile.checkKind(manager.path)
+    if store.access.isReadOnly {
+      // Where its log can't be read, the documents answer.
+      guard let access = try? FileAccess.of(manager.path) else { return false }
+      self.access = access
+    }
+    do throws(SQLiteError) {
+      try connection.attach(
+        path: manager.path, as: IndexFile.schema, isImmutable: access?.isImmutable ?? false)
+    } catch {
+      // The file is being replaced.
+      if FileIdentity(manager.path) != identity { return false }
+      throw error
+    }
+    attached = identity
+    do {
+      try reader?.setAttachedSchema(IndexFile.schema)
+      guard try connection.scalar("PRAGMA \(IndexFile.schema).user_version") == IndexFile.version else {
+        throw IndexDamage.unreadable("it has another version")
+      }
+      guard try connection.hasPageChecksums(in: IndexFile.schema) else { throw IndexDamage.withoutChecksums }
+      _ = try IndexState(reading: connection, schema: IndexFile.schema, storeID: store.storeID)
+    } catch {
+      // It is checked again next time.
+      try? detach()
+      throw error
+    }
+    return true
+  }
+
+  func detach() throws {
+    guard attached != nil else { return }
+    (attached, access, known, verified) = (nil, nil, nil, nil)
+    // The file may be replaced at this moment. The last connection to the old one would remove the log of the new one.
+    connection.setKeepsLogOnClose(true)
+    defer { connection.setKeepsLogOnClose(false) }
+    do {
+      try connection.detach(IndexFile.schema)
+      try reader?.setAttachedSchema(nil)
+    } catch {
+      // Without memory; the file may still be attached.
+      connection.close()
+      throw error
+    }
+  }
+
+  /// Treats the file as detached if it can't be detached yet.
+  func forget() {
+    (known, verified) = (nil, nil)
+    isForgotten = true
+  }
+
+  func readIndexes(_ store: Datastore) throws -> IndexView {
+    let state = try IndexState(reading: connection, schema: IndexFile.schema)
+    let catalog: IndexCatalog
+    if let known, known.revision == state.revision {
+      catalog = known.catalog
+    } else {
+      catalog = try IndexCatalog(
+        reading: connection, schema: IndexFile.schema, known: known?.catalog ?? .empty)
+      known = (state.revision, catalog)
+    }
+    let last = try Self.lastSequence(store, on: connection)
+    let documents = connection.dataVersion
+    if verified?.state != state || verified?.documents != documents || documents == nil {
+      try state.checkHistory(of: "main", on: connection, lastSequence: last)
+      verified = (state, documents)
+    }
+    return IndexView(catalog: catalog, isReadable: true, indexedSequence: state.sequence, lastSequence: last)
+  }
+
+  /// Wakes the worker if the same writes are missing from the indexes twice in a row. Every write leaves a gap for a
+  /// moment, between its two commits.
+  private func noteGap(in indexes: IndexView, _ manager: IndexManager) {
+    let sequence = indexes.indexedSequence
+    guard sequence < indexes.lastSequence else { return gap = nil }
+    let isKnown = gap?.sequence == sequence
+    if isKnown, gap?.isTold == false { manager.wakeWorker() }
+    gap = (sequence, isKnown)
+  }
+
+  /// Errors of the documents are not damage of the indexes.
+  private static func lastSequence(
+    _ store: Datastore, on connection: Connection
+  ) throws(DatastoreError) -> Int64 {
+    do {
+      return try connection.scalar("SELECT max(sequence) FROM main.documents")
+    } catch {
+      throw DatastoreError(error, path: store.databasePath)
+    }
+  }
+}

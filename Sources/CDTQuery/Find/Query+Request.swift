@@ -1,0 +1,86 @@
+public import CDTJSON
+
+// A query as one JSON object, like the body of a Mango request:
+//
+//   {"selector": {"age": {"$gte": 18}}, "sort": ["name"], "fields": ["name"], "skip": 20, "limit": 10, "use_index": "by_name"}
+extension Query {
+  private static let requestKeys = ["selector", "sort", "fields", "skip", "limit", "use_index"]
+
+  /// Creates a query from a request: `{"selector", "sort", "fields", "skip", "limit", "use_index"}`. A `limit` of 0
+  /// means no limit.
+  ///
+  /// - Throws: ``QueryError``. An unknown key is an error; a null value is ignored.
+  public init(request: JSONObject) throws(QueryError) {
+    for (key, _) in request where !Self.requestKeys.contains(key) { throw .unknownRequestKey(key) }
+    guard let selector = request["selector"] else { throw .requestWithoutSelector }
+    guard case .object(let object) = selector else { throw .notAnObject(selector, at: "selector") }
+    self.init(try Selector(object))
+    skip = try Self.wholeNumber("skip", in: request)
+    let limit = try Self.wholeNumber("limit", in: request)
+    self.limit = limit > 0 ? limit : nil
+    switch request["sort"] {
+    case nil, .null?: break
+    case .array(let clauses)?: sort = try SortField.fields(clauses, at: "sort")
+    case .some(let found):
+      throw .notAnArray(found, wanted: "an array of fields, [\"name\", {\"age\": \"desc\"}]", at: "sort")
+    }
+    switch request["fields"] {
+    case nil, .null?: break
+    case .array(let paths)?: fields = try Self.paths(paths)
+    case .some(let found): throw .notAnArray(found, wanted: "an array of paths", at: "fields")
+    }
+    switch request["use_index"] {
+    case nil, .null?: break
+    case .string(let name)?: useIndex = name
+    case .some(let found): throw .invalidUseIndex(found)
+    }
+    _ = try ResolvedQuery(self)
+  }
+
+  /// Creates a query from the text of a selector or of a whole request.
+  ///
+  /// A nonempty object with only the keys of requests is a request; every other object is a selector. For a condition
+  /// on a field named `selector`, write `{"selector": {"selector": …}}`.
+  ///
+  /// - Throws: ``QueryError``, also if the text is not JSON or not an object.
+  public init(parsing text: String) throws(QueryError) {
+    let value: JSONValue
+    do {
+      value = try JSONValue(parsing: text)
+    } catch {
+      throw .invalidJSON(error, what: "query")
+    }
+    guard case .object(let object) = value else { throw .notARequest(value) }
+    if Self.isRequest(object) {
+      try self.init(request: object)
+    } else {
+      self.init(try Selector(object))
+    }
+  }
+
+  private static func isRequest(_ object: JSONObject) -> Bool {
+    !object.isEmpty && object.allSatisfy { requestKeys.contains($0.key) }
+  }
+
+  private static func paths(_ values: [JSONValue]) throws(QueryError) -> [String] {
+    var paths: [String] = []
+    for (number, value) in values.enumerated() {
+      guard case .string(let path) = value else { throw .notAPath(value, at: "fields[\(number)]") }
+      paths.append(path)
+    }
+    return paths
+  }
+
+  private static func wholeNumber(_ key: String, in request: JSONObject) throws(QueryError) -> Int {
+    switch request[key] {
+    case nil, .null?: return 0
+    case .int(let int)? where int >= 0: return Int(int)
+    case .double(let double)?:
+      guard let exact = Int(exactly: double), exact >= 0 else {
+        throw .notAWholeNumber(.double(double), at: key)
+      }
+      return exact
+    case .some(let found): throw .notAWholeNumber(found, at: key)
+    }
+  }
+}

@@ -1,0 +1,135 @@
+package import CDTDatastore
+import CDTSQLite
+
+/// Answers queries in a transaction: reads its indexes, plans, and runs the plan.
+package struct QueryEngine {
+  let transaction: ReadTransaction
+  package let indexes: IndexView
+
+  private var store: Datastore { transaction.store }
+
+  package init(_ transaction: ReadTransaction) throws {
+    self.transaction = transaction
+    indexes = try QueryFailure.publishing {
+      try Self.mapping(transaction, usesIndex: true, QueryStop(signal: transaction.stop)) {
+        try transaction.indexView(transaction.store.indexManager())
+      }
+    }
+  }
+
+  /// Runs `body`, and once more without indexes if the index file turns out to be damaged. The file is then replaced.
+  private func answering<R>(_ body: (QueryEngine) throws -> R) throws -> R {
+    do {
+      return try body(self)
+    } catch let damage as DamagedIndex {
+      let manager = try transaction.store.indexManager()
+      if damage.isCertain { manager.replaceDamagedFile() }
+      // If the documents can be read, it was the index file.
+      let result = try body(withoutIndexes())
+      if !damage.isCertain { manager.replaceDamagedFile() }
+      return result
+    }
+  }
+
+  func withoutIndexes() throws -> QueryEngine {
+    try transaction.abandonIndexes(transaction.store.indexManager())
+    return try QueryEngine(transaction)
+  }
+
+  /// - Parameter choose: Chooses a plan; tests try each of them.
+  func find(
+    _ query: Query, _ choose: (Planner) throws -> QueryPlan = { try $0.plan() }
+  ) throws -> [DocumentRevision] {
+    try answering { engine in
+      let cursor = try engine.cursor(query, choose)
+      defer { cursor.end() }
+      var documents: [DocumentRevision] = []
+      while let document = try cursor.nextDocument() { documents.append(document) }
+      return documents
+    }
+  }
+
+  func ids(_ query: Query) throws -> [String] {
+    try answering { engine in
+      let cursor = try engine.cursor(query)
+      defer { cursor.end() }
+      var ids: [String] = []
+      try cursor.forEachID {
+        ids.append($0)
+        return true
+      }
+      return ids
+    }
+  }
+
+  /// The results, read one at a time. The cursor must end before the transaction.
+  package func cursor(
+    _ query: Query, _ choose: (Planner) throws -> QueryPlan = { try $0.plan() }
+  ) throws -> Cursor {
+    let resolved = try ResolvedQuery(query)
+    let stop = QueryStop(timeLimit: query.timeLimit, signal: transaction.stop)
+    let plan = try plan(resolved, stop, choose)
+    return Cursor(self, resolved, plan: plan, stop: stop)
+  }
+
+  func plan(
+    _ query: ResolvedQuery, _ stop: QueryStop, _ choose: (Planner) throws -> QueryPlan = { try $0.plan() }
+  ) throws -> QueryPlan {
+    try mapping(stop) { try choose(planner(query, .documents)) }
+  }
+
+  func count(_ query: Query) throws -> Int {
+    try answering { try $0.withRun(query.withoutPage, .count) { try $0.count() } }
+  }
+
+  func hasMatch(_ query: Query) throws -> Bool {
+    try answering { try $0.withRun(query.withoutPage, .exists) { try $0.next() != nil } }
+  }
+
+  func explain(_ query: Query) throws -> Explanation {
+    let resolved = try ResolvedQuery(query)
+    return try answering { engine in
+      let plan = try engine.plan(resolved, QueryStop(signal: transaction.stop))
+      return Explanation(query: resolved, plan: plan, indexes: engine.indexes, store: store.directory)
+    }
+  }
+
+  /// Every possible plan for a query, for tests that compare them.
+  package func everyPlan(_ query: Query) throws -> [QueryPlan] {
+    try planner(ResolvedQuery(query), .documents).everyPlan()
+  }
+
+  /// Calls `body` with a run of a query's plan.
+  func withRun<R>(
+    _ query: Query, _ output: QueryOutput, _ choose: (Planner) throws -> QueryPlan = { try $0.plan() },
+    _ body: (QueryRun) throws -> R
+  ) throws -> R {
+    let resolved = try ResolvedQuery(query)
+    let stop = QueryStop(timeLimit: query.timeLimit, signal: transaction.stop)
+    let check = stop.watch(transaction)
+    defer { check.map(transaction.removeProgressCheck) }
+    return try mapping(stop) {
+      let plan = try choose(planner(resolved, output))
+      let run = try QueryRun(plan, output: output, in: transaction, stop)
+      defer { run.end() }
+      return try body(run)
+    }
+  }
+
+  private func planner(_ query: ResolvedQuery, _ output: QueryOutput) throws -> Planner {
+    try Planner(query, indexes, output: output, store: store.directory)
+  }
+
+  private func mapping<R>(_ stop: QueryStop, _ body: () throws -> R) throws -> R {
+    try Self.mapping(transaction, usesIndex: indexes.isReadable, stop, body)
+  }
+
+  private static func mapping<R>(
+    _ transaction: ReadTransaction, usesIndex: Bool, _ stop: QueryStop, _ body: () throws -> R
+  ) throws -> R {
+    // A failure inside a write is recorded, so that the write is not committed.
+    try transaction.use { _ in
+      try QueryFailure.mapping(of: transaction.store, usesIndex: usesIndex, stop, body)
+    }
+  }
+}
