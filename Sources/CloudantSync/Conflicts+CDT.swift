@@ -1,28 +1,28 @@
 public import CDTDatastore
 
-/// CDTDatastore's ``ConflictResolver``.
+/// CDTDatastore's `ConflictResolver`.
 @available(*, deprecated, renamed: "ConflictResolver")
 public protocol CDTConflictResolver: ConflictResolver {
-  /// The revision that is to stay, of the leaves that are not deleted; `nil` to leave the document conflicted.
-  func resolve(_ docId: String, conflicts: [DocumentRevision]) -> DocumentRevision?
+  /// Returns the revision to keep, among the leaves that are not deleted; `nil` to leave the conflict.
+  func resolve(_ docId: String, conflicts: [CDTDocumentRevision]) -> CDTDocumentRevision?
 }
 
 @available(*, deprecated, renamed: "ConflictResolver")
 extension CDTConflictResolver {
-  /// Asks what CDTDatastore asked.
+  /// Calls CDTDatastore's form of the method.
   public func resolve(documentID: String, conflicts: [DocumentRevision]) throws -> DocumentRevision? {
-    resolve(documentID, conflicts: conflicts)
+    try resolve(documentID, conflicts: conflicts.map { CDTDocumentRevision($0) })?.revision()
   }
 }
 
 extension Datastore {
-  /// CDTDatastore's spelling of ``Datastore/conflictedDocumentIDs()``; nothing when they can't be read.
+  /// CDTDatastore's form of `Datastore.conflictedDocumentIDs()`; empty if they can't be read.
   @available(*, deprecated, renamed: "conflictedDocumentIDs()")
   public func getConflictedDocumentIds() -> [String] {
     (try? conflictedDocumentIDs()) ?? []
   }
 
-  /// CDTDatastore's spelling of ``Datastore/resolveConflicts(for:with:)``.
+  /// CDTDatastore's form of `Datastore.resolveConflicts(for:with:)`.
   @available(*, deprecated, renamed: "resolveConflicts(for:with:)")
   public func resolveConflictsForDocument(_ id: String, resolver: some ConflictResolver) throws {
     try resolveConflicts(for: id, with: resolver)

@@ -1,47 +1,47 @@
 public import CDTDatastore
 
-// In CDTDatastore the calls without an error parameter gave nothing when they failed. They do so here, as code that calls
-// them has no `try`; the new spellings throw the reason.
+// In CDTDatastore, methods without an error parameter returned nothing when they failed. These methods do the same, as
+// their callers have no `try`; the new ones throw the reason.
 
 extension Datastore {
   // MARK: Writing
 
-  /// CDTDatastore's spelling of ``Datastore/createDocument(from:)``.
+  /// CDTDatastore's form of `Datastore.createDocument(from:)`.
   @available(*, deprecated, renamed: "createDocument(from:)")
   @discardableResult
-  public func createDocumentFromRevision(_ revision: DocumentRevision) throws -> DocumentRevision {
-    try createDocument(from: revision)
+  public func createDocumentFromRevision(_ revision: CDTDocumentRevision) throws -> CDTDocumentRevision {
+    CDTDocumentRevision(try createDocument(from: revision.draft()))
   }
 
-  /// CDTDatastore's spelling of ``Datastore/updateDocument(from:)``.
+  /// CDTDatastore's form of `Datastore.updateDocument(from:)`.
   @available(*, deprecated, renamed: "updateDocument(from:)")
   @discardableResult
-  public func updateDocumentFromRevision(_ revision: DocumentRevision) throws -> DocumentRevision {
-    try updateDocument(from: revision)
+  public func updateDocumentFromRevision(_ revision: CDTDocumentRevision) throws -> CDTDocumentRevision {
+    CDTDocumentRevision(try updateDocument(from: revision.revision()))
   }
 
-  /// The spelling that CDTDatastore's guide had for ``Datastore/updateDocument(from:)``.
+  /// The form of `Datastore.updateDocument(from:)` in CDTDatastore's guide.
   @available(*, deprecated, renamed: "updateDocument(from:)")
   @discardableResult
-  public func updateDocumentForRevision(_ revision: DocumentRevision) throws -> DocumentRevision {
-    try updateDocument(from: revision)
+  public func updateDocumentForRevision(_ revision: CDTDocumentRevision) throws -> CDTDocumentRevision {
+    CDTDocumentRevision(try updateDocument(from: revision.revision()))
   }
 
-  /// CDTDatastore's spelling of ``Datastore/deleteDocument(from:)``. No revision is refused like one without an id.
+  /// CDTDatastore's form of `Datastore.deleteDocument(from:)`. `nil` throws, like a revision without an id.
   @available(*, deprecated, renamed: "deleteDocument(from:)")
   @discardableResult
-  public func deleteDocumentFromRevision(_ revision: DocumentRevision?) throws -> DocumentRevision {
-    try deleteDocument(from: revision ?? DocumentRevision())
+  public func deleteDocumentFromRevision(_ revision: CDTDocumentRevision?) throws -> CDTDocumentRevision {
+    CDTDocumentRevision(try deleteDocument(from: (revision ?? CDTDocumentRevision()).revision()))
   }
 
-  /// CDTDatastore's spelling of ``Datastore/deleteDocument(withID:)``.
+  /// CDTDatastore's form of `Datastore.deleteDocument(withID:)`.
   @available(*, deprecated, renamed: "deleteDocument(withID:)")
   @discardableResult
-  public func deleteDocumentWithId(_ id: String) throws -> [DocumentRevision] {
-    try deleteDocument(withID: id)
+  public func deleteDocumentWithId(_ id: String) throws -> [CDTDocumentRevision] {
+    try deleteDocument(withID: id).map { CDTDocumentRevision($0) }
   }
 
-  /// CDTDatastore's spelling of ``Datastore/compact()``.
+  /// CDTDatastore's form of `Datastore.compact()`.
   @available(*, deprecated, renamed: "compact()")
   public func compactWithError() throws {
     try compact()
@@ -49,59 +49,61 @@ extension Datastore {
 
   // MARK: Reading
 
-  /// CDTDatastore's spelling of ``Datastore/document(withID:)``.
+  /// CDTDatastore's form of `Datastore.document(withID:)`.
   @available(*, deprecated, renamed: "document(withID:)")
-  public func getDocumentWithId(_ id: String) throws -> DocumentRevision {
-    try document(withID: id)
+  public func getDocumentWithId(_ id: String) throws -> CDTDocumentRevision {
+    CDTDocumentRevision(try document(withID: id))
   }
 
-  /// CDTDatastore's spelling of ``Datastore/document(withID:revision:)``.
+  /// CDTDatastore's form of `Datastore.document(withID:revisionID:)`.
   ///
-  /// - Throws: ``DatastoreError``, with the code `.invalidRevision` for text that is no revision id.
-  @available(*, deprecated, renamed: "document(withID:revision:)")
-  public func getDocumentWithId(_ id: String, rev: String) throws -> DocumentRevision {
+  /// - Throws: `DatastoreError`, with the code `.invalidRevision` for an invalid revision id.
+  @available(*, deprecated, renamed: "document(withID:revisionID:)")
+  public func getDocumentWithId(_ id: String, rev: String) throws -> CDTDocumentRevision {
     guard let revision = RevisionID(rev) else { throw DatastoreError.noRevisionID(rev, of: id) }
-    return try document(withID: id, revision: revision)
+    return CDTDocumentRevision(try document(withID: id, revisionID: revision))
   }
 
-  /// The spelling that CDTDatastore's guide had for ``Datastore/document(withID:)``; `nil` when there is no document, or
-  /// it can't be read.
+  /// The form of `Datastore.document(withID:)` in CDTDatastore's guide; `nil` if the document does not exist or can't
+  /// be read.
   @available(*, deprecated, renamed: "document(withID:)")
-  public func getDocumentForId(_ id: String) -> DocumentRevision? {
-    try? document(withID: id)
+  public func getDocumentForId(_ id: String) -> CDTDocumentRevision? {
+    (try? document(withID: id)).map { CDTDocumentRevision($0) }
   }
 
-  /// CDTDatastore's spelling of ``Datastore/documents(withIDs:)``; nothing when they can't be read.
+  /// CDTDatastore's form of `Datastore.documents(withIDs:)`; empty if they can't be read.
   @available(*, deprecated, renamed: "documents(withIDs:)")
-  public func getDocumentsWithIds(_ ids: [String]) -> [DocumentRevision] {
-    (try? documents(withIDs: ids)) ?? []
+  public func getDocumentsWithIds(_ ids: [String]) -> [CDTDocumentRevision] {
+    ((try? documents(withIDs: ids)) ?? []).map { CDTDocumentRevision($0) }
   }
 
-  /// CDTDatastore's spelling of ``Datastore/allDocuments()``; nothing when they can't be read.
-  @available(*, deprecated, renamed: "allDocuments()")
-  public func getAllDocuments() -> [DocumentRevision] {
-    (try? allDocuments()) ?? []
-  }
-
-  /// CDTDatastore's spelling of ``Datastore/allDocuments(offset:limit:descending:)``; nothing when they can't be read.
+  /// CDTDatastore's form of `Datastore.allDocuments(offset:limit:descending:)`; empty if they can't be read.
   @available(*, deprecated, renamed: "allDocuments(offset:limit:descending:)")
-  public func getAllDocumentsOffset(_ offset: Int, limit: Int, descending: Bool) -> [DocumentRevision] {
-    (try? allDocuments(offset: offset, limit: limit, descending: descending)) ?? []
+  public func getAllDocuments() -> [CDTDocumentRevision] {
+    ((try? allDocuments()) ?? []).map { CDTDocumentRevision($0) }
   }
 
-  /// CDTDatastore's spelling of ``Datastore/allDocumentIDs()``; nothing when they can't be read.
+  /// CDTDatastore's form of `Datastore.allDocuments(offset:limit:descending:)`; empty if they can't be read.
+  @available(*, deprecated, renamed: "allDocuments(offset:limit:descending:)")
+  public func getAllDocumentsOffset(_ offset: Int, limit: Int, descending: Bool) -> [CDTDocumentRevision] {
+    ((try? allDocuments(offset: offset, limit: limit, descending: descending)) ?? []).map {
+      CDTDocumentRevision($0)
+    }
+  }
+
+  /// CDTDatastore's form of `Datastore.allDocumentIDs()`; empty if they can't be read.
   @available(*, deprecated, renamed: "allDocumentIDs()")
   public func getAllDocumentIds() -> [String] {
     (try? allDocumentIDs()) ?? []
   }
 
-  /// CDTDatastore's spelling of ``Datastore/revisionHistory(of:)``; nothing when it can't be read.
+  /// CDTDatastore's form of `Datastore.revisionHistory(of:)`; empty if it can't be read.
   @available(*, deprecated, renamed: "revisionHistory(of:)")
-  public func getRevisionHistory(_ revision: DocumentRevision) -> [DocumentRevision] {
-    (try? revisionHistory(of: revision)) ?? []
+  public func getRevisionHistory(_ revision: CDTDocumentRevision) -> [CDTDocumentRevision] {
+    ((try? revisionHistory(of: revision.revision())) ?? []).map { CDTDocumentRevision($0) }
   }
 
-  /// CDTDatastore's spelling of ``Datastore/extensionDirectory(named:)``.
+  /// CDTDatastore's form of `Datastore.extensionDirectory(named:)`.
   @available(*, deprecated, renamed: "extensionDirectory(named:)")
   public func extensionDataFolder(_ name: String) throws -> String {
     try extensionDirectory(named: name)

@@ -1,44 +1,45 @@
 public import CDTDatastore
+import CDTJSON
 import CDTQuery
+import CDTSQLite
 import FoundationEssentials
-import JSON
-import SQLite
 
-/// What became of the indexes that CDTDatastore 2.x had on a datastore.
+/// The result of importing the indexes of a CDTDatastore 2.x datastore.
 public struct TouchDBIndexReport: Sendable, Hashable {
-  /// An index that was not made.
-  public struct LeftOut: Sendable, Hashable {
+  /// An index that was not imported.
+  public struct SkippedIndex: Sendable, Hashable {
     /// The index's name.
     public let name: String
     /// Its type, `json` or `text`.
     public let type: String
     /// Its fields.
     public let fields: [String]
-    /// Why it was left out and what to do about it, for people.
+    /// Why it was not imported and what to do about it, for people.
     public let reason: String
   }
 
-  /// The names of the indexes that are there now, sorted.
+  /// The names of the imported indexes, sorted.
   public internal(set) var indexes: [String] = []
-  /// The indexes that were not made, by name.
-  public internal(set) var leftOut: [LeftOut] = []
+  /// The indexes that were not imported, sorted by name.
+  public internal(set) var skippedIndexes: [SkippedIndex] = []
 }
 
 extension Datastore {
-  /// Makes the indexes that CDTDatastore 2.x had beside a file.
+  /// Imports the indexes of a CDTDatastore 2.x datastore.
   ///
   /// ```swift
   /// try store.importTouchDB("Documents/tasks.touchdb")
   /// let report = try store.importTouchDBIndexes("Documents/tasks.touchdb")
-  /// for index in report.leftOut { print(index.name, index.reason) }
+  /// for index in report.skippedIndexes { print(index.name, index.reason) }
   /// ```
   ///
-  /// They are looked for in `tasks_extensions` beside the file, and made of the documents of this datastore; what lies
-  /// there is only read. The fields `_id` and `_rev`, which those indexes all had, are implied here. One that can't be
-  /// made, or whose name is taken by another, is left out and reported. Doing it again changes nothing.
+  /// The definitions are read from `tasks_extensions` beside the file, which is not changed, and the indexes are built
+  /// from the documents of this datastore. The fields `_id` and `_rev`, which all those indexes had, are implicit
+  /// here. An index that can't be created, or whose name is taken by another, is skipped and reported. Importing again
+  /// changes nothing.
   ///
   /// - Parameter path: The path of the `.touchdb` file.
-  /// - Throws: ``TouchDBError`` when the indexes' file is encrypted, damaged or another's; ``DatastoreError``.
+  /// - Throws: `TouchDBError` if the index file is encrypted, damaged or not CDTDatastore's; `DatastoreError`.
   /// - Complexity: O(*n* log *n*) in the number of documents, for each index.
   ///
   /// Source: `docs/api-migration.md`, The file.
@@ -49,15 +50,21 @@ extension Datastore {
       do {
         report.indexes.append(try index.make(in: self))
       } catch let error as QueryError {
-        report.leftOut.append(
+        report.skippedIndexes.append(
           .init(name: index.name, type: index.type, fields: index.fields, reason: error.message))
       }
     }
     return report
   }
+
+  /// Creates the indexes that CDTDatastore 2.x had beside a file, on one of the datastore's threads.
+  @discardableResult
+  public func importTouchDBIndexes(_ path: String) async throws -> TouchDBIndexReport {
+    try await runLong { _ in try self.importTouchDBIndexes(path) }
+  }
 }
 
-/// An index as CDTDatastore's catalog has it: a row for each of its fields.
+/// An index in CDTDatastore's catalog, which has a row for each field.
 private struct TouchDBIndex {
   let name: String
   let type: String
@@ -65,7 +72,7 @@ private struct TouchDBIndex {
   var fields: [String] = []
 
   private static let catalog = "_t_cloudant_sync_query_metadata"
-  /// What is in every index of CDTDatastore's, and of this one's without being named.
+  /// The fields of every CDTDatastore index, which are implicit in this package.
   private static let implied: Set<String> = ["_id", "_rev"]
 
   static func all(beside path: String) throws -> [TouchDBIndex] {
@@ -90,7 +97,7 @@ private struct TouchDBIndex {
     return indexes
   }
 
-  /// Makes the index, or confirms it, and gives its name.
+  /// Creates the index unless it exists, and returns its name.
   func make(in datastore: Datastore) throws -> String {
     guard let type = IndexType(rawValue: type) else { throw QueryError.unknownIndexType(type) }
     var settings = JSONObject()
@@ -98,6 +105,6 @@ private struct TouchDBIndex {
       settings["tokenize"] = tokenizer
     }
     return try datastore.ensureIndexed(
-      fields.map { .string($0) }, name: name, type: type, settings: settings)
+      fields.map { SortField($0) }, name: name, type: type, settings: settings)
   }
 }

@@ -1,4 +1,2 @@
-// One import for an app that used CDTDatastore: the store and its queries under their own names, and the old names.
-@_exported public import CDTDatastore
+// One import for an app that used CDTDatastore: the store, its queries, and the old names.
 @_exported public import CDTQuery
-@_exported public import JSON

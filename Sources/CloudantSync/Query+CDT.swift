@@ -1,41 +1,41 @@
 public import CDTDatastore
+public import CDTJSON
 public import CDTQuery
-public import JSON
 
 extension Datastore {
-  /// CDTDatastore's spelling of ``Datastore/ensureIndexed(_:name:type:settings:)``.
-  @available(*, deprecated, renamed: "ensureIndexed(_:name:type:settings:)")
+  /// CDTDatastore's form of `Datastore.ensureIndexed(_:name:type:settings:progress:)`.
+  @available(*, deprecated, renamed: "ensureIndexed(_:name:type:settings:progress:)")
   @discardableResult
   public func ensureIndexed(
     _ fields: [JSONValue], withName name: String, type: IndexType = .json, settings: JSONObject = [:]
   ) throws -> String {
-    try ensureIndexed(fields, name: name, type: type, settings: settings)
+    try ensureIndexed(
+      SortField.fields(fields, at: "fields"), name: name, type: type, settings: settings)
   }
 
-  /// CDTDatastore's spelling of ``Datastore/deleteIndex(named:)``.
+  /// CDTDatastore's form of `updateIndexes()`.
+  @available(*, deprecated, renamed: "updateIndexes()")
+  public func updateAllIndexes() throws {
+    try updateIndexes()
+  }
+
+  /// CDTDatastore's form of `Datastore.deleteIndex(named:)`.
   @available(*, deprecated, renamed: "deleteIndex(named:)")
   public func deleteIndexNamed(_ name: String) throws {
     try deleteIndex(named: name)
   }
 }
 
-extension ResultSet {
-  /// CDTDatastore's spelling of ``ResultSet/documentIDs``.
-  @available(*, deprecated, renamed: "documentIDs")
-  public var documentIds: [String] {
-    get throws { try documentIDs }
-  }
+@available(*, deprecated, message: "a query returns an array of documents")
+extension Array where Element == DocumentRevision {
+  /// The ids of the query's results.
+  public var documentIds: [String] { map(\.id) }
 
-  /// CDTDatastore's spelling of ``ResultSet/forEach(_:)``: the block gets each document with its number, and ends the
-  /// reading by setting its last argument.
-  @available(*, deprecated, renamed: "forEach(_:)")
+  /// Calls a block with each document and its position, until it sets its last argument.
   public func enumerateObjectsUsingBlock(
     _ block: (_ revision: DocumentRevision, _ index: Int, _ stop: inout Bool) throws -> Void
-  ) throws {
-    var (index, stop) = (0, false)
-    while !stop, let revision = try next() {
-      try block(revision, index, &stop)
-      index += 1
-    }
+  ) rethrows {
+    var stop = false
+    for (index, revision) in enumerated() where !stop { try block(revision, index, &stop) }
   }
 }

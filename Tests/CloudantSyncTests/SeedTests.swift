@@ -70,7 +70,7 @@ private typealias Attachment = Attachments.Element
 
       manager.closeDatastoreNamed("my_datastore");
 
-      #expect(code { _ = try ds.documentCount } == .closed)
+      #expect(code { _ = try ds.documentCount() } == .closed)
 
       try manager.deleteDatastoreNamed("my_datastore")
 
@@ -275,13 +275,14 @@ private typealias Attachment = Attachments.Element
 
   // MARK: Cookbook: updating a document without attachments
 
-  private func withSaved(
-    _ body: (_ datastore: Datastore, _ saved: DocumentRevision, _ att1: Attachment) throws -> Void
+  @available(*, deprecated) private func withSaved(
+    _ body: (_ datastore: Datastore, _ saved: CDTDocumentRevision, _ att1: Attachment) throws -> Void
   ) throws {
     try with { world in
-      let saved = try world.datastore.createDocument(from: DocumentRevision(id: "doc1", body: ["a": 1]))
+      let saved = try world.datastore.createDocument(from: DocumentDraft(id: "doc1", body: ["a": 1]))
       try body(
-        world.datastore, saved, Attachment(file: world.image, name: "cute_cat.jpg", type: "image/jpeg"))
+        world.datastore, CDTDocumentRevision(saved),
+        Attachment(file: world.image, name: "cute_cat.jpg", contentType: "image/jpeg"))
     }
   }
 
@@ -328,7 +329,7 @@ private typealias Attachment = Attachments.Element
 
   @available(*, deprecated) @Test func `updating 5: attachments of another revision`() throws {
     try withSaved { datastore, revision, att1 in
-      try datastore.createDocument(from: DocumentRevision(id: "anotherId", body: [:], attachments: [att1]))
+      try datastore.createDocument(from: DocumentDraft(id: "anotherId", body: [:], attachments: [att1]))
       var saved = revision
 
       let anotherDoc = datastore.getDocumentForId("anotherId")
@@ -359,7 +360,7 @@ private typealias Attachment = Attachments.Element
   // MARK: Cookbook: updating a document with attachments
 
   @available(*, deprecated)
-  private func withThree(_ body: (_ world: World, _ saved: DocumentRevision) throws -> Void) throws {
+  private func withThree(_ body: (_ world: World, _ saved: CDTDocumentRevision) throws -> Void) throws {
     try with { world in
       let datastore = world.datastore
 

@@ -10,9 +10,9 @@ import Testing
     let result = try store.write { _ in try space.run("put", "people/contacts", "{}") }
     #expect(
       result.errors
-        == "cdtquery: another process is writing to people/contacts/db.sync; try again when it is done\n")
+        == "cdtquery: another process is writing to people/contacts/db.sync; try again later\n")
     #expect(result.status == 69)
-    manager.closeDatastore(named: "contacts")
+    try manager.closeDatastore(named: "contacts")
     #expect(try space.run("put", "people/contacts", "{}").status == 0)
   }
 
@@ -48,8 +48,8 @@ import Testing
     try space.write("", to: "file")
     try space.run("import", "s", input: "")
     for (store, error) in [
-      ("file/contacts", "file is a file where a directory should be"),
-      ("file", "./file is a file where a directory should be"),
+      ("file/contacts", "file is not a directory; move the file"),
+      ("file", "./file is not a directory; move the file"),
       ("/proc/cdtquery/contacts", "can't create /proc/cdtquery: "),
     ] {
       let result = try space.run("import", store, input: "{}")
@@ -82,7 +82,7 @@ import Testing
       Built.cdtquery, command.split(separator: " ").map(String.init), output: "/dev/full")
     #expect(
       result.errors
-        == "cdtquery: can't write the output: No space left on device; see to where it goes, and run this again\n"
+        == "cdtquery: can't write the output: No space left on device; check its destination and try again\n"
     )
     #expect(result.status == 74)
   }
@@ -113,13 +113,13 @@ import Testing
     for number in 0..<95 { try Descriptor.write("{\"_id\":\"\(1000 + number)\"}\n", to: documents.writing) }
     let manager = try Self.waitForStore(space)
     let store = try manager.existingDatastore(named: "contacts")
-    while try store.documentCount < 90 { sched_yield() }
+    while try store.documentCount() < 90 { sched_yield() }
     kill(program.pid, SIGINT)
     #expect(program.wait() == .signal(SIGINT))
     close(documents.writing)
     #expect(try Descriptor.read(from: messages.reading) == "")
     close(messages.reading)
-    manager.closeDatastore(named: "contacts")
+    try manager.closeDatastore(named: "contacts")
     #expect(try space.run("count", "people/contacts").output == "90\n")
     #expect(try space.run("put", "people/contacts", "{}").status == 0)
   }

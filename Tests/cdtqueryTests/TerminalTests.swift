@@ -58,7 +58,7 @@ import Testing
     let seen = try Descriptor.read(from: terminal.person)
     close(terminal.person)
     #expect(program.wait() == .exit(65))
-    #expect(seen.contains("\r\u{1B}[Kcdtquery: many.jsonl:1: document \"0\" exists"), "\(seen)")
+    #expect(seen.contains("\r\u{1B}[Kcdtquery: many.jsonl:1: document \"0\" already exists"), "\(seen)")
   }
 
   @Test func `building an index shows how far it is, unless it is to be quiet`() throws {
@@ -78,7 +78,8 @@ import Testing
     let space = try importing()
     try space.run("import", "s", "many.jsonl")
     let seen = try watch(["check", "s"], in: space, output: false)
-    #expect(seen.contains("documents, ") && seen.hasSuffix("\r\u{1B}[Kcdtquery: all is well\r\n"), "\(seen)")
+    #expect(
+      seen.contains("documents, ") && seen.hasSuffix("\r\u{1B}[Kcdtquery: no problems found\r\n"), "\(seen)")
   }
 
   @Test func `no bar shows in a pipe`() throws {

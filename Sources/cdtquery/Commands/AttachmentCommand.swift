@@ -1,12 +1,13 @@
 import ArgumentParser
+import CDTCommandLine
 import CDTDatastore
+import CDTJSON
 import CDTPlatform
-import JSON
 
 struct AttachmentCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "attachment",
-    abstract: "List, read, add and remove the files that are attached to documents.",
+    abstract: "List, read, add and remove attachments of documents.",
     discussion: """
       EXAMPLE
         $ echo 'Likes cats.' > notes.txt
@@ -22,9 +23,9 @@ struct AttachmentCommand: ParsableCommand {
   struct List: ParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "list",
-      abstract: "Print a document's attachments, a JSON object a line, by name.",
+      abstract: "Print a document's attachments by name, one JSON object per line.",
       discussion: """
-        The digest is the content's SHA-1, and revpos the generation in which the attachment came to the document.
+        The digest is the SHA-1 of the content; revpos is the generation that added the attachment.
 
         EXAMPLE
           $ printf 'meow' | cdtquery attachment put people/contacts mike cat.txt - \\
@@ -47,7 +48,7 @@ struct AttachmentCommand: ParsableCommand {
       commandName: "get",
       abstract: "Write an attachment's content to standard output, or to a file.",
       discussion: """
-        The content is checked first, so that no wrong byte is ever given.
+        The content is verified against its digest before any of it is written.
 
         EXAMPLE
           $ printf 'meow' | cdtquery attachment put people/contacts mike cat.txt - \\
@@ -62,23 +63,24 @@ struct AttachmentCommand: ParsableCommand {
     @Argument(help: "The file to write; - is standard output.") var file = "-"
 
     func run() throws {
-      let attachment = try document.attachment(name, in: try document.store.open())
-      // An ordinary file takes its place as a whole; a device or a link is written to.
-      let kind = Files.kind(of: file, followsLinks: false)
-      if file != "-", kind == nil || kind == .file { return try attachment.write(toFile: file) }
-      let output = try Output.writing(to: file)
-      try attachment.forEachChunk { try output.write($0) }
-      try output.flush()
+      // Compaction keeps the attachments of a state that is being read.
+      try document.store.open().read { snapshot in
+        let attachment = try document.attachment(name, in: snapshot)
+        try Output.writing(to: file) { output in
+          try attachment.forEachChunk { try output.write($0) }
+        }
+      }
     }
   }
 
   struct Put: ParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "put",
-      abstract: "Attach a file to a document, in place of one of the same name, and print the document.",
+      abstract:
+        "Attach a file to a document, replacing an attachment of the same name, and print the document.",
       usage: "cdtquery attachment put <store> <id> [<name>] <file> [--type <type>] [--rev <rev>]",
       discussion: """
-        Without a NAME it is the file's own. With --rev the document is changed only if that is its current revision.
+        NAME defaults to the file's name. With --rev the document changes only if that is its current revision.
 
         EXAMPLE
           $ echo '<svg/>' > face.svg
@@ -89,7 +91,7 @@ struct AttachmentCommand: ParsableCommand {
         """)
 
     @OptionGroup var document: DocumentOptions
-    @Argument(help: "The attachment's name, if it is not the file's, and the file; - is standard input.")
+    @Argument(help: "The attachment's name (default: the file's name), then the file; - is standard input.")
     var nameAndFile: [String]
     @Option(help: "The media type.") var type = "application/octet-stream"
 
@@ -98,7 +100,7 @@ struct AttachmentCommand: ParsableCommand {
         throw ValidationError("give a file, or a name and a file")
       }
       guard nameAndFile != ["-"] else {
-        throw ValidationError("standard input has no name; give the attachment's before -")
+        throw ValidationError("standard input has no name; give the attachment's name before -")
       }
     }
 
@@ -107,9 +109,13 @@ struct AttachmentCommand: ParsableCommand {
       let name =
         nameAndFile.count == 2
         ? nameAndFile[0] : file.split(separator: "/").last.map(String.init) ?? file
-      let attachment = CDTDatastore.Attachment(
-        file: file == "-" ? "/dev/stdin" : file, name: name, type: type)
-      try document.change { $0[name] = attachment }
+      try document.change { attachments, datastore in
+        attachments[name] =
+          file == "-"
+          ? try datastore.attachment(
+            reading: .standardInput, source: "standard input", name: name, contentType: type)
+          : CDTDatastore.Attachment(file: file, name: name, contentType: type)
+      }
     }
   }
 
@@ -130,26 +136,29 @@ struct AttachmentCommand: ParsableCommand {
 
     func run() throws {
       let datastore = try document.store.open()
-      _ = try document.attachment(name, in: datastore)
-      try document.change { $0[name] = nil }
+      _ = try datastore.read { try document.attachment(name, in: $0) }
+      try document.change { attachments, _ in attachments[name] = nil }
     }
   }
 }
 
-/// The document whose attachments are meant.
+/// The document of an attachment command.
 struct DocumentOptions: ParsableArguments {
   @Argument(help: "The store, DIRECTORY/NAME.") var store: StoreArgument
   @Argument(help: "The document's id.") var id: String
-  @Option(name: .customLong("rev"), help: "The revision, when it is not the current one.") var revision:
-    String?
+  @Option(name: .customLong("rev"), help: "The revision. (default: the current one)") var revision: String?
 
   func read(in datastore: Datastore) throws -> DocumentRevision {
-    guard let revision else { return try datastore.document(withID: id) }
-    return try datastore.document(withID: id, revision: try RevisionArgument.read(revision))
+    try datastore.read { try read(in: $0) }
   }
 
-  func attachment(_ name: String, in datastore: Datastore) throws -> CDTDatastore.Attachment {
-    let attachments = try read(in: datastore).attachments
+  private func read(in snapshot: ReadTransaction) throws -> DocumentRevision {
+    guard let revision else { return try snapshot.document(withID: id) }
+    return try snapshot.document(withID: id, revisionID: try RevisionArgument.read(revision))
+  }
+
+  func attachment(_ name: String, in snapshot: ReadTransaction) throws -> CDTDatastore.Attachment {
+    let attachments = try read(in: snapshot).attachments
     if let attachment = attachments[name] { return attachment }
     let names = attachments.names.map { JSONValue.string($0).text }.joined(separator: ", ")
     throw ToolError(
@@ -158,12 +167,12 @@ struct DocumentOptions: ParsableArguments {
         + (names.isEmpty ? "none" : names))
   }
 
-  /// Saves the document with its attachments changed, and prints it.
-  func change(_ body: (inout Attachments) -> Void) throws {
+  /// Changes the document's attachments, saves it and prints it.
+  func change(_ body: (inout Attachments, Datastore) throws -> Void) throws {
     let datastore = try store.open()
     var document = try read(in: datastore)
     let before = document.attachments
-    body(&document.attachments)
+    try body(&document.attachments, datastore)
     if document.attachments != before { document = try datastore.updateDocument(from: document) }
     try Output.standard.line(document.json.text)
   }
@@ -172,7 +181,7 @@ struct DocumentOptions: ParsableArguments {
 extension CDTDatastore.Attachment {
   /// The attachment as `cdtquery attachment list` prints it.
   fileprivate var json: JSONObject {
-    var json: JSONObject = ["name": .string(name), "type": .string(type)]
+    var json: JSONObject = ["name": .string(name), "type": .string(contentType)]
     if let length { json["length"] = .int(length) }
     if let digest { json["digest"] = .string(digest) }
     if let generation { json["revpos"] = .int(Int64(generation)) }

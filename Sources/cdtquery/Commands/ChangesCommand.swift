@@ -1,14 +1,16 @@
 import ArgumentParser
+import CDTCommandLine
 import CDTDatastore
-import JSON
+import CDTJSON
 
 struct ChangesCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "changes",
-    abstract: "Print the documents that have changed, one a line, in the order of their newest changes.",
+    abstract: "Print the documents that changed, one per line, ordered by their latest change.",
     discussion: """
-      Each line tells a document's newest sequence, its id and its current revision. The sequence of the last line \
-      is what to give as --since next time: nothing is missed and nothing comes twice.
+      Each line has a document's latest sequence, its id and its current revision. Pass the sequence of the last line \
+      as --since next time to get each later change exactly once. A sequence beyond the store's last \
+      one is an error: the store was probably recreated or restored, so start again from 0.
 
       EXAMPLE
         $ cdtquery changes people/contacts --since 1
@@ -21,36 +23,38 @@ struct ChangesCommand: AsyncParsableCommand {
       """)
 
   @Argument(help: "The store, DIRECTORY/NAME.") var store: StoreArgument
-  @Option(help: "The sequence to go on from.") var since: Int64 = 0
-  @Option(help: "How many changes at most.") var limit: Int?
-  @Flag(help: "Go on with changes as they come, until interrupted, or until the output is closed.")
+  @Option(help: "The sequence after which to start.") var since: Int64 = 0
+  @Option(help: "The maximum number of changes.") var limit: Int?
+  @Flag(help: "Wait for more changes until interrupted or until the output is closed.")
   var follow = false
 
   func validate() throws {
-    guard since >= 0 else { throw ValidationError("--since is a whole number from 0") }
-    guard limit.map({ $0 > 0 }) ?? true else { throw ValidationError("--limit is a whole number from 1") }
+    guard since >= 0 else { throw ValidationError("--since must be a whole number, 0 or more") }
+    guard limit.map({ $0 > 0 }) ?? true else {
+      throw ValidationError("--limit must be a whole number, 1 or more")
+    }
   }
 
   func run() async throws {
     let datastore = try store.open()
     if !follow { return try printChanges(of: datastore) }
-    // Nobody waits for a change that nobody will read.
+    // Stop waiting for changes when the output is closed.
     let listening = Task { try await self.follow(datastore) }
     OutputWatch.whenClosed { listening.cancel() }
     try await listening.value
   }
 
-  /// Those up to now, some at a time. What is written meanwhile would go on for as long as others write.
+  /// Prints the changes up to now, in batches. Later changes are left out, so that the command ends.
   private func printChanges(of datastore: Datastore) throws {
-    let end = try datastore.lastSequence
+    let end = try datastore.lastSequence()
     var (last, left) = (since, limit ?? .max)
-    while last < end, left > 0 {
+    repeat {
       let changes = try datastore.changes(since: last, limit: min(left, 1_000))
       if changes.documents.isEmpty { break }
       for change in changes.documents { try Self.write(change) }
       last = changes.lastSequence
       left -= changes.documents.count
-    }
+    } while last < end && left > 0
   }
 
   private func follow(_ datastore: Datastore) async throws {
@@ -62,14 +66,14 @@ struct ChangesCommand: AsyncParsableCommand {
       if left <= 0 { return }
     }
     if !Task.isCancelled {
-      throw ToolError(.missing, "the store \(store.path) was deleted; its changes end here")
+      throw ToolError(.missing, "the store \(store.path) was deleted, which ends its changes")
     }
   }
 
   private static func write(_ change: Change) throws {
     var json: JSONObject = [
       "sequence": .int(change.sequence), "id": .string(change.id),
-      "rev": .string(change.revision.description),
+      "rev": .string(change.revisionID.description),
     ]
     if change.isDeleted { json["deleted"] = true }
     try Output.standard.line(json.text)

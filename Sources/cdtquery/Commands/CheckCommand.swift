@@ -1,27 +1,28 @@
 import ArgumentParser
+import CDTCommandLine
 import CDTDatastore
+import CDTJSON
 import CDTQuery
-import JSON
 
 struct CheckCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "check",
-    abstract: "Look through everything that is stored, and print what is not as it should be.",
+    abstract: "Check the integrity of a store, and print the problems found.",
     discussion: """
-      SQLite's own structures, the tree of revisions and the body of every document, the content of every attachment, \
-      and every index against the documents. Each finding is a line: its kind, the document's id where there is one, \
-      and what was found. Exit code 1 tells of findings, also of those that --repair has repaired.
+      Checks SQLite's structures, the revision tree and body of every document, the content of every attachment, \
+      and every index against the documents. Each finding is one line: its kind, the document's id if it has one, \
+      and what was found. The exit code is 1 if there are findings, including those that --repair fixed.
 
       EXAMPLE
         $ cdtquery index create people/contacts age
         age
         $ cdtquery check people/contacts
-        cdtquery: all is well
+        cdtquery: no problems found
       """)
 
   @Argument(help: "The store, DIRECTORY/NAME.") var store: StoreArgument
-  @Flag(help: "Make indexes anew that are not as they should be; nothing else is changed.") var repair = false
-  @Flag(help: "Show no progress, and say nothing but findings.") var quiet = false
+  @Flag(help: "Rebuild damaged indexes; nothing else is changed.") var repair = false
+  @Flag(help: "Print only findings, without progress.") var quiet = false
 
   func run() throws {
     let datastore = try store.open()
@@ -29,7 +30,7 @@ struct CheckCommand: ParsableCommand {
     defer { progress.clear() }
     let findings = try datastore.checkIntegrity { progress.show($0, of: $1) }
     progress.clear()
-    // Where the documents can't be read, there is nothing to compare the indexes with.
+    // Indexes can only be checked if the documents are readable.
     let isReadable = !findings.contains { $0.kind == .database }
     let indexes = isReadable ? try datastore.checkIndexes(repair: repair) { progress.show($0, of: $1) } : []
     progress.clear()
@@ -41,7 +42,7 @@ struct CheckCommand: ParsableCommand {
     if !findings.isEmpty || !indexes.isEmpty { throw ExitStatus.findings }
   }
 
-  private static func write(_ finding: IntegrityFinding, isRepaired: Bool) throws {
+  static func write(_ finding: IntegrityFinding, isRepaired: Bool) throws {
     var json: JSONObject = ["kind": .string(finding.kind.rawValue)]
     if let id = finding.documentID { json["id"] = .string(id) }
     json["finding"] = .string(finding.message)
@@ -51,9 +52,9 @@ struct CheckCommand: ParsableCommand {
 
   private func summary(_ others: Int, _ indexes: Int) -> String {
     let count = others + indexes
-    if count == 0 { return "all is well" }
+    if count == 0 { return "no problems found" }
     let found = "\(count) \(count == 1 ? "finding" : "findings")"
     if indexes == 0 { return found }
-    return repair ? found + ", \(indexes) repaired" : found + "; --repair makes the indexes anew"
+    return repair ? found + ", \(indexes) repaired" : found + "; --repair rebuilds the indexes"
   }
 }

@@ -1,15 +1,16 @@
 import ArgumentParser
+import CDTCommandLine
 import CDTDatastore
+import CDTJSON
 import CDTQuery
-import JSON
 
 struct CompactCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "compact",
-    abstract: "Give back the space of what is no longer needed, and print how much that was.",
+    abstract: "Free the space of replaced revisions, and print how much was freed.",
     discussion: """
-      Bodies and attachments of revisions that have been replaced go, so that they can't be read any more; which \
-      revisions there were is still known. Others read and write meanwhile.
+      Deletes the bodies and attachments of replaced revisions, which can't be read afterwards. Their ids are kept. \
+      Other processes can read and write during compaction.
 
       EXAMPLE
         $ cdtquery put people/contacts mike '{"age": 37}' \\
@@ -23,7 +24,7 @@ struct CompactCommand: ParsableCommand {
 
   func run() throws {
     let datastore = try store.open()
-    // Opened, the indexes bring themselves up to date by the bodies that are about to go.
+    // Opening the indexes updates them before compaction removes bodies.
     _ = try datastore.listIndexes()
     let report = try datastore.compact()
     let json: JSONObject = [
@@ -31,5 +32,9 @@ struct CompactCommand: ParsableCommand {
       "bytesFreed": .int(report.bytesFreed),
     ]
     try Output.standard.line(json.text)
+    if !report.hasChecksums {
+      Message.write(
+        "cdtquery: the store is used elsewhere, so its pages have no checksums yet; compact it again")
+    }
   }
 }

@@ -1,17 +1,18 @@
 import ArgumentParser
+import CDTCommandLine
 import CDTDatastore
+import CDTJSON
 import CDTQuery
-import JSON
 
 struct ConflictsCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "conflicts",
-    abstract: "Print which documents are conflicted, or the revisions of one that conflict.",
+    abstract: "Print the documents that have conflicts, or the conflicting revisions of one document.",
     discussion: """
-      Without an ID each line is a conflicted document, with the revision that wins and the others. With one each line \
-      is one of its revisions, the winner first; nothing is printed when it has no conflict.
+      Without an ID each line is a conflicted document with its winning and its conflicting revisions. With an ID each line \
+      is one of its leaf revisions, the winner first; if it has no conflict, nothing is printed.
 
-      EXAMPLE, in a store to which a replicator has brought the same task twice
+      EXAMPLE, in a store with two replicated revisions of the same task
         $ cdtquery conflicts team/tasks
         {"_id":"milk","_rev":"2-bbb","_conflicts":["2-aaa"]}
         $ cdtquery conflicts team/tasks milk
@@ -30,8 +31,8 @@ struct ConflictsCommand: ParsableCommand {
       return
     }
     for id in try datastore.conflictedDocumentIDs() {
-      let revisions = try Self.leaves(of: id, in: datastore).compactMap(\.revision?.description)
-      // Someone may have resolved it meanwhile.
+      let revisions = try Self.leaves(of: id, in: datastore).map(\.revisionID.description)
+      // Another process may have resolved the conflict.
       guard revisions.count > 1 else { continue }
       let json: JSONObject = [
         "_id": .string(id), "_rev": .string(revisions[0]),
@@ -41,11 +42,8 @@ struct ConflictsCommand: ParsableCommand {
     }
   }
 
-  /// The leaves of a document that are not deleted, the winner first: of these it is the greatest.
+  /// The leaves of a document that are not deleted, newest first; the winner has the highest id.
   private static func leaves(of id: String, in datastore: Datastore) throws -> [DocumentRevision] {
-    try datastore.liveRevisions(ofDocument: id).sorted { left, right in
-      guard let left = left.revision, let right = right.revision else { return false }
-      return left > right
-    }
+    try datastore.liveRevisions(ofDocument: id).sorted { $0.revisionID > $1.revisionID }
   }
 }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CDTCommandLine
 import CDTQuery
 
 struct CountCommand: ParsableCommand {
@@ -12,7 +13,7 @@ struct CountCommand: ParsableCommand {
       """)
 
   @Argument(help: "The store, DIRECTORY/NAME.") var store: StoreArgument
-  @Argument(help: "The selector; every document when it is left out.") var selector = "{}"
+  @Argument(help: "The selector. (default: every document)") var selector = "{}"
 
   func run() throws {
     let query = try Query(parsing: try TextArgument.read(selector))

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CDTCommandLine
 import CDTDatastore
 import CDTQuery
 
@@ -7,7 +8,7 @@ struct DeleteCommand: ParsableCommand {
     commandName: "delete",
     abstract: "Delete a document, and print its tombstones.",
     discussion: """
-      Without --rev and --all-leaves the document's current revision is deleted.
+      Without --rev or --all-leaves, deletes the document's current revision.
 
       EXAMPLE
         $ cdtquery delete people/contacts zoe
@@ -17,11 +18,11 @@ struct DeleteCommand: ParsableCommand {
   @Argument(help: "The store, DIRECTORY/NAME.") var store: StoreArgument
   @Argument(help: "The document's id.") var id: String
   @Option(name: .customLong("rev"), help: "The revision to delete.") var revision: String?
-  @Flag(help: "Delete every leaf, conflicts too.") var allLeaves = false
+  @Flag(help: "Delete every leaf, including conflicts.") var allLeaves = false
 
   func validate() throws {
     guard revision == nil || !allLeaves else {
-      throw ValidationError("--rev and --all-leaves exclude each other")
+      throw ValidationError("--rev and --all-leaves can't be combined; give one of them")
     }
   }
 
@@ -31,7 +32,7 @@ struct DeleteCommand: ParsableCommand {
     let tombstones = try datastore.write { transaction in
       if allLeaves { return try transaction.deleteDocument(withID: id) }
       let document =
-        try wanted.map { try transaction.document(withID: id, revision: $0) }
+        try wanted.map { try transaction.document(withID: id, revisionID: $0) }
         ?? transaction.document(withID: id)
       return [try transaction.deleteDocument(from: document)]
     }

@@ -1,13 +1,14 @@
 import ArgumentParser
+import CDTCommandLine
 import CDTDatastore
 import CDTPlatform
 
 struct DropCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "drop",
-    abstract: "Delete a store with everything in it.",
+    abstract: "Delete a store and everything in it.",
     discussion: """
-      On a terminal it asks for the store's name first; elsewhere it needs --yes.
+      On a terminal it asks you to type the store's name; elsewhere it needs --yes.
 
       EXAMPLE
         $ cdtquery drop people/contacts --yes
@@ -15,10 +16,10 @@ struct DropCommand: ParsableCommand {
       """)
 
   @Argument(help: "The store, DIRECTORY/NAME.") var store: StoreArgument
-  @Flag(help: "Don't ask.") var yes = false
+  @Flag(help: "Delete without asking.") var yes = false
 
   func run() throws {
-    // With --yes the store is not opened, so that one too damaged for that can go.
+    // With --yes the store is not opened, so that a damaged one can be deleted.
     if !yes { try confirm() }
     do {
       try store.manager().deleteDatastore(named: store.name)
@@ -28,11 +29,13 @@ struct DropCommand: ParsableCommand {
   }
 
   private func confirm() throws {
-    let documents = try store.open().documentCount
+    let documents = try store.open().documentCount()
     guard OpenFile.standardInput.isTerminal else {
-      throw ToolError(.usage, "nobody is there to ask; to delete the store, add --yes")
+      throw ToolError(.usage, "can't ask for confirmation without a terminal; to delete the store, add --yes")
     }
     Message.raw("Delete \(store.name) with \(documents) documents? Type its name to confirm: ")
-    guard readLine() == store.name else { throw ToolError(.usage, "nothing was deleted") }
+    guard readLine() == store.name else {
+      throw ToolError(.usage, "the name does not match, so nothing was deleted; try again")
+    }
   }
 }

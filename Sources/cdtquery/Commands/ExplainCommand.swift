@@ -1,10 +1,11 @@
 import ArgumentParser
+import CDTCommandLine
 import CDTQuery
 
 struct ExplainCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "explain",
-    abstract: "Tell how a query is answered, and which index would help.",
+    abstract: "Explain how a query is answered, and which index would help.",
     usage: "cdtquery explain <store> <selector> [<options>]",
     discussion: """
       EXAMPLE

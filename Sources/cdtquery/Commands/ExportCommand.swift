@@ -1,4 +1,5 @@
 import ArgumentParser
+import CDTCommandLine
 import CDTDatastore
 import CDTQuery
 
@@ -7,8 +8,8 @@ struct ExportCommand: ParsableCommand {
     commandName: "export",
     abstract: "Write every document as JSON Lines, by id, with _id and _rev.",
     discussion: """
-      With --attachments each document that has any brings them as CouchDB's _attachments, their content in base64. \
-      What is written, import reads.
+      With --attachments, each document includes its attachments as CouchDB's _attachments, with base64 content. \
+      The import command reads this format.
 
       EXAMPLE
         $ cdtquery export people/contacts
@@ -22,10 +23,9 @@ struct ExportCommand: ParsableCommand {
   @Flag(help: "Write the documents' attachments too.") var attachments = false
 
   func run() throws {
-    // The store first: a mistyped one should not cost the file of an earlier export.
-    let documents = try store.open().find([:], sort: ["_id"])
-    let output = try Output.writing(to: file)
-    try documents.forEachJSON(inliningAttachments: attachments) { try output.line($0) }
-    try output.flush()
+    let documents = try store.open().results(for: Query([:], sort: ["_id"]))
+    try Output.writing(to: file) { output in
+      try documents.forEachJSON(inliningAttachments: attachments) { try output.line($0) }
+    }
   }
 }

@@ -1,19 +1,20 @@
 import ArgumentParser
+import CDTCommandLine
 import CDTDatastore
+import CDTJSON
 import CDTQuery
-import JSON
 
 struct FindCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "find",
-    abstract: "Print the documents that a selector matches, one a line.",
+    abstract: "Print the documents that a selector matches, one per line.",
     usage: """
       cdtquery find <store> <selector> [<options>]
       cdtquery find <store> --batch <batch>
       """,
     discussion: """
       SELECTOR is JSON, @FILE, - for standard input, or a whole request {"selector": …, "sort": …, "fields": …, \
-      "skip": …, "limit": …, "use_index": …}. Options override the request. A field whose name holds a comma can be \
+      "skip": …, "limit": …, "use_index": …}. Options override the request. A field whose name contains a comma can be \
       named in a request only.
 
       EXAMPLE
@@ -31,16 +32,16 @@ struct FindCommand: ParsableCommand {
   @OptionGroup var options: QueryOptions
   @Flag(help: "Print how many documents match.") var count = false
   @Flag(help: "Print the ids only.") var ids = false
-  @Flag(help: "Print the plan, and run nothing.") var explain = false
+  @Flag(help: "Print the plan without running the query.") var explain = false
   @Option(help: "jsonl, json, table, csv, or auto: a table on a terminal, else jsonl. (default: jsonl)")
   var format: ResultFormat?
-  @Option(help: "Answer one request a line of a file, or of - for standard input, one result a line.")
+  @Option(help: "Read one request per line of a file (- is standard input) and print one result per line.")
   var batch: String?
 
   func validate() throws {
     guard (batch == nil) != (selector == nil) else { throw ValidationError("give a selector, or --batch") }
     guard [count, ids, explain].filter(\.self).count <= 1 else {
-      throw ValidationError("--count, --ids and --explain exclude each other")
+      throw ValidationError("--count, --ids and --explain can't be combined; give one of them")
     }
     guard batch == nil || (options.isEmpty && format == nil && ![count, ids, explain].contains(true)) else {
       throw ValidationError("--batch takes no other option; write them into the requests")
@@ -51,25 +52,25 @@ struct FindCommand: ParsableCommand {
   }
 
   func run() throws {
+    if let batch { return try BatchFinder(store).run(batch) }
     let datastore = try store.open()
-    if let batch { return try BatchFinder(datastore).run(batch) }
     let query = try options.query(try TextArgument.read(selector ?? ""))
     if explain {
       try Output.standard.line(try datastore.explain(query).description)
     } else if count {
       try Output.standard.line(String(try Self.count(query, in: datastore)))
     } else if ids {
-      try datastore.find(query).forEachID { try Output.standard.line($0) }
+      try datastore.results(for: query).forEachID { try Output.standard.line($0) }
     } else {
-      try ResultWriter(format: format ?? .jsonl).write(try datastore.find(query))
+      try ResultWriter(format: format ?? .jsonl).write(datastore.results(for: query))
     }
   }
 
-  /// With a page, only the documents in it count.
+  /// With skip or limit, only the documents in the page count.
   private static func count(_ query: Query, in datastore: Datastore) throws -> Int {
-    guard query.skip > 0 || query.limit > 0 else { return try datastore.count(query) }
+    guard query.skip > 0 || query.limit != nil else { return try datastore.count(query) }
     var count = 0
-    try datastore.find(query).forEachID { _ in count += 1 }
+    try datastore.results(for: query).forEachID { _ in count += 1 }
     return count
   }
 }

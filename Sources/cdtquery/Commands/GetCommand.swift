@@ -1,13 +1,15 @@
 import ArgumentParser
+import CDTCommandLine
 import CDTDatastore
 import CDTQuery
 
 struct GetCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "get",
-    abstract: "Print documents by their ids, one a line.",
+    abstract: "Print documents by id, one per line.",
     discussion: """
-      An id without a document is told on standard error, and the others are printed; the exit code is 66 then.
+      If an id has no document, an error is printed to standard error, the other documents are printed, and the exit code \
+      is 66.
 
       EXAMPLE
         $ cdtquery get people/contacts mike zoe
@@ -21,10 +23,9 @@ struct GetCommand: ParsableCommand {
 
   init() {}
 
-  /// The command when nothing but values follows its name, which is told without the parser: that one takes longer to
-  /// look through the definitions of commands and arguments than the documents take to be found and printed.
+  /// Parses arguments without options directly, as the argument parser takes longer than reading the documents.
   ///
-  /// - Returns: `nil` for anything else, which is the parser's to read or to refuse.
+  /// - Returns: `nil` for any other arguments, which are left to the parser.
   init?(plain arguments: ArraySlice<String>) {
     guard arguments.count >= 3, arguments.first == "get",
       !arguments.contains(where: { $0.utf8.first == UInt8(ascii: "-") }),
@@ -36,7 +37,9 @@ struct GetCommand: ParsableCommand {
   }
 
   func validate() throws {
-    guard revision == nil || ids.count == 1 else { throw ValidationError("--rev goes with one id") }
+    guard revision == nil || ids.count == 1 else {
+      throw ValidationError("--rev needs exactly one id; give one")
+    }
   }
 
   func run() throws {
@@ -46,7 +49,7 @@ struct GetCommand: ParsableCommand {
     for id in ids {
       do {
         let document =
-          try wanted.map { try datastore.document(withID: id, revision: $0) }
+          try wanted.map { try datastore.document(withID: id, revisionID: $0) }
           ?? datastore.document(withID: id)
         try Output.standard.line(document.json.text)
       } catch let error as DatastoreError where error.code == .notFound {
@@ -59,11 +62,12 @@ struct GetCommand: ParsableCommand {
   }
 }
 
-/// A revision's id on the command line.
+/// A revision id on the command line.
 enum RevisionArgument {
   static func read(_ text: String) throws -> RevisionID {
     guard let revision = RevisionID(text) else {
-      throw ToolError(.usage, "\"\(text)\" is no revision; one looks like 2-be2c05cd85b8468ce92b04e001b0e923")
+      throw ToolError(
+        .usage, "\"\(text)\" is not a revision id; give one such as 2-be2c05cd85b8468ce92b04e001b0e923")
     }
     return revision
   }

@@ -1,4 +1,5 @@
 public import ArgumentParser
+import CDTCommandLine
 public import CDTDatastore
 import CDTPlatform
 import CDTQuery
@@ -6,17 +7,16 @@ import CDTQuery
 struct ImportCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "import",
-    abstract: "Bring documents into a store, which is created when it is missing.",
+    abstract: "Import documents into a store, which is created if it does not exist.",
     discussion: """
-      JSON Lines, a JSON array and CouchDB's {"docs": […]} are told apart by their content. The id is the document's \
-      _id, or its field that --id names, or it is made; _rev is ignored. _attachments come with their \
-      data, as export --attachments and CouchDB write them. Files are read as a stream. The first \
-      document that can't be taken ends the import, with its file, line and column: the batch that it stands in is \
-      not written, those before it are.
+      Reads JSON Lines, a JSON array or CouchDB's {"docs": […]}, detected by content. The id is the document's _id, or \
+      the field named by --id, or it is generated; _rev is ignored. _attachments are imported with their data, as \
+      written by export --attachments and by CouchDB. Files are read as a stream. The first invalid document ends the \
+      import and is reported with its file, line and column: its batch is not written, but the batches before it are.
 
-      --from-touchdb brings in a datastore of CDTDatastore 2.x: documents with their whole revision trees, local \
-      documents, attachments and indexes. They are looked for beside the file, which is only read. Importing again adds \
-      nothing.
+      --from-touchdb imports a datastore of CDTDatastore 2.x: documents with their whole revision trees, local \
+      documents, attachments and indexes. Attachments and indexes are read from beside the file. The file is only read. \
+      Importing again adds nothing.
 
       EXAMPLE
         $ printf 'name,age\\nann,7\\n' > more.csv
@@ -27,22 +27,23 @@ struct ImportCommand: ParsableCommand {
       """)
 
   @Argument(help: "The store, DIRECTORY/NAME.") var store: StoreArgument
-  @Argument(help: "Files to read; - is standard input, which is also the default.") var files: [String] = []
-  @Option(help: "json, or csv with a header line.") var format = Importer.Format.json
-  @Option(name: .customLong("at"), help: "Take the array at this path of one big object, as in data.people.")
+  @Argument(help: "Files to read; - is standard input, the default.") var files: [String] = []
+  @Option(help: "json, or csv with a header line.") var format = DocumentImporter.Format.json
+  @Option(
+    name: .customLong("at"), help: "Import the array at this path of a single object, as in data.people.")
   var path: String?
-  @Option(name: .customLong("id"), help: "The field to take the id from when there is no _id.")
+  @Option(name: .customLong("id"), help: "The field to use as the id of documents without _id.")
   var idField: String?
-  @Option(help: "What becomes of a document whose id is taken: fail, skip or replace; fail if left out.")
-  var onConflict: Importer.ConflictRule?
-  @Option(help: "How many documents, or revisions of --from-touchdb, to write in one transaction at most.")
+  @Option(help: "What to do if a document exists: fail, skip or replace. (default: fail)")
+  var onConflict: DocumentImporter.ConflictRule?
+  @Option(help: "The maximum number of documents (revisions with --from-touchdb) per transaction.")
   var batch = 1_000
-  @Option(name: .customLong("from-touchdb"), help: "Take a datastore of CDTDatastore 2.x, NAME.touchdb.")
+  @Option(name: .customLong("from-touchdb"), help: "Import a datastore of CDTDatastore 2.x, NAME.touchdb.")
   var touchDB: String?
-  @Flag(help: "Report documents that can't be taken, and go on.") var keepGoing = false
+  @Flag(help: "Report invalid documents and continue.") var keepGoing = false
 
   func validate() throws {
-    guard batch > 0 else { throw ValidationError("--batch is a whole number from 1") }
+    guard batch > 0 else { throw ValidationError("--batch must be a whole number, 1 or more") }
     guard format == .json || path == nil else {
       throw ValidationError("--at is a path in JSON; leave it out with --format csv")
     }
@@ -51,27 +52,27 @@ struct ImportCommand: ParsableCommand {
         || (files.isEmpty && path == nil && idField == nil && onConflict == nil && format == .json)
     else {
       throw ValidationError(
-        "--from-touchdb takes everything from its file; leave out other files, --format, --at, --id and --on-conflict"
+        "--from-touchdb imports one file and needs no other options; leave out other files, --format, --at, --id and --on-conflict"
       )
     }
   }
 
   func run() throws {
     if let touchDB {
-      return try TouchDBImport(file: touchDB, batch: batch, keepsGoing: keepGoing).run(into: store)
+      return try TouchDBImport(file: touchDB, batch: batch, continuesOnError: keepGoing).run(into: store)
     }
     let files = files.isEmpty ? ["-"] : files
     let path = try path.map(Self.names) ?? []
     for file in files { try Self.checkReadable(file) }
-    var importer = Importer(into: try store.create())
+    var importer = DocumentImporter(into: try store.create())
     importer.format = format
-    importer.path = path
+    importer.arrayPath = path
     importer.idField = idField
     importer.onConflict = onConflict ?? .fail
-    importer.batch = batch
-    importer.keepsGoing = keepGoing
+    importer.batchSize = batch
+    importer.continuesOnError = keepGoing
     let progress = ProgressBar(total: Self.size(of: files), noun: "documents")
-    importer.onProblem = { problem in
+    importer.onInvalidDocument = { problem in
       progress.clear()
       Message.write("cdtquery: \(problem)")
     }
@@ -88,11 +89,12 @@ struct ImportCommand: ParsableCommand {
       return try FieldPath(path, allowsDollar: true).segments.map { String(decoding: $0.name, as: UTF8.self) }
     } catch {
       throw ToolError(
-        .usage, "\"\(path)\" is no path for --at; one looks like data.people, with \\. for a dot")
+        .usage,
+        "\"\(path)\" is not a path for --at; give one such as data.people, with \\. for a dot in a name")
     }
   }
 
-  /// A name that is mistyped is noticed before the store is made and the files before it are read.
+  /// Detects a mistyped name before the store is created and other files are read.
   private static func checkReadable(_ file: String) throws(ToolError) {
     do {
       if file != "-" { try Files.checkReadable(file) }
@@ -101,7 +103,7 @@ struct ImportCommand: ParsableCommand {
     }
   }
 
-  private static func summary(_ report: Importer.Report) -> String {
+  private static func summary(_ report: DocumentImporter.Report) -> String {
     var parts = ["\(report.imported) imported"]
     if report.replaced > 0 { parts.append("\(report.replaced) replaced") }
     if report.skipped > 0 { parts.append("\(report.skipped) skipped") }
@@ -109,16 +111,16 @@ struct ImportCommand: ParsableCommand {
     return parts.joined(separator: ", ")
   }
 
-  /// The size of all files, or `nil` when one has none.
+  /// The total size of the files, or `nil` if the size of one is unknown.
   private static func size(of files: [String]) -> Int64? {
     var total: Int64 = 0
     for file in files {
-      guard file != "-", let length = Files.length(of: file) else { return nil }
+      guard file != "-", let length = try? Files.length(of: file) else { return nil }
       total += length
     }
     return total
   }
 }
 
-extension Importer.Format: ExpressibleByArgument {}
-extension Importer.ConflictRule: ExpressibleByArgument {}
+extension DocumentImporter.Format: ExpressibleByArgument {}
+extension DocumentImporter.ConflictRule: ExpressibleByArgument {}

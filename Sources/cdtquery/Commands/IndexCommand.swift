@@ -1,4 +1,5 @@
 public import ArgumentParser
+import CDTCommandLine
 public import CDTQuery
 
 struct IndexCommand: ParsableCommand {
@@ -14,15 +15,15 @@ struct IndexCommand: ParsableCommand {
       """,
     subcommands: [Create.self, List.self, Delete.self, Update.self, Rebuild.self])
 
-  struct Create: AsyncParsableCommand {
+  struct Create: ParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "create",
-      abstract: "Create an index, or confirm it, and print its name.",
+      abstract: "Create an index unless it exists, and print its name.",
       discussion: """
-        Only a last :asc or :desc is a direction, so that a field may have a colon in its name.
+        Only a trailing :asc or :desc is a direction; other colons are part of the field's name.
 
-        Others read and write meanwhile. Interrupted, what is built stays, and index update goes on from there. A bar \
-        shows how far it is, on a terminal.
+        Other processes can read and write during the build. If you interrupt it, completed work is kept, and index update \
+        continues from there. On a terminal a progress bar is shown.
 
         EXAMPLE
           $ cdtquery index create people/contacts pet.species age:desc
@@ -30,26 +31,38 @@ struct IndexCommand: ParsableCommand {
         """)
 
     @Argument(help: "The store, DIRECTORY/NAME.") var store: StoreArgument
-    @Argument(help: "Fields, the most significant first; age:desc gives a direction.") var fields: [String]
-    @Option(help: "The index's name; one is made when it is left out.") var name: String?
+    @Argument(help: "Fields, most significant first; age:desc sorts descending.") var fields: [String]
+    @Option(help: "The index's name. (default: generated from the fields)") var name: String?
     @Option(help: "The type of index: json, for values in order, or text, for $text.") var type = IndexType
       .json
-    @Option(help: "How a text index cuts words: simple, porter, unicode61 or trigram.") var tokenize: String?
+    @Option(help: "The tokenizer of a text index: simple, porter, unicode61 or trigram.") var tokenize:
+      String?
     @OptionGroup var progress: ProgressOptions
 
-    func run() async throws {
-      let build = try store.open().buildIndex(
-        fields.map(DirectedField.spelled), name: name, type: type,
-        settings: tokenize.map { ["tokenize": .string($0)] } ?? [:])
-      try await progress.follow(build)
-      try Output.standard.line(build.name ?? "")
+    /// Refuses far too many fields before they are parsed, as the argument parser takes quadratic time.
+    static func check(_ arguments: ArraySlice<String>) throws {
+      guard arguments.starts(with: ["index", "create"]) else { return }
+      let words = arguments.dropFirst(3).count { $0.utf8.first != UInt8(ascii: "-") }
+      guard words <= 10 * IndexDefinition.maximumFields else {
+        throw QueryError.indexWithTooManyFields(words)
+      }
+    }
+
+    func run() throws {
+      let datastore = try store.open()
+      let made = try progress.showing { show in
+        try datastore.ensureIndexed(
+          fields.map { SortField(word: $0) }, name: name, type: type,
+          settings: tokenize.map { ["tokenize": .string($0)] } ?? [:], progress: show)
+      }
+      try Output.standard.line(made)
     }
   }
 
   struct List: ParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "list",
-      abstract: "Print the indexes, a JSON object a line.",
+      abstract: "Print the indexes, one JSON object per line.",
       discussion: """
         EXAMPLE
           $ cdtquery index create people/contacts age --name by_age
@@ -84,12 +97,12 @@ struct IndexCommand: ParsableCommand {
     }
   }
 
-  struct Update: AsyncParsableCommand {
+  struct Update: ParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "update",
-      abstract: "Bring every index up to the newest document.",
+      abstract: "Bring every index up to date.",
       discussion: """
-        Queries are right without it; it moves its cost to now.
+        Queries are correct without it, but the first one is faster after it.
 
         EXAMPLE
           $ cdtquery index update people/contacts
@@ -98,39 +111,41 @@ struct IndexCommand: ParsableCommand {
     @Argument(help: "The store, DIRECTORY/NAME.") var store: StoreArgument
     @OptionGroup var progress: ProgressOptions
 
-    func run() async throws {
-      try await progress.follow(try store.open().buildIndexes())
+    func run() throws {
+      let datastore = try store.open()
+      try progress.showing { try datastore.updateIndexes(progress: $0) }
     }
   }
 
-  struct Rebuild: AsyncParsableCommand {
+  struct Rebuild: ParsableCommand {
     static let configuration = CommandConfiguration(
       commandName: "rebuild",
-      abstract: "Empty an index, or all of them, and fill it anew.",
+      abstract: "Rebuild one index, or all of them.",
       discussion: """
         EXAMPLE
           $ cdtquery index rebuild people/contacts
         """)
 
     @Argument(help: "The store, DIRECTORY/NAME.") var store: StoreArgument
-    @Argument(help: "The index's name; every index when it is left out.") var name: String?
+    @Argument(help: "The index's name. (default: every index)") var name: String?
     @OptionGroup var progress: ProgressOptions
 
-    func run() async throws {
-      try await progress.follow(try store.open().buildIndexesAnew(named: name))
+    func run() throws {
+      let datastore = try store.open()
+      try progress.showing { try datastore.rebuildIndexes(named: name, progress: $0) }
     }
   }
 }
 
-/// How a command that builds indexes tells how far it is.
+/// The progress options of commands that build indexes.
 struct ProgressOptions: ParsableArguments {
   @Flag(help: "Show no progress.") var quiet = false
 
-  /// Waits for the end of a build.
-  func follow(_ build: IndexBuild) async throws {
+  /// Runs a build and shows its progress.
+  func showing<R>(_ build: ((IndexProgress) -> Void) throws -> R) rethrows -> R {
     let bar = ProgressBar(noun: "documents", isQuiet: quiet)
     defer { bar.clear() }
-    for try await progress in build where progress.total > 0 { bar.show(progress.done, of: progress.total) }
+    return try build { if $0.total > 0 { bar.show($0.done, of: $0.total) } }
   }
 }
 

@@ -1,12 +1,13 @@
 import ArgumentParser
+import CDTCommandLine
 import CDTDatastore
+import CDTJSON
 import CDTQuery
-import JSON
 
 struct InfoCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "info",
-    abstract: "Print what a store holds, as a JSON object.",
+    abstract: "Print a summary of a store as a JSON object.",
     discussion: """
       EXAMPLE
         $ cdtquery info people/contacts
@@ -19,10 +20,10 @@ struct InfoCommand: ParsableCommand {
     let datastore = try store.open()
     let info: JSONObject = [
       "name": .string(datastore.name),
-      "documents": .int(Int64(try datastore.documentCount)),
+      "documents": .int(Int64(try datastore.documentCount())),
       "conflicts": .int(Int64(try datastore.conflictedDocumentIDs().count)),
-      "attachments": .int(Int64(try datastore.attachmentCount)),
-      "sequence": .int(try datastore.lastSequence),
+      "attachments": .int(Int64(try datastore.attachmentCount())),
+      "sequence": .int(try datastore.lastSequence()),
       "bytes": .int(try datastore.sizeOnDisk()),
       "indexes": .array(try datastore.listIndexes().map { .string($0.name) }),
     ]

@@ -1,6 +1,6 @@
 import ArgumentParser
+import CDTCommandLine
 import CDTDatastore
-import CDTPlatform
 
 struct ListCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -15,7 +15,7 @@ struct ListCommand: ParsableCommand {
   @Argument(help: "The directory.") var directory: String
 
   func run() throws {
-    guard Files.kind(of: directory) == .directory else {
+    guard try Stores.isDirectory(directory) else {
       throw ToolError(.missing, "there is no directory \(directory); check the path")
     }
     let manager = Stores.keep(try DatastoreManager(directory: directory))

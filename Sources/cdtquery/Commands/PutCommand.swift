@@ -1,16 +1,17 @@
 import ArgumentParser
+import CDTCommandLine
 import CDTDatastore
+import CDTJSON
 import CDTQuery
-import JSON
 
 struct PutCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "put",
-    abstract: "Create a document, or replace one with --rev, and print it.",
+    abstract: "Create a document, or replace a revision with --rev, and print it.",
     usage: "cdtquery put <store> [<id>] <body> [--rev <rev>]",
     discussion: """
-      The body is JSON, @FILE, or - for standard input. The id is given, or the body's _id, or it is made; a _rev in \
-      the body is as good as --rev.
+      The body is JSON, @FILE, or - for standard input. If ID is missing, the body's _id is used, or an id is generated. A \
+      _rev in the body works like --rev.
 
       EXAMPLE
         $ cdtquery put people/contacts eve '{"age": 7}'
@@ -21,8 +22,8 @@ struct PutCommand: ParsableCommand {
         {"_id":"eve","_rev":"2-97a9d925306b467594084ba2b79705bd","age":8}
       """)
 
-  @Argument(help: "The store, DIRECTORY/NAME; it is created when it is missing.") var store: StoreArgument
-  @Argument(help: "The id, if there is one, and the body.") var idAndBody: [String]
+  @Argument(help: "The store, DIRECTORY/NAME; created if it does not exist.") var store: StoreArgument
+  @Argument(help: "The id, if any, then the body.") var idAndBody: [String]
   @Option(name: .customLong("rev"), help: "The revision that the body replaces.") var revision: String?
 
   func validate() throws {
@@ -41,16 +42,19 @@ struct PutCommand: ParsableCommand {
 
   private func save(_ body: JSONObject, id: String?, parent: String?) throws -> DocumentRevision {
     if let parent {
-      guard let id else { throw ToolError(.usage, "a revision replaces a document; give its id") }
+      guard let id else {
+        throw ToolError(.usage, "a revision needs the id of its document; give it before the body")
+      }
       let revision = try RevisionArgument.read(parent)
-      return try store.open().updateDocument(withID: id, revision: revision, body: body)
+      return try store.open().updateDocument(withID: id, revisionID: revision, body: body)
     }
     do {
-      return try store.create().createDocument(from: DocumentRevision(id: id, body: body))
+      return try store.create().createDocument(from: DocumentDraft(id: id, body: body))
     } catch let error as DatastoreError where error.code == .conflict {
       throw ToolError(
         .data,
-        "document \(JSONValue.string(id ?? "").text) exists; to replace it, give its revision with --rev")
+        "document \(JSONValue.string(id ?? "").text) already exists; to replace it, give its current revision with --rev"
+      )
     }
   }
 }

@@ -1,18 +1,19 @@
 import ArgumentParser
+import CDTCommandLine
 import CDTDatastore
+import CDTJSON
 import CDTQuery
-import JSON
 
 struct ResolveCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "resolve",
-    abstract: "End a document's conflict, and print what it is now.",
+    abstract: "Resolve a document's conflict, and print the result.",
     discussion: """
-      --pick lets one of the conflicting revisions stay as it is. --merge saves a new body, which is JSON, @FILE or - \
-      for standard input; it follows the revision that its _rev names, or else the winner, and keeps that one's \
-      attachments. All other revisions are deleted. It happens as a whole or not at all.
+      --pick keeps one of the conflicting revisions unchanged. --merge saves a new body, which is JSON, @FILE or - \
+      for standard input, as a child of the revision in its _rev, or else of the winner, and keeps that revision's \
+      attachments. All other leaf revisions are deleted, in one transaction.
 
-      EXAMPLE, in a store to which a replicator has brought the same task twice
+      EXAMPLE, in a store with two replicated revisions of the same task
         $ echo '{"litres": 2, "organic": true}' > milk.json
         $ cdtquery resolve team/tasks milk --merge @milk.json
         {"_id":"milk","_rev":"3-9bdf686cd44863ba0f4e475d87f2d8ec","litres":2,…}
@@ -21,7 +22,7 @@ struct ResolveCommand: ParsableCommand {
 
   @Argument(help: "The store, DIRECTORY/NAME.") var store: StoreArgument
   @Argument(help: "The document's id.") var id: String
-  @Option(help: "The revision that stays.") var pick: String?
+  @Option(help: "The revision to keep.") var pick: String?
   @Option(help: "The body of a new revision.") var merge: String?
 
   func validate() throws {
@@ -39,7 +40,7 @@ struct ResolveCommand: ParsableCommand {
     guard let resolved else {
       throw ToolError(
         .data,
-        "document \(JSONValue.string(id).text) has no conflict; \"cdtquery conflicts \(store.path)\" names those that have"
+        "document \(JSONValue.string(id).text) has no conflict; list the documents that have one with \"cdtquery conflicts \(store.path)\""
       )
     }
     try Output.standard.line(resolved.json.text)
@@ -53,7 +54,7 @@ struct ResolveCommand: ParsableCommand {
     try document.check(id: id)
     let revision = try document.revision.map(RevisionArgument.read)
     return try datastore.resolveConflicts(for: id) { _, leaves in
-      let winner = leaves.compactMap(\.revision).max()
+      let winner = leaves.map(\.revisionID).max()
       guard let parent = revision ?? winner else { return nil }
       var merged = try leaf(parent, among: leaves)
       merged.body = document.body
@@ -62,10 +63,11 @@ struct ResolveCommand: ParsableCommand {
   }
 
   private func leaf(_ revision: RevisionID, among leaves: [DocumentRevision]) throws -> DocumentRevision {
-    guard let leaf = leaves.first(where: { $0.revision == revision }) else {
-      let others = leaves.compactMap(\.revision?.description).joined(separator: " and ")
+    guard let leaf = leaves.first(where: { $0.revisionID == revision }) else {
+      let others = leaves.map(\.revisionID.description).joined(separator: " and ")
       throw ToolError(
-        .data, "\(revision) is none of the revisions of \(JSONValue.string(id).text) that conflict, \(others)"
+        .data,
+        "\(revision) is not a conflicting revision of \(JSONValue.string(id).text); give one of \(others)"
       )
     }
     return leaf

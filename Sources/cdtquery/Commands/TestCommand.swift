@@ -1,4 +1,5 @@
 import ArgumentParser
+import CDTCommandLine
 import CDTQuery
 import CDTQueryTesting
 
@@ -7,8 +8,8 @@ struct TestCommand: ParsableCommand {
     commandName: "test",
     abstract: "Run golden-file query tests.",
     discussion: """
-      Runs every case of every *.test file in DIR in memory, without an index and with the file's indexes; all must
-      give the golden answer. The form of the files is in docs/cli.md. Exit code 1 tells of failures.
+      Runs every case of every *.test file in DIR in memory, without an index and with the file's indexes. All runs must
+      return the golden answer. The file format is described in docs/cli.md. The exit code is 1 if a case fails.
 
       EXAMPLE
         $ mkdir goldens
@@ -18,8 +19,8 @@ struct TestCommand: ParsableCommand {
         1 passed, 0 failed
       """)
 
-  @Argument(help: "A directory of *.test files, or such a file.") var path = "QueryFixtures"
-  @Flag(help: "Write the answers that are given into the files, and fail, so that the change is looked at.")
+  @Argument(help: "A *.test file or a directory of them.") var path = "QueryFixtures"
+  @Flag(help: "Rewrite the files with the actual answers, and fail the run so that you review the change.")
   var record = false
 
   func run() throws {

@@ -1,13 +1,21 @@
+import CDTCommandLine
 import CDTDatastore
+import CDTJSON
 import CDTQuery
-import JSON
 
-/// Answers requests, one a line, with one result a line, in order, each written out before the next is read.
+/// Answers requests from lines, with one result per line in the same order. Each result is flushed before the next
+/// request is read.
+///
+/// Each request is answered by the store that has the name at that time. If it was deleted, its line is an error; if it
+/// was replaced, the new store answers.
 struct BatchFinder {
-  private let datastore: Datastore
+  private let store: StoreArgument
+  private let manager: DatastoreManager
 
-  init(_ datastore: Datastore) {
-    self.datastore = datastore
+  init(_ store: StoreArgument) throws {
+    self.store = store
+    manager = try store.manager()
+    _ = try store.open(manager)
   }
 
   func run(_ file: String) throws {
@@ -26,7 +34,7 @@ struct BatchFinder {
       }
       var result = Array("{\"docs\":[".utf8)
       let start = result.count
-      try datastore.find(try Query(parsing: text)).forEachJSON { document in
+      try store.open(manager).results(for: Query(parsing: text)).forEachJSON { document in
         if result.count > start { result.append(UInt8(ascii: ",")) }
         result.append(contentsOf: document)
       }
@@ -46,9 +54,13 @@ struct BatchFinder {
     case let error as DatastoreError:
       ["error": .string(error.code.description), "reason": .string(error.message), "path": ""]
     case let error as ToolError:
-      ["error": "invalidRequest", "reason": .string(error.description), "path": ""]
+      [
+        "error": error.exitStatus == .missing ? "notFound" : "invalidRequest",
+        "reason": .string(error.description),
+        "path": "",
+      ]
     default:
-      ["error": "failed", "reason": .string("\(error)"), "path": ""]
+      ["error": "failed", "reason": .string(ErrorText.of(error)), "path": ""]
     }
   }
 }

@@ -1,7 +1,8 @@
+import CDTCommandLine
 import CDTDatastore
-import JSON
+import CDTJSON
 
-/// A document's body on the command line, which may bring its id and a revision.
+/// A document's body on the command line, which may contain its id and a revision.
 struct DocumentArgument {
   let body: JSONObject
   /// Its `_id`.
@@ -14,7 +15,7 @@ struct DocumentArgument {
     do {
       body = try JSONObject(parsing: text)
     } catch {
-      throw ToolError(.data, "the body is not a JSON object: \(error)")
+      throw ToolError(.data, "the body must be a JSON object: \(error)")
     }
     id = try Self.take("_id", from: &body)
     revision = try Self.take("_rev", from: &body)
@@ -23,14 +24,14 @@ struct DocumentArgument {
 
   private static func take(_ key: String, from body: inout JSONObject) throws -> String? {
     guard let value = body.removeValue(forKey: key) else { return nil }
-    guard let text = value.stringValue else { throw ToolError(.data, "\(key) must be a string") }
+    guard let text = value.stringValue else { throw ToolError(.data, "\(key) must be a string; quote it") }
     return text
   }
 
-  /// Refuses a body that says that it is another document's.
+  /// Throws if the body has another document's id.
   func check(id given: String) throws {
     guard id == nil || id.map({ Array($0.utf8) }) == Array(given.utf8) else {
-      throw ToolError(.usage, "the id given and the body's _id differ; give one of them")
+      throw ToolError(.usage, "the id argument and the body's _id differ; give only one of them")
     }
   }
 }

@@ -1,61 +1,58 @@
+import CDTCommandLine
+import CDTPlatform
 import CDTQuery
 import CDTQueryTesting
 import FoundationEssentials
 
-/// The golden files of a directory, read, run in a directory that goes afterwards, and written anew.
+/// The golden files of a directory: reads them, runs them in a temporary directory, and records them.
 struct FixtureFiles {
-  /// The files, by name.
+  /// The files, sorted by name.
   let paths: [String]
 
   init(_ path: String) throws {
-    var isDirectory = false
-    guard FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) else {
-      throw ToolError(.missing, "there is no \(path); name a directory of *.test files")
-    }
-    guard isDirectory else {
-      paths = [path]
-      return
-    }
     let names: [String]
-    do {
-      names = try FileManager.default.contentsOfDirectory(atPath: path)
+    do throws(SystemError) {
+      guard try FileStatus(path).kind == .directory else {
+        paths = [path]
+        return
+      }
+      names = try Files.names(in: path)
     } catch {
-      throw ToolError(.io, "can't read \(path): \(error)")
+      guard !error.isMissing, !error.isNotDirectory else {
+        throw ToolError(.missing, "there is no file \(path); give a *.test file or a directory of them")
+      }
+      throw ToolError.unreadable(path, error)
     }
     paths = names.filter { $0.hasSuffix(".test") && !$0.hasPrefix(".") }.sorted().map { "\(path)/\($0)" }
-    guard !paths.isEmpty else { throw ToolError(.missing, "there is no *.test file in \(path)") }
+    guard !paths.isEmpty else {
+      throw ToolError(.missing, "there is no *.test file in \(path); check the path")
+    }
   }
 
   func fixture(_ path: String) throws -> QueryFixture {
-    let text: String
-    do {
-      text = try String(contentsOfFile: path, encoding: .utf8)
-    } catch {
-      throw ToolError(.io, "can't read \(path) as UTF-8: \(error)")
-    }
-    return try QueryFixture(parsing: text, name: path)
+    try QueryFixture(parsing: TextArgument.contents(of: LineReader(opening: path)), name: path)
   }
 
   func run(_ fixture: QueryFixture) throws -> [FixtureOutcome] {
     let directory = FileManager.default.temporaryDirectory.appending(path: "cdtquery-\(UUID().uuidString)")
       .path
-    do {
-      try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: false)
+    do throws(SystemError) {
+      try Files.makeDirectory(directory)
     } catch {
-      throw ToolError(.cantCreate, "can't create \(directory): \(error)")
+      throw ToolError(
+        .cantCreate, "can't create \(directory): \(error); set TMPDIR to a directory that can be written")
     }
-    defer { try? FileManager.default.removeItem(atPath: directory) }
+    defer { try? Files.removeTree(directory) }
     return try fixture.run(in: directory)
   }
 
-  /// Writes the file with the answers that are given, if that changes it.
+  /// Rewrites the file with the actual answers, if that changes it.
   func record(_ fixture: QueryFixture, _ path: String) throws -> Bool {
     let text = try fixture.recorded()
     guard text != fixture.text else { return false }
-    do {
-      try text.write(toFile: path, atomically: true, encoding: .utf8)
-    } catch {
-      throw ToolError(.io, "can't write \(path): \(error)")
+    var bytes = text
+    try Output.writing(to: path) { output in
+      try bytes.withUTF8 { try output.write(UnsafeRawBufferPointer($0)) }
     }
     return true
   }

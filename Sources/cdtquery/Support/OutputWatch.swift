@@ -1,9 +1,10 @@
+import CDTCommandLine
 import CDTPlatform
 import Dispatch
 
-/// Notices that the reader of standard output is gone, for commands that may have nothing to write for long.
+/// Detects that the reader of standard output is gone, for commands that may write nothing for a long time.
 enum OutputWatch {
-  /// Calls the closure when nobody can read the output any more. A file and a terminal are read for good.
+  /// Calls the closure when the output has no reader. It is never called for a file or a terminal.
   static func whenClosed(_ body: @escaping @Sendable () -> Void) {
     DispatchQueue.global().async {
       if OpenFile.standardOutput.waitUntilReaderIsGone() { body() }

@@ -1,13 +1,13 @@
 import ArgumentParser
+import CDTJSON
 import CDTQuery
-import JSON
 
-/// What a query asks for beside its selector.
+/// The options of a query besides its selector.
 struct QueryOptions: ParsableArguments {
   @Option(help: "Fields to sort by, as in name,age:desc.") var sort: String?
   @Option(help: "Fields to print, as in name,pet.species.") var fields: String?
-  @Option(help: "How many results at most; 0 is no limit.") var limit: Int?
-  @Option(help: "How many matches to pass over.") var skip: Int?
+  @Option(help: "The maximum number of results; 0 means no limit.") var limit: Int?
+  @Option(help: "The number of matches to skip.") var skip: Int?
   @Option(help: "The index to use.") var useIndex: String?
 
   var isEmpty: Bool {
@@ -15,16 +15,17 @@ struct QueryOptions: ParsableArguments {
   }
 
   func validate() throws {
-    guard (limit ?? 0) >= 0 else { throw ValidationError("--limit is a whole number from 0") }
-    guard (skip ?? 0) >= 0 else { throw ValidationError("--skip is a whole number from 0") }
+    guard (limit ?? 0) >= 0 else { throw ValidationError("--limit must be a whole number, 0 or more") }
+    guard (skip ?? 0) >= 0 else { throw ValidationError("--skip must be a whole number, 0 or more") }
   }
 
-  /// The query of a selector or a request, the options put over it.
+  /// The query of a selector or a request, with the options applied.
   func query(_ text: String) throws -> Query {
     var query = try Query(parsing: text)
-    try query.setPage(skip: skip ?? query.skip, limit: limit ?? query.limit)
-    if let sort { try query.setSort(Self.split(sort).map(DirectedField.spelled)) }
-    if let fields { try query.setFields(Self.split(fields)) }
+    if let skip { query.skip = skip }
+    if let limit { query.limit = limit > 0 ? limit : nil }
+    if let sort { query.sort = Self.split(sort).map { $0 == "$text:score" ? .score : SortField(word: $0) } }
+    if let fields { query.fields = Self.split(fields) }
     if let useIndex { query.useIndex = useIndex }
     return query
   }

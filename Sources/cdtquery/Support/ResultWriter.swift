@@ -1,15 +1,16 @@
 import ArgumentParser
+import CDTCommandLine
 import CDTDatastore
+import CDTJSON
 import CDTPlatform
 import CDTQuery
-import JSON
 
-/// How results are printed.
+/// The format of printed results.
 enum ResultFormat: String, ExpressibleByArgument, CaseIterable {
   case jsonl, json, table, csv, auto
 }
 
-/// Prints results in a format, as they come where the format allows it.
+/// Prints results in a format, incrementally if the format allows it.
 struct ResultWriter {
   let format: ResultFormat
 
@@ -38,7 +39,7 @@ struct ResultWriter {
     try Output.standard.line("]")
   }
 
-  /// The columns are the fields of all results, so all of them are read first.
+  /// The columns are the fields of all results, so all results are read first.
   private func rows(_ results: ResultSet) throws -> (columns: [String], rows: [JSONObject]) {
     var columns = JSONObject(["_id", "_rev"].map { ($0, .null) })
     var rows: [JSONObject] = []
@@ -75,7 +76,7 @@ struct ResultWriter {
 
 /// Cells of comma-separated values, written so that import reads the same values.
 enum CSVText {
-  /// A string that looks like a number, a boolean or nothing at all is quoted, which tells import that it is a string.
+  /// A string that looks like a number, a boolean or an empty cell is quoted, so that import reads it as a string.
   static func cell(_ value: JSONValue?) -> String {
     switch value {
     case nil: ""

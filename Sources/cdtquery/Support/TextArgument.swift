@@ -1,6 +1,7 @@
+import CDTCommandLine
 import CDTPlatform
 
-/// A text on the command line: itself, `@FILE` for a file's content, `-` for standard input.
+/// A text argument: the text itself, `@FILE` for a file's content, `-` for standard input.
 enum TextArgument {
   static func read(_ argument: String) throws -> String {
     if argument == "-" { return try contents(of: .standardInput) }
@@ -8,7 +9,8 @@ enum TextArgument {
     return try contents(of: LineReader(opening: String(argument.dropFirst())))
   }
 
-  private static func contents(of reader: consuming LineReader) throws -> String {
+  /// The rest of the lines, with line feeds.
+  static func contents(of reader: consuming LineReader) throws -> String {
     var bytes: [UInt8] = []
     while let line = try reader.next() {
       bytes += line
@@ -21,7 +23,7 @@ enum TextArgument {
   }
 }
 
-/// Reads lines, whatever their length.
+/// Reads lines of any length.
 struct LineReader {
   let name: String
   private let file: OpenFile
@@ -44,7 +46,7 @@ struct LineReader {
     }
   }
 
-  /// The next line without its feed, or `nil` at the end.
+  /// The next line without its line feed, or `nil` at the end.
   mutating func next() throws -> [UInt8]? {
     var looked = start
     while true {

@@ -1,11 +1,11 @@
-/// Rows in columns that line up on a terminal, whatever script they are in.
+/// A table with aligned columns for the terminal, in any script.
 struct TextTable {
   let header: [String]
   let rows: [[String]]
 
   private static let widestCell = 40
 
-  /// The header, a rule, and a line a row.
+  /// The header, a rule, and one line per row.
   var lines: [String] {
     let cells = ([header] + rows).map { $0.map(Self.shortened) }
     let widths = header.indices.map { column in cells.map { DisplayWidth.of($0[column]) }.max() ?? 0 }
@@ -19,7 +19,8 @@ struct TextTable {
     return lines
   }
 
-  /// A cell takes one line, of a bounded width, and can't speak to the terminal: a document is anybody's data.
+  /// A cell has one line of limited width, without control characters, which a document could use to control the
+  /// terminal.
   private static func shortened(_ text: String) -> String {
     var line = ""
     var width = 0
@@ -33,7 +34,7 @@ struct TextTable {
     return line
   }
 
-  /// What leaves room for the sign that something is missing.
+  /// Cuts the line to make room for the ellipsis.
   private static func cut(_ line: String) -> String {
     var line = line
     while DisplayWidth.of(line) >= widestCell { line.removeLast() }
@@ -41,7 +42,7 @@ struct TextTable {
   }
 }
 
-/// How many columns of a terminal a text takes.
+/// The number of terminal columns of a text.
 enum DisplayWidth {
   static func of(_ text: String) -> Int {
     text.utf8.allSatisfy { $0 < 0x80 } ? text.utf8.count : text.reduce(0) { $0 + of($1) }
@@ -59,7 +60,7 @@ enum DisplayWidth {
     }
   }
 
-  /// East Asian Width W and F, and what is shown as a picture.
+  /// East Asian Width W and F, and emoji.
   private static func isWide(_ scalar: Unicode.Scalar) -> Bool {
     if scalar.value == 0xFE0F || scalar.properties.isEmojiPresentation { return true }
     return wide.contains { $0.contains(scalar.value) }

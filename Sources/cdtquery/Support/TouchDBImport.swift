@@ -1,24 +1,25 @@
+import CDTCommandLine
 import CDTDatastore
+import CDTJSON
 import CDTQuery
 import CloudantSync
-import JSON
 
-/// `import --from-touchdb`: documents first, and then the indexes.
+/// `import --from-touchdb`: imports documents, then indexes.
 struct TouchDBImport {
   let file: String
   let batch: Int
-  let keepsGoing: Bool
+  let continuesOnError: Bool
 
   func run(into store: StoreArgument) throws {
-    // A store is not made for a file that is none.
+    // Check the file first, so that no store is created for an invalid one.
     let total = try TouchDBImporter.check(file)
     let datastore = try store.create()
     let progress = ProgressBar(total: Int64(total), noun: "documents")
     defer { progress.clear() }
     var importer = TouchDBImporter(into: datastore)
-    importer.batch = batch
-    importer.keepsGoing = keepsGoing
-    importer.onProblem = { problem in
+    importer.batchSize = batch
+    importer.continuesOnError = continuesOnError
+    importer.onInvalidDocument = { problem in
       progress.clear()
       Message.write("cdtquery: \(problem)")
     }
@@ -27,7 +28,7 @@ struct TouchDBImport {
     progress.clear()
     let indexes = try datastore.importTouchDBIndexes(file)
     Message.write(Self.summary(report, indexes: indexes.indexes.count))
-    for index in indexes.leftOut {
+    for index in indexes.skippedIndexes {
       let name = JSONValue.string(index.name).text
       let fields = JSONValue.array(index.fields.map { .string($0) }).text
       Message.write("the \(index.type) index \(name) of \(fields) is left out: \(index.reason)")

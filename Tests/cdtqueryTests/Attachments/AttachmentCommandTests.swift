@@ -1,4 +1,4 @@
-import JSON
+import CDTJSON
 import Testing
 
 @Suite struct AttachmentCommandTests {
@@ -77,7 +77,7 @@ import Testing
     #expect(get.output == "one")
     let stale = try space.run(
       "attachment", "put", "people/contacts", "mike", "a", "-", "--rev", revision, input: "three")
-    #expect(stale.errors.contains("is not current"))
+    #expect(stale.errors.contains("is not a leaf"))
     #expect(stale.status == 65)
   }
 
@@ -97,17 +97,17 @@ import Testing
       status: 65, error: "the file \"x\" of attachment \"x\" can't be read: "),
     Refusal(
       testDescription: "standard input without a name", arguments: ["put", "people/contacts", "mike", "-"],
-      status: 64, error: "standard input has no name; give the attachment's before -"),
+      status: 64, error: "standard input has no name; give the attachment's name before -"),
     Refusal(
       testDescription: "an empty name", arguments: ["put", "people/contacts", "mike", "", "-"], status: 65,
-      error: "an attachment has an empty name; give it one"),
+      error: "an attachment has an empty name; name it"),
     Refusal(
       testDescription: "a directory to write to",
       arguments: ["get", "people/contacts", "mike", "a", "people"], status: 73, error: "can't create people: "
     ),
     Refusal(
       testDescription: "a directory that is not there",
-      arguments: ["get", "people/contacts", "mike", "a", "no/such"], status: 74, error: "can't create no/"),
+      arguments: ["get", "people/contacts", "mike", "a", "no/such"], status: 73, error: "can't create no/"),
   ]
 
   @Test(arguments: refused) func `it is refused, and nothing changes`(_ c: Refusal) throws {
@@ -118,6 +118,18 @@ import Testing
     #expect(result.status == c.status)
     #expect(result.output == "")
     #expect(try list(space).map { $0["revpos"] } == [2])
+  }
+
+  @Test func `standard input may be a pipe, and a file has to be a regular one`() throws {
+    let space = try Workspace(Workspace.people)
+    let put = "cdtquery attachment put people/contacts mike"
+    #expect(try space.shell("printf meow | \(put) a -").status == 0)
+    #expect(try space.run("attachment", "get", "people/contacts", "mike", "a").output == "meow")
+    let refused = try space.shell("mkfifo fifo; \(put) b fifo")
+    #expect(refused.status == 65)
+    #expect(
+      refused.errors.hasPrefix("cdtquery: the file \"fifo\" of attachment \"b\" is not a regular file; "))
+    #expect(try list(space).map { $0["name"] } == ["a"])
   }
 
   @Test func `a damaged file is told, and no byte of it is given`() throws {
@@ -186,8 +198,8 @@ import Testing
   }
 
   static let malformed = [
-    (#"[]"#, "_attachments is no object of attachments by their names; make it one, or leave it out"),
-    (#"{"a":1}"#, #"the attachment "a" is no object; give it data"#),
+    (#"[]"#, "_attachments must be an object that maps names to attachments; correct it, or leave it out"),
+    (#"{"a":1}"#, #"the attachment "a" must be an object; give it data"#),
     (
       #"{"a":{"stub":true}}"#,
       #"the attachment "a" comes without its data; export documents with it, as attachments=true does"#
@@ -196,15 +208,15 @@ import Testing
     (#"{"a":{"data":"?"}}"#, #"the attachment "a" has data that is not base64; export the document again"#),
     (
       #"{"a":{"data":"YQ==","content_type":1}}"#,
-      #"the attachment "a" has a content_type that is no string; make it one"#
+      #"the attachment "a" has a content_type that is not a string; use a string"#
     ),
     (
       #"{"a":{"data":"YQ==","encoding":"gzip"}}"#,
-      #"the attachment "a" has packed data; export it without att_encoding_info"#
+      #"the attachment "a" has compressed data; export it without att_encoding_info"#
     ),
     (
       #"{"a":{"data":"YQ==","digest":"sha1-fVwqLWE2+/FmIR1Rg79mIUokfzE="}}"#,
-      #"the attachment "a" has other data than its digest tells; export the document again"#
+      #"the attachment "a" has data that does not match its digest; export the document again"#
     ),
     (#"{"":{"data":"YQ=="}}"#, "an attachment"),
   ]

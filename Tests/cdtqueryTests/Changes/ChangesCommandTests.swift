@@ -1,6 +1,6 @@
 import CDTDatastore
+import CDTJSON
 import Glibc
-import JSON
 import Testing
 
 @Suite struct ChangesCommandTests {
@@ -34,7 +34,18 @@ import Testing
     let rest = try space.run("changes", "people/contacts", "--since", "1200", "--limit", "2")
     #expect(try ids(rest.output) == ["1200", "1201"])
     #expect(try space.run("changes", "people/contacts", "--since", "2500").output == "")
-    #expect(try space.run("changes", "people/contacts", "--since", "9999").output == "")
+  }
+
+  @Test(arguments: [[], ["--follow"]]) func `a sequence beyond the last is refused`(_ options: [String])
+    throws
+  {
+    let space = try Workspace(Workspace.people)
+    let result = try space.run(Built.cdtquery, ["changes", "people/contacts", "--since", "9999"] + options)
+    #expect(result.status == 65 && result.output == "")
+    #expect(
+      result.errors
+        == "cdtquery: the last sequence of \"contacts\" is 3, so it can't list changes since 9999; the store was probably "
+        + "recreated or restored, so start again from 0\n")
   }
 
   @Test(arguments: [
@@ -107,7 +118,7 @@ import Testing
     #expect(program.wait() == .exit(66))
     #expect(
       try Descriptor.read(from: errors)
-        == "cdtquery: the store people/contacts was deleted; its changes end here\n")
+        == "cdtquery: the store people/contacts was deleted, which ends its changes\n")
     close(output)
     close(errors)
   }

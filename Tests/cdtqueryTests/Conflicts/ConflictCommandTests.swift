@@ -67,28 +67,30 @@ import Testing
       error: "give --pick or --merge"),
     Refusal(
       testDescription: "no revision", arguments: ["milk", "--pick", "x"], status: 64,
-      error: "\"x\" is no revision; one looks like 2-be2c05cd85b8468ce92b04e001b0e923"),
+      error: "\"x\" is not a revision id; give one such as 2-be2c05cd85b8468ce92b04e001b0e923"),
     Refusal(
       testDescription: "a revision of another", arguments: ["milk", "--pick", "2-ccc"], status: 65,
-      error: "2-ccc is none of the revisions of \"milk\" that conflict, 2-bbb and 2-aaa"),
+      error: "2-ccc is not a conflicting revision of \"milk\"; give one of 2-bbb and 2-aaa"),
     Refusal(
       testDescription: "an inner revision",
       arguments: ["milk", "--merge", "{\"_rev\":\"1-967a00dff5e02add41819138abb3284d\"}"], status: 65,
       error:
-        "1-967a00dff5e02add41819138abb3284d is none of the revisions of \"milk\" that conflict, 2-bbb and 2-aaa"
+        "1-967a00dff5e02add41819138abb3284d is not a conflicting revision of \"milk\"; give one of 2-bbb and 2-aaa"
     ),
     Refusal(
       testDescription: "another id", arguments: ["milk", "--merge", "{\"_id\":\"eggs\"}"], status: 64,
-      error: "the id given and the body's _id differ; give one of them"),
+      error: "the id argument and the body's _id differ; give only one of them"),
     Refusal(
       testDescription: "no JSON", arguments: ["milk", "--merge", "{"], status: 65,
-      error: "the body is not a JSON object: "),
+      error: "the body must be a JSON object: "),
     Refusal(
       testDescription: "a reserved key", arguments: ["milk", "--merge", "{\"_x\":1}"], status: 65,
       error: "the key \"_x\""),
     Refusal(
       testDescription: "no conflict", arguments: ["eggs", "--pick", "1-a"], status: 65,
-      error: "document \"eggs\" has no conflict; \"cdtquery conflicts team/tasks\" names those that have"),
+      error:
+        "document \"eggs\" has no conflict; list the documents that have one with \"cdtquery conflicts team/tasks\""
+    ),
     Refusal(
       testDescription: "no document", arguments: ["nobody", "--pick", "1-a"], status: 66,
       error: "there is no document \"nobody\""),

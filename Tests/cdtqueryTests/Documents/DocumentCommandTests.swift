@@ -1,3 +1,4 @@
+import FoundationEssentials
 import Testing
 
 @Suite struct DocumentCommandTests {
@@ -93,41 +94,43 @@ import Testing
   static let refused = [
     Refusal(
       testDescription: "a taken id", arguments: ["mike", "{}"], status: 65,
-      error: "document \"mike\" exists; to replace it, give its revision with --rev"),
+      error: "document \"mike\" already exists; to replace it, give its current revision with --rev"),
     Refusal(
       testDescription: "a stale revision", arguments: ["mike", "{}", "--rev", "1-abc"], status: 65,
       error:
-        "revision 1-abc of document \"mike\" is not current; read the document again and repeat the change"),
+        "revision 1-abc of document \"mike\" is not a leaf; read the document again and repeat the change"),
     Refusal(
       testDescription: "no revision", arguments: ["mike", "{}", "--rev", "abc"], status: 64,
-      error: "\"abc\" is no revision; one looks like 2-be2c05cd85b8468ce92b04e001b0e923"),
+      error: "\"abc\" is not a revision id; give one such as 2-be2c05cd85b8468ce92b04e001b0e923"),
     Refusal(
       testDescription: "two ids", arguments: ["mike", "{\"_id\":\"zoe\"}"], status: 64,
-      error: "the id given and the body's _id differ; give one of them"),
+      error: "the id argument and the body's _id differ; give only one of them"),
     Refusal(
       testDescription: "a revision of nothing", arguments: ["{}", "--rev", "1-abc"], status: 64,
-      error: "a revision replaces a document; give its id"),
+      error: "a revision needs the id of its document; give it before the body"),
     Refusal(
       testDescription: "text that is cut off", arguments: ["{\"a\":"], status: 65,
-      error: "the body is not a JSON object: line 1, column 6: the text ends within a value; is it cut off?"),
+      error:
+        "the body must be a JSON object: line 1, column 6: the text ends inside a value; check that it is complete"
+    ),
     Refusal(
       testDescription: "an array", arguments: ["[]"], status: 65,
-      error: "the body is not a JSON object: line 1, column 1: expected an object, in braces"),
+      error: "the body must be a JSON object: line 1, column 1: expected an object, in braces"),
     Refusal(
       testDescription: "no file", arguments: ["@nowhere"], status: 74,
       error: "can't read nowhere: No such file or directory; check the path"),
     Refusal(
       testDescription: "an id that is a number", arguments: ["{\"_id\":7}"], status: 65,
-      error: "_id must be a string"),
+      error: "_id must be a string; quote it"),
     Refusal(
       testDescription: "a reserved id", arguments: ["_x", "{}"], status: 65,
-      error: "the id \"_x\" begins with an underscore; only _design/… may"),
+      error: "the id \"_x\" begins with an underscore, which is reserved for _design/…; choose another"),
     Refusal(
       testDescription: "an empty id", arguments: ["", "{}"], status: 65,
-      error: "a document's id can't be empty; leave it out to have one made"),
+      error: "a document id can't be empty; omit it to have one generated"),
     Refusal(
       testDescription: "a reserved key", arguments: ["{\"_x\":7}"], status: 65,
-      error: "the key \"_x\" begins with an underscore, which is reserved; name it otherwise"),
+      error: "the key \"_x\" begins with an underscore, which is reserved; rename the key"),
   ]
 
   @Test(arguments: refused) func `put refuses`(_ c: Refusal) throws {
@@ -163,7 +166,7 @@ import Testing
         == "{\"_id\":\"zoe\",\"_rev\":\"2-f58a356b9eb60990966350d5ac1b915c\",\"_deleted\":true}\n")
     let gone = try space.run("get", "people/contacts", "zoe")
     #expect(
-      gone.errors == "cdtquery: document \"zoe\" is deleted; create it again to use the id\n")
+      gone.errors == "cdtquery: document \"zoe\" is deleted; create it again to reuse the id\n")
     #expect(gone.status == 66)
     #expect(try space.run("put", "people/contacts", "zoe", "{}").output.contains("\"_rev\":\"3-"))
   }
@@ -221,5 +224,35 @@ import Testing
         == "cdtquery: can't create no/where.jsonl: No such file or directory; check the path and its permissions\n"
     )
     #expect(result.status == 73)
+  }
+
+  @Test func `an export that fails keeps the file of the one before`() throws {
+    let space = try Workspace(Workspace.people)
+    try space.write("meow", to: "cat.txt")
+    #expect(try space.run("attachment", "put", "people/contacts", "zoe", "cat.txt").status == 0)
+    #expect(try space.run("export", "people/contacts", "backup.jsonl", "--attachments").status == 0)
+    let backup = try space.text("backup.jsonl")
+    #expect(backup.split(separator: "\n").count == 3)
+    // The link stays one, and its file is replaced.
+    try FileManager.default.createSymbolicLink(
+      atPath: space.path("link"), withDestinationPath: space.path("backup.jsonl"))
+    #expect(try space.run("export", "people/contacts", "link").status == 0)
+    #expect(try space.text("backup.jsonl") != backup)
+    #expect(try space.run("export", "people/contacts", "link", "--attachments").status == 0)
+    #expect(try space.text("backup.jsonl") == backup)
+    let contents = space.path("people/contacts/attachments")
+    for name in try FileManager.default.contentsOfDirectory(atPath: contents) {
+      try FileManager.default.removeItem(atPath: "\(contents)/\(name)")
+    }
+    for file in ["backup.jsonl", "link"] {
+      let result = try space.run("export", "people/contacts", file, "--attachments")
+      #expect(result.status != 0)
+      #expect(result.errors.contains("cat.txt"))
+    }
+    #expect(try space.text("backup.jsonl") == backup)
+    let left = try FileManager.default.contentsOfDirectory(atPath: space.directory).sorted()
+    #expect(left.filter { $0.hasSuffix(".tmp") } == [])
+    // What is no file is written to directly.
+    #expect(try space.run("export", "people/contacts", "/dev/null").status == 0)
   }
 }

@@ -74,6 +74,35 @@ import Testing
     #expect(result.status == 74)
   }
 
+  @Test func `a store that is deleted or replaced meanwhile is noticed with the next line`() throws {
+    let space = try Workspace(Workspace.people)
+    let (requests, results) = (try Pipe(), try Pipe())
+    let program = try Program.start(
+      Built.cdtquery, ["find", "people/contacts", "--batch", "-"], directory: space.directory,
+      input: .descriptor(requests.reading), output: .descriptor(results.writing),
+      errors: .file("/dev/null"))
+    close(requests.reading)
+    close(results.writing)
+    func ask(_ expected: String) throws {
+      try Descriptor.write(#"{"selector": {"age": 7}, "fields": ["x"]}"# + "\n", to: requests.writing)
+      let line = try Descriptor.line(from: results.reading)
+      #expect(Examples.matches(line, expected + "\n"), "\(line)")
+    }
+    try ask(#"{"docs":[{"_id":"ann",…}]}"#)
+    try space.run("drop", "people/contacts", "--yes")
+    for _ in 0..<2 {
+      try ask(#"{"error":"notFound","reason":"there is no store people/contacts; …","path":""}"#)
+    }
+    try space.run("put", "people/contacts", "new", #"{"age": 7}"#)
+    try ask(#"{"docs":[{"_id":"new",…}]}"#)
+    try space.run("drop", "people/contacts", "--yes")
+    try space.run("put", "people/contacts", "newer", #"{"age": 7}"#)
+    try ask(#"{"docs":[{"_id":"newer",…}]}"#)
+    close(requests.writing)
+    close(results.reading)
+    #expect(program.wait() == .exit(0))
+  }
+
   @Test func `each result is there before the next request is asked for`() throws {
     let space = try Workspace(Workspace.people)
     let (requests, results) = (try Pipe(), try Pipe())

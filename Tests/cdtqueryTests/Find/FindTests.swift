@@ -1,4 +1,4 @@
-import JSON
+import CDTJSON
 import Testing
 
 @Suite struct FindTests {
@@ -103,7 +103,8 @@ import Testing
       error: #"age.$gtt: unknown operator "$gtt" (did you mean "$gt"?)"#),
     Refusal(
       arguments: [#"{"age": "#], status: 65,
-      error: "the query is not JSON: line 1, column 9: the text ends within a value; is it cut off?"),
+      error:
+        "the query is not JSON: line 1, column 9: the text ends inside a value; check that it is complete"),
     Refusal(
       arguments: [#"{"fields": ["a"]}"#], status: 65,
       error: "selector: a request needs a selector; {} selects every document"
@@ -115,7 +116,7 @@ import Testing
     Refusal(
       arguments: ["{}", "--sort", "a..b"], status: 65,
       error:
-        #"sort[0]: the path "a..b" has an empty segment; name every segment, and write "\." for a dot in a name"#
+        #"sort[0]: the path "a..b" has an empty segment; name every segment; write "\." for a dot in a name"#
     ),
     Refusal(
       arguments: ["{}", "--use-index", "by_name"], status: 65,
@@ -130,12 +131,12 @@ import Testing
       error: "--batch takes no other option; write them into the requests"),
     Refusal(
       arguments: ["{}", "--count", "--ids"], status: 64,
-      error: "--count, --ids and --explain exclude each other"),
+      error: "--count, --ids and --explain can't be combined; give one of them"),
     Refusal(
       arguments: ["{}", "--count", "--format", "csv"], status: 64,
       error: "--format is for documents; leave it out with --count, --ids and --explain"),
-    Refusal(arguments: ["{}", "--limit=-1"], status: 64, error: "--limit is a whole number from 0"),
-    Refusal(arguments: ["{}", "--skip=-1"], status: 64, error: "--skip is a whole number from 0"),
+    Refusal(arguments: ["{}", "--limit=-1"], status: 64, error: "--limit must be a whole number, 0 or more"),
+    Refusal(arguments: ["{}", "--skip=-1"], status: 64, error: "--skip must be a whole number, 0 or more"),
     Refusal(
       arguments: ["{}", "--limit", "x"], status: 64, error: "The value 'x' is invalid for '--limit <limit>'"),
     Refusal(
@@ -159,7 +160,7 @@ import Testing
     (#"{"fields": ["a"]}"#, "invalidRequest", "selector: a request needs a selector; …"),
     (#"{"selector": true}"#, "invalidSelector", "selector: a selector is an object such as …, not a boolean"),
     (#"{"selector": {}, "limit": "3"}"#, "invalidRequest", "limit: …"),
-    (#"{"x": {"$not": {}}}"#, "invalidSelector", "x.$not: {} asks nothing; …"),
+    (#"{"x": {"$not": {}}}"#, "invalidSelector", "x.$not: {} has no condition; …"),
     (
       #"{"selector": {"age": 7}, "use_index": "no"}"#, "unknownIndex",
       #"use_index: there is no index "no"; there are "by_age""#

@@ -1,7 +1,7 @@
+import CDTJSON
 import CDTQuery
 import CDTQueryTesting
 import FoundationEssentials
-import JSON
 import Testing
 
 /// The project's golden files once more, as a user of the command line meets them: imported, indexed, and asked by

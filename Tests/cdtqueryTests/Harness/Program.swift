@@ -52,7 +52,7 @@ struct Program {
     var variables = ["PATH": "\(Built.directory):/usr/local/bin:/usr/bin:/bin", "LC_ALL": "C.UTF-8"]
     variables.merge(environment) { $1 }
     // A sanitizer of the tests is one of the program's, too, and so are the libraries that they load.
-    for name in ["ASAN_OPTIONS", "LSAN_OPTIONS", "LD_LIBRARY_PATH"] {
+    for name in ["ASAN_OPTIONS", "LSAN_OPTIONS", "TSAN_OPTIONS", "LD_LIBRARY_PATH"] {
       variables[name] = ProcessInfo.processInfo.environment[name]
     }
     var pid = pid_t()

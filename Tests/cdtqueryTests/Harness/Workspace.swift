@@ -1,7 +1,7 @@
 import CDTDatastore
+import CDTJSON
 import FoundationEssentials
 import Glibc
-import JSON
 
 /// A temporary directory to run the tool in. It goes when the workspace does.
 final class Workspace {
@@ -34,7 +34,7 @@ final class Workspace {
   /// leaves it.
   func makeConflict() throws {
     let manager = try DatastoreManager(directory: path("team"))
-    defer { manager.closeDatastore(named: "tasks") }
+    defer { try? manager.closeDatastore(named: "tasks") }
     let store = try manager.datastore(named: "tasks")
     let branches: [(leaf: RevisionID, body: JSONObject)] = [
       (RevisionID(generation: 2, suffix: "aaa"), ["litres": 1, "organic": true]),
@@ -42,7 +42,7 @@ final class Workspace {
     ]
     for (leaf, body) in branches {
       try store.forceInsert(
-        DocumentRevision(id: "milk", revision: leaf, body: body),
+        DocumentRevision(id: "milk", revisionID: leaf, body: body),
         history: [leaf, RevisionID(generation: 1, suffix: "967a00dff5e02add41819138abb3284d")])
     }
   }

@@ -26,6 +26,15 @@ import Testing
       testDescription: "blank lines, and no last line feed", csv: "_id,a\n\n\nx,1",
       json: #"{"_id":"x","_rev":"…","a":1}"#),
     Case(
+      testDescription: "lines that end with CR", csv: "_id,s,n\r\r7,\"x\ry,\"\"z\"\"\",1\r",
+      json: #"{"_id":"7","_rev":"…","s":"x\ry,\"z\"","n":1}"#),
+    Case(
+      testDescription: "lines that end with CR, and no last CR", csv: "\"a\rb\",_id,n\r1,x,2",
+      json: #"{"_id":"x","_rev":"…","a\rb":1,"n":2}"#),
+    Case(
+      testDescription: "a CR inside a line that ends with LF", csv: "_id,s\nx,a\rb\n",
+      json: #"{"_id":"x","_rev":"…","s":"a\rb"}"#),
+    Case(
       testDescription: "a byte order mark", csv: "\u{FEFF}_id,a\nx,1\n",
       json: #"{"_id":"x","_rev":"…","a":1}"#),
     Case(
@@ -40,6 +49,16 @@ import Testing
     #expect(Examples.matches(try space.run("export", "s").output, c.json + "\n"))
   }
 
+  @Test(.timeLimit(.minutes(10)))
+  func `a hundred thousand columns take linear time`() throws {
+    let space = try Workspace()
+    let columns = (0..<100_000).map { "c\($0)" }.joined(separator: ",")
+    let result = try space.run("import", "s", "--format", "csv", input: "\(columns)\n\(columns)\n")
+    #expect(result.errors == "1 imported\n")
+    #expect(
+      try space.run("find", "s", "{}", "--fields", "c99999").output.hasSuffix("\"c99999\":\"c99999\"}\n"))
+  }
+
   @Test func `ids come from a column`() throws {
     let space = try Workspace()
     try space.run("import", "s", "--format", "csv", "--id", "code", input: "code,x\n7,1\nseven,2\n")
@@ -49,13 +68,17 @@ import Testing
   static let refused = [
     (
       csv: "a,b\n1,2\n3,4,5\n",
-      error: "3: the record has 3 cells and the header 2; quote cells that hold commas"
+      error: "3: the record has 3 cells but the header has 2; quote cells that contain commas"
     ),
     (csv: "a,\n1,2\n", error: "1: column 2 has no name; name it"),
     (csv: "a,a\n1,2\n", error: "1: two columns are named \"a\"; name each once"),
     (
+      csv: "a,b\r1,2\r3,4,5\r",
+      error: "3: the record has 3 cells but the header has 2; quote cells that contain commas"
+    ),
+    (
       csv: "a\n1\n\"open\n2\n",
-      error: "3: a quote that opens in this record is never closed; close it, or double it if it is text"
+      error: "3: a quotation mark in this record is not closed; close it, or double it if it is text"
     ),
   ]
 

@@ -101,7 +101,7 @@ import Testing
   @Test(arguments: [
     (
       "fail", 65, 36,
-      "cdtquery: standard input:2: document \"mike\" exists; skip or replace such documents (--on-conflict)\n"
+      "cdtquery: standard input:2: document \"mike\" already exists; skip or replace such documents (--on-conflict)\n"
     ),
     ("skip", 0, 36, "1 imported, 1 skipped\n"),
     ("replace", 0, 37, "1 imported, 1 replaced\n"),
@@ -140,7 +140,7 @@ import Testing
     #expect(result.status == 65)
     #expect(
       result.errors
-        == "cdtquery: people.jsonl:6:12: expected a member's name in double quotes; no comma follows the last member\n"
+        == "cdtquery: people.jsonl:6:12: expected a member name in double quotes; remove a comma after the last member\n"
     )
     #expect(try space.run("find", "s", "{}", "--ids", "--sort", "_id").lines == ["1", "2", "3", "4"])
   }
@@ -166,10 +166,10 @@ import Testing
         "cdtquery: standard input:2:1: expected an object, in braces",
         "cdtquery: standard input:3: _id must be a string",
         "cdtquery: standard input:6: the key \"_x\" begins with an underscore, which is reserved",
-        "cdtquery: standard input:7:13: the value ends here, but the text goes on",
+        "cdtquery: standard input:7:13: unexpected text after the value",
         "cdtquery: standard input:8:1: expected an object, in braces",
-        "cdtquery: standard input:4: document \"a\" exists",
-        "cdtquery: standard input:5: the id \"_b\" begins with an underscore",
+        "cdtquery: standard input:4: document \"a\" already exists",
+        "cdtquery: standard input:5: the id \"_b\" begins with an underscore, which is reserved for _design/…",
         "2 imported, 7 failed",
       ])
     #expect(try space.run("find", "s", "{}", "--ids", "--sort", "_id").lines == ["a", "z"])
@@ -192,7 +192,7 @@ import Testing
     #expect(result.status == 65)
     #expect(
       result.errors == """
-        cdtquery: broken:1:15: the text ends within a document that begins here; is it cut off?
+        cdtquery: broken:1:15: the text ends inside the document that begins here; check that it is complete
         2 imported, 1 failed
 
         """)
@@ -202,9 +202,9 @@ import Testing
   static let refused: [(input: String, options: [String], error: String)] = [
     (
       "{\n \"_id\": \"a\"\n}", [],
-      "1:2: the line ends within a value; put each document on one line, or all of them into an array"
+      "1:2: the line ends inside a value; put each document on one line, or all of them in an array"
     ),
-    ("{\"_id\":\"a\"", [], "1:11: the text ends within a value; is it cut off?"),
+    ("{\"_id\":\"a\"", [], "1:11: the text ends inside a value; check that it is complete"),
     (
       #"[{"_id":"a"}] {"_id":"b"}"#, [],
       "1:15: the documents end here, but the text goes on; import what follows on its own"
@@ -214,21 +214,24 @@ import Testing
       "2:1: the documents end here, but the text goes on; import what follows on its own"
     ),
     (#"{"docs":[{"_id":"a"}]"#, [], "1:22: expected a comma or \"}\""),
-    (#"[{"_id":"a"}"#, [], "1:13: the text ends within the array; is it cut off?"),
+    (#"[{"_id":"a"}"#, [], "1:13: the text ends inside the array; check that it is complete"),
     (#"[{"_id":"a"} {"_id":"b"}]"#, [], "1:14: expected a comma or \"]\""),
-    (#"[{"_id":"a"},]"#, [], "1:14: a document is an object in braces; remove what is none"),
+    (#"[{"_id":"a"},]"#, [], "1:14: a document must be an object in braces; remove anything else"),
     (
       "[{\"_id\":\"a\"},\n  {\"b\":01}]", [],
-      "2:9: a number is written as in 0, -1.5 or 2e10, without a leading zero or a bare point"
+      "2:9: invalid number; write numbers as 0, -1.5 or 2e10, with no leading zero and digits on both sides of the point"
     ),
     (#"{"a":[]}"#, ["--at", "b"], "1:8: there is no member \"b\"; check the path given to --at"),
     (#"{"a":1}"#, ["--at", "a"], "1:6: expected an array of documents"),
     ("[]", ["--at", "a"], "1:1: expected an object with a member \"a\""),
     (#"{"a":{"b"#, ["--at", "a.b"], "1:7: there is no member \"b\"; check the path given to --at"),
-    (#"{"x":1}"#, ["--id", "code"], "1: the document has no field \"code\" to take the id from"),
+    (
+      #"{"x":1}"#, ["--id", "code"],
+      "1: the document has no field \"code\" to use as the id; choose another field"
+    ),
     (
       #"{"code":[1]}"#, ["--id", "code"],
-      "1: the field \"code\" is no string or whole number to be an id"
+      "1: the field \"code\" must be a string or a whole number to serve as the id; choose another field"
     ),
     (#"{"a":1,"a":2}"#, [], "1:8: the object has two members named \"a\"; name each once"),
   ]
@@ -248,7 +251,7 @@ import Testing
     try space.write(Array("{\"a\":\"".utf8) + [0xFF] + Array("\"}".utf8), to: "f")
     #expect(
       try space.run("import", "s", "f").errors
-        == "cdtquery: f:1:7: these bytes are not UTF-8; convert the text to UTF-8\n")
+        == "cdtquery: f:1:7: invalid UTF-8; convert the text to UTF-8\n")
     try space.write(Array("a\n".utf8) + [0xC3, 0x0A], to: "g")
     #expect(
       try space.run("import", "s", "g", "--format", "csv").errors

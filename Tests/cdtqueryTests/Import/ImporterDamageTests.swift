@@ -1,5 +1,5 @@
 import CDTDatastore
-import TestSupport
+import CDTTestSupport
 import Testing
 
 /// Text of every kind, damaged at random: the importer takes it or says why not, and does nothing else.
@@ -24,19 +24,19 @@ import Testing
       var bytes = Array((Self.texts.randomElement(using: &random) ?? "").utf8)
       for _ in 0..<Int.random(in: 1...4, using: &random) { Self.damage(&bytes, &random) }
       try space.write(bytes, to: "input")
-      var importer = Importer(into: store)
+      var importer = DocumentImporter(into: store)
       importer.format = Bool.random(using: &random) ? .json : .csv
-      importer.path = importer.format == .json && round % 3 == 0 ? ["a", "b"] : []
-      importer.keepsGoing = round % 2 == 0
+      importer.arrayPath = importer.format == .json && round % 3 == 0 ? ["a", "b"] : []
+      importer.continuesOnError = round % 2 == 0
       importer.onConflict = .replace
       do {
         let report = try importer.run([space.path("input")])
         #expect(report.bytes == bytes.count || report.failed > 0, "seed \(seed), round \(round)")
       } catch let error as ImportError {
-        #expect(!importer.keepsGoing, "seed \(seed), round \(round): \(error)")
+        #expect(!importer.continuesOnError, "seed \(seed), round \(round): \(error)")
       }
     }
-    manager.closeDatastore(named: "s")
+    try manager.closeDatastore(named: "s")
   }
 
   private static func damage(_ bytes: inout [UInt8], _ random: inout SeededGenerator) {

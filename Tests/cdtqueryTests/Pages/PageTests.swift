@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Testing
 
-/// README.md and docs/*.md: what they show happens, and what they point to is there.
+/// README.md, docs/*.md and the other pages: what they show happens, and what they point to is there.
 @Suite struct PageTests {
   struct Page: Sendable, CustomTestStringConvertible {
     /// The path within the package.
@@ -65,7 +65,7 @@ import Testing
 
   static let pages: [Page] = {
     let names = (try? FileManager.default.subpathsOfDirectory(atPath: Built.package + "/docs")) ?? []
-    return [Page(name: "README.md")]
+    return ["README.md", "CONTRIBUTING.md", "SECURITY.md", "Examples/README.md"].map(Page.init)
       + names.filter { $0.hasSuffix(".md") }.sorted().map { Page(name: "docs/" + $0) }
   }()
 

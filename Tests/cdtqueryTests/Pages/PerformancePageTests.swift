@@ -1,5 +1,5 @@
+import CDTJSON
 import FoundationEssentials
-import JSON
 import Testing
 
 /// The tables of docs/performance.md are those of the results it names.

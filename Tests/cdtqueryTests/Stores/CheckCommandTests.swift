@@ -1,7 +1,7 @@
 import CDTDatastore
+import CDTJSON
+import CDTSQLite
 import Glibc
-import JSON
-import SQLite
 import Testing
 
 @Suite struct CheckCommandTests {
@@ -24,7 +24,7 @@ import Testing
     let space = try workspace()
     let result = try space.run("check", "people/contacts")
     #expect(result.output == "")
-    #expect(result.errors == "cdtquery: all is well\n")
+    #expect(result.errors == "cdtquery: no problems found\n")
     #expect(result.status == 0)
     let quiet = try space.run("check", "people/contacts", "--repair", "--quiet")
     #expect(quiet.output + quiet.errors == "")
@@ -34,11 +34,11 @@ import Testing
   @Test func `an index that disagrees is found, and repaired when that is wanted`() throws {
     let space = try workspace()
     try execute("DELETE FROM entries_1 WHERE id = 'zoe'", on: Self.index, in: space)
-    let finding = #"{"kind":"index","id":"zoe","finding":"the index \"by_age\" lacks a row of it""#
+    let finding = #"{"kind":"index","id":"zoe","finding":"the index \"by_age\" lacks a row""#
     for _ in 0..<2 {
       let result = try space.run("check", "people/contacts")
       #expect(result.output == finding + "}\n")
-      #expect(result.errors == "cdtquery: 1 finding; --repair makes the indexes anew\n")
+      #expect(result.errors == "cdtquery: 1 finding; --repair rebuilds the indexes\n")
       #expect(result.status == 1)
     }
     let repaired = try space.run("check", "people/contacts", "--repair")

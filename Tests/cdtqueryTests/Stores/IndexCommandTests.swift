@@ -1,4 +1,4 @@
-import JSON
+import CDTJSON
 import Testing
 
 @Suite struct IndexCommandTests {
@@ -56,7 +56,11 @@ import Testing
     (["create", "people/contacts", "a", "a"], 65, #"fields[1]: the field "a" is named twice; name it once"#),
     (
       ["create", "people/contacts", "a", "--name", ""], 65,
-      "name: an index's name can't be empty; leave it out to have one made"
+      "name: an index name can't be empty; omit it to have one generated"
+    ),
+    (
+      ["create", "people/contacts"] + (0..<10_000).map { "f\($0)" }, 65,
+      "fields: an index has at most 32 fields, not 10000; keep the most selective"
     ),
     (["create", "people/contacts"], 64, "Missing expected argument '<fields> ...'"),
     (["create", "people/nobody", "a"], 66, "there is no store people/nobody; …"),

@@ -1,0 +1,71 @@
+import ArgumentParser
+import CDTCommandLine
+import CDTDatastore
+import CDTJSON
+import CDTPlatform
+import CDTQuery
+
+struct RecoverCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "recover",
+    abstract: "Save what can be read from a damaged store in a new one, and print what can't.",
+    discussion: """
+      Reads the files of the damaged store page by page, without changing them, and saves every document, revision \
+      and attachment that is whole in TARGET, which must not exist, and does not until everything is saved. Where the newest revision of a branch can't be \
+      read, its newest readable ancestor takes its place. The indexes are created again. Each loss is one line, like a \
+      finding of check. The exit code is 1 if anything was lost.
+
+      EXAMPLE
+        $ cdtquery recover people/contacts people/saved
+        cdtquery: saved 2 documents, 2 revisions, 0 attachments; 0 losses
+      """)
+
+  @Argument(help: "The damaged store, DIRECTORY/NAME.") var store: StoreArgument
+  @Argument(help: "The store to create, DIRECTORY/NAME.") var target: StoreArgument
+  @Flag(help: "Print only losses, without progress.") var quiet = false
+
+  func run() throws {
+    guard try Self.kind(of: store) == .directory else { throw store.missing }
+    guard try Self.kind(of: target) == nil else {
+      throw ToolError(.cantCreate, "\(target.path) exists already; name a store that does not")
+    }
+    let progress = ProgressBar(noun: "pages and documents", isQuiet: quiet)
+    defer { progress.clear() }
+    let report = try recover { progress.show($0, of: $1) }
+    progress.clear()
+    for loss in report.losses { try CheckCommand.write(loss, isRepaired: false) }
+    try Output.standard.flush()
+    if !quiet { Message.write("cdtquery: " + Self.summary(report)) }
+    if !report.losses.isEmpty { throw ExitStatus.findings }
+  }
+
+  private static func kind(of store: StoreArgument) throws(ToolError) -> FileStatus.Kind? {
+    try ToolError.perform("read", store.path) { () throws(SystemError) in try Files.kind(of: store.path) }
+  }
+
+  /// Saves the store in a directory beside TARGET, in which an earlier run may have left a part, and moves it when it is
+  /// whole.
+  private func recover(_ progress: (_ done: Int, _ total: Int) -> Void) throws -> RecoveryReport {
+    let draft = StoreArgument(directory: "\(target.directory)/.\(target.name).recovering", name: target.name)
+    try removeTree(draft.directory)
+    let (manager, saved) = try draft.createWithManager()
+    let report = try saved.recoverDocuments(from: store.path, progress: progress)
+    try saved.recoverIndexes(from: store.path)
+    try manager.closeDatastore(named: draft.name)
+    try ToolError.perform("create", target.path) { () throws(SystemError) in
+      try Files.rename("\(draft.directory)/\(draft.name)", to: "\(target.directory)/\(target.name)")
+      try Files.synchronizeDirectory(of: draft.directory)
+    }
+    try removeTree(draft.directory)
+    return report
+  }
+
+  private func removeTree(_ path: String) throws {
+    try ToolError.perform("remove", path) { () throws(SystemError) in try Files.removeTree(path) }
+  }
+
+  private static func summary(_ report: RecoveryReport) -> String {
+    "saved \(report.documents) documents, \(report.revisions) revisions, \(report.attachments) attachments; "
+      + "\(report.losses.count) losses"
+  }
+}
