@@ -1,0 +1,64 @@
+import CDTDatastore
+import CDTJSON
+import CouchDB
+import Synchronization
+
+/// A datastore as the server sees it.
+final class Database: Sendable {
+  let store: Datastore
+  let writes: WriteGroup
+  private let current: Mutex<DatabaseSettings>
+  /// Part of every sequence, so that one of a database that was deleted and created again is noticed.
+  let created: String
+
+  init(_ store: Datastore) async throws {
+    self.store = store
+    writes = WriteGroup(store)
+    let settings = try await DatabaseSettings.of(store)
+    created = settings.created
+    current = Mutex(settings)
+  }
+
+  var name: String { store.name }
+
+  var settings: DatabaseSettings { current.withLock { $0 } }
+
+  func changeSettings(_ change: @escaping @Sendable (inout DatabaseSettings) -> Void) async throws {
+    let settings = try await DatabaseSettings.change(of: store, change)
+    current.withLock { $0 = settings }
+  }
+
+  // MARK: Compaction
+
+  private let compactions = Atomic(0)
+
+  var isCompacting: Bool { compactions.load(ordering: .relaxed) > 0 }
+
+  /// Runs a compaction, which the database's info mentions meanwhile.
+  func compacting<R>(
+    isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> R
+  ) async rethrows -> R {
+    compactions.add(1, ordering: .relaxed)
+    defer { compactions.subtract(1, ordering: .relaxed) }
+    return try await body()
+  }
+
+  // MARK: Sequences
+
+  /// The text of a sequence.
+  func text(of sequence: Int64) -> String { "\(sequence)-\(created)" }
+
+  /// The sequence in a text: 0, or one that this database has given; 0 for one of another database.
+  func sequence(_ text: String) throws(CouchError) -> Int64 {
+    // Clients send it as JSON, too.
+    let text =
+      text.utf8.count > 1 && text.hasPrefix("\"") && text.hasSuffix("\"")
+      ? String(text.dropFirst().dropLast()) : text
+    if text == "0" || text.isEmpty { return 0 }
+    let parts = text.split(separator: "-", maxSplits: 1)
+    guard parts.count == 2, let sequence = Int64(parts[0]), sequence >= 0 else {
+      throw CouchError.badRequest("Malformed sequence supplied in 'since' parameter.")
+    }
+    return parts[1] == created ? sequence : 0
+  }
+}

@@ -1,0 +1,77 @@
+import CDTDatastore
+import Synchronization
+
+/// Lets the writes of concurrent requests share commits, as each commit waits for the disk.
+///
+/// While a commit is under way, writes wait; then all that wait run in one transaction. A write is answered when the
+/// transaction is on disk. An error of one, such as a conflict, is no error of the others.
+final class WriteGroup: Sendable {
+  private struct Operation: Sendable {
+    /// Runs the write, and returns how to answer it: with its own result, or with the error of the commit.
+    let run: @Sendable (WriteTransaction) throws -> @Sendable ((any Error)?) -> Void
+    /// Answers with an error.
+    let fail: @Sendable (any Error) -> Void
+  }
+
+  private struct State {
+    var waiting: [Operation] = []
+    var isRunning = false
+  }
+
+  private let store: Datastore
+  private let state = Mutex(State())
+
+  /// The largest number of writes in a transaction.
+  private static let limit = 1_000
+
+  init(_ store: Datastore) {
+    self.store = store
+  }
+
+  /// Runs a write, together with others. What it throws is thrown; what it has changed before is still saved.
+  func write<R: Sendable>(_ body: @escaping @Sendable (WriteTransaction) throws -> R) async throws -> R {
+    try await withCheckedThrowingContinuation { continuation in
+      let operation = Operation { transaction in
+        let result = Result { try body(transaction) }
+        return { error in continuation.resume(with: error.map { .failure($0) } ?? result) }
+      } fail: {
+        continuation.resume(throwing: $0)
+      }
+      let isFirst = state.withLock { state in
+        state.waiting.append(operation)
+        defer { state.isRunning = true }
+        return !state.isRunning
+      }
+      if isFirst { Task { await self.runAll() } }
+    }
+  }
+
+  private func runAll() async {
+    while true {
+      let operations = state.withLock { state in
+        let next = Array(state.waiting.prefix(Self.limit))
+        state.waiting.removeFirst(next.count)
+        if next.isEmpty { state.isRunning = false }
+        return next
+      }
+      if operations.isEmpty { return }
+      do {
+        try await run(operations)
+      } catch  where operations.count > 1 {
+        // One of them may have met the error, so each has a transaction of its own.
+        for operation in operations {
+          do { try await run([operation]) } catch { operation.fail(error) }
+        }
+      } catch {
+        for operation in operations { operation.fail(error) }
+      }
+    }
+  }
+
+  private func run(_ operations: [Operation]) async throws {
+    let answers = try await store.write { transaction in
+      try operations.map { try $0.run(transaction) }
+    }
+    for answer in answers { answer(nil) }
+  }
+}

@@ -1,0 +1,134 @@
+public import CDTDatastore
+import CouchDB
+import Glibc
+import Hummingbird
+import HummingbirdCore
+import HummingbirdTLS
+public import Logging
+import NIOCore
+import NIOSSL
+public import ServiceLifecycle
+import Synchronization
+
+/// A server that exposes the datastores of a manager over CouchDB's HTTP API.
+///
+/// ```swift
+/// let manager = try DatastoreManager(directory: "/data/people")
+/// let server = try DatastoreServer(manager)
+/// try await ServiceGroup(services: [server], gracefulShutdownSignals: [.sigterm], logger: logger).run()
+/// ```
+///
+/// On a graceful shutdown it accepts no more requests, finishes those that are under way, and closes the datastores'
+/// files with the manager. Source: `docs/server.md`.
+public final class DatastoreServer: Service {
+  private let state: ServerState
+  private let rules: RequestRules
+  private let boundPort = Mutex<Int?>(nil)
+  private let onRunning: @Sendable (Int) -> Void
+
+  /// Creates a server.
+  ///
+  /// - Parameters:
+  ///   - manager: The manager of the datastores.
+  ///   - configuration: Where to listen, and for whom.
+  ///   - logger: Where failures are reported. Requests and their content are not logged.
+  ///   - onRunning: Called with the port when the server accepts connections.
+  /// - Throws: ``ServerError`` if the configuration would expose the datastores to everyone or has an invalid setting,
+  ///   or the file of users can't be used.
+  public init(
+    _ manager: DatastoreManager, configuration: ServerConfiguration = ServerConfiguration(),
+    logger: Logger = Logger(label: "CDTServer"),
+    onRunning: @escaping @Sendable (_ port: Int) -> Void = { _ in }
+  ) throws {
+    self.onRunning = onRunning
+    rules = try RequestRules(configuration)
+    let clock = ServerClock.system
+    if let secret = configuration.secret, secret.count < SessionCookie.minimumSecretLength {
+      throw ServerError.shortSecret(secret.count, minimum: SessionCookie.minimumSecretLength)
+    }
+    let users = try Self.users(configuration, at: clock)
+    let authenticator = Authenticator(
+      users: users,
+      cookie: SessionCookie(
+        secret: configuration.secret,
+        sameSite: try RequestRules.origins(configuration).sameSite(isSecure: configuration.tls != nil),
+        isSecure: configuration.tls != nil),
+      clock: clock
+    ) { logger.error("no users are known", metadata: ["error": "\($0)"]) }
+    state = ServerState(
+      configuration: configuration, databases: Databases(manager), authenticator: authenticator,
+      logger: logger)
+  }
+
+  private static func users(
+    _ configuration: ServerConfiguration, at clock: ServerClock
+  ) throws(ServerError) -> UserDirectory? {
+    guard let path = configuration.usersFile else { return nil }
+    do throws(UserFileError) {
+      return try UserDirectory(UserFile(path), at: clock.uptime())
+    } catch {
+      throw .users(error)
+    }
+  }
+
+  /// Serves until the task is cancelled or the service group shuts down.
+  ///
+  /// - Throws: ``ServerError`` if it can't listen at its address, or can't use the certificate.
+  public func run() async throws {
+    let (configuration, state) = (state.configuration, state)
+    let limits = configuration.limits
+    let connections = ConnectionLimit(limits.connections)
+    let channel = HTTP1Channel.Configuration(
+      additionalChannelHandlers: [ConnectionLimit.Handler(connections)],
+      idleTimeout: .nanoseconds(limits.idleTime.nanoseconds),
+      httpDecoderConfiguration: .init(
+        maxHeaderFieldSize: limits.headerLength, maxHeaderListSize: limits.headerLength,
+        maxHeaderFieldCount: 100))
+    let http = HTTPServerBuilder.http1(configuration: channel)
+    let application = Application(
+      responder: Responder(state, rules),
+      server: try configuration.tls.map { try .tls(http, tlsConfiguration: $0) } ?? http,
+      configuration: ApplicationConfiguration(
+        address: .hostname(configuration.host, port: configuration.port), serverName: "CDTServer/0.1.0",
+        availableConnectionsDelegate: MaximumAvailableConnections(
+          connections.maximum + ConnectionLimit.refused)),
+      onServerRunning: { [self] channel in
+        let port = channel.localAddress?.port ?? configuration.port
+        boundPort.withLock { $0 = port }
+        onRunning(port)
+      }, logger: state.logger)
+    try await withGracefulShutdownHandler {
+      do {
+        try await application.run()
+      } catch  where port == nil {
+        throw startFailure(error)
+      }
+    } onGracefulShutdown: {
+      state.shutdown.begin()
+    }
+    await state.background.wait()
+  }
+
+  private func startFailure(_ error: any Error) -> any Error {
+    let (host, port) = (state.configuration.host, state.configuration.port)
+    let address = host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
+    return switch error {
+    case let error as IOError where error.errnoCode == EADDRINUSE: ServerError.addressInUse(address)
+    case let error as IOError: ServerError.address(address, String(cString: strerror(error.errnoCode)))
+    case is SocketAddressError, is SocketAddressError.UnknownHost:
+      ServerError.address(address, "the name is unknown")
+    case is NIOSSLError, is BoringSSLError: ServerError.certificate("\(error)")
+    default: error
+    }
+  }
+
+  /// The port that the server listens at; `nil` before it runs.
+  public var port: Int? { boundPort.withLock { $0 } }
+}
+
+extension Duration {
+  fileprivate var nanoseconds: Int64 {
+    let (seconds, attoseconds) = components
+    return (seconds.multipliedReportingOverflow(by: 1_000_000_000).partialValue) + attoseconds / 1_000_000_000
+  }
+}

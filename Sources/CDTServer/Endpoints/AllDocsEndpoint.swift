@@ -1,0 +1,119 @@
+import CDTDatastore
+import CDTJSON
+import CouchDB
+import HTTPTypes
+import Hummingbird
+
+/// The documents of a database in the order of their ids: `_all_docs` and `_design_docs`.
+struct AllDocsEndpoint: Sendable {
+  let exchange: Exchange
+  let access: DatabaseAccess
+  var onlyDesign = false
+
+  private var database: Database { access.database }
+
+  func respond() async throws -> Response {
+    let request = AllDocsRequest(options: try await exchange.listOptions(), onlyDesign: onlyDesign)
+    return Reply.stream { out in try await write(request, to: &out) }
+  }
+
+  /// `{"queries": [{…}, …]}`: several requests in one.
+  func respondToQueries() async throws -> Response {
+    guard exchange.method == .post else { throw exchange.methodNotAllowed("POST") }
+    guard case .array(let queries)? = try await exchange.jsonObject()["queries"] else {
+      throw CouchError.badRequest("`queries` member must exist and be an array.")
+    }
+    var requests: [AllDocsRequest] = []
+    for query in queries {
+      guard case .object(let object) = query else {
+        throw CouchError.badRequest("A query must be an object.")
+      }
+      var options = try ListOptions(exchange.parameters)
+      try options.take(object)
+      requests.append(AllDocsRequest(options: options, onlyDesign: onlyDesign))
+    }
+    let all = requests
+    return Reply.stream { out in
+      try await out.write(#"{"results":["#)
+      for (position, request) in all.enumerated() {
+        if position > 0 { try await out.write(",\n") }
+        try await write(request, to: &out)
+      }
+      try await out.write("]}\n")
+    }
+  }
+
+  // MARK: Writing
+
+  private func write(_ request: AllDocsRequest, to out: inout ReplyStream) async throws {
+    let all = request.wholeRange
+    let before = request.rangeBefore
+    let (total, offset, last) = try await database.store.read { transaction in
+      (
+        try transaction.documentCount(in: all), try before.map { try transaction.documentCount(in: $0) } ?? 0,
+        try transaction.lastSequence()
+      )
+    }
+    let skipped = min(total, offset + request.options.skip)
+    let sequence = request.options.includesSequence ? #""update_seq":"\#(database.text(of: last))","# : ""
+    try await out.write(
+      Array(
+        #"{"total_rows":\#(total),"offset":\#(request.options.keys == nil ? "\(skipped)" : "null"),\#(sequence)"rows":["#
+          .utf8))
+    var rows = RowSeparator()
+    if let keys = request.options.keys {
+      for start in stride(from: 0, to: keys.count, by: Self.page) {
+        let page = Array(keys[start..<min(keys.count, start + Self.page)])
+        for row in try await database.store.read({ try request.rows(for: page, in: $0) }) {
+          try await rows.write(row, to: &out)
+        }
+      }
+    } else if let range = request.range {
+      try await write(range, of: request, &rows, to: &out)
+    }
+    try await out.write("\n]}\n")
+  }
+
+  private static let page = 500
+
+  /// Writes a range page by page, so that a client that reads slowly holds no transaction.
+  private func write(
+    _ range: DocumentRange, of request: AllDocsRequest, _ rows: inout RowSeparator, to out: inout ReplyStream
+  ) async throws {
+    var range = range
+    var left = request.options.limit ?? .max
+    var skip = request.options.skip
+    while left > 0 {
+      let (current, offset, count) = (range, skip, min(left, Self.page))
+      let page = try await database.store.read {
+        try request.rows(in: current, offset: offset, limit: count, $0)
+      }
+      for row in page.rows { try await rows.write(row, to: &out) }
+      guard page.rows.count == count, let last = page.lastID else { return }
+      range.continue(after: last)
+      skip = 0
+      left -= count
+    }
+  }
+}
+
+/// Writes the comma between rows.
+struct RowSeparator {
+  private var isFirst = true
+
+  mutating func write(_ row: [UInt8], to out: inout ReplyStream) async throws {
+    try await out.write(isFirst ? "\n" : ",\n")
+    isFirst = false
+    try await out.write(row)
+  }
+}
+
+extension DocumentRange {
+  fileprivate mutating func `continue`(after id: String) {
+    if isDescending {
+      upper = Bound(id, isIncluded: false)
+    } else {
+      lower = Bound(id, isIncluded: false)
+    }
+  }
+}

@@ -1,0 +1,101 @@
+import CDTDatastore
+import CDTJSON
+import CouchDB
+
+/// What `_all_docs` and `_design_docs` list.
+struct AllDocsRequest: Sendable {
+  let options: ListOptions
+  let onlyDesign: Bool
+
+  // MARK: Ranges
+
+  /// Every document that the resource lists. `0` is the character after `/`.
+  var wholeRange: DocumentRange {
+    onlyDesign
+      ? DocumentRange(from: .init("_design/"), to: .init("_design0", isIncluded: false)) : DocumentRange()
+  }
+
+  /// The wanted documents; `nil` if there can be none.
+  var range: DocumentRange? {
+    var range = wholeRange
+    range.isDescending = options.isDescending
+    switch options.lower {
+    case nil, (.before, _)?: break
+    case (.after, _)?: return nil
+    case (.id(let id), let isIncluded)?:
+      if range.lower.map({ $0.id.precedes(id) }) ?? true { range.lower = .init(id, isIncluded: isIncluded) }
+    }
+    switch options.upper {
+    case nil, (.after, _)?: break
+    case (.before, _)?: return nil
+    case (.id(let id), let isIncluded)?:
+      if range.upper.map({ id.precedes($0.id) }) ?? true { range.upper = .init(id, isIncluded: isIncluded) }
+    }
+    return range
+  }
+
+  /// The documents that come before the first key; `nil` without one.
+  var rangeBefore: DocumentRange? {
+    guard options.keys == nil, case .id(let id)? = options.start else { return nil }
+    var range = wholeRange
+    if options.isDescending {
+      range.lower = .init(id, isIncluded: false)
+    } else {
+      range.upper = .init(id, isIncluded: false)
+    }
+    return range
+  }
+
+  // MARK: Rows
+
+  struct Page: Sendable {
+    var rows: [[UInt8]] = []
+    var lastID: String?
+  }
+
+  func rows(in range: DocumentRange, offset: Int, limit: Int, _ transaction: ReadTransaction) throws -> Page {
+    var page = Page()
+    if options.includesDocuments {
+      let text = DocumentText(transaction, options.documents)
+      for document in try transaction.documents(in: range, offset: offset, limit: limit) {
+        page.rows.append(Self.row(document.id, document.revisionID, document: try text.text(of: document)))
+        page.lastID = document.id
+      }
+    } else {
+      for entry in try transaction.documentEntries(in: range, offset: offset, limit: limit) {
+        page.rows.append(Self.row(entry.id, entry.revisionID))
+        page.lastID = entry.id
+      }
+    }
+    return page
+  }
+
+  /// The rows of given keys, in their order; also of documents that do not exist or are deleted.
+  func rows(for keys: [JSONValue], in transaction: ReadTransaction) throws -> [[UInt8]] {
+    let text = DocumentText(transaction, options.documents)
+    return try keys.map { key in
+      guard case .string(let id) = key, let entry = try transaction.entry(ofDocument: id) else {
+        return Array(#"{"key":\#(key.text),"error":"not_found"}"#.utf8)
+      }
+      guard options.includesDocuments else {
+        return Self.row(id, entry.revisionID, isDeleted: entry.isDeleted)
+      }
+      guard !entry.isDeleted, let document = try transaction.documents(withIDs: [id]).first else {
+        return Self.row(id, entry.revisionID, isDeleted: true, document: Array("null".utf8))
+      }
+      return Self.row(id, entry.revisionID, document: try text.text(of: document))
+    }
+  }
+
+  private static func row(
+    _ id: String, _ revision: RevisionID, isDeleted: Bool = false, document: [UInt8]? = nil
+  ) -> [UInt8] {
+    let spelled = JSONString.quoted(id)
+    var row: [UInt8] = Array(#"{"id":"#.utf8) + spelled + #","key":"#.utf8 + spelled
+    row += #","value":{"rev":"\#(revision)""#.utf8
+    row += isDeleted ? #","deleted":true}"#.utf8 : "}".utf8
+    if let document { row += Array(#","doc":"#.utf8) + document }
+    row.append(UInt8(ascii: "}"))
+    return row
+  }
+}

@@ -1,0 +1,192 @@
+import CDTDatastore
+import CDTJSON
+import CouchDB
+
+/// Writes the changes of a database, those that there are and, in a live feed, those that come.
+struct ChangesFeed: Sendable {
+  let request: ChangesRequest
+  let database: Database
+  let shutdown: Shutdown
+
+  /// A change that passes the filter, as JSON text.
+  private struct Row: Sendable {
+    let sequence: Int64
+    let text: [UInt8]
+  }
+
+  private struct Page: Sendable {
+    var rows: [Row] = []
+    /// Where to go on, behind everything that was looked at.
+    var last: Int64
+    /// Whether there may be more.
+    var isFull = false
+  }
+
+  private static let page = 500
+
+  // MARK: Writing
+
+  func write(since start: Int64, to out: inout ReplyStream) async throws {
+    try await writeHead(to: &out)
+    var (last, count) = (start, 0)
+    // As at CouchDB, 0 stands for 1 in feeds that wait.
+    let limit = request.limit.map { request.feed.isLive ? max(1, $0) : $0 } ?? .max
+    feed: while count < limit {
+      let page = try await page(since: last, limit: limit - count)
+      for row in page.rows {
+        try await write(row, isFirst: count == 0, number: count, to: &out)
+        count += 1
+      }
+      last = page.last
+      if page.isFull { continue }
+      if request.feed == .normal || (request.feed == .longpoll && count > 0) || count >= limit { break }
+      if request.feed != .longpoll, count == 0, page.rows.isEmpty { try await writeIdle(to: &out) }
+      switch try await wait(after: last, to: &out) {
+      case .changed: continue
+      case .ended: break feed
+      }
+    }
+    try await writeEnd(last, to: &out)
+  }
+
+  /// Writes the newest changes first.
+  func writeDescending(to out: inout ReplyStream) async throws {
+    try await writeHead(to: &out)
+    let limit = request.limit ?? .max
+    var (before, count) = (Int64.max, 0)
+    var last: Int64 = 0
+    while count < limit {
+      let (current, wanted) = (before, min(Self.page, limit - count))
+      let rows = try await database.store.read { transaction in
+        let changes = try transaction.changes(before: current, limit: Self.page)
+        var rows: [Row] = []
+        for change in changes where rows.count < wanted {
+          if let row = try row(for: change, transaction) { rows.append(row) }
+        }
+        return (rows, changes.last?.sequence, changes.count)
+      }
+      for row in rows.0 {
+        try await write(row, isFirst: count == 0, number: count, to: &out)
+        count += 1
+        last = row.sequence
+      }
+      guard let next = rows.1, rows.2 == Self.page else { break }
+      before = next
+    }
+    try await writeEnd(last, to: &out)
+  }
+
+  private func writeHead(to out: inout ReplyStream) async throws {
+    switch request.feed {
+    case .normal: try await out.write("{\"results\":[\n")
+    case .longpoll:
+      try await out.write("{\"results\":[\n")
+      try await out.flush()
+    case .continuous, .eventsource: break
+    }
+  }
+
+  private func writeIdle(to out: inout ReplyStream) async throws {
+    try await out.write("\n")
+    try await out.flush()
+  }
+
+  private func write(_ row: Row, isFirst: Bool, number: Int, to out: inout ReplyStream) async throws {
+    switch request.feed {
+    case .normal, .longpoll:
+      if !isFirst { try await out.write(",\n") }
+      try await out.write(row.text)
+    case .continuous: try await out.write(row.text + [UInt8(ascii: "\n")])
+    case .eventsource:
+      let id = "\nid: \"\(database.text(of: row.sequence))\"\n\n"
+      try await out.write(Array("data: ".utf8) + row.text + Array(id.utf8))
+    }
+  }
+
+  private func writeEnd(_ last: Int64, to out: inout ReplyStream) async throws {
+    let pending = try await database.store.read { try $0.changeCount(since: last) }
+    let end = #""last_seq":"\#(database.text(of: last))","pending":\#(pending)}"#
+    switch request.feed {
+    case .normal, .longpoll: try await out.write(Array("\n],\n\(end)\n".utf8))
+    case .continuous: try await out.write(Array("{\(end)\n".utf8))
+    case .eventsource: break
+    }
+  }
+
+  // MARK: Waiting
+
+  private enum Outcome {
+    case changed, ended
+  }
+
+  /// Waits for a change, and sends heartbeats meanwhile.
+  private func wait(after last: Int64, to out: inout ReplyStream) async throws -> Outcome {
+    try await out.flush()
+    let deadline = ContinuousClock.now + request.timeout
+    while true {
+      let end = request.heartbeat.map { ContinuousClock.now + $0 } ?? deadline
+      switch try await shutdown.waiting(for: database.store, after: last, until: end) {
+      case .changed: return .changed
+      case .ended: return .ended
+      case .tooLate:
+        guard request.heartbeat != nil else { return .ended }
+        try await out.write(request.feed == .eventsource ? "event: heartbeat\ndata: \n\n" : "\n")
+        try await out.flush()
+      }
+    }
+  }
+
+  // MARK: Reading
+
+  private func page(since start: Int64, limit: Int) async throws -> Page {
+    try await database.store.read { transaction in
+      var page = Page(last: start)
+      // A limit of 0 looks at nothing.
+      guard limit > 0 else { return page }
+      let changes = try transaction.changes(since: start, limit: Self.page).documents
+      for change in changes {
+        guard page.rows.count < limit else { return page }
+        page.last = change.sequence
+        if let row = try row(for: change, transaction) { page.rows.append(row) }
+      }
+      page.isFull = changes.count == Self.page
+      return page
+    }
+  }
+
+  private func row(for change: Change, _ transaction: ReadTransaction) throws -> Row? {
+    var found: DocumentRevision?
+    func revision() throws -> DocumentRevision? {
+      if found == nil { found = try transaction.documentIfStored(change.id, change.revisionID) }
+      return found
+    }
+    guard try request.filter.accepts(change.id, revision) else { return nil }
+    var leaves = [change.revisionID]
+    if request.listsLeaves, change.leafCount > 1 {
+      leaves = try transaction.tree(ofDocument: change.id)?.leaves.map(\.id) ?? leaves
+    }
+    var text: [UInt8] = Array(#"{"seq":"\#(database.text(of: change.sequence))","id":"#.utf8)
+    JSONString.write(change.id, to: &text)
+    text += #","changes":["#.utf8
+    text += leaves.map { #"{"rev":"\#($0)"}"# }.joined(separator: ",").utf8
+    text.append(UInt8(ascii: "]"))
+    if change.isDeleted { text += #","deleted":true"#.utf8 }
+    if request.includesDocuments {
+      text += #","doc":"#.utf8
+      if let revision = try revision() {
+        let whole = try DocumentText(transaction, request.options).text(of: revision)
+        text += try projected(whole)
+      } else {
+        text += "null".utf8
+      }
+    }
+    text.append(UInt8(ascii: "}"))
+    return Row(sequence: change.sequence, text: text)
+  }
+
+  private func projected(_ document: [UInt8]) throws -> [UInt8] {
+    let projection = request.filter.projection
+    guard !projection.isEverything else { return document }
+    return projection.apply(to: try JSONObject(parsing: document)).utf8Text
+  }
+}

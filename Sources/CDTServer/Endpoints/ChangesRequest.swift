@@ -1,0 +1,135 @@
+import CDTDatastore
+import CDTJSON
+import CDTQuery
+import CouchDB
+
+/// The options of `_changes`.
+struct ChangesRequest: Sendable {
+  enum Feed: String, Sendable {
+    case normal, longpoll, continuous, eventsource
+
+    /// Whether it waits for changes.
+    var isLive: Bool { self != .normal }
+  }
+
+  var feed = Feed.normal
+  /// The text of `since`; `nil` for the beginning.
+  var since: String?
+  var limit: Int?
+  var isDescending = false
+  var includesDocuments = false
+  var options = DocumentOptions()
+  /// Whether every leaf is listed, or the winner alone.
+  var listsLeaves = false
+  /// How often to send something while nothing happens; `nil` for never.
+  var heartbeat: Duration?
+  /// How long to wait for a change.
+  var timeout = Duration.seconds(60)
+  var filter = ChangesFilter.none
+  /// `seq_interval`: only every so many rows has a sequence.
+  var interval = 1
+
+  init(_ parameters: Parameters, lastEventID: String?, body: JSONObject?) throws {
+    if let text = parameters["feed"] {
+      guard let feed = Feed(rawValue: text) else {
+        throw CouchError.badRequest("Supported `feed` types: normal, continuous, live, longpoll, eventsource")
+      }
+      self.feed = feed
+    }
+    since = parameters["since"] ?? parameters["last-event-id"] ?? lastEventID
+    limit = try parameters.count("limit")
+    isDescending = try parameters.flag("descending")
+    includesDocuments = try parameters.flag("include_docs")
+    options.conflicts = try parameters.flag("conflicts")
+    options.attachments = try parameters.flag("attachments")
+    switch parameters["style"] {
+    case nil, "main_only": break
+    case "all_docs": listsLeaves = true
+    case let style?: throw CouchError.invalidParameter("style", style, expected: "main_only or all_docs")
+    }
+    switch parameters["heartbeat"] {
+    case nil, "false": break
+    case "true": heartbeat = .seconds(60)
+    default:
+      guard let milliseconds = try parameters.count("heartbeat"), milliseconds > 0 else {
+        throw CouchError.badRequest("The heartbeat value should be a positive integer (in milliseconds).")
+      }
+      heartbeat = .milliseconds(min(milliseconds, 86_400_000))
+    }
+    if let milliseconds = try parameters.count("timeout") {
+      timeout = .milliseconds(min(milliseconds, 60_000))
+    }
+    interval = max(1, try parameters.count("seq_interval") ?? 1)
+    filter = try ChangesFilter(parameters, body: body)
+  }
+}
+
+/// Which changes are listed.
+enum ChangesFilter: Sendable {
+  case none
+  case documents(Set<String>)
+  case design
+  /// What a selector accepts, of which the projection is listed.
+  case selector(ResolvedQuery)
+
+  init(_ parameters: Parameters, body: JSONObject?) throws {
+    switch parameters["filter"] {
+    case nil: self = .none
+    case "_doc_ids":
+      let value = try body?["doc_ids"] ?? parameters.json("doc_ids")
+      guard case .array(let ids)? = value else {
+        throw CouchError.badRequest("`doc_ids` filter parameter must be an array of ids.")
+      }
+      self = .documents(Set(ids.compactMap(\.stringValue)))
+    case "_design": self = .design
+    case "_selector":
+      guard let body, case .object(let selector)? = body["selector"] else {
+        throw CouchError.badRequest("Selector error: expected a JSON object")
+      }
+      var query = Query(try Selector(selector))
+      query.fields = try Self.fields(body["fields"])
+      self = .selector(try ResolvedQuery(query))
+    case "_view": throw CouchError.unsupported("The filter _view", instead: "filter=_selector")
+    case let name? where name.contains("/"):
+      throw CouchError.unsupported("A filter of a design document", instead: "filter=_selector")
+    case let name?:
+      throw CouchError.badRequest("The filter \"\(name)\" is unknown: use _doc_ids, _selector or _design")
+    }
+  }
+
+  private static func fields(_ json: JSONValue?) throws(CouchError) -> [String] {
+    guard let json else { return [] }
+    let names = json.arrayValue?.compactMap(\.stringValue)
+    guard let names, names.count == json.arrayValue?.count else {
+      throw .badRequest("Selector error: fields must be an array of strings")
+    }
+    return names
+  }
+
+  /// What is listed of each document.
+  var projection: Projection {
+    if case .selector(let query) = self { query.projection } else { .everything }
+  }
+
+  /// Whether a revision passes.
+  func accepts(_ id: String, _ revision: () throws -> DocumentRevision?) throws -> Bool {
+    switch self {
+    case .none: return true
+    case .documents(let ids): return ids.contains(id)
+    case .design: return id.utf8.starts(with: "_design/".utf8)
+    case .selector(let query):
+      guard let revision = try revision() else { return false }
+      return try query.selector.matches(revision.filtered, id: id, revision: revision.revisionID.description)
+    }
+  }
+}
+
+extension DocumentRevision {
+  /// The members that a filter sees.
+  fileprivate var filtered: JSONObject {
+    guard isDeleted else { return body }
+    var body = body
+    body["_deleted"] = true
+    return body
+  }
+}

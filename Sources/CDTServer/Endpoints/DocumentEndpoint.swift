@@ -1,0 +1,183 @@
+import CDTDatastore
+import CDTJSON
+import CouchDB
+import HTTPTypes
+import Hummingbird
+
+/// A document.
+struct DocumentEndpoint: Sendable {
+  let exchange: Exchange
+  let access: DatabaseAccess
+  let id: String
+
+  var database: Database { access.database }
+
+  func respond() async throws -> Response {
+    switch exchange.method {
+    case .get, .head: return try await get()
+    case .put: return try await put()
+    case .delete: return try await delete()
+    case HTTPRequest.Method("COPY"): return try await copy()
+    default: throw exchange.methodNotAllowed("DELETE,GET,HEAD,POST,PUT,COPY")
+    }
+  }
+
+  // MARK: Reading
+
+  private func get() async throws -> Response {
+    let parameters = exchange.parameters
+    let options = try DocumentOptions(parameters)
+    let isLatest = try parameters.flag("latest")
+    if let text = parameters["open_revs"] {
+      return try await openRevisions(OpenRevisions(parameter: text), isLatest: isLatest, options)
+    }
+    let (id, wanted) = (id, try parameters.revision("rev"))
+    let isMultipart = options.attachments && exchange.accepts("multipart/related")
+    let form: AttachmentContentForm = isMultipart ? .follows : .inline
+    let (revision, part) = try await database.store.read { transaction in
+      let revision = try transaction.revision(of: id, wanted, isLatest: isLatest)
+      return (
+        revision.revisionID, try DocumentPart(.found(revision), DocumentText(transaction, options), form)
+      )
+    }
+    let headers = Self.headers(revision)
+    if exchange.hasNone(of: headers[.eTag]) { return Reply.empty(.notModified, headers: headers) }
+    return part.attachments.isEmpty ? Reply.text(part.text, headers: headers) : part.related(headers: headers)
+  }
+
+  /// Several revisions of the document, as `multipart/mixed` or as an array.
+  private func openRevisions(
+    _ wanted: OpenRevisions, isLatest: Bool, _ options: DocumentOptions
+  ) async throws -> Response {
+    let id = id
+    let isMultipart = exchange.accepts("multipart/mixed")
+    var options = options
+    // As at CouchDB, whatever the request says of attachments.
+    if isMultipart { options.attachments = true }
+    let chosen = options
+    let parts = try await database.store.read { transaction in
+      if wanted == .all, try transaction.entry(ofDocument: id) == nil { throw CouchError.missing }
+      return try transaction.openRevisions(of: id, wanted, isLatest: isLatest).map {
+        try DocumentPart($0, DocumentText(transaction, chosen), isMultipart ? .follows : .inline)
+      }
+    }
+    if isMultipart { return DocumentPart.mixed(parts) }
+    let texts = parts.map { $0.isMissing ? $0.text : Array(#"{"ok":"#.utf8) + $0.text + [UInt8(ascii: "}")] }
+    return Reply.text(
+      [UInt8(ascii: "[")] + texts.joined(separator: [UInt8(ascii: ",")]) + [UInt8(ascii: "]")])
+  }
+
+  static func headers(_ revision: RevisionID) -> HTTPFields {
+    [.eTag: "\"\(revision)\"", .cacheControl: "must-revalidate"]
+  }
+
+  // MARK: Writing
+
+  private func put() async throws -> Response {
+    try access.checkWrite(id)
+    let type = exchange.request.headers[.contentType] ?? ""
+    if type.lowercased().hasPrefix("multipart/related") {
+      let (input, uploads) = try await MultipartUpload(exchange: exchange, store: database.store).read(type)
+      return try await save(input, uploads: uploads)
+    }
+    let bytes = try await exchange.body(limit: exchange.limits.requestLength)
+    return try await save(try bytes.withUnsafeReadableBytes { try DocumentInput($0) })
+  }
+
+  /// Saves a document that was sent, and answers with its new revision.
+  func save(_ sent: DocumentInput, uploads: Attachments = []) async throws -> Response {
+    try access.checkWrite(id)
+    try sent.check(exchange.limits, id: id)
+    let isReplicated = try !exchange.parameters.flag("new_edits", default: true)
+    var input = sent
+    if !isReplicated { input.revisionID = try namedRevision(or: sent.revisionID) }
+    let (id, final) = (id, input)
+    let revision = try await database.writes.write { transaction in
+      let saving = DocumentSaving(transaction)
+      return isReplicated
+        ? try saving.insert(final, id: id, uploads: uploads)
+        : try saving.edit(final, id: id, uploads: uploads)
+    }
+    // As at CouchDB, a tombstone that is posted is created.
+    return saved(revision, input.document.isDeleted && exchange.method == .put ? .ok : .created)
+  }
+
+  /// The reply to a change.
+  func saved(_ revision: RevisionID, _ status: HTTPResponse.Status) -> Response {
+    var headers: HTTPFields = [.eTag: "\"\(revision)\""]
+    if status == .created { headers[.location] = "/\(database.name)/\(PercentCoding.encode(id))" }
+    return Reply.json(
+      ["ok": true, "id": .string(id), "rev": .string(revision.description)], status, headers: headers)
+  }
+
+  /// The revision to replace: of the document, of the parameter `rev`, or of the header `If-Match`.
+  func namedRevision(or body: RevisionID?) throws -> RevisionID? {
+    var named = body
+    let header = exchange.request.headers[.ifMatch].map { $0.filter { $0 != "\"" } }
+    for text in [exchange.parameters["rev"], header] {
+      guard let text, !text.isEmpty else { continue }
+      guard let revision = RevisionID(text) else { throw CouchError.invalidRevision }
+      guard named == nil || named == revision else {
+        throw CouchError.badRequest("Document rev from request body and query string have different values")
+      }
+      named = revision
+    }
+    return named
+  }
+
+  private func delete() async throws -> Response {
+    try access.checkWrite(id)
+    let (id, named) = (id, try namedRevision(or: nil))
+    let revision = try await database.writes.write { transaction in
+      guard let entry = try transaction.entry(ofDocument: id) else { throw CouchError.missing }
+      guard let named else { throw entry.isDeleted ? CouchError.deleted : CouchError.conflict }
+      return try transaction.updateDocument(
+        id: id, revision: named, isDeleted: true, body: .none, attachments: []
+      ).revision
+    }
+    return saved(revision, .ok)
+  }
+
+  private func copy() async throws -> Response {
+    guard let destination = exchange.request.headers[.destination] else {
+      throw CouchError.badRequest("Destination header is mandatory for COPY.")
+    }
+    let parts = destination.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+    let target = try PercentCoding.decode(parts[0])
+    try access.checkWrite(target)
+    let named = try parts.count > 1 ? Parameters(String(parts[1])).revision("rev") : nil
+    let (id, wanted) = (id, try exchange.parameters.revision("rev"))
+    let revision = try await database.writes.write { transaction in
+      let source = try transaction.revision(of: id, wanted)
+      if let named {
+        return try transaction.updateDocument(
+          id: target, revision: named, body: BodyText(stored: source.bodyText),
+          attachments: source.attachments
+        ).revision
+      }
+      return try transaction.createDocument(
+        id: target, body: BodyText(stored: source.bodyText), attachments: source.attachments
+      ).revision
+    }
+    return DocumentEndpoint(exchange: exchange, access: access, id: target).saved(revision, .created)
+  }
+}
+
+extension ReadTransaction {
+  /// The winner of a document, or one of its revisions.
+  ///
+  /// - Parameter isLatest: Whether to return a leaf that descends from the revision in its place.
+  /// - Throws: `CouchError`: `missing`, or `deleted` if no revision was named.
+  func revision(
+    of id: String, _ wanted: RevisionID? = nil, isLatest: Bool = false
+  ) throws -> DocumentRevision {
+    if let wanted {
+      let leaf = isLatest ? try tree(ofDocument: id)?.leaves(below: wanted).first?.id : nil
+      guard let revision = try documentIfStored(id, leaf ?? wanted) else { throw CouchError.missing }
+      return revision
+    }
+    guard let winner = try documents(withIDs: [id]).first else { throw CouchError.missing }
+    guard !winner.isDeleted else { throw CouchError.deleted }
+    return winner
+  }
+}

@@ -1,0 +1,93 @@
+import CDTDatastore
+import CDTJSON
+import CDTQuery
+import CouchDB
+import FoundationEssentials
+import HTTPTypes
+import Hummingbird
+
+/// Queries: `_find` and `_explain`.
+struct FindEndpoint: Sendable {
+  let exchange: Exchange
+  let access: DatabaseAccess
+
+  func find() async throws -> Response {
+    let request = try FindRequest(try await body())
+    let (store, start) = (access.database.store, ContinuousClock.now)
+    let isIndexKnown = try await request.isIndexKnown(in: store)
+    let (count, text, warning) = try await store.read { transaction in
+      var (count, text) = (0, Array(#"{"docs":["#.utf8))
+      let query = try request.query(usesIndex: isIndexKnown)
+      let cursor = try QueryEngine(transaction).cursor(query)
+      try request.forEachText(cursor, transaction) { document in
+        text += count > 0 ? ",\n".utf8 : "\n".utf8
+        text += document
+        count += 1
+      }
+      let lacksIndex = try cursor.isScan && transaction.explain(query).lacksIndex
+      return (count, text, request.warning(isIndexKnown: isIndexKnown, lacksIndex: lacksIndex))
+    }
+    var reply = text
+    var end: JSONObject = ["bookmark": .string(request.bookmark(after: count))]
+    if request.wantsStatistics {
+      end["execution_stats"] = [
+        "total_keys_examined": 0, "total_docs_examined": 0, "total_quorum_docs_examined": 0,
+        "results_returned": .int(Int64(count)),
+        "execution_time_ms": .double((ContinuousClock.now - start) / .milliseconds(1)),
+      ]
+    }
+    if let warning { end["warning"] = .string(warning) }
+    reply += "\n],".utf8
+    reply += end.utf8Text.dropFirst()
+    return Reply.text(reply)
+  }
+
+  /// The plan of a query in our own form, inside the members that clients of CouchDB look for.
+  func explain() async throws -> Response {
+    let request = try FindRequest(try await body())
+    let store = access.database.store
+    let isIndexKnown = try await request.isIndexKnown(in: store)
+    let (query, explanation) = try await store.read { transaction in
+      let query = try request.query(usesIndex: isIndexKnown)
+      return (query, try transaction.explain(query))
+    }
+    let indexes = try await store.listIndexes()
+    let used = explanation.considered.first(where: \.isUsed).flatMap { used in
+      indexes.first { $0.name == used.name }
+    }
+    return Reply.json([
+      "dbname": .string(access.database.name),
+      "index": .object(used.map(IndexJSON.of) ?? IndexJSON.allDocuments), "partitioned": false,
+      "selector": request.selector, "opts": .object(request.opts), "limit": .int(Int64(request.limit)),
+      "skip": .int(Int64(query.skip)), "fields": .array(request.fields.map { .string($0) }),
+      "index_candidates": .array(explanation.candidates(of: indexes)), "selector_hints": [],
+      "covering": explanation.json["covered"] ?? false, "plan": .object(explanation.json),
+    ])
+  }
+
+  private func body() async throws -> JSONObject {
+    guard exchange.method == .post else { throw exchange.methodNotAllowed("POST") }
+    return try await exchange.jsonObject()
+  }
+}
+
+extension Explanation {
+  /// Whether every document is read, and an index would help.
+  fileprivate var lacksIndex: Bool { json["wishedIndex"] != .null }
+
+  /// The indexes that are not used, the usable ones first, as CouchDB describes them.
+  fileprivate func candidates(of indexes: [IndexInfo]) -> [JSONValue] {
+    let others = considered.filter { !$0.isUsed }
+    let ranked = others.filter(\.isUsable) + others.filter { !$0.isUsable }
+    return ranked.enumerated().compactMap { position, other in
+      guard let index = indexes.first(where: { $0.name == other.name }) else { return nil }
+      return [
+        "index": .object(IndexJSON.of(index)),
+        "analysis": [
+          "usable": .bool(other.isUsable), "reasons": [["name": .string(other.reason)]],
+          "ranking": .int(Int64(position + 1)), "covering": false,
+        ],
+      ]
+    }
+  }
+}

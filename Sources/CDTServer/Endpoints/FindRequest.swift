@@ -1,0 +1,183 @@
+import CDTDatastore
+import CDTJSON
+import CDTQuery
+import CouchDB
+import FoundationEssentials
+
+/// The body of `_find`: our selectors, and the other members as CouchDB has them.
+struct FindRequest: Sendable {
+  let selector: JSONValue
+  private(set) var limit = 25
+  private(set) var fields: [String] = []
+  private(set) var options = DocumentOptions()
+  private(set) var wantsStatistics = false
+  private var skip = 0
+  private var sort: JSONValue?
+  private var index: String?
+  private var allowsFallback = true
+  /// The number of results before this page.
+  private var offset = 0
+
+  init(_ body: JSONObject) throws(CouchError) {
+    guard let selector = body["selector"] else {
+      throw CouchError(400, "missing_required_key", "Missing required key: selector")
+    }
+    self.selector = selector
+    for (name, value) in body {
+      switch name {
+      case "selector": break
+      case "limit": limit = try Self.count(name, value)
+      case "skip": skip = try Self.count(name, value)
+      case "sort": sort = value
+      case "fields":
+        guard let fields = value.arrayValue?.compactMap(\.stringValue),
+          fields.count == value.arrayValue?.count
+        else {
+          throw CouchError(
+            400, "invalid_fields_json", "Fields must be an array of strings, not: \(value.text)")
+        }
+        self.fields = fields
+      case "use_index": index = try Self.index(value)
+      case "allow_fallback": allowsFallback = value.boolValue ?? true
+      case "bookmark": offset = try Self.offset(value)
+      case "conflicts": options.conflicts = value.boolValue ?? false
+      case "execution_stats": wantsStatistics = value.boolValue ?? false
+      // What a cluster decides by.
+      case "r", "update", "stable", "stale", "partition": break
+      default: throw CouchError(400, "invalid_key", "Invalid key \(name) for this request.")
+      }
+    }
+  }
+
+  private static func count(_ name: String, _ value: JSONValue) throws(CouchError) -> Int {
+    guard let count = value.intValue, count >= 0 else {
+      throw CouchError(
+        400, "invalid_non_neg_integer", "\(name): must be a non-negative integer, not \(value.text)")
+    }
+    return count
+  }
+
+  /// The name of an index: `"ddoc"`, `"_design/ddoc"`, or `["ddoc", "name"]`.
+  private static func index(_ value: JSONValue) throws(CouchError) -> String? {
+    switch value {
+    case .null: return nil
+    case .string(let text):
+      return text.hasPrefix("_design/") ? String(text.dropFirst("_design/".count)) : text
+    case .array(let parts):
+      guard let last = parts.last?.stringValue, parts.count <= 2 else { fallthrough }
+      return last
+    default:
+      throw CouchError(
+        400, "invalid_key", "use_index must be a name or an array of a design document and a name.")
+    }
+  }
+
+  // MARK: The query
+
+  /// Whether there is the index of `use_index`; `nil` if the request names none.
+  func isIndexKnown(in store: Datastore) async throws -> Bool? {
+    guard let index else { return nil }
+    return try await store.listIndexes().contains { $0.name == index }
+  }
+
+  /// - Parameter usesIndex: Whether the index that the request names exists. An unknown one is not used, as at CouchDB.
+  func query(usesIndex: Bool?) throws -> Query {
+    var request: JSONObject = ["selector": selector]
+    if let sort { request["sort"] = sort }
+    var query = try Query(request: request)
+    let (start, overflow) = skip.addingReportingOverflow(offset)
+    query.skip = overflow ? .max : start
+    query.limit = limit
+    query.fields = fields
+    query.timeLimit = .seconds(60)
+    if usesIndex == true { query.useIndex = index }
+    if usesIndex == false, !allowsFallback { throw CouchError(400, "invalid_index", unusedIndex) }
+    return query
+  }
+
+  private var unusedIndex: String {
+    "_design/\(index ?? "") was not used because it does not contain a valid index for this query."
+  }
+
+  func warning(isIndexKnown: Bool?, lacksIndex: Bool) -> String? {
+    if isIndexKnown == false { return unusedIndex }
+    return lacksIndex
+      ? "No matching index found, create an index to optimize query time." : nil
+  }
+
+  // MARK: Results
+
+  /// Calls `body` with the text of each result.
+  func forEachText(
+    _ cursor: Cursor, _ transaction: ReadTransaction, _ body: ([UInt8]) -> Void
+  ) throws {
+    // A cursor can't be told that there is no result.
+    if limit == 0 { return }
+    guard fields.isEmpty, !options.needsTree else {
+      let text = DocumentText(transaction, options)
+      while let document = try cursor.nextDocument() {
+        body(fields.isEmpty ? try text.text(of: document) : projected(document))
+      }
+      return
+    }
+    try cursor.forEachText(attachmentsJSON: { DocumentText.stubs($0) }) { text in
+      body(Array(text))
+      return true
+    }
+  }
+
+  var opts: JSONObject {
+    [
+      "use_index": index.map { .array([.string($0)]) } ?? [], "bookmark": "nil", "limit": .int(Int64(limit)),
+      "skip": .int(Int64(skip)), "sort": sort ?? [:], "fields": .array(fields.map { .string($0) }),
+      "partition": "", "r": 1, "conflicts": .bool(options.conflicts), "stale": false, "update": true,
+      "stable": false, "execution_stats": .bool(wantsStatistics), "allow_fallback": .bool(allowsFallback),
+    ]
+  }
+
+  /// A result with the wanted fields alone. As at CouchDB, `_id` and `_rev` are fields like others.
+  func projected(_ document: DocumentRevision) -> [UInt8] {
+    var kept = JSONObject()
+    if fields.contains("_id") { kept["_id"] = .string(document.id) }
+    if fields.contains("_rev") { kept["_rev"] = .string(document.revisionID.description) }
+    for (name, value) in document.body { kept[name] = value }
+    return kept.utf8Text
+  }
+
+  // MARK: Bookmarks
+
+  /// A bookmark is the number of results before the next page, as text that clients can't take for one.
+  func bookmark(after count: Int) -> String {
+    if count == 0, offset == 0 { return "nil" }
+    return Data("g\(offset.addingReportingOverflow(count).partialValue)".utf8).base64EncodedString()
+  }
+
+  private static func offset(_ value: JSONValue) throws(CouchError) -> Int {
+    guard case .string(let text) = value else {
+      throw CouchError(400, "invalid_bookmark", "Invalid bookmark value: \(value.text)")
+    }
+    if text == "nil" || text.isEmpty { return 0 }
+    guard let data = Data(base64Encoded: text), data.first == UInt8(ascii: "g"),
+      let offset = Int(String(decoding: data.dropFirst(), as: UTF8.self)), offset >= 0
+    else { throw CouchError(400, "invalid_bookmark", "Invalid bookmark value: \(text.prefix(100))") }
+    return offset
+  }
+}
+
+extension CouchError {
+  /// An error of a query in CouchDB's words.
+  init(_ error: QueryError) {
+    let name =
+      switch error.code {
+      case .unknownOperator: "invalid_operator"
+      case .invalidArgument, .invalidRegex: "bad_arg"
+      case .invalidSelector, .invalidPath, .tooDeep, .tooLarge: "invalid_selector_json"
+      case .invalidRequest: "invalid_sort_json"
+      case .unknownIndex, .invalidIndex: "invalid_index"
+      case .indexConflict: "conflict"
+      case .matchLimit, .timedOut: "timeout"
+      default: "bad_request"
+      }
+    self.init(error.code == .timedOut ? 503 : error.code == .indexConflict ? 409 : 400, name, "\(error)")
+  }
+}

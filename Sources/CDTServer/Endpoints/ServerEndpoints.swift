@@ -1,0 +1,114 @@
+import CDTDatastore
+import CDTJSON
+import CouchDB
+import FoundationEssentials
+import HTTPTypes
+import Hummingbird
+
+/// What the server has besides databases.
+struct ServerEndpoints: Sendable {
+  let exchange: Exchange
+
+  func respond(to name: String) async throws -> Response {
+    let rest = exchange.path.segments.dropFirst()
+    switch (name, rest.count) {
+    case ("_up", 0): return try get { Reply.json(["status": "ok", "seeds": [:]]) }
+    case ("_session", 0): return try await SessionEndpoint(exchange: exchange).respond()
+    case ("_uuids", 0): return try uuids()
+    case ("_all_dbs", 0): return try await allDatabases()
+    case ("_dbs_info", 0): return try await databasesInfo()
+    case ("_active_tasks", 0): return try await activeTasks()
+    case ("_utils", _):
+      throw CouchError.unsupported("The web page", instead: "cdtquery, or any client of CouchDB")
+    case ("_replicate", _), ("_scheduler", _), ("_replicator", _):
+      throw CouchError.unsupported("Replication by request", instead: "the replicator of the other end")
+    case ("_users", _): throw CouchError.unsupported("The database of users", instead: "cdtquery user")
+    case ("_node", _), ("_config", _), ("_stats", _), ("_membership", _), ("_cluster_setup", _),
+      ("_restart", _),
+      ("_db_updates", _), ("_reshard", _), ("_prometheus", _), ("_search_analyze", _),
+      ("_nouveau_analyze", _):
+      throw CouchError.unsupported(
+        "Administration of a cluster (\(name))", instead: "the options of cdtquery serve")
+    default:
+      throw CouchError(
+        400, "illegal_database_name", "Name: '\(name)'. No database of this server begins with _.")
+    }
+  }
+
+  func welcome() throws -> Response {
+    try get {
+      Reply.json([
+        "couchdb": "Welcome", "version": "3.5.2", "uuid": .string(exchange.server.uuid),
+        "features": ["cdtdatastore"],
+        "vendor": ["name": "CDTDatastore for Swift", "version": "0.1.0"],
+      ])
+    }
+  }
+
+  private func get(_ reply: () throws -> Response) throws -> Response {
+    guard exchange.method == .get || exchange.method == .head else {
+      throw exchange.methodNotAllowed("GET,HEAD")
+    }
+    return try reply()
+  }
+
+  private func uuids() throws -> Response {
+    try get {
+      let count = try exchange.parameters.count("count") ?? 1
+      guard count <= 1_000 else {
+        throw CouchError.badRequest("count parameter too large")
+      }
+      let ids = (0..<count).map { _ in
+        JSONValue.string(UUID().uuidString.lowercased().replacing("-", with: ""))
+      }
+      return Reply.json(["uuids": .array(ids)], headers: [.cacheControl: "must-revalidate, no-cache"])
+    }
+  }
+
+  // MARK: Databases
+
+  private func allDatabases() async throws -> Response {
+    try exchange.checkServerRead()
+    guard exchange.method == .get || exchange.method == .head else {
+      throw exchange.methodNotAllowed("GET,HEAD")
+    }
+    let names = try await page(exchange.databases.names())
+    return Reply.value(.array(names.map { .string($0) }))
+  }
+
+  private func page(_ names: [String]) throws -> [String] {
+    try ListOptions(exchange.parameters).page(of: names.sorted())
+  }
+
+  private func databasesInfo() async throws -> Response {
+    try exchange.checkServerRead()
+    var names: [String]
+    switch exchange.method {
+    case .get, .head: names = try await page(exchange.databases.names())
+    case .post:
+      guard case .array(let keys)? = try await exchange.jsonObject()["keys"] else {
+        throw CouchError.badRequest("`keys` member must exist.")
+      }
+      names = keys.compactMap(\.stringValue)
+      guard names.count == keys.count, names.count <= 100 else {
+        throw CouchError.badRequest("`keys` must be an array of at most 100 names.")
+      }
+    default: throw exchange.methodNotAllowed("GET,HEAD,POST")
+    }
+    var rows: [JSONValue] = []
+    for name in names {
+      do {
+        let database = try await exchange.databases.database(named: name)
+        rows.append(["key": .string(name), "info": .object(try await DatabaseEndpoints.info(database))])
+      } catch let error as CouchError where error == .noDatabase {
+        rows.append(["key": .string(name), "error": "not_found"])
+      }
+    }
+    return Reply.value(.array(rows))
+  }
+
+  private func activeTasks() async throws -> Response {
+    try exchange.checkAdmin()
+    return try get { Reply.value(.array(exchange.server.tasks.json)) }
+  }
+}

@@ -1,0 +1,19 @@
+import HTTPTypes
+
+extension Exchange {
+  /// Whether the client takes a media type. Without a header it takes all.
+  func accepts(_ type: String) -> Bool {
+    guard let header = request.headers[.accept] else { return true }
+    let group = type.split(separator: "/").first.map { "\($0)/*" } ?? "*/*"
+    return header.split(separator: ",").contains { item in
+      let name = item.split(separator: ";").first.map { $0.filter { $0 != " " }.lowercased() }
+      return name == type || name == "*/*" || name == group
+    }
+  }
+
+  /// Whether the client has the content with an `ETag` already.
+  func hasNone(of tag: String?) -> Bool {
+    guard let tag, let header = request.headers[.ifNoneMatch] else { return false }
+    return header == "*" || header.split(separator: ",").contains { $0.filter { $0 != " " } == tag }
+  }
+}

@@ -1,0 +1,14 @@
+import HTTPTypes
+
+// Names that HTTPTypes has no constants for.
+extension HTTPField.Name {
+  static let destination = named("Destination")
+  static let host = named("Host")
+  static let secFetchSite = named("Sec-Fetch-Site")
+
+  /// - Parameter text: A token, as header names are.
+  private static func named(_ text: String) -> HTTPField.Name {
+    guard let name = HTTPField.Name(text) else { preconditionFailure("\(text) is not the name of a header") }
+    return name
+  }
+}

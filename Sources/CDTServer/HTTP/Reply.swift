@@ -1,0 +1,103 @@
+import CDTJSON
+import CouchDB
+import HTTPTypes
+import Hummingbird
+import NIOCore
+
+/// Makes responses.
+enum Reply {
+  static let json = "application/json"
+
+  /// A JSON value.
+  static func value(
+    _ value: JSONValue, _ status: HTTPResponse.Status = .ok, headers: HTTPFields = [:]
+  ) -> Response {
+    text(value.utf8Text, status, headers: headers)
+  }
+
+  static func json(
+    _ object: JSONObject, _ status: HTTPResponse.Status = .ok, headers: HTTPFields = [:]
+  ) -> Response {
+    text(object.utf8Text, status, headers: headers)
+  }
+
+  /// JSON text. Like CouchDB's, it ends in a line feed.
+  static func text(
+    _ text: [UInt8], _ status: HTTPResponse.Status = .ok, headers: HTTPFields = [:]
+  ) -> Response {
+    var buffer = ByteBuffer()
+    buffer.reserveCapacity(text.count + 1)
+    buffer.writeBytes(text)
+    buffer.writeInteger(UInt8(ascii: "\n"))
+    return bytes(buffer, type: json, status, headers: headers)
+  }
+
+  static func bytes(
+    _ buffer: ByteBuffer, type: String, _ status: HTTPResponse.Status = .ok, headers: HTTPFields = [:]
+  ) -> Response {
+    var headers = headers
+    headers[.contentType] = type
+    headers[.contentLength] = String(buffer.readableBytes)
+    return Response(status: status, headers: headers, body: ResponseBody(byteBuffer: buffer))
+  }
+
+  static func error(_ error: CouchError, headers: HTTPFields = [:]) -> Response {
+    json(error.json, HTTPResponse.Status(code: error.status), headers: headers)
+  }
+
+  /// A reply without content.
+  static func empty(_ status: HTTPResponse.Status = .ok, headers: HTTPFields = [:]) -> Response {
+    Response(status: status, headers: headers, body: ResponseBody())
+  }
+
+  /// JSON that is written while it is produced.
+  static func stream(
+    type: String = json, headers: HTTPFields = [:],
+    _ write: @escaping @Sendable (_ out: inout ReplyStream) async throws -> Void
+  ) -> Response {
+    var headers = headers
+    headers[.contentType] = type
+    let body = ResponseBody { writer in
+      var out = ReplyStream(writer)
+      try await write(&out)
+      try await out.finish()
+    }
+    return Response(status: .ok, headers: headers, body: body)
+  }
+
+  static let ok: JSONObject = ["ok": true]
+}
+
+/// The body of a reply that is written in parts. Parts are gathered, so that a chunk of the connection is not a row.
+struct ReplyStream {
+  private var writer: any ResponseBodyWriter
+  private var buffer = ByteBuffer()
+
+  private static let chunk = 32 * 1024
+
+  init(_ writer: any ResponseBodyWriter) {
+    self.writer = writer
+  }
+
+  mutating func write(_ bytes: [UInt8]) async throws {
+    buffer.writeBytes(bytes)
+    if buffer.readableBytes >= Self.chunk { try await flush() }
+  }
+
+  mutating func write(_ text: StaticString) async throws {
+    buffer.writeStaticString(text)
+  }
+
+  /// Sends what was written. Waits while the client reads slowly.
+  mutating func flush() async throws {
+    guard buffer.readableBytes > 0 else { return }
+    let full = buffer
+    buffer = ByteBuffer()
+    try await writer.write(full)
+  }
+
+  fileprivate mutating func finish() async throws {
+    try await flush()
+    try await writer.finish(nil)
+  }
+}

@@ -1,0 +1,96 @@
+import CDTDatastore
+import CDTGzip
+import CDTJSON
+import CouchDB
+import HTTPTypes
+import Hummingbird
+import NIOCore
+
+/// A request, and what its answer needs.
+struct Exchange: Sendable {
+  let request: Request
+  let path: RequestPath
+  let parameters: Parameters
+  let identity: Identity
+  /// The address of the client.
+  let peer: String
+  let server: ServerState
+
+  var method: HTTPRequest.Method { request.method }
+  var limits: ServerConfiguration.Limits { server.configuration.limits }
+  var databases: Databases { server.databases }
+
+  /// The reply to a method that a resource doesn't have.
+  func methodNotAllowed(_ allowed: String) -> CouchError {
+    CouchError(405, "method_not_allowed", "Only \(allowed) allowed")
+  }
+
+  // MARK: Body
+
+  /// The whole body, which must be JSON.
+  func jsonBody(limit: Int? = nil) async throws -> ByteBuffer {
+    let type = request.headers[.contentType] ?? ""
+    guard type.lowercased().hasPrefix(Reply.json) else {
+      throw CouchError(415, "bad_content_type", "Content-Type must be application/json")
+    }
+    return try await body(limit: limit ?? limits.requestLength)
+  }
+
+  func jsonObject(limit: Int? = nil) async throws -> JSONObject {
+    let buffer = try await jsonBody(limit: limit)
+    guard case .object(let object) = try buffer.json() else {
+      throw CouchError.badRequest("Request body must be a JSON object")
+    }
+    return object
+  }
+
+  /// The whole body, decompressed.
+  func body(limit: Int) async throws -> ByteBuffer {
+    if let text = request.headers[.contentLength], let length = Int(text), length > limit {
+      throw CouchError.tooLarge(limit)
+    }
+    if try isCompressed { return try await decompressedBody(limit: limit) }
+    do {
+      return try await request.body.collect(upTo: limit)
+    } catch is NIOTooManyBytesError {
+      throw CouchError.tooLarge(limit)
+    }
+  }
+
+  /// Whether the body is compressed.
+  var isCompressed: Bool {
+    get throws(CouchError) {
+      switch request.headers[.contentEncoding]?.lowercased() {
+      case nil, "identity": return false
+      case "gzip": return true
+      case let other?:
+        throw CouchError(
+          415, "bad_ctype", "The Content-Encoding \(other.prefix(50)) is not supported: use gzip or none.")
+      }
+    }
+  }
+
+  private func decompressedBody(limit: Int) async throws -> ByteBuffer {
+    let gzip = try GzipReader(limit: Int64(limit))
+    var whole = ByteBuffer()
+    for try await buffer in request.body {
+      var chunk = buffer.readableBytesView
+      while let bytes = try gzip.next(&chunk) { whole.writeBytes(bytes) }
+    }
+    try gzip.finish()
+    return whole
+  }
+}
+
+extension ByteBuffer {
+  /// The buffer's content as JSON.
+  func json() throws(CouchError) -> JSONValue {
+    try withUnsafeReadableBytes { bytes throws(CouchError) in
+      do throws(JSONError) {
+        return try JSONValue(parsing: bytes)
+      } catch {
+        throw .invalidJSON(error)
+      }
+    }
+  }
+}

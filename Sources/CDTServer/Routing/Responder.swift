@@ -1,0 +1,111 @@
+import CDTDatastore
+import CDTGzip
+import CDTQuery
+import CouchDB
+import HTTPTypes
+import Hummingbird
+import Logging
+import NIOCore
+
+/// Answers requests: finds out who sends them, refuses what is not allowed, and sends errors as JSON.
+struct Responder: HTTPResponder {
+  typealias Context = ConnectionContext
+
+  let state: ServerState
+  private let rules: RequestRules
+
+  init(_ state: ServerState, _ rules: RequestRules) {
+    self.state = state
+    self.rules = rules
+  }
+
+  func respond(to request: Request, context: ConnectionContext) async throws -> Response {
+    var response: Response
+    do {
+      response = try await answer(request, context)
+    } catch {
+      response = refusal(error, request, context)
+    }
+    rules.addHeaders(to: &response, for: request)
+    return request.method == .head ? Self.withoutBody(response) : response
+  }
+
+  /// The same head without a body.
+  private static func withoutBody(_ response: Response) -> Response {
+    let length = response.headers[.contentLength]
+    var response = response
+    response.body = ResponseBody()
+    response.headers[.contentLength] = length
+    return response
+  }
+
+  private func answer(_ request: Request, _ context: ConnectionContext) async throws -> Response {
+    let path = try RequestPath(request.uri.string, limit: state.configuration.limits.pathLength)
+    if let response = try rules.check(request) { return response }
+    let known = try await state.authenticator.authenticate(
+      authorization: request.headers[.authorization], cookies: request.headers[values: .cookie],
+      from: context.peer)
+    let exchange = Exchange(
+      request: request, path: path, parameters: try Parameters(path.query), identity: known.identity,
+      peer: context.peer, server: state)
+    var response: Response
+    do {
+      response = try await Router(exchange: exchange).respond()
+    } catch {
+      response = refusal(error, request, context)
+    }
+    if let cookie = known.cookie, response.headers[.setCookie] == nil {
+      response.headers[.setCookie] = cookie
+    }
+    return response
+  }
+
+  private func refusal(_ error: any Error, _ request: Request, _ context: ConnectionContext) -> Response {
+    let couch = couchError(error)
+    if couch.status >= 500, couch.status != 501 {
+      context.logger.error(
+        "request failed",
+        metadata: ["method": "\(request.method)", "path": "\(request.uri.path)", "error": "\(error)"])
+    }
+    var response = Reply.error(couch)
+    // The rest of a body that is too large is not read.
+    if [408, 413, 414].contains(couch.status) { response = context.closing(response) }
+    return response
+  }
+
+  private func couchError(_ error: any Error) -> CouchError {
+    switch error {
+    case let error as CouchError: error
+    case let error as DatastoreError: CouchError(error)
+    case let error as QueryError: CouchError(error)
+    case let error as GzipError: CouchError(error)
+    default: CouchError(500, "internal_server_error", "\(error)")
+    }
+  }
+}
+
+/// The connection of a request.
+struct ConnectionContext: RequestContext {
+  var coreContext: CoreRequestContextStorage
+  /// The address of the client.
+  let peer: String
+  private let channel: any Channel
+
+  init(source: ApplicationRequestContextSource) {
+    coreContext = CoreRequestContextStorage(source: source)
+    channel = source.channel
+    peer = source.channel.remoteAddress?.ipAddress ?? "unknown"
+  }
+
+  /// The same response, after which the connection is closed.
+  func closing(_ response: Response) -> Response {
+    var response = response
+    response.headers[.connection] = "close"
+    let (body, channel) = (response.body, channel)
+    response.body = ResponseBody(contentLength: body.contentLength) { writer in
+      try await body.write(writer)
+      try await channel.close(mode: .all).get()
+    }
+    return response
+  }
+}

@@ -1,0 +1,125 @@
+import CDTPlatform
+package import CouchDB
+import Crypto
+import Synchronization
+
+/// Determines who sends a request, from its headers.
+///
+/// As in CouchDB, a valid cookie comes first, and then the `Authorization` header. A cookie that is forged or has expired is
+/// ignored; wrong credentials are an error.
+///
+/// ```swift
+/// let known = try await authenticator.authenticate(
+///   authorization: request.headers[.authorization], cookies: request.headers[values: .cookie], from: peer)
+/// known.identity.name  // "mike"
+/// ```
+package final class Authenticator: Sendable {
+  /// Who sends a request, and the `Set-Cookie` header for the reply, if the session begins or is renewed.
+  package struct Authentication: Hashable, Sendable {
+    package let identity: Identity
+    package var cookie: String?
+  }
+
+  /// - Parameters:
+  ///   - directory: The users. Without it everyone is a server admin, so the server must not be exposed; see ``Exposure``.
+  ///   - report: Called when the file of users has become unusable.
+  package init(
+    users directory: UserDirectory?, cookie: SessionCookie, clock: ServerClock = .system,
+    work: PasswordWork = PasswordWork(), report: @escaping @Sendable (UserFileError) -> Void
+  ) {
+    self.directory = directory
+    self.cookie = cookie
+    self.clock = clock
+    self.report = report
+    logins = Logins(clock: clock, work: work)
+  }
+
+  private let directory: UserDirectory?
+  private let cookie: SessionCookie
+  private let clock: ServerClock
+  private let report: @Sendable (UserFileError) -> Void
+  private let logins: Logins
+  private let files = WorkQueue(threads: 1)
+
+  /// Determines who sends a request.
+  ///
+  /// - Parameters:
+  ///   - cookies: The `Cookie` headers.
+  ///   - peer: The address of the client.
+  /// - Throws: 400 for headers that can't be read, 401 for wrong credentials, 403 for a locked account, 429 and 503 for too
+  ///   many logins at once, 500 if the file of users can't be used.
+  package func authenticate(
+    authorization: String?, cookies: [String], from peer: String
+  ) async throws(CouchError) -> Authentication {
+    // A client that gives credentials does not fail because of a cookie.
+    let claim: SessionCookie.Claim?
+    do throws(CouchError) {
+      claim = try SessionCookie.claim(in: cookies)
+    } catch {
+      guard authorization != nil else { throw error }
+      claim = nil
+    }
+    let users = try await users()
+    if let users, let claim, let known = session(claim, users) { return known }
+    guard let credentials = try BasicCredentials.read(authorization) else {
+      return Authentication(identity: users == nil ? .adminOfServerWithoutUsers : .anonymous)
+    }
+    let user = try await check(credentials, from: peer, users)
+    return Authentication(identity: user.identity(.basic))
+  }
+
+  /// Begins a session.
+  ///
+  /// - Throws: As ``authenticate(authorization:cookies:from:)``.
+  package func logIn(
+    name: String, password: String, from peer: String
+  ) async throws(CouchError) -> Authentication {
+    let user = try await check(
+      BasicCredentials(name: name, password: password), from: peer, try await users())
+    return Authentication(
+      identity: user.identity(.cookie), cookie: cookie.header(for: user, at: clock.seconds()))
+  }
+
+  /// The `Set-Cookie` header that ends a session, and that goes with a failed login.
+  package var cookieRemoval: String { cookie.removal }
+
+  private func session(_ claim: SessionCookie.Claim, _ users: UserDirectory.Snapshot) -> Authentication? {
+    guard let user = users.users[claim.name] else { return nil }
+    let now = clock.seconds()
+    let identity = user.identity(.cookie)
+    switch cookie.state(of: claim, user: user, at: now) {
+    case .invalid: return nil
+    case .valid: return Authentication(identity: identity)
+    case .renewable: return Authentication(identity: identity, cookie: cookie.header(for: user, at: now))
+    }
+  }
+
+  private func check(
+    _ credentials: BasicCredentials, from peer: String, _ users: UserDirectory.Snapshot?
+  ) async throws(CouchError) -> User {
+    // Without users no credentials are right.
+    guard let users else { throw .wrongPassword }
+    return try await logins.check(credentials, from: LoginThrottle.Source(peer), users)
+  }
+
+  /// The users, or `nil` if the server has none.
+  private func users() async throws(CouchError) -> UserDirectory.Snapshot? {
+    guard let directory else { return nil }
+    if directory.isDue(at: clock.uptime()) { await refresh(directory) }
+    guard case .success(let snapshot) = directory.current else { throw .noUsers }
+    return snapshot
+  }
+
+  /// Looks at the file on a thread that may wait for the disk.
+  private func refresh(_ directory: UserDirectory) async {
+    let error: UserFileError? = await withCheckedContinuation { continuation in
+      do throws(SystemError) {
+        try files.add { continuation.resume(returning: directory.refresh()) }
+      } catch {
+        // Without a thread, the next request tries again.
+        continuation.resume(returning: nil)
+      }
+    }
+    if let error { report(error) }
+  }
+}

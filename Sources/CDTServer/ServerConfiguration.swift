@@ -1,0 +1,58 @@
+public import NIOSSL
+
+/// The settings of a ``DatastoreServer``.
+///
+/// ```swift
+/// var configuration = ServerConfiguration()
+/// configuration.port = 5984
+/// configuration.limits.documentLength = 1_000_000
+/// ```
+///
+/// Source: `docs/server.md`, Settings.
+public struct ServerConfiguration: Sendable {
+  /// The address to listen at: an IP address or a host name.
+  public var host = "127.0.0.1"
+  /// The port; 0 for any that is free.
+  public var port = 5984
+  /// The certificate chain and the private key; `nil` for plain HTTP.
+  public var tls: TLSConfiguration?
+  /// The file of the users, which `cdtquery user` writes; `nil` lets every client do everything.
+  public var usersFile: String?
+  /// The key of session cookies, 32 random bytes or more. Servers that share it accept each other's sessions; `nil` makes
+  /// one for this run.
+  public var secret: [UInt8]?
+  /// The names under which clients reach the server, besides its addresses and the names of loopback.
+  public var hostNames: Set<String> = []
+  /// The origins whose pages may use the server from a browser; `*` for all.
+  public var origins: Set<String> = []
+  /// Whether to serve addresses other than loopback without users or without TLS.
+  public var isInsecure = false
+  /// Whether every request that would change something is refused.
+  public var isReadOnly = false
+  /// What a client may use of the server.
+  public var limits = Limits()
+
+  /// Creates the default settings: loopback, port 5984, no users.
+  public init() {}
+
+  /// Bounds on what one client can make the server do.
+  public struct Limits: Sendable, Hashable {
+    /// The length of a document's JSON in bytes, without attachments.
+    public var documentLength = 8_000_000
+    /// The length of a request that is not one document, such as `_bulk_docs`, in bytes.
+    public var requestLength = 64 * 1024 * 1024
+    /// The length of an attachment in bytes.
+    public var attachmentLength: Int64 = 1 << 30
+    /// The length of all header fields of a request in bytes.
+    public var headerLength = 16 * 1024
+    /// The length of a request's path and query in bytes.
+    public var pathLength = 8_000
+    /// The number of open connections, at most half of the files that the process can have open.
+    public var connections = 10_000
+    /// How long a connection may be idle, or a request may not make progress.
+    public var idleTime = Duration.seconds(60)
+
+    /// Creates the default limits.
+    public init() {}
+  }
+}

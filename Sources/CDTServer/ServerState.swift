@@ -1,0 +1,20 @@
+import CDTDatastore
+import CouchDB
+import FoundationEssentials
+import Logging
+
+/// What all requests of a server share.
+struct ServerState: Sendable {
+  let configuration: ServerConfiguration
+  let databases: Databases
+  let authenticator: Authenticator
+  let logger: Logger
+  let tasks = ActiveTasks()
+  let shutdown = Shutdown()
+  let background = BackgroundTasks()
+  /// Of this run. Replicators use it to recognize a server.
+  let uuid = UUID().uuidString.lowercased().filter { $0 != "-" }
+
+  /// Whether there are users. Without them, whoever can reach the server may do everything.
+  var hasUsers: Bool { configuration.usersFile != nil }
+}

@@ -1,0 +1,45 @@
+public import CDTDatastore
+public import CDTJSON
+
+/// An error as CouchDB sends it: a status, and `{"error": …, "reason": …}` as the body.
+///
+/// Source: `docs/server.md`, Errors.
+public struct CouchError: Error, Sendable, Hashable {
+  /// The HTTP status.
+  public let status: Int
+  /// The kind of error in CouchDB's word, such as `not_found`.
+  public let error: String
+  /// What is wrong, for people.
+  public let reason: String
+
+  /// Creates an error.
+  public init(_ status: Int, _ error: String, _ reason: String) {
+    self.status = status
+    self.error = error
+    self.reason = reason
+  }
+
+  /// The body of the reply.
+  public var json: JSONObject { ["error": .string(error), "reason": .string(reason)] }
+
+  /// An error of a datastore in CouchDB's words.
+  public init(_ error: DatastoreError) {
+    switch error.code {
+    case .notFound: self.init(404, "not_found", error.message)
+    case .conflict: self = .conflict
+    case .invalidID: self.init(400, "illegal_docid", error.message)
+    case .reservedKey: self.init(400, "doc_validation", error.message)
+    case .invalidName: self.init(400, "illegal_database_name", error.message)
+    case .busy, .timedOut: self.init(503, "service_unavailable", error.message)
+    case .full: self.init(507, "insufficient_storage", error.message)
+    case let code where error.status == 400:
+      self.init(400, "bad_request", code == .missingBody ? "document must have a body" : error.message)
+    default: self.init(500, "internal_server_error", error.message)
+    }
+  }
+}
+
+extension CouchError: CustomStringConvertible {
+  /// The kind of error and what is wrong.
+  public var description: String { "\(error): \(reason)" }
+}

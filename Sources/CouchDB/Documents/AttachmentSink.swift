@@ -1,0 +1,65 @@
+package import CDTDatastore
+import CDTGzip
+
+/// Receives the content of an attachment in parts, decompressed and counted, into a file of the datastore.
+package struct AttachmentSink {
+  private let upload: AttachmentUpload
+  private let name: String
+  private let limit: Int64
+  private let gzip: GzipReader?
+  private var length: Int64 = 0
+  /// What the client says of the bytes as it sends them.
+  private var expected: String?
+  private var digest: ContentDigest?
+  private var expectedLength: Int64?
+  private var received: Int64 = 0
+
+  package init(_ store: Datastore, name: String, isCompressed: Bool, limit: Int64) async throws {
+    self.name = name
+    self.limit = limit
+    gzip = isCompressed ? try GzipReader(limit: limit) : nil
+    upload = try await store.beginUpload()
+  }
+
+  /// Receives a part of a multipart body, and verifies its length and digest.
+  package init(_ store: Datastore, _ attachment: IncomingAttachment, isCompressed: Bool, limit: Int64)
+    async throws
+  {
+    try await self.init(store, name: attachment.name, isCompressed: isCompressed, limit: limit)
+    if case .follows(let length, let encodedLength, _) = attachment.source {
+      expectedLength = isCompressed ? encodedLength : length
+    }
+    if let text = attachment.digest, let kind = ContentDigest.Kind(of: text) {
+      expected = text
+      digest = ContentDigest(kind)
+    }
+  }
+
+  package mutating func write(_ bytes: [UInt8]) async throws {
+    digest?.update(bytes)
+    received += Int64(bytes.count)
+    if let expectedLength, received > expectedLength {
+      throw CouchError.badRequest("Attachment \(name): attachment longer than expected")
+    }
+    guard let gzip else { return try await store(bytes) }
+    var chunk = bytes[...]
+    while let plain = try gzip.next(&chunk) { try await store(plain) }
+  }
+
+  private mutating func store(_ bytes: [UInt8]) async throws {
+    length += Int64(bytes.count)
+    guard length <= limit else { throw CouchError(413, "attachment_too_large", name) }
+    if !bytes.isEmpty { try await upload.write(bytes) }
+  }
+
+  package mutating func finish(name: String, type: String) async throws -> Attachment {
+    try gzip?.finish()
+    if let expectedLength, received < expectedLength {
+      throw CouchError.badRequest("Attachment \(name): attachment shorter than expected")
+    }
+    if let expected, let digest, digest.comparison(with: expected) == .different {
+      throw CouchError.badRequest("Attachment \(name): the content differs from its digest")
+    }
+    return try await upload.finish(name: name, contentType: type)
+  }
+}

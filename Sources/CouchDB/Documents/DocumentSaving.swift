@@ -1,0 +1,109 @@
+package import CDTDatastore
+
+/// Saves documents that clients send.
+package struct DocumentSaving {
+  private let transaction: WriteTransaction
+
+  package init(_ transaction: WriteTransaction) {
+    self.transaction = transaction
+  }
+
+  /// Saves a document as the next revision after the one that it names.
+  ///
+  /// - Parameter uploads: The content of attachments that came apart from the JSON, by name.
+  /// - Throws: `CouchError`: `conflict` if the named revision is not a leaf, or none is named and the document exists.
+  package func edit(_ input: DocumentInput, id: String, uploads: Attachments = []) throws -> RevisionID {
+    let document = input.document
+    let existing = try transaction.entry(ofDocument: id)
+    guard let parent = input.revisionID else {
+      if let existing, !existing.isDeleted { throw CouchError.conflict }
+      let attachments = try attachments(of: document, known: [], uploads: uploads)
+      return try transaction.createDocument(
+        id: id, isDeleted: document.isDeleted, body: input.body, attachments: attachments
+      ).revision
+    }
+    guard existing != nil else { throw CouchError.conflict }
+    let known = try transaction.documentIfStored(id, parent)?.attachments ?? []
+    return try transaction.updateDocument(
+      id: id, revision: parent, isDeleted: document.isDeleted, body: input.body,
+      attachments: attachments(of: document, known: known, uploads: uploads)
+    ).revision
+  }
+
+  /// Inserts a revision with its own id, as replicators do.
+  ///
+  /// - Returns: The revision's id, also if the document has it already.
+  package func insert(_ input: DocumentInput, id: String, uploads: Attachments = []) throws -> RevisionID {
+    let document = input.document
+    guard let revision = input.revisionID else {
+      throw CouchError.badRequest("A document needs _rev or _revisions with new_edits=false.")
+    }
+    let history = document.history.isEmpty ? [revision] : document.history
+    // Only the ancestors of a known revision can be new.
+    let isKnown = try transaction.missingRevisions(of: id, among: [revision]).isEmpty
+    try transaction.forceInsert(
+      id: id, revisionID: revision, history: history, isDeleted: document.isDeleted, body: input.body,
+      attachments: isKnown ? [] : try attachments(of: document, id: id, history: history, uploads: uploads))
+    return revision
+  }
+
+  /// The attachments of a revision of a replicator, whose stubs are attachments of the newest ancestor that can be read.
+  private func attachments(
+    of document: IncomingDocument, id: String, history: [RevisionID], uploads: Attachments
+  ) throws -> Attachments {
+    let isStub = document.attachments.contains { $0.source == .stub }
+    let known = isStub ? try newestStored(history, of: id)?.attachments ?? [] : []
+    var attachments = try attachments(of: document, known: known, uploads: uploads)
+    for incoming in document.attachments {
+      attachments[incoming.name] = attachments[incoming.name]?.declared(inGeneration: incoming.revpos ?? 0)
+    }
+    return attachments
+  }
+
+  /// The newest of some revisions that can be read.
+  private func newestStored(_ history: [RevisionID], of id: String) throws -> DocumentRevision? {
+    for revision in history {
+      if let stored = try transaction.documentIfStored(id, revision) { return stored }
+    }
+    return nil
+  }
+
+  private func attachments(
+    of document: IncomingDocument, known: Attachments, uploads: Attachments
+  ) throws -> Attachments {
+    var attachments = Attachments()
+    for incoming in document.attachments {
+      switch incoming.source {
+      case .inline(let data):
+        attachments[incoming.name] = Attachment(
+          data: data, name: incoming.name, contentType: incoming.contentType)
+      case .stub:
+        guard let attachment = known[incoming.name] else { throw CouchError.missingStub(incoming.name) }
+        attachments[incoming.name] = attachment
+      case .follows:
+        guard let attachment = uploads[incoming.name] else {
+          throw CouchError.badRequest("The content of the attachment \"\(incoming.name)\" is missing.")
+        }
+        attachments[incoming.name] = attachment
+      }
+    }
+    return attachments
+  }
+}
+
+extension ReadTransaction {
+  /// A revision; `nil` if it is unknown or can't be read any more.
+  package func documentIfStored(_ id: String, _ revision: RevisionID) throws -> DocumentRevision? {
+    do {
+      return try document(withID: id, revisionID: revision)
+    } catch let error as DatastoreError where error.code == .notFound {
+      return nil
+    }
+  }
+}
+
+extension CouchError {
+  package static func missingStub(_ name: String) -> CouchError {
+    CouchError(412, "missing_stub", "Invalid attachment stub in the document for \(name)")
+  }
+}

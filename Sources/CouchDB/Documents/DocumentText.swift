@@ -1,0 +1,128 @@
+package import CDTDatastore
+package import CDTJSON
+import FoundationEssentials
+
+/// Writes documents as CouchDB does: `_id`, `_rev`, `_deleted`, the members, and then what the options ask for.
+package struct DocumentText {
+  private let transaction: ReadTransaction
+  private let options: DocumentOptions
+
+  package init(_ transaction: ReadTransaction, _ options: DocumentOptions) {
+    self.transaction = transaction
+    self.options = options
+  }
+
+  /// The JSON text of a revision.
+  ///
+  /// - Parameter content: How to write an attachment whose content is wanted.
+  package func text(
+    of revision: DocumentRevision, content: AttachmentContentForm = .inline
+  ) throws -> [UInt8] {
+    let tree = options.needsTree ? try transaction.tree(ofDocument: revision.id) : nil
+    var text: [UInt8] = Array(#"{"_id":"#.utf8)
+    let body = revision.bodyText
+    text.reserveCapacity(body.count + 200)
+    JSONString.write(revision.id, to: &text)
+    text += #","_rev":""#.utf8
+    text += revision.revisionID.description.utf8
+    text.append(UInt8(ascii: "\""))
+    if revision.isDeleted { text += #","_deleted":true"#.utf8 }
+    if body.count > 2 {
+      text.append(UInt8(ascii: ","))
+      text += body.dropFirst().dropLast()
+    }
+    var members = JSONObject()
+    if let tree { add(tree, of: revision, to: &members) }
+    if options.localSequence { members["_local_seq"] = .int(revision.sequence) }
+    if !revision.attachments.isEmpty {
+      members["_attachments"] = .object(try attachments(of: revision, tree, content))
+    }
+    if !members.isEmpty {
+      text.append(UInt8(ascii: ","))
+      text += members.utf8Text.dropFirst().dropLast()
+    }
+    text.append(UInt8(ascii: "}"))
+    return text
+  }
+
+  private func add(_ tree: DocumentTree, of revision: DocumentRevision, to members: inout JSONObject) {
+    let history = tree.history(of: revision.revisionID)
+    if options.revisions { members["_revisions"] = .object(RevisionList(history.map(\.id)).json) }
+    if options.revisionsInfo {
+      members["_revs_info"] = .array(
+        history.map { node in
+          .object(
+            RevisionInfo(node.id, !node.hasBody ? .missing : node.isDeleted ? .deleted : .available).json)
+        })
+    }
+    let others = tree.leaves.filter { $0.id != tree.winner.id }
+    func list(_ name: String, _ leaves: [DocumentTree.Node]) {
+      if !leaves.isEmpty { members[name] = .array(leaves.map { .string($0.id.description) }) }
+    }
+    if options.conflicts { list("_conflicts", others.filter { !$0.isDeleted }) }
+    if options.deletedConflicts { list("_deleted_conflicts", others.filter(\.isDeleted)) }
+  }
+
+  // MARK: Attachments
+
+  /// The attachments of a revision whose content follows in parts, in the order in which they are written.
+  ///
+  /// Those without content are in the JSON: CouchDB's replicator waits five minutes after a part that is empty.
+  package func followingAttachments(of revision: DocumentRevision) throws -> [Attachment] {
+    let tree = options.attachmentsSince.isEmpty ? nil : try transaction.tree(ofDocument: revision.id)
+    return revision.attachments.filter { $0.length != 0 && isWanted($0, of: revision, tree) }
+  }
+
+  /// Whether the content is wanted: no ancestor that the client has is as new as the attachment.
+  private func isWanted(_ attachment: Attachment, of revision: DocumentRevision, _ tree: DocumentTree?)
+    -> Bool
+  {
+    guard options.attachments else { return false }
+    guard let tree, !options.attachmentsSince.isEmpty else { return true }
+    let known = Set(options.attachmentsSince)
+    let newest = tree.history(of: revision.revisionID).first { known.contains($0.id) }?.id.generation ?? 0
+    return (attachment.generation ?? 0) > newest
+  }
+
+  /// Attachments without their content.
+  package static func stubs(_ attachments: Attachments) -> JSONObject {
+    JSONObject(
+      attachments.map { ($0.name, .object(entry($0, ["length": .int($0.length ?? 0), "stub": true]))) })
+  }
+
+  private static func entry(_ attachment: Attachment, _ content: JSONObject) -> JSONObject {
+    var entry: JSONObject = [
+      "content_type": .string(attachment.contentType), "revpos": .int(Int64(attachment.generation ?? 0)),
+      "digest": .string(attachment.couchDigest ?? ""),
+    ]
+    for (name, value) in content { entry[name] = value }
+    return entry
+  }
+
+  private func attachments(
+    of revision: DocumentRevision, _ tree: DocumentTree?, _ content: AttachmentContentForm
+  ) throws -> JSONObject {
+    var json = JSONObject()
+    for attachment in revision.attachments {
+      let length = JSONValue.int(attachment.length ?? 0)
+      let members: JSONObject =
+        if !isWanted(attachment, of: revision, tree) {
+          ["length": length, "stub": true]
+        } else if content == .follows, attachment.length != 0 {
+          ["length": length, "follows": true]
+        } else {
+          ["data": .string(try attachment.data().base64EncodedString())]
+        }
+      json[attachment.name] = .object(Self.entry(attachment, members))
+    }
+    return json
+  }
+}
+
+/// How the content of attachments is sent.
+package enum AttachmentContentForm: Sendable {
+  /// As base64 in the JSON.
+  case inline
+  /// In parts of a multipart body, after the JSON.
+  case follows
+}

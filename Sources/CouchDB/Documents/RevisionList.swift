@@ -1,0 +1,81 @@
+package import CDTDatastore
+package import CDTJSON
+
+/// A revision and its ancestors, newest first: CouchDB's `_revisions`.
+///
+/// ```
+/// [3-c, 2-b, 1-a]   {"start": 3, "ids": ["c", "b", "a"]}
+/// ```
+package struct RevisionList: Sendable, Hashable {
+  /// The revisions, each one generation lower than the one before.
+  package let revisions: [RevisionID]
+
+  /// Creates a list.
+  ///
+  /// - Parameter revisions: Newest first, each one generation lower than the one before.
+  package init(_ revisions: [RevisionID]) {
+    self.revisions = revisions
+  }
+
+  /// Parses the value of `_revisions`.
+  ///
+  /// - Throws: ``CouchError`` with status 400 if it is not an object with `start` and `ids`, an id is not valid, or there
+  ///   are more ids than generations.
+  package init(json: JSONValue) throws(CouchError) {
+    guard case .object(let object) = json else { throw .badSpecialMember("_revisions") }
+    guard case .int(let start)? = object["start"] else { throw .revisionsStartNotAnInteger }
+    guard case .array(let suffixes)? = object["ids"] else { throw .revisionsNotAnArray }
+    guard start >= 0, Int64(suffixes.count) <= start, start <= Int64(Int.max) else {
+      throw .revisionsOutOfRange(start: start, count: suffixes.count)
+    }
+    var revisions: [RevisionID] = []
+    revisions.reserveCapacity(suffixes.count)
+    for suffix in suffixes {
+      guard case .string(let suffix) = suffix else { throw .revisionSuffixNotAString }
+      guard let revision = RevisionID("\(Int(start) - revisions.count)-\(suffix)") else {
+        throw .invalidRevision
+      }
+      revisions.append(revision)
+    }
+    self.revisions = revisions
+  }
+
+  /// The value of `_revisions`.
+  package var json: JSONObject {
+    [
+      "start": .int(Int64(revisions.first?.generation ?? 0)),
+      "ids": .array(revisions.map { .string($0.suffix) }),
+    ]
+  }
+}
+
+extension RevisionID {
+  /// Parses a revision's id in JSON.
+  ///
+  /// - Throws: ``CouchError`` with status 400, also for what CouchDB accepts and we can't have: the generation 0, an empty
+  ///   suffix, and more than 255 bytes.
+  package init(json: JSONValue) throws(CouchError) {
+    guard case .string(let text) = json, let revision = RevisionID(text) else { throw .invalidRevision }
+    self = revision
+  }
+
+  /// Parses an array of revisions' ids.
+  package static func list(json: JSONValue) throws(CouchError) -> [RevisionID] {
+    guard case .array(let elements) = json else { throw .invalidRevisionList }
+    var revisions: [RevisionID] = []
+    revisions.reserveCapacity(elements.count)
+    for element in elements { revisions.append(try RevisionID(json: element)) }
+    return revisions
+  }
+
+  /// Parses the parameter `atts_since`: a JSON array of revisions' ids.
+  package static func list(parameter text: String) throws(CouchError) -> [RevisionID] {
+    guard let json = try? JSONValue(parsing: text) else { throw .invalidJSON }
+    return try list(json: json)
+  }
+
+  /// Revisions' ids as a JSON array, for `atts_since` and `open_revs`.
+  package static func parameter(_ revisions: [RevisionID]) -> String {
+    JSONValue.array(revisions.map { .string($0.description) }).text
+  }
+}

@@ -1,0 +1,195 @@
+import ArgumentParser
+import CDTCommandLine
+import CDTDatastore
+import CDTJSON
+import CDTPlatform
+import CDTReplication
+import FoundationEssentials
+import NIOSSL
+import UnixSignals
+
+struct ReplicateCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "replicate",
+    abstract: "Replicate a store with a CouchDB, another server or another store.",
+    discussion: """
+      SOURCE and TARGET are stores or URLs of databases; one of them is a store. Every revision that TARGET lacks is \
+      sent to it, with its history and its attachments; conflicts remain conflicts. The next run goes on where this one \
+      ended. The result is one JSON object; with --continuous there is one for each change of state, until SIGINT or \
+      SIGTERM.
+
+      The password of --user is the first line of --password-file (- is standard input), or else the variable \
+      CDTQUERY_PASSWORD, or else it is asked for.
+
+      EXIT STATUS
+        65 some documents were rejected; they are listed on standard error   66 no such store or database
+        69 the server can't be reached or is overloaded   77 not authorized
+
+      EXAMPLE
+        $ cdtquery replicate people/people backup/people --create | jq .pushed.written
+        3
+        $ cdtquery replicate people/people http://127.0.0.1:5984/people --both --user ana --continuous
+      """)
+
+  @Argument(help: "The store or the URL of the database to read from.") var source: String
+  @Argument(help: "The store or the URL of the database to write to.") var target: String
+  @Flag(help: "Replicate in both directions.") var both = false
+  @Flag(help: "Go on with new changes until the program is ended.") var continuous = false
+  @Flag(help: "Create the target if it does not exist.") var create = false
+  @Option(help: "Replicate only documents that match a selector, as JSON.") var selector: String?
+  @Option(help: "Replicate only the documents whose ids are the lines of a file.") var ids: String?
+  @Option(help: "The maximum number of requests at the same time.") var jobs = 4
+  @Option(help: "The name of the user at the server.") var user: String?
+  @Option(help: "The file whose first line is the password.") var passwordFile: String?
+  @Option(help: "A PEM file with the certificates of the authorities to trust.") var ca: String?
+  @Flag(help: "Show no progress.") var quiet = false
+
+  func validate() throws {
+    if jobs < 1 { throw ValidationError("--jobs must be at least 1") }
+    if selector != nil, ids != nil { throw ValidationError("use either --selector or --ids") }
+    if user == nil, passwordFile != nil { throw ValidationError("--password-file needs --user") }
+  }
+
+  func run() async throws {
+    let (replication, store) = try ends()
+    let replicator = Replicator(replication, of: store)
+    let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint)
+    let stopping = Task {
+      for await _ in signals { replicator.stop() }
+    }
+    defer { stopping.cancel() }
+    let bar = ProgressBar(noun: "changes", isQuiet: quiet)
+    var last: ReplicationStatus?
+    for try await status in replicator.run() {
+      if continuous, status.state != last?.state {
+        bar.clear()
+        try Output.standard.line(Self.json(status, isEvent: true).text)
+        try Output.standard.flush()
+      } else {
+        bar.show(status.done, of: max(status.done, status.total))
+      }
+      last = status
+    }
+    bar.clear()
+    guard let last else { return }
+    if !continuous { try Output.standard.line(Self.json(last, isEvent: false).text) }
+    try Self.report(last.result.rejected)
+  }
+
+  private static func report(_ rejected: [RejectedRevision]) throws {
+    guard !rejected.isEmpty else { return }
+    for revision in rejected {
+      Message.write("cdtquery: \(revision.id) \(revision.revision) was rejected: \(revision.reason)")
+    }
+    throw ToolError(.data, "\(rejected.count) revisions were rejected")
+  }
+
+  // MARK: Ends
+
+  private static func isURL(_ text: String) -> Bool { text.contains("://") }
+
+  private func ends() throws -> (Replication, Datastore) {
+    let filter = try filter()
+    var replication: Replication
+    let store: Datastore
+    switch (Self.isURL(source), Self.isURL(target)) {
+    case (true, true):
+      throw ValidationError("one of SOURCE and TARGET must be a store: start cdtquery where it is")
+    case (false, true):
+      store = try self.store(source, creating: false)
+      replication = Replication(.push, with: try database(target), filter: filter)
+    case (true, false):
+      store = try self.store(target, creating: create)
+      replication = Replication(.pull, with: try database(source), filter: filter)
+    case (false, false):
+      guard user == nil, ca == nil else { throw ValidationError("--user and --ca are for URLs") }
+      store = try self.store(source, creating: false)
+      replication = Replication(.push, with: try self.store(target, creating: create), filter: filter)
+    }
+    if both { replication.direction = .both }
+    replication.isContinuous = continuous
+    replication.createsDatabase = create
+    replication.concurrentRequests = jobs
+    return (replication, store)
+  }
+
+  private func store(_ text: String, creating: Bool) throws -> Datastore {
+    guard let argument = StoreArgument(argument: text) else {
+      throw ValidationError("\"\(text)\" is neither a store nor a URL")
+    }
+    return try creating ? argument.create() : argument.open()
+  }
+
+  private func database(_ url: String) throws -> RemoteDatabase {
+    var database = try RemoteDatabase(url)
+    if database.credentials != nil {
+      Message.write(
+        "cdtquery: warning: other users of this machine can see a password in an argument; use --user")
+    }
+    if let user {
+      database.credentials = .session(
+        user, try PasswordSource(file: passwordFile).read(for: user, isNew: false))
+    }
+    if let ca {
+      try ToolError.perform("read", ca) { () throws(SystemError) in _ = try OpenFile(ca, for: .reading) }
+      var tls = TLSConfiguration.makeClientConfiguration()
+      tls.trustRoots = .file(ca)
+      database.tls = tls
+    }
+    return database
+  }
+
+  private func filter() throws -> ReplicationFilter? {
+    if let selector {
+      do {
+        return .selector(try JSONObject(parsing: selector))
+      } catch {
+        throw ToolError(.data, "--selector: \(error)")
+      }
+    }
+    guard let ids else { return nil }
+    let text: String
+    do {
+      text = String(decoding: try Data(contentsOf: URL(filePath: ids)), as: UTF8.self)
+    } catch {
+      throw ToolError(.missing, "can't read \(ids); check the path")
+    }
+    return .documentIDs(text.split(whereSeparator: \.isNewline).map(String.init))
+  }
+
+  // MARK: Output
+
+  private static func json(_ status: ReplicationStatus, isEvent: Bool) -> JSONValue {
+    let result = status.result
+    var json: JSONObject = [:]
+    if isEvent {
+      switch status.state {
+      case .running: json["state"] = "running"
+      case .idle: json["state"] = "idle"
+      case .stopped: json["state"] = "stopped"
+      case .waiting(let until, let reason):
+        json["state"] = "waiting"
+        json["until"] = .string(until.formatted(.iso8601))
+        json["reason"] = .string(reason)
+      }
+    }
+    json["pulled"] = .object(counts(result.pulled))
+    json["pushed"] = .object(counts(result.pushed))
+    json["rejected"] = .array(
+      result.rejected.map {
+        ["id": .string($0.id), "rev": .string($0.revision), "reason": .string($0.reason)]
+      })
+    json["start"] = .string(result.start.formatted(.iso8601))
+    if let end = result.end { json["end"] = .string(end.formatted(.iso8601)) }
+    return .object(json)
+  }
+
+  private static func counts(_ counts: ReplicationResult.Counts) -> JSONObject {
+    [
+      "changes": .int(Int64(counts.changes)), "missing": .int(Int64(counts.missing)),
+      "read": .int(Int64(counts.revisionsRead)), "written": .int(Int64(counts.revisionsWritten)),
+      "attachments": .int(Int64(counts.attachments)), "bytes": .int(counts.bytes),
+      "retries": .int(Int64(counts.retries)),
+    ]
+  }
+}

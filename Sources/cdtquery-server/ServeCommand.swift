@@ -1,0 +1,100 @@
+import ArgumentParser
+import CDTCommandLine
+import CDTDatastore
+import CDTPlatform
+import CDTServer
+import Logging
+import NIOSSL
+import ServiceLifecycle
+
+struct ServeCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "serve",
+    abstract: "Serve the stores of a directory over CouchDB's HTTP API.",
+    discussion: """
+      Clients of CouchDB, PouchDB and CouchDB's replicator can use the stores; docs/server.md lists what is supported. \
+      Without --users every client may do everything, so the server then listens on this machine alone. It ends at \
+      SIGTERM or SIGINT when the requests under way are answered.
+
+      EXAMPLE
+        $ cdtquery serve people --bind 127.0.0.1:5984
+        cdtquery: serving people at http://127.0.0.1:5984
+      """)
+
+  @Argument(help: "The directory of the stores; it is created if it does not exist.") var directory: String
+  @Option(help: "The address and port to listen at; port 0 is any that is free.") var bind = "127.0.0.1:5984"
+  @Option(help: "The certificate chain, a PEM file.") var tlsCert: String?
+  @Option(help: "The private key of the certificate, a PEM file.") var tlsKey: String?
+  @Option(help: "The file of users; see cdtquery user.") var users: String?
+  @Option(help: "An origin whose pages may use the server, or *; can be given several times.") var cors:
+    [String] = []
+  @Option(help: "A name under which clients reach the server; can be given several times.") var host:
+    [String] = []
+  @Flag(help: "Refuse every change.") var readOnly = false
+  @Flag(help: "Serve other machines without users or without TLS.") var insecure = false
+
+  func run() async throws {
+    CurrentProcess.raiseMaximumDescriptors()
+    let manager = try DatastoreManager(directory: directory)
+    LoggingSystem.bootstrap { StreamLogHandler.standardError(label: $0) }
+    var logger = Logger(label: "cdtquery")
+    logger.logLevel = .warning
+    let configuration = try configuration()
+    let (scheme, shown) = (configuration.tls == nil ? "http" : "https", configuration.host)
+    let directory = directory
+    let server = try DatastoreServer(manager, configuration: configuration, logger: logger) { port in
+      let host = shown.contains(":") ? "[\(shown)]" : shown
+      Message.write("cdtquery: serving \(directory) at \(scheme)://\(host):\(port)")
+    }
+    let group = ServiceGroup(
+      configuration: .init(
+        services: [server], gracefulShutdownSignals: [.sigterm, .sigint], logger: logger))
+    try await group.run()
+  }
+
+  private func configuration() throws -> ServerConfiguration {
+    var configuration = ServerConfiguration()
+    guard let colon = bind.lastIndex(of: ":"), let port = UInt16(bind[bind.index(after: colon)...]) else {
+      throw ValidationError("--bind needs an address and a port, such as 127.0.0.1:5984")
+    }
+    let address = bind[..<colon]
+    configuration.host =
+      address.hasPrefix("[") && address.hasSuffix("]")
+      ? String(address.dropFirst().dropLast()) : String(address)
+    configuration.port = Int(port)
+    configuration.usersFile = users
+    configuration.origins = Set(cors)
+    configuration.hostNames = Set(host)
+    configuration.isReadOnly = readOnly
+    configuration.isInsecure = insecure
+    configuration.tls = try certificate()
+    return configuration
+  }
+
+  private func certificate() throws -> TLSConfiguration? {
+    guard (tlsCert == nil) == (tlsKey == nil) else {
+      throw ValidationError("--tls-cert and --tls-key belong together")
+    }
+    guard let tlsCert, let tlsKey else { return nil }
+    let chain = try Self.readingPEM(tlsCert, "a certificate") { try NIOSSLCertificate.fromPEMFile(tlsCert) }
+    let key = try Self.readingPEM(tlsKey, "a private key") {
+      try NIOSSLPrivateKey(file: tlsKey, format: .pem)
+    }
+    return .makeServerConfiguration(
+      certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(key))
+  }
+
+  /// Runs `body`, whose errors don't say which file they are about.
+  private static func readingPEM<R>(_ path: String, _ what: String, _ body: () throws -> R) throws -> R {
+    do throws(SystemError) {
+      _ = try OpenFile(path, for: .reading)
+    } catch {
+      throw ToolError.unreadable(path, error)
+    }
+    do {
+      return try body()
+    } catch {
+      throw ToolError(.data, "\(path) is not a PEM file with \(what): \(error); check the path")
+    }
+  }
+}

@@ -1,0 +1,147 @@
+import CDTDatastore
+import CDTJSON
+import CDTServer
+import CDTServerTestSupport
+import Foundation
+import Testing
+
+/// Users, sessions, and what they may do.
+@Suite struct AccessTests {
+  /// A server with an admin `root`, and the users `member` and `other`; `db` is for `member`.
+  private static func withUsers(_ body: (RunningServer) async throws -> Void) async throws {
+    let file = FileManager.default.temporaryDirectory.appending(path: "\(UUID().uuidString).json").path
+    defer { try? FileManager.default.removeItem(atPath: file) }
+    let users = UserFile(file)
+    for (name, roles) in [("root", ["_admin"]), ("member", []), ("other", ["team"])] {
+      _ = try users.setPassword("password of \(name)", of: name, roles: roles)
+    }
+    try await withServer({ $0.usersFile = file }) { server in
+      var admin = server
+      admin.headers = [basic("root")]
+      let security: JSONValue = [
+        "admins": ["names": [], "roles": []], "members": ["names": ["member"], "roles": []],
+      ]
+      #expect(try await admin.put("/db/_security", security).status == 200)
+      try await body(server)
+    }
+  }
+
+  private static func basic(_ name: String, _ password: String? = nil) -> (String, String) {
+    (
+      "Authorization",
+      "Basic " + Data("\(name):\(password ?? "password of \(name)")".utf8).base64EncodedString()
+    )
+  }
+
+  @Test func `without credentials nothing is open but the welcome`() async throws {
+    try await Self.withUsers { server async throws in
+      #expect(try await server.get("/").status == 200)
+      #expect(try await server.get("/_up").status == 200)
+      #expect(try await server.get("/_session").json["userCtx"] == ["name": nil, "roles": []])
+      for (method, path) in [
+        ("GET", "/_all_dbs"), ("GET", "/db"), ("GET", "/db/a"), ("GET", "/db/_changes"),
+        ("GET", "/db/_all_docs"),
+        ("PUT", "/db/a"), ("PUT", "/new"), ("DELETE", "/db"), ("GET", "/_active_tasks"),
+        ("GET", "/db/_security"),
+        ("GET", "/db/_local/a"), ("GET", "/db/a/b"),
+      ] {
+        let reply = try await server.send(method, path, body: method == "PUT" ? Array("{}".utf8) : nil)
+        #expect(reply.status == 401, "\(method) \(path)")
+        #expect(reply.json["error"] == "unauthorized")
+      }
+    }
+  }
+
+  @Test func `a member may write documents and nothing else`() async throws {
+    try await Self.withUsers { server async throws in
+      var member = server
+      member.headers = [Self.basic("member")]
+      #expect(try await member.put("/db/a", [:]).status == 201)
+      #expect(try await member.put("/db/_local/a", [:]).status == 201)
+      #expect(try await member.get("/db/_security").status == 200)
+      #expect(try await member.post("/db/_ensure_full_commit", [:]).status == 201)
+      #expect(try await member.put("/db/_design/d", [:]).status == 403)
+      let rows = try await member.post("/db/_bulk_docs", ["docs": [["_id": "_design/d"], ["_id": "b"]]]).json
+      #expect(rows[0]?["error"] == "forbidden")
+      #expect(rows[1]?["ok"] == true)
+      #expect(try await member.put("/db/_security", [:]).status == 403)
+      #expect(try await member.post("/db/_index", ["index": ["fields": ["a"]]]).status == 403)
+      #expect(try await member.post("/db/_compact", [:]).status == 403)
+      #expect(try await member.put("/new").status == 401)
+      #expect(try await member.delete("/db").status == 401)
+      var other = server
+      other.headers = [Self.basic("other")]
+      let refused = try await other.get("/db/a")
+      #expect(refused.status == 403)
+      #expect(refused.json["error"] == "forbidden")
+    }
+  }
+
+  @Test func `wrong and malformed credentials`() async throws {
+    try await Self.withUsers { server async throws in
+      #expect(try await server.get("/db", headers: [Self.basic("member", "wrong")]).status == 401)
+      #expect(try await server.get("/db", headers: [Self.basic("nobody")]).status == 401)
+      #expect(try await server.get("/db", headers: [("Authorization", "Basic !!")]).status == 400)
+      #expect(try await server.get("/db", headers: [("Authorization", "Bearer x")]).status == 401)
+      #expect(try await server.get("/db", headers: [("Cookie", "AuthSession=xx!x")]).status == 400)
+      // A forged cookie is nobody's.
+      let forged = Data("member:FFFFFFFF:0123456789".utf8).base64EncodedString().replacing("=", with: "")
+      #expect(try await server.get("/db", headers: [("Cookie", "AuthSession=\(forged)")]).status == 401)
+    }
+  }
+
+  @Test func `a session begins with a password and is kept in a cookie`() async throws {
+    try await Self.withUsers { server async throws in
+      let login = try await server.post("/_session", ["name": "member", "password": "password of member"])
+      #expect(login.status == 200)
+      #expect(login.json == ["ok": true, "name": "member", "roles": []])
+      let header = try #require(login.headers["set-cookie"])
+      #expect(header.contains("HttpOnly"))
+      #expect(header.contains("SameSite=Strict"))
+      let cookie = String(header.prefix { $0 != ";" })
+      let session = try await server.get("/_session", headers: [("Cookie", cookie)])
+      #expect(session.json["userCtx"]?["name"] == "member")
+      #expect(session.json["info"]?["authenticated"] == "cookie")
+      #expect(try await server.get("/db", headers: [("Cookie", cookie)]).status == 200)
+      let form = Array("name=member&password=password+of+member".utf8)
+      let type = [("Content-Type", "application/x-www-form-urlencoded")]
+      #expect(try await server.send("POST", "/_session", body: form, headers: type).status == 200)
+      // Some clients send `username`, which comes before `name`.
+      let other = try await server.post(
+        "/_session", ["username": "member", "name": "x", "password": "password of member"])
+      #expect(other.json["name"] == "member")
+      let otherForm = Array("username=member&password=password+of+member".utf8)
+      #expect(try await server.send("POST", "/_session", body: otherForm, headers: type).status == 200)
+      let wrong = try await server.post("/_session", ["name": "member", "password": "x"])
+      #expect(wrong.status == 401)
+      #expect(wrong.headers["set-cookie"]?.hasPrefix("AuthSession=;") == true)
+      #expect(try await server.delete("/_session").headers["set-cookie"]?.hasPrefix("AuthSession=;") == true)
+    }
+  }
+
+  @Test func `guessing passwords locks the name`() async throws {
+    try await Self.withUsers { server async throws in
+      var statuses: [Int] = []
+      for number in 0..<7 {
+        statuses.append(
+          try await server.get("/db", headers: [Self.basic("member", "guess \(number)")]).status)
+      }
+      #expect(statuses.first == 401)
+      #expect(statuses.last == 403)
+      // With the right password, too.
+      #expect(try await server.get("/db", headers: [Self.basic("member")]).status == 403)
+      #expect(try await server.get("/db", headers: [Self.basic("root")]).status == 200)
+    }
+  }
+
+  @Test func `a server for other machines needs users and TLS`() throws {
+    let directory = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString).path
+    defer { try? FileManager.default.removeItem(atPath: directory) }
+    let manager = try DatastoreManager(directory: directory)
+    var configuration = ServerConfiguration()
+    configuration.host = "0.0.0.0"
+    #expect(throws: (any Error).self) { try DatastoreServer(manager, configuration: configuration) }
+    configuration.isInsecure = true
+    _ = try DatastoreServer(manager, configuration: configuration)
+  }
+}

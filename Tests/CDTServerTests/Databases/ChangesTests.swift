@@ -1,0 +1,155 @@
+import CDTDatastore
+import CDTJSON
+import CDTServerTestSupport
+import Testing
+
+/// `_changes`, in every kind of feed.
+@Suite struct ServerChangesTests {
+  private static func fill(_ server: RunningServer) async throws {
+    for id in ["a", "b", "_design/d", "c"] {
+      _ = try await server.put("/db/\(id)", ["name": .string(id), "n": 1])
+    }
+    _ = try await server.post(
+      "/db/_bulk_docs", ["new_edits": false, "docs": [["_id": "b", "_rev": "1-0", "n": 2]]])
+    let revision = try await server.get("/db/c").json["_rev"]?.stringValue ?? ""
+    _ = try await server.delete("/db/c?rev=\(revision)")
+  }
+
+  private static func ids(_ reply: RunningServer.Reply) -> [String] {
+    reply.json["results"]?.arrayValue?.compactMap { $0["id"]?.stringValue } ?? []
+  }
+
+  @Test func `each document is listed once, with its last change`() async throws {
+    try await withServer { server in
+      try await Self.fill(server)
+      let reply = try await server.get("/db/_changes")
+      #expect(Self.ids(reply) == ["a", "_design/d", "b", "c"])
+      #expect(reply.json["pending"] == 0)
+      #expect(reply.json["last_seq"] == reply.json["results"]?[3]?["seq"])
+      #expect(reply.json["results"]?[3]?["deleted"] == true)
+      let leaves = try await server.get("/db/_changes?style=all_docs").json["results"]?[2]?["changes"]
+      #expect(leaves?.arrayValue?.count == 2)
+      #expect(
+        try await server.get("/db/_changes?style=main_only").json["results"]?[2]?["changes"]?.arrayValue?
+          .count == 1)
+      // From the middle, with a limit, and back to front.
+      let second = try #require(reply.json["results"]?[1]?["seq"]?.stringValue)
+      #expect(Self.ids(try await server.get("/db/_changes?since=\(second)")) == ["b", "c"])
+      #expect(Self.ids(try await server.get("/db/_changes?since=%22\(second)%22")) == ["b", "c"])
+      #expect(Self.ids(try await server.get("/db/_changes?last-event-id=\(second)")) == ["b", "c"])
+      let one = try await server.get("/db/_changes?since=\(second)&limit=1")
+      #expect(Self.ids(one) == ["b"])
+      #expect(one.json["pending"] == 1)
+      #expect(try await server.get("/db/_changes?since=\(second)&limit=0").json["pending"] == 2)
+      #expect(Self.ids(try await server.get("/db/_changes?descending=true&limit=2")) == ["c", "b"])
+      #expect(Self.ids(try await server.get("/db/_changes?since=now")) == [])
+      #expect(try await server.get("/db/_changes?since=5").status == 400)
+    }
+  }
+
+  @Test func `documents come along`() async throws {
+    try await withServer { server in
+      try await Self.fill(server)
+      let results = try await server.get("/db/_changes?include_docs=true&conflicts=true").json["results"]
+      #expect(results?[0]?["doc"]?["name"] == "a")
+      #expect(results?[2]?["doc"]?["_conflicts"]?.arrayValue?.count == 1)
+      #expect(results?[3]?["doc"]?["_deleted"] == true)
+    }
+  }
+
+  @Test func `filters`() async throws {
+    try await withServer { server in
+      try await Self.fill(server)
+      let changes = "/db/_changes?filter="
+      #expect(Self.ids(try await server.get("\(changes)_design")) == ["_design/d"])
+      #expect(
+        Self.ids(try await server.post("\(changes)_doc_ids", ["doc_ids": ["c", "a", "x"]])) == ["a", "c"])
+      #expect(Self.ids(try await server.get(#"/db/_changes?filter=_doc_ids&doc_ids=["a"]"#.encoded)) == ["a"])
+      #expect(
+        Self.ids(try await server.post("\(changes)_selector", ["selector": ["name": ["$gt": "a"]]])) == ["b"])
+      #expect(
+        Self.ids(try await server.post("\(changes)_selector", ["selector": ["_deleted": true]])) == ["c"])
+      let projected = try await server.post(
+        "\(changes)_selector&include_docs=true&conflicts=true",
+        ["selector": ["name": "b"], "fields": ["n", "_id", "_conflicts"]])
+      #expect(
+        projected.json["results"]?[0]?["doc"] == ["_id": "b", "n": 1, "_conflicts": ["1-0"]])
+      for fields in ["n", [1]] as [JSONValue] {
+        #expect(
+          try await server.post("\(changes)_selector", ["selector": [:], "fields": fields]).status == 400)
+      }
+      #expect(try await server.get("\(changes)_selector").status == 400)
+      #expect(try await server.post("\(changes)_selector", ["selector": ["$x": 1]]).status == 400)
+      #expect(try await server.get("\(changes)_nonsense").status == 400)
+      // What is filtered out is behind the last sequence.
+      let last = try await server.get("\(changes)_design").json["last_seq"]
+      let all = try await server.get("/db/_changes").json["last_seq"]
+      #expect(last == all)
+    }
+  }
+
+  @Test func `a longpoll answers when something changes`() async throws {
+    try await withServer { server in
+      try await Self.fill(server)
+      #expect(Self.ids(try await server.get("/db/_changes?feed=longpoll")).count == 4)
+      let empty = try await server.get("/db/_changes?feed=longpoll&since=now&timeout=50")
+      #expect(Self.ids(empty) == [])
+      #expect(empty.json["last_seq"]?.stringValue != nil)
+      async let waiting = server.get("/db/_changes?feed=longpoll&since=now&timeout=60000")
+      // The request may begin before the write or after it; writes go on until it has seen one.
+      let writing = Task {
+        var number = 0
+        while !Task.isCancelled {
+          _ = try await server.put("/db/new\(number)", [:])
+          number += 1
+          try await Task.sleep(for: .milliseconds(20))
+        }
+      }
+      let reply = try await waiting
+      writing.cancel()
+      #expect(Self.ids(reply).first?.hasPrefix("new") == true)
+    }
+  }
+
+  @Test func `a continuous feed has a line a change, and ends after its timeout`() async throws {
+    try await withServer { server in
+      try await Self.fill(server)
+      let lines = try await server.get("/db/_changes?feed=continuous&timeout=50").lines
+      #expect(lines.count == 5)
+      #expect(lines.first?["id"] == "a")
+      #expect(lines.last?["last_seq"] != nil)
+      #expect(lines.last?["pending"] == 0)
+      let limited = try await server.get("/db/_changes?feed=continuous&limit=2").lines
+      #expect(limited.count == 3)
+      let events = try await server.get("/db/_changes?feed=eventsource&timeout=50")
+      #expect(events.headers["content-type"]?.hasPrefix("text/event-stream") == true)
+      #expect(events.text.hasPrefix("data: {\"seq\":"))
+      #expect(events.text.contains("\nid: \""))
+      for query in ["feed=bad", "heartbeat=abc", "timeout=x", "style=bad", "limit=x"] {
+        #expect(try await server.get("/db/_changes?\(query)").status == 400)
+      }
+    }
+  }
+
+  @Test func `heartbeats are sent while nothing happens`() async throws {
+    try await withServer { server in
+      let text = try await server.stream("/db/_changes?feed=longpoll&heartbeat=10") { text in
+        // After the first heartbeats something changes, once.
+        if text == "{\"results\":[\n\n" { _ = try await server.put("/db/a", [:]) }
+      }
+      #expect(text.hasPrefix("{\"results\":[\n\n"))
+      #expect(text.contains("\"id\":\"a\""))
+    }
+  }
+
+  @Test func `a sequence of a database that was deleted begins anew`() async throws {
+    try await withServer { server in
+      try await Self.fill(server)
+      let last = try #require(try await server.get("/db/_changes").json["last_seq"]?.stringValue)
+      _ = try await server.delete("/db")
+      _ = try await server.put("/db")
+      _ = try await server.put("/db/new", [:])
+      #expect(Self.ids(try await server.get("/db/_changes?since=\(last)")) == ["new"])
+    }
+  }
+}

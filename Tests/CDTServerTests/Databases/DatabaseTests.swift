@@ -1,0 +1,231 @@
+import CDTDatastore
+import CDTJSON
+import CDTServerTestSupport
+import Testing
+
+/// The server and its databases.
+@Suite struct DatabaseTests {
+  @Test func `the server introduces itself`() async throws {
+    try await withServer { server in
+      let welcome = try await server.get("/").json
+      #expect(welcome["couchdb"] == "Welcome")
+      #expect(welcome["uuid"]?.stringValue?.count == 32)
+      #expect(try await server.get("/_up").json["status"] == "ok")
+      #expect(try await server.get("/_uuids?count=3").json["uuids"]?.arrayValue?.count == 3)
+      #expect(try await server.get("/_uuids?count=100000").status == 400)
+      #expect(try await server.get("/_active_tasks").json == [])
+      #expect(try await server.get("/_session").json["userCtx"] == ["name": nil, "roles": ["_admin"]])
+    }
+  }
+
+  @Test func `a database is created, described and deleted`() async throws {
+    try await withServer { server in
+      #expect(try await server.put("/tasks").status == 201)
+      let again = try await server.put("/tasks")
+      #expect(again.status == 412)
+      #expect(again.json["error"] == "file_exists")
+      _ = try await server.put("/tasks/a", [:])
+      let made = try await server.put("/tasks/b", [:])
+      _ = try await server.delete("/tasks/b?rev=\(made.json["rev"]?.stringValue ?? "")")
+      let info = try await server.get("/tasks").json
+      #expect(info["db_name"] == "tasks")
+      #expect(info["doc_count"] == 1)
+      #expect(info["doc_del_count"] == 1)
+      #expect(info["update_seq"]?.stringValue?.hasPrefix("3-") == true)
+      let start = info["instance_start_time"]
+      #expect(start?.stringValue != nil)
+      #expect(try await server.get("/tasks/").json["instance_start_time"] == start)
+      #expect(try await server.get("/_all_dbs").json == ["db", "tasks"])
+      for (query, names) in [
+        ("limit=1&descending=true", ["tasks"]), ("startkey=%22e%22", ["tasks"]), ("endkey=%22e%22", ["db"]),
+        ("endkey=%22tasks%22&inclusive_end=false", ["db"]), ("key=%22db%22&startkey=%22x%22", ["db"]),
+        ("keys=%5B%22tasks%22%5D", ["tasks"]), ("skip=1", ["tasks"]), ("startkey=%5B%5D", []),
+        ("endkey=1", []), ("endkey=%5B%5D&startkey=null", ["db", "tasks"]),
+        ("startkey=%22e%22&descending=true", ["db"]),
+      ] as [(String, [String])] {
+        #expect(
+          try await server.get("/_all_dbs?\(query)").json == .array(names.map { .string($0) }), "\(query)")
+      }
+      #expect(try await server.get("/_all_dbs?startkey=a").status == 400)
+      #expect(
+        try await server.post("/_dbs_info", ["keys": ["tasks", "none"]]).json[1]?["error"] == "not_found")
+      #expect(try await server.send("HEAD", "/tasks").status == 200)
+      #expect(try await server.delete("/tasks?rev=1-a").status == 400)
+      #expect(try await server.delete("/tasks").json == ["ok": true])
+      #expect(try await server.send("HEAD", "/tasks").status == 404)
+      #expect(try await server.get("/tasks").json["reason"] == "Database does not exist.")
+      // Under the same name it is another database.
+      _ = try await server.put("/tasks")
+      #expect(try await server.get("/tasks").json["instance_start_time"] != start)
+    }
+  }
+
+  @Test func `the head of a database is that of its description`() async throws {
+    try await withServer { server in
+      for path in ["/db", "/none"] {
+        let (head, whole) = try await (server.send("HEAD", path), server.get(path))
+        #expect(head.status == whole.status)
+        #expect(head.headers["content-type"] == "application/json")
+        #expect(head.headers["content-length"] == whole.headers["content-length"])
+        #expect(head.body == [])
+      }
+    }
+  }
+
+  @Test func `a database is not partitioned`() async throws {
+    try await withServer { server in
+      let refused = try await server.put("/tasks?partitioned=true")
+      #expect(refused.status == 501)
+      #expect(refused.json["reason"]?.stringValue?.contains("; use ") == true)
+      #expect(try await server.get("/tasks").status == 404)
+      #expect(try await server.put("/tasks?partitioned=false&q=2&n=1").status == 201)
+    }
+  }
+
+  @Test(arguments: [
+    "Bad%20name", "a.b", "1a", "a%2Fb", "a%00", "%2e%2e", "a+b", String(repeating: "a", count: 300),
+  ])
+  func `a name that a store can't have`(name: String) async throws {
+    try await withServer { server in
+      let refused = try await server.put("/\(name)")
+      #expect(refused.status == 400)
+      #expect(
+        ["illegal_database_name", "database_name_too_long"].contains(refused.json["error"]?.stringValue))
+      #expect(try await server.get("/_all_dbs").json == ["db"])
+    }
+  }
+
+  @Test func `a store that an app deletes is gone, and its successor is served`() async throws {
+    try await withServer { server in
+      _ = try await server.put("/db/a", [:])
+      try await server.manager.deleteDatastore(named: "db")
+      #expect(try await server.get("/db/a").status == 404)
+      let store = try await server.manager.datastore(named: "db")
+      try await store.createDocument(from: DocumentDraft(id: "b", body: [:]))
+      #expect(try await server.get("/db/b").status == 200)
+      #expect(try await server.get("/db/a").status == 404)
+    }
+  }
+
+  @Test func `a document is made with an id of the server`() async throws {
+    try await withServer { server in
+      let made = try await server.post("/db", ["n": 1])
+      #expect(made.status == 201)
+      let id = try #require(made.json["id"]?.stringValue)
+      #expect(try await server.get("/db/\(id)").json["n"] == 1)
+      #expect(try await server.post("/db", ["_id": "mine"]).json["id"] == "mine")
+      #expect(try await server.send("POST", "/db", body: Array("{}".utf8)).status == 415)
+    }
+  }
+
+  @Test func `many documents are saved, each for itself`() async throws {
+    try await withServer { server in
+      _ = try await server.put("/db/a", ["n": 1])
+      let reply = try await server.post(
+        "/db/_bulk_docs", ["docs": [["_id": "a", "n": 2], ["_id": "b"], ["_id": "_x"], ["_x": 1], ["n": 1]]])
+      #expect(reply.status == 201)
+      let rows = try #require(reply.json.arrayValue)
+      #expect(
+        rows.map { $0["error"]?.stringValue } == ["conflict", nil, "illegal_docid", "doc_validation", nil])
+      #expect(rows[1]["ok"] == true)
+      #expect(try await server.get("/db").json["doc_count"] == 3)
+      #expect(try await server.post("/db/_bulk_docs", ["new_edits": false]).status == 400)
+      #expect(
+        try await server.send(
+          "POST", "/db/_bulk_docs", body: [], headers: [("Content-Type", "application/json")]
+        ).status == 400)
+    }
+  }
+
+  @Test func `settings are kept with the database`() async throws {
+    try await withServer { server in
+      #expect(try await server.get("/db/_revs_limit").json == 1000)
+      #expect(try await server.put("/db/_revs_limit", 5).json == ["ok": true])
+      #expect(try await server.get("/db/_revs_limit").json == 5)
+      #expect(try await server.put("/db/_revs_limit", 0).status == 400)
+      let security: JSONValue = [
+        "admins": ["names": ["a"], "roles": []], "members": ["names": [], "roles": ["r"]],
+      ]
+      #expect(try await server.put("/db/_security", security).json == ["ok": true])
+      #expect(try await server.get("/db/_security").json == security)
+      #expect(try await server.put("/db/_security", ["admins": 1]).status == 400)
+      #expect(try await server.get("/db/_local_docs").json["rows"] == [])
+      let committed = try await server.post("/db/_ensure_full_commit", [:])
+      #expect(committed.status == 201)
+      let start = try await server.get("/db").json["instance_start_time"]
+      #expect(committed.json["instance_start_time"] == start)
+      #expect(try await server.post("/db/_compact", [:]).status == 202)
+      #expect(try await server.post("/db/_view_cleanup", [:]).status == 202)
+    }
+  }
+
+  @Test func `local documents have revisions that are not checked`() async throws {
+    try await withServer { server in
+      #expect(try await server.put("/db/_local/a", ["n": 1]).json["rev"] == "0-1")
+      #expect(try await server.put("/db/_local/a", ["_rev": "0-99", "n": 2]).json["rev"] == "0-100")
+      #expect(try await server.get("/db/_local%2Fa").json == ["_id": "_local/a", "_rev": "0-100", "n": 2])
+      #expect(try await server.put("/db/_local/a", ["_rev": "1-x"]).status == 400)
+      let posted = try await server.post("/db", ["_id": "_local/a", "n": 2, "_rev": "0-99"])
+      #expect(posted.status == 201)
+      #expect(posted.json == ["ok": true, "id": "_local/a", "rev": "0-100"])
+      #expect(try await server.post("/db", ["_id": "_local/"]).status == 400)
+      #expect(try await server.post("/db", ["_id": "_local/\u{1}server"]).status == 400)
+      #expect(try await server.get("/db/_local/a/b").status == 400)
+      #expect(try await server.put("/db/_local/b", [:]).status == 201)
+      let rows = try await server.get("/db/_local_docs?include_docs=true&limit=1").json["rows"]
+      #expect(rows?.arrayValue?.count == 1)
+      #expect(rows?[0]?["doc"]?["n"] == 2)
+      let other = try await server.post("/db/_local_docs", ["keys": ["_local/b"]]).json["rows"]
+      #expect(other?.arrayValue?.map { $0["id"] } == ["_local/b"])
+      #expect(
+        try await server.get("/db/_local_docs?startkey=%22_local/a%22&descending=true").json["rows"]?[0]?[
+          "id"]
+          == "_local/a")
+      #expect(try await server.delete("/db/_local/a").json["rev"] == "0-0")
+      #expect(try await server.get("/db/_local/a").status == 404)
+      #expect(try await server.get("/db").json["doc_count"] == 0)
+      #expect(try await server.get("/db/_local/%01server").status == 400)
+      // A store's own users see the body.
+      let store = try await server.manager.datastore(named: "db")
+      _ = try await server.put("/db/_local/c", ["_rev": "0-3", "n": 3])
+      #expect(try await store.localDocument(withID: "c") == ["n": 3])
+    }
+  }
+
+  struct Unsupported: Sendable, CustomTestStringConvertible {
+    let testDescription: String
+    var method = "GET"
+  }
+
+  static let unsupported = [
+    Unsupported(testDescription: "/_replicate", method: "POST"), Unsupported(testDescription: "/_users"),
+    Unsupported(testDescription: "/_node/_local/_config"), Unsupported(testDescription: "/_utils/"),
+    Unsupported(testDescription: "/db/_design/a/_view/b"),
+    Unsupported(testDescription: "/db/_purge", method: "POST"),
+    Unsupported(testDescription: "/db/_partition/a"), Unsupported(testDescription: "/db/_shards"),
+    Unsupported(testDescription: "/db/_changes?filter=a/b"), Unsupported(testDescription: "/_scheduler/jobs"),
+  ]
+
+  @Test(arguments: unsupported) func `what is not supported names what to use`(request: Unsupported)
+    async throws
+  {
+    try await withServer { server in
+      let reply = try await server.send(request.method, request.testDescription)
+      #expect(reply.status == 501)
+      #expect(reply.json["error"] == "not_implemented")
+      #expect(reply.json["reason"]?.stringValue?.contains("; use ") == true)
+    }
+  }
+
+  @Test func `a method that a resource does not have is refused with those that it has`() async throws {
+    try await withServer { server in
+      for (method, path) in [
+        ("POST", "/_all_dbs"), ("DELETE", "/db/_all_docs"), ("GET", "/db/_find"), ("PATCH", "/db/a"),
+      ] {
+        let reply = try await server.send(method, path)
+        #expect(reply.status == 405)
+        #expect(reply.json["error"] == "method_not_allowed")
+      }
+    }
+  }
+}

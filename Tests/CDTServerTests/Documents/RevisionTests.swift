@@ -1,0 +1,171 @@
+import CDTDatastore
+import CDTJSON
+import CDTServerTestSupport
+import Testing
+
+/// Revision trees over HTTP: what replicators write and read.
+@Suite struct RevisionTests {
+  /// A document with a conflict: 1-a ─ 2-b ─ 3-c, the winner, and 1-a ─ 2-x; and a deleted leaf 2-d.
+  private static func makeConflict(_ server: RunningServer) async throws {
+    let made = try await server.post(
+      "/db/_bulk_docs",
+      [
+        "new_edits": false,
+        "docs": [
+          ["_id": "doc", "_rev": "3-c", "n": 3, "_revisions": ["start": 3, "ids": ["c", "b", "a"]]],
+          ["_id": "doc", "_rev": "2-x", "n": 2, "_revisions": ["start": 2, "ids": ["x", "a"]]],
+          [
+            "_id": "doc", "_rev": "2-d", "_deleted": true, "why": 1,
+            "_revisions": ["start": 2, "ids": ["d", "a"]],
+          ],
+        ],
+      ])
+    #expect(made.status == 201)
+    #expect(made.json == [])
+  }
+
+  @Test func `a document tells its tree`() async throws {
+    try await withServer { server in
+      try await Self.makeConflict(server)
+      let json = try await server.get("/db/doc?revs=true&meta=true&local_seq=true").json
+      #expect(json["_rev"] == "3-c")
+      #expect(json["_revisions"] == ["start": 3, "ids": ["c", "b", "a"]])
+      #expect(
+        json["_revs_info"] == [
+          ["rev": "3-c", "status": "available"], ["rev": "2-b", "status": "missing"],
+          ["rev": "1-a", "status": "missing"],
+        ])
+      #expect(json["_conflicts"] == ["2-x"])
+      #expect(json["_deleted_conflicts"] == ["2-d"])
+      #expect(json["_local_seq"]?.intValue != nil)
+      #expect(try await server.get("/db/doc?rev=2-x").json["n"] == 2)
+      // A tombstone is read by its revision, with its members.
+      let deleted = try await server.get("/db/doc?rev=2-d")
+      #expect(deleted.status == 200)
+      #expect(deleted.json == ["_id": "doc", "_rev": "2-d", "_deleted": true, "why": 1])
+      #expect(try await server.get("/db/doc?rev=2-b").status == 404)
+      #expect(try await server.get("/db/doc?rev=1-a&latest=true").json["_rev"] == "3-c")
+      #expect(try await server.get("/db/doc?rev=nonsense").json["reason"] == "Invalid rev format")
+    }
+  }
+
+  @Test func `open revisions come as JSON or as parts`() async throws {
+    try await withServer { server in
+      try await Self.makeConflict(server)
+      let json = [("Accept", "application/json")]
+      let all = try await server.get("/db/doc?open_revs=all", headers: json).json
+      #expect(all.arrayValue?.map { $0["ok"]?["_rev"] } == ["3-c", "2-x", "2-d"])
+      let some = try await server.get(#"/db/doc?open_revs=["2-x","9-z"]&revs=true"#.encoded, headers: json)
+        .json
+      #expect(some[0]?["ok"]?["_revisions"] == ["start": 2, "ids": ["x", "a"]])
+      #expect(some[1] == ["missing": "9-z"])
+      let latest = try await server.get(#"/db/doc?open_revs=["1-a"]&latest=true"#.encoded, headers: json).json
+      #expect(latest.arrayValue?.count == 3)
+      let parts = try await server.get(#"/db/doc?open_revs=["2-x","9-z"]"#.encoded)
+      #expect(parts.headers["content-type"]?.hasPrefix("multipart/mixed; boundary=") == true)
+      #expect(parts.text.contains("Content-Type: application/json\r\n\r\n{\"_id\":\"doc\",\"_rev\":\"2-x\""))
+      #expect(parts.text.contains("error=\"true\"\r\n\r\n{\"missing\":\"9-z\"}"))
+      #expect(try await server.get("/db/none?open_revs=all", headers: json).status == 404)
+      #expect(
+        try await server.get(#"/db/none?open_revs=["1-a"]"#.encoded, headers: json).json == [
+          ["missing": "1-a"]
+        ])
+      #expect(try await server.get("/db/doc?open_revs=x", headers: json).status == 400)
+    }
+  }
+
+  @Test func `a replicator learns what is missing`() async throws {
+    try await withServer { server in
+      try await Self.makeConflict(server)
+      let asked: JSONValue = ["doc": ["3-c", "4-z", "1-a"], "other": ["1-a"], "known": []]
+      #expect(
+        try await server.post("/db/_revs_diff", asked).json == [
+          "doc": ["missing": ["4-z"], "possible_ancestors": ["3-c", "2-x", "2-d"]],
+          "other": ["missing": ["1-a"]],
+        ])
+      #expect(
+        try await server.post("/db/_missing_revs", asked).json == [
+          "missing_revs": ["doc": ["4-z"], "other": ["1-a"]]
+        ])
+      #expect(try await server.post("/db/_revs_diff", ["doc": ["x"]]).status == 400)
+      #expect(try await server.post("/db/_revs_diff", []).json["error"] == "bad_request")
+      // CouchDB's replicator names a document as often as it changed since it began to read.
+      let repeated = try await server.send(
+        "POST", "/db/_revs_diff", body: Array(#"{"doc":["4-z"],"x":["1-a"],"doc":["4-z","5-y","3-c"]}"#.utf8),
+        headers: [("Content-Type", "application/json")])
+      #expect(repeated.json["doc"]?["missing"] == ["4-z", "5-y"])
+      #expect(repeated.json["x"]?["missing"] == ["1-a"])
+    }
+  }
+
+  @Test func `many revisions are read at once`() async throws {
+    try await withServer { server in
+      try await Self.makeConflict(server)
+      let reply = try await server.post(
+        "/db/_bulk_get?revs=true",
+        [
+          "docs": [
+            ["id": "doc", "rev": "2-x"], ["id": "doc"], ["id": "none", "rev": "1-a"], ["id": "none"], [:],
+          ]
+        ])
+      #expect(reply.status == 200)
+      let results = try #require(reply.json["results"]?.arrayValue)
+      #expect(results.count == 5)
+      #expect(results[0]["docs"]?[0]?["ok"]?["_revisions"] == ["start": 2, "ids": ["x", "a"]])
+      #expect(results[1]["docs"]?.arrayValue?.count == 3)
+      #expect(
+        results[2]["docs"]?[0]?["error"] == [
+          "id": "none", "rev": "1-a", "error": "not_found", "reason": "missing",
+        ])
+      #expect(results[3]["docs"]?[0]?["error"]?["rev"] == "undefined")
+      #expect(results[4]["docs"]?[0]?["error"]?["error"] == "bad_request")
+      #expect(try await server.post("/db/_bulk_get", [:]).status == 400)
+      #expect(try await server.get("/db/_bulk_get").status == 405)
+    }
+  }
+
+  @Test(arguments: ["multipart/mixed", "multipart/related"])
+  func `many revisions are read at once as parts`(type: String) async throws {
+    try await withServer { server in
+      try await Self.makeConflict(server)
+      let cat = try await server.send(
+        "PUT", "/db/cat/cat.jpg", body: Array("a cat".utf8), headers: [("Content-Type", "image/jpeg")])
+      let reply = try await server.send(
+        "POST", "/db/_bulk_get?revs=true",
+        json: [
+          "docs": [["id": "doc", "rev": "2-x"], ["id": "cat"], ["id": "none"], ["id": "doc", "rev": "x"]]
+        ],
+        headers: [("Accept", type)])
+      #expect(reply.status == 200)
+      #expect(reply.headers["content-type"]?.hasPrefix("\(type); boundary=\"") == true)
+      let text = reply.text
+      #expect(text.contains("Content-Type: application/json\r\n\r\n{\"_id\":\"doc\",\"_rev\":\"2-x\""))
+      #expect(text.contains(#""_revisions":{"start":2,"ids":["x","a"]}"#))
+      let revision = try #require(cat.json["rev"]?.stringValue)
+      #expect(
+        text.contains(
+          "X-Doc-Id: cat\r\nX-Rev-Id: \(revision)\r\nContent-Type: multipart/related; boundary="))
+      #expect(text.contains(#""follows":true"#))
+      #expect(text.contains("Content-Type: image/jpeg\r\nContent-Length: 5\r\n\r\na cat\r\n--"))
+      let error = "Content-Type: application/json; error=\"true\"\r\n\r\n"
+      #expect(
+        text.contains(
+          error + #"{"id":"none","rev":"undefined","error":"not_found","reason":"missing"}"#))
+      #expect(text.contains(error + #"{"id":"doc","rev":"undefined","error":"bad_request""#))
+      #expect(text.hasSuffix("--"))
+    }
+  }
+
+  @Test func `one document is inserted with its own revision`() async throws {
+    try await withServer { server in
+      let sent: JSONValue = ["_rev": "3-c", "_revisions": ["start": 3, "ids": ["c", "b", "a"]], "n": 1]
+      let reply = try await server.put("/db/doc?new_edits=false", sent)
+      #expect(reply.status == 201)
+      #expect(reply.json["rev"] == "3-c")
+      // Again, with another body: it is known, and stays.
+      #expect(try await server.put("/db/doc?new_edits=false", ["_rev": "3-c", "n": 2]).json["rev"] == "3-c")
+      #expect(try await server.get("/db/doc").json["n"] == 1)
+      #expect(try await server.put("/db/doc?new_edits=false", ["n": 1]).status == 400)
+    }
+  }
+}

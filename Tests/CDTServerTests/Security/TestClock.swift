@@ -1,0 +1,57 @@
+import CDTServer
+import Synchronization
+
+/// A clock that stands still until a test moves it. Sleeping doesn't move it, and takes no time unless it is held.
+final class TestClock: Sendable {
+  private struct State {
+    var uptime = Duration.zero
+    var sleeps: [Duration] = []
+    var isHeld = false
+    var sleepers: [CheckedContinuation<Void, Never>] = []
+  }
+
+  static let start: Int64 = 1_700_000_000
+
+  private let state = Mutex(State())
+
+  var clock: ServerClock {
+    ServerClock(
+      seconds: { Self.start + self.uptime.components.seconds }, uptime: { self.uptime },
+      sleep: { await self.sleep($0) })
+  }
+
+  var uptime: Duration { state.withLock { $0.uptime } }
+
+  /// How long callers have asked to sleep.
+  var sleeps: [Duration] { state.withLock { $0.sleeps } }
+
+  func advance(by duration: Duration) { state.withLock { $0.uptime += duration } }
+
+  private func sleep(_ duration: Duration) async {
+    await withCheckedContinuation { continuation in
+      let isHeld = state.withLock { state in
+        state.sleeps.append(duration)
+        if state.isHeld { state.sleepers.append(continuation) }
+        return state.isHeld
+      }
+      if !isHeld { continuation.resume() }
+    }
+  }
+
+  /// Makes sleepers sleep until ``release()``.
+  func hold() { state.withLock { $0.isHeld = true } }
+
+  func release() {
+    let sleepers = state.withLock { state in
+      defer { state.sleepers = [] }
+      state.isHeld = false
+      return state.sleepers
+    }
+    for sleeper in sleepers { sleeper.resume() }
+  }
+
+  /// Waits until so many sleep.
+  func waitForSleepers(_ count: Int) async {
+    while state.withLock({ $0.sleepers.count }) < count { await Task.yield() }
+  }
+}
