@@ -1,0 +1,83 @@
+import CDTDatastore
+import CDTJSON
+import CouchDB
+
+extension RemoteEnd {
+  func write(_ revisions: [TransferredRevision]) async throws -> WriteOutcome {
+    var outcome = WriteOutcome()
+    try await writeTogether(revisions.filter(\.attachments.isEmpty), &outcome)
+    for revision in revisions where !revision.attachments.isEmpty {
+      try await writeAlone(revision, &outcome)
+    }
+    return outcome
+  }
+
+  /// Writes revisions with `_bulk_docs`.
+  private func writeTogether(_ revisions: [TransferredRevision], _ outcome: inout WriteOutcome) async throws {
+    guard !revisions.isEmpty else { return }
+    var body = Array(#"{"new_edits":false,"docs":["#.utf8)
+    for revision in revisions {
+      if body.last != UInt8(ascii: "[") { body.append(UInt8(ascii: ",")) }
+      body += revision.text
+    }
+    body += "]}".utf8
+    let reply = try await connection.send(.init(.POST, "/_bulk_docs", json: body))
+    switch reply.status {
+    case 200, 201, 202:
+      try Self.takeErrors(of: try await reply.json(), revisions, &outcome)
+    case 400, 412, 413, 415, 417:
+      // One of the documents may be the reason, or the size of the request.
+      if reply.status == 413, revisions.count > 1 {
+        try await writeTogether(Array(revisions[..<(revisions.count / 2)]), &outcome)
+        return try await writeTogether(Array(revisions[(revisions.count / 2)...]), &outcome)
+      }
+      for revision in revisions { try await writeAlone(revision, &outcome) }
+    default: throw await reply.failure()
+    }
+  }
+
+  private static func takeErrors(
+    of reply: JSONValue, _ revisions: [TransferredRevision], _ outcome: inout WriteOutcome
+  ) throws(ReplicationError) {
+    guard let rows = reply.arrayValue else {
+      throw ReplicationError(.invalidReply, "the reply of _bulk_docs is not an array")
+    }
+    for row in rows {
+      guard let error = row["error"]?.stringValue, let id = row["id"]?.stringValue else { continue }
+      let revision = row["rev"]?.stringValue
+      let refused = revisions.first {
+        $0.id.utf8.elementsEqual(id.utf8) && (revision == nil || $0.revision.description == revision)
+      }
+      outcome.rejected.append(
+        RejectedRevision(
+          id: id, revision: revision ?? refused?.revision.description ?? "",
+          reason: "\(CouchError(0, error, row["reason"]?.stringValue ?? ""))"))
+    }
+  }
+
+  /// Writes a revision with a request of its own.
+  private func writeAlone(_ revision: TransferredRevision, _ outcome: inout WriteOutcome) async throws {
+    var request = RemoteConnection.Request(
+      .PUT, "\(Self.path(revision.id))?new_edits=false", json: revision.text)
+    if !revision.attachments.isEmpty {
+      request.body = .multipart(RelatedDocumentBody(revision.text, Array(revision.attachments)))
+    }
+    let reply = try await connection.send(request)
+    switch reply.status {
+    case 200, 201, 202: return
+    case 412: outcome.lackingContent.append(revision)
+    case 400, 401, 403, 404, 413, 415: outcome.rejected.append(revision.rejected(await reply.refusal()))
+    default: throw await reply.failure()
+    }
+  }
+}
+
+extension TransferredRevision {
+  /// The JSON of a revision that was read from a store.
+  fileprivate var text: [UInt8] {
+    switch content {
+    case .text(let text): text
+    case .parsed(let input): input.body.text
+    }
+  }
+}

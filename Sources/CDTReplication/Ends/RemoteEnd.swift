@@ -1,0 +1,170 @@
+import CDTDatastore
+import CDTJSON
+import CouchDB
+import NIOCore
+import Synchronization
+
+/// A database at a server as an end of a replication.
+final class RemoteEnd: ReplicationSource, ReplicationTarget {
+  let connection: RemoteConnection
+  let filter: ReplicationFilter?
+  /// The store that revisions are pulled into: the content of their attachments is written to its directory.
+  let store: Datastore
+  private let state = Mutex(State())
+
+  private struct State {
+    /// Whether the server was found to lack `_bulk_get`, and the filter `_selector`.
+    var lacksBulkGet = false
+    var lacksSelectorFilter = false
+  }
+
+  /// The heartbeats that the server is asked for.
+  private var heartbeat: Duration { connection.database.timeout / 2 }
+
+  init(_ connection: RemoteConnection, of store: Datastore, filter: ReplicationFilter? = nil) {
+    self.connection = connection
+    self.store = store
+    self.filter = filter
+  }
+
+  var lacksBulkGet: Bool {
+    get { state.withLock { $0.lacksBulkGet } }
+    set { state.withLock { $0.lacksBulkGet = newValue } }
+  }
+
+  /// Whether the server does not evaluate the selector, so that everything it sends has to be filtered here.
+  var lacksSelectorFilter: Bool { state.withLock { $0.lacksSelectorFilter } }
+
+  var identity: String { connection.database.url }
+
+  func open(creating: Bool) async throws -> String? {
+    let reply = try await connection.send(.init(""))
+    if reply.status == 404, creating {
+      let created = try await connection.send(.init(.PUT, "", json: []))
+      guard [201, 202, 412].contains(created.status) else { throw await created.failure() }
+      return try await open(creating: false)
+    }
+    guard reply.status == 200 else {
+      guard reply.status == 404 else { throw await reply.failure() }
+      throw ReplicationError(
+        .notFound, "\(identity): the database does not exist; create it first, or let the replication do it",
+        status: 404)
+    }
+    return Self.created(try await reply.json())
+  }
+
+  private static func created(_ json: JSONValue) -> String? {
+    let time = json["instance_start_time"]?.stringValue
+    return time == "0" ? nil : time
+  }
+
+  func makeDurable() async throws -> String? {
+    let reply = try await connection.send(.init(.POST, "/_ensure_full_commit", json: Array("{}".utf8)))
+    // Only CouchDB needs it, and only old versions.
+    guard [200, 201, 202].contains(reply.status) else {
+      if [404, 405, 501].contains(reply.status) { return nil }
+      throw await reply.failure()
+    }
+    return Self.created(try await reply.json())
+  }
+
+  // MARK: Checkpoints
+
+  func checkpoint(_ id: String) async throws -> Checkpoint? {
+    let reply = try await connection.send(.init("/_local/\(id)"))
+    if reply.status == 404 { return nil }
+    guard reply.status == 200 else { throw await reply.failure() }
+    guard case .object(let json) = try await reply.json() else {
+      throw ReplicationError(.invalidReply, "GET \(identity)/_local/\(id): the reply is not an object")
+    }
+    return Checkpoint(json)
+  }
+
+  func save(_ checkpoint: Checkpoint, _ id: String) async throws {
+    var json = checkpoint.json
+    json["_id"] = .string("_local/\(id)")
+    for isLast in [false, true] {
+      json["_rev"] = try await self.checkpoint(id)?.revision.map { .string($0) }
+      let reply = try await connection.send(.init(.PUT, "/_local/\(id)", json))
+      if [200, 201, 202].contains(reply.status) { return }
+      guard reply.status == 409, !isLast else { throw await reply.failure() }
+    }
+  }
+
+  // MARK: Changes
+
+  func changes(since sequence: JSONValue, limit: Int, waits: Bool) async throws -> ChangeBatch {
+    var query = "?style=all_docs&limit=\(limit)&since=\(PercentCoding.encode(Self.text(sequence)))"
+    query += waits ? "&feed=longpoll&heartbeat=\(max(1, heartbeat.milliseconds))" : ""
+    let reply = try await connection.send(request(query))
+    if case .selector? = filter, [400, 404, 501].contains(reply.status), !lacksSelectorFilter {
+      state.withLock { $0.lacksSelectorFilter = true }
+      return try await changes(since: sequence, limit: limit, waits: waits)
+    }
+    guard reply.status == 200 else { throw await reply.failure() }
+    return try Self.batch(try await reply.json(), limit: limit)
+  }
+
+  private static func text(_ sequence: JSONValue) -> String { sequence.stringValue ?? sequence.text }
+
+  private func request(_ query: String) -> RemoteConnection.Request {
+    switch filter {
+    case .selector(let selector) where !lacksSelectorFilter:
+      return .init(.POST, "/_changes\(query)&filter=_selector", ["selector": .object(selector)])
+    case .documentIDs(let ids):
+      return .init(
+        .POST, "/_changes\(query)&filter=_doc_ids", ["doc_ids": .array(ids.map { .string($0) })])
+    case .designDocument(let name, let parameters):
+      let rest = parameters.sorted { $0.key < $1.key }
+        .map { "&\(PercentCoding.encode($0.key))=\(PercentCoding.encode($0.value))" }.joined()
+      return .init("/_changes\(query)&filter=\(PercentCoding.encode(name))\(rest)")
+    case nil, .selector, .closure: return .init("/_changes\(query)")
+    }
+  }
+
+  private static func batch(_ json: JSONValue, limit: Int) throws(ReplicationError) -> ChangeBatch {
+    guard let rows = json["results"]?.arrayValue, let last = json["last_seq"] else {
+      throw ReplicationError(.invalidReply, "the reply of _changes has no results or no last_seq")
+    }
+    var documents: [ChangedDocument] = []
+    documents.reserveCapacity(rows.count)
+    for row in rows {
+      guard let id = row["id"]?.stringValue, let revisions = row["changes"]?.arrayValue else {
+        throw ReplicationError(.invalidReply, "a row of _changes has no id or no changes")
+      }
+      var document = ChangedDocument(id: id)
+      for text in revisions.compactMap({ $0["rev"]?.stringValue }) {
+        if let revision = RevisionID(text) {
+          document.revisions.append(revision)
+        } else {
+          document.invalid.append(text)
+        }
+      }
+      documents.append(document)
+    }
+    return ChangeBatch(
+      documents: documents, last: last, isLast: rows.count < limit,
+      pending: max(0, json["pending"]?.intValue ?? 0))
+  }
+
+  func missing(_ documents: [ChangedDocument]) async throws -> [RevisionDifference] {
+    let request = RevisionsDiffRequest(documents.map { .init(id: $0.id, revisions: $0.revisions) })
+    let reply = try await connection.send(.init(.POST, "/_revs_diff", request.json), expecting: 200)
+    guard case .object(let json) = try await reply.json() else {
+      throw ReplicationError(.invalidReply, "the reply of _revs_diff is not an object")
+    }
+    return try json.map { id, entry in
+      RevisionDifference(
+        id: id, missing: try RevisionID.list(json: entry["missing"] ?? []),
+        ancestors: (entry["possible_ancestors"]?.arrayValue ?? []).compactMap {
+          $0.stringValue.flatMap { RevisionID($0) }
+        })
+    }
+  }
+}
+
+extension Duration {
+  fileprivate var milliseconds: Int64 {
+    components.seconds * 1_000 + components.attoseconds / 1_000_000_000_000_000
+  }
+}

@@ -1,0 +1,114 @@
+import CDTDatastore
+import CDTJSON
+import CouchDB
+
+/// One of the two databases of a replication.
+protocol ReplicationEnd: Sendable {
+  /// What identifies the database in the id of a replication.
+  var identity: String { get }
+
+  /// Makes sure that the database exists.
+  ///
+  /// - Returns: A number that differs when the database is deleted and created again; `nil` if there is none.
+  func open(creating: Bool) async throws -> String?
+
+  /// The checkpoint with an id; `nil` if there is none.
+  func checkpoint(_ id: String) async throws -> Checkpoint?
+
+  /// Saves a checkpoint, after everything that was written before.
+  func save(_ checkpoint: Checkpoint, _ id: String) async throws
+}
+
+/// The database that revisions are read from.
+protocol ReplicationSource: ReplicationEnd {
+  /// The documents that changed since a sequence.
+  ///
+  /// - Parameter waits: Whether to wait for a change if there is none.
+  func changes(since sequence: JSONValue, limit: Int, waits: Bool) async throws -> ChangeBatch
+
+  /// Calls a closure with revisions and those that descend from them, one after the other.
+  func read(
+    _ wanted: [RevisionDifference], _ body: (TransferredRevision) async throws -> Void
+  ) async throws
+}
+
+/// The database that revisions are written to.
+protocol ReplicationTarget: ReplicationEnd {
+  /// Which revisions of the documents the database lacks.
+  func missing(_ documents: [ChangedDocument]) async throws -> [RevisionDifference]
+
+  /// Writes revisions.
+  func write(_ revisions: [TransferredRevision]) async throws -> WriteOutcome
+
+  /// Waits until everything that was written is on disk.
+  ///
+  /// - Returns: What `open` returned.
+  func makeDurable() async throws -> String?
+}
+
+/// A document that a source lists as changed.
+struct ChangedDocument: Sendable {
+  let id: String
+  /// Its leaves.
+  var revisions: [RevisionID] = []
+  /// Leaves whose ids a datastore can't have.
+  var invalid: [String] = []
+}
+
+/// Some changes of a source.
+struct ChangeBatch: Sendable {
+  let documents: [ChangedDocument]
+  /// Where the next batch begins.
+  let last: JSONValue
+  /// Whether there were no more changes.
+  let isLast: Bool
+  /// The number of changes that follow, if the source tells it.
+  var pending = 0
+}
+
+/// A revision on its way.
+struct TransferredRevision: Sendable {
+  let id: String
+  let revision: RevisionID
+  /// The revision as JSON, with its history.
+  let content: Content
+  /// The attachments whose content is not in the JSON, in the same order.
+  let attachments: Attachments
+
+  enum Content: Sendable {
+    case text([UInt8])
+    case parsed(DocumentInput)
+  }
+
+  func input() throws -> DocumentInput {
+    switch content {
+    case .parsed(let input): return input
+    case .text(let text):
+      return try text.withUnsafeBytes { try DocumentInput($0) }
+    }
+  }
+
+  /// The number of bytes of the JSON.
+  var textLength: Int {
+    switch content {
+    case .parsed(let input): input.length
+    case .text(let text): text.count
+    }
+  }
+
+  /// The number of bytes with the attachments.
+  var length: Int64 {
+    attachments.reduce(Int64(textLength)) { $0 + ($1.length ?? 0) }
+  }
+
+  func rejected(_ error: CouchError) -> RejectedRevision {
+    RejectedRevision(id: id, revision: revision.description, reason: "\(error)")
+  }
+}
+
+/// What became of written revisions. Those that are not mentioned were written.
+struct WriteOutcome: Sendable {
+  var rejected: [RejectedRevision] = []
+  /// Revisions with attachments that the target was expected to have, and has not.
+  var lackingContent: [TransferredRevision] = []
+}

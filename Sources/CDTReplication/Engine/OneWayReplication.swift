@@ -1,0 +1,232 @@
+import CDTDatastore
+import CDTJSON
+import CouchDB
+
+/// Transfers what one database has and another lacks.
+///
+/// A batch of changes travels in these steps; the first two of the next batch run during the others of this one:
+///
+/// ```
+/// changes      which documents changed, with their leaves          source
+/// missing      which of these revisions the target lacks           target
+/// read, write  those revisions, in several requests at a time      source, target
+/// durable      wait until the target has them on disk              target
+/// checkpoint   note how far the replication has come               both
+/// ```
+struct OneWayReplication: Sendable {
+  let source: any ReplicationSource
+  let target: any ReplicationTarget
+  let options: Replication
+  let progress: ReplicationProgress.Lane
+  let stop: ReplicationStop
+  /// What is rejected on the way, if the source can't filter it.
+  let lateFilter: @Sendable () throws -> CompiledFilter?
+
+  /// Another database has taken the place of one of the two.
+  private struct DatabaseReplaced: Error {}
+
+  /// A batch of changes, and what the target lacks of it.
+  private struct Batch: Sendable {
+    let changes: ChangeBatch
+    let missing: [RevisionDifference]
+  }
+
+  func run() async throws {
+    for _ in 0..<5 {
+      do {
+        return try await runSession()
+      } catch is DatabaseReplaced {
+        // The checkpoints of the new database lead to its beginning.
+        continue
+      }
+    }
+    throw ReplicationError(.unreachable, "\(target.identity): the database is replaced again and again")
+  }
+
+  // MARK: A session
+
+  private func runSession() async throws {
+    let id = Checkpoint.id(
+      source: source.identity, target: target.identity, filter: options.filter?.json ?? .null)
+    let creates = options.createsDatabase
+    let instances = try await retrying {
+      // The other direction writes to it.
+      async let source = source.open(creating: creates && options.direction == .both)
+      async let target = target.open(creating: creates)
+      return try await (source: source, target: target)
+    }
+    let known = try await retrying {
+      async let source = source.checkpoint(id)
+      async let target = target.checkpoint(id)
+      return try await (source: source, target: target)
+    }
+    var run = Checkpoint.Run()
+    run.startSequence = Checkpoint.resumption(known.source, known.target) ?? 0
+    var recorded = run.startSequence
+    var batch = try await next(since: run.startSequence, waits: false)
+    while true {
+      let changes = batch.changes
+      async let following = changes.isLast ? nil : next(since: changes.last, waits: false)
+      try await transfer(batch)
+      if !changes.documents.isEmpty || (options.filter != nil && changes.last != recorded) {
+        try await checkIdentities(instances)
+        let checkpoint = Checkpoint.next(
+          run, sequence: changes.last, counts: progress.counts, after: known.target ?? known.source)
+        try await save(checkpoint, id)
+        recorded = changes.last
+      }
+      if stop.isSet { return }
+      if let following = try await following {
+        batch = following
+      } else {
+        guard options.isContinuous else { return }
+        progress.become(.idle)
+        guard let next = try await stop.interruptible({ try await next(since: changes.last, waits: true) })
+        else {
+          return
+        }
+        progress.become(.running)
+        batch = next
+      }
+    }
+  }
+
+  private func checkIdentities(_ instances: (source: String?, target: String?)) async throws {
+    let now = try await retrying {
+      async let source = source.open(creating: false)
+      async let target = target.makeDurable()
+      return try await (source: source, target: target)
+    }
+    for (before, after) in [(instances.source, now.source), (instances.target, now.target)] {
+      if let before, let after, before != after { throw DatabaseReplaced() }
+    }
+  }
+
+  private func save(_ checkpoint: Checkpoint, _ id: String) async throws {
+    try await retrying { try await target.save(checkpoint, id) }
+    do {
+      try await retrying { try await source.save(checkpoint, id) }
+    } catch let error as ReplicationError where [.unauthorized, .forbidden].contains(error.code) {
+      // A source that can only be read: the next run compares all revisions again.
+    }
+  }
+
+  private func next(since sequence: JSONValue, waits: Bool) async throws -> Batch {
+    let changes = try await retrying {
+      try await source.changes(since: sequence, limit: max(1, options.batchSize), waits: waits)
+    }
+    let documents = changes.documents.filter { !$0.revisions.isEmpty }
+    let missing = documents.isEmpty ? [] : try await retrying { try await target.missing(documents) }
+    return Batch(changes: changes, missing: missing)
+  }
+
+  // MARK: A batch
+
+  private func transfer(_ batch: Batch) async throws {
+    progress.count(pending: batch.changes.pending + batch.changes.documents.count) { counts in
+      counts.missing += batch.missing.reduce(0) { $0 + $1.missing.count }
+      for document in batch.changes.documents {
+        for revision in document.invalid {
+          counts.rejected.append(
+            RejectedRevision(
+              id: document.id, revision: revision, reason: "a datastore can't have the id of this revision"))
+        }
+      }
+    }
+    let jobs = max(1, options.concurrentRequests)
+    let size = min(250, max(50, batch.missing.count / jobs + 1))
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for (number, start) in stride(from: 0, to: batch.missing.count, by: size).enumerated() {
+        if number >= jobs { try await group.next() }
+        let part = Array(batch.missing[start..<min(batch.missing.count, start + size)])
+        group.addTask { try await transfer(part) }
+      }
+      try await group.waitForAll()
+    }
+    progress.count(pending: batch.changes.pending) { $0.changes += batch.changes.documents.count }
+  }
+
+  /// Transfers some documents. After an error, what has arrived is not sent again.
+  private func transfer(_ documents: [RevisionDifference]) async throws {
+    var wanted = documents
+    var isRepeated = false
+    try await retrying {
+      if isRepeated {
+        wanted = try await target.missing(
+          wanted.map { ChangedDocument(id: $0.id, revisions: $0.missing) })
+      }
+      isRepeated = true
+      var writing = WriteBuffer()
+      try await source.read(wanted) { revision in
+        guard try lateFilter()?.accepts(revision, revision.input()) ?? true else { return }
+        progress.count { $0.revisionsRead += 1 }
+        writing.add(revision)
+        if writing.isFull { try await write(writing.take()) }
+      }
+      try await write(writing.take())
+    }
+  }
+
+  private func write(_ revisions: [TransferredRevision]) async throws {
+    guard !revisions.isEmpty else { return }
+    var outcome = try await target.write(revisions)
+    let lacking = outcome.lackingContent
+    outcome.lackingContent = []
+    for revision in lacking {
+      // The target lacks attachments that an ancestor has elsewhere: read the revision again, with all of them.
+      let wanted = RevisionDifference(id: revision.id, missing: [revision.revision])
+      try await source.read([wanted]) { revision in
+        let again = try await target.write([revision])
+        outcome.rejected += again.rejected
+        outcome.rejected += again.lackingContent.map { $0.rejected(.missingStub($0.id)) }
+      }
+    }
+    let rejected = outcome.rejected
+    progress.count { counts in
+      counts.revisionsWritten += revisions.count - rejected.count
+      counts.attachments += revisions.reduce(0) { $0 + $1.attachments.count }
+      counts.bytes += revisions.reduce(0) { $0 + $1.length }
+      counts.rejected += rejected
+    }
+  }
+
+  // MARK: Errors
+
+  /// Runs a step again after an error that may not occur again.
+  private func retrying<R>(_ body: () async throws -> R) async throws -> R {
+    var failures = 0
+    while true {
+      do {
+        let result = try await body()
+        if failures > 0 { progress.become(.running) }
+        return result
+      } catch let error as ReplicationError where error.isTransient {
+        failures += 1
+        guard options.isContinuous || failures < options.retries.maximumAttempts else { throw error }
+        let pause = options.retries.pause(afterFailures: failures, asked: error.pause)
+        progress.wait(for: pause, reason: error.message)
+        guard try await stop.interruptible({ try await Task.sleep(for: pause) }) != nil else {
+          throw CancellationError()
+        }
+      }
+    }
+  }
+}
+
+/// Revisions that were read and are to be written together.
+private struct WriteBuffer {
+  private var revisions: [TransferredRevision] = []
+  private var length = 0
+
+  var isFull: Bool { revisions.count >= 250 || length >= 1024 * 1024 }
+
+  mutating func add(_ revision: TransferredRevision) {
+    revisions.append(revision)
+    length += revision.textLength
+  }
+
+  mutating func take() -> [TransferredRevision] {
+    defer { (revisions, length) = ([], 0) }
+    return revisions
+  }
+}

@@ -1,0 +1,75 @@
+import FoundationEssentials
+import Synchronization
+
+/// What a run has done so far, for those who watch it.
+final class ReplicationProgress: Sendable {
+  private struct State {
+    var status = ReplicationStatus()
+    /// The changes that each direction knows to follow, and what it is doing.
+    var pending: [Bool: Int] = [:]
+    var states: [Bool: ReplicationStatus.State] = [:]
+  }
+
+  private let state = Mutex(State())
+  private let report: @Sendable (ReplicationStatus) -> Void
+
+  init(_ report: @escaping @Sendable (ReplicationStatus) -> Void) {
+    self.report = report
+  }
+
+  var result: ReplicationResult { state.withLock { $0.status.result } }
+
+  private func change(_ body: (inout State) -> Void) {
+    let status = state.withLock { state in
+      body(&state)
+      state.status.total = state.status.done + state.pending.values.reduce(0, +)
+      return state.status
+    }
+    report(status)
+  }
+
+  /// Ends the run.
+  func end() {
+    change { state in
+      state.status.state = .stopped
+      state.status.result.end = .now
+    }
+  }
+
+  /// The progress in one direction.
+  struct Lane: Sendable {
+    let progress: ReplicationProgress
+    let isPush: Bool
+
+    var counts: ReplicationResult.Counts {
+      isPush ? progress.result.pushed : progress.result.pulled
+    }
+
+    /// Changes the counts.
+    ///
+    /// - Parameter pending: The number of changes that are known to follow; `nil` if it is unchanged.
+    func count(pending: Int? = nil, _ body: (inout ReplicationResult.Counts) -> Void) {
+      progress.change { state in
+        if let pending { state.pending[isPush] = pending }
+        if isPush { body(&state.status.result.pushed) } else { body(&state.status.result.pulled) }
+      }
+    }
+
+    func become(_ new: ReplicationStatus.State) {
+      progress.change { state in
+        state.states[isPush] = new
+        // The replication is idle when each of its directions is.
+        let states = Array(state.states.values)
+        state.status.state =
+          states.first { if case .waiting = $0 { true } else { false } }
+          ?? states.first { $0 == .running } ?? new
+      }
+    }
+
+    func wait(for pause: Duration, reason: String) {
+      count { $0.retries += 1 }
+      let seconds = Double(pause.components.seconds) + Double(pause.components.attoseconds) / 1e18
+      become(.waiting(until: .now.addingTimeInterval(seconds), reason: reason))
+    }
+  }
+}

@@ -1,0 +1,80 @@
+public import CDTDatastore
+public import CDTJSON
+
+/// What to replicate, with whom, and how.
+///
+/// ```swift
+/// let couch = try RemoteDatabase("https://couch.example.org/tasks", credentials: .basic("ana", password))
+/// let replication = Replication(.pull, with: couch, filter: .selector(["type": "task"]))
+/// let result = try await Replicator(replication, of: store).replicate()
+/// ```
+///
+/// Source: `docs/replication.md`.
+public struct Replication: Sendable {
+  /// Which way revisions travel, as seen from the local store.
+  public enum Direction: String, Sendable, Hashable, CaseIterable {
+    /// From the other end to the store.
+    case pull
+    /// From the store to the other end.
+    case push
+    /// Both, at the same time.
+    case both
+  }
+
+  /// The other end: a database at a server, or another store.
+  public enum Peer: Sendable {
+    /// A database that a server offers.
+    case remote(RemoteDatabase)
+    /// A store, which is used directly.
+    case store(Datastore)
+  }
+
+  /// Which way revisions travel.
+  public var direction: Direction
+  /// The other end.
+  public var peer: Peer
+  /// Which revisions travel; `nil` for all.
+  public var filter: ReplicationFilter?
+  /// Whether the replication goes on with new changes until it is stopped.
+  public var isContinuous = false
+  /// Whether a database that does not exist is created at the server.
+  public var createsDatabase = false
+  /// The maximum number of changed documents between two checkpoints. A replication that was interrupted repeats at
+  /// most so many.
+  public var batchSize = 1_000
+  /// The maximum number of requests at the same time.
+  public var concurrentRequests = 4
+  /// What happens when the server can't be reached or is overloaded.
+  public var retries = RetryPolicy()
+
+  /// Creates a replication with a database at a server.
+  public init(
+    _ direction: Direction, with database: RemoteDatabase, filter: ReplicationFilter? = nil
+  ) {
+    self.direction = direction
+    peer = .remote(database)
+    self.filter = filter
+  }
+
+  /// Creates a replication with another store.
+  public init(_ direction: Direction, with store: Datastore, filter: ReplicationFilter? = nil) {
+    self.direction = direction
+    peer = .store(store)
+    self.filter = filter
+  }
+}
+
+/// Which revisions travel.
+public enum ReplicationFilter: Sendable {
+  /// The revisions that match a selector. A server evaluates the selector by its own rules.
+  case selector(JSONObject)
+  /// The documents with these ids.
+  case documentIDs([String])
+  /// The revisions that a filter function of a design document at the server accepts, such as `tasks/open`. For pulls.
+  case designDocument(String, parameters: [String: String] = [:])
+  /// The revisions for which a closure returns true. For pushes, and between stores.
+  ///
+  /// The name stands for the closure: when the closure accepts other revisions than before, give it another name, so
+  /// that the replication starts from the beginning.
+  case closure(named: String, @Sendable (DocumentRevision) throws -> Bool)
+}

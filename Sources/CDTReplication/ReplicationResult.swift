@@ -1,0 +1,77 @@
+public import FoundationEssentials
+
+/// What a replication has done so far.
+public struct ReplicationResult: Sendable, Hashable {
+  /// What was done in one direction.
+  public struct Counts: Sendable, Hashable {
+    /// The changed documents that were looked at.
+    public var changes = 0
+    /// The revisions that the target had not.
+    public var missing = 0
+    /// The revisions that were read from the source.
+    public var revisionsRead = 0
+    /// The revisions that were written to the target.
+    public var revisionsWritten = 0
+    /// The attachments of those revisions whose content was sent.
+    public var attachments = 0
+    /// The bytes of those revisions and attachments.
+    public var bytes: Int64 = 0
+    /// What the target rejected. The replication goes on without it.
+    public var rejected: [RejectedRevision] = []
+    /// The number of failures after which requests were sent again.
+    public var retries = 0
+
+    /// Creates counts of zero.
+    public init() {}
+  }
+
+  /// From the peer to the store.
+  public var pulled = Counts()
+  /// From the store to the peer.
+  public var pushed = Counts()
+  /// When the replication began.
+  public var start = Date.now
+  /// When it ended; `nil` while it runs.
+  public var end: Date?
+
+  /// Creates an empty result.
+  public init() {}
+
+  /// Everything that was rejected, in both directions.
+  public var rejected: [RejectedRevision] { pulled.rejected + pushed.rejected }
+}
+
+/// A revision that the target of a replication did not accept.
+public struct RejectedRevision: Sendable, Hashable {
+  /// The document's id.
+  public let id: String
+  /// The revision, as the source writes it.
+  public let revision: String
+  /// What the target says is wrong.
+  public let reason: String
+}
+
+/// A step of a running replication.
+public struct ReplicationStatus: Sendable, Hashable {
+  /// What a replication is doing.
+  public enum State: Sendable, Hashable {
+    /// It transfers revisions.
+    case running
+    /// It has transferred everything and waits for changes.
+    case idle
+    /// The other end can't be reached; the next attempt follows.
+    case waiting(until: Date, reason: String)
+    /// It has ended.
+    case stopped
+  }
+
+  /// What the replication is doing.
+  public var state = State.running
+  /// What it has done so far.
+  public var result = ReplicationResult()
+
+  /// The number of changed documents that were dealt with.
+  public var done: Int { result.pulled.changes + result.pushed.changes }
+  /// The number of changed documents that are known of so far.
+  public var total = 0
+}

@@ -1,0 +1,148 @@
+public import CDTDatastore
+import Synchronization
+
+/// Runs a replication of a store.
+///
+/// ```swift
+/// let replicator = Replicator(Replication(.both, with: couch), of: store)
+/// for try await status in replicator.run() { print(status.done, "of", status.total) }
+/// ```
+///
+/// After a run in both directions without errors, both ends have the same documents, leaves, bodies, attachments and
+/// winners, except for what the result lists as rejected. If a run is interrupted, at any moment and for any reason, the
+/// next one goes on from the last checkpoint.
+///
+/// Source: `docs/replication.md`.
+public final class Replicator: Sendable {
+  private let replication: Replication
+  private let store: Datastore
+  private let runs = Mutex<[ReplicationStop]>([])
+
+  /// Creates a replicator, which does nothing until it is run.
+  public init(_ replication: Replication, of store: Datastore) {
+    self.replication = replication
+    self.store = store
+  }
+
+  /// Runs the replication, and tells how it goes on.
+  ///
+  /// The sequence ends when both ends agree; if the replication is continuous, when it is stopped. If you read it slowly,
+  /// you get the newest status. Leaving the loop cancels the run.
+  ///
+  /// - Returns: A sequence that throws ``ReplicationError`` and ``DatastoreError``.
+  public func run() -> AsyncThrowingStream<ReplicationStatus, any Error> {
+    AsyncThrowingStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
+      let task = Task {
+        do {
+          try await replicate { continuation.yield($0) }
+          continuation.finish()
+        } catch {
+          continuation.finish(throwing: error)
+        }
+      }
+      continuation.onTermination = { _ in task.cancel() }
+    }
+  }
+
+  /// Runs the replication to its end.
+  ///
+  /// - Throws: ``ReplicationError``, ``DatastoreError``, `CancellationError`. What was transferred is kept.
+  @discardableResult
+  public func replicate() async throws -> ReplicationResult {
+    try await replicate { _ in }
+  }
+
+  /// Ends the runs at the end of their batches.
+  public func stop() {
+    for run in runs.withLock({ $0 }) { run.set() }
+  }
+
+  @discardableResult
+  private func replicate(
+    _ report: @escaping @Sendable (ReplicationStatus) -> Void
+  ) async throws -> ReplicationResult {
+    let stop = ReplicationStop()
+    runs.withLock { $0.append(stop) }
+    defer { runs.withLock { $0.removeAll { $0 === stop } } }
+    let progress = ReplicationProgress(report)
+    switch replication.peer {
+    case .store(let other):
+      try await run(try lanes(with: other, progress, stop))
+    case .remote(let database):
+      let connection = RemoteConnection(database, concurrentRequests: replication.concurrentRequests)
+      do {
+        try await run(try lanes(with: connection, progress, stop))
+      } catch {
+        await connection.close()
+        throw error
+      }
+      await connection.close()
+    }
+    progress.end()
+    return progress.result
+  }
+
+  private func run(_ lanes: [OneWayReplication]) async throws {
+    try await withThrowingTaskGroup { group in
+      for lane in lanes { group.addTask { try await lane.run() } }
+      try await group.waitForAll()
+    }
+  }
+
+  // MARK: Directions
+
+  private func lanes(
+    with other: Datastore, _ progress: ReplicationProgress, _ stop: ReplicationStop
+  ) throws -> [OneWayReplication] {
+    guard other.storeID != store.storeID else {
+      throw ReplicationError(.invalidRequest, "both ends are the same store, or one is a copy of the other")
+    }
+    let filter = try replication.filter.map { try CompiledFilter($0) }
+    return directions.map { isPush in
+      let (source, target) = isPush ? (store, other) : (other, store)
+      return OneWayReplication(
+        source: LocalEnd(source, filter: filter), target: LocalEnd(target), options: replication,
+        progress: .init(progress: progress, isPush: isPush), stop: stop, lateFilter: { nil })
+    }
+  }
+
+  private func lanes(
+    with connection: RemoteConnection, _ progress: ReplicationProgress, _ stop: ReplicationStop
+  ) throws -> [OneWayReplication] {
+    let filter = replication.filter
+    return try directions.map { isPush in
+      let remote = RemoteEnd(connection, of: store, filter: isPush ? nil : filter)
+      let local = LocalEnd(
+        store, filter: isPush ? try filter.map { try CompiledFilter($0) } : nil, sendsToServer: true)
+      let lane = ReplicationProgress.Lane(progress: progress, isPush: isPush)
+      if isPush {
+        return OneWayReplication(
+          source: local, target: remote, options: replication, progress: lane, stop: stop,
+          lateFilter: { nil })
+      }
+      return OneWayReplication(
+        source: remote, target: local, options: replication, progress: lane, stop: stop,
+        lateFilter: { try remote.lateFilter() })
+    }
+  }
+
+  /// Whether to push, for each direction.
+  private var directions: [Bool] {
+    switch replication.direction {
+    case .pull: [false]
+    case .push: [true]
+    case .both: [false, true]
+    }
+  }
+}
+
+extension RemoteEnd {
+  /// What has to be filtered here, as the server does not.
+  func lateFilter() throws(ReplicationError) -> CompiledFilter? {
+    switch filter {
+    case .closure(let name, let body): try CompiledFilter(.closure(named: name, body))
+    case .selector(let json) where lacksSelectorFilter: try CompiledFilter(.selector(json))
+    default: nil
+    }
+  }
+}

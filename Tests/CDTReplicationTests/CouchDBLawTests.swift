@@ -1,0 +1,104 @@
+import CDTDatastore
+import CDTReplication
+import CDTTestSupport
+import Foundation
+import Testing
+
+/// The CouchDB that the environment variable `COUCHDB` names.
+private let couchURL = ProcessInfo.processInfo.environment["COUCHDB"].flatMap { $0.isEmpty ? nil : $0 }
+
+/// Replication with a CouchDB.
+@Suite(
+  .enabled(
+    if: couchURL != nil, "needs a CouchDB: make test-couchdb COUCHDB=http://admin:password@127.0.0.1:5984"))
+struct CouchDBLawTests {
+  /// Runs `body` with two stores and a new database, which remains at the CouchDB.
+  private static func withDatabase(
+    _ body: (_ left: Datastore, _ right: Datastore, _ database: RemoteDatabase) async throws -> Void
+  ) async throws {
+    let url = try #require(couchURL)
+    try await withStores { left, right in
+      try await body(left, right, try RemoteDatabase("\(url)/cdt-law-\(UUID().uuidString.lowercased())"))
+    }
+  }
+
+  private static func replicate(
+    _ direction: Replication.Direction, _ store: Datastore, _ database: RemoteDatabase, batchSize: Int = 1_000
+  ) async throws -> ReplicationResult {
+    var replication = Replication(direction, with: database)
+    replication.createsDatabase = true
+    replication.batchSize = batchSize
+    return try await Replicator(replication, of: store).replicate()
+  }
+
+  @Test(arguments: 0..<40) func `two stores that replicate with a CouchDB are equal afterwards`(
+    _ number: UInt64
+  ) async throws {
+    let seed = testSeed(number + 3_000)
+    try await Self.withDatabase { left, right, database in
+      var (one, other) = (RandomHistory(seed: seed), RandomHistory(seed: seed + 1_000_000))
+      for round in 0..<3 {
+        try one.change(left, times: 20)
+        try other.change(right, times: 20)
+        for store in [left, right, left] {
+          let result = try await Self.replicate(.both, store, database, batchSize: [3, 10, 1_000][round])
+          #expect(result.rejected == [], "seed \(seed)")
+        }
+        let differences = try StoreContent(of: left).differences(from: StoreContent(of: right))
+        #expect(differences == [], "seed \(seed), round \(round)")
+      }
+      let again = try await Self.replicate(.both, left, database)
+      #expect(again.pushed.revisionsWritten + again.pulled.revisionsWritten == 0)
+    }
+  }
+
+  @Test func `what a CouchDB rejects is listed, and the others arrive`() async throws {
+    try await Self.withDatabase { left, right, database in
+      _ = try await Self.replicate(.push, left, database)
+      try await left.createDocument(
+        from: DocumentDraft(
+          id: "_design/rules",
+          body: [
+            "language": "javascript",
+            "validate_doc_update":
+              "function (doc) { if (doc.bad) throw({forbidden: 'bad documents are refused'}); }",
+          ]))
+      _ = try await Self.replicate(.push, left, database)
+      for number in 0..<20 {
+        try await left.createDocument(
+          from: DocumentDraft(id: "doc\(number)", body: number % 5 == 0 ? ["bad": true] : [:]))
+      }
+      var picture = DocumentDraft(id: "picture", body: ["bad": true])
+      picture.attachments["a"] = Attachment(
+        data: Data(repeating: 1, count: 100_000), name: "a", contentType: "image/png")
+      try await left.createDocument(from: picture)
+      try await left.createDocument(
+        from: DocumentDraft(id: "large", body: ["text": .string(String(repeating: "x", count: 9_000_000))]))
+      let result = try await Self.replicate(.push, left, database)
+      #expect(Set(result.rejected.map(\.id)) == ["doc0", "doc5", "doc10", "doc15", "picture", "large"])
+      #expect(result.rejected.count { $0.reason == "forbidden: bad documents are refused" } == 5)
+      #expect(try await Self.replicate(.pull, right, database).pulled.revisionsWritten == 17)
+    }
+  }
+
+  @Test func `a database that was deleted and created again is filled again`() async throws {
+    try await Self.withDatabase { left, right, database in
+      try await left.createDocument(from: DocumentDraft(id: "a", body: [:]))
+      _ = try await Self.replicate(.push, left, database)
+      try await Self.delete(database)
+      #expect(try await Self.replicate(.push, left, database).pushed.revisionsWritten == 1)
+      #expect(try await Self.replicate(.pull, right, database).pulled.revisionsWritten == 1)
+    }
+  }
+
+  private static func delete(_ database: RemoteDatabase) async throws {
+    let name = try #require(database.url.split(separator: "/").last)
+    let url = try #require(couchURL)
+    let process = Process()
+    process.executableURL = URL(filePath: "/usr/bin/env")
+    process.arguments = ["curl", "-sf", "-X", "DELETE", "\(url)/\(name)"]
+    try process.run()
+    process.waitUntilExit()
+    #expect(process.terminationStatus == 0)
+  }
+}

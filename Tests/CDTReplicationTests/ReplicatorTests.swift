@@ -1,0 +1,330 @@
+import CDTDatastore
+import CDTJSON
+import CDTServer
+import CDTServerTestSupport
+import CouchDB
+import Foundation
+import Synchronization
+import Testing
+
+@testable import CDTReplication
+
+@Suite struct ReplicatorTests {
+  /// Counts the requests of a replication by their method and the last part of their path.
+  private final class RequestLog: Sendable {
+    private let lines = Mutex<[String]>([])
+
+    var interceptor: RequestInterceptor {
+      RequestInterceptor { request in
+        let path = request.url.prefix { $0 != "?" }
+        let name =
+          path.split(separator: "/").first { $0.hasPrefix("_") } ?? path.split(separator: "/").last ?? ""
+        let line = "\(request.method) \(name)"
+        self.lines.withLock { $0.append(line) }
+      }
+    }
+
+    func count(_ line: String) -> Int { lines.withLock { $0.count { $0 == line } } }
+    var all: [String] { lines.withLock { $0 } }
+  }
+
+  private static func fill(_ store: Datastore, _ count: Int, from first: Int = 0) throws {
+    try store.write { transaction in
+      for number in first..<first + count {
+        try transaction.createDocument(
+          from: DocumentDraft(
+            id: "doc\(number)", body: ["n": .int(Int64(number)), "even": .bool(number % 2 == 0)]))
+      }
+    }
+  }
+
+  private static func error(_ body: () async throws -> Void) async -> ReplicationError? {
+    do {
+      try await body()
+      return nil
+    } catch {
+      return error as? ReplicationError
+    }
+  }
+
+  // MARK: Checkpoints
+
+  @Test func `nothing to do takes six requests and writes nothing`() async throws {
+    try await withServedStore { served in
+      try Self.fill(served.remote, 10)
+      try await served.replicate(.pull)
+      let log = RequestLog()
+      let before = try await (served.local.lastSequence(), served.remote.lastSequence())
+      let result = try await served.replicate(.pull) { replication in
+        var database = try served.database()
+        database.interceptors = [log.interceptor]
+        replication.peer = .remote(database)
+      }
+      #expect(log.all.sorted() == ["GET _changes", "GET _local", "GET db"])
+      #expect(result.pulled.changes == 0)
+      #expect(try await before == (served.local.lastSequence(), served.remote.lastSequence()))
+    }
+  }
+
+  @Test func `both ends keep the history of the runs as CouchDB does`() async throws {
+    try await withServedStore { served in
+      try Self.fill(served.local, 3)
+      try await served.replicate(.push)
+      try Self.fill(served.local, 2, from: 3)
+      try await served.replicate(.push)
+      let id = try await #require(try served.local.localDocumentIDs().first)
+      let mine = try await #require(try served.local.localDocument(withID: id))
+      let theirs = try await served.server.get("/db/_local/\(id)").json
+      for checkpoint in [JSONValue.object(mine), theirs] {
+        let history = checkpoint["history"]?.arrayValue ?? []
+        #expect(history.count == 2)
+        #expect(checkpoint["session_id"] == history.first?["session_id"])
+        #expect(checkpoint["source_last_seq"] == history.first?["recorded_seq"])
+        #expect(history.map { $0["docs_written"] } == [2, 3])
+        #expect(history.first?["start_last_seq"] == history.last?["end_last_seq"])
+        #expect(history.first?["start_time"]?.stringValue?.hasSuffix(" GMT") == true)
+      }
+    }
+  }
+
+  @Test func `a run goes on from the newest session that both ends know`() {
+    func checkpoint(_ sessions: [(String, JSONValue)]) -> Checkpoint {
+      Checkpoint([
+        "session_id": .string(sessions[0].0), "source_last_seq": sessions[0].1,
+        "history": .array(sessions.map { ["session_id": .string($0.0), "recorded_seq": $0.1] }),
+      ])
+    }
+    let (one, two, three): ((String, JSONValue), (String, JSONValue), (String, JSONValue)) = (
+      ("one", "10-x"), ("two", "20-x"), ("three", "30-x")
+    )
+    #expect(Checkpoint.resumption(checkpoint([two, one]), checkpoint([two, one])) == "20-x")
+    // One end was restored from a backup.
+    #expect(Checkpoint.resumption(checkpoint([three, two, one]), checkpoint([two, one])) == "20-x")
+    #expect(Checkpoint.resumption(checkpoint([two, one]), checkpoint([three, one])) == "10-x")
+    #expect(Checkpoint.resumption(checkpoint([two]), checkpoint([one])) == nil)
+    #expect(Checkpoint.resumption(nil, checkpoint([one])) == nil)
+  }
+
+  @Test func `a run that was cancelled is repeated from its last batch`() async throws {
+    try await withServedStore { served in
+      try Self.fill(served.local, 100)
+      let log = RequestLog()
+      var replication = Replication(.push, with: try served.database())
+      replication.batchSize = 10
+      let replicator = Replicator(replication, of: served.local)
+      for try await status in replicator.run() where status.done >= 50 { break }
+      let arrived = try await served.remote.documentCount()
+      let result = try await served.replicate(.push) { next in
+        next.batchSize = 10
+        var database = try served.database()
+        database.interceptors = [log.interceptor]
+        next.peer = .remote(database)
+      }
+      #expect(arrived >= 50)
+      #expect(try await served.remote.documentCount() == 100)
+      // The batches that were left, and the one that may have been under way.
+      #expect(log.count("POST _revs_diff") <= 6)
+      #expect(result.pushed.revisionsWritten <= 50)
+    }
+  }
+
+  @Test func `a database that was deleted and created again is filled again`() async throws {
+    try await withServedStore { served in
+      try Self.fill(served.local, 10)
+      try await served.replicate(.push)
+      #expect(try await served.server.delete("/db").status == 200)
+      #expect(try await served.server.put("/db").status == 201)
+      let result = try await served.replicate(.push)
+      #expect(result.pushed.revisionsWritten == 10)
+      #expect(try await served.server.get("/db").json["doc_count"] == 10)
+    }
+  }
+
+  // MARK: Filters
+
+  @Test func `a pull can be filtered by the server and by ids`() async throws {
+    try await withServedStore { served in
+      try Self.fill(served.remote, 10)
+      try await served.replicate(.pull, filter: .documentIDs(["doc1", "doc3", "other"]))
+      #expect(try await served.local.allDocumentIDs() == ["doc1", "doc3"])
+      try await served.replicate(.pull, filter: .selector(["even": true]))
+      #expect(
+        try await served.local.allDocumentIDs() == ["doc0", "doc1", "doc2", "doc3", "doc4", "doc6", "doc8"])
+      try await served.replicate(.pull)
+      #expect(try await served.local.documentCount() == 10)
+    }
+  }
+
+  @Test func `a push can be filtered by a selector, by ids and by a closure`() async throws {
+    try await withServedStore { served in
+      try Self.fill(served.local, 10)
+      try await served.replicate(.push, filter: .selector(["n": ["$gte": 8]]))
+      #expect(try await served.remote.allDocumentIDs() == ["doc8", "doc9"])
+      try await served.replicate(.push, filter: .documentIDs(["doc1"]))
+      try await served.replicate(.push, filter: .closure(named: "three") { $0.body["n"] == 3 })
+      #expect(try await served.remote.allDocumentIDs() == ["doc1", "doc3", "doc8", "doc9"])
+      let error = await Self.error { try await served.replicate(.push, filter: .designDocument("a/b")) }
+      #expect(error?.code == .invalidRequest)
+      let malformed = await Self.error {
+        try await served.replicate(.push, filter: .selector(["n": ["$gtt": 1]]))
+      }
+      #expect(malformed?.code == .invalidRequest)
+    }
+  }
+
+  // MARK: Errors
+
+  @Test func `a database that does not exist is an error, or created`() async throws {
+    try await withServedStore { served in
+      try Self.fill(served.local, 1)
+      let url = "\(served.server.url)/new"
+      let error = await Self.error {
+        try await served.replicate(.push) { $0.peer = .remote(try RemoteDatabase(url)) }
+      }
+      #expect(error?.code == .notFound)
+      #expect(error?.message.hasPrefix("\(url): the database does not exist") == true)
+      try await served.replicate(.push) { replication in
+        replication.peer = .remote(try RemoteDatabase(url))
+        replication.createsDatabase = true
+      }
+      #expect(try await served.server.get("/new").json["doc_count"] == 1)
+      try await served.replicate(.both) { replication in
+        replication.peer = .remote(try RemoteDatabase("\(url)er"))
+        replication.createsDatabase = true
+      }
+      #expect(try await served.server.get("/newer").json["doc_count"] == 1)
+    }
+  }
+
+  @Test func `a server that can't be reached is tried again as often as allowed`() async throws {
+    try await withServedStore { served in
+      let proxy = try await FaultyProxy(to: served.server.port, seed: 1, faults: 0)
+      let port = proxy.port
+      await proxy.close()
+      let attempts = Mutex(0)
+      let error = await Self.error {
+        try await served.replicate(.pull) { replication in
+          var database = try RemoteDatabase("http://ana:secret@127.0.0.1:\(port)/db")
+          database.credentials = nil
+          database.interceptors = [RequestInterceptor { _ in attempts.withLock { $0 += 1 } }]
+          replication.peer = .remote(database)
+          replication.retries.maximumAttempts = 3
+        }
+      }
+      #expect(error?.code == .unreachable)
+      #expect(attempts.withLock { $0 } == 3)
+      #expect(error?.message.contains("secret") == false)
+    }
+  }
+
+  @Test func `documents that the server rejects are listed, and the others arrive`() async throws {
+    try await withServedStore({ $0.limits.documentLength = 1_000 }) { served in
+      try Self.fill(served.local, 5)
+      try await served.local.createDocument(
+        from: DocumentDraft(id: "large", body: ["text": .string(String(repeating: "x", count: 2_000))]))
+      let result = try await served.replicate(.push)
+      #expect(result.rejected.map(\.id) == ["large"])
+      #expect(result.rejected.first?.reason.contains("document_too_large") == true)
+      #expect(try await served.remote.documentCount() == 5)
+      #expect(result.pushed.revisionsWritten == 5)
+    }
+  }
+
+  // MARK: Credentials
+
+  private static func withUser(_ body: (ServedStore) async throws -> Void) async throws {
+    try await withDirectory { directory in
+      let file = "\(directory)/users.json"
+      _ = try UserFile(file).setPassword("the password", of: "ana", roles: ["_admin"])
+      try await withServedStore({ $0.usersFile = file }) { served in
+        try Self.fill(served.remote, 3)
+        try await body(served)
+      }
+    }
+  }
+
+  @Test(arguments: [Credentials.basic("ana", "the password"), .session("ana", "the password")])
+  func `a user can replicate`(_ credentials: Credentials) async throws {
+    try await Self.withUser { served in
+      try await served.replicate(.both) { $0.peer = .remote(try served.database(credentials)) }
+      #expect(try await served.local.documentCount() == 3)
+      #expect(!"\(credentials)".contains("password"))
+    }
+  }
+
+  @Test(arguments: [
+    Credentials.basic("ana", "wrong secret"), .session("ana", "wrong secret"), .bearer("secret"), nil,
+  ])
+  func `others can't, and the error does not say their passwords`(_ credentials: Credentials?) async throws {
+    try await Self.withUser { served in
+      let error = await Self.error {
+        try await served.replicate(.pull) { $0.peer = .remote(try served.database(credentials)) }
+      }
+      #expect(error?.code == .unauthorized)
+      #expect(error?.message.contains("secret") == false)
+      var dumped = ""
+      dump(credentials, to: &dumped)
+      #expect(!dumped.contains("secret"))
+    }
+  }
+
+  @Test func `credentials in a URL are removed from it`() throws {
+    let database = try RemoteDatabase("https://ana:p%40ss@couch.example.org:6984/a%2Fb/")
+    #expect(database.url == "https://couch.example.org:6984/a%2Fb")
+    #expect(database.server == "https://couch.example.org:6984")
+    #expect("\(database)".contains("p@ss") == false)
+    for url in ["ftp://a/b", "http://a", "http://a/", "a/b", "http:///b", "http://a/b?c", ""] {
+      #expect(throws: ReplicationError.self, "\(url)") { try RemoteDatabase(url) }
+    }
+  }
+
+  // MARK: Continuous
+
+  @Test func `a continuous replication carries writes both ways until it is stopped`() async throws {
+    try await withServedStore { served in
+      var replication = Replication(.both, with: try served.database())
+      replication.isContinuous = true
+      let replicator = Replicator(replication, of: served.local)
+      var round = 0
+      for try await status in replicator.run() {
+        if status.state == .stopped { break }
+        let counts = try await (served.local.documentCount(), served.remote.documentCount())
+        guard counts == (round * 2, round * 2) else { continue }
+        round += 1
+        if round == 4 {
+          replicator.stop()
+        } else {
+          try await served.local.createDocument(from: DocumentDraft(id: "here\(round)", body: [:]))
+          try await served.remote.createDocument(from: DocumentDraft(id: "there\(round)", body: [:]))
+        }
+      }
+      #expect(round == 4)
+      #expect(try await served.local.allDocumentIDs() == served.remote.allDocumentIDs())
+    }
+  }
+
+  // MARK: Attachments
+
+  @Test func `large attachments travel in both directions`() async throws {
+    try await withServedStore { served in
+      let content = Data((0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 &* 7_919 >> 5) })
+      for (store, id) in [(served.local, "here"), (served.remote, "there")] {
+        var draft = DocumentDraft(id: id, body: [:])
+        draft.attachments["a"] = Attachment(data: content, name: "a", contentType: "image/png")
+        try await store.createDocument(from: draft)
+      }
+      let result = try await served.replicate(.both)
+      #expect(result.pushed.attachments == 1)
+      #expect(result.pulled.attachments == 1)
+      for (store, id) in [(served.remote, "here"), (served.local, "there")] {
+        #expect(try await store.document(withID: id).attachments["a"]?.data() == content)
+      }
+      // An edit does not send the attachment again.
+      try await served.local.updateDocument(withID: "here") { $0.body["n"] = 1 }
+      let again = try await served.replicate(.push)
+      #expect(again.pushed.attachments == 0)
+      #expect(again.pushed.bytes < 10_000)
+      #expect(try await served.remote.document(withID: "here").attachments["a"]?.data() == content)
+    }
+  }
+}

@@ -1,0 +1,79 @@
+import NIOCore
+import NIOPosix
+import Synchronization
+
+/// A server that answers each request with what a closure returns, and remembers the requests.
+final class ScriptedServer: Sendable {
+  struct Reply: Sendable {
+    var status = 200
+    var headers: [String: String] = [:]
+    var body = "{}"
+  }
+
+  /// Requests as they were received, with head and body.
+  fileprivate final class Log: Sendable {
+    let requests = Mutex<[String]>([])
+  }
+
+  private let log = Log()
+  private let channel: any Channel
+  let port: Int
+
+  var requests: [String] { log.requests.withLock { $0 } }
+  var url: String { "http://127.0.0.1:\(port)" }
+
+  init(_ reply: @escaping @Sendable (_ request: String) -> Reply) async throws {
+    channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+      .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+      .childChannelInitializer { [log] channel in channel.pipeline.addHandler(Answering(log, reply)) }
+      .bind(host: "127.0.0.1", port: 0).get()
+    port = channel.localAddress?.port ?? 0
+  }
+
+  func close() async {
+    try? await channel.close()
+  }
+}
+
+/// Answers one request of a connection, and closes it.
+private final class Answering: ChannelInboundHandler, Sendable {
+  typealias InboundIn = ByteBuffer
+
+  private let log: ScriptedServer.Log
+  private let reply: @Sendable (String) -> ScriptedServer.Reply
+  private let text = Mutex("")
+
+  init(_ log: ScriptedServer.Log, _ reply: @escaping @Sendable (String) -> ScriptedServer.Reply) {
+    self.log = log
+    self.reply = reply
+  }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    let request = text.withLock { text in
+      text += String(buffer: unwrapInboundIn(data))
+      return text
+    }
+    guard Self.isWhole(request) else { return }
+    log.requests.withLock { $0.append(request) }
+    let reply = reply(request)
+    let fields = reply.headers.map { "\($0.key): \($0.value)\r\n" }.joined()
+    let answer = """
+      HTTP/1.1 \(reply.status) Scripted\r
+      Content-Type: application/json\r
+      Content-Length: \(reply.body.utf8.count)\r
+      Connection: close\r
+      \(fields)\r
+      \(reply.body)
+      """
+    let channel = context.channel
+    channel.writeAndFlush(ByteBuffer(string: answer)).whenComplete { _ in channel.close(promise: nil) }
+  }
+
+  private static func isWhole(_ request: String) -> Bool {
+    let parts = request.split(separator: "\r\n\r\n", maxSplits: 1, omittingEmptySubsequences: false)
+    guard parts.count == 2 else { return false }
+    let length = parts[0].lowercased().split(separator: "\r\n").first { $0.hasPrefix("content-length:") }
+      .flatMap { Int($0.dropFirst(15).drop { $0 == " " }) }
+    return parts[1].utf8.count >= length ?? 0
+  }
+}
