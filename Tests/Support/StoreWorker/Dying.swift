@@ -1,7 +1,7 @@
 import CDTDatastore
+import CDTJSON
 import CDTQuery
 import Glibc
-import JSON
 import Synchronization
 
 /// Changes a datastore with indexes, and is killed after the documents' commit and before that of the indexes.
@@ -22,7 +22,7 @@ enum Dying {
         }
         try transaction.deleteDocument(withID: "d\(number + 10)")
         try transaction.createDocument(
-          from: DocumentRevision(id: "new \(number)", body: ["a": 3, "text": "a new word"]))
+          from: DocumentDraft(id: "new \(number)", body: ["a": 3, "text": "a new word"]))
       }
     }
     return ["failures": ["it was not killed"]]

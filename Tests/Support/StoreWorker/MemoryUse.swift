@@ -1,11 +1,11 @@
+import CDTCSQLite
 import CDTDatastore
+import CDTJSON
 import CDTQuery
-import CSQLite
+import CDTTestSupport
 import FoundationEssentials
 import Glibc
-import JSON
 import Synchronization
-import TestSupport
 
 /// How much memory threads take that query one datastore at once.
 struct MemoryUse {
@@ -31,7 +31,7 @@ struct MemoryUse {
     before = Self.resident("VmRSS")
     sqlite3_memory_highwater(1)
     try measure()
-    manager.closeDatastore(named: "store")
+    try manager.closeDatastore(named: "store")
   }
 
   /// The most that SQLite had, and that the process grew by.
@@ -44,7 +44,7 @@ struct MemoryUse {
 
   private func measure() throws {
     // One reader alone comes to have nearly all of the budget, and keeps it while the others come.
-    let held = try store.find([:], sort: ["n"])
+    let held = try store.results(for: Query([:], sort: ["n"]))
     while let document = try held.next(), document.body["n"] != .int(6_000) {}
     let (store, failures) = (store, failures)
     onThreads(Self.threads) { thread in
@@ -66,10 +66,13 @@ struct MemoryUse {
     case 1:
       for number in 0..<300 { try store.updateDocument(withID: "d\(number)") { $0.body["more"] = 1 } }
     default:
-      let sort: [JSONValue] = [["n"], [["n": "desc"]], [], ["text"], ["kind"]][thread % 5]
+      let sorts: [[SortField]] = [["n"], [.descending("n")], [], ["text"], ["kind"]]
+      let sort = sorts[thread % 5]
       let index = sort == ["kind"] ? "kind_n" : nil
       var count = 0
-      try store.find(Query(["n": ["$gte": 0]], sort: sort, useIndex: index)).forEachJSON { _ in count += 1 }
+      try store.results(for: Query(["n": ["$gte": 0]], sort: sort, useIndex: index)).forEachJSON { _ in
+        count += 1
+      }
       if count != 12_000 { throw Wrong(count: count) }
     }
   }

@@ -1,31 +1,45 @@
 import CDTDatastore
+import CDTJSON
 import CDTQuery
 import Glibc
-import JSON
 
 /// A process for tests, which prints a JSON object of what it has seen:
 ///
-/// - `store-worker share DIRECTORY NUMBER SECONDS` writes to and queries the datastore `shared` in every way for so long,
-///   for the test that started it and others like it to add up.
-/// - `store-worker descriptors DIRECTORY` and `store-worker heap DIRECTORY` ask everything of the datastore `store` with ever
+/// - `cdt-store-worker share DIRECTORY PROCESS THREADS SECONDS` has so many threads do everything to the datastore `shared` for so
+///   long, for the test that started it and others like it to add up.
+/// - `cdt-store-worker log DIRECTORY PROCESS THREADS SECONDS` has so many threads create, read, update and delete a few documents of
+///   the datastore `shared` for so long, and prints a log of it.
+/// - `cdt-store-worker attachments DIRECTORY ROLE SECONDS` replaces (0), compacts (1) or reads (2) the attachments of the
+///   datastore `store` for so long.
+/// - `cdt-store-worker descriptors DIRECTORY` and `store-worker heap DIRECTORY` ask everything of the datastore `store` with ever
 ///   more file descriptors, or memory for SQLite.
-/// - `store-worker memory DIRECTORY BUDGET` has twelve threads query the datastore `store`, and measures.
-/// - `store-worker die DIRECTORY` changes the datastore `store` and is killed between the commits of documents and indexes.
+/// - `cdt-store-worker memory DIRECTORY BUDGET` has twelve threads query the datastore `store`, and measures.
+/// - `cdt-store-worker die DIRECTORY` changes the datastore `store` and is killed between the commits of documents and indexes.
+/// - `cdt-store-worker change DIRECTORY` changes documents of the datastore `store` without using its indexes.
+/// - `cdt-store-worker stream DIRECTORY MEGABYTES` saves and reads an attachment of this size, and measures.
 let arguments = CommandLine.arguments
 let (mode, directory) = (arguments.count > 2 ? arguments[1] : "", arguments.count > 2 ? arguments[2] : "")
 let numbers = arguments.dropFirst(3).compactMap { Int($0) }
 var report: JSONObject
 switch (mode, numbers.count) {
-case ("share", 2):
-  var worker = StoreWorker(number: numbers[0])
-  worker.run(in: directory, for: .seconds(numbers[1]))
-  report = worker.report
+case ("share", 3):
+  report = try await StoreWorker.run(
+    numbers[1], process: numbers[0], in: directory, for: .seconds(numbers[2]))
+case ("log", 3):
+  report = try DocumentClient.run(numbers[1], process: numbers[0], in: directory, for: .seconds(numbers[2]))
+case ("attachments", 2):
+  guard let role = AttachmentWorker.Role(rawValue: numbers[0]) else { exit(64) }
+  report = AttachmentWorker.run(role, in: directory, for: .seconds(numbers[1]))
 case ("descriptors", 0): report = Shortage.ofDescriptors(in: directory).report
 case ("heap", 0): report = Shortage.ofHeap(in: directory).report
 case ("memory", 1): report = try MemoryUse(in: directory, budget: numbers[0]).report
 case ("die", 0): report = try Dying.run(in: directory)
+case ("change", 0): report = try Changing.run(in: directory)
+case ("stream", 1): report = try Streaming(directory: directory, megabytes: numbers[0]).run()
 default:
-  print(#"{"failures": ["store-worker share|descriptors|heap|memory|die DIRECTORY …"]}"#)
+  print(
+    #"{"failures": ["store-worker share|log|attachments|descriptors|heap|memory|die|change|stream DIRECTORY …"]}"#
+  )
   exit(64)
 }
 print(JSONValue.object(report).text)

@@ -1,10 +1,10 @@
 import CDTDatastore
+import CDTJSON
 import FoundationEssentials
 import Glibc
 
-/// Saves and reads a large attachment, and tells by how many KiB the peak of memory grew.
+/// Saves and reads a large attachment, and measures the memory.
 struct Streaming {
-  let manager: DatastoreManager
   let directory: String
   let megabytes: Int
 
@@ -12,28 +12,30 @@ struct Streaming {
     let path: String
   }
 
-  func run() throws {
+  /// - Returns: The bytes that were read, and by how many KiB the peak grew.
+  func run() throws -> JSONObject {
     let source = "\(directory)/source"
+    let manager = try DatastoreManager(directory: directory)
     try writeSource(source)
     let (store, other) = (try manager.datastore(named: "store"), try manager.datastore(named: "other"))
-    let small = Attachment(data: Data("small".utf8), name: "x", type: "text/plain")
-    let first = try store.createDocument(from: DocumentRevision(body: [:], attachments: [small]))
+    let small = Attachment(data: Data("small".utf8), name: "x", contentType: "text/plain")
+    let first = try store.createDocument(from: DocumentDraft(body: [:], attachments: [small]))
     _ = try first.attachments["x"]?.data()
     let before = try peak()
 
     let saved = try store.createDocument(
-      from: DocumentRevision(id: "a", body: [:], attachments: [attachment(source)]))
-    guard let large = saved.attachments["x"] else { return }
+      from: DocumentDraft(id: "a", body: [:], attachments: [attachment(source)]))
+    guard let large = saved.attachments["x"] else { return [:] }
     var count = 0
     try large.forEachChunk { count += $0.count }
     try large.write(toFile: "\(directory)/target")
-    _ = try other.createDocument(from: DocumentRevision(body: [:], attachments: [large]))
+    _ = try other.createDocument(from: DocumentDraft(body: [:], attachments: [large]))
     _ = try store.write { try $0.updateDocument(withID: "a") { $0.attachments["x"] = attachment(source) } }
-    print(count, try peak() - before)
+    return ["read": .int(Int64(count)), "grown": .int(Int64(try peak() - before))]
   }
 
   private func attachment(_ path: String) -> Attachment {
-    Attachment(file: path, name: "x", type: "application/octet-stream")
+    Attachment(file: path, name: "x", contentType: "application/octet-stream")
   }
 
   private func writeSource(_ path: String) throws {

@@ -1,5 +1,6 @@
 import Dispatch
 import Foundation
+import Synchronization
 
 /// Runs a closure on so many threads at once, each with its number, and waits for all of them.
 package func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) {
@@ -26,4 +27,15 @@ private func start(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) -> D
     }.start()
   }
   return group
+}
+
+/// What threads hand over when they end.
+package final class Gathered<Element: Sendable>: Sendable {
+  private let elements = Mutex<[Element]>([])
+
+  package init() {}
+
+  package func append(_ element: Element) { elements.withLock { $0.append(element) } }
+
+  package var all: [Element] { elements.withLock { $0 } }
 }

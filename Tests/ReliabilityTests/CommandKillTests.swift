@@ -1,0 +1,201 @@
+import CDTDatastore
+import CDTJSON
+import CDTQuery
+import CDTTestSupport
+import CDTWorkloads
+import Foundation
+import Glibc
+import Testing
+
+/// Every command of `cdtquery` that writes may be killed before any change that it makes.
+@Suite(.timeLimit(.minutes(120))) struct CommandKillTests {
+  /// A command, and the store that it is run on. A new command that writes gets a line in ``all``.
+  struct Command: Sendable {
+    /// `STORE`, `TARGET` and `FILES` stand for the store, the one of the name `target`, and a directory with files.
+    let arguments: [String]
+    /// Whether a crash leaves all of it or nothing.
+    var isAtomic = true
+    /// The name of the store that it writes to, if that is not `STORE`.
+    var target = Session.name
+    /// The fixture of an earlier version that the store is, instead of one with documents and indexes.
+    var fixture: String?
+
+    init(
+      _ arguments: String..., isAtomic: Bool = true, target: String = Session.name, fixture: String? = nil
+    ) {
+      self.arguments = arguments
+      self.target = target
+      self.isAtomic = isAtomic
+      self.fixture = fixture
+    }
+
+    static let all =
+      [
+        Command("put", "STORE", "new", #"{"n":7,"kind":"red","tags":["blue"],"text":"a new word"}"#),
+        Command("delete", "STORE", "d1"),
+        Command("resolve", "STORE", "conflict", "--merge", #"{"n":3}"#),
+        Command("attachment", "put", "STORE", "d2", "FILES/content"),
+        Command("attachment", "delete", "STORE", "d0", "a0"),
+        Command(
+          "import", "STORE", "FILES/lines.jsonl", "--on-conflict", "replace", "--batch", "3", isAtomic: false),
+        Command(
+          "import", "STORE", "FILES/lines.csv", "--format", "csv", "--id", "id", "--on-conflict", "skip",
+          "--batch", "2", isAtomic: false),
+        Command("import", "STORE", "--from-touchdb", "FILES/tasks.touchdb", "--batch", "3", isAtomic: false),
+        Command("index", "create", "STORE", "more", "n", "--name", "more"),
+        Command("index", "delete", "STORE", "by_n"),
+        Command("index", "rebuild", "STORE"),
+        Command("index", "update", "STORE"),
+        Command("compact", "STORE"),
+        Command("check", "STORE", "--repair"),
+        Command("drop", "STORE", "--yes"),
+        Command("recover", "STORE", "TARGET", target: "saved"),
+      ] + fixtures.map { Command("compact", "STORE", fixture: $0) }
+  }
+
+  // MARK: What commands work on
+
+  private static func makeFiles(_ directory: String) throws {
+    try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+    let lines = (0..<9).map { #"{"_id":"\#($0 < 4 ? "d" : "line")\#($0)","n":\#($0),"kind":"red"}"# }
+    try Data(lines.joined(separator: "\n").utf8).write(to: URL(filePath: "\(directory)/lines.jsonl"))
+    let table = (0..<9).map { "row\($0),\($0)" }
+    try Data((["id,n"] + table).joined(separator: "\n").utf8).write(
+      to: URL(filePath: "\(directory)/lines.csv"))
+    try Data(String(repeating: "content ", count: 2_000).utf8).write(
+      to: URL(filePath: "\(directory)/content"))
+    // With its attachments and indexes beside it.
+    let source = URL(filePath: TouchDBFixture.path).deletingLastPathComponent()
+    for name in try FileManager.default.contentsOfDirectory(atPath: source.path) where name.hasPrefix("tasks")
+    {
+      try FileManager.default.copyItem(
+        atPath: source.appending(path: name).path, toPath: "\(directory)/\(name)")
+    }
+  }
+
+  private static func makeStore(_ directory: String, _ command: Command) throws {
+    try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+    if let fixture = command.fixture { return try copyFixture(fixture, to: directory) }
+    let session = try Session(directory)
+    let store = session.store
+    for number in 0..<12 {
+      let body: JSONObject = ["n": .int(Int64(number)), "kind": "red", "tags": ["blue"], "text": "a word"]
+      let attachment = Attachment(
+        data: Data(String(repeating: "\(number)", count: 3_000).utf8), name: "a0", contentType: "text/plain")
+      try store.createDocument(
+        from: DocumentDraft(id: "d\(number)", body: body, attachments: number < 3 ? [attachment] : []))
+    }
+    for number in 4..<8 { try store.updateDocument(withID: "d\(number)") { $0.body["n"] = 50 } }
+    try store.createDocument(from: DocumentDraft(id: "conflict", body: ["n": 1]))
+    try store.forceInsert(
+      DocumentRevision(
+        id: "conflict", revisionID: RevisionID(generation: 1, suffix: String(repeating: "0", count: 32)),
+        body: ["n": 2]))
+    try store.ensureIndexed(["n"], name: "by_n")
+    try store.ensureIndexed(["kind", .descending("n")], name: "by_kind")
+    try store.ensureIndexed(["text"], name: "words", type: .text)
+    try session.close()
+  }
+
+  /// What a command is run on, and what comes of it when nothing happens.
+  private struct Prepared {
+    let command: Command
+    let directory: String
+    let before: StoreModel
+    let after: StoreModel
+    /// The number of changes that it makes.
+    let changes: Int
+
+    var template: String { "\(directory)/template" }
+    var stores: String { "\(directory)/stores" }
+
+    func arguments() -> [String] {
+      command.arguments.map {
+        $0.replacing("STORE", with: "\(stores)/\(Session.name)")
+          .replacing("TARGET", with: "\(stores)/\(command.target)")
+          .replacing("FILES", with: "\(directory)/../files")
+      }
+    }
+  }
+
+  private static func read(_ directory: String, _ command: Command) throws -> StoreModel {
+    let session = try Session(directory, name: command.target)
+    defer { try? session.close() }
+    return try StoreModel(reading: session.store)
+  }
+
+  private static func run(_ arguments: [String], _ faults: BuiltProgram.Faults? = nil) throws -> Int32 {
+    try BuiltProgram("cdtquery", arguments, faults: faults, hidesErrors: true).end().status
+  }
+
+  private static func prepare(_ command: Command, in directory: String) throws -> Prepared {
+    let prepared = Prepared(
+      command: command, directory: directory, before: StoreModel(), after: StoreModel(), changes: 0)
+    try makeStore(prepared.template, command)
+    let copy = "\(directory)/copy"
+    try FileManager.default.copyItem(atPath: prepared.template, toPath: copy)
+    let before = try read(copy, command)
+    try FileManager.default.copyItem(atPath: prepared.template, toPath: prepared.stores)
+    let trace = "\(directory)/trace"
+    let status = try run(prepared.arguments(), .init(directory: prepared.stores, trace: trace))
+    #expect(status == 0, "\(command.arguments)")
+    let changes = try Trace.read(trace, below: prepared.stores).count { change in
+      if case .sync = change { false } else { true }
+    }
+    let after = try read(prepared.stores, command)
+    return Prepared(command: command, directory: directory, before: before, after: after, changes: changes)
+  }
+
+  // MARK: Killing
+
+  @Test func `a killed command has done all or nothing, and can be run again`() throws {
+    let count = Torture.kills / 2
+    var random = SeededGenerator(seed: Torture.seed)
+    try withScratch { scratch in
+      try Self.makeFiles("\(scratch)/files")
+      var prepared: [Int: Prepared] = [:]
+      // Each in its turn, and in `make test` others than those that begin the list, too.
+      let first = Int.random(in: 0..<Command.all.count, using: &random)
+      for number in 0..<count {
+        let position = (first + number) % Command.all.count
+        let use =
+          try prepared[position]
+          ?? Self.prepare(Command.all[position], in: "\(scratch)/\(position)")
+        prepared[position] = use
+        let change = Int.random(in: 1...max(1, use.changes), using: &random)
+        let problems = try Self.problems(with: use, killedAt: change)
+        #expect(
+          problems == [], "seed \(Torture.seed), kill \(number), change \(change), \(use.command.arguments)")
+        if number % 25 == 24 { Torture.progress("\(number + 1) of \(count) commands killed") }
+      }
+    }
+  }
+
+  private static func problems(with use: Prepared, killedAt change: Int) throws -> [String] {
+    try? FileManager.default.removeItem(atPath: use.stores)
+    try FileManager.default.copyItem(atPath: use.template, toPath: use.stores)
+    // It may make fewer changes than the first time, as threads of it do some of them.
+    let killed = try run(use.arguments(), .init(directory: use.stores, killedAtChange: change))
+    guard killed == -SIGKILL || killed == 0 else { return ["before it was killed it ended with \(killed)"] }
+    let copy = "\(use.directory)/copy"
+    try? FileManager.default.removeItem(atPath: copy)
+    try FileManager.default.copyItem(atPath: use.stores, toPath: copy)
+    var isUndone = false
+    var problems = problemsAfterCrash(
+      in: copy, named: use.command.target, isIndexFileOld: use.command.fixture != nil
+    ) { found in
+      isUndone = found == use.before
+      let isWhole = isUndone || found == use.after
+      let isBetween = !use.command.isAtomic && found.isBetween(use.before, use.after)
+      if isWhole || isBetween { return nil }
+      return "killed before change \(change): \(found.difference(from: use.before))"
+    }
+    if isUndone || !use.command.isAtomic {
+      let status = try run(use.arguments())
+      if status != 0 { problems.append("killed before change \(change), it can't be run again: \(status)") }
+      let found = try read(use.stores, use.command)
+      if found != use.after { problems.append("run again: \(found.difference(from: use.after))") }
+    }
+    return problems
+  }
+}

@@ -1,0 +1,26 @@
+import CDTTestSupport
+import Foundation
+import Testing
+
+/// Wherever the system or SQLite's allocator fails, the error says so, nothing is lost, the next attempt works, and no file
+/// stays open.
+///
+/// `cdt-crashtest faults` does every operation again and again, while another call of another kind fails each time. `make test`
+/// tries some calls of each kind in each operation, `make torture` all of them.
+@Suite(.timeLimit(.minutes(600))) struct FaultTests {
+  @Test func `a failing call gives an error that says so, and nothing is lost`() throws {
+    try withScratch { scratch in
+      let program = try BuiltProgram(
+        "cdt-crashtest", ["faults", scratch, "\(Torture.seed)", "\(Torture.faults)"],
+        faults: .init(directory: "\(scratch)/work"))
+      var (last, problems) = ("", [String]())
+      while let line = program.line() {
+        if line.hasPrefix("PROBLEM ") { problems.append(line) } else { last = line }
+        Torture.progress(line)
+      }
+      #expect(try program.end().status == 0, "it ended in: \(last)")
+      #expect(problems == [], "seed \(Torture.seed)")
+      #expect(last.hasPrefix("tried "))
+    }
+  }
+}

@@ -1,0 +1,123 @@
+import CDTDatastore
+import CDTTestSupport
+import CDTWorkloads
+import Foundation
+import Testing
+
+/// The power fails at any moment. With full durability everything that was acknowledged is there, and the write in progress
+/// is there as a whole or not at all. With normal durability the last writes may be missing.
+///
+/// A process runs a workload, and what it changes on the disk is traced. From the trace, the files are made as a power
+/// failure may leave them (``SimulatedDisk``), opened, and checked.
+///
+/// `make test` tries 1,000 crash points; `make torture POINTS=5000` tries more.
+@Suite(.timeLimit(.minutes(120))) struct PowerLossTests {
+  struct Case: Sendable, CustomTestStringConvertible {
+    let workload: Workload
+    let durability: DatastoreOptions.Durability
+    var fixture: String?
+
+    var testDescription: String { "\(fixture ?? "\(workload)"), \(durability)" }
+  }
+
+  static let cases =
+    Workload.all.flatMap { workload in
+      [Case(workload: workload, durability: .full), Case(workload: workload, durability: .normal)]
+    }
+    + fixtures.map { Case(workload: .all[0], durability: .full, fixture: $0) }
+
+  /// A run of a workload, to be cut off anywhere.
+  private struct Run {
+    let start: SimulatedDisk
+    let changes: [FileChange]
+    var expected: Expectation
+    let steps: Int
+  }
+
+  private static let steps = 25
+
+  private func run(_ c: Case, seed: UInt64, in scratch: String) throws -> Run {
+    let directory = "\(scratch)/stores"
+    try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
+    if let fixture = c.fixture { try copyFixture(fixture, to: directory) }
+    let start = try SimulatedDisk(directory)
+    let replayed = try SimulatedDisk(directory)
+    // The state that the workload begins with, of a copy, as opening it upgrades it.
+    let copy = "\(scratch)/copy"
+    try FileManager.default.copyItem(atPath: directory, toPath: copy)
+    let session = try Session(copy)
+    let base = try StoreModel(reading: session.store)
+    try session.close()
+
+    let trace = "\(scratch)/trace"
+    let program = try BuiltProgram(
+      "cdt-crashtest",
+      [
+        "work", directory, "\(c.workload)", "\(seed)", "\(Self.steps)",
+        c.durability == .full ? "full" : "normal",
+      ],
+      faults: .init(directory: directory, trace: trace))
+    #expect(try program.end().status == 0)
+    let changes = try Trace.read(trace, below: directory)
+    // If a change were missing in the trace, the files would differ.
+    for change in changes { try replayed.apply(change) }
+    let files = try SimulatedDisk(directory).contents
+    #expect(replayed.contents == files, "the trace is not complete")
+    return Run(
+      start: start, changes: changes, expected: Expectation(c.workload, seed: seed, from: base),
+      steps: Self.steps)
+  }
+
+  @Test(arguments: cases) func `what was acknowledged is there after a power failure`(_ c: Case) throws {
+    try withScratch { scratch in
+      let seed = Torture.seed &+ UInt64(c.testDescription.utf8.reduce(0) { $0 &* 31 &+ Int($1) } & 0xFFFF)
+      var random = SeededGenerator(seed: seed)
+      var run = try run(c, seed: seed, in: scratch)
+      let count = max(1, Torture.points / Self.cases.count + 1)
+      let points = (0..<count).map { _ in Int.random(in: 0...run.changes.count, using: &random) }.sorted()
+      var (applied, acknowledged) = (0, -1)
+      for (number, point) in points.enumerated() {
+        while applied < point {
+          let change = run.changes[applied]
+          if case .mark(let step) = change { acknowledged = step }
+          try run.start.apply(change)
+          applied += 1
+        }
+        let loss = SimulatedDisk.Loss.allCases[number % SimulatedDisk.Loss.allCases.count]
+        let directory = "\(scratch)/crashed"
+        try run.start.write(to: directory, losing: loss, &random)
+        let first = c.durability == .full ? max(0, acknowledged) : 0
+        let problems = problemsAfterCrash(
+          in: directory, isIndexFileOld: c.durability == .normal || c.fixture != nil
+        ) { found in
+          try run.expected.problem(with: found, from: first, to: min(run.steps, acknowledged + 1))
+        }
+        #expect(
+          problems == [], "seed \(Torture.seed), change \(point) of \(run.changes.count), losing \(loss)")
+        try FileManager.default.removeItem(atPath: directory)
+      }
+      Torture.progress("\(c.testDescription): \(count) power failures")
+    }
+  }
+
+  /// If this failed, the tests above would not notice a store that forgets to sync.
+  @Test func `a write that was not synced is lost when all unsynced changes are`() throws {
+    try withScratch { scratch in
+      let c = Case(workload: .all[1], durability: .normal)
+      var random = SeededGenerator(seed: 1)
+      var run = try run(c, seed: 1, in: scratch)
+      var lost = 0
+      for change in run.changes {
+        try run.start.apply(change)
+        guard case .mark(let acknowledged) = change, acknowledged > 0 else { continue }
+        try run.start.write(to: "\(scratch)/crashed", losing: .all, &random)
+        let problems = problemsAfterCrash(in: "\(scratch)/crashed", isIndexFileOld: true) { found in
+          try run.expected.problem(with: found, from: acknowledged, to: acknowledged)
+        }
+        if !problems.isEmpty { lost += 1 }
+        try FileManager.default.removeItem(atPath: "\(scratch)/crashed")
+      }
+      #expect(lost > 5)
+    }
+  }
+}

@@ -1,0 +1,34 @@
+import CDTDatastore
+import CDTWorkloads
+@preconcurrency import Glibc
+
+/// A process for tests to kill, to trace, and to make calls fail in:
+///
+/// - `cdt-crashtest work DIRECTORY WORKLOAD SEED STEPS full|normal` does steps of a workload on the datastore `store`, endlessly
+///   if STEPS is 0. It prints 0 when the datastore is open, and then the number of each step that is done.
+/// - `cdt-crashtest faults DIRECTORY SEED POINTS [OPERATION]` makes calls fail in every operation, or in one, and prints what was
+///   wrong. It tries POINTS calls of each kind in each operation, or all if POINTS is 0.
+let arguments = CommandLine.arguments
+setvbuf(stdout, nil, Int32(_IOLBF), 0)
+do {
+  switch (arguments.dropFirst().first, arguments.count) {
+  case ("work", 7):
+    guard let workload = Workload.named(arguments[3]), let seed = UInt64(arguments[4]),
+      let steps = Int(arguments[5])
+    else { exit(64) }
+    var options = DatastoreOptions()
+    options.durability = arguments[6] == "normal" ? .normal : .full
+    try Work.run(workload, in: arguments[2], seed: seed, steps: steps, options)
+  case ("faults", 5), ("faults", 6):
+    guard let seed = UInt64(arguments[3]), let points = Int(arguments[4]) else { exit(64) }
+    var run = try FaultRun(directory: arguments[2], seed: seed, points: points)
+    try run.run(only: arguments.count > 5 ? arguments[5] : nil)
+  default:
+    print("usage: cdt-crashtest work DIRECTORY WORKLOAD SEED STEPS full|normal")
+    print("       cdt-crashtest faults DIRECTORY SEED POINTS [OPERATION]")
+    exit(64)
+  }
+} catch {
+  print("PROBLEM \(error)")
+  exit(70)
+}
