@@ -25,7 +25,7 @@ let package = Package(
         "CSQLiteYardstick",
         .product(name: "CDTDatastore", package: "CDTDatastore"),
         .product(name: "CDTQuery", package: "CDTDatastore"),
-        .product(name: "JSON", package: "CDTDatastore"),
+        .product(name: "CDTJSON", package: "CDTDatastore"),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: settings),

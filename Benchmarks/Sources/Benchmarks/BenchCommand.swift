@@ -6,7 +6,7 @@ struct BenchCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "Benchmarks",
     abstract:
-      "Measure this package against SQLite by hand: queries and changes, latency, memory, and as a program.",
+      "Measure this package against SQLite by hand: queries and changes, latency, memory, as a program, and as a server.",
     discussion: """
       Answers are checked before they are timed. Nothing is asserted about time. Without a subcommand it compares.
 
@@ -17,7 +17,7 @@ struct BenchCommand: ParsableCommand {
       """,
     subcommands: [
       CompareCommand.self, LatencyCommand.self, MemoryCommand.self, MemorySampleCommand.self,
-      ProcessesCommand.self, DecisionsCommand.self, PageCommand.self, DataCommand.self,
+      ProcessesCommand.self, ServerCommand.self, DecisionsCommand.self, PageCommand.self, DataCommand.self,
     ],
     defaultSubcommand: CompareCommand.self)
 }

@@ -11,7 +11,7 @@ struct MemoryCommand: ParsableCommand {
       """)
 
   @Option(help: "How many documents.")
-  var documents = 100_000
+  var documents = 1_000_000
   @Option(help: "How many threads ask at once.")
   var threads = 12
   @Option(help: "How long they ask.")

@@ -1,6 +1,6 @@
 import CDTDatastore
+import CDTJSON
 import CDTQuery
-import JSON
 
 /// This package, through its public API.
 final class Ours: Contestant {
@@ -17,12 +17,12 @@ final class Ours: Contestant {
   func forAnotherThread() -> Ours { self }
 
   func close() {
-    manager.closeDatastore(named: Self.name)
+    try? manager.closeDatastore(named: Self.name)
   }
 
   /// The importer is the public way from JSON text to documents, and it reads files.
   func load(_ documents: JSONLines, file: String) throws {
-    let report = try Importer(into: store).run([file])
+    let report = try DocumentImporter(into: store).run([file])
     guard report.imported == documents.count else { throw BenchError("\(report.imported) were imported") }
   }
 
@@ -33,7 +33,7 @@ final class Ours: Contestant {
   }
 
   func settle() throws {
-    try store.updateAllIndexes()
+    try store.updateIndexes()
   }
 
   func createAgeIndex() throws {

@@ -42,7 +42,7 @@ struct Page {
   /// A result of any kind: each has members that no other has.
   private static func read(_ file: String) throws -> any Measured {
     let kinds: [any Measured.Type] = [
-      ComparisonReport.self, LatencyReport.self, MemoryReport.self, ProcessReport.self,
+      ComparisonReport.self, LatencyReport.self, MemoryReport.self, ProcessReport.self, ServerReport.self,
     ]
     for kind in kinds { if let report = try? kind.init(from: file) { return report } }
     throw BenchError("\(file) is no result")

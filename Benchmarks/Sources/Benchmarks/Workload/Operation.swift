@@ -18,7 +18,7 @@ enum Operation: String, CaseIterable, Codable {
     case .q6a: 10
     case .q6b: 5
     case .q7: 60
-    case .update: 200
+    case .update: 1_000
     case .load, .loadIndexed, .index, .maint, .disk: 1
     }
   }

@@ -1,0 +1,34 @@
+/// Where a server listens, and who asks it: `http://admin:password@127.0.0.1:5984`.
+struct ServerAddress {
+  let host: String
+  let port: UInt16
+  /// The name and the password, as they stand in the URL; `nil` without them.
+  let user: String?
+
+  init(host: String, port: UInt16) {
+    (self.host, self.port, user) = (host, port, nil)
+  }
+
+  init(_ url: String) throws {
+    let scheme = "http://"
+    var rest = url[...]
+    while rest.last == "/" { rest.removeLast() }
+    guard rest.hasPrefix(scheme) else { throw BenchError("\(Self.plain(url)) is no URL with http://") }
+    rest.removeFirst(scheme.count)
+    let at = rest.lastIndex(of: "@")
+    user = at.map { String(rest[..<$0]) }
+    if let at { rest = rest[rest.index(after: at)...] }
+    guard let colon = rest.lastIndex(of: ":"), let port = UInt16(rest[rest.index(after: colon)...]) else {
+      throw BenchError("\(Self.plain(url)) has no port")
+    }
+    host = String(rest[..<colon])
+    self.port = port
+  }
+
+  /// Without the name and the password.
+  var url: String { "http://\(host):\(port)" }
+
+  private static func plain(_ url: String) -> Substring {
+    url.lastIndex(of: "@").map { url[url.index(after: $0)...] } ?? url[...]
+  }
+}
