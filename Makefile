@@ -4,21 +4,41 @@ SWIFT ?= swift
 PACKAGES = libsqlite3-dev libpcre2-dev zlib1g-dev
 
 # Every directory with Swift of ours.
-SOURCES = Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Sources
+SOURCES = Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Sources FuzzTargets/Package.swift \
+	FuzzTargets/Sources \
+	Examples/Package.swift Examples/Sources Examples/Tests
 # What the files below Benchmarks/Results are named that the benchmarks write, and what each of them is told besides:
 # `make bench BENCH='--documents 10000'`, `make bench-compare BENCH='--only q1'`.
 RESULT ?= latest
 BENCH ?=
+BASE_PATH ?=
 RELEASE = @SWIFT="$(SWIFT)" scripts/build-release.sh
 BENCHMARKS = $(SWIFT) run -c release --package-path Benchmarks Benchmarks
-# How long `make fuzz` looks, and the seed it begins with; without one it draws a seed and says it.
+# How long `make fuzz`, `make fuzz-inputs` and `make fuzz-server` look, `make stress` runs each of its tests, and PouchDB syncs in
+# `make test-clients`; and the seed of `make fuzz` and `make fuzz-server`, which draw one if there is none, and say it.
 SECONDS ?= 60
 SEED ?=
+# The targets of `make fuzz-inputs`, the directories of FuzzTargets/Corpus; without any it runs all.
+TARGETS ?=
+# The CouchDB that `make test-couchdb` replicates with and `make bench-server` compares with, whose test databases are deleted
+# afterwards; and 1 for attachments of 100 MB instead of 8 MB.
+COUCHDB ?=
+COUCHDB_LARGE ?=
+# The bundle of PouchDB that `make test-clients` syncs with, pouchdb.min.js; without one it leaves PouchDB out.
+POUCHDB ?=
+# What `make torture` does: processes to kill, crash points of power failures, calls of each kind to fail in each operation (0 for
+# all, which takes hours), and damages of files. It takes SEED, too.
+KILLS ?= 500
+POINTS ?= 5000
+FAULTS ?= 20
+DAMAGES ?= 10000
 # The tests with random input, which has fixed seeds in `make test`.
-RANDOM_TESTS = (LawOne|TextSearch|RandomText|JSONBytes|RevisionOrder|DamagedFile|ImporterDamage|Shrinker)Tests
+RANDOM_TESTS = (LawOne|MultipartFuzz|TextSearch|RandomText|JSONBytes|RevisionOrder|DamagedFile|ImporterDamage|Shrinker)Tests
 
-.PHONY: help packages build test test-newest fuzz sanitize lint format demo
-.PHONY: bench bench-compare bench-latency bench-memory bench-processes bench-page
+.PHONY: help packages build server test test-newest test-couchdb test-clients fuzz fuzz-inputs fuzz-server torture stress
+.PHONY: sanitize lint format demo docs
+.PHONY: examples api-check
+.PHONY: bench bench-compare bench-latency bench-memory bench-processes bench-server bench-page
 
 help: ## List the commands
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 20
@@ -29,20 +49,52 @@ packages: ## Install the system packages that a build needs
 build: packages ## Build cdtquery for release
 	$(RELEASE)
 
-test: packages lint ## Run every test
-	$(SWIFT) build --build-tests
-	$(SWIFT) test --skip-build --disable-xctest
+server: packages ## Build cdtquery and its server for release
+	$(RELEASE)
+	$(RELEASE) cdtquery-server
 
-test-newest: packages ## Run every test with the newest SQLite in Debian
+test: packages lint ## Run every test
+	@scripts/install-packages.sh curl openssl
 	$(SWIFT) build --build-tests
-	@SWIFT="$(SWIFT)" scripts/test-with-newest-sqlite.sh
+	@SWIFT="$(SWIFT)" scripts/run-tests.sh
+
+test-newest: packages ## Run the tests with the newest SQLite in Debian: make test-newest FILTER=CDTQueryTests
+	$(SWIFT) build --build-tests
+	@SWIFT="$(SWIFT)" scripts/test-with-newest-sqlite.sh $(if $(FILTER),'$(FILTER)')
+
+test-couchdb: packages ## Replicate with a CouchDB: make test-couchdb COUCHDB=http://admin:password@127.0.0.1:5984 COUCHDB_LARGE=1
+	@test -n "$(COUCHDB)" || { echo "COUCHDB is not set: make test-couchdb COUCHDB=http://admin:password@127.0.0.1:5984" >&2; exit 1; }
+	$(SWIFT) build --build-tests
+	@COUCHDB="$(COUCHDB)" COUCHDB_LARGE="$(COUCHDB_LARGE)" \
+		$(SWIFT) test --skip-build --disable-xctest --no-parallel --filter 'CouchDBReplicationTests|CouchDBLawTests'
+
+test-clients: packages ## Use the server with clients of CouchDB: make test-clients POUCHDB=path/to/pouchdb.min.js SECONDS=60
+	@SWIFT="$(SWIFT)" POUCHDB="$(POUCHDB)" POUCHDB_SECONDS=$(SECONDS) scripts/test-clients.sh
 
 fuzz: packages ## Look for a query that an index answers differently: make fuzz SECONDS=600 SEED=1
 	$(SWIFT) build --build-tests
 	FUZZ_SECONDS=$(SECONDS) $(SWIFT) test --skip-build --disable-xctest --filter '$(RANDOM_TESTS)'
 	FUZZ_SECONDS=$(SECONDS) FUZZ_SEED=$(SEED) $(SWIFT) test --skip-build --disable-xctest --filter FuzzTests
 
-sanitize: packages ## Run the tests under the address sanitizer
+fuzz-inputs: packages ## Look for an input that crashes, hangs or breaks a rule: make fuzz-inputs SECONDS=600 TARGETS='json csv'
+	@SWIFT="$(SWIFT)" SECONDS_IN_ALL=$(SECONDS) scripts/fuzz.sh $(TARGETS)
+
+fuzz-server: packages ## Call a server with random requests of docs/openapi.yaml: make fuzz-server SECONDS=120 SEED=1
+	@scripts/install-packages.sh curl python3-venv
+	@SWIFT="$(SWIFT)" SECONDS_IN_ALL=$(SECONDS) SEED=$(SEED) scripts/fuzz-server.sh
+
+torture: packages ## Kill processes, cut the power, fail calls, damage files: make torture KILLS=500 POINTS=5000 FAULTS=20 DAMAGES=10000 SEED=1
+	$(SWIFT) build --build-tests
+	TORTURE=1 TORTURE_KILLS=$(KILLS) TORTURE_POINTS=$(POINTS) TORTURE_FAULTS=$(FAULTS) TORTURE_SEED=$(SEED) \
+		DAMAGES=$(DAMAGES) DAMAGE_SEED=$(SEED) SERVER_KILLS=100 SERVER_CONNECTIONS=10200 \
+		$(SWIFT) test --skip-build --disable-xctest --no-parallel --filter 'ReliabilityTests|DamageTests|ShutdownTests|ConnectionLimitTests'
+
+stress: packages ## Do everything at once in threads and processes, and check it: make stress SECONDS=300
+	$(SWIFT) build --build-tests
+	STRESS_SECONDS=$(SECONDS) $(SWIFT) test --skip-build --disable-xctest --no-parallel \
+		--filter 'ReliabilityTests.(Stress|Linearizability)Tests'
+
+sanitize: packages ## Run the tests under the address sanitizer, then under the thread sanitizer
 	@SWIFT="$(SWIFT)" scripts/sanitize.sh
 
 lint: ## Check the format of every source file
@@ -56,7 +108,17 @@ demo: ## Import real data, index it, and ask five questions
 	$(RELEASE)
 	@scripts/demo.sh
 
-bench: bench-compare bench-latency bench-memory bench-processes ## Measure everything: half an hour or more, 3 GB of disk
+examples: ## Build the examples, and run each
+	@scripts/install-packages.sh $(PACKAGES) curl
+	@SWIFT="$(SWIFT)" scripts/run-examples.sh
+
+api-check: packages ## Compare the public API with that of the last release
+	@SWIFT="$(SWIFT)" scripts/check-api.sh
+
+docs: packages ## Build the documentation: make docs BASE_PATH=/cdtdatastore for a site that is served below a path
+	@SWIFT="$(SWIFT)" BASE_PATH="$(BASE_PATH)" scripts/build-docs.sh
+
+bench: bench-compare bench-latency bench-memory bench-processes bench-server ## Measure everything: fifty minutes or more, 3 GB of disk
 
 bench-compare: packages ## Measure the workload against SQLite by hand, 10,000 to 1,000,000 documents
 	$(BENCHMARKS) compare --json Benchmarks/Results/$(RESULT).json $(BENCH)
@@ -69,6 +131,10 @@ bench-memory: packages ## Measure the memory at rest, after the first query, and
 
 bench-processes: build ## Measure cdtquery against sqlite3, as whole processes
 	$(BENCHMARKS) processes --json Benchmarks/Results/$(RESULT)-processes.json $(BENCH)
+
+bench-server: server ## Measure the server, and a CouchDB beside it: make bench-server COUCHDB=http://admin:password@127.0.0.1:5984
+	@scripts/install-packages.sh wrk
+	@COUCHDB="$(COUCHDB)" $(BENCHMARKS) server --json Benchmarks/Results/$(RESULT)-server.json $(BENCH)
 
 bench-page: ## Write the tables of docs/performance.md from its results
 	$(BENCHMARKS) page $(BENCH)

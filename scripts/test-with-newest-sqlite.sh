@@ -44,4 +44,4 @@ EXPECTED_SQLITE=$(cat "$package/VERSION")
 export EXPECTED_SQLITE LD_LIBRARY_PATH=$PWD/$package${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 echo "testing with SQLite $EXPECTED_SQLITE"
 cd ..
-exec "${SWIFT:-swift}" test --skip-build --disable-xctest ${1:+--filter "$1"}
+exec scripts/run-tests.sh ${1:+--filter "$1"}
