@@ -63,7 +63,8 @@ let package = Package(
     .target(
       name: "CDTQueryTesting", dependencies: ["CDTDatastore", "CDTQuery", "CDTJSON"], swiftSettings: settings),
     .target(
-      name: "CloudantSync", dependencies: ["CDTDatastore", "CDTQuery", "CDTJSON", "CDTSQLite"],
+      name: "CloudantSync",
+      dependencies: ["CDTDatastore", "CDTQuery", "CDTReplication", "CDTJSON", "CDTPlatform"],
       swiftSettings: settings),
     .target(
       name: "CouchDB",
@@ -121,7 +122,7 @@ let package = Package(
     .executableTarget(
       name: "cdtquery",
       dependencies: [
-        "CDTCommandLine", "CDTPlatform", "CDTSQLite", "CDTQuery", "CDTQueryTesting", "CloudantSync",
+        "CDTCommandLine", "CDTPlatform", "CDTSQLite", "CDTQuery", "CDTQueryTesting",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: settings),
@@ -171,7 +172,9 @@ let package = Package(
       ],
       exclude: ["Planning/Goldens", "Fuzz/Histories"],
       swiftSettings: settings),
-    .testTarget(name: "CloudantSyncTests", dependencies: ["CloudantSync"], swiftSettings: settings),
+    .testTarget(
+      name: "CloudantSyncTests", dependencies: ["CloudantSync", "CDTServerTestSupport"],
+      swiftSettings: settings),
     .testTarget(
       name: "cdtqueryTests",
       dependencies: [

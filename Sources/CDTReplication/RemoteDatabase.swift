@@ -13,8 +13,8 @@ public struct RemoteDatabase: Sendable {
   public var credentials: Credentials?
   /// Certificates and trust; `nil` for the defaults of the system.
   public var tls: TLSConfiguration?
-  /// What changes each request before it is sent.
-  public var interceptors: [RequestInterceptor] = []
+  /// What sees and changes each request and its reply, in this order.
+  public var interceptors: [HTTPInterceptor] = []
   /// How long the server may be silent. A server that waits for changes sends heartbeats more often than that.
   public var timeout = Duration.seconds(30)
   /// The URL of the server, the part before the database's name.
@@ -96,26 +96,6 @@ extension Credentials: CustomStringConvertible, CustomReflectable {
 
   /// Without what is secret, as `dump` uses it.
   public var customMirror: Mirror { Mirror(self, children: [:]) }
-}
-
-/// A closure that can change each request before it is sent: add headers, for example.
-public struct RequestInterceptor: Sendable {
-  /// A request, as an interceptor sees it.
-  public struct Request: Sendable {
-    /// The method, such as `GET`.
-    public let method: String
-    /// The URL.
-    public let url: String
-    /// The header fields in the order in which they are sent.
-    public var headers: [(name: String, value: String)]
-  }
-
-  let body: @Sendable (inout Request) async throws -> Void
-
-  /// Creates an interceptor.
-  public init(_ body: @escaping @Sendable (inout Request) async throws -> Void) {
-    self.body = body
-  }
 }
 
 extension ReplicationError {

@@ -36,8 +36,9 @@ public struct ReplicationError: Error, Sendable, Hashable {
   /// The pause that the server asks for.
   let pause: Duration?
 
-  init(_ code: Code, _ message: String, status: Int? = nil, isTransient: Bool = false, pause: Duration? = nil)
-  {
+  package init(
+    _ code: Code, _ message: String, status: Int? = nil, isTransient: Bool = false, pause: Duration? = nil
+  ) {
     self.code = code
     self.message = message
     self.status = status

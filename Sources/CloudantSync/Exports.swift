@@ -1,2 +1,3 @@
-// One import for an app that used CDTDatastore: the store, its queries, and the old names.
+// One import for an app that used CDTDatastore: the store, its queries, its replication, and the old names.
 @_exported public import CDTQuery
+@_exported public import CDTReplication

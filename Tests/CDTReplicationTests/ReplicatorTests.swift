@@ -14,8 +14,8 @@ import Testing
   private final class RequestLog: Sendable {
     private let lines = Mutex<[String]>([])
 
-    var interceptor: RequestInterceptor {
-      RequestInterceptor { request in
+    var interceptor: HTTPInterceptor {
+      HTTPInterceptor { request in
         let path = request.url.prefix { $0 != "?" }
         let name =
           path.split(separator: "/").first { $0.hasPrefix("_") } ?? path.split(separator: "/").last ?? ""
@@ -206,7 +206,7 @@ import Testing
         try await served.replicate(.pull) { replication in
           var database = try RemoteDatabase("http://ana:secret@127.0.0.1:\(port)/db")
           database.credentials = nil
-          database.interceptors = [RequestInterceptor { _ in attempts.withLock { $0 += 1 } }]
+          database.interceptors = [HTTPInterceptor { _ in attempts.withLock { $0 += 1 } }]
           replication.peer = .remote(database)
           replication.retries.maximumAttempts = 3
         }

@@ -1,6 +1,5 @@
 public import CDTDatastore
 import CDTJSON
-import CDTQuery
 import CDTSQLite
 import FoundationEssentials
 

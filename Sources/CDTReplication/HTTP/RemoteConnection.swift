@@ -116,7 +116,18 @@ final class RemoteConnection: Sendable {
     return reply
   }
 
+  private static let maximumAttempts = 5
+
   private func sendOnce(_ request: Request) async throws -> Reply {
+    for _ in 1..<Self.maximumAttempts {
+      let (reply, isWanted) = try await attempt(request)
+      if isWanted { return reply }
+    }
+    return try await attempt(request).reply
+  }
+
+  /// - Returns: The reply, and whether the interceptors are content with it.
+  private func attempt(_ request: Request) async throws -> (reply: Reply, isWanted: Bool) {
     let name = "\(request.method) \(database.url)\(request.path.prefix { $0 != "?" })"
     var sent = HTTPClientRequest(url: database.url + request.path)
     sent.method = request.method
@@ -140,14 +151,16 @@ final class RemoteConnection: Sendable {
       for (field, value) in try await authorization.fields(with: client) {
         sent.headers.add(name: field, value: value)
       }
-      try await intercept(&sent)
+      let seen = try await intercept(&sent)
       // Reading has a time limit of its own.
       let response = try await client.execute(sent, deadline: .distantFuture)
       await authorization.take(response.headers[canonicalForm: "set-cookie"].map(String.init))
-      return Reply(
-        status: Int(response.status.code), contentType: response.headers.first(name: "content-type") ?? "",
-        pause: response.headers.first(name: "retry-after").flatMap { Int($0) }.map { .seconds($0) },
-        body: response.body, request: name)
+      let (head, isWanted) = try await intercept(response, to: seen)
+      let reply = Reply(
+        status: head.status, contentType: head["content-type"] ?? "",
+        pause: head["retry-after"].flatMap { Int($0) }.map { .seconds($0) }, body: response.body,
+        request: name)
+      return (reply, isWanted)
     } catch let error as ReplicationError {
       throw error
     } catch let error as CancellationError {
@@ -158,14 +171,31 @@ final class RemoteConnection: Sendable {
     }
   }
 
-  private func intercept(_ request: inout HTTPClientRequest) async throws {
-    for interceptor in database.interceptors {
-      var seen = RequestInterceptor.Request(
-        method: request.method.rawValue, url: request.url,
-        headers: request.headers.map { (name: $0.name, value: $0.value) })
-      try await interceptor.body(&seen)
-      request.headers = HTTPHeaders(seen.headers.map { ($0.name, $0.value) })
-    }
+  private func intercept(_ request: inout HTTPClientRequest) async throws -> HTTPInterceptor.Request {
+    var seen = HTTPInterceptor.Request(
+      method: request.method.rawValue, url: request.url,
+      headers: request.headers.map { (name: $0.name, value: $0.value) })
+    guard !database.interceptors.isEmpty else { return seen }
+    for interceptor in database.interceptors { try await interceptor.request(&seen) }
+    request.headers = HTTPHeaders(seen.headers.map { ($0.name, $0.value) })
+    return seen
+  }
+
+  private func intercept(
+    _ response: HTTPClientResponse, to request: HTTPInterceptor.Request
+  ) async throws -> (head: HTTPInterceptor.Reply, isWanted: Bool) {
+    var head = HTTPInterceptor.Reply(
+      request: request, status: Int(response.status.code),
+      headers: response.headers.map { (name: $0.name, value: $0.value) })
+    for interceptor in database.interceptors { try await interceptor.reply(&head) }
+    return (head, !head.sendsAgain)
+  }
+}
+
+extension HTTPInterceptor.Reply {
+  /// The value of the first header field with a name.
+  fileprivate subscript(name: String) -> String? {
+    headers.first { $0.name.lowercased() == name }?.value
   }
 }
 

@@ -2,7 +2,6 @@ import CDTCommandLine
 import CDTDatastore
 import CDTJSON
 import CDTQuery
-import CloudantSync
 
 /// `import --from-touchdb`: imports documents, then indexes.
 struct TouchDBImport {

@@ -1,0 +1,53 @@
+import ArgumentParser
+import CDTJSON
+import FoundationEssentials
+
+struct ReplicationCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "replication",
+    abstract: "Measure cdtquery replicate, with our server and with a CouchDB.",
+    discussion: """
+      With COUCHDB in the environment, such as http://admin:password@127.0.0.1:5984, a CouchDB is replicated with, too, and \
+      its own replicator copies the same databases. Its databases cdt_bench_documents and cdt_bench_files are deleted.
+      """)
+
+  @Option(help: "How many documents without attachments.")
+  var documents = 100_000
+  @Option(help: "How many documents with an attachment.")
+  var files = 1_000
+  @Option(help: "The bytes of each attachment.")
+  var fileSize = 1_000_000
+  @Option(parsing: .upToNextOption, help: "The added round-trip times, in milliseconds.")
+  var latency = [0, 50]
+  @Option(help: "The release build of cdtquery-server.")
+  var server = ".build/release/cdtquery-server"
+  @OptionGroup var options: MeasuringOptions
+
+  func validate() throws {
+    guard documents > 0, files > 0, fileSize > 0, latency.allSatisfy({ $0 >= 0 }) else {
+      throw ValidationError("--documents, --files and --file-size must be at least 1, --latency not negative")
+    }
+  }
+
+  func run() throws {
+    let program = try Program(server)
+    let other = try ServerAddress.couchDB()
+    try options.report { scratch, machine in
+      var report = ReplicationReport(
+        machine: machine, documents: documents, files: files, fileSize: fileSize)
+      report.couchdb = try other?.version()
+      let replications = try Replications(
+        program, scratch: scratch, documents: documents, files: files, fileSize: fileSize)
+      report.bound = try replications.bound()
+      for milliseconds in latency {
+        report.lines += try ServerProcess.run(program, directory: "\(scratch.path)/server") { server in
+          try replications.run(with: server.address, isCouchDB: false, latency: milliseconds)
+        }
+        if let other {
+          report.lines += try replications.run(with: other, isCouchDB: true, latency: milliseconds)
+        }
+      }
+      return report
+    }
+  }
+}

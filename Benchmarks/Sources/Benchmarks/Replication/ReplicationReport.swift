@@ -1,0 +1,75 @@
+/// How long replications take, and how much memory.
+struct ReplicationReport: Measured {
+  let machine: Machine
+  let documents: Int
+  let files: Int
+  /// The bytes of each attachment.
+  let fileSize: Int
+  /// The version of the CouchDB beside it.
+  var couchdb: String?
+  /// The time to send the content of the attachments over loopback to a thread that writes and syncs a file for each.
+  var bound: Int?
+  var lines: [Line] = []
+
+  /// What is replicated.
+  enum Content: String, Codable {
+    case documents, files, nothing
+  }
+
+  /// Who replicates with whom.
+  enum Ends: String, Codable, CaseIterable {
+    case push, pull
+    case pushToCouchDB, pullFromCouchDB
+    case withinCouchDB
+
+    var title: String {
+      switch self {
+      case .push: "push to our server"
+      case .pull: "pull from our server"
+      case .pushToCouchDB: "push to CouchDB"
+      case .pullFromCouchDB: "pull from CouchDB"
+      case .withinCouchDB: "CouchDB's replicator, between two of its databases"
+      }
+    }
+  }
+
+  struct Line: Codable {
+    let content: Content
+    let ends: Ends
+    /// The added round-trip time, in milliseconds.
+    let latency: Int
+    let wall: Int
+    /// The replicator's time on a processor, and its memory.
+    let processor: Int?
+    let peakBytes: Int?
+  }
+
+  var tables: [MarkdownTable] {
+    [
+      table("\(Spelling.count(documents)) documents", .documents) { line in
+        Spelling.count(Int(Double(documents) * 1e9 / Double(max(1, line.wall)))) + " /s"
+      },
+      table("\(Spelling.count(files)) attachments of \(Spelling.size(fileSize))", .files) { line in
+        "\(Spelling.number(Double(files * fileSize) * 1e3 / Double(max(1, line.wall)))) MB/s"
+      },
+      table("Nothing to do", .nothing) { _ in "" },
+    ]
+  }
+
+  private func table(_ title: String, _ content: Content, _ rate: (Line) -> String) -> MarkdownTable {
+    var table = MarkdownTable(title, columns: ["", "round trip", "time", "rate", "cpu", "memory"])
+    for line in lines where line.content == content {
+      table.append([
+        line.ends.title, line.latency == 0 ? "loopback" : "+ \(line.latency) ms", Spelling.time(line.wall),
+        rate(line), line.processor.map(Spelling.time) ?? "", line.peakBytes.map(Spelling.size) ?? "",
+      ])
+    }
+    if content == .files, let bound {
+      let rate = Spelling.number(Double(files * fileSize) * 1e3 / Double(max(1, bound)))
+      table.append([
+        "sockets and synced files alone", "loopback", Spelling.time(bound), "\(rate) MB/s", "", "",
+      ])
+    }
+    return table
+  }
+}

@@ -1,0 +1,214 @@
+import CDTDatastore
+import CDTJSON
+import Glibc
+
+/// The replications that are measured: each is a run of `cdtquery-server replicate`, a process of its own.
+struct Replications {
+  private let program: Program
+  private let scratch: Scratch
+  private let documents: Int
+  private let files: Int
+  private let fileSize: Int
+
+  private static let block: [UInt8] = {
+    var random = LCG(seed: 5)
+    return (0..<1 << 20).map { _ in UInt8(random.below(256)) }
+  }()
+
+  /// Fills the stores that are pushed.
+  init(_ program: Program, scratch: Scratch, documents: Int, files: Int, fileSize: Int) throws {
+    (self.program, self.scratch) = (program, scratch)
+    (self.documents, self.files, self.fileSize) = (documents, files, fileSize)
+    let lines = "\(scratch.path)/docs.jsonl"
+    try DataFiles.writeDocuments(documents, to: lines)
+    let manager = try DatastoreManager(directory: source)
+    let report = try DocumentImporter(into: manager.datastore(named: Content.documents.store)).run([lines])
+    guard report.imported == documents else { throw BenchError("\(report.imported) were imported") }
+    unlink(lines)
+    let store = try manager.datastore(named: Content.files.store)
+    for number in 0..<files {
+      var draft = DocumentDraft(id: "file\(number)", body: ["number": .int(Int64(number))])
+      draft.attachments["data"] = Attachment(
+        Self.file(number, fileSize), contentType: "application/octet-stream")
+      _ = try store.create(draft)
+    }
+    for content in [Content.documents, .files] { try manager.closeDatastore(named: content.store) }
+  }
+
+  private typealias Content = ReplicationReport.Content
+
+  private var source: String { "\(scratch.path)/source" }
+
+  private static func file(_ number: Int, _ size: Int) -> [UInt8] {
+    var bytes = (0..<(size / block.count + 1)).flatMap { _ in block }
+    bytes.removeLast(bytes.count - size)
+    for shift in 0..<min(8, size) { bytes[shift] = UInt8(truncatingIfNeeded: number >> (8 * shift)) }
+    return bytes
+  }
+
+  // MARK: With a server
+
+  /// Pushes and pulls everything.
+  ///
+  /// - Parameter isCouchDB: Whether the server is a CouchDB.
+  func run(
+    with server: ServerAddress, isCouchDB: Bool, latency: Int
+  ) throws -> [ReplicationReport.Line] {
+    let (push, pull): (ReplicationReport.Ends, ReplicationReport.Ends) =
+      isCouchDB ? (.pushToCouchDB, .pullFromCouchDB) : (.push, .pull)
+    let peer = Peer(server)
+    let target = "\(scratch.path)/target"
+    try scratch.empty(target)
+    var lines: [ReplicationReport.Line] = []
+    for content in [Content.documents, .files] {
+      try peer.remove(content.database)
+      let here = "\(source)/\(content.store)"
+      let there = try peer.url(content.database, latency: latency)
+      let back = "\(target)/\(content.store)"
+      lines.append(try replicate(here, there, content, push, latency))
+      if content == .documents { lines.append(try replicate(here, there, .nothing, push, latency)) }
+      lines.append(try replicate(there, back, content, pull, latency))
+      if content == .documents { lines.append(try replicate(there, back, .nothing, pull, latency)) }
+      if isCouchDB {
+        lines += try replicateWithin(server, content, latency: latency, from: there)
+      }
+      peer.close()
+      try peer.remove(content.database)
+    }
+    return lines
+  }
+
+  /// A server, and the proxies to it.
+  private final class Peer {
+    private let server: ServerAddress
+    private var proxy: LatencyProxy?
+
+    init(_ server: ServerAddress) {
+      self.server = server
+    }
+
+    func url(_ database: String, latency: Int) throws -> String {
+      proxy = latency > 0 ? try LatencyProxy(to: server, roundTrip: latency) : nil
+      let address = proxy?.address ?? server
+      return "http://\(address.user.map { "\($0)@" } ?? "")\(address.host):\(address.port)/\(database)"
+    }
+
+    func close() {
+      proxy?.close()
+      proxy = nil
+    }
+
+    func remove(_ database: String) throws {
+      let names =
+        try JSONValue(parsing: HTTPConnection.exchange(server, "GET", "/_all_dbs")).arrayValue ?? []
+      if names.contains(.string(database)) { try HTTPConnection.exchange(server, "DELETE", "/\(database)") }
+    }
+  }
+
+  private func replicate(
+    _ source: String, _ target: String, _ content: Content, _ ends: ReplicationReport.Ends, _ latency: Int
+  ) throws -> ReplicationReport.Line {
+    let output = "\(scratch.path)/output"
+    let cost = try program.run(["replicate", source, target, "--create", "--quiet"], output: output)
+    let counts = try JSONObject(parsing: Machine.text(output) ?? "")
+    let isPush = [.push, .pushToCouchDB].contains(ends)
+    let written = counts[isPush ? "pushed" : "pulled"]?["written"]?.intValue
+    guard written == wanted(content) else {
+      throw BenchError("\(ends.title): \(written ?? -1) revisions were written")
+    }
+    return ReplicationReport.Line(
+      content: content, ends: ends, latency: latency, wall: cost.wall, processor: cost.processor,
+      peakBytes: cost.peakBytes)
+  }
+
+  private func wanted(_ content: Content) -> Int {
+    switch content {
+    case .documents: documents
+    case .files: files
+    case .nothing: 0
+    }
+  }
+
+  /// Lets CouchDB copy a database that was pushed, and find out that there is nothing more to do.
+  private func replicateWithin(
+    _ server: ServerAddress, _ content: Content, latency: Int, from source: String
+  ) throws -> [ReplicationReport.Line] {
+    let copy = "\(content.database)_copy"
+    let peer = Peer(server)
+    try peer.remove(copy)
+    defer { try? peer.remove(copy) }
+    let target = try peer.url(copy, latency: 0)
+    let request: JSONObject = [
+      "source": .string(source), "target": .string(target), "create_target": true,
+    ]
+    let contents = content == .documents ? [content, .nothing] : [content]
+    return try contents.map { content in
+      let start = Clock.monotonic.now
+      let reply = try JSONObject(
+        parsing: HTTPConnection.exchange(server, "POST", "/_replicate", request.utf8Text))
+      let wall = Int(Clock.monotonic.now - start)
+      guard reply["ok"] == true else { throw BenchError("CouchDB's replicator: \(reply.text)") }
+      return ReplicationReport.Line(
+        content: content, ends: .withinCouchDB, latency: latency, wall: wall, processor: nil, peakBytes: nil)
+    }
+  }
+
+  // MARK: What bounds attachments
+
+  /// Sends the content of all files over a socket to a thread that writes and syncs a file for each.
+  func bound() throws -> Int {
+    let directory = "\(scratch.path)/bound"
+    try scratch.empty(directory)
+    var ends: [Int32] = [0, 0]
+    guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0 else {
+      throw BenchError("no socket")
+    }
+    defer { for end in ends { close(end) } }
+    let (reader, writer, files, size) = (ends[0], ends[1], files, fileSize)
+    let start = Clock.monotonic.now
+    _ = try Threads.run(2) { number in
+      if number == 0 { return try Self.send(files, size, to: writer) }
+      try Self.receive(files, size, from: reader, into: directory)
+    }
+    return Int(Clock.monotonic.now - start)
+  }
+
+  private static func send(_ files: Int, _ size: Int, to socket: Int32) throws {
+    for number in 0..<files {
+      let bytes = file(number, size)
+      var sent = 0
+      while sent < bytes.count {
+        let count = bytes.withUnsafeBytes {
+          Glibc.send(socket, $0.baseAddress?.advanced(by: sent), bytes.count - sent, Int32(MSG_NOSIGNAL))
+        }
+        guard count > 0 else { throw BenchError("the socket is closed") }
+        sent += count
+      }
+    }
+  }
+
+  private static func receive(_ files: Int, _ size: Int, from socket: Int32, into directory: String) throws {
+    var buffer = [UInt8](repeating: 0, count: 64 * 1_024)
+    for number in 0..<files {
+      let file = open("\(directory)/\(number)", O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+      guard file >= 0 else { throw BenchError("\(directory) can't be written") }
+      defer { close(file) }
+      var rest = size
+      while rest > 0 {
+        let count = recv(socket, &buffer, min(rest, buffer.count), 0)
+        guard count > 0, Glibc.write(file, buffer, count) == count else {
+          throw BenchError("\(directory) can't be written")
+        }
+        rest -= count
+      }
+      fdatasync(file)
+    }
+  }
+}
+
+extension ReplicationReport.Content {
+  /// The name of the store that is pushed.
+  fileprivate var store: String { rawValue }
+  /// The name of the database that it is pushed to.
+  fileprivate var database: String { "cdt_bench_\(rawValue)" }
+}

@@ -1,0 +1,141 @@
+public import CDTDatastore
+import CDTReplication
+public import FoundationEssentials
+
+/// What CDTDatastore's descriptions of a replication have in common.
+@available(*, deprecated, message: "use Replication")
+public class CDTAbstractReplication {
+  /// The name of the user at the server.
+  public var username: String?
+  /// The user's password.
+  public var password: String?
+  /// An API key of IBM Cloud, instead of a name and a password.
+  public var IAMAPIKey: String?
+  /// Header fields of each request.
+  public var optionalHeaders: [String: String]?
+  /// What sees and changes each request.
+  public private(set) var httpInterceptors: [any CDTHTTPInterceptor] = []
+
+  fileprivate init() {}
+
+  /// Adds an interceptor.
+  public func addInterceptor(_ interceptor: any CDTHTTPInterceptor) {
+    httpInterceptors.append(interceptor)
+  }
+
+  /// Adds interceptors.
+  public func addInterceptors(_ interceptors: [any CDTHTTPInterceptor]) {
+    httpInterceptors += interceptors
+  }
+
+  /// The direction, the store and the URL; `nil` without one of the two ends.
+  func ends() -> (direction: Replication.Direction, store: Datastore, url: URL)? { nil }
+
+  func replicationFilter() -> ReplicationFilter? { nil }
+
+  /// The replication in this package's terms.
+  ///
+  /// - Throws: `ReplicationError` with the code `.invalidRequest`.
+  func replication() throws(ReplicationError) -> (Replication, Datastore) {
+    guard let (direction, store, url) = ends() else {
+      throw ReplicationError(.invalidRequest, "a replication needs a source and a target")
+    }
+    var database = try RemoteDatabase(url.absoluteString)
+    if let username { database.credentials = .session(username, password ?? "") }
+    if let IAMAPIKey { database.credentials = .iam(apiKey: IAMAPIKey) }
+    for interceptor in httpInterceptors {
+      if let credentials = interceptor.credentials { database.credentials = credentials }
+      database.interceptors.append(HTTPInterceptor(interceptor))
+    }
+    if let optionalHeaders {
+      let added = optionalHeaders.sorted { $0.key < $1.key }.map { (name: $0.key, value: $0.value) }
+      database.interceptors.append(HTTPInterceptor { $0.headers += added })
+    }
+    return (Replication(direction, with: database, filter: replicationFilter()), store)
+  }
+}
+
+/// CDTDatastore's description of a pull.
+@available(*, deprecated, message: "use Replication(.pull, with: database)")
+public final class CDTPullReplication: CDTAbstractReplication {
+  /// The URL of the database to pull from.
+  public var source: URL?
+  /// The store that receives.
+  public var target: Datastore?
+  /// The name of a filter function at the server, such as `tasks/open`.
+  public var filter: String?
+  /// The parameters of the filter function.
+  public var filterParams: [String: String]?
+
+  /// Creates a description.
+  public init(source: URL, target: Datastore) {
+    (self.source, self.target) = (source, target)
+  }
+
+  /// Creates a description with credentials.
+  public convenience init(source: URL, target: Datastore, username: String, password: String) {
+    self.init(source: source, target: target)
+    (self.username, self.password) = (username, password)
+  }
+
+  /// Creates a description with an API key.
+  public convenience init(source: URL, target: Datastore, IAMAPIKey: String) {
+    self.init(source: source, target: target)
+    self.IAMAPIKey = IAMAPIKey
+  }
+
+  override func ends() -> (direction: Replication.Direction, store: Datastore, url: URL)? {
+    guard let source, let target else { return nil }
+    return (.pull, target, source)
+  }
+
+  override func replicationFilter() -> ReplicationFilter? {
+    filter.map { .designDocument($0, parameters: filterParams ?? [:]) }
+  }
+}
+
+/// CDTDatastore's description of a push.
+@available(*, deprecated, message: "use Replication(.push, with: database)")
+public final class CDTPushReplication: CDTAbstractReplication {
+  /// Decides whether a revision is pushed.
+  public typealias Filter =
+    @Sendable (_ revision: CDTDocumentRevision, _ parameters: [String: String]) -> Bool
+
+  /// The store to push from.
+  public var source: Datastore?
+  /// The URL of the database that receives.
+  public var target: URL?
+  /// Decides which revisions are pushed.
+  public var filter: Filter?
+  /// What the filter gets besides a revision. A change of the parameters starts the replication anew.
+  public var filterParams: [String: String]?
+
+  /// Creates a description.
+  public init(source: Datastore, target: URL) {
+    (self.source, self.target) = (source, target)
+  }
+
+  /// Creates a description with credentials.
+  public convenience init(source: Datastore, target: URL, username: String, password: String) {
+    self.init(source: source, target: target)
+    (self.username, self.password) = (username, password)
+  }
+
+  /// Creates a description with an API key.
+  public convenience init(source: Datastore, target: URL, IAMAPIKey: String) {
+    self.init(source: source, target: target)
+    self.IAMAPIKey = IAMAPIKey
+  }
+
+  override func ends() -> (direction: Replication.Direction, store: Datastore, url: URL)? {
+    guard let source, let target else { return nil }
+    return (.push, source, target)
+  }
+
+  override func replicationFilter() -> ReplicationFilter? {
+    guard let filter else { return nil }
+    let parameters = filterParams ?? [:]
+    let name = parameters.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: "&")
+    return .closure(named: "CDTPushReplication?\(name)") { filter(CDTDocumentRevision($0), parameters) }
+  }
+}
