@@ -28,7 +28,7 @@ struct ChangesFeed: Sendable {
 
   func write(since start: Int64, to out: inout ReplyStream) async throws {
     try await writeHead(to: &out)
-    var (last, count) = (start, 0)
+    var (last, count, quietSince) = (start, 0, ContinuousClock.now)
     // As at CouchDB, 0 stands for 1 in feeds that wait.
     let limit = request.limit.map { request.feed.isLive ? max(1, $0) : $0 } ?? .max
     feed: while count < limit {
@@ -37,11 +37,12 @@ struct ChangesFeed: Sendable {
         try await write(row, isFirst: count == 0, number: count, to: &out)
         count += 1
       }
+      if !page.rows.isEmpty { quietSince = .now }
       last = page.last
       if page.isFull { continue }
       if request.feed == .normal || (request.feed == .longpoll && count > 0) || count >= limit { break }
       if request.feed != .longpoll, count == 0, page.rows.isEmpty { try await writeIdle(to: &out) }
-      switch try await wait(after: last, to: &out) {
+      switch try await wait(after: last, quietSince: &quietSince, to: &out) {
       case .changed: continue
       case .ended: break feed
       }
@@ -119,12 +120,14 @@ struct ChangesFeed: Sendable {
     case changed, ended
   }
 
-  /// Waits for a change, and sends heartbeats meanwhile.
-  private func wait(after last: Int64, to out: inout ReplyStream) async throws -> Outcome {
+  /// Waits for a change, and sends heartbeats meanwhile. Changes that the filter rejects postpone neither a heartbeat nor
+  /// the end.
+  private func wait(
+    after last: Int64, quietSince: inout ContinuousClock.Instant, to out: inout ReplyStream
+  ) async throws -> Outcome {
     try await out.flush()
-    let deadline = ContinuousClock.now + request.timeout
     while true {
-      let end = request.heartbeat.map { ContinuousClock.now + $0 } ?? deadline
+      let end = quietSince + (request.heartbeat ?? request.timeout)
       switch try await shutdown.waiting(for: database.store, after: last, until: end) {
       case .changed: return .changed
       case .ended: return .ended
@@ -132,6 +135,7 @@ struct ChangesFeed: Sendable {
         guard request.heartbeat != nil else { return .ended }
         try await out.write(request.feed == .eventsource ? "event: heartbeat\ndata: \n\n" : "\n")
         try await out.flush()
+        quietSince = .now
       }
     }
   }
@@ -160,11 +164,16 @@ struct ChangesFeed: Sendable {
       if found == nil { found = try transaction.documentIfStored(change.id, change.revisionID) }
       return found
     }
-    guard try request.filter.accepts(change.id, revision) else { return nil }
-    var leaves = [change.revisionID]
+    let leaves: [RevisionID]
     if request.listsLeaves, change.leafCount > 1 {
-      leaves = try transaction.tree(ofDocument: change.id)?.leaves.map(\.id) ?? leaves
+      // The filter decides on each leaf.
+      leaves = try (transaction.tree(ofDocument: change.id)?.leaves ?? []).map(\.id).filter { leaf in
+        try request.filter.accepts(change.id) { try transaction.documentIfStored(change.id, leaf) }
+      }
+    } else {
+      leaves = try request.filter.accepts(change.id, revision) ? [change.revisionID] : []
     }
+    guard !leaves.isEmpty else { return nil }
     var text: [UInt8] = Array(#"{"seq":"\#(database.text(of: change.sequence))","id":"#.utf8)
     JSONString.write(change.id, to: &text)
     text += #","changes":["#.utf8

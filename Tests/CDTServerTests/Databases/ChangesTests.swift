@@ -1,6 +1,7 @@
 import CDTDatastore
 import CDTJSON
 import CDTServerTestSupport
+import Synchronization
 import Testing
 
 /// `_changes`, in every kind of feed.
@@ -139,6 +140,51 @@ import Testing
       }
       #expect(text.hasPrefix("{\"results\":[\n\n"))
       #expect(text.contains("\"id\":\"a\""))
+    }
+  }
+
+  @Test func `a selector decides on each leaf that is listed`() async throws {
+    try await withServer { server in
+      _ = try await server.put("/db")
+      let leaves: [JSONValue] = [
+        ["_id": "a", "_rev": "1-a", "type": "task"], ["_id": "a", "_rev": "1-b", "type": "note"],
+        ["_id": "b", "_rev": "1-a", "type": "note"], ["_id": "b", "_rev": "1-b", "_deleted": true],
+      ]
+      _ = try await server.post("/db/_bulk_docs", ["new_edits": false, "docs": .array(leaves)])
+      for (style, listed) in [("main_only", []), ("all_docs", [["a", "1-a"]])] {
+        let reply = try await server.post(
+          "/db/_changes?filter=_selector&style=\(style)", ["selector": ["type": "task"]])
+        let rows = reply.json["results"]?.arrayValue ?? []
+        let revisions = rows.map { row in
+          [row["id"]?.stringValue] + (row["changes"]?.arrayValue ?? []).map { $0["rev"]?.stringValue }
+        }
+        #expect(revisions == listed, "\(style)")
+      }
+    }
+  }
+
+  @Test func `changes that a filter rejects postpone neither heartbeats nor the end`() async throws {
+    try await withServer { server in
+      _ = try await server.put("/db")
+      let isWriting = Atomic(true)
+      async let writing: Void = {
+        for number in 0..<1_000 where isWriting.load(ordering: .relaxed) {
+          _ = try await server.put("/db/other\(number)", [:])
+          try await Task.sleep(for: .milliseconds(20))
+        }
+        isWriting.store(false, ordering: .relaxed)
+      }()
+      let feed = "/db/_changes?since=now&filter=_doc_ids&doc_ids=%5B%22a%22%5D"
+      let ended = try await server.get("\(feed)&feed=longpoll&timeout=300")
+      var wasWriting = isWriting.load(ordering: .relaxed)
+      #expect(Self.ids(ended) == [] && wasWriting)
+      let text = try await server.stream("\(feed)&feed=continuous&heartbeat=300&limit=1") { text in
+        if text == "\n" { _ = try await server.put("/db/a", [:]) }
+      }
+      wasWriting = isWriting.load(ordering: .relaxed)
+      #expect(text.hasPrefix("\n") && wasWriting)
+      isWriting.store(false, ordering: .relaxed)
+      try await writing
     }
   }
 
