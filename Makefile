@@ -14,14 +14,15 @@ BENCH ?=
 BASE_PATH ?=
 RELEASE = @SWIFT="$(SWIFT)" scripts/build-release.sh
 BENCHMARKS = $(SWIFT) run -c release --package-path Benchmarks Benchmarks
-# How long `make fuzz`, `make fuzz-inputs` and `make fuzz-server` look, `make stress` runs each of its tests, and PouchDB syncs in
-# `make test-clients`; and the seed of `make fuzz` and `make fuzz-server`, which draw one if there is none, and say it.
+# How long `make fuzz`, `make fuzz-replication`, `make fuzz-inputs` and `make fuzz-server` look, `make stress` runs each of its
+# tests, and PouchDB syncs in `make test-clients`; and the seed of `make fuzz`, `make fuzz-replication` and `make fuzz-server`,
+# which draw one if there is none, and say it.
 SECONDS ?= 60
 SEED ?=
 # The targets of `make fuzz-inputs`, the directories of FuzzTargets/Corpus; without any it runs all.
 TARGETS ?=
-# The CouchDB that `make test-couchdb` replicates with and `make bench-server` compares with, whose test databases are deleted
-# afterwards; and 1 for attachments of 100 MB instead of 8 MB.
+# The CouchDB that `make test-couchdb` replicates with, and that `make bench-server` and `make bench-replication` compare with.
+# Their databases in it are deleted afterwards. And 1 for attachments of 100 MB instead of 8 MB.
 COUCHDB ?=
 COUCHDB_LARGE ?=
 # The bundle of PouchDB that `make test-clients` syncs with, pouchdb.min.js; without one it leaves PouchDB out.
@@ -35,10 +36,10 @@ DAMAGES ?= 10000
 # The tests with random input, which has fixed seeds in `make test`.
 RANDOM_TESTS = (LawOne|MultipartFuzz|TextSearch|RandomText|JSONBytes|RevisionOrder|DamagedFile|ImporterDamage|Shrinker)Tests
 
-.PHONY: help packages build server test test-newest test-couchdb test-clients fuzz fuzz-inputs fuzz-server torture stress
+.PHONY: help packages build server test test-newest test-couchdb test-clients fuzz fuzz-replication fuzz-inputs fuzz-server torture stress
 .PHONY: sanitize lint format demo docs
 .PHONY: examples api-check
-.PHONY: bench bench-compare bench-latency bench-memory bench-processes bench-server bench-page
+.PHONY: bench bench-compare bench-latency bench-memory bench-processes bench-server bench-replication bench-page
 
 help: ## List the commands
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 20
@@ -75,6 +76,10 @@ fuzz: packages ## Look for a query that an index answers differently: make fuzz 
 	$(SWIFT) build --build-tests
 	FUZZ_SECONDS=$(SECONDS) $(SWIFT) test --skip-build --disable-xctest --filter '$(RANDOM_TESTS)'
 	FUZZ_SECONDS=$(SECONDS) FUZZ_SEED=$(SEED) $(SWIFT) test --skip-build --disable-xctest --filter FuzzTests
+
+fuzz-replication: packages ## Look for a history after which two ends differ: make fuzz-replication SECONDS=600 SEED=1
+	$(SWIFT) build --build-tests
+	REPLICATION_SECONDS=$(SECONDS) FUZZ_SEED=$(SEED) $(SWIFT) test --skip-build --disable-xctest --filter ReplicationFuzzTests
 
 fuzz-inputs: packages ## Look for an input that crashes, hangs or breaks a rule: make fuzz-inputs SECONDS=600 TARGETS='json csv'
 	@SWIFT="$(SWIFT)" SECONDS_IN_ALL=$(SECONDS) scripts/fuzz.sh $(TARGETS)
@@ -118,7 +123,7 @@ api-check: packages ## Compare the public API with that of the last release
 docs: packages ## Build the documentation: make docs BASE_PATH=/cdtdatastore for a site that is served below a path
 	@SWIFT="$(SWIFT)" BASE_PATH="$(BASE_PATH)" scripts/build-docs.sh
 
-bench: bench-compare bench-latency bench-memory bench-processes bench-server ## Measure everything: fifty minutes or more, 3 GB of disk
+bench: bench-compare bench-latency bench-memory bench-processes bench-server bench-replication ## Measure everything: fifty minutes or more, 3 GB of disk
 
 bench-compare: packages ## Measure the workload against SQLite by hand, 10,000 to 1,000,000 documents
 	$(BENCHMARKS) compare --json Benchmarks/Results/$(RESULT).json $(BENCH)
@@ -135,6 +140,9 @@ bench-processes: build ## Measure cdtquery against sqlite3, as whole processes
 bench-server: server ## Measure the server, and a CouchDB beside it: make bench-server COUCHDB=http://admin:password@127.0.0.1:5984
 	@scripts/install-packages.sh wrk
 	@COUCHDB="$(COUCHDB)" $(BENCHMARKS) server --json Benchmarks/Results/$(RESULT)-server.json $(BENCH)
+
+bench-replication: server ## Measure replication, also with a CouchDB: make bench-replication COUCHDB=http://admin:password@127.0.0.1:5984
+	@COUCHDB="$(COUCHDB)" $(BENCHMARKS) replication --json Benchmarks/Results/$(RESULT)-replication.json $(BENCH)
 
 bench-page: ## Write the tables of docs/performance.md from its results
 	$(BENCHMARKS) page $(BENCH)

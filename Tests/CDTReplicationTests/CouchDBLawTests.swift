@@ -36,7 +36,7 @@ struct CouchDBLawTests {
   ) async throws {
     let seed = testSeed(number + 3_000)
     try await Self.withDatabase { left, right, database in
-      var (one, other) = (RandomHistory(seed: seed), RandomHistory(seed: seed + 1_000_000))
+      var (one, other) = (RandomHistory(seed: seed), RandomHistory(seed: seed &+ 1_000_000))
       for round in 0..<3 {
         try one.change(left, times: 20)
         try other.change(right, times: 20)

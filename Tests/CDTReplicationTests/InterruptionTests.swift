@@ -18,6 +18,7 @@ import Testing
     try await withServedStore { served in
       try await withDirectory { directory in
         let path = "\(directory)/stores/killed"
+        let ids = RandomHistory.ids(seed: seed, count: 40)
         func open() throws -> (DatastoreManager, Datastore) {
           let manager = try DatastoreManager(directory: "\(directory)/stores")
           return (manager, try manager.datastore(named: "killed"))
@@ -29,8 +30,8 @@ import Testing
         for round in 0..<8 {
           try withExtendedLifetime(try open()) { opened in
             var (one, other) = (
-              RandomHistory(seed: seed + UInt64(round), documents: 40),
-              RandomHistory(seed: seed + UInt64(round) + 1_000_000, documents: 40)
+              RandomHistory(seed: seed &+ UInt64(round), ids: ids),
+              RandomHistory(seed: seed &+ UInt64(round) &+ 1_000_000, ids: ids)
             )
             try one.change(opened.1, times: 60)
             try other.change(served.remote, times: 60)

@@ -1,75 +1,70 @@
-import CDTDatastore
-import CDTReplication
-import CDTServer
-import CDTServerTestSupport
 import CDTTestSupport
 import Foundation
 import Testing
 
-/// After replicating in both directions, both ends have the same.
+/// After replicating in both directions, both ends have the same: whatever was changed before and meanwhile, and however
+/// often the network fails.
 @Suite struct LawTests {
-  private static func expectSame(
-    _ left: Datastore, _ right: Datastore, _ comment: String,
-    sourceLocation: SourceLocation = #_sourceLocation
-  ) throws {
-    let differences = try StoreContent(of: left).differences(from: StoreContent(of: right))
-    #expect(differences == [], "\(comment)", sourceLocation: sourceLocation)
-    for store in [left, right] {
-      let findings = try store.checkIntegrity().map(\.message)
-      #expect(findings == [], "\(comment)", sourceLocation: sourceLocation)
-    }
+  private static func check(_ network: ReplicationHistory.Network, _ seed: UInt64) async throws {
+    let problems = try await ReplicationHistory(seed: seed, network: network).run()
+    #expect(problems == [], "\(network), seed \(seed)")
   }
 
   @Test(arguments: 0..<100) func `two stores are equal afterwards`(_ number: UInt64) async throws {
-    let seed = testSeed(number)
-    try await withStores { left, right in
-      var (one, other) = (RandomHistory(seed: seed), RandomHistory(seed: seed + 1_000_000))
-      for round in 0..<3 {
-        try one.change(left, times: 20)
-        try other.change(right, times: 20)
-        var replication = Replication(.both, with: right)
-        replication.batchSize = [1, 3, 1_000][round]
-        let result = try await Replicator(replication, of: left).replicate()
-        #expect(result.rejected == [], "seed \(seed)")
-        try Self.expectSame(left, right, "seed \(seed), round \(round)")
-      }
-    }
+    try await Self.check(.none, number)
   }
 
   @Test(arguments: 0..<40) func `a store and one behind a server are equal afterwards`(_ number: UInt64)
     async throws
   {
-    let seed = testSeed(number + 1_000)
-    try await withServedStore { served in
-      var (one, other) = (RandomHistory(seed: seed), RandomHistory(seed: seed + 1_000_000))
-      for round in 0..<3 {
-        try one.change(served.local, times: 20)
-        try other.change(served.remote, times: 20)
-        let result = try await served.replicate(.both) { $0.batchSize = [2, 7, 1_000][round] }
-        #expect(result.rejected == [], "seed \(seed)")
-        try Self.expectSame(served.local, served.remote, "seed \(seed), round \(round)")
-      }
-    }
+    try await Self.check(.server, number + 1_000)
   }
 
   @Test(arguments: 0..<160) func `a store and one behind a bad network are equal afterwards`(
     _ number: UInt64
   ) async throws {
-    let seed = testSeed(number + 2_000)
-    try await withServedStore { served in
-      let proxy = try await FaultyProxy(to: served.server.port, seed: seed, faults: 30)
-      var (one, other) = (RandomHistory(seed: seed), RandomHistory(seed: seed + 1_000_000))
-      for round in 0..<2 {
-        try one.change(served.local, times: 20)
-        try other.change(served.remote, times: 20)
-        try await served.replicate(.both) { replication in
-          replication.peer = .remote(try RemoteDatabase("http://127.0.0.1:\(proxy.port)/db"))
-          replication.batchSize = Int(seed % 5) * 5 + 3
-          replication.retries.maximumAttempts = 100
+    try await Self.check(.faulty, number + 2_000)
+  }
+}
+
+/// The long run of the law, which `make fuzz-replication SECONDS=… SEED=…` starts.
+@Suite struct ReplicationFuzzTests {
+  private static let environment = ProcessInfo.processInfo.environment
+  private static let seconds = environment["REPLICATION_SECONDS"].flatMap { Double($0) }
+
+  @Test(.enabled(if: seconds != nil)) func `no history fails for as long as one looks`() async throws {
+    let seconds = Self.seconds ?? 0
+    let seed = Self.environment["FUZZ_SEED"].flatMap { UInt64($0) } ?? .random(in: 0..<1_000_000_000)
+    let start = ContinuousClock.now
+    var (round, said): (UInt64, ContinuousClock.Instant) = (0, start)
+    Self.say("looking for \(seconds) seconds from seed \(seed)")
+    repeat {
+      for network in ReplicationHistory.Network.allCases {
+        let history = ReplicationHistory(seed: seed &+ round, network: network)
+        var problems: [String]
+        do {
+          problems = try await history.run()
+        } catch {
+          problems = ["\(error)"]
         }
-        try Self.expectSame(served.local, served.remote, "seed \(seed), round \(round)")
+        guard problems.isEmpty else {
+          let (shortest, found) = await history.shrunk(problems)
+          Self.say("\(shortest)\n\(found.joined(separator: "\n"))")
+          Issue.record(
+            "a failure, shrunk above; again: make fuzz-replication SECONDS=60 SEED=\(seed &+ round)")
+          return
+        }
       }
-      await proxy.close()
-    }
+      round += 1
+      if ContinuousClock.now - said > .seconds(10) {
+        said = .now
+        Self.say("\(round) rounds; next seed \(seed &+ round)")
+      }
+    } while ContinuousClock.now - start < .seconds(seconds)
+    Self.say("nothing found in \(round) rounds of each network from seed \(seed)")
+  }
+
+  private static func say(_ text: String) {
+    FileHandle.standardOutput.write(Data("\(text)\n".utf8))
   }
 }

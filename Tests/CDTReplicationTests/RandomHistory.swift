@@ -13,12 +13,16 @@ struct RandomHistory {
     "long",
   ]
 
-  init(seed: UInt64, documents: Int = 8) {
+  init(seed: UInt64, ids: [String]? = nil) {
     random = SeededGenerator(seed: seed)
-    var generator = SeededGenerator(seed: seed)
-    ids = (0..<documents).map { number in
-      Bool.random(using: &generator)
-        ? Self.ids[Int.random(in: 0..<Self.ids.count, using: &generator)] : "doc\(number)"
+    self.ids = ids ?? Self.ids(seed: seed, count: 8)
+  }
+
+  /// Some ids, the same for the same seed.
+  static func ids(seed: UInt64, count: Int) -> [String] {
+    var random = SeededGenerator(seed: seed)
+    return (0..<count).map { number in
+      Bool.random(using: &random) ? ids[Int.random(in: 0..<ids.count, using: &random)] : "doc\(number)"
     }
   }
 

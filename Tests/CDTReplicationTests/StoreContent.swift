@@ -20,6 +20,10 @@ struct StoreContent: Sendable {
   /// By the bytes of the ids.
   let documents: [[UInt8]: Document]
 
+  init(documents: [[UInt8]: Document]) {
+    self.documents = documents
+  }
+
   init(of store: Datastore) throws {
     documents = try store.read { transaction in
       var documents: [[UInt8]: Document] = [:]
