@@ -8,7 +8,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 swift=${SWIFT:-swift}
 base=${BASE_PATH:-}
-modules=(CDTJSON CDTDatastore CDTQuery CDTQueryTesting CloudantSync)
+modules=(CDTJSON CDTDatastore CDTQuery CDTQueryTesting CDTReplication CDTServer CloudantSync)
 out=.build-docs
 
 "$swift" build
@@ -16,6 +16,11 @@ built=$("$swift" build --show-bin-path)
 info=$("${swift}c" -print-target-info)
 triple=$(sed -n 's/.*"triple": "\(.*\)".*/\1/p' <<< "$info" | head -1)
 tools=$(sed -n 's|.*"runtimeResourcePath": "\(.*\)/lib/swift".*|\1|p' <<< "$info")/bin
+# The C modules of packages that this one uses.
+maps=()
+while read -r map; do maps+=(-Xcc "-fmodule-map-file=$map"); done < <(
+  find "$built" -maxdepth 2 -name module.modulemap
+  find .build/checkouts -path '*/Sources/*/include/module.modulemap')
 rm -rf "$out"
 mkdir -p "$out"
 
@@ -35,7 +40,7 @@ for module in "${modules[@]}"; do
     scripts/link-articles.pl "$out/articles" "$module" "$guide" "$base" > "$catalog/$article.md"
   done < "$out/articles"
   "$tools/swift-symbolgraph-extract" -module-name "$module" -target "$triple" -I "$built/Modules" \
-    -I Sources/CDTCSQLite -I Sources/CDTCPCRE2 -I Sources/CDTCZlib -output-dir "$out/symbols/$module" \
+    -I Sources/CDTCSQLite -I Sources/CDTCPCRE2 -I Sources/CDTCZlib "${maps[@]}" -output-dir "$out/symbols/$module" \
     -minimum-access-level public -emit-extension-block-symbols -skip-synthesized-members -skip-inherited-docs
   "$tools/docc" convert "$catalog" --additional-symbol-graph-dir "$out/symbols/$module" \
     --fallback-display-name "$module" --fallback-bundle-identifier "$module" --fallback-default-module-kind Library \

@@ -5,8 +5,10 @@ import FoundationEssentials
 struct BenchCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "Benchmarks",
-    abstract:
-      "Measure this package against SQLite by hand: queries and changes, latency, memory, as a program, and as a server.",
+    abstract: """
+      Measure this package against SQLite by hand: queries and changes, latency, memory, as a program, as a server, and \
+      as a replicator.
+      """,
     discussion: """
       Answers are checked before they are timed. Nothing is asserted about time. Without a subcommand it compares.
 
@@ -17,7 +19,7 @@ struct BenchCommand: ParsableCommand {
       """,
     subcommands: [
       CompareCommand.self, LatencyCommand.self, MemoryCommand.self, MemorySampleCommand.self,
-      ProcessesCommand.self, ServerCommand.self, DecisionsCommand.self, PageCommand.self, DataCommand.self,
+      ProcessesCommand.self, ServerCommand.self, ReplicationCommand.self, DecisionsCommand.self, PageCommand.self, DataCommand.self,
     ],
     defaultSubcommand: CompareCommand.self)
 }

@@ -46,14 +46,12 @@ struct ServerCommand: ParsableCommand {
 
   func run() throws {
     let program = try Program(server)
-    let other = try ProcessInfo.processInfo.environment["COUCHDB"].flatMap {
-      $0.isEmpty ? nil : try ServerAddress($0)
-    }
+    let other = try ServerAddress.couchDB()
     try Self.allowManyConnections()
     try options.report { scratch, machine in
       var report = ServerReport(
         machine: machine, documents: documents, seconds: seconds, streamed: streamed, listeners: listeners)
-      report.couchdb = try other.map(Self.version)
+      report.couchdb = try other?.version()
       let wrk = try Wrk(script: script, output: "\(scratch.path)/wrk")
       try ServerProcess.run(program, directory: "\(scratch.path)/server") { server in
         let ours = ServerLoad(
@@ -84,10 +82,6 @@ struct ServerCommand: ParsableCommand {
       }
       return report
     }
-  }
-
-  private static func version(_ address: ServerAddress) throws -> String {
-    try JSONObject(parsing: HTTPConnection.exchange(address, "GET", "/"))["version"]?.stringValue ?? "unknown"
   }
 
   /// Raises the limit of open files for this process and the server, which inherits it.

@@ -43,6 +43,7 @@ struct Page {
   private static func read(_ file: String) throws -> any Measured {
     let kinds: [any Measured.Type] = [
       ComparisonReport.self, LatencyReport.self, MemoryReport.self, ProcessReport.self, ServerReport.self,
+      ReplicationReport.self,
     ]
     for kind in kinds { if let report = try? kind.init(from: file) { return report } }
     throw BenchError("\(file) is no result")

@@ -1,3 +1,6 @@
+import CDTJSON
+import FoundationEssentials
+
 /// Where a server listens, and who asks it: `http://admin:password@127.0.0.1:5984`.
 struct ServerAddress {
   let host: String
@@ -5,8 +8,13 @@ struct ServerAddress {
   /// The name and the password, as they stand in the URL; `nil` without them.
   let user: String?
 
-  init(host: String, port: UInt16) {
-    (self.host, self.port, user) = (host, port, nil)
+  init(host: String, port: UInt16, user: String? = nil) {
+    (self.host, self.port, self.user) = (host, port, user)
+  }
+
+  /// The CouchDB to compare with, from the variable `COUCHDB`; `nil` if it isn't set.
+  static func couchDB() throws -> ServerAddress? {
+    try ProcessInfo.processInfo.environment["COUCHDB"].flatMap { $0.isEmpty ? nil : try ServerAddress($0) }
   }
 
   init(_ url: String) throws {
@@ -27,6 +35,11 @@ struct ServerAddress {
 
   /// Without the name and the password.
   var url: String { "http://\(host):\(port)" }
+
+  /// The version that the server tells.
+  func version() throws -> String {
+    try JSONObject(parsing: HTTPConnection.exchange(self, "GET", "/"))["version"]?.stringValue ?? "unknown"
+  }
 
   private static func plain(_ url: String) -> Substring {
     url.lastIndex(of: "@").map { url[url.index(after: $0)...] } ?? url[...]
