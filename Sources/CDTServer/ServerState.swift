@@ -4,16 +4,27 @@ import FoundationEssentials
 import Logging
 
 /// What all requests of a server share.
-struct ServerState: Sendable {
+final class ServerState: Sendable {
   let configuration: ServerConfiguration
   let databases: Databases
   let authenticator: Authenticator
   let logger: Logger
+  let connections: ConnectionLimit
   let tasks = ActiveTasks()
   let shutdown = Shutdown()
   let background = BackgroundTasks()
   /// Of this run. Replicators use it to recognize a server.
   let uuid = UUID().uuidString.lowercased().filter { $0 != "-" }
+
+  init(
+    configuration: ServerConfiguration, databases: Databases, authenticator: Authenticator, logger: Logger
+  ) {
+    self.configuration = configuration
+    self.databases = databases
+    self.authenticator = authenticator
+    self.logger = logger
+    connections = ConnectionLimit(configuration.limits.connections)
+  }
 
   /// Whether there are users. Without them, whoever can reach the server may do everything.
   var hasUsers: Bool { configuration.usersFile != nil }

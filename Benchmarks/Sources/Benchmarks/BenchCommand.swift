@@ -19,7 +19,8 @@ struct BenchCommand: ParsableCommand {
       """,
     subcommands: [
       CompareCommand.self, LatencyCommand.self, MemoryCommand.self, MemorySampleCommand.self,
-      ProcessesCommand.self, ServerCommand.self, ReplicationCommand.self, DecisionsCommand.self, PageCommand.self, DataCommand.self,
+      ProcessesCommand.self, ServerCommand.self, ReplicationCommand.self, DecisionsCommand.self,
+      PageCommand.self, DataCommand.self,
     ],
     defaultSubcommand: CompareCommand.self)
 }

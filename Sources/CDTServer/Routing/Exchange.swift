@@ -7,7 +7,7 @@ import Hummingbird
 import NIOCore
 
 /// A request, and what its answer needs.
-struct Exchange: Sendable {
+final class Exchange: Sendable {
   let request: Request
   let path: RequestPath
   let parameters: Parameters
@@ -15,6 +15,18 @@ struct Exchange: Sendable {
   /// The address of the client.
   let peer: String
   let server: ServerState
+
+  init(
+    request: Request, path: RequestPath, parameters: Parameters, identity: Identity, peer: String,
+    server: ServerState
+  ) {
+    self.request = request
+    self.path = path
+    self.parameters = parameters
+    self.identity = identity
+    self.peer = peer
+    self.server = server
+  }
 
   var method: HTTPRequest.Method { request.method }
   var limits: ServerConfiguration.Limits { server.configuration.limits }

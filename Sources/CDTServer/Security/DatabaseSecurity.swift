@@ -35,8 +35,11 @@ package struct DatabaseSecurity: Sendable {
 
   /// The security of a new database: only server admins if there are users, otherwise everyone.
   package static func initial(hasUsers: Bool) -> DatabaseSecurity {
-    DatabaseSecurity(roles: hasUsers ? [Identity.adminRole] : [])
+    hasUsers ? onlyServerAdmins : everyone
   }
+
+  private static let onlyServerAdmins = DatabaseSecurity(roles: [Identity.adminRole])
+  private static let everyone = DatabaseSecurity(roles: [])
 
   // MARK: Decisions
 

@@ -29,7 +29,7 @@ package struct DocumentText {
     if revision.isDeleted { text += #","_deleted":true"#.utf8 }
     if body.count > 2 {
       text.append(UInt8(ascii: ","))
-      text += body.dropFirst().dropLast()
+      text += body[1..<(body.count - 1)]
     }
     var members = JSONObject()
     if let tree { add(tree, of: revision, to: &members) }
@@ -39,7 +39,8 @@ package struct DocumentText {
     }
     if !members.isEmpty {
       text.append(UInt8(ascii: ","))
-      text += members.utf8Text.dropFirst().dropLast()
+      let object = members.utf8Text
+      text += object[1..<(object.count - 1)]
     }
     text.append(UInt8(ascii: "}"))
     return text
