@@ -29,7 +29,7 @@ public final class Replicator: Sendable {
   /// The sequence ends when both ends agree; if the replication is continuous, when it is stopped. If you read it slowly,
   /// you get the newest status. Leaving the loop cancels the run.
   ///
-  /// - Returns: A sequence that throws ``ReplicationError`` and ``DatastoreError``.
+  /// - Returns: A sequence that throws ``ReplicationError`` and `DatastoreError`.
   public func run() -> AsyncThrowingStream<ReplicationStatus, any Error> {
     AsyncThrowingStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
       let task = Task {
@@ -46,7 +46,7 @@ public final class Replicator: Sendable {
 
   /// Runs the replication to its end.
   ///
-  /// - Throws: ``ReplicationError``, ``DatastoreError``, `CancellationError`. What was transferred is kept.
+  /// - Throws: ``ReplicationError``, `DatastoreError`, `CancellationError`. What was transferred is kept.
   @discardableResult
   public func replicate() async throws -> ReplicationResult {
     try await replicate { _ in }
