@@ -141,6 +141,9 @@ let package = Package(
     // What the tests of several modules need.
     .target(name: "CDTTestSupport", path: "Tests/Support/CDTTestSupport", swiftSettings: settings),
     .target(
+      name: "CDTRandomDocuments", dependencies: ["CDTJSON", "CDTTestSupport"],
+      path: "Tests/Support/CDTRandomDocuments", swiftSettings: settings),
+    .target(
       name: "CDTServerTestSupport",
       dependencies: [
         "CDTServer", "CDTDatastore", "CDTJSON",
@@ -168,7 +171,8 @@ let package = Package(
     .testTarget(
       name: "CDTQueryTests",
       dependencies: [
-        "CDTQuery", "CDTQueryTesting", "CDTCSQLite", "CDTTestSupport", "cdt-store-worker",
+        "CDTQuery", "CDTQueryTesting", "CDTCSQLite", "CDTTestSupport", "CDTRandomDocuments",
+        "cdt-store-worker",
       ],
       exclude: ["Planning/Goldens", "Fuzz/Histories"],
       swiftSettings: settings),
@@ -198,8 +202,8 @@ let package = Package(
     .testTarget(
       name: "CDTReplicationTests",
       dependencies: [
-        "CDTReplication", "CDTServer", "CouchDB", "CDTDatastore", "CDTJSON", "CDTTestSupport",
-        "CDTServerTestSupport", "cdtquery-server",
+        "CDTReplication", "CDTServer", "CouchDB", "CDTDatastore", "CDTQuery", "CDTQueryTesting", "CDTJSON",
+        "CDTTestSupport", "CDTServerTestSupport", "CDTRandomDocuments", "cdtquery-server",
         .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
       ],
       swiftSettings: settings),

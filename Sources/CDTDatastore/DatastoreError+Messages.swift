@@ -140,12 +140,12 @@ extension DatastoreError {
       "the revision has no body to decode; set one, or read the document first")
   }
 
-  static func noSuchDocument(_ id: String) -> DatastoreError {
+  package static func noSuchDocument(_ id: String) -> DatastoreError {
     DatastoreError(
       .notFound, documentID: id, "there is no document \(quoted(id)); check the id, or create it")
   }
 
-  static func documentDeleted(_ id: String) -> DatastoreError {
+  package static func documentDeleted(_ id: String) -> DatastoreError {
     DatastoreError(
       .notFound, documentID: id, "document \(quoted(id)) is deleted; create it again to reuse the id")
   }
@@ -156,7 +156,7 @@ extension DatastoreError {
       "revision \(revision) of document \(quoted(id)) is already deleted; delete a revision that is not")
   }
 
-  static func noSuchRevision(_ revision: RevisionID, of id: String) -> DatastoreError {
+  package static func noSuchRevision(_ revision: RevisionID, of id: String) -> DatastoreError {
     DatastoreError(
       .notFound, documentID: id,
       "revision \(revision) of document \(quoted(id)) is not in the store; read the current revision")

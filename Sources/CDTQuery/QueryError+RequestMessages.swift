@@ -119,7 +119,7 @@ extension QueryError {
       .inUse, at: "", "another call is reading the result set; wait until it returns, or run the query again")
   }
 
-  static func timedOut(_ limit: Duration) -> QueryError {
+  package static func timedOut(_ limit: Duration) -> QueryError {
     QueryError(
       .timedOut, at: "",
       "the query exceeded its time limit of \(limit); create an index for it, or allow more time")

@@ -35,15 +35,19 @@ public struct ReplicationError: Error, Sendable, Hashable {
   let isTransient: Bool
   /// The pause that the server asks for.
   let pause: Duration?
+  /// Whether the server's reply has more bytes than were expected.
+  let isTooLong: Bool
 
   package init(
-    _ code: Code, _ message: String, status: Int? = nil, isTransient: Bool = false, pause: Duration? = nil
+    _ code: Code, _ message: String, status: Int? = nil, isTransient: Bool = false, pause: Duration? = nil,
+    isTooLong: Bool = false
   ) {
     self.code = code
     self.message = message
     self.status = status
     self.isTransient = isTransient
     self.pause = pause
+    self.isTooLong = isTooLong
   }
 }
 

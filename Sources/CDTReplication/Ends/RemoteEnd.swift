@@ -164,7 +164,7 @@ final class RemoteEnd: ReplicationSource, ReplicationTarget {
 }
 
 extension Duration {
-  fileprivate var milliseconds: Int64 {
+  var milliseconds: Int64 {
     components.seconds * 1_000 + components.attoseconds / 1_000_000_000_000_000
   }
 }

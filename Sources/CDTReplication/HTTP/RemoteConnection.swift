@@ -76,7 +76,8 @@ final class RemoteConnection: Sendable {
       do {
         bytes = try await body.collect(upTo: limit)
       } catch is NIOTooManyBytesError {
-        throw ReplicationError(.invalidReply, "\(request): the reply has more than \(limit) bytes")
+        throw ReplicationError(
+          .invalidReply, "\(request): the reply has more than \(limit) bytes", isTooLong: true)
       } catch {
         try Task.checkCancellation()
         throw ReplicationError(connection: error, request)

@@ -1,5 +1,6 @@
 import CDTJSON
 import CDTQuery
+import CDTRandomDocuments
 
 /// One round of looking for a query that an index answers differently: bounded in `make test`, for as long as one likes
 /// in `make fuzz`.

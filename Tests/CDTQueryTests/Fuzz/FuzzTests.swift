@@ -1,3 +1,4 @@
+import CDTRandomDocuments
 import Foundation
 import Testing
 

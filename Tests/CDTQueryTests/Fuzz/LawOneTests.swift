@@ -1,5 +1,6 @@
 import CDTDatastore
 import CDTJSON
+import CDTRandomDocuments
 import CDTTestSupport
 import Foundation
 import Testing

@@ -1,6 +1,7 @@
 import CDTJSON
 import CDTQuery
 import CDTQueryTesting
+import CDTRandomDocuments
 import CDTTestSupport
 import Testing
 

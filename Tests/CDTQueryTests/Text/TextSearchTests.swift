@@ -1,6 +1,7 @@
 import CDTDatastore
 import CDTJSON
 import CDTQuery
+import CDTRandomDocuments
 import CDTTestSupport
 import Testing
 

@@ -15,15 +15,15 @@ extension RandomDocuments {
     "\\", "é", ";", "--", "cat", " ", " ", "\n", "title:", "a:", "/*", ",", "% ?1", "e\u{301}",
   ]
 
-  mutating func word() -> String { pick(Self.vocabulary) }
+  package mutating func word() -> String { pick(Self.vocabulary) }
 
   /// Text of some words.
-  mutating func words(below bound: Int = 7) -> String {
+  package mutating func words(below bound: Int = 7) -> String {
     (0..<number(below: bound)).map { _ in word() }.joined(separator: pick([" ", ", ", "\n"]))
   }
 
   /// A `$search` that mostly parses.
-  mutating func search(depth: Int = 0) -> String {
+  package mutating func search(depth: Int = 0) -> String {
     if scope == .everything, depth == 0, chance(15) { return syntaxSearch() }
     var text = searchUnit(depth: depth)
     for _ in 0..<number(below: 3) {
@@ -33,7 +33,7 @@ extension RandomDocuments {
   }
 
   /// Pieces of syntax in a row.
-  mutating func syntaxSearch() -> String {
+  package mutating func syntaxSearch() -> String {
     (0..<number(below: 9)).map { _ in pick(Self.syntax) }.joined()
   }
 

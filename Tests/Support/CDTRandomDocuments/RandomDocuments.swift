@@ -1,37 +1,37 @@
-import CDTJSON
+package import CDTJSON
 import CDTTestSupport
 
 /// Draws documents, queries, index definitions and whole histories that meet each other often: few names, few values,
 /// every type.
-struct RandomDocuments {
+package struct RandomDocuments {
   private var generator: SeededGenerator
 
   /// What selectors may ask.
-  enum Scope {
+  package enum Scope {
     /// What the ``Oracle`` knows.
     case oracle
     /// Every operator with every argument that it takes.
     case everything
   }
 
-  let scope: Scope
+  package let scope: Scope
   /// Whether bodies have arrays; without, an index has one row for each document, which decides more.
-  var hasArrays = true
+  package var hasArrays = true
 
-  init(seed: UInt64, scope: Scope = .oracle) {
+  package init(seed: UInt64, scope: Scope = .oracle) {
     generator = SeededGenerator(seed: seed)
     self.scope = scope
   }
 
-  mutating func number(below bound: Int) -> Int { Int.random(in: 0..<bound, using: &generator) }
+  package mutating func number(below bound: Int) -> Int { Int.random(in: 0..<bound, using: &generator) }
 
-  mutating func chance(_ percent: Int) -> Bool { number(below: 100) < percent }
+  package mutating func chance(_ percent: Int) -> Bool { number(below: 100) < percent }
 
-  mutating func pick<T>(_ values: [T]) -> T { values[number(below: values.count)] }
+  package mutating func pick<T>(_ values: [T]) -> T { values[number(below: values.count)] }
 
   // MARK: Values
 
-  static let plainNames = ["a", "b", "c", "d"]
+  package static let plainNames = ["a", "b", "c", "d"]
   private static let oddNames = [
     "x.y", "$p", "0", "1", "01", "é", "e\u{301}", "it's \"odd\"", "\\", "a\\", "", "😀", "\u{0}", "a b", "`]",
   ]
@@ -56,11 +56,11 @@ struct RandomDocuments {
     "9223372036854775808", "-9223372036854775809", "18446744073709551617", "10000000000000000000000000000001",
   ].compactMap { try? JSONValue(parsing: $0) }
 
-  mutating func name() -> String {
+  package mutating func name() -> String {
     chance(65) ? pick(Self.plainNames) : pick(Self.oddNames)
   }
 
-  mutating func scalar() -> JSONValue {
+  package mutating func scalar() -> JSONValue {
     switch number(below: 14) {
     case 0: return .null
     case 1: return .bool(chance(50))
@@ -73,7 +73,7 @@ struct RandomDocuments {
     }
   }
 
-  mutating func value(depth: Int = 0) -> JSONValue {
+  package mutating func value(depth: Int = 0) -> JSONValue {
     switch number(below: depth > 2 ? 7 : 10) {
     case 7: return .array((0..<number(below: 4)).map { _ in value(depth: depth + 1) })
     case 8: return .array((0..<number(below: 4)).map { _ in scalar() })
@@ -82,7 +82,7 @@ struct RandomDocuments {
     }
   }
 
-  mutating func body(depth: Int = 0) -> JSONObject {
+  package mutating func body(depth: Int = 0) -> JSONObject {
     var object = JSONObject()
     for _ in 0..<number(below: depth == 0 ? 6 : 4) { object[name()] = member(depth: depth) }
     if depth > 0, chance(5) { object["_id"] = scalar() }
@@ -95,7 +95,7 @@ struct RandomDocuments {
   }
 
   /// A body with so many combinations of values that an index keeps it apart.
-  mutating func wideBody() -> JSONObject {
+  package mutating func wideBody() -> JSONObject {
     var object = JSONObject()
     for name in Self.plainNames { object[name] = .array((0..<40).map { .int($0) } + [scalar()]) }
     return object

@@ -1,14 +1,14 @@
-import CDTJSON
+package import CDTJSON
 
 extension RandomDocuments {
-  mutating func path() -> String {
+  package mutating func path() -> String {
     var segments = [segment()]
     while chance(25), segments.count < 3 { segments.append(segment()) }
     return segments.joined(separator: ".")
   }
 
   /// A name as paths spell it. The empty name has no spelling, so no path leads to it.
-  mutating func segment() -> String {
+  package mutating func segment() -> String {
     var drawn = name()
     while drawn.isEmpty { drawn = name() }
     return Self.spelling(of: drawn)
@@ -19,22 +19,22 @@ extension RandomDocuments {
     return escaped.hasPrefix("$") ? "\\" + escaped : escaped
   }
 
-  mutating func sort() -> [JSONValue] {
+  package mutating func sort() -> [JSONValue] {
     directed((0..<number(below: 3)).map { _ in documentPath(10) }, percentDirected: 70)
   }
 
   /// The fields of an index, as `ensureIndexed` takes them.
-  mutating func indexFields() -> [JSONValue] {
+  package mutating func indexFields() -> [JSONValue] {
     directed((0..<(1 + number(below: 3))).map { _ in documentPath(10) }, percentDirected: 30)
   }
 
   /// The paths of a projection.
-  mutating func fields() -> [JSONValue] {
+  package mutating func fields() -> [JSONValue] {
     (0..<(1 + number(below: 3))).map { _ in .string(path()) }
   }
 
   /// The paths of a projection that mostly lead to something.
-  mutating func fields(of body: JSONObject) -> [String] {
+  package mutating func fields(of body: JSONObject) -> [String] {
     (0..<(1 + number(below: 3))).map { _ in
       let walked = path(into: .object(body))
       return walked.isEmpty || chance(20) ? path() : walked.joined(separator: ".")
@@ -59,7 +59,7 @@ extension RandomDocuments {
   }
 
   /// A path that is `_id` or `_rev` in so many of a hundred draws.
-  mutating func documentPath(_ percent: Int) -> String {
+  package mutating func documentPath(_ percent: Int) -> String {
     guard chance(percent) else { return path() }
     return scope == .everything && chance(40) ? "_rev" : "_id"
   }

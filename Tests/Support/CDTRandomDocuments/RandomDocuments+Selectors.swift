@@ -1,7 +1,7 @@
-import CDTJSON
+package import CDTJSON
 
 extension RandomDocuments {
-  mutating func selector(depth: Int = 0) -> JSONObject {
+  package mutating func selector(depth: Int = 0) -> JSONObject {
     if depth == 0, chance(12) { return alternatives() }
     var object = JSONObject()
     if depth < 3, chance(30) {
@@ -25,7 +25,7 @@ extension RandomDocuments {
   }
 
   /// A selector with a text search at its top or in an `$or`.
-  mutating func textSelector() -> JSONObject {
+  package mutating func textSelector() -> JSONObject {
     let search: JSONObject = ["$text": ["$search": .string(search())]]
     switch number(below: 5) {
     case 0: return ["$and": [.object(search), .object(nonEmptySelector(depth: 1))]]
