@@ -1,24 +1,24 @@
 import CDTDatastore
-import CDTReplication
 import CDTTestSupport
 import Foundation
 import Testing
 
+@testable import CDTReplication
+
 /// The CouchDB that the environment variable `COUCHDB` names.
-private let couchURL = ProcessInfo.processInfo.environment["COUCHDB"].flatMap { $0.isEmpty ? nil : $0 }
+let couchURL = ProcessInfo.processInfo.environment["COUCHDB"].flatMap { $0.isEmpty ? nil : $0 }
 
 /// Replication with a CouchDB.
 @Suite(
   .enabled(
     if: couchURL != nil, "needs a CouchDB: make test-couchdb COUCHDB=http://admin:password@127.0.0.1:5984"))
 struct CouchDBLawTests {
-  /// Runs `body` with two stores and a new database, which remains at the CouchDB.
+  /// Runs `body` with two stores and the name of a new database.
   private static func withDatabase(
     _ body: (_ left: Datastore, _ right: Datastore, _ database: RemoteDatabase) async throws -> Void
   ) async throws {
-    let url = try #require(couchURL)
     try await withStores { left, right in
-      try await body(left, right, try RemoteDatabase("\(url)/cdt-law-\(UUID().uuidString.lowercased())"))
+      try await withCouchDatabase { try await body(left, right, $0) }
     }
   }
 
@@ -85,20 +85,41 @@ struct CouchDBLawTests {
     try await Self.withDatabase { left, right, database in
       try await left.createDocument(from: DocumentDraft(id: "a", body: [:]))
       _ = try await Self.replicate(.push, left, database)
-      try await Self.delete(database)
+      try await deleteCouchDatabase(database)
       #expect(try await Self.replicate(.push, left, database).pushed.revisionsWritten == 1)
       #expect(try await Self.replicate(.pull, right, database).pulled.revisionsWritten == 1)
     }
   }
+}
 
-  private static func delete(_ database: RemoteDatabase) async throws {
-    let name = try #require(database.url.split(separator: "/").last)
-    let url = try #require(couchURL)
-    let process = Process()
-    process.executableURL = URL(filePath: "/usr/bin/env")
-    process.arguments = ["curl", "-sf", "-X", "DELETE", "\(url)/\(name)"]
-    try process.run()
-    process.waitUntilExit()
-    #expect(process.terminationStatus == 0)
+/// Runs `body` with a database of the CouchDB, which does not exist yet and is deleted afterwards.
+func withCouchDatabase(_ body: (RemoteDatabase) async throws -> Void) async throws {
+  let url = try #require(couchURL)
+  let database = try RemoteDatabase("\(url)/cdt-law-\(UUID().uuidString.lowercased())")
+  do {
+    try await body(database)
+  } catch {
+    try? await deleteCouchDatabase(database)
+    throw error
   }
+  try await deleteCouchDatabase(database)
+}
+
+/// Runs `body` with a database of the CouchDB that has the documents of a store, which is deleted afterwards.
+func withCouchDatabase(sameAs store: Datastore, _ body: (RemoteDatabase) async throws -> Void) async throws {
+  try await withCouchDatabase { database in
+    var replication = Replication(.push, with: database)
+    replication.createsDatabase = true
+    let result = try await Replicator(replication, of: store).replicate()
+    #expect(result.rejected == [])
+    try await body(database)
+  }
+}
+
+func deleteCouchDatabase(_ database: RemoteDatabase) async throws {
+  let connection = RemoteConnection(database, concurrentRequests: 1)
+  let reply = try await connection.send(.init(.DELETE, "", json: []))
+  #expect(reply.status == 200)
+  _ = await reply.refusal()
+  await connection.close()
 }

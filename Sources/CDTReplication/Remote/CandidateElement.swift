@@ -53,9 +53,10 @@ enum CandidateElement {
     case .equal(.object): return type(.object)
     case .equal: return type(.number)
     case .among(let members):
-      guard members.count <= CandidateSelector.maximumMembers, members.allSatisfy(\.isComparable) else {
-        return nil
-      }
+      // CouchDB fails at null in `$in` if it has an index.
+      guard members.count <= CandidateSelector.maximumMembers, members.first != .null,
+        members.allSatisfy(\.isComparable)
+      else { return nil }
       return ("$in", .array(members), false)
     case .compare(_, .bool): return type(.boolean)
     case .compare(.greater, .string), .compare(.greaterOrEqual, .string): return ("$gte", "", false)

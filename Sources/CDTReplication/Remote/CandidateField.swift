@@ -96,8 +96,10 @@ struct CandidateField: Sendable {
   private func among(_ members: [JSONValue]) -> CandidateSelector {
     guard members.count <= CandidateSelector.maximumMembers else { return .wider(on(["$exists": true])) }
     guard members.allSatisfy(\.isComparable) else { return .any(members.map(equal)) }
+    // CouchDB fails at null in `$in` if it has an index.
+    if members.first == .null { return .any([equal(.null), among(Array(members.dropFirst()))]) }
     let isIn = on(["$in": .array(members)])
-    // The members are sorted: null, booleans, numbers, strings.
+    // The members are sorted: booleans, numbers, strings.
     switch members.first {
     case .int?, .double?: return .conjuncts([on(["$gte": members[0]]), isIn], isExact: !members.hasString)
     case .string?: return .wider(isStringOrMore, isIn)

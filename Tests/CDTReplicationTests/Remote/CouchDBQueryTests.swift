@@ -1,0 +1,38 @@
+import CDTDatastore
+import CDTJSON
+import CDTQuery
+import CDTTestSupport
+import Foundation
+import Testing
+
+@testable import CDTReplication
+
+/// Queries of a CouchDB.
+@Suite(
+  .enabled(
+    if: couchURL != nil, "needs a CouchDB: make test-couchdb COUCHDB=http://admin:password@127.0.0.1:5984"))
+struct CouchDBQueryTests {
+  @Test(arguments: 0..<40) func `a CouchDB gives the matcher's answers`(_ number: UInt64) async throws {
+    let seed = testSeed(number + 5_000)
+    try await withStores { store, _ in
+      var queries = RandomQueries(seed: seed)
+      try queries.fill(store)
+      try await withCouchDatabase(sameAs: store) { database in
+        for fields in queries.indexes() { try await Self.makeIndex(fields, in: database) }
+        // Their definitions are design documents.
+        _ = try await Replicator(Replication(.pull, with: database), of: store).replicate()
+        try await RemoteLawTests.expectAnswers(
+          &queries, try QueriedDatabase(database, sameAs: store), seed: seed)
+      }
+    }
+  }
+
+  /// Makes an index, unless CouchDB refuses its fields.
+  private static func makeIndex(_ fields: [SortField], in database: RemoteDatabase) async throws {
+    let connection = RemoteConnection(database, concurrentRequests: 1)
+    let names = fields.map { JSONValue.string($0.path) }
+    let reply = try await connection.send(.init(.POST, "/_index", ["index": ["fields": .array(names)]]))
+    _ = await reply.refusal()
+    await connection.close()
+  }
+}
