@@ -104,15 +104,15 @@ let package = Package(
     .target(
       name: "CDTCommandLine",
       dependencies: [
-        "CDTDatastore", "CDTQuery", "CDTJSON", "CDTSQLite", "CDTPlatform",
+        "CDTDatastore", "CDTQuery", "CDTQueryTesting", "CDTJSON", "CDTSQLite", "CDTPlatform",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: settings),
     .executableTarget(
       name: "cdtquery-server",
       dependencies: [
-        "CDTCommandLine", "CDTReplication", "CDTServer", "CDTDatastore", "CDTJSON", "CDTPlatform",
-        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        "CDTCommandLine", "CDTReplication", "CDTServer", "CDTDatastore", "CDTQuery", "CDTQueryTesting",
+        "CDTJSON", "CDTPlatform", .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
         .product(name: "UnixSignals", package: "swift-service-lifecycle"),
         .product(name: "Logging", package: "swift-log"),

@@ -12,7 +12,13 @@ package struct StoreArgument: ExpressibleByArgument {
     self.name = name
   }
 
+  /// Whether an argument is the URL of a database instead.
+  package static func isURL(_ argument: String) -> Bool {
+    argument.hasPrefix("http://") || argument.hasPrefix("https://")
+  }
+
   package init?(argument: String) {
+    if Self.isURL(argument) { return nil }
     let trimmed = argument.hasSuffix("/") ? String(argument.dropLast()) : argument
     guard let name = trimmed.split(separator: "/", omittingEmptySubsequences: false).last, !name.isEmpty
     else {

@@ -1,6 +1,6 @@
-import CDTDatastore
+package import CDTDatastore
 import CDTJSON
-import CDTQuery
+package import CDTQuery
 
 /// The outcome of a case.
 public struct FixtureOutcome: Sendable {
@@ -39,9 +39,27 @@ extension QueryFixture {
         findings[number] += prepared.findings(in: store, way: way)
       }
     }
-    return zip(cases, findings).map { fixtureCase, findings in
+    return outcomes(findings)
+  }
+
+  /// The outcomes of the cases, with the findings of each.
+  package func outcomes(_ findings: [[FixtureOutcome.Finding]]) -> [FixtureOutcome] {
+    zip(cases, findings).map { fixtureCase, findings in
       FixtureOutcome(name: fixtureCase.name, place: "\(name):\(fixtureCase.line)", findings: findings)
     }
+  }
+
+  /// Runs every case elsewhere.
+  ///
+  /// - Returns: The findings of each case.
+  package func findings(
+    _ way: String, find: (Query) async throws -> [DocumentRevision], count: (Query) async throws -> Int
+  ) async throws -> [[FixtureOutcome.Finding]] {
+    var findings: [[FixtureOutcome.Finding]] = []
+    for prepared in try cases.map({ try PreparedCase($0, of: self) }) {
+      findings.append(await prepared.findings(way, find: find, count: count))
+    }
+    return findings
   }
 
   /// The file's text with the actual answers of the matcher as goldens.
@@ -113,6 +131,23 @@ private struct PreparedCase {
       findings += shortcuts(query, in: store, way: way, answer: answer)
     }
     return findings
+  }
+
+  func findings(
+    _ way: String, find: (Query) async throws -> [DocumentRevision], count: (Query) async throws -> Int
+  ) async -> [FixtureOutcome.Finding] {
+    guard case .success(let query) = query, let golden else { return [] }
+    do {
+      let found = try await find(query)
+      var whole = query
+      (whole.skip, whole.limit) = (0, nil)
+      let (all, counted) = (try await find(whole).count, try await count(query))
+      return Self.findings(
+        way, expected: comparable(golden), given: comparable(FixtureAnswer(of: query) { found }))
+        + Self.findings("\(way), count", expected: String(all)) { String(counted) }
+    } catch {
+      return Self.findings(way, expected: comparable(golden), given: .error(String(describing: error)))
+    }
   }
 
   /// Ids, count and existence use other statements, which read no documents.

@@ -11,7 +11,11 @@ struct CDTQueryServerTool: AsyncParsableCommand {
     commandName: "cdtquery",
     abstract: "Serve stores over CouchDB's HTTP API, and replicate them.",
     version: "0.1.0",
-    subcommands: [ReplicateCommand.self, ServeCommand.self, UserCommand.self])
+    subcommands: [
+      ReplicateCommand.self, ServeCommand.self, UserCommand.self, RemoteFindCommand.self,
+      RemoteCountCommand.self, RemoteExplainCommand.self, RemoteGetCommand.self, RemoteChangesCommand.self,
+      RemoteTestCommand.self,
+    ])
 
   static func main() async {
     // A reader may close the pipe early, which ends the output and is not an error.

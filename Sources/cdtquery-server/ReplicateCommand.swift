@@ -5,7 +5,6 @@ import CDTJSON
 import CDTPlatform
 import CDTReplication
 import FoundationEssentials
-import NIOSSL
 import UnixSignals
 
 struct ReplicateCommand: AsyncParsableCommand {
@@ -39,15 +38,12 @@ struct ReplicateCommand: AsyncParsableCommand {
   @Option(help: "Replicate only documents that match a selector, as JSON.") var selector: String?
   @Option(help: "Replicate only the documents whose ids are the lines of a file.") var ids: String?
   @Option(help: "The maximum number of requests at the same time.") var jobs = 4
-  @Option(help: "The name of the user at the server.") var user: String?
-  @Option(help: "The file whose first line is the password.") var passwordFile: String?
-  @Option(help: "A PEM file with the certificates of the authorities to trust.") var ca: String?
+  @OptionGroup var server: ServerOptions
   @Flag(help: "Show no progress.") var quiet = false
 
   func validate() throws {
     if jobs < 1 { throw ValidationError("--jobs must be at least 1") }
     if selector != nil, ids != nil { throw ValidationError("use either --selector or --ids") }
-    if user == nil, passwordFile != nil { throw ValidationError("--password-file needs --user") }
   }
 
   func run() async throws {
@@ -86,23 +82,21 @@ struct ReplicateCommand: AsyncParsableCommand {
 
   // MARK: Ends
 
-  private static func isURL(_ text: String) -> Bool { text.contains("://") }
-
   private func ends() throws -> (Replication, Datastore) {
     let filter = try filter()
     var replication: Replication
     let store: Datastore
-    switch (Self.isURL(source), Self.isURL(target)) {
+    switch (StoreArgument.isURL(source), StoreArgument.isURL(target)) {
     case (true, true):
       throw ValidationError("one of SOURCE and TARGET must be a store: start cdtquery where it is")
     case (false, true):
       store = try self.store(source, creating: false)
-      replication = Replication(.push, with: try database(target), filter: filter)
+      replication = Replication(.push, with: try server.database(target), filter: filter)
     case (true, false):
       store = try self.store(target, creating: create)
-      replication = Replication(.pull, with: try database(source), filter: filter)
+      replication = Replication(.pull, with: try server.database(source), filter: filter)
     case (false, false):
-      guard user == nil, ca == nil else { throw ValidationError("--user and --ca are for URLs") }
+      guard server.isEmpty else { throw ValidationError("--user and --ca are for URLs") }
       store = try self.store(source, creating: false)
       replication = Replication(.push, with: try self.store(target, creating: create), filter: filter)
     }
@@ -118,25 +112,6 @@ struct ReplicateCommand: AsyncParsableCommand {
       throw ValidationError("\"\(text)\" is neither a store nor a URL")
     }
     return try creating ? argument.create() : argument.open()
-  }
-
-  private func database(_ url: String) throws -> RemoteDatabase {
-    var database = try RemoteDatabase(url)
-    if database.credentials != nil {
-      Message.write(
-        "cdtquery: warning: other users of this machine can see a password in an argument; use --user")
-    }
-    if let user {
-      database.credentials = .session(
-        user, try PasswordSource(file: passwordFile).read(for: user, isNew: false))
-    }
-    if let ca {
-      try ToolError.perform("read", ca) { () throws(SystemError) in _ = try OpenFile(ca, for: .reading) }
-      var tls = TLSConfiguration.makeClientConfiguration()
-      tls.trustRoots = .file(ca)
-      database.tls = tls
-    }
-    return database
   }
 
   private func filter() throws -> ReplicationFilter? {

@@ -1,7 +1,6 @@
 import ArgumentParser
-package import CDTCommandLine
+import CDTCommandLine
 import CDTPlatform
-import CDTQueryTesting
 
 /// The command-line tool. Each subcommand has a file in `Commands`.
 @main
@@ -83,8 +82,4 @@ struct CDTQueryTool: ParsableCommand {
     Stores.closeAll()
     CurrentProcess.exit(status.rawValue)
   }
-}
-
-extension FixtureError: ReportedError {
-  package var exitStatus: ExitStatus { .data }
 }

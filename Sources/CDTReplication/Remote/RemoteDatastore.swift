@@ -23,7 +23,7 @@ public final class RemoteDatastore: Sendable {
   public let textIndex: IndexDefinition?
   /// How often a request that failed is repeated.
   public let retries: RetryPolicy
-  private let connection: RemoteConnection
+  let connection: RemoteConnection
   private let read = Atomic(0)
 
   /// Opens a database. Nothing is sent yet.

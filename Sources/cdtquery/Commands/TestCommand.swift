@@ -30,7 +30,7 @@ struct TestCommand: ParsableCommand {
       let fixture = try files.fixture(file)
       for outcome in try files.run(fixture) {
         if outcome.hasPassed { passed += 1 } else { failed += 1 }
-        try report(outcome)
+        try outcome.report()
       }
       if record, try files.record(fixture, file) {
         recorded += 1
@@ -40,13 +40,5 @@ struct TestCommand: ParsableCommand {
     try Output.standard.line(
       "\(passed) passed, \(failed) failed" + (record ? ", \(recorded) files recorded" : ""))
     if failed > 0 || record { throw ExitStatus.findings }
-  }
-
-  private func report(_ outcome: FixtureOutcome) throws {
-    for finding in outcome.findings {
-      try Output.standard.line("\(outcome.place): \(outcome.name)")
-      try Output.standard.line("  \(finding.way)")
-      for line in finding.difference { try Output.standard.line("    \(line)") }
-    }
   }
 }

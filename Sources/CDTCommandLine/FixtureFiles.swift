@@ -1,15 +1,14 @@
-import CDTCommandLine
 import CDTPlatform
 import CDTQuery
-import CDTQueryTesting
+package import CDTQueryTesting
 import FoundationEssentials
 
 /// The golden files of a directory: reads them, runs them in a temporary directory, and records them.
-struct FixtureFiles {
+package struct FixtureFiles {
   /// The files, sorted by name.
-  let paths: [String]
+  package let paths: [String]
 
-  init(_ path: String) throws {
+  package init(_ path: String) throws {
     let names: [String]
     do throws(SystemError) {
       guard try FileStatus(path).kind == .directory else {
@@ -29,11 +28,18 @@ struct FixtureFiles {
     }
   }
 
-  func fixture(_ path: String) throws -> QueryFixture {
+  package func fixture(_ path: String) throws -> QueryFixture {
     try QueryFixture(parsing: TextArgument.contents(of: LineReader(opening: path)), name: path)
   }
 
-  func run(_ fixture: QueryFixture) throws -> [FixtureOutcome] {
+  package func run(_ fixture: QueryFixture) throws -> [FixtureOutcome] {
+    let directory = try Self.makeDirectory()
+    defer { try? Files.removeTree(directory) }
+    return try fixture.run(in: directory)
+  }
+
+  /// Creates a directory for the stores of a run, which the caller removes.
+  package static func makeDirectory() throws -> String {
     let directory = FileManager.default.temporaryDirectory.appending(path: "cdtquery-\(UUID().uuidString)")
       .path
     do throws(SystemError) {
@@ -42,12 +48,11 @@ struct FixtureFiles {
       throw ToolError(
         .cantCreate, "can't create \(directory): \(error); set TMPDIR to a directory that can be written")
     }
-    defer { try? Files.removeTree(directory) }
-    return try fixture.run(in: directory)
+    return directory
   }
 
   /// Rewrites the file with the actual answers, if that changes it.
-  func record(_ fixture: QueryFixture, _ path: String) throws -> Bool {
+  package func record(_ fixture: QueryFixture, _ path: String) throws -> Bool {
     let text = try fixture.recorded()
     guard text != fixture.text else { return false }
     var bytes = text
@@ -56,4 +61,19 @@ struct FixtureFiles {
     }
     return true
   }
+}
+
+extension FixtureOutcome {
+  /// Prints what a case returned instead of the golden answer.
+  package func report() throws {
+    for finding in findings {
+      try Output.standard.line("\(place): \(name)")
+      try Output.standard.line("  \(finding.way)")
+      for line in finding.difference { try Output.standard.line("    \(line)") }
+    }
+  }
+}
+
+extension FixtureError: ReportedError {
+  package var exitStatus: ExitStatus { .data }
 }

@@ -1,22 +1,41 @@
 import ArgumentParser
-import CDTCommandLine
-import CDTDatastore
+package import CDTDatastore
 import CDTJSON
 import CDTPlatform
-import CDTQuery
+package import CDTQuery
 
 /// The format of printed results.
-enum ResultFormat: String, ExpressibleByArgument, CaseIterable {
+package enum ResultFormat: String, ExpressibleByArgument, CaseIterable {
   case jsonl, json, table, csv, auto
 }
 
-/// Prints results in a format, incrementally if the format allows it.
-struct ResultWriter {
-  let format: ResultFormat
+/// Results that are printed, of a store or of a server.
+package protocol QueryResults {
+  func forEachText(_ body: (UnsafeRawBufferPointer) throws -> Void) throws
+  func forEach(_ body: (DocumentRevision) throws -> Void) throws
+}
 
-  func write(_ results: ResultSet) throws {
+extension ResultSet: QueryResults {
+  package func forEachText(_ body: (UnsafeRawBufferPointer) throws -> Void) throws { try forEachJSON(body) }
+}
+
+extension [DocumentRevision]: QueryResults {
+  package func forEachText(_ body: (UnsafeRawBufferPointer) throws -> Void) throws {
+    for document in self { try document.json.utf8Text.withUnsafeBytes(body) }
+  }
+}
+
+/// Prints results in a format, incrementally if the format allows it.
+package struct ResultWriter {
+  private let format: ResultFormat
+
+  package init(format: ResultFormat) {
+    self.format = format
+  }
+
+  package func write(_ results: some QueryResults) throws {
     switch format {
-    case .jsonl: try results.forEachJSON { try Output.standard.line($0) }
+    case .jsonl: try results.forEachText { try Output.standard.line($0) }
     case .json: try writeArray(results)
     case .csv: try writeCSV(results)
     case .table: try writeTable(results)
@@ -24,11 +43,11 @@ struct ResultWriter {
     }
   }
 
-  private func writeArray(_ results: ResultSet) throws {
+  private func writeArray(_ results: some QueryResults) throws {
     var isFirst = true
     try Output.standard.line("[")
     var last: [UInt8] = []
-    try results.forEachJSON { document in
+    try results.forEachText { document in
       if !isFirst { try last.withUnsafeBytes { try Output.standard.line($0) } }
       isFirst = false
       last = Array(document)
@@ -40,7 +59,7 @@ struct ResultWriter {
   }
 
   /// The columns are the fields of all results, so all results are read first.
-  private func rows(_ results: ResultSet) throws -> (columns: [String], rows: [JSONObject]) {
+  private func rows(_ results: some QueryResults) throws -> (columns: [String], rows: [JSONObject]) {
     var columns = JSONObject(["_id", "_rev"].map { ($0, .null) })
     var rows: [JSONObject] = []
     try results.forEach { document in
@@ -51,7 +70,7 @@ struct ResultWriter {
     return (columns.keys, rows)
   }
 
-  private func writeCSV(_ results: ResultSet) throws {
+  private func writeCSV(_ results: some QueryResults) throws {
     let (columns, rows) = try rows(results)
     try Output.standard.line(columns.map(CSVText.quoted).joined(separator: ","))
     for row in rows {
@@ -59,7 +78,7 @@ struct ResultWriter {
     }
   }
 
-  private func writeTable(_ results: ResultSet) throws {
+  private func writeTable(_ results: some QueryResults) throws {
     let (columns, rows) = try rows(results)
     let cells = rows.map { row in columns.map { Self.text(row[$0]) } }
     for line in TextTable(header: columns, rows: cells).lines { try Output.standard.line(line) }

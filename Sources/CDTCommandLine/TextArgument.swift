@@ -1,16 +1,15 @@
-import CDTCommandLine
 import CDTPlatform
 
 /// A text argument: the text itself, `@FILE` for a file's content, `-` for standard input.
-enum TextArgument {
-  static func read(_ argument: String) throws -> String {
+package enum TextArgument {
+  package static func read(_ argument: String) throws -> String {
     if argument == "-" { return try contents(of: .standardInput) }
     guard argument.hasPrefix("@") else { return argument }
     return try contents(of: LineReader(opening: String(argument.dropFirst())))
   }
 
   /// The rest of the lines, with line feeds.
-  static func contents(of reader: consuming LineReader) throws -> String {
+  package static func contents(of reader: consuming LineReader) throws -> String {
     var bytes: [UInt8] = []
     while let line = try reader.next() {
       bytes += line
@@ -24,21 +23,21 @@ enum TextArgument {
 }
 
 /// Reads lines of any length.
-struct LineReader {
-  let name: String
+package struct LineReader {
+  package let name: String
   private let file: OpenFile
   private var bytes: [UInt8] = []
   private var start = 0
   private var isAtEnd = false
 
-  static var standardInput: LineReader { LineReader(.standardInput, name: "standard input") }
+  package static var standardInput: LineReader { LineReader(.standardInput, name: "standard input") }
 
   private init(_ file: OpenFile, name: String) {
     self.file = file
     self.name = name
   }
 
-  init(opening path: String) throws(ToolError) {
+  package init(opening path: String) throws(ToolError) {
     do {
       self.init(try OpenFile(path, for: .reading), name: path)
     } catch {
@@ -47,7 +46,7 @@ struct LineReader {
   }
 
   /// The next line without its line feed, or `nil` at the end.
-  mutating func next() throws -> [UInt8]? {
+  package mutating func next() throws -> [UInt8]? {
     var looked = start
     while true {
       if let feed = bytes[looked...].firstIndex(of: UInt8(ascii: "\n")) {

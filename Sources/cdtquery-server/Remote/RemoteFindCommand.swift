@@ -1,0 +1,84 @@
+import ArgumentParser
+import CDTCommandLine
+import CDTDatastore
+import CDTQuery
+
+/// `cdtquery find`, `count` and `explain` of a database at a server.
+struct RemoteFindCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "find", abstract: "Print the documents of a database that a selector matches.")
+
+  @Argument(help: "The URL of the database.") var url: String
+  @Argument(help: "The selector, or a request.") var selector: String
+  @OptionGroup var options: QueryOptions
+  @OptionGroup var server: ServerOptions
+  @Flag(help: "Print how many documents match.") var count = false
+  @Flag(help: "Print the ids only.") var ids = false
+  @Flag(help: "Print the plan without running the query.") var explain = false
+  @Option(help: "jsonl, json, table, csv, or auto: a table on a terminal, else jsonl. (default: jsonl)")
+  var format: ResultFormat?
+
+  func validate() throws {
+    guard [count, ids, explain].filter(\.self).count <= 1 else {
+      throw ValidationError("--count, --ids and --explain can't be combined; give one of them")
+    }
+    guard format == nil || ![count, ids, explain].contains(true) else {
+      throw ValidationError("--format is for documents; leave it out with --count, --ids and --explain")
+    }
+    guard options.useIndex == nil else {
+      throw ValidationError("--use-index is for stores; a server chooses the index itself")
+    }
+  }
+
+  func run() async throws {
+    let query = try options.query(try TextArgument.read(selector))
+    let database = try server.datastore(url)
+    if explain { return try Output.standard.line(try await database.explain(query).description) }
+    if count, query.skip == 0, query.limit == nil {
+      return try Output.standard.line(String(try await database.count(query)))
+    }
+    let results = try await database.find(query)
+    if count {
+      try Output.standard.line(String(results.count))
+    } else if ids {
+      for result in results { try Output.standard.line(result.id) }
+    } else {
+      try ResultWriter(format: format ?? .jsonl).write(results)
+    }
+  }
+}
+
+struct RemoteCountCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "count", abstract: "Print how many documents of a database a selector matches.")
+
+  @Argument(help: "The URL of the database.") var url: String
+  @Argument(help: "The selector. (default: every document)") var selector = "{}"
+  @OptionGroup var server: ServerOptions
+
+  func run() async throws {
+    let query = try Query(parsing: try TextArgument.read(selector))
+    try Output.standard.line(String(try await server.datastore(url).count(query)))
+  }
+}
+
+struct RemoteExplainCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "explain", abstract: "Show what is sent to the server, and what is left to the matcher.")
+
+  enum Format: String, ExpressibleByArgument, CaseIterable {
+    case text, json
+  }
+
+  @Argument(help: "The URL of the database.") var url: String
+  @Argument(help: "The selector, or a request.") var selector: String
+  @OptionGroup var options: QueryOptions
+  @OptionGroup var server: ServerOptions
+  @Option(help: "text, or json for the plan as data.") var format = Format.text
+
+  func run() async throws {
+    let query = try options.query(try TextArgument.read(selector))
+    let explanation = try await server.datastore(url).explain(query)
+    try Output.standard.line(format == .json ? explanation.json.text : explanation.description)
+  }
+}
