@@ -16,11 +16,14 @@ extension RemoteDatastore {
     _ = try await reply.json()
   }
 
-  /// Creates an index, unless the server refuses its fields. CouchDB has no directions that differ.
-  package func createIndex(on fields: [String]) async throws {
+  /// Creates an index, unless the server refuses its fields.
+  ///
+  /// - Returns: The id of the design document in which CouchDB keeps it.
+  @discardableResult
+  package func createIndex(on fields: [String]) async throws -> String? {
     let names = fields.map { JSONValue.string($0) }
     let reply = try await connection.send(.init(.POST, "/_index", ["index": ["fields": .array(names)]]))
     guard [200, 201, 400].contains(reply.status) else { throw await reply.failure() }
-    _ = try? await reply.json()
+    return try await reply.json()["id"]?.stringValue
   }
 }
