@@ -6,12 +6,12 @@ import CouchDB
 struct CandidateReader: Sendable {
   let connection: RemoteConnection
   let retries: RetryPolicy
+  /// The maximum length of a reply with several documents, in bytes.
+  let replyLimit: Int
   /// Called with the number of documents in each reply.
   let didRead: @Sendable (Int) -> Void
 
   private static let longestPage = 500
-  /// The maximum length of a reply with several documents, in bytes.
-  private static let replyLimit = 16 * 1024 * 1024
   private static let documentLimit = 64 * 1024 * 1024
 
   typealias Body = ([DocumentRevision]) throws -> Void
@@ -146,7 +146,7 @@ struct CandidateReader: Sendable {
     do {
       return try await retries.run {
         try await connection.send(request(size), expecting: 200)
-          .json(limit: size > 1 ? Self.replyLimit : Self.documentLimit)
+          .json(limit: size > 1 ? replyLimit : Self.documentLimit)
       }
     } catch let error as ReplicationError where error.isTooLong && size > 1 {
       pages.halve(size)

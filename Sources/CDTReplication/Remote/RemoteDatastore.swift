@@ -24,6 +24,7 @@ public final class RemoteDatastore: Sendable {
   /// How often a request that failed is repeated.
   public let retries: RetryPolicy
   let connection: RemoteConnection
+  private let replyLimit: Int
   private let read = Atomic(0)
 
   /// Opens a database. Nothing is sent yet.
@@ -31,12 +32,20 @@ public final class RemoteDatastore: Sendable {
   /// - Parameters:
   ///   - textIndex: The fields and the tokenizer that `$text` uses.
   ///   - retries: How often a request that failed is repeated; by default twice within a second.
-  public init(_ database: RemoteDatabase, textIndex: IndexDefinition? = nil, retries: RetryPolicy? = nil) {
+  public convenience init(
+    _ database: RemoteDatabase, textIndex: IndexDefinition? = nil, retries: RetryPolicy? = nil
+  ) {
+    self.init(database, textIndex: textIndex, retries: retries, replyLimit: 16 * 1024 * 1024)
+  }
+
+  /// - Parameter replyLimit: The maximum length of a reply with several documents, in bytes.
+  init(_ database: RemoteDatabase, textIndex: IndexDefinition?, retries: RetryPolicy?, replyLimit: Int) {
     self.database = database
     self.textIndex = textIndex
     var policy = RetryPolicy()
     policy.maximumAttempts = 3
     self.retries = retries ?? policy
+    self.replyLimit = replyLimit
     connection = RemoteConnection(database, concurrentRequests: 4)
   }
 
@@ -172,7 +181,7 @@ public final class RemoteDatastore: Sendable {
   }
 
   private var reader: CandidateReader {
-    CandidateReader(connection: connection, retries: retries) { [self] count in
+    CandidateReader(connection: connection, retries: retries, replyLimit: replyLimit) { [self] count in
       read.add(count, ordering: .relaxed)
     }
   }

@@ -18,7 +18,9 @@ struct CouchDBQueryTests {
       var queries = RandomQueries(seed: seed)
       try queries.fill(store)
       try await withCouchDatabase(sameAs: store) { database in
-        for fields in queries.indexes() { try await Self.makeIndex(fields, in: database) }
+        for fields in queries.indexes() {
+          try await RemoteDatastore(database).createIndex(on: fields.map(\.path))
+        }
         // Their definitions are design documents.
         _ = try await Replicator(Replication(.pull, with: database), of: store).replicate()
         try await RemoteLawTests.expectAnswers(
@@ -27,12 +29,17 @@ struct CouchDBQueryTests {
     }
   }
 
-  /// Makes an index, unless CouchDB refuses its fields.
-  private static func makeIndex(_ fields: [SortField], in database: RemoteDatabase) async throws {
-    let connection = RemoteConnection(database, concurrentRequests: 1)
-    let names = fields.map { JSONValue.string($0.path) }
-    let reply = try await connection.send(.init(.POST, "/_index", ["index": ["fields": .array(names)]]))
-    _ = await reply.refusal()
-    await connection.close()
+  @Test func `a CouchDB does what it can`() async throws {
+    try await withStores { store, _ in
+      try await PushDownTests.fill(store)
+      try await withCouchDatabase(sameAs: store) { database in
+        try await PushDownTests.expectTransfers(from: RemoteDatastore(database))
+      }
+    }
   }
+
+  @Test func `the project's golden files pass at a CouchDB`() async throws {
+    try await RemoteCommandTests.expectGoldenFiles(at: #require(couchURL))
+  }
+
 }

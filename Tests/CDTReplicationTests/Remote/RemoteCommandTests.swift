@@ -1,0 +1,55 @@
+import CDTDatastore
+import CDTTestSupport
+import Foundation
+import Testing
+
+/// The commands of `cdtquery-server` for databases at a server.
+@Suite struct RemoteCommandTests {
+  static func expectGoldenFiles(at url: String) async throws {
+    let directory = Repository.root.appending(path: "QueryFixtures").path
+    let run = try BuiltProgram("cdtquery-server", ["test", directory, "--at", url], hidesErrors: true)
+    let (status, output) = try await run.ended()
+    #expect(status == 0, "\(output)")
+    #expect(output.hasSuffix(" passed, 0 failed\n") && !output.hasPrefix("0 "))
+  }
+
+  @Test func `the project's golden files pass at a server of ours`() async throws {
+    try await withServedStore { served in
+      try await Self.expectGoldenFiles(at: served.server.url)
+      let names = try await served.server.manager.datastoreNames()
+      #expect(names == ["db"])
+    }
+  }
+
+  @Test func `exit codes tell apart what is wrong`() async throws {
+    try await withServedStore { served in
+      try await served.remote.createDocument(from: DocumentDraft(id: "a", body: ["number": 1]))
+      let cases: [(Int32, [String])] = [
+        (0, ["find", served.url, #"{"number": 1}"#]), (0, ["changes", served.url]),
+        (0, ["count", served.url]),
+        (0, ["explain", served.url, "{}"]), (0, ["get", served.url, "a"]), (66, ["get", served.url, "b"]),
+        (66, ["count", "\(served.server.url)/none"]),
+        (65, ["find", served.url, #"{"number": {"$gtt": 1}}"#]),
+        (64, ["find", served.url, "{}", "--use-index", "x"]), (64, ["find", served.server.url, "{}"]),
+        (69, ["count", "http://127.0.0.1:1/db"]),
+        (77, ["count", served.url.replacingOccurrences(of: "//", with: "//ana:wrong@")]),
+      ]
+      for (status, arguments) in cases {
+        let run = try BuiltProgram("cdtquery-server", arguments, hidesErrors: true)
+        let end = try await run.ended()
+        #expect(end.status == status, "\(arguments)")
+      }
+    }
+  }
+
+  @Test func `following changes prints them as they happen`() async throws {
+    try await withServedStore { served in
+      let run = try BuiltProgram("cdtquery-server", ["changes", served.url, "--follow", "--limit", "2"])
+      try await served.remote.createDocument(from: DocumentDraft(id: "a", body: [:]))
+      try await served.remote.createDocument(from: DocumentDraft(id: "b", body: [:]))
+      let (status, output) = try await run.ended()
+      #expect(status == 0)
+      #expect(output.split(separator: "\n").map { $0.contains(#""id":"a""#) } == [true, false])
+    }
+  }
+}
