@@ -97,7 +97,7 @@ extension QueryError {
         + "delete it or choose another name")
   }
 
-  static func unknownIndex(_ name: String, known: [String], at place: String) -> QueryError {
+  package static func unknownIndex(_ name: String, known: [String], at place: String) -> QueryError {
     let names =
       known.isEmpty
       ? "there are none" : "there are " + known.map { "\"\($0)\"" }.joined(separator: ", ")

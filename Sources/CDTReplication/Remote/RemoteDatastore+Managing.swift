@@ -1,4 +1,6 @@
-import CDTJSON
+package import CDTJSON
+package import CDTQuery
+import CouchDB
 
 // What `cdtquery` does to databases at a server.
 extension RemoteDatastore {
@@ -16,14 +18,47 @@ extension RemoteDatastore {
     _ = try await reply.json()
   }
 
-  /// Creates an index, unless the server refuses its fields.
+  /// The indexes as the server describes them.
+  package func indexes() async throws -> [JSONObject] {
+    let reply = try await connection.send(.init("/_index"), expecting: 200)
+    guard let indexes = try await reply.json()["indexes"]?.arrayValue else {
+      throw ReplicationError(.invalidReply, "the server's reply has no array indexes")
+    }
+    return indexes.compactMap(\.objectValue)
+  }
+
+  /// Creates an index.
   ///
-  /// - Returns: The id of the design document in which CouchDB keeps it.
+  /// - Returns: Its name, and the id of the design document in which CouchDB keeps it.
   @discardableResult
-  package func createIndex(on fields: [String]) async throws -> String? {
-    let names = fields.map { JSONValue.string($0) }
-    let reply = try await connection.send(.init(.POST, "/_index", ["index": ["fields": .array(names)]]))
-    guard [200, 201, 400].contains(reply.status) else { throw await reply.failure() }
-    return try await reply.json()["id"]?.stringValue
+  package func createIndex(
+    on fields: [SortField], name: String? = nil, type: IndexType = .json
+  ) async throws -> (name: String, id: String) {
+    let clauses = fields.map { field -> JSONValue in
+      field.direction == .descending ? [field.path: "desc"] : .string(field.path)
+    }
+    var request: JSONObject = ["index": ["fields": .array(clauses)], "type": .string(type.rawValue)]
+    if let name { request["name"] = .string(name) }
+    let reply = try await connection.send(.init(.POST, "/_index", request), expecting: 200, 201).json()
+    guard let name = reply["name"]?.stringValue, let id = reply["id"]?.stringValue else {
+      throw ReplicationError(.invalidReply, "POST \(database.url)/_index: the reply has no name or no id")
+    }
+    return (name, id)
+  }
+
+  /// Deletes the index with a name.
+  ///
+  /// - Throws: `QueryError` with the code `.unknownIndex` if there is none.
+  package func deleteIndex(named name: String) async throws {
+    let indexes = try await indexes().filter { $0["ddoc"]?.stringValue != nil }
+    guard let index = indexes.first(where: { $0["name"]?.stringValue?.hasSameBytes(as: name) == true }),
+      let document = index["ddoc"]?.stringValue, let type = index["type"]?.stringValue
+    else {
+      throw QueryError.unknownIndex(name, known: indexes.compactMap { $0["name"]?.stringValue }, at: "")
+    }
+    let path = "/_index\(RemoteEnd.path(document))/\(type)/\(PercentCoding.encode(name))"
+    let reply = try await connection.send(.init(.DELETE, path, json: []))
+    guard reply.status == 200 else { throw await reply.failure() }
+    _ = try await reply.json()
   }
 }

@@ -108,12 +108,23 @@ public final class RemoteDatastore: Sendable {
 
   /// Returns the documents that match a query. Its ``/CDTQuery/Query/useIndex`` is ignored: the server chooses.
   public func find(_ query: Query) async throws -> [DocumentRevision] {
+    var results: [DocumentRevision] = []
+    try await forEach(query) { results.append($0) }
+    return results
+  }
+
+  /// Calls a closure with each result of a query.
+  ///
+  /// - Complexity: As `find(_:)`. Unless the results have to be sorted, each page is passed on as it arrives, and only the
+  ///   ids of the candidates are held in memory.
+  public func forEach(_ query: Query, _ body: (DocumentRevision) throws -> Void) async throws {
     let plan = try RemotePlan(query)
     var results = try RemoteResults(query, isInOrder: plan.isInOrder, textIndex: textIndex)
     try await reader.read(plan.source, fields: [], needed: { results.needed }) { page in
       try results.take(page)
+      try results.next().forEach(body)
     }
-    return try results.page()
+    try results.rest().forEach(body)
   }
 
   /// The number of documents that match a selector.
@@ -123,7 +134,7 @@ public final class RemoteDatastore: Sendable {
 
   /// The number of documents that match a query's selector, ignoring its page.
   ///
-  /// - Complexity: As ``find(_:)``, but only the fields are transferred that the selector uses, if it is sent. Without a
+  /// - Complexity: As `find(_:)`, but only the fields are transferred that the selector uses, if it is sent. Without a
   ///   selector, the server counts.
   public func count(_ query: Query) async throws -> Int {
     var whole = Query(query.selector)

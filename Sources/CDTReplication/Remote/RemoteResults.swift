@@ -32,7 +32,7 @@ struct RemoteResults {
   }
 
   /// The number of matches that are still wanted; `nil` for all.
-  var needed: Int? { isInOrder ? end.map { max(0, $0 - kept.count) } : nil }
+  var needed: Int? { isInOrder ? end.map { max(0, $0 - matches) } : nil }
 
   /// Keeps the documents of a page that match.
   mutating func take(_ page: [DocumentRevision]) throws(QueryError) {
@@ -48,9 +48,20 @@ struct RemoteResults {
     _ = try matching(page)
   }
 
-  /// The results, after all candidates have arrived.
-  func page() throws(QueryError) -> [DocumentRevision] {
-    try query.find(in: kept, textIndex: textIndex)
+  /// The results that are known and were not returned before: none if the candidates have yet to be sorted.
+  mutating func next() throws(QueryError) -> [DocumentRevision] {
+    guard isInOrder else { return [] }
+    let first = matches - kept.count
+    var part = query
+    part.skip = max(0, query.skip - first)
+    part.limit = end.map { max(0, $0 - max(first, query.skip)) }
+    defer { kept = [] }
+    return try part.find(in: kept, textIndex: textIndex)
+  }
+
+  /// The results that ``next()`` has not returned, after all candidates have arrived.
+  mutating func rest() throws(QueryError) -> [DocumentRevision] {
+    try isInOrder ? next() : query.find(in: kept, textIndex: textIndex)
   }
 
   private mutating func matching(_ page: [DocumentRevision]) throws(QueryError) -> [DocumentRevision] {

@@ -25,8 +25,12 @@ struct FixtureDatabase {
       var findings = try await findings("at the server", remote)
       var definitions: [JSONValue] = []
       for index in fixture.indexes where index.type == .json {
-        let id = try await remote.createIndex(on: index.fields.map(\.path))
-        if let id { definitions.append(.string(id)) }
+        do {
+          let fields = index.fields.map { SortField($0.path) }
+          definitions.append(.string(try await remote.createIndex(on: fields).id))
+        } catch let error as ReplicationError where error.status == 400 {
+          // CouchDB can't have an index of these fields.
+        }
       }
       let indexed = try await self.findings("at the server, with indexes", remote, without: definitions)
       for number in findings.indices { findings[number] += indexed[number] }

@@ -37,13 +37,14 @@ struct RemoteFindCommand: AsyncParsableCommand {
     if count, query.skip == 0, query.limit == nil {
       return try Output.standard.line(String(try await database.count(query)))
     }
-    let results = try await database.find(query)
     if count {
-      try Output.standard.line(String(results.count))
+      try Output.standard.line(String(try await database.find(query).count))
     } else if ids {
-      for result in results { try Output.standard.line(result.id) }
+      try await database.forEach(query) { try Output.standard.line($0.id) }
+    } else if let format, format != .jsonl {
+      try ResultWriter(format: format).write(try await database.find(query))
     } else {
-      try ResultWriter(format: format ?? .jsonl).write(results)
+      try await database.forEach(query) { try Output.standard.line($0.json.text) }
     }
   }
 }

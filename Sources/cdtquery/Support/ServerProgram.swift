@@ -6,7 +6,7 @@ import CDTPlatform
 enum ServerProgram {
   static let commands = ["replicate", "serve", "user"]
   /// Commands of both programs. This one has them for stores, the other for the URLs of databases.
-  static let sharedCommands = ["find", "count", "explain", "get", "changes"]
+  static let sharedCommands = ["find", "count", "explain", "get", "changes", "export", "index"]
 
   /// Becomes the program, if the arguments are for it.
   static func runIfAsked(_ arguments: ArraySlice<String>) throws(ToolError) {
@@ -21,10 +21,11 @@ enum ServerProgram {
       "\(command) needs the program cdtquery-server beside cdtquery; build it with make server")
   }
 
-  /// A URL stands where the store does, directly after the command.
+  /// A URL stands where the store does, directly after the command; after that of `index`, too.
   private static func isForServer(_ command: String, _ rest: ArraySlice<String>) -> Bool {
     if commands.contains(command) { return true }
     if command == "test" { return rest.contains { $0 == "--at" || $0.hasPrefix("--at=") } }
+    let rest = command == "index" ? rest.dropFirst() : rest
     return sharedCommands.contains(command) && rest.first.map(StoreArgument.isURL) == true
   }
 }

@@ -19,7 +19,8 @@ struct CouchDBQueryTests {
       try queries.fill(store)
       try await withCouchDatabase(sameAs: store) { database in
         for fields in queries.indexes() {
-          try await RemoteDatastore(database).createIndex(on: fields.map(\.path))
+          // Some can't be the fields of an index there.
+          _ = try? await RemoteDatastore(database).createIndex(on: fields.map { SortField($0.path) })
         }
         // Their definitions are design documents.
         _ = try await Replicator(Replication(.pull, with: database), of: store).replicate()

@@ -1,4 +1,5 @@
 import CDTDatastore
+import CDTQuery
 import CDTTestSupport
 import Foundation
 import Testing
@@ -39,6 +40,38 @@ import Testing
         let end = try await run.ended()
         #expect(end.status == status, "\(arguments)")
       }
+    }
+  }
+
+  @Test func `indexes of a server are created, listed and deleted`() async throws {
+    try await withServedStore { served in
+      func output(_ arguments: String...) async throws -> String {
+        let run = try BuiltProgram("cdtquery-server", ["index"] + arguments)
+        let end = try await run.ended()
+        #expect(end.status == 0, "\(arguments)")
+        return end.output
+      }
+      #expect(try await output("create", served.url, "name", "age", "--name", "by name") == "by name\n")
+      let list = try await output("list", served.url)
+      #expect(list.split(separator: "\n").map { $0.contains(#""name":"by name""#) } == [false, true])
+      #expect(try await output("delete", served.url, "by name") == "")
+      let left = try await served.remote.listIndexes()
+      #expect(left.isEmpty)
+      let again = try BuiltProgram(
+        "cdtquery-server", ["index", "delete", served.url, "x"], hidesErrors: true)
+      let end = try await again.ended()
+      #expect(end.status == 65)
+    }
+  }
+
+  @Test func `an export has every document, by id`() async throws {
+    try await withServedStore { served in
+      for id in ["b", "_design/x", "a"] {
+        try await served.remote.createDocument(from: DocumentDraft(id: id, body: ["number": 1]))
+      }
+      let end = try await BuiltProgram("cdtquery-server", ["export", served.url]).ended()
+      let documents = try await served.remote.find([:], sort: ["_id"])
+      #expect(end.output == documents.map { $0.json.text + "\n" }.joined())
     }
   }
 
