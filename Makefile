@@ -21,8 +21,8 @@ SECONDS ?= 60
 SEED ?=
 # The targets of `make fuzz-inputs`, the directories of FuzzTargets/Corpus; without any it runs all.
 TARGETS ?=
-# The CouchDB that `make test-couchdb` replicates with, and that `make bench-server` and `make bench-replication` compare with.
-# Their databases in it are deleted afterwards. And 1 for attachments of 100 MB instead of 8 MB.
+# The CouchDB that `make test-couchdb` replicates with and queries, and that `make bench-server` and `make bench-replication` compare
+# with. Their databases in it are deleted afterwards. And 1 for attachments of 100 MB instead of 8 MB.
 COUCHDB ?=
 COUCHDB_LARGE ?=
 # The bundle of PouchDB that `make test-clients` syncs with, pouchdb.min.js; without one it leaves PouchDB out.
@@ -34,7 +34,7 @@ POINTS ?= 5000
 FAULTS ?= 20
 DAMAGES ?= 10000
 # The tests with random input, which has fixed seeds in `make test`.
-RANDOM_TESTS = (LawOne|MultipartFuzz|TextSearch|RandomText|JSONBytes|RevisionOrder|DamagedFile|ImporterDamage|Shrinker)Tests
+RANDOM_TESTS = (LawOne|MultipartFuzz|TextSearch|RandomText|JSONBytes|RevisionOrder|DamagedFile|ImporterDamage|Shrinker|RemoteLaw)Tests
 
 .PHONY: help packages build server test test-newest test-couchdb test-clients fuzz fuzz-replication fuzz-inputs fuzz-server torture stress
 .PHONY: sanitize lint format demo docs
@@ -63,7 +63,7 @@ test-newest: packages ## Run the tests with the newest SQLite in Debian: make te
 	$(SWIFT) build --build-tests
 	@SWIFT="$(SWIFT)" scripts/test-with-newest-sqlite.sh $(if $(FILTER),'$(FILTER)')
 
-test-couchdb: packages ## Replicate with a CouchDB: make test-couchdb COUCHDB=http://admin:password@127.0.0.1:5984 COUCHDB_LARGE=1
+test-couchdb: packages ## Replicate with a CouchDB, and query it: make test-couchdb COUCHDB=http://admin:password@127.0.0.1:5984 COUCHDB_LARGE=1
 	@test -n "$(COUCHDB)" || { echo "COUCHDB is not set: make test-couchdb COUCHDB=http://admin:password@127.0.0.1:5984" >&2; exit 1; }
 	$(SWIFT) build --build-tests
 	@COUCHDB="$(COUCHDB)" COUCHDB_LARGE="$(COUCHDB_LARGE)" \

@@ -33,8 +33,8 @@ public struct RemoteChanges: Sendable, Hashable {
 /// A request waits for the next change; the server sends heartbeats meanwhile. The sequence ends when its task is
 /// cancelled, or with a ``ReplicationError``.
 public struct LiveRemoteChanges: AsyncSequence, Sendable {
-  let connection: RemoteConnection
-  let retries: RetryPolicy
+  /// Its connections end with it.
+  let database: RemoteDatastore
   let sequence: String?
 
   /// Begins to read.
@@ -49,8 +49,8 @@ public struct LiveRemoteChanges: AsyncSequence, Sendable {
     public mutating func next() async throws -> RemoteChanges? {
       while !Task.isCancelled {
         let since = sequence
-        let next = try await changes.retries.run {
-          try await changes.connection.changes(since: since, limit: 1_000, waits: true)
+        let next = try await changes.database.retries.run {
+          try await changes.database.connection.changes(since: since, limit: 1_000, waits: true)
         }
         sequence = next.lastSequence
         if !next.documents.isEmpty { return next }

@@ -188,7 +188,7 @@ public final class RemoteDatastore: Sendable {
 
   /// The changes since a sequence, and those to come, until the task is cancelled.
   public func liveChanges(since sequence: String? = nil) -> LiveRemoteChanges {
-    LiveRemoteChanges(connection: connection, retries: retries, sequence: sequence)
+    LiveRemoteChanges(database: self, sequence: sequence)
   }
 
   private var reader: CandidateReader {

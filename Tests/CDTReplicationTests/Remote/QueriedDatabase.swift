@@ -11,10 +11,13 @@ struct QueriedDatabase: Sendable {
   /// By id.
   let documents: [DocumentRevision]
 
-  /// - Parameter store: A store with the same documents.
-  init(_ database: RemoteDatabase, sameAs store: Datastore) throws {
+  /// - Parameters:
+  ///   - store: A store with the same documents.
+  ///   - hasShortPages: Whether a reply has only some of the documents.
+  init(_ database: RemoteDatabase, sameAs store: Datastore, hasShortPages: Bool) throws {
     let textIndex = try IndexDefinition(fields: ["a", "b", "d"], name: nil, type: .text, settings: [:])
-    remote = RemoteDatastore(database, textIndex: textIndex)
+    remote = RemoteDatastore(
+      database, textIndex: textIndex, retries: nil, replyLimit: hasShortPages ? 2_000 : 1_000_000)
     documents = try store.find([:], sort: ["_id"])
   }
 

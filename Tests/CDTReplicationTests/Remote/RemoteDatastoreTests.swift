@@ -51,14 +51,19 @@ import Testing
 
   @Test func `a query that waits for the server ends when its task is cancelled`() async throws {
     try await withServedStore { served in
-      let remote = RemoteDatastore(try served.database())
+      let changes = try RemoteDatastore(served.database()).liveChanges()
       let waiting = Task {
-        for try await _ in remote.liveChanges() { return true }
+        for try await _ in changes { return true }
         return false
       }
       try await Task.sleep(for: .milliseconds(50))
       waiting.cancel()
-      #expect((try? await waiting.value) != true)
+      let result = await waiting.result
+      do {
+        #expect(try result.get() == false)
+      } catch {
+        #expect(error is CancellationError)
+      }
     }
   }
 

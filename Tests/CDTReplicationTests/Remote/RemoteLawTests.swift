@@ -17,7 +17,8 @@ import Testing
       var queries = RandomQueries(seed: seed)
       try queries.fill(served.remote)
       for fields in queries.indexes() { try await served.remote.ensureIndexed(fields) }
-      let database = try QueriedDatabase(served.database(), sameAs: served.remote)
+      let database = try QueriedDatabase(
+        served.database(), sameAs: served.remote, hasShortPages: number % 2 == 0)
       try await Self.expectAnswers(&queries, database, seed: seed)
     }
   }
