@@ -76,9 +76,16 @@ extension RemoteEnd {
     }
   }
 
+  private static let design = "_design/"
+
+  /// Whether a document can have an id. Other names that begin with an underscore are resources of the server, or local
+  /// documents.
+  static func isDocumentID(_ id: String) -> Bool {
+    !id.isEmpty && (!id.hasPrefix("_") || (id.hasPrefix(design) && id.utf8.count > design.utf8.count))
+  }
+
   /// The path of a document.
   static func path(_ id: String) -> String {
-    let design = "_design/"
     guard id.hasPrefix(design) else { return "/\(PercentCoding.encode(id))" }
     return "/\(design)\(PercentCoding.encode(String(id.dropFirst(design.count))))"
   }

@@ -104,13 +104,16 @@ struct CandidateReader: Sendable {
       }
       try take(new.compactMap { $0["doc"] }, body)
       if isLast { return }
-      last = rows.last?["id"]?.stringValue
+      guard let next = rows.last?["id"]?.stringValue, last.map({ !$0.hasSameBytes(as: next) }) ?? true else {
+        throw ReplicationError(.invalidReply, "GET \(connection.database.url)/_all_docs: a page has no end")
+      }
+      last = next
     }
   }
 
   private func readIDs(_ ids: [String], _ body: Body) async throws {
     var pages = PageSize()
-    var rest = ids[...]
+    var rest = ids.filter(RemoteEnd.isDocumentID)[...]
     while !rest.isEmpty, let size = pages.next(rest.count) {
       let reply = try await send(&pages, size) { size in
         .init(

@@ -71,10 +71,7 @@ public final class RemoteDatastore: Sendable {
   /// - Throws: `DatastoreError` with the code `.notFound` if the document or the revision does not exist, or if the
   ///   document is deleted; ``ReplicationError`` for the server's errors.
   public func document(withID id: String, revisionID: RevisionID? = nil) async throws -> DocumentRevision {
-    // Other names that begin with an underscore are resources of the server.
-    guard !id.isEmpty, !id.hasPrefix("_") || (id.hasPrefix("_design/") && id != "_design/") else {
-      throw DatastoreError.noSuchDocument(id)
-    }
+    guard RemoteEnd.isDocumentID(id) else { throw DatastoreError.noSuchDocument(id) }
     let query = revisionID.map { "?rev=\(PercentCoding.encode($0.description))" } ?? ""
     return try await retries.run {
       let reply = try await connection.send(.init(RemoteEnd.path(id) + query))

@@ -50,6 +50,18 @@ struct CouchDBQueryTests {
     }
   }
 
+  @Test func `local documents are no results`() async throws {
+    try await withStores { store, _ in
+      try await withCouchDatabase(sameAs: store) { database in
+        let remote = RemoteDatastore(database)
+        let saved = try await remote.connection.send(.init(.PUT, "/_local/x", [:]), expecting: 201)
+        _ = try await saved.json()
+        let found = try await remote.find(["_id": ["$in": ["", "_local/x", "_all_docs", "_design/"]]])
+        #expect(found == [])
+      }
+    }
+  }
+
   @Test func `the project's golden files pass at a CouchDB`() async throws {
     try await RemoteCommandTests.expectGoldenFiles(at: #require(couchURL))
   }

@@ -21,6 +21,7 @@ import Testing
       for id in ["", "none", "_all_docs", "_local/x", "_design/", "_design/none"] {
         let error = await #expect(throws: DatastoreError.self) { try await remote.document(withID: id) }
         #expect(error?.code == .notFound)
+        #expect(try await remote.find(["_id": .string(id)]).isEmpty)
       }
       try await served.remote.deleteDocument(withID: "a/b c")
       let error = await #expect(throws: DatastoreError.self) { try await remote.document(withID: "a/b c") }
