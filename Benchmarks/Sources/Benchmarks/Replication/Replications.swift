@@ -1,5 +1,6 @@
 import CDTDatastore
 import CDTJSON
+import FoundationEssentials
 import Glibc
 
 /// The replications that are measured: each is a run of `cdtquery-server replicate`, a process of its own.
@@ -29,8 +30,8 @@ struct Replications {
     for number in 0..<files {
       var draft = DocumentDraft(id: "file\(number)", body: ["number": .int(Int64(number))])
       draft.attachments["data"] = Attachment(
-        Self.file(number, fileSize), contentType: "application/octet-stream")
-      _ = try store.create(draft)
+        data: Data(Self.file(number, fileSize)), name: "data", contentType: "application/octet-stream")
+      _ = try store.createDocument(from: draft)
     }
     for content in [Content.documents, .files] { try manager.closeDatastore(named: content.store) }
   }
@@ -145,7 +146,7 @@ struct Replications {
     return try contents.map { content in
       let start = Clock.monotonic.now
       let reply = try JSONObject(
-        parsing: HTTPConnection.exchange(server, "POST", "/_replicate", request.utf8Text))
+        parsing: HTTPConnection.exchange(server, "POST", "/_replicate", Array(request.text.utf8)))
       let wall = Int(Clock.monotonic.now - start)
       guard reply["ok"] == true else { throw BenchError("CouchDB's replicator: \(reply.text)") }
       return ReplicationReport.Line(
