@@ -30,6 +30,7 @@ public final class RemoteDatastore: Sendable {
   /// Opens a database. Nothing is sent yet.
   ///
   /// - Parameters:
+  ///   - database: The database.
   ///   - textIndex: The fields and the tokenizer that `$text` uses.
   ///   - retries: How often a request that failed is repeated; by default twice within a second.
   public convenience init(
@@ -103,7 +104,7 @@ public final class RemoteDatastore: Sendable {
     try await find(Query(selector, skip: skip, limit: limit, fields: fields, sort: sort))
   }
 
-  /// Returns the documents that match a query. Its ``/CDTQuery/Query/useIndex`` is ignored: the server chooses.
+  /// Returns the documents that match a query. Its `useIndex` is ignored: the server chooses.
   public func find(_ query: Query) async throws -> [DocumentRevision] {
     var results: [DocumentRevision] = []
     try await forEach(query) { results.append($0) }

@@ -160,13 +160,17 @@ import Testing
   }
 
   @Test func `a sender that stops is given up`() async throws {
-    try await withServer({ $0.limits.idleTime = .milliseconds(200) }) { server async throws in
+    // A busy machine must not let the server give up an honest client.
+    try await withServer({ $0.limits.idleTime = .seconds(3) }) { server async throws in
       let started = "PUT /db/a HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 100\r\n\r\n{"
-      for text in ["", "GET / HT", started] {
-        // Ends because the server closes the connection.
-        _ = try await RawConnection.exchange(server.port, text)
+      try await withThrowingTaskGroup { group in
+        for text in ["", "GET / HT", started] {
+          // Ends because the server closes the connection.
+          group.addTask { _ = try await RawConnection.exchange(server.port, text) }
+        }
+        try await group.waitForAll()
       }
-      #expect(try await server.get("/db/a").status == 404)
+      #expect(try await server.manager.existingDatastore(named: "db").documentCount() == 0)
     }
   }
 
