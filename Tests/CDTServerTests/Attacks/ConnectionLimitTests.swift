@@ -51,11 +51,12 @@ import Testing
   }()
 
   @Test(.enabled(if: files >= 4_096, "the system allows too few open files"))
-  func `thousands of connections that ask nothing leave a server that answers`() throws {
+  func `connections that ask nothing leave a server that answers`() throws {
     let directory = try ServerDirectory()
     let server = try ServerProgram(directory.path)
-    // `make torture` opens more than a server takes.
-    let wanted = ProcessInfo.processInfo.environment["SERVER_CONNECTIONS"].flatMap { Int($0) } ?? 1_500
+    // `make torture` opens more than a server takes. Here tests beside this one start processes, and Foundation's
+    // `Process.run` reads beyond its buffer if some 1,400 files are open (Swift 6.3, findMaximumOpenFromProcSelfFD).
+    let wanted = ProcessInfo.processInfo.environment["SERVER_CONNECTIONS"].flatMap { Int($0) } ?? 500
     let count = min(wanted, Self.files / 2)
     let first = try RawConnection(port: server.port)
     let idle = try (0..<count).map { _ in try RawConnection(port: server.port) }
