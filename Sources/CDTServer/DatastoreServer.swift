@@ -77,16 +77,14 @@ public final class DatastoreServer: Service {
   public func run() async throws {
     let (configuration, state) = (state.configuration, state)
     let limits = configuration.limits
-    let connections = state.connections
+    let connections = ConnectionLimit(limits.connections)
     let channel = HTTP1Channel.Configuration(
       additionalChannelHandlers: [ConnectionLimit.Handler(connections)],
       idleTimeout: .nanoseconds(limits.idleTime.nanoseconds),
       httpDecoderConfiguration: .init(
         maxHeaderFieldSize: limits.headerLength, maxHeaderListSize: limits.headerLength,
         maxHeaderFieldCount: 100))
-    let http = HTTPServerBuilder { responder in
-      LoopedChannel(base: HTTP1Channel(responder: responder, configuration: channel))
-    }
+    let http = HTTPServerBuilder.http1(configuration: channel)
     let application = Application(
       responder: Responder(state, rules),
       server: try configuration.tls.map { try .tls(http, tlsConfiguration: $0) } ?? http,

@@ -9,7 +9,6 @@ final class ServerState: Sendable {
   let databases: Databases
   let authenticator: Authenticator
   let logger: Logger
-  let connections: ConnectionLimit
   let tasks = ActiveTasks()
   let shutdown = Shutdown()
   let background = BackgroundTasks()
@@ -23,7 +22,6 @@ final class ServerState: Sendable {
     self.databases = databases
     self.authenticator = authenticator
     self.logger = logger
-    connections = ConnectionLimit(configuration.limits.connections)
   }
 
   /// Whether there are users. Without them, whoever can reach the server may do everything.

@@ -8,12 +8,8 @@ package final class StopSignal: Sendable {
   }
 
   private let reason = Atomic(Reason.none)
-  private let deadline: ContinuousClock.Instant?
 
-  /// - Parameter deadline: When the operation should end by itself. Each check then reads the clock.
-  package init(deadline: ContinuousClock.Instant? = nil) {
-    self.deadline = deadline
-  }
+  package init() {}
 
   package func cancel() { set(.cancelled) }
 
@@ -24,14 +20,10 @@ package final class StopSignal: Sendable {
     _ = reason.compareExchange(expected: .none, desired: new, ordering: .relaxed)
   }
 
-  package var isSet: Bool {
-    if let deadline, ContinuousClock.now >= deadline { expire() }
-    return reason.load(ordering: .relaxed) != .none
-  }
+  package var isSet: Bool { reason.load(ordering: .relaxed) != .none }
 
   /// - Throws: `CancellationError`, or ``DatastoreError`` with the code `.timedOut`, if the operation should end.
   package func check() throws {
-    guard isSet else { return }
     switch reason.load(ordering: .relaxed) {
     case .cancelled: throw CancellationError()
     case .timedOut: throw DatastoreError.timedOut()

@@ -34,7 +34,7 @@ struct DocumentEndpoint: Sendable {
     let (id, wanted) = (id, try parameters.revision("rev"))
     let isMultipart = options.attachments && exchange.accepts("multipart/related")
     let form: AttachmentContentForm = isMultipart ? .follows : .inline
-    let (revision, part) = try await exchange.readShortly(database.store) { transaction in
+    let (revision, part) = try await database.store.read { transaction in
       let revision = try transaction.revision(of: id, wanted, isLatest: isLatest)
       return (
         revision.revisionID, try DocumentPart(.found(revision), DocumentText(transaction, options), form)

@@ -15,7 +15,7 @@ struct FindEndpoint: Sendable {
     let request = try FindRequest(try await body())
     let (store, start) = (access.database.store, ContinuousClock.now)
     let isIndexKnown = try await request.isIndexKnown(in: store)
-    let (count, text, warning) = try await exchange.readShortly(store) { transaction in
+    let (count, text, warning) = try await store.read { transaction in
       var (count, text) = (0, Array(#"{"docs":["#.utf8))
       let query = try request.query(usesIndex: isIndexKnown)
       let cursor = try QueryEngine(transaction).cursor(query)

@@ -23,9 +23,6 @@ final class ConnectionLimit: Sendable {
     self.maximum = max(1, min(maximum, CurrentProcess.maximumDescriptors / 2 - Self.refused))
   }
 
-  /// Whether a request can have no other beside it.
-  var hasOneConnection: Bool { open.load(ordering: .relaxed) <= 1 }
-
   /// Counts a connection.
   ///
   /// - Returns: Whether it is served.
