@@ -28,6 +28,25 @@ final class Database: Sendable {
     current.withLock { $0 = settings }
   }
 
+  // MARK: Writing
+
+  /// The number of revisions that are kept of each branch of a document.
+  var revisionsLimit: Int { settings.revisionsLimit ?? 1_000 }
+
+  /// Runs a write of a document, together with those of other requests.
+  ///
+  /// - Parameter body: Returns the id of the new revision.
+  func save(
+    _ id: String, _ body: @escaping @Sendable (WriteTransaction) throws -> RevisionID
+  ) async throws -> RevisionID {
+    let limit = revisionsLimit
+    return try await writes.write { transaction in
+      let revision = try body(transaction)
+      try transaction.stem(id, to: limit)
+      return revision
+    }
+  }
+
   // MARK: Compaction
 
   private let compactions = Atomic(0)

@@ -8,7 +8,7 @@ struct DatabaseSettings: Sendable {
   var created: String
   /// The object that clients set at `_security`; `nil` if none did.
   var security: JSONObject?
-  /// What clients set at `_revs_limit`.
+  /// What clients set at `_revs_limit`; `nil` if none did.
   var revisionsLimit: Int?
 
   private static let id = "\u{1}server"

@@ -94,7 +94,7 @@ struct AttachmentEndpoint: Sendable {
   {
     let document = DocumentEndpoint(exchange: exchange, access: access, id: id)
     let (id, named, isPut) = (id, try document.namedRevision(or: nil), exchange.method == .put)
-    let revision = try await access.database.writes.write { transaction in
+    let revision = try await access.database.save(id) { transaction in
       var attachments = Attachments()
       guard let named else {
         let existing = try transaction.entry(ofDocument: id)

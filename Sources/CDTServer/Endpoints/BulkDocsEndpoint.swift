@@ -80,14 +80,15 @@ struct BulkDocsEndpoint: Sendable {
         return (bytes.documentID(in: range) ?? "", .failure(error))
       }
     }
+    let limit = access.database.revisionsLimit
     return try await access.database.writes.write { transaction in
       let saving = DocumentSaving(transaction)
       return try inputs.map { id, input in
         do {
           let input = try input.get()
-          return Outcome(
-            id: id,
-            result: .success(areNewEdits ? try saving.edit(input, id: id) : try saving.insert(input, id: id)))
+          let revision = areNewEdits ? try saving.edit(input, id: id) : try saving.insert(input, id: id)
+          try transaction.stem(id, to: limit)
+          return Outcome(id: id, result: .success(revision))
         } catch let error as CouchError {
           return Outcome(id: id, result: .failure(error))
         } catch let error as DatastoreError where error.status < 500 {

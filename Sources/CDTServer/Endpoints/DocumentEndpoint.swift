@@ -92,7 +92,7 @@ struct DocumentEndpoint: Sendable {
     var input = sent
     if !isReplicated { input.revisionID = try namedRevision(or: sent.revisionID) }
     let (id, final) = (id, input)
-    let revision = try await database.writes.write { transaction in
+    let revision = try await database.save(id) { transaction in
       let saving = DocumentSaving(transaction)
       return isReplicated
         ? try saving.insert(final, id: id, uploads: uploads)
@@ -128,7 +128,7 @@ struct DocumentEndpoint: Sendable {
   private func delete() async throws -> Response {
     try access.checkWrite(id)
     let (id, named) = (id, try namedRevision(or: nil))
-    let revision = try await database.writes.write { transaction in
+    let revision = try await database.save(id) { transaction in
       guard let entry = try transaction.entry(ofDocument: id) else { throw CouchError.missing }
       guard let named else { throw entry.isDeleted ? CouchError.deleted : CouchError.conflict }
       return try transaction.updateDocument(
@@ -147,7 +147,7 @@ struct DocumentEndpoint: Sendable {
     try access.checkWrite(target)
     let named = try parts.count > 1 ? Parameters(String(parts[1])).revision("rev") : nil
     let (id, wanted) = (id, try exchange.parameters.revision("rev"))
-    let revision = try await database.writes.write { transaction in
+    let revision = try await database.save(target) { transaction in
       let source = try transaction.revision(of: id, wanted)
       if let named {
         return try transaction.updateDocument(

@@ -39,8 +39,10 @@ struct IndexEndpoint: Sendable {
     try access.checkAdmin()
     let wanted = try IndexRequest(try await exchange.jsonObject())
     let before = try await store.listIndexes().map(\.name)
-    let name = try await exchange.server.tasks.run("indexer", on: access.database.name) {
-      try await store.ensureIndexed(wanted.fields, name: wanted.name, type: wanted.type)
+    let name = try await exchange.server.tasks.run("indexer", on: access.database.name) { report in
+      try await store.ensureIndexed(wanted.fields, name: wanted.name, type: wanted.type) {
+        report($0.done, $0.total)
+      }
     }
     return Reply.json([
       "result": before.contains(name) ? "exists" : "created", "id": .string("_design/\(name)"),

@@ -16,7 +16,7 @@ struct MaintenanceEndpoint: Sendable {
     let (database, tasks, logger) = (access.database, exchange.server.tasks, exchange.server.logger)
     exchange.server.background.add {
       do {
-        try await tasks.run("database_compaction", on: database.name) {
+        try await tasks.run("database_compaction", on: database.name) { _ in
           try await database.compacting { _ = try await database.store.compact() }
         }
       } catch {

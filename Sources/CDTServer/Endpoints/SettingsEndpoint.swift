@@ -23,7 +23,7 @@ struct SettingsEndpoint: Sendable {
 
   func revisionsLimit() async throws -> Response {
     switch exchange.method {
-    case .get, .head: return Reply.value(.int(Int64(access.database.settings.revisionsLimit ?? 1_000)))
+    case .get, .head: return Reply.value(.int(Int64(access.database.revisionsLimit)))
     case .put:
       try exchange.checkWritable()
       try access.checkAdmin()

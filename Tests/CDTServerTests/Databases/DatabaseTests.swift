@@ -137,6 +137,41 @@ import Testing
     }
   }
 
+  @Test func `histories are cut at the limit of revisions`() async throws {
+    try await withServer { server in
+      _ = try await server.put("/db/_revs_limit", 3)
+      func history(of id: String) async throws -> JSONValue? {
+        try await server.get("/db/\(id)?revs=true").json["_revisions"]
+      }
+      var revision = ""
+      for number in 1...5 {
+        let tag = revision.isEmpty ? "" : "?rev=\(revision)"
+        revision =
+          try await server.put("/db/a\(tag)", ["n": .int(Int64(number))]).json["rev"]?.stringValue ?? ""
+      }
+      #expect(try await history(of: "a")?["start"] == 5)
+      #expect(try await history(of: "a")?["ids"]?.arrayValue?.count == 3)
+      let replicated: JSONValue = [
+        "_id": "b", "_rev": "9-i", "_revisions": ["start": 9, "ids": ["i", "h", "g", "f", "e", "d"]],
+      ]
+      for _ in 0..<2 {
+        _ = try await server.post("/db/_bulk_docs", ["new_edits": false, "docs": [replicated]])
+        #expect(try await history(of: "b") == ["start": 9, "ids": ["i", "h", "g"]])
+      }
+      // A branch that meets the kept revisions is one of the same tree.
+      _ = try await server.post(
+        "/db/_bulk_docs",
+        [
+          "new_edits": false,
+          "docs": [
+            ["_id": "b", "_rev": "9-j", "_revisions": ["start": 9, "ids": ["j", "h", "g", "f"]]]
+          ],
+        ])
+      #expect(try await server.get("/db/b?conflicts=true").json["_conflicts"] == ["9-i"])
+      #expect(try await history(of: "b") == ["start": 9, "ids": ["j", "h", "g"]])
+    }
+  }
+
   @Test func `settings are kept with the database`() async throws {
     try await withServer { server in
       #expect(try await server.get("/db/_revs_limit").json == 1000)
