@@ -56,8 +56,9 @@ public final class DatastoreServer: Service {
       clock: clock
     ) { logger.error("no users are known", metadata: ["error": "\($0)"]) }
     state = ServerState(
-      configuration: configuration, databases: Databases(manager), authenticator: authenticator,
-      logger: logger)
+      configuration: configuration,
+      databases: Databases(manager, limit: configuration.limits.openDatastores),
+      authenticator: authenticator, logger: logger)
   }
 
   private static func users(

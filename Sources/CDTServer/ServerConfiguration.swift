@@ -49,6 +49,11 @@ public struct ServerConfiguration: Sendable {
     public var pathLength = 8_000
     /// The number of open connections, at most half of the files that the process can have open.
     public var connections = 10_000
+    /// The number of datastores that stay open while no request uses them; `nil` for all that were asked for.
+    ///
+    /// With a number, the server closes the one that was used longest ago when it opens another one. Set it only if your
+    /// app uses no datastore of the manager itself, as it would be closed under it.
+    public var openDatastores: Int?
     /// How long a connection may be idle, or a request may not make progress.
     public var idleTime = Duration.seconds(60)
 

@@ -67,6 +67,8 @@ struct ServeCommand: AsyncParsableCommand {
     configuration.hostNames = Set(host)
     configuration.isReadOnly = readOnly
     configuration.isInsecure = insecure
+    // Connections can have half of the files, and a datastore with indexes and some readers has about twenty.
+    configuration.limits.openDatastores = max(10, CurrentProcess.maximumDescriptors / 2 / 20)
     configuration.tls = try certificate()
     return configuration
   }

@@ -70,7 +70,8 @@ extension Datastore {
 
   /// Deletes an index.
   ///
-  /// - Throws: ``QueryError`` with the code `.unknownIndex` if the index does not exist.
+  /// - Throws: ``QueryError`` with the code `.unknownIndex` if the index does not exist. After an error of the disk the
+  ///   index may still be listed, and be gone when the file is repaired in the background.
   public func deleteIndex(named name: String) throws {
     try mapped { try indexManager().delete(named: name) }
   }

@@ -1,15 +1,16 @@
-import CDTDatastore
+package import CDTDatastore
 import CDTJSON
 import CouchDB
 import Synchronization
 
-/// A datastore as the server sees it.
-final class Database: Sendable {
+/// What all requests share of a datastore that the server has open.
+package final class OpenDatabase: Sendable {
   let store: Datastore
   let writes: WriteGroup
-  private let current: Mutex<DatabaseSettings>
+  let compactions = Atomic(0)
   /// Part of every sequence, so that one of a database that was deleted and created again is noticed.
   let created: String
+  private let current: Mutex<DatabaseSettings>
 
   init(_ store: Datastore) async throws {
     self.store = store
@@ -27,8 +28,26 @@ final class Database: Sendable {
     let settings = try await DatabaseSettings.change(of: store, change)
     current.withLock { $0 = settings }
   }
+}
+
+extension Database {
+  var name: String { open.name }
+
+  package var store: Datastore { open.store }
+
+  var created: String { open.created }
+
+  // MARK: Settings
+
+  var settings: DatabaseSettings { open.settings }
+
+  func changeSettings(_ change: @escaping @Sendable (inout DatabaseSettings) -> Void) async throws {
+    try await open.changeSettings(change)
+  }
 
   // MARK: Writing
+
+  var writes: WriteGroup { open.writes }
 
   /// The number of revisions that are kept of each branch of a document.
   var revisionsLimit: Int { settings.revisionsLimit ?? 1_000 }
@@ -49,16 +68,14 @@ final class Database: Sendable {
 
   // MARK: Compaction
 
-  private let compactions = Atomic(0)
-
-  var isCompacting: Bool { compactions.load(ordering: .relaxed) > 0 }
+  var isCompacting: Bool { open.compactions.load(ordering: .relaxed) > 0 }
 
   /// Runs a compaction, which the database's info mentions meanwhile.
   func compacting<R>(
     isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> R
   ) async rethrows -> R {
-    compactions.add(1, ordering: .relaxed)
-    defer { compactions.subtract(1, ordering: .relaxed) }
+    open.compactions.add(1, ordering: .relaxed)
+    defer { open.compactions.subtract(1, ordering: .relaxed) }
     return try await body()
   }
 

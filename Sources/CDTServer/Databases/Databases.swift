@@ -1,66 +1,170 @@
-import CDTDatastore
+package import CDTDatastore
 import CouchDB
 import Synchronization
 
 /// The datastores of a manager, opened when they are asked for.
-final class Databases: Sendable {
-  let manager: DatastoreManager
-  private let open = Mutex<[String: Database]>([:])
+///
+/// Of those that no request uses, the ones used longest ago are closed when more are open than the limit allows, so that a
+/// server may have more datastores than the system lets it have open files.
+package final class Databases: Sendable {
+  private let manager: DatastoreManager
+  private let limit: Int?
+  private let state = Mutex(State())
 
-  init(_ manager: DatastoreManager) {
+  private struct Entry {
+    let database: OpenDatabase
+    /// The number of ``Database`` objects.
+    var users = 0
+    var lastUse: UInt64 = 0
+  }
+
+  /// The opening or closing of a datastore.
+  private typealias Change = Task<Void, any Error>
+
+  private struct State {
+    var open: [String: Entry] = [:]
+    /// The datastores that are being opened or closed.
+    var changes: [String: Change] = [:]
+    var uses: UInt64 = 0
+  }
+
+  /// - Parameter limit: The number of datastores to keep open that no request uses; `nil` for all. With a limit, nobody but
+  ///   the server may use the manager's datastores, as they would be closed under them.
+  package init(_ manager: DatastoreManager, limit: Int? = nil) {
     self.manager = manager
+    self.limit = limit
   }
 
   func names() async throws -> [String] { try await manager.datastoreNames() }
 
-  /// The database with a name.
+  /// The names of the datastores that are open.
+  package var openNames: Set<String> { state.withLock { Set($0.open.keys) } }
+
+  /// The database with a name, which stays open while the object exists.
   ///
   /// - Throws: ``CouchError/noDatabase``.
-  func database(named name: String) async throws -> Database {
-    if let known = open.withLock({ $0[name] }) { return known }
-    do {
-      return try await opened(manager.existingDatastore(named: name))
-    } catch let error as DatastoreError where [.notFound, .invalidName].contains(error.code) {
-      throw CouchError.noDatabase
+  package func database(named name: String) async throws -> Database {
+    while true {
+      if let known = state.withLock({ use(name, &$0) }) { return known }
+      try await change(of: name) { try await self.open(name) }
     }
   }
 
-  func create(_ name: String) async throws {
+  package func create(_ name: String) async throws {
     try DatabaseName.check(name)
-    if try await exists(name) { throw CouchError.databaseExists }
-    _ = try await opened(manager.datastore(named: name))
+    while true {
+      if state.withLock({ $0.open[name] != nil }) { throw CouchError.databaseExists }
+      if try await change(of: name, { try await self.make(name) }) { return }
+    }
   }
 
   func delete(_ name: String) async throws {
+    while let change = state.withLock({ $0.changes[name] }) { _ = await change.result }
     do {
       try await manager.deleteDatastore(named: name)
     } catch let error as DatastoreError where [.notFound, .invalidName].contains(error.code) {
       throw CouchError.noDatabase
     }
-    open.withLock { $0[name] = nil }
+    state.withLock { $0.open[name] = nil }
   }
 
   /// Forgets a database whose datastore was closed or deleted by others.
   func forget(_ database: Database) {
-    open.withLock { if $0[database.name] === database { $0[database.name] = nil } }
+    state.withLock { state in
+      if state.open[database.name]?.database === database.open { state.open[database.name] = nil }
+    }
   }
 
-  private func exists(_ name: String) async throws -> Bool {
+  // MARK: Opening and closing
+
+  /// Opens or closes a datastore, or waits until another request has done so: of each name there is one change at a time.
+  ///
+  /// - Returns: Whether `body` has run.
+  @discardableResult
+  private func change(of name: String, _ body: @escaping @Sendable () async throws -> Void) async throws
+    -> Bool
+  {
+    let (isOurs, change) = state.withLock { state -> (Bool, Change) in
+      if let other = state.changes[name] { return (false, other) }
+      return (true, begin(name, &state, body))
+    }
+    if isOurs { try await change.value } else { _ = await change.result }
+    return isOurs
+  }
+
+  private func begin(
+    _ name: String, _ state: inout State, _ body: @escaping @Sendable () async throws -> Void
+  ) -> Change {
+    let change = Change {
+      defer { self.state.withLock { $0.changes[name] = nil } }
+      try await body()
+    }
+    state.changes[name] = change
+    return change
+  }
+
+  private func open(_ name: String) async throws {
     do {
-      _ = try await database(named: name)
-      return true
-    } catch let error as CouchError where error == .noDatabase {
-      return false
+      try await keepOpen(manager.existingDatastore(named: name))
+    } catch let error as DatastoreError where [.notFound, .invalidName].contains(error.code) {
+      throw CouchError.noDatabase
     }
   }
 
-  private func opened(_ store: Datastore) async throws -> Database {
-    let new = try await Database(store)
-    return open.withLock { open in
-      if let known = open[store.name], known.store === store { return known }
-      open[store.name] = new
-      return new
+  private func make(_ name: String) async throws {
+    do {
+      try await open(name)
+    } catch let error as CouchError where error == .noDatabase {
+      return try await keepOpen(manager.datastore(named: name))
     }
+    throw CouchError.databaseExists
+  }
+
+  private func keepOpen(_ store: Datastore) async throws {
+    let database = try await OpenDatabase(store)
+    state.withLock { state in
+      // Another request may have opened it since, and use it.
+      guard state.open[store.name]?.database.store !== store else { return }
+      state.uses += 1
+      state.open[store.name] = Entry(database: database, lastUse: state.uses)
+    }
+  }
+
+  /// The database of an open datastore.
+  private func use(_ name: String, _ state: inout State) -> Database? {
+    guard let database = state.open[name]?.database else { return nil }
+    state.uses += 1
+    state.open[name]?.users += 1
+    state.open[name]?.lastUse = state.uses
+    return Database(database, of: self)
+  }
+
+  /// Notes that a request no longer uses a database, and closes one that none uses if there are too many.
+  fileprivate func release(_ database: OpenDatabase) {
+    state.withLock { state in
+      guard state.open[database.name]?.database === database else { return }
+      state.open[database.name]?.users -= 1
+      guard let limit, state.open.count > limit else { return }
+      let idle = state.open.values.filter { $0.users == 0 && state.changes[$0.database.name] == nil }
+      guard let oldest = idle.min(by: { $0.lastUse < $1.lastUse })?.database.name else { return }
+      state.open[oldest] = nil
+      _ = begin(oldest, &state) { try? await self.manager.closeDatastore(named: oldest) }
+    }
+  }
+}
+
+/// A datastore as a request sees it, which stays open as long as the object exists.
+package final class Database: Sendable {
+  let open: OpenDatabase
+  private let databases: Databases
+
+  fileprivate init(_ open: OpenDatabase, of databases: Databases) {
+    self.open = open
+    self.databases = databases
+  }
+
+  deinit {
+    databases.release(open)
   }
 }
 

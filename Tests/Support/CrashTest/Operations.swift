@@ -218,7 +218,11 @@ extension Operation {
     Operation("create a text index", isAtomic: false) { use in
       let store = try use.store
       if let text = try store.listIndexes().first(where: { $0.definition.type == .text }) {
-        try store.deleteIndex(named: text.name)
+        do {
+          try store.deleteIndex(named: text.name)
+        } catch let error as QueryError where error.code == .unknownIndex {
+          // A deletion that failed was finished after the indexes were listed.
+        }
       }
       return try store.ensureIndexed(["text", "kind"], name: "texts", type: .text)
     },

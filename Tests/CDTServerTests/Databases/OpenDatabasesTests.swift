@@ -1,0 +1,88 @@
+import CDTDatastore
+import CDTServer
+import CDTServerTestSupport
+import CouchDB
+import Testing
+
+/// Which datastores a server keeps open.
+@Suite struct OpenDatabasesTests {
+  private func withDatabases(
+    limit: Int?, count: Int, _ body: (Databases) async throws -> Void
+  ) async throws {
+    let directory = try ServerDirectory()
+    let manager = try DatastoreManager(directory: directory.path)
+    let databases = Databases(manager, limit: limit)
+    for number in 0..<count { try await databases.create("db\(number)") }
+    try await body(databases)
+  }
+
+  @Test func `without a limit, every datastore stays open`() async throws {
+    try await withDatabases(limit: nil, count: 5) { databases in
+      for number in 0..<5 { _ = try await databases.database(named: "db\(number)") }
+      #expect(databases.openNames.count == 5)
+    }
+  }
+
+  @Test func `the datastore that was used longest ago is closed, and opened again`() async throws {
+    try await withDatabases(limit: 2, count: 4) { databases in
+      for number in [0, 1, 0, 2] {
+        let database = try await databases.database(named: "db\(number)")
+        _ = try await database.store.documentCount()
+      }
+      #expect(databases.openNames == ["db0", "db2"])
+      let again = try await databases.database(named: "db1")
+      #expect(try await again.store.documentCount() == 0)
+    }
+  }
+
+  @Test func `a datastore in use is not closed`() async throws {
+    try await withDatabases(limit: 1, count: 4) { databases in
+      let first = try await databases.database(named: "db0")
+      for number in 1..<4 { _ = try await databases.database(named: "db\(number)") }
+      #expect(databases.openNames.contains("db0"))
+      _ = try await first.store.createDocument(from: DocumentDraft(id: "a", body: [:]))
+      #expect(try await databases.database(named: "db0").store === first.store)
+    }
+  }
+
+  @Test func `of many who create a database one succeeds`() async throws {
+    try await withDatabases(limit: 1, count: 0) { databases in
+      let created = await withTaskGroup(of: Bool.self) { group in
+        for _ in 0..<20 {
+          group.addTask {
+            do {
+              try await databases.create("new")
+              return true
+            } catch {
+              return false
+            }
+          }
+        }
+        return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+      }
+      #expect(created == 1)
+    }
+  }
+
+  @Test func `many requests to more datastores than stay open are all answered`() async throws {
+    try await withDatabases(limit: 2, count: 6) { databases in
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        for task in 0..<12 {
+          group.addTask {
+            for step in 0..<25 {
+              let database = try await databases.database(named: "db\((task + step * 5) % 6)")
+              try await database.store.createDocument(from: DocumentDraft(id: "\(task)-\(step)", body: [:]))
+            }
+          }
+        }
+        try await group.waitForAll()
+      }
+      var count = 0
+      for number in 0..<6 {
+        count += try await databases.database(named: "db\(number)").store.documentCount()
+      }
+      #expect(count == 12 * 25)
+      #expect(databases.openNames.count <= 2)
+    }
+  }
+}
