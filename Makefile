@@ -67,7 +67,7 @@ test-couchdb: packages ## Replicate with a CouchDB, and query it: make test-couc
 	@test -n "$(COUCHDB)" || { echo "COUCHDB is not set: make test-couchdb COUCHDB=http://admin:password@127.0.0.1:5984" >&2; exit 1; }
 	$(SWIFT) build --build-tests
 	@COUCHDB="$(COUCHDB)" COUCHDB_LARGE="$(COUCHDB_LARGE)" \
-		$(SWIFT) test --skip-build --disable-xctest --no-parallel --filter 'CouchDB(Replication|Law|Query)Tests'
+		$(SWIFT) test --skip-build --disable-xctest --no-parallel --filter 'CouchDB(Replication|Law|Settings|Query)Tests'
 
 test-clients: packages ## Use the server with clients of CouchDB: make test-clients POUCHDB=path/to/pouchdb.min.js SECONDS=60
 	@SWIFT="$(SWIFT)" POUCHDB="$(POUCHDB)" POUCHDB_SECONDS=$(SECONDS) scripts/test-clients.sh
