@@ -31,38 +31,9 @@ struct CouchDBSettingsTests {
 
   /// Sets a setting, and gives the value that it had; an empty text if it had none.
   private static func change(_ method: String, _ name: String, _ value: String?) async throws -> String {
-    let answer = try await ask(method, "_node/_local/_config/\(name)", json: value.map { .string($0) })
+    let answer = try await CouchDBAdministrator.ask(
+      method, "_node/_local/_config/\(name)", json: value.map { .string($0) })
     return answer.stringValue ?? ""
-  }
-
-  /// The URL of the CouchDB without the name and the password that it has, and these.
-  private static func administrator() throws -> (url: String, name: String, password: String) {
-    var parts = try #require(couchURL.flatMap { URLComponents(string: $0) })
-    let (name, password) = (parts.user ?? "", parts.password ?? "")
-    (parts.user, parts.password) = (nil, nil)
-    return (try #require(parts.string), name, password)
-  }
-
-  /// Asks the server for what is not in a database, or in one of its own.
-  @discardableResult
-  private static func ask(
-    _ method: String, _ resource: String, _ path: String = "", json: JSONValue? = nil
-  ) async throws -> JSONValue {
-    let (url, name, password) = try administrator()
-    let connection = RemoteConnection(
-      try RemoteDatabase("\(url)/\(resource)", credentials: .basic(name, password)), concurrentRequests: 1)
-    let result: Result<(status: Int, json: JSONValue), any Error>
-    do {
-      let reply = try await connection.send(
-        .init(.init(rawValue: method), path, json: Array((json?.text ?? "").utf8)))
-      result = .success((reply.status, try await reply.json()))
-    } catch {
-      result = .failure(error)
-    }
-    await connection.close()
-    let (status, answer) = try result.get()
-    #expect((200..<300).contains(status), "\(method) \(resource)\(path): \(answer.text)")
-    return answer
   }
 
   private static func replicate(
@@ -113,10 +84,11 @@ struct CouchDBSettingsTests {
             "name": .string(name), "password": "the password", "roles": [], "type": "user",
           ]
           revisions[name] =
-            try await Self.ask("PUT", "_users", "/org.couchdb.user%3A\(name)", json: user)["rev"]?.stringValue
+            try await CouchDBAdministrator.ask("PUT", "_users", "/org.couchdb.user%3A\(name)", json: user)[
+              "rev"]?.stringValue
         }
         let name = try #require(URL(string: database.url)?.lastPathComponent)
-        try await Self.ask(
+        try await CouchDBAdministrator.ask(
           "PUT", name, "/_security",
           json: [
             "admins": ["names": [], "roles": []], "members": ["names": [.string(member)], "roles": []],
@@ -142,7 +114,8 @@ struct CouchDBSettingsTests {
           #expect(error?.code == code)
         }
         for (name, revision) in revisions {
-          try await Self.ask("DELETE", "_users", "/org.couchdb.user%3A\(name)?rev=\(revision)")
+          try await CouchDBAdministrator.ask(
+            "DELETE", "_users", "/org.couchdb.user%3A\(name)?rev=\(revision)")
         }
       }
     }
@@ -151,7 +124,7 @@ struct CouchDBSettingsTests {
   @Test func `a session that expires during a run is renewed`() async throws {
     try await withStores { left, _ in
       try await withCouchDatabase(sameAs: left) { database in
-        let (_, name, password) = try Self.administrator()
+        let (_, name, password) = try CouchDBAdministrator.account()
         for number in 0..<20 {
           try await left.createDocument(from: DocumentDraft(id: "doc\(number)", body: [:]))
         }
