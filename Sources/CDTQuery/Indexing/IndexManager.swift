@@ -27,6 +27,15 @@ package final class IndexManager: DatastoreExtension {
   private struct Turn: @unchecked Sendable {
     // Sendable without a lock: it is inside the Mutex above.
     var current: IndexTurn?
+
+    /// Closes the writer, rolling back its transaction; the next write opens another one.
+    ///
+    /// This follows every error: when SQLite rolls back a transaction itself while FTS5 is adding a document, for lack of
+    /// memory, FTS5 can keep a wrong number of documents and save it with the next write of the connection.
+    mutating func end() {
+      current?.close()
+      current = nil
+    }
   }
 
   package init(of store: Datastore, directory: String) {
@@ -43,10 +52,7 @@ package final class IndexManager: DatastoreExtension {
 
   package func close() {
     worker.close()
-    turn.withLock { turn in
-      turn.current?.close()
-      turn.current = nil
-    }
+    turn.withLock { $0.end() }
   }
 
   package func willBegin(on reader: StoreReader) throws {
@@ -66,12 +72,8 @@ package final class IndexManager: DatastoreExtension {
         return try current.prepare(write)
       } catch {
         // The documents are saved even if this fails; the indexes are then behind and updated later.
-        turn.current?.rollBack()
-        if IndexRecovery.isDamage(error) {
-          turn.current?.close()
-          turn.current = nil
-          recovery.noteDamage()
-        }
+        turn.end()
+        if IndexRecovery.isDamage(error) { recovery.noteDamage() }
         return true
       }
     }
@@ -84,7 +86,7 @@ package final class IndexManager: DatastoreExtension {
         try turn.current?.commit()
         return turn.current?.isMeasuringDue ?? false
       } catch {
-        turn.current?.rollBack()
+        turn.end()
         return true
       }
     }
@@ -99,8 +101,7 @@ package final class IndexManager: DatastoreExtension {
   private func current(_ turn: inout Turn) throws -> IndexTurn? {
     let identity = FileIdentity(path)
     if let current = turn.current, current.file.identity == identity { return current }
-    turn.current?.close()
-    turn.current = nil
+    turn.end()
     guard identity != nil, !recovery.isDamaged(identity) else { return nil }
     turn.current = try IndexTurn(path: path, of: openStore())
     return turn.current

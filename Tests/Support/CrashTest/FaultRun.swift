@@ -12,16 +12,19 @@ struct FaultRun {
   private var random: SeededGenerator
   /// How many calls of each kind are tried in each operation; 0 for all.
   private let points: Int
+  /// The only call to fail, to repeat what was reported.
+  private let call: (kind: Faults.Kind, number: Int)?
   private var problems = 0
   private var tried = 0
 
   private var files: String { "\(directory)/files" }
   private var work: String { "\(directory)/work" }
 
-  init(directory: String, seed: UInt64, points: Int) throws {
+  init(directory: String, seed: UInt64, points: Int, call: (kind: Faults.Kind, number: Int)? = nil) throws {
     try Faults.installMalloc()
     self.directory = directory
     self.points = points
+    self.call = call
     random = SeededGenerator(seed: seed)
   }
 
@@ -164,9 +167,16 @@ struct FaultRun {
       print(
         "\(operation.name), \(variant): \(calls) calls, \(allocations) allocations, \(tried - before) failed")
     }
-    for kind in Faults.Kind.allCases {
+    for kind in Faults.Kind.allCases where call == nil || call?.kind == kind {
       let errors = Self.errors(kind)
-      if points == 0 {
+      if let call {
+        for error in errors {
+          for isLasting in kind == .malloc ? [false] : Self.canLast(kind) {
+            let fault = Fault(kind: kind, call: call.number, error: error, isLasting: isLasting)
+            _ = try attempt(operation, expected, fault)
+          }
+        }
+      } else if points == 0 {
         for error in errors {
           for isLasting in kind == .malloc ? [false] : Self.canLast(kind) {
             var call = 1
