@@ -87,3 +87,21 @@ public struct CDTReplay429Interceptor: CDTHTTPInterceptor {
   /// Creates the interceptor.
   public init() {}
 }
+
+@available(*, deprecated, message: "use Credentials.session")
+extension CDTSessionCookieInterceptor: CustomStringConvertible, CustomReflectable {
+  /// Without what is secret.
+  public var description: String { "CDTSessionCookieInterceptor" }
+
+  /// Without what is secret, as `dump` uses it.
+  public var customMirror: Mirror { Mirror(self, children: [:]) }
+}
+
+@available(*, deprecated, message: "use Credentials.iam")
+extension CDTIAMSessionCookieInterceptor: CustomStringConvertible, CustomReflectable {
+  /// Without what is secret.
+  public var description: String { "CDTIAMSessionCookieInterceptor" }
+
+  /// Without what is secret, as `dump` uses it.
+  public var customMirror: Mirror { Mirror(self, children: [:]) }
+}

@@ -18,6 +18,16 @@ public class CDTAbstractReplication {
 
   fileprivate init() {}
 
+  /// Takes the credentials out of a URL.
+  fileprivate func stripped(_ url: URL) -> URL {
+    guard url.user != nil || url.password != nil,
+      var parts = URLComponents(url: url, resolvingAgainstBaseURL: true)
+    else { return url }
+    if let user = parts.user { (username, password) = (user, parts.password) }
+    (parts.user, parts.password) = (nil, nil)
+    return parts.url ?? url
+  }
+
   /// Adds an interceptor.
   public func addInterceptor(_ interceptor: any CDTHTTPInterceptor) {
     httpInterceptors.append(interceptor)
@@ -58,8 +68,11 @@ public class CDTAbstractReplication {
 /// CDTDatastore's description of a pull.
 @available(*, deprecated, message: "use Replication(.pull, with: database)")
 public final class CDTPullReplication: CDTAbstractReplication {
-  /// The URL of the database to pull from.
-  public var source: URL?
+  /// The URL of the database to pull from. A name and a password in it become ``CDTAbstractReplication/username`` and
+  /// ``CDTAbstractReplication/password``.
+  public var source: URL? {
+    didSet { if let new = source { source = stripped(new) } }
+  }
   /// The store that receives.
   public var target: Datastore?
   /// The name of a filter function at the server, such as `tasks/open`.
@@ -69,7 +82,9 @@ public final class CDTPullReplication: CDTAbstractReplication {
 
   /// Creates a description.
   public init(source: URL, target: Datastore) {
-    (self.source, self.target) = (source, target)
+    self.target = target
+    super.init()
+    self.source = stripped(source)
   }
 
   /// Creates a description with credentials.
@@ -103,8 +118,11 @@ public final class CDTPushReplication: CDTAbstractReplication {
 
   /// The store to push from.
   public var source: Datastore?
-  /// The URL of the database that receives.
-  public var target: URL?
+  /// The URL of the database that receives. A name and a password in it become ``CDTAbstractReplication/username`` and
+  /// ``CDTAbstractReplication/password``.
+  public var target: URL? {
+    didSet { if let new = target { target = stripped(new) } }
+  }
   /// Decides which revisions are pushed.
   public var filter: Filter?
   /// What the filter gets besides a revision. A change of the parameters starts the replication anew.
@@ -112,7 +130,9 @@ public final class CDTPushReplication: CDTAbstractReplication {
 
   /// Creates a description.
   public init(source: Datastore, target: URL) {
-    (self.source, self.target) = (source, target)
+    self.source = source
+    super.init()
+    self.target = stripped(target)
   }
 
   /// Creates a description with credentials.
@@ -138,4 +158,10 @@ public final class CDTPushReplication: CDTAbstractReplication {
     let name = parameters.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: "&")
     return .closure(named: "CDTPushReplication?\(name)") { filter(CDTDocumentRevision($0), parameters) }
   }
+}
+
+@available(*, deprecated, message: "use Replication")
+extension CDTAbstractReplication: CustomReflectable {
+  /// Without what is secret, as `dump` uses it.
+  public var customMirror: Mirror { Mirror(self, children: [:]) }
 }

@@ -96,4 +96,31 @@ import Testing
       #expect(throws: ReplicationError.self) { try factory.oneWay(file) }
     }
   }
+
+  @available(*, deprecated) @Test func `descriptions of replications print no credentials`() async throws {
+    try await Self.withStores { server, _, local, _ in
+      let url = try #require(URL(string: "\(server.url)/tasks"))
+      let secret = try #require(
+        URL(string: "\(server.url.replacingOccurrences(of: "//", with: "//ana:p%40ss@"))/tasks"))
+      let pull = CDTPullReplication(source: secret, target: local)
+      let push = CDTPushReplication(source: local, target: secret)
+      #expect((pull.source, push.target) == (url, url))
+      #expect(
+        [pull.username, pull.password, push.username, push.password] == ["ana", "p@ss", "ana", "p@ss"])
+      pull.source = secret
+      #expect(pull.source == url)
+      pull.IAMAPIKey = "secret-key"
+      pull.optionalHeaders = ["X-Token": "secret-token"]
+      pull.addInterceptor(CDTSessionCookieInterceptor(username: "ana", password: "p@ss"))
+      let values: [Any] = [
+        pull, push, CDTSessionCookieInterceptor(username: "ana", password: "p@ss"),
+        CDTIAMSessionCookieInterceptor(apiKey: "secret-key"),
+      ]
+      for value in values {
+        var text = "\(value) \(String(reflecting: value)) "
+        dump(value, to: &text)
+        #expect(!text.contains("p@ss") && !text.contains("p%40ss") && !text.contains("secret"), "\(text)")
+      }
+    }
+  }
 }
