@@ -122,8 +122,27 @@ package final class Output: Sendable {
 
 /// Messages on standard error.
 package enum Message {
+  /// Writes a line, without the passwords of URLs in it: an error may quote an argument.
   package static func write(_ text: String) {
+    let text = withoutPasswords(text)
     raw(text.hasSuffix("\n") ? text : text + "\n")
+  }
+
+  /// The same text with `//ana:…@host` in place of `//ana:secret@host`.
+  static func withoutPasswords(_ text: String) -> String {
+    var rest = text[...]
+    var result = ""
+    while let slashes = rest.firstRange(of: "//") {
+      result += rest[..<slashes.upperBound]
+      rest = rest[slashes.upperBound...]
+      let authority = rest.prefix { !$0.isWhitespace && !"/?#'\"".contains($0) }
+      guard let at = authority.lastIndex(of: "@"), let colon = authority[..<at].firstIndex(of: ":") else {
+        continue
+      }
+      result += rest[...colon] + "…"
+      rest = rest[at...]
+    }
+    return result + rest
   }
 
   /// Writes without a line feed. A failure is ignored, as it can't be reported.

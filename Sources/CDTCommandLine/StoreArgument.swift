@@ -14,7 +14,8 @@ package struct StoreArgument: ExpressibleByArgument {
 
   /// Whether an argument is the URL of a database instead.
   package static func isURL(_ argument: String) -> Bool {
-    argument.hasPrefix("http://") || argument.hasPrefix("https://")
+    let start = argument.prefix(8).lowercased()
+    return start.hasPrefix("http://") || start == "https://"
   }
 
   package init?(argument: String) {

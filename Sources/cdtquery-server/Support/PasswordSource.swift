@@ -15,7 +15,7 @@ struct PasswordSource {
   func read(for name: String, isNew: Bool = true) throws -> String {
     switch file {
     case "-": return try line(of: .standardInput, "standard input")
-    case let file?: return try line(of: try opened(file), file)
+    case let file?: return try line(of: try Self.opened(file), file)
     case nil: break
     }
     if let password = ProcessInfo.processInfo.environment[Self.variable] { return password }
@@ -27,7 +27,7 @@ struct PasswordSource {
     return password
   }
 
-  private func opened(_ path: String) throws(ToolError) -> OpenFile {
+  static func opened(_ path: String) throws(ToolError) -> OpenFile {
     do {
       return try OpenFile(path, for: .reading)
     } catch {

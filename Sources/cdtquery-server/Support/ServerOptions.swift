@@ -1,6 +1,5 @@
 import ArgumentParser
 import CDTCommandLine
-import CDTPlatform
 import CDTReplication
 import NIOSSL
 
@@ -27,7 +26,7 @@ struct ServerOptions: ParsableArguments {
         user, try PasswordSource(file: passwordFile).read(for: user, isNew: false))
     }
     if let ca {
-      try ToolError.perform("read", ca) { () throws(SystemError) in _ = try OpenFile(ca, for: .reading) }
+      _ = try PasswordSource.opened(ca)
       var tls = TLSConfiguration.makeClientConfiguration()
       tls.trustRoots = .file(ca)
       database.tls = tls
