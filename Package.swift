@@ -204,7 +204,9 @@ let package = Package(
       dependencies: [
         "CDTReplication", "CDTServer", "CouchDB", "CDTDatastore", "CDTQuery", "CDTQueryTesting", "CDTJSON",
         "CDTTestSupport", "CDTServerTestSupport", "CDTRandomDocuments", "cdtquery-server",
+        .product(name: "Logging", package: "swift-log"),
         .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
+        .product(name: "NIOSSL", package: "swift-nio-ssl"),
       ],
       swiftSettings: settings),
     .testTarget(

@@ -5,12 +5,14 @@ public struct ReplicationError: Error, Sendable, Hashable {
   /// A kind of error.
   public struct Code: Sendable, Hashable {
     private enum Kind {
-      case unreachable, unauthorized, forbidden, notFound, refused, invalidReply, invalidRequest
+      case unreachable, untrusted, unauthorized, forbidden, notFound, refused, invalidReply, invalidRequest
     }
     private let kind: Kind
 
     /// The server can't be reached, or is overloaded, also after all attempts.
     public static let unreachable = Code(kind: .unreachable)
+    /// The certificate of the server or of the client is not accepted, or the server does not speak TLS.
+    public static let untrusted = Code(kind: .untrusted)
     /// The server does not accept the credentials, or needs some.
     public static let unauthorized = Code(kind: .unauthorized)
     /// The server does not allow the user to do this.

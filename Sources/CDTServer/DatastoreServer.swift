@@ -52,7 +52,7 @@ public final class DatastoreServer: Service {
       cookie: SessionCookie(
         secret: configuration.secret,
         sameSite: try RequestRules.origins(configuration).sameSite(isSecure: configuration.tls != nil),
-        isSecure: configuration.tls != nil),
+        isSecure: configuration.tls != nil, lifetime: configuration.sessionLife),
       clock: clock
     ) { logger.error("no users are known", metadata: ["error": "\($0)"]) }
     state = ServerState(

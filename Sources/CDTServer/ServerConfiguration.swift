@@ -31,6 +31,8 @@ public struct ServerConfiguration: Sendable {
   public var isReadOnly = false
   /// What a client may use of the server.
   public var limits = Limits()
+  /// The life of a session in seconds, which tests shorten.
+  package var sessionLife = SessionCookie.lifetime
 
   /// Creates the default settings: loopback, port 5984, no users.
   public init() {}

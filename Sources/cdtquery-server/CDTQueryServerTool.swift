@@ -63,7 +63,7 @@ extension ServerError: ReportedError {
 extension ReplicationError: ReportedError {
   package var exitStatus: ExitStatus {
     switch code {
-    case .unreachable: .busy
+    case .unreachable, .untrusted: .busy
     case .unauthorized, .forbidden: .notAuthorized
     case .notFound: .missing
     case .invalidRequest: .usage

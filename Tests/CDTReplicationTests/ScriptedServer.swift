@@ -1,5 +1,6 @@
 import NIOCore
 import NIOPosix
+import NIOSSL
 import Synchronization
 
 /// A server that answers each request with what a closure returns, and remembers the requests.
@@ -22,10 +23,25 @@ final class ScriptedServer: Sendable {
   var requests: [String] { log.requests.withLock { $0 } }
   var url: String { "http://127.0.0.1:\(port)" }
 
-  init(_ reply: @escaping @Sendable (_ request: String) -> Reply) async throws {
+  /// The value of a header field of a request, and `nil` if it has none.
+  static func field(_ name: String, of request: String) -> String? {
+    let head = request.split(separator: "\r\n\r\n", maxSplits: 1).first ?? ""
+    return head.split(separator: "\r\n").dropFirst().first { $0.lowercased().hasPrefix("\(name):") }
+      .map { String($0.dropFirst(name.utf8.count + 1).drop { $0 == " " }) }
+  }
+
+  init(
+    tls: TLSConfiguration? = nil, _ reply: @escaping @Sendable (_ request: String) -> Reply
+  ) async throws {
+    let tls = try tls.map { try NIOSSLContext(configuration: $0) }
     channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
       .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
-      .childChannelInitializer { [log] channel in channel.pipeline.addHandler(Answering(log, reply)) }
+      .childChannelInitializer { [log] channel in
+        channel.eventLoop.makeCompletedFuture {
+          if let tls { try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: tls)) }
+          try channel.pipeline.syncOperations.addHandler(Answering(log, reply))
+        }
+      }
       .bind(host: "127.0.0.1", port: 0).get()
     port = channel.localAddress?.port ?? 0
   }

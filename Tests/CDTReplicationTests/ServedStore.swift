@@ -3,6 +3,7 @@ import CDTReplication
 import CDTServer
 import CDTServerTestSupport
 import Foundation
+import Logging
 
 /// Runs `body` with a new directory, in memory if there is one: nothing of these tests has to last.
 func withDirectory<R>(_ body: (String) async throws -> R) async throws -> R {
@@ -56,14 +57,15 @@ struct ServedStore: Sendable {
 
 /// Runs `body` with a new store and another one behind a server.
 func withServedStore<R: Sendable>(
-  _ configure: (inout ServerConfiguration) throws -> Void = { _ in }, _ body: (ServedStore) async throws -> R
+  logger: Logger = .silent, _ configure: (inout ServerConfiguration) throws -> Void = { _ in },
+  _ body: (ServedStore) async throws -> R
 ) async throws -> R {
   try await withDirectory { directory in
     let served = try DatastoreManager(directory: "\(directory)/served")
     let remote = try await served.datastore(named: "db")
     let manager = try DatastoreManager(directory: "\(directory)/local")
     let local = try await manager.datastore(named: "local")
-    return try await withServer(of: served, configure) { server in
+    return try await withServer(of: served, logger: logger, configure) { server in
       try await body(ServedStore(manager: manager, local: local, server: server, remote: remote))
     }
   }

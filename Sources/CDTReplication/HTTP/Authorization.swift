@@ -7,6 +7,7 @@ import NIOCore
 /// Proves to a server who the client is, and keeps the proof fresh.
 actor Authorization {
   private let database: RemoteDatabase
+  private let client: RedirectingClient
   /// The value of the cookie `AuthSession`, or a token.
   private var proof: String?
   /// When the proof is renewed, before it expires.
@@ -15,117 +16,157 @@ actor Authorization {
   private var lacksSessions = false
   private var login: Task<Void, any Error>?
 
-  init(_ database: RemoteDatabase) {
+  init(_ database: RemoteDatabase, with client: RedirectingClient) {
     self.database = database
+    self.client = client
   }
 
-  /// The header fields of the next request.
+  /// A header field with credentials.
+  struct Field: Sendable, Hashable {
+    let name, value: String
+  }
+
+  /// The header field of the next request; `nil` if there are no credentials.
   ///
-  /// - Throws: ``ReplicationError`` if the server does not accept the credentials.
-  func fields(with client: HTTPClient) async throws -> [(String, String)] {
+  /// - Throws: ``ReplicationError`` if the server does not accept the credentials, `CancellationError`.
+  func field() async throws -> Field? {
     switch database.credentials?.kind {
-    case nil: return []
-    case .bearer(let token): return [("Authorization", "Bearer \(token)")]
-    case .basic(let name, let password): return [Self.basic(name, password)]
-    case .session(let name, let password):
-      if !lacksSessions { try await logIn(with: client) }
-      return lacksSessions ? [Self.basic(name, password)] : [("Cookie", "AuthSession=\(proof ?? "")")]
-    case .iam:
-      try await logIn(with: client)
-      return [("Authorization", "Bearer \(proof ?? "")")]
+    case .session where !lacksSessions, .iam: try await logIn()
+    default: break
+    }
+    return current
+  }
+
+  private var current: Field? {
+    switch database.credentials?.kind {
+    case nil: nil
+    case .bearer(let token): Field(name: "Authorization", value: "Bearer \(token)")
+    case .session where !lacksSessions: Field(name: "Cookie", value: "AuthSession=\(proof ?? "")")
+    case .basic(let name, let password), .session(let name, let password):
+      Field(
+        name: "Authorization",
+        value: "Basic \(Data("\(name):\(password)".utf8).base64EncodedString())")
+    case .iam: Field(name: "Authorization", value: "Bearer \(proof ?? "")")
     }
   }
 
-  /// Forgets a proof that the server no longer accepts.
+  /// Replaces a proof that the server no longer accepts.
   ///
-  /// - Returns: Whether there is a new one.
-  func renew(with client: HTTPClient) async -> Bool {
+  /// - Returns: Whether there is another one.
+  /// - Throws: ``ReplicationError`` for an error that may not occur again, `CancellationError`.
+  func renew(_ refused: Field) async throws -> Bool {
     switch database.credentials?.kind {
-    case .session where !lacksSessions, .iam:
-      renewal = .now
-      proof = nil
-      return (try? await logIn(with: client)) != nil
+    case .session where !lacksSessions, .iam: break
     default: return false
+    }
+    // Otherwise it was renewed for another request.
+    if refused == current { proof = nil }
+    do {
+      try await logIn()
+      return true
+    } catch let error as ReplicationError where !error.isTransient {
+      return false
     }
   }
 
   /// Takes a cookie that the server renewed.
   func take(_ cookies: [String]) {
     guard case .session? = database.credentials?.kind, !lacksSessions else { return }
-    for cookie in cookies { read(cookie) }
-  }
-
-  private static func basic(_ name: String, _ password: String) -> (String, String) {
-    ("Authorization", "Basic \(Data("\(name):\(password)".utf8).base64EncodedString())")
+    for cookie in cookies { _ = read(cookie) }
   }
 
   /// Exchanges the credentials for a proof, unless there is one that is fresh. Requests at the same time wait for one
   /// exchange.
-  private func logIn(with client: HTTPClient) async throws {
-    if let login { return try await login.value }
+  private func logIn() async throws {
+    if let login {
+      do {
+        return try await login.value
+      } catch is CancellationError {
+        // The request that began it was cancelled.
+        try Task.checkCancellation()
+        return try await logIn()
+      }
+    }
     guard proof == nil || renewal <= .now else { return }
-    let task = Task { try await exchange(with: client) }
+    let task = Task {
+      defer { login = nil }
+      try await exchange()
+    }
     login = task
-    defer { login = nil }
-    try await task.value
+    try await withTaskCancellationHandler {
+      try await task.value
+    } onCancel: {
+      task.cancel()
+    }
   }
 
-  private func exchange(with client: HTTPClient) async throws {
+  private func exchange() async throws {
     switch database.credentials?.kind {
     case .session(let name, let password):
-      try await startSession(name, password, with: client)
+      try await startSession(name, password)
     case .iam(let key, let url):
       let form =
         "grant_type=urn%3Aibm%3Aparams%3Aoauth%3Agrant-type%3Aapikey&apikey=\(PercentCoding.encode(key))"
-      let (status, _, json) = try await post(url, form: form, with: client)
+      // The URL may have credentials of its own.
+      let request = "POST to \(URLComponents(string: url)?.host ?? "") for a token"
+      let (status, _, json) = try await post(url, form: form, request)
       guard status == 200, let token = json["access_token"]?.stringValue else {
-        throw Self.failure(status, "the API key", url)
+        throw Self.failure(status, "the API key", request)
       }
-      proof = token
-      renewal = .now + .seconds(max(0, (json["expires_in"]?.intValue ?? 3_600) * 9 / 10))
+      prove(with: token, for: json["expires_in"]?.intValue ?? 3_600)
     default: break
     }
   }
 
-  private func startSession(_ name: String, _ password: String, with client: HTTPClient) async throws {
+  /// - Parameter life: How long the proof is valid, in seconds.
+  private func prove(with new: String, for life: Int) {
+    proof = new
+    renewal = .now + .seconds(max(0, min(life, 86_400))) * 0.8
+  }
+
+  private func startSession(_ name: String, _ password: String) async throws {
     let form = "name=\(PercentCoding.encode(name))&password=\(PercentCoding.encode(password))"
     let url = "\(database.server)/_session"
-    let (status, cookies, _) = try await post(url, form: form, with: client)
+    let request = "POST \(url)"
+    let (status, cookies, _) = try await post(url, form: form, request)
     switch status {
-    case 200: for cookie in cookies { read(cookie) }
-    case 404, 405, 501:
-      lacksSessions = true
-      return
-    default: throw Self.failure(status, "the name and the password", url)
-    }
-    guard proof != nil else {
-      throw ReplicationError(.invalidReply, "POST \(url): the server sends no cookie AuthSession")
+    case 200:
+      guard cookies.contains(where: read) else {
+        throw ReplicationError(.invalidReply, "\(request): the server sends no cookie AuthSession")
+      }
+    case 404, 405, 501: lacksSessions = true
+    default: throw Self.failure(status, "the name and the password", request)
     }
   }
 
-  private func read(_ cookie: String) {
+  /// Takes a cookie, if it is one of a session.
+  private func read(_ cookie: String) -> Bool {
     let parts = cookie.split(separator: ";").map { part -> (name: String, value: String) in
       let pair = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
       func trim(_ text: Substring) -> String { String(text.drop { $0 == " " }) }
       return (trim(pair[0]), pair.count > 1 ? trim(pair[1]) : "")
     }
-    guard let first = parts.first, first.name == "AuthSession", !first.value.isEmpty else { return }
-    proof = first.value
-    let age = parts.first { $0.name.lowercased() == "max-age" }.flatMap { Int($0.value) } ?? 600
-    renewal = .now + .seconds(max(0, min(age, 86_400)) * 8 / 10)
+    guard let first = parts.first, first.name == "AuthSession", !first.value.isEmpty else { return false }
+    let age = parts.first { $0.name.lowercased() == "max-age" }.flatMap { Int($0.value) }
+    prove(with: first.value, for: age ?? 600)
+    return true
   }
 
-  private static func failure(_ status: Int, _ what: String, _ url: String) -> ReplicationError {
-    if status == 408 || status == 429 || status >= 500 {
-      return ReplicationError(
-        .unreachable, "POST \(url): the server answers \(status)", status: status, isTransient: true)
+  private static func failure(_ status: Int, _ what: String, _ request: String) -> ReplicationError {
+    switch status {
+    case 408, 429, 500...:
+      ReplicationError(
+        .unreachable, "\(request): the server answers \(status)", status: status, isTransient: true)
+    case 300..<400:
+      ReplicationError(
+        .refused, "\(request): the server redirects to another server; use its URL", status: status)
+    default:
+      ReplicationError(.unauthorized, "\(request): the server does not accept \(what)", status: status)
     }
-    return ReplicationError(
-      .unauthorized, "POST \(url): the server does not accept \(what)", status: status)
   }
 
   private func post(
-    _ url: String, form: String, with client: HTTPClient
+    _ url: String, form: String, _ name: String
   ) async throws -> (status: Int, cookies: [String], json: JSONValue) {
     var request = HTTPClientRequest(url: url)
     request.method = .POST
@@ -133,14 +174,15 @@ actor Authorization {
     request.headers.add(name: "Content-Type", value: "application/x-www-form-urlencoded")
     request.body = .bytes(ByteBuffer(string: form))
     do {
-      let response = try await client.execute(request, deadline: .distantFuture)
+      let response = try await client.execute(request, elsewhere: nil).response
       let body = try await response.body.collect(upTo: 1024 * 1024)
       let json = body.withUnsafeReadableBytes { try? JSONValue(parsing: $0) }
       return (Int(response.status.code), response.headers["set-cookie"], json ?? .null)
     } catch let error as CancellationError {
       throw error
     } catch {
-      throw ReplicationError(connection: error, "POST \(url)")
+      try Task.checkCancellation()
+      throw ReplicationError(connection: error, name)
     }
   }
 }

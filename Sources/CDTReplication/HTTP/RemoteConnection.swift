@@ -1,15 +1,14 @@
 import AsyncHTTPClient
 import CDTJSON
-import CDTPlatform
 import CouchDB
 import NIOCore
 import NIOHTTP1
-import NIOPosix
 
 /// Sends requests to the server of a database.
 final class RemoteConnection: Sendable {
   let database: RemoteDatabase
   private let client: HTTPClient
+  private let redirecting: RedirectingClient
   private let authorization: Authorization
 
   /// - Parameter concurrentRequests: The maximum number of connections.
@@ -21,10 +20,10 @@ final class RemoteConnection: Sendable {
     configuration.timeout.read = TimeAmount(database.timeout)
     configuration.connectionPool.retryConnectionEstablishment = false
     configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = max(1, concurrentRequests) + 2
-    // AsyncHTTPClient removes credentials from a request that is redirected to another host.
-    configuration.redirectConfiguration = .follow(max: 5, allowCycles: false)
+    configuration.redirectConfiguration = .disallow
     client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
-    authorization = Authorization(database)
+    redirecting = RedirectingClient(client, tls: database.tls)
+    authorization = Authorization(database, with: redirecting)
   }
 
   /// Ends the connections. Call it once.
@@ -67,6 +66,8 @@ final class RemoteConnection: Sendable {
     let pause: Duration?
     let body: HTTPClientResponse.Body
     fileprivate let request: String
+    /// The credentials that the server was sent; `nil` if it was sent none, or if the reply comes from another server.
+    fileprivate let credentials: Authorization.Field?
 
     /// The whole body as JSON.
     ///
@@ -106,7 +107,9 @@ final class RemoteConnection: Sendable {
   /// - Throws: ``ReplicationError`` if there is no reply, `CancellationError`.
   func send(_ request: Request) async throws -> Reply {
     let reply = try await sendOnce(request)
-    guard reply.status == 401, await authorization.renew(with: client) else { return reply }
+    guard reply.status == 401, let refused = reply.credentials, try await authorization.renew(refused) else {
+      return reply
+    }
     return try await sendOnce(request)
   }
 
@@ -130,46 +133,51 @@ final class RemoteConnection: Sendable {
   /// - Returns: The reply, and whether the interceptors are content with it.
   private func attempt(_ request: Request) async throws -> (reply: Reply, isWanted: Bool) {
     let name = "\(request.method) \(database.url)\(request.path.prefix { $0 != "?" })"
-    var sent = HTTPClientRequest(url: database.url + request.path)
-    sent.method = request.method
-    sent.headers.add(name: "Accept", value: request.accept)
-    sent.headers.add(name: "User-Agent", value: "CDTDatastore")
-    switch request.body {
-    case nil:
-      // So that a POST has a length.
-      if request.method == .POST {
-        sent.headers.add(name: "Content-Type", value: "application/json")
-        sent.body = .bytes(ByteBuffer())
-      }
-    case .json(let bytes):
-      sent.headers.add(name: "Content-Type", value: "application/json")
-      sent.body = .bytes(ByteBuffer(bytes: bytes))
-    case .multipart(let body):
-      sent.headers.add(name: "Content-Type", value: body.contentType)
-      sent.body = .stream(body, length: body.length.map { .known($0) } ?? .unknown)
-    }
+    var sent = Self.message(request, to: database.url)
+    let publicFields = sent.headers
+    let credentials = try await authorization.field()
+    if let credentials { sent.headers.add(name: credentials.name, value: credentials.value) }
+    let seen = try await intercept(&sent)
+    let answer: RedirectingClient.Answer
     do {
-      for (field, value) in try await authorization.fields(with: client) {
-        sent.headers.add(name: field, value: value)
-      }
-      let seen = try await intercept(&sent)
-      // Reading has a time limit of its own.
-      let response = try await client.execute(sent, deadline: .distantFuture)
-      await authorization.take(response.headers[canonicalForm: "set-cookie"].map(String.init))
-      let (head, isWanted) = try await intercept(response, to: seen)
-      let reply = Reply(
-        status: head.status, contentType: head["content-type"] ?? "",
-        pause: head["retry-after"].flatMap { Int($0) }.map { .seconds($0) }, body: response.body,
-        request: name)
-      return (reply, isWanted)
-    } catch let error as ReplicationError {
-      throw error
+      answer = try await redirecting.execute(sent, elsewhere: publicFields)
     } catch let error as CancellationError {
       throw error
     } catch {
       try Task.checkCancellation()
       throw ReplicationError(connection: error, name)
     }
+    let response = answer.response
+    if !answer.isForeign { await authorization.take(response.headers["set-cookie"]) }
+    let (head, isWanted) = try await intercept(response, to: seen)
+    let reply = Reply(
+      status: head.status, contentType: head["content-type"] ?? "",
+      pause: head["retry-after"].flatMap { Int($0) }.map { .seconds($0) }, body: response.body,
+      request: name, credentials: answer.isForeign ? nil : credentials)
+    return (reply, isWanted)
+  }
+
+  /// A request as it is sent, without credentials.
+  private static func message(_ request: Request, to url: String) -> HTTPClientRequest {
+    var message = HTTPClientRequest(url: url + request.path)
+    message.method = request.method
+    message.headers.add(name: "Accept", value: request.accept)
+    message.headers.add(name: "User-Agent", value: "CDTDatastore")
+    switch request.body {
+    case nil:
+      // So that a POST has a length.
+      if request.method == .POST {
+        message.headers.add(name: "Content-Type", value: "application/json")
+        message.body = .bytes(ByteBuffer())
+      }
+    case .json(let bytes):
+      message.headers.add(name: "Content-Type", value: "application/json")
+      message.body = .bytes(ByteBuffer(bytes: bytes))
+    case .multipart(let body):
+      message.headers.add(name: "Content-Type", value: body.contentType)
+      message.body = .stream(body, length: body.length.map { .known($0) } ?? .unknown)
+    }
+    return message
   }
 
   private func intercept(_ request: inout HTTPClientRequest) async throws -> HTTPInterceptor.Request {
@@ -200,36 +208,7 @@ extension HTTPInterceptor.Reply {
   }
 }
 
-extension ReplicationError {
-  /// An error of the connection. It may not occur again.
-  init(connection error: any Error, _ request: String) {
-    let reason: String
-    switch error {
-    case let error as HTTPClientError where error == .connectTimeout: reason = "the server does not answer"
-    case let error as HTTPClientError where error == .readTimeout: reason = "the server has stopped answering"
-    case let error as HTTPClientError where error == .remoteConnectionClosed:
-      reason = "the server closed the connection"
-    case let error as IOError: reason = "\(SystemError(error.errnoCode))"
-    case let error as NIOConnectionError where error.dnsAError != nil: reason = "the host is unknown"
-    case is NIOConnectionError: reason = "the server can't be connected to"
-    default: reason = "\(error)"
-    }
-    self.init(.unreachable, "\(request): \(reason)", isTransient: true)
-  }
-
-  /// An error that the server sent.
-  init(_ error: CouchError, _ request: String, pause: Duration?) {
-    let code: Code =
-      switch error.status {
-      case 401: .unauthorized
-      case 403: .forbidden
-      case 404: .notFound
-      case 408, 429, 500...: .unreachable
-      default: .refused
-      }
-    let reason = error.reason.isEmpty ? error.error : "\(error.error): \(error.reason)"
-    self.init(
-      code, "\(request): the server answers \(error.status)\(reason.isEmpty ? "" : ", \(reason)")",
-      status: error.status, isTransient: code == .unreachable, pause: pause)
-  }
+extension RemoteConnection: CustomReflectable {
+  /// Without credentials, cookies and tokens.
+  var customMirror: Mirror { Mirror(self, children: ["database": database]) }
 }

@@ -10,8 +10,6 @@ package struct SessionCookie: Sendable {
   package static let name = "AuthSession"
   /// The life of a session, in seconds.
   package static let lifetime: Int64 = 600
-  /// The age from which a reply renews the cookie, in seconds.
-  static let renewalAge = lifetime / 10
   /// How far the clocks of servers with the same secret may differ, in seconds.
   static let clockDifference: Int64 = 60
 
@@ -26,11 +24,18 @@ package struct SessionCookie: Sendable {
 
   private let secret: SymmetricKey
   private let attributes: String
+  private let lifetime: Int64
+  /// The age from which a reply renews the cookie, in seconds.
+  private var renewalAge: Int64 { lifetime / 10 }
 
   /// - Parameters:
   ///   - secret: A secret that several servers can share; `nil` for a random one, so that a restart ends all sessions.
   ///   - isSecure: Whether the server has TLS; browsers then don't send the cookie without TLS.
-  package init(secret: [UInt8]? = nil, sameSite: SameSite = .strict, isSecure: Bool) {
+  ///   - lifetime: The life of a session, in seconds.
+  package init(
+    secret: [UInt8]? = nil, sameSite: SameSite = .strict, isSecure: Bool, lifetime: Int64 = Self.lifetime
+  ) {
+    self.lifetime = lifetime
     self.secret = secret.map { SymmetricKey(data: $0) } ?? SymmetricKey(size: .bits256)
     attributes =
       "Path=/; HttpOnly; SameSite=\(sameSite.rawValue)" + (isSecure ? "; Secure" : "")
@@ -42,9 +47,9 @@ package struct SessionCookie: Sendable {
   ///
   /// - Parameter now: Seconds since 1970.
   package func header(for user: User, at now: Int64) -> String {
-    let expires = HTTPDate.text(now + Self.lifetime)
+    let expires = HTTPDate.text(now + lifetime)
     return
-      "\(Self.name)=\(value(for: user, at: now)); Version=1; Expires=\(expires); Max-Age=\(Self.lifetime); \(attributes)"
+      "\(Self.name)=\(value(for: user, at: now)); Version=1; Expires=\(expires); Max-Age=\(lifetime); \(attributes)"
   }
 
   /// The `Set-Cookie` header that removes the cookie.
@@ -117,13 +122,13 @@ package struct SessionCookie: Sendable {
   package func state(of claim: Claim, user: User, at now: Int64) -> State {
     let isAuthentic = HMAC<SHA256>.isValidAuthenticationCode(
       claim.code, authenticating: claim.text, using: key(of: user))
-    guard isAuthentic, let time = claim.time, let age = Self.age(of: time, at: now) else { return .invalid }
-    return age > Self.renewalAge ? .renewable : .valid
+    guard isAuthentic, let time = claim.time, let age = self.age(of: time, at: now) else { return .invalid }
+    return age > renewalAge ? .renewable : .valid
   }
 
   /// `nil` if the session has expired, or has not begun.
-  private static func age(of time: Int64, at now: Int64) -> Int64? {
+  private func age(of time: Int64, at now: Int64) -> Int64? {
     let (age, overflow) = now.subtractingReportingOverflow(time)
-    return !overflow && age < lifetime && age >= -clockDifference ? age : nil
+    return !overflow && age < lifetime && age >= -Self.clockDifference ? age : nil
   }
 }

@@ -3,6 +3,7 @@ package import CDTDatastore
 package import CDTJSON
 package import CDTServer
 import Foundation
+package import Logging
 import NIOCore
 import ServiceLifecycle
 
@@ -115,14 +116,15 @@ package func withServer<R: Sendable>(
 
 /// Runs a server of a manager's datastores.
 package func withServer<R: Sendable>(
-  of manager: DatastoreManager, _ configure: (inout ServerConfiguration) throws -> Void = { _ in },
+  of manager: DatastoreManager, logger: Logger = .silent,
+  _ configure: (inout ServerConfiguration) throws -> Void = { _ in },
   _ body: (RunningServer) async throws -> R
 ) async throws -> R {
   var configuration = ServerConfiguration()
   configuration.port = 0
   try configure(&configuration)
   let (ports, started) = AsyncStream<Int>.makeStream()
-  let server = try DatastoreServer(manager, configuration: configuration, logger: .silent) {
+  let server = try DatastoreServer(manager, configuration: configuration, logger: logger) {
     started.yield($0)
   }
   let running = Task { try await server.run() }

@@ -1,0 +1,148 @@
+import CDTDatastore
+import CDTTestSupport
+import Foundation
+import Glibc
+import Testing
+
+/// What other users of the machine, and the readers of its logs, see of a replication on the command line.
+@Suite struct CommandSecrecyTests {
+  private static let password = ServedUser.password
+  private static let secrets = [
+    password, Data("\(ServedUser.name):\(password)".utf8).base64EncodedString(), "AuthSession",
+  ]
+
+  private static func expectNothingSecret(_ text: String, _ comment: String) {
+    for secret in secrets { #expect(!text.contains(secret), "\(comment): \(text)") }
+  }
+
+  /// A run of `cdtquery-server` in a shell, which passes the password on.
+  private struct Run {
+    let process = Process()
+    let directory: String
+
+    init(_ script: String, _ arguments: [String], in directory: String, variable: String? = nil) throws {
+      self.directory = directory
+      let tests = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+      let program = URL(filePath: tests).deletingLastPathComponent().appending(path: "cdtquery-server").path
+      process.executableURL = URL(filePath: "/bin/bash")
+      process.arguments = ["-c", script, program] + arguments
+      process.currentDirectoryURL = URL(filePath: directory)
+      var environment = ProcessInfo.processInfo.environment
+      environment["CDTQUERY_PASSWORD"] = variable
+      process.environment = environment
+      for name in ["out", "err"] {
+        try Data().write(to: URL(filePath: "\(directory)/\(name)"))
+      }
+      process.standardInput = FileHandle.nullDevice
+      process.standardOutput = FileHandle(forWritingAtPath: "\(directory)/out")
+      process.standardError = FileHandle(forWritingAtPath: "\(directory)/err")
+      try process.run()
+    }
+
+    func text(_ name: String) throws -> String {
+      try String(contentsOfFile: "\(directory)/\(name)", encoding: .utf8)
+    }
+
+    /// Waits for the end, without a thread of Swift's pool.
+    func ended() async -> Int32 {
+      await withCheckedContinuation { continuation in
+        Thread {
+          process.waitUntilExit()
+          continuation.resume(returning: process.terminationStatus)
+        }.start()
+      }
+    }
+  }
+
+  /// What `ps` lists of all processes: their arguments.
+  private static func processes() throws -> String {
+    try FileManager.default.contentsOfDirectory(atPath: "/proc").compactMap { name -> String? in
+      guard Int(name) != nil, let data = FileManager.default.contents(atPath: "/proc/\(name)/cmdline") else {
+        return nil
+      }
+      return data.split(separator: 0).map { String(decoding: $0, as: UTF8.self) }.joined(separator: " ")
+    }.joined(separator: "\n")
+  }
+
+  @Test(arguments: ["file", "input", "variable"])
+  func `a password that is not an argument is in no listing and no output`(_ source: String) async throws {
+    try await withServedUser { served, _ in
+      try await withDirectory { directory in
+        try Data("\(Self.password)\n".utf8).write(to: URL(filePath: "\(directory)/password"))
+        let options = [
+          "file": "--password-file password", "input": "--password-file - < password", "variable": "",
+        ]
+        let run = try Run(
+          "exec \"$0\" replicate \"$1\" stores/people --both --create --continuous --user ana \(options[source] ?? "")",
+          [served.url], in: directory, variable: source == "variable" ? Self.password : nil)
+        try await served.remote.createDocument(from: DocumentDraft(id: "a", body: [:]))
+        for _ in 0..<500 where try !run.text("out").contains(#""written":1"#) {
+          try await Task.sleep(for: .milliseconds(20))
+        }
+        let listing = try Self.processes()
+        #expect(listing.contains("replicate \(served.url) stores/people"))
+        Self.expectNothingSecret(listing, "ps")
+        kill(run.process.processIdentifier, SIGTERM)
+        #expect(await run.ended() == 0)
+        #expect(try run.text("out").contains(#""written":1"#))
+        for name in ["out", "err"] { Self.expectNothingSecret(try run.text(name), name) }
+      }
+    }
+  }
+
+  @Test func `a password in a URL is an argument, and the warning says so`() async throws {
+    try await withServedUser { served, _ in
+      try await withDirectory { directory in
+        let url = served.url.replacingOccurrences(of: "//", with: "//ana:\(Self.password)@")
+        let run = try Run(#"exec "$0" replicate "$1" stores/people --create"#, [url], in: directory)
+        #expect(await run.ended() == 0)
+        #expect(
+          try run.text("err").hasPrefix(
+            "cdtquery: warning: other users of this machine can see a password in an argument; use --user\n"))
+        for name in ["out", "err"] { Self.expectNothingSecret(try run.text(name), name) }
+      }
+    }
+  }
+
+  @Test func `failures tell no password`() async throws {
+    let other = try await ScriptedServer { _ in .init(status: 404) }
+    let target = "\(other.url)/db"
+    let moved = try await ScriptedServer { _ in .init(status: 307, headers: ["Location": target]) }
+    try await withServedUser { served, _ in
+      try await withDirectory { directory in
+        let host = "ana:\(Self.password)@"
+        let url = served.url.replacingOccurrences(of: "//", with: "//\(host)")
+        let store = "stores/people"
+        let replicate = { (arguments: String...) in ["replicate"] + arguments }
+        let cases: [(Int32, [String])] = [
+          (
+            77,
+            replicate(
+              url.replacingOccurrences(of: host, with: "ana:wrong-\(Self.password)@"), store, "--create")
+          ),
+          (66, replicate("\(url)none", store, "--create")), (66, replicate(url, "stores/none")),
+          (69, ["count", "http://\(host)127.0.0.1:1/db"]),
+          (
+            65,
+            replicate("\(moved.url.replacingOccurrences(of: "//", with: "//\(host)"))/db", store, "--create")
+          ),
+          (64, replicate("http://\(host)127.0.0.1", store, "--create")), (64, replicate(url, url)),
+          (64, replicate(url, store, url)), (64, replicate(url, store, "--create=\(url)")),
+          (66, replicate("htp://\(host)127.0.0.1/db", "\(store)2")),
+          (77, replicate("HTTP\(url.dropFirst(4))", store, "--user", "ana", "--password-file", "wrong")),
+          (64, replicate(url, store, "--jobs", "http://\(host)127.0.0.1/db")),
+        ]
+        try Data("wrong\n".utf8).write(to: URL(filePath: "\(directory)/wrong"))
+        for (status, arguments) in cases {
+          let run = try Run(#"exec "$0" "$@""#, arguments, in: directory)
+          let (end, errors) = (await run.ended(), try run.text("err"))
+          #expect(end == status, "\(arguments): \(errors)")
+          for name in ["out", "err"] { Self.expectNothingSecret(try run.text(name), "\(arguments)") }
+        }
+      }
+    }
+    for request in other.requests { Self.expectNothingSecret(request, "redirect") }
+    await other.close()
+    await moved.close()
+  }
+}
