@@ -3,37 +3,61 @@ import NIOCore
 import NIOPosix
 import Synchronization
 
-/// Passes connections on to a server, and disturbs some: it refuses them, answers in the server's place that it is
-/// overloaded, delays them, or cuts them after some bytes.
+/// Passes requests on to a server, and disturbs some. It notes which revisions the requests carry or ask for.
+///
+/// Each request has a connection of its own.
 final class FaultyProxy: Sendable {
+  enum Fault: Sendable, Hashable {
+    case none
+    /// The connection is closed without an answer.
+    case refusal
+    /// The proxy answers in the server's place.
+    case status(Int)
+    /// The connection is cut after so many bytes of the request and the reply together.
+    case cut(Int)
+    case delay
+    /// The server gets the request twice, and the client the second reply.
+    case duplicate
+    /// The request waits until a later one is answered, for a tenth of a second at most.
+    case late
+  }
+
+  /// Which requests are disturbed.
+  enum Plan: Sendable, Hashable {
+    /// So many of 100, at random.
+    case some(Int)
+    /// The one with a number, so that the client repeats it.
+    case one(Int)
+    /// All of them, in the same way.
+    case all(Fault)
+  }
+
   let port: Int
   private let channel: any Channel
+  private let target: Int
   private let state: Mutex<State>
 
   private struct State {
     var random: SeededGenerator
-    /// How many of 100 connections are disturbed.
-    var faults: Int
+    var plan: Plan
+    var requests = 0
     var disturbed = 0
+    var transfers = TransferLog()
     var open: [ObjectIdentifier: any Channel] = [:]
+    /// What waits for the answer of a later request.
+    var held: [Int: EventLoopPromise<Void>] = [:]
   }
 
-  enum Fault: Sendable {
-    case none, refusal, delay
-    case status(Int)
-    /// Cut after so many bytes in both directions together.
-    case cut(Int)
-  }
-
-  init(to target: Int, seed: UInt64, faults: Int) async throws {
-    state = Mutex(State(random: SeededGenerator(seed: seed), faults: faults))
+  init(to target: Int, seed: UInt64, _ plan: Plan) async throws {
+    self.target = target
+    state = Mutex(State(random: SeededGenerator(seed: seed), plan: plan))
     let box = ProxyBox()
     channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
       .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
-      .childChannelOption(.autoRead, value: false)
       .childChannelInitializer { channel in
         guard let proxy = box.proxy else { return channel.close() }
-        return proxy.begin(channel, to: target)
+        proxy.keep(channel)
+        return channel.pipeline.addHandler(ProxiedRequest.Reader { proxy.take($0, from: channel) })
       }
       .bind(host: "127.0.0.1", port: 0).get()
     port = channel.localAddress?.port ?? 0
@@ -45,55 +69,121 @@ final class FaultyProxy: Sendable {
     cutAll()
   }
 
-  /// How many connections were disturbed.
+  /// How many requests were disturbed.
   var disturbed: Int { state.withLock { $0.disturbed } }
 
-  /// Changes how many of 100 connections are disturbed.
-  func setFaults(_ faults: Int) { state.withLock { $0.faults = faults } }
+  /// The revisions that were sent, and those that were sent again.
+  var transfers: TransferLog {
+    get { state.withLock { $0.transfers } }
+    set { state.withLock { $0.transfers = newValue } }
+  }
 
   /// Cuts every connection.
   func cutAll() {
     for channel in state.withLock({ Array($0.open.values) }) { channel.close(promise: nil) }
   }
 
-  private func fault() -> Fault {
-    state.withLock { state in
-      guard Int.random(in: 0..<100, using: &state.random) < state.faults else { return .none }
-      state.disturbed += 1
-      switch Int.random(in: 0..<8, using: &state.random) {
-      case 0: return .refusal
-      case 1: return .delay
-      case 2: return .status([429, 500, 503].randomElement(using: &state.random) ?? 500)
-      default: return .cut(Int.random(in: 1..<20_000, using: &state.random))
+  private func keep(_ channel: any Channel) {
+    let key = ObjectIdentifier(channel)
+    state.withLock { $0.open[key] = channel }
+    channel.closeFuture.whenComplete { _ in self.state.withLock { _ = $0.open.removeValue(forKey: key) } }
+  }
+
+  // MARK: A request
+
+  private func take(_ request: ProxiedRequest, from client: any Channel) {
+    let (number, fault) = state.withLock { state in
+      state.requests += 1
+      let fault = Self.fault(&state)
+      if fault != .none { state.disturbed += 1 }
+      state.transfers.begin(state.requests, request)
+      return (state.requests, fault)
+    }
+    client.closeFuture.whenComplete { _ in
+      self.state.withLock { state in
+        for other in state.held.keys where other < number { state.held.removeValue(forKey: other)?.succeed() }
       }
+    }
+    let loop = client.eventLoop
+    switch fault {
+    case .none: pass(request, number, to: client)
+    case .refusal:
+      disturb(number)
+      client.close(promise: nil)
+    case .status(let status):
+      disturb(number)
+      let reply =
+        "HTTP/1.1 \(status) Fault\r\nContent-Length: 0\r\nRetry-After: 0\r\nConnection: close\r\n\r\n"
+      client.writeAndFlush(ByteBuffer(string: reply)).whenComplete { _ in client.close(promise: nil) }
+    case .cut(let bytes): pass(request, number, to: client, upTo: bytes)
+    case .delay: loop.scheduleTask(in: .milliseconds(50)) { self.pass(request, number, to: client) }
+    case .duplicate: pass(request, number, to: nil, for: client) { self.pass(request, number, to: client) }
+    case .late:
+      let turn = loop.makePromise(of: Void.self)
+      state.withLock { $0.held[number] = turn }
+      loop.scheduleTask(in: .milliseconds(100)) {
+        self.state.withLock { $0.held.removeValue(forKey: number) }?.succeed()
+      }
+      turn.futureResult.whenComplete { _ in self.pass(request, number, to: client) }
     }
   }
 
-  private func begin(_ client: any Channel, to target: Int) -> EventLoopFuture<Void> {
-    let key = ObjectIdentifier(client)
-    state.withLock { $0.open[key] = client }
-    client.closeFuture.whenComplete { _ in self.state.withLock { _ = $0.open.removeValue(forKey: key) } }
-    let fault = fault()
-    switch fault {
-    case .refusal: return client.close()
-    case .status(let status):
-      let reply =
-        "HTTP/1.1 \(status) Fault\r\nContent-Length: 0\r\nRetry-After: 0\r\nConnection: close\r\n\r\n"
-      return client.pipeline.addHandler(Replying(reply)).flatMap { client.setOption(.autoRead, value: true) }
-    default: break
+  private static func fault(_ state: inout State) -> Fault {
+    func number(_ below: Int) -> Int { Int.random(in: 0..<below, using: &state.random) }
+    let kinds: Int
+    switch state.plan {
+    case .all(let fault): return fault
+    case .some(let percentage):
+      guard number(100) < percentage else { return .none }
+      kinds = 10
+    case .one(let request):
+      guard request == state.requests else { return .none }
+      kinds = 7
     }
-    let budget = Budget(bytes: { if case .cut(let bytes) = fault { bytes } else { Int.max } }())
-    let pause: TimeAmount = { if case .delay = fault { .milliseconds(50) } else { .zero } }()
-    return client.eventLoop.scheduleTask(in: pause) {}.futureResult.flatMap {
-      ClientBootstrap(group: client.eventLoop)
-        .channelOption(.autoRead, value: false)
-        .connect(host: "127.0.0.1", port: target)
-    }.flatMap { server in
-      let glue = client.pipeline.addHandler(Passing(to: server, budget))
-        .flatMap { server.pipeline.addHandler(Passing(to: client, budget)) }
-      return glue.flatMap { client.setOption(.autoRead, value: true) }
-        .flatMap { server.setOption(.autoRead, value: true) }
+    switch number(kinds) {
+    case 0: return .refusal
+    case 1: return .status([429, 500, 503][number(3)])
+    case 2...6: return .cut(1 + number(number(2) == 0 ? 500 : 20_000))
+    case 7: return .delay
+    case 8: return .duplicate
+    default: return .late
     }
+  }
+
+  private func disturb(_ number: Int) { state.withLock { $0.transfers.disturb(number) } }
+
+  /// Sends a request to the server.
+  ///
+  /// - Parameters:
+  ///   - client: Who gets the reply; `nil` for nobody.
+  ///   - owner: The connection without which the request is not needed.
+  private func pass(
+    _ request: ProxiedRequest, _ number: Int, to client: (any Channel)?, for owner: (any Channel)? = nil,
+    upTo limit: Int = .max, then next: @escaping @Sendable () -> Void = {}
+  ) {
+    guard let owner = owner ?? client, owner.isActive else { return disturb(number) }
+    let bytes = request.closing
+    let reply = ProxiedReply(
+      to: client, upTo: max(0, limit - bytes.readableBytes),
+      onRefusal: { self.disturb(number) })
+    ClientBootstrap(group: owner.eventLoop)
+      .channelInitializer { $0.pipeline.addHandler(reply) }
+      .connect(host: "127.0.0.1", port: target)
+      .whenComplete { result in
+        guard case .success(let server) = result else { return owner.close(promise: nil) }
+        owner.closeFuture.whenComplete { _ in server.close(promise: nil) }
+        let part = bytes.getSlice(at: bytes.readerIndex, length: min(limit, bytes.readableBytes)) ?? bytes
+        server.writeAndFlush(part).whenComplete { _ in
+          if limit < bytes.readableBytes { server.close(promise: nil) }
+        }
+        server.closeFuture.whenComplete { _ in
+          if client != nil {
+            if limit < bytes.readableBytes || reply.wasCut { self.disturb(number) }
+            reply.whenPassed { owner.close(promise: nil) }
+          }
+          next()
+        }
+      }
   }
 }
 
@@ -102,70 +192,5 @@ private final class ProxyBox: Sendable {
   var proxy: FaultyProxy? {
     get { value.withLock { $0 } }
     set { value.withLock { $0 = newValue } }
-  }
-}
-
-/// The number of bytes until a connection is cut.
-private final class Budget: Sendable {
-  private let bytes: Mutex<Int>
-
-  init(bytes: Int) {
-    self.bytes = Mutex(bytes)
-  }
-
-  func take(_ count: Int) -> Int {
-    bytes.withLock { bytes in
-      let taken = min(count, bytes)
-      if bytes != .max { bytes -= taken }
-      return taken
-    }
-  }
-}
-
-/// Passes what one side sends to the other.
-private final class Passing: ChannelInboundHandler, Sendable {
-  typealias InboundIn = ByteBuffer
-
-  private let other: any Channel
-  private let budget: Budget
-
-  init(to other: any Channel, _ budget: Budget) {
-    self.other = other
-    self.budget = budget
-  }
-
-  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-    var buffer = unwrapInboundIn(data)
-    let length = buffer.readableBytes
-    let taken = budget.take(length)
-    guard let part = buffer.readSlice(length: taken) else { return }
-    other.writeAndFlush(part, promise: nil)
-    guard taken < length else { return }
-    context.close(promise: nil)
-    other.close(promise: nil)
-  }
-
-  func channelInactive(context: ChannelHandlerContext) {
-    other.close(promise: nil)
-  }
-
-  func errorCaught(context: ChannelHandlerContext, error: any Error) {
-    context.close(promise: nil)
-  }
-}
-
-/// Answers whatever is sent, and closes the connection.
-private final class Replying: ChannelInboundHandler, Sendable {
-  typealias InboundIn = ByteBuffer
-
-  private let reply: String
-
-  init(_ reply: String) {
-    self.reply = reply
-  }
-
-  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-    let channel = context.channel
-    channel.writeAndFlush(ByteBuffer(string: reply)).whenComplete { _ in channel.close(promise: nil) }
   }
 }

@@ -54,7 +54,7 @@ import Testing
   @Test func `writers on both sides of a network that is cut ten times agree in the end`() async throws {
     let seed = testSeed(5_000)
     try await withServedStore { served in
-      let proxy = try await FaultyProxy(to: served.server.port, seed: seed, faults: 5)
+      let proxy = try await FaultyProxy(to: served.server.port, seed: seed, .some(5))
       var replication = Replication(.both, with: try RemoteDatabase("http://127.0.0.1:\(proxy.port)/db"))
       replication.isContinuous = true
       replication.retries.firstPause = .milliseconds(5)

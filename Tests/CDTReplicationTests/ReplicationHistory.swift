@@ -68,11 +68,11 @@ struct ReplicationHistory: Sendable {
       }
     case .faulty:
       return try await withServedStore { served in
-        let proxy = try await FaultyProxy(to: served.server.port, seed: seed, faults: 30)
+        let proxy = try await FaultyProxy(to: served.server.port, seed: seed, .some(30))
         let database = try RemoteDatabase("http://127.0.0.1:\(proxy.port)/db")
         let problems = try await run(served.local, served.remote) { Replication($0, with: database) }
         await proxy.close()
-        return problems
+        return problems + proxy.transfers.unexcused()
       }
     }
   }

@@ -198,7 +198,7 @@ import Testing
 
   @Test func `a server that can't be reached is tried again as often as allowed`() async throws {
     try await withServedStore { served in
-      let proxy = try await FaultyProxy(to: served.server.port, seed: 1, faults: 0)
+      let proxy = try await FaultyProxy(to: served.server.port, seed: 1, .all(.none))
       let port = proxy.port
       await proxy.close()
       let attempts = Mutex(0)

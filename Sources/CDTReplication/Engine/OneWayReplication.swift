@@ -28,7 +28,27 @@ struct OneWayReplication: Sendable {
   /// A batch of changes, and what the target lacks of it.
   private struct Batch: Sendable {
     let changes: ChangeBatch
-    let missing: [RevisionDifference]
+    var missing: [RevisionDifference]
+
+    /// Leaves out revisions that were transferred after the target was asked. A document that was changed between two
+    /// batches is among the changes of both, with all its leaves.
+    mutating func leaveOut(_ transferred: Set<Transferred>) {
+      missing = missing.compactMap { document in
+        let rest = document.missing.filter { !transferred.contains(Transferred(document.id, $0)) }
+        return rest.isEmpty
+          ? nil : RevisionDifference(id: document.id, missing: rest, ancestors: document.ancestors)
+      }
+    }
+  }
+
+  /// A revision that the target was sent, whatever has become of it.
+  private struct Transferred: Hashable, Sendable {
+    private let id: KeyBytes
+    private let revision: RevisionID
+
+    init(_ id: String, _ revision: RevisionID) {
+      (self.id, self.revision) = (KeyBytes(id), revision)
+    }
   }
 
   func run() async throws {
@@ -67,7 +87,7 @@ struct OneWayReplication: Sendable {
     while true {
       let changes = batch.changes
       async let following = changes.isLast ? nil : next(since: changes.last, waits: false)
-      try await transfer(batch)
+      let transferred = try await transfer(batch)
       if !changes.documents.isEmpty || (options.filter != nil && changes.last != recorded) {
         try await checkIdentities(instances)
         let checkpoint = Checkpoint.next(
@@ -78,6 +98,7 @@ struct OneWayReplication: Sendable {
       if stop.isSet { return }
       if let following = try await following {
         batch = following
+        batch.leaveOut(transferred)
       } else {
         guard options.isContinuous else { return }
         progress.become(.idle)
@@ -122,7 +143,7 @@ struct OneWayReplication: Sendable {
 
   // MARK: A batch
 
-  private func transfer(_ batch: Batch) async throws {
+  private func transfer(_ batch: Batch) async throws -> Set<Transferred> {
     progress.count(pending: batch.changes.pending + batch.changes.documents.count) { counts in
       counts.missing += batch.missing.reduce(0) { $0 + $1.missing.count }
       for document in batch.changes.documents {
@@ -135,20 +156,26 @@ struct OneWayReplication: Sendable {
     }
     let jobs = max(1, options.concurrentRequests)
     let size = min(250, max(50, batch.missing.count / jobs + 1))
-    try await withThrowingTaskGroup(of: Void.self) { group in
+    let transferred = try await withThrowingTaskGroup(of: Set<Transferred>.self) { group in
+      var transferred: Set<Transferred> = []
       for (number, start) in stride(from: 0, to: batch.missing.count, by: size).enumerated() {
-        if number >= jobs { try await group.next() }
+        if number >= jobs, let part = try await group.next() { transferred.formUnion(part) }
         let part = Array(batch.missing[start..<min(batch.missing.count, start + size)])
         group.addTask { try await transfer(part) }
       }
-      try await group.waitForAll()
+      for try await part in group { transferred.formUnion(part) }
+      return transferred
     }
     progress.count(pending: batch.changes.pending) { $0.changes += batch.changes.documents.count }
+    return transferred
   }
 
   /// Transfers some documents. After an error, what has arrived is not sent again.
-  private func transfer(_ documents: [RevisionDifference]) async throws {
+  private func transfer(_ documents: [RevisionDifference]) async throws -> Set<Transferred> {
     var wanted = documents
+    // The source may send descendants instead.
+    var transferred = Set(
+      wanted.flatMap { document in document.missing.map { Transferred(document.id, $0) } })
     var isRepeated = false
     try await retrying {
       if isRepeated {
@@ -160,11 +187,13 @@ struct OneWayReplication: Sendable {
       try await source.read(wanted) { revision in
         guard try lateFilter()?.accepts(revision, revision.input()) ?? true else { return }
         progress.count { $0.revisionsRead += 1 }
+        transferred.insert(Transferred(revision.id, revision.revision))
         writing.add(revision)
         if writing.isFull { try await write(writing.take()) }
       }
       try await write(writing.take())
     }
+    return transferred
   }
 
   private func write(_ revisions: [TransferredRevision]) async throws {

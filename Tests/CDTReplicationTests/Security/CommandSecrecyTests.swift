@@ -54,13 +54,14 @@ import Testing
     }
   }
 
-  /// What `ps` lists of all processes: their arguments.
-  private static func processes() throws -> String {
+  /// What `ps` lists of the processes of a test: their arguments.
+  private static func processes(with url: String) throws -> String {
     try FileManager.default.contentsOfDirectory(atPath: "/proc").compactMap { name -> String? in
       guard Int(name) != nil, let data = FileManager.default.contents(atPath: "/proc/\(name)/cmdline") else {
         return nil
       }
-      return data.split(separator: 0).map { String(decoding: $0, as: UTF8.self) }.joined(separator: " ")
+      let line = data.split(separator: 0).map { String(decoding: $0, as: UTF8.self) }.joined(separator: " ")
+      return line.contains(url) ? line : nil
     }.joined(separator: "\n")
   }
 
@@ -79,9 +80,14 @@ import Testing
         for _ in 0..<500 where try !run.text("out").contains(#""written":1"#) {
           try await Task.sleep(for: .milliseconds(20))
         }
-        let listing = try Self.processes()
+        let listing = try Self.processes(with: served.url)
         #expect(listing.contains("replicate \(served.url) stores/people"))
         Self.expectNothingSecret(listing, "ps")
+        if source != "variable" {
+          let environment = FileManager.default.contents(
+            atPath: "/proc/\(run.process.processIdentifier)/environ")
+          Self.expectNothingSecret(String(decoding: environment ?? Data(), as: UTF8.self), "ps e")
+        }
         kill(run.process.processIdentifier, SIGTERM)
         #expect(await run.ended() == 0)
         #expect(try run.text("out").contains(#""written":1"#))
