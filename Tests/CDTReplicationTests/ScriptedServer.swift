@@ -21,6 +21,8 @@ final class ScriptedServer: Sendable {
   let port: Int
 
   var requests: [String] { log.requests.withLock { $0 } }
+  /// The number of requests.
+  var count: Int { log.requests.withLock { $0.count } }
   var url: String { "http://127.0.0.1:\(port)" }
 
   /// The value of a header field of a request, and `nil` if it has none.

@@ -15,45 +15,6 @@ import Testing
     for secret in secrets { #expect(!text.contains(secret), "\(comment): \(text)") }
   }
 
-  /// A run of `cdtquery-server` in a shell, which passes the password on.
-  private struct Run {
-    let process = Process()
-    let directory: String
-
-    init(_ script: String, _ arguments: [String], in directory: String, variable: String? = nil) throws {
-      self.directory = directory
-      let tests = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
-      let program = URL(filePath: tests).deletingLastPathComponent().appending(path: "cdtquery-server").path
-      process.executableURL = URL(filePath: "/bin/bash")
-      process.arguments = ["-c", script, program] + arguments
-      process.currentDirectoryURL = URL(filePath: directory)
-      var environment = ProcessInfo.processInfo.environment
-      environment["CDTQUERY_PASSWORD"] = variable
-      process.environment = environment
-      for name in ["out", "err"] {
-        try Data().write(to: URL(filePath: "\(directory)/\(name)"))
-      }
-      process.standardInput = FileHandle.nullDevice
-      process.standardOutput = FileHandle(forWritingAtPath: "\(directory)/out")
-      process.standardError = FileHandle(forWritingAtPath: "\(directory)/err")
-      try process.run()
-    }
-
-    func text(_ name: String) throws -> String {
-      try String(contentsOfFile: "\(directory)/\(name)", encoding: .utf8)
-    }
-
-    /// Waits for the end, without a thread of Swift's pool.
-    func ended() async -> Int32 {
-      await withCheckedContinuation { continuation in
-        Thread {
-          process.waitUntilExit()
-          continuation.resume(returning: process.terminationStatus)
-        }.start()
-      }
-    }
-  }
-
   /// What `ps` lists of the processes of a test: their arguments.
   private static func processes(with url: String) throws -> String {
     try FileManager.default.contentsOfDirectory(atPath: "/proc").compactMap { name -> String? in
@@ -73,7 +34,7 @@ import Testing
         let options = [
           "file": "--password-file password", "input": "--password-file - < password", "variable": "",
         ]
-        let run = try Run(
+        let run = try CommandRun(
           "exec \"$0\" replicate \"$1\" stores/people --both --create --continuous --user ana \(options[source] ?? "")",
           [served.url], in: directory, variable: source == "variable" ? Self.password : nil)
         try await served.remote.createDocument(from: DocumentDraft(id: "a", body: [:]))
@@ -100,7 +61,7 @@ import Testing
     try await withServedUser { served, _ in
       try await withDirectory { directory in
         let url = served.url.replacingOccurrences(of: "//", with: "//ana:\(Self.password)@")
-        let run = try Run(#"exec "$0" replicate "$1" stores/people --create"#, [url], in: directory)
+        let run = try CommandRun(#"exec "$0" replicate "$1" stores/people --create"#, [url], in: directory)
         #expect(await run.ended() == 0)
         #expect(
           try run.text("err").hasPrefix(
@@ -140,7 +101,7 @@ import Testing
         ]
         try Data("wrong\n".utf8).write(to: URL(filePath: "\(directory)/wrong"))
         for (status, arguments) in cases {
-          let run = try Run(#"exec "$0" "$@""#, arguments, in: directory)
+          let run = try CommandRun(#"exec "$0" "$@""#, arguments, in: directory)
           let (end, errors) = (await run.ended(), try run.text("err"))
           #expect(end == status, "\(arguments): \(errors)")
           for name in ["out", "err"] { Self.expectNothingSecret(try run.text(name), "\(arguments)") }

@@ -56,7 +56,7 @@ import Testing
     for url in [
       "ftp://ana:\(Self.password)@h/db", "http://ana:\(Self.password)@h",
       "http://ana:\(Self.password)@h/db?a=b",
-      "http://ana:\(Self.password)@/db", "http://ana:\(Self.password) @h/db",
+      "http://ana:\(Self.password)@/db",
       "http://ana:#\(Self.password)@h/db",
     ] {
       let error = #expect(throws: ReplicationError.self) { try RemoteDatabase(url) }
