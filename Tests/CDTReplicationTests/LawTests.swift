@@ -5,25 +5,28 @@ import Testing
 /// After replicating in both directions, both ends have the same: whatever was changed before and meanwhile, and however
 /// often the network fails.
 @Suite struct LawTests {
-  private static func check(_ network: ReplicationHistory.Network, _ seed: UInt64) async throws {
-    let problems = try await ReplicationHistory(seed: seed, network: network).run()
-    #expect(problems == [], "\(network), seed \(seed)")
+  /// Runs four histories, one after the other, as each has many files open and all cases run beside each other.
+  private static func check(_ network: ReplicationHistory.Network, _ first: UInt64) async throws {
+    for seed in first..<first + 4 {
+      let problems = try await ReplicationHistory(seed: seed, network: network).run()
+      #expect(problems == [], "\(network), seed \(seed)")
+    }
   }
 
-  @Test(arguments: 0..<100) func `two stores are equal afterwards`(_ number: UInt64) async throws {
-    try await Self.check(.none, number)
+  @Test(arguments: 0..<25) func `two stores are equal afterwards`(_ number: UInt64) async throws {
+    try await Self.check(.none, number * 4)
   }
 
-  @Test(arguments: 0..<40) func `a store and one behind a server are equal afterwards`(_ number: UInt64)
+  @Test(arguments: 0..<10) func `a store and one behind a server are equal afterwards`(_ number: UInt64)
     async throws
   {
-    try await Self.check(.server, number + 1_000)
+    try await Self.check(.server, number * 4 + 1_000)
   }
 
-  @Test(arguments: 0..<160) func `a store and one behind a bad network are equal afterwards`(
+  @Test(arguments: 0..<40) func `a store and one behind a bad network are equal afterwards`(
     _ number: UInt64
   ) async throws {
-    try await Self.check(.faulty, number + 2_000)
+    try await Self.check(.faulty, number * 4 + 2_000)
   }
 }
 

@@ -5,7 +5,9 @@ import Foundation
 import Testing
 
 /// What is sent again after a failure, and what is not.
-@Suite struct ResendingTests {
+///
+/// One after the other, as each has many files open.
+@Suite(.serialized) struct ResendingTests {
   private static func edit(_ served: ServedStore, seed: UInt64, times: Int) throws {
     let ids = RandomHistory.ids(seed: seed, count: 20)
     var (one, other) = (RandomHistory(seed: seed, ids: ids), RandomHistory(seed: seed &+ 1_000_000, ids: ids))

@@ -1,3 +1,4 @@
+import CDTTestSupport
 import Foundation
 import NIOSSL
 
@@ -20,17 +21,12 @@ struct Certificates: Sendable {
 
   init(in directory: String) throws {
     self.directory = directory
-    let process = Process()
-    let output = Pipe()
-    process.executableURL = URL(filePath: "/bin/bash")
-    process.arguments = ["-c", Self.script]
-    process.currentDirectoryURL = URL(filePath: directory)
-    process.standardOutput = output
-    process.standardError = output
-    try process.run()
-    let text = try output.fileHandleForReading.readToEnd() ?? Data()
-    process.waitUntilExit()
-    guard process.terminationStatus == 0 else { throw Failure(output: String(decoding: text, as: UTF8.self)) }
+    let log = "\(directory)/openssl.log"
+    let process = try SpawnedProcess(
+      "/bin/bash", ["-c", "exec 2>&1\n\(Self.script)"], in: directory, output: .file(log))
+    guard process.wait() == 0 else {
+      throw Failure(output: try String(contentsOfFile: log, encoding: .utf8))
+    }
   }
 
   private static let script = """

@@ -46,10 +46,10 @@ import Testing
         Self.expectNothingSecret(listing, "ps")
         if source != "variable" {
           let environment = FileManager.default.contents(
-            atPath: "/proc/\(run.process.processIdentifier)/environ")
+            atPath: "/proc/\(run.process.id)/environ")
           Self.expectNothingSecret(String(decoding: environment ?? Data(), as: UTF8.self), "ps e")
         }
-        kill(run.process.processIdentifier, SIGTERM)
+        run.process.send(SIGTERM)
         #expect(await run.ended() == 0)
         #expect(try run.text("out").contains(#""written":1"#))
         for name in ["out", "err"] { Self.expectNothingSecret(try run.text(name), name) }

@@ -4,7 +4,7 @@ import Glibc
 /// A program of this package, which lies beside the tests, in a process of its own.
 package final class BuiltProgram: @unchecked Sendable {
   // Sendable without a lock: it is handed on, not shared.
-  private let process = Process()
+  private let process: SpawnedProcess
   private let output = Pipe()
   /// What was read of the output, and is no whole line yet.
   private var rest = Data()
@@ -21,21 +21,20 @@ package final class BuiltProgram: @unchecked Sendable {
   package init(_ name: String, _ arguments: [String], faults: Faults? = nil, hidesErrors: Bool = false) throws
   {
     let directory = try Self.directory()
-    process.executableURL = directory.appending(path: name)
-    process.arguments = arguments
-    process.standardOutput = output
-    if hidesErrors { process.standardError = FileHandle.nullDevice }
+    var environment = ProcessInfo.processInfo.environment
     if let faults {
-      var environment = ProcessInfo.processInfo.environment
       environment["LD_PRELOAD"] = directory.appending(path: "libCDTFaults.so").path
       // The program that prints them would be loaded with the library, too.
       environment["SWIFT_BACKTRACE"] = "enable=no"
       environment["CDT_FAULTS_DIRECTORY"] = faults.directory
       environment["CDT_FAULTS_TRACE"] = faults.trace
       environment["CDT_FAULTS_KILL"] = faults.killedAtChange.map(String.init)
-      process.environment = environment
     }
-    try process.run()
+    process = try SpawnedProcess(
+      directory.appending(path: name).path, arguments, environment: environment,
+      output: .descriptor(output.fileHandleForWriting.fileDescriptor),
+      errors: hidesErrors ? .file("/dev/null") : .inherited)
+    try output.fileHandleForWriting.close()
   }
 
   package struct Faults {
@@ -68,21 +67,17 @@ package final class BuiltProgram: @unchecked Sendable {
 
   /// Kills it, and gives the last line that it wrote after those that were read.
   package func kill() -> String? {
-    Glibc.kill(process.processIdentifier, SIGKILL)
+    process.send(SIGKILL)
     var last: String?
     while let line = line() { last = line }
-    process.waitUntilExit()
+    _ = process.wait()
     return last
   }
 
   /// Waits for the end, and gives the status, or the signal that ended it as a negative number, and all output.
   package func end() throws -> (status: Int32, output: String) {
     let data = try output.fileHandleForReading.readToEnd() ?? Data()
-    process.waitUntilExit()
-    let status = process.terminationStatus
-    return (
-      process.terminationReason == .exit ? status : -status, String(decoding: rest + data, as: UTF8.self)
-    )
+    return (process.wait(), String(decoding: rest + data, as: UTF8.self))
   }
 
   /// Waits for the end, without a thread of Swift's pool.
