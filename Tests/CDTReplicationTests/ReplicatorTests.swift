@@ -217,6 +217,23 @@ import Testing
     }
   }
 
+  @Test func `a replication that is told to stop while it waits for a server ends without an error`()
+    async throws
+  {
+    try await withStores { store, _ in
+      try Self.fill(store, 1)
+      var replication = Replication(.both, with: try RemoteDatabase("http://127.0.0.1:1/db"))
+      replication.isContinuous = true
+      let replicator = Replicator(replication, of: store)
+      var last = ReplicationStatus.State.running
+      for try await status in replicator.run() {
+        last = status.state
+        if case .waiting = last { replicator.stop() }
+      }
+      #expect(last == .stopped)
+    }
+  }
+
   @Test func `documents that the server rejects are listed, and the others arrive`() async throws {
     try await withServedStore({ $0.limits.documentLength = 1_000 }) { served in
       try Self.fill(served.local, 5)

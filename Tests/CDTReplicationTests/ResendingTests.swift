@@ -29,7 +29,7 @@ import Testing
       "\(comment)")
   }
 
-  @Test(arguments: 0..<60) func `after one failure only what it concerned is sent again, once`(
+  @Test(arguments: 0..<20) func `after one failure only what it concerned is sent again, once`(
     _ number: UInt64
   ) async throws {
     let seed = testSeed(6_000 + number)
@@ -77,7 +77,7 @@ import Testing
             ],
             hidesErrors: true)
         }
-        for round in 0..<8 {
+        for round in 0..<4 {
           let seed = seed &+ UInt64(round)
           try withExtendedLifetime(try DatastoreManager(directory: "\(directory)/stores")) { manager in
             var history = RandomHistory(seed: seed, ids: RandomHistory.ids(seed: seed, count: 40))

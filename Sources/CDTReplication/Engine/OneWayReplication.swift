@@ -58,6 +58,9 @@ struct OneWayReplication: Sendable {
       } catch is DatabaseReplaced {
         // The checkpoints of the new database lead to its beginning.
         continue
+      } catch is CancellationError where stop.isSet && !Task.isCancelled {
+        // It was told to stop during the pause before another attempt.
+        return
       }
     }
     throw ReplicationError(.unreachable, "\(target.identity): the database is replaced again and again")
