@@ -1,3 +1,4 @@
+import CDTTestSupport
 import Foundation
 import Glibc
 
@@ -36,24 +37,16 @@ struct ToolRun: Sendable {
     let base = directory.path(".run-\(UUID().uuidString)")
     defer { for end in [".in", ".out", ".err"] { unlink(base + end) } }
     try Data(input.utf8).write(to: URL(filePath: base + ".in"))
-    for end in [".out", ".err"] { try Data().write(to: URL(filePath: base + end)) }
-    let process = Process()
-    process.executableURL = URL(filePath: program)
-    process.arguments = arguments
-    process.currentDirectoryURL = URL(filePath: directory.path)
-    process.environment = ProcessInfo.processInfo.environment.filter { $0.key != "CDTQUERY_PASSWORD" }
+    let variables = ProcessInfo.processInfo.environment.filter { $0.key != "CDTQUERY_PASSWORD" }
       .merging(environment) { $1 }
-    process.standardInput = FileHandle(forReadingAtPath: base + ".in")
-    process.standardOutput = FileHandle(forWritingAtPath: output ?? base + ".out")
-    process.standardError = FileHandle(forWritingAtPath: base + ".err")
-    try process.run()
-    process.waitUntilExit()
+    let status = try SpawnedProcess(
+      program, arguments, in: directory.path, environment: variables, input: base + ".in",
+      output: .file(output ?? base + ".out"), errors: .file(base + ".err")
+    ).wait()
     func text(_ end: String) throws -> String {
       String(decoding: try Data(contentsOf: URL(filePath: base + end)), as: UTF8.self)
     }
-    let isExit = process.terminationReason == .exit
     return ToolRun(
-      status: isExit ? process.terminationStatus : -process.terminationStatus, output: try text(".out"),
-      errors: try text(".err"))
+      status: status, output: output == nil ? try text(".out") : "", errors: try text(".err"))
   }
 }

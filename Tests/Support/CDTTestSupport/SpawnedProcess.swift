@@ -20,19 +20,20 @@ package struct SpawnedProcess: Sendable {
     package let description: String
   }
 
-  /// Starts a program. Its input is empty.
+  /// Starts a program.
   ///
   /// - Parameters:
   ///   - directory: The directory in which it runs; `nil` for that of this process.
   ///   - environment: Its variables; `nil` for those of this process.
+  ///   - input: The file that it reads; by default it reads nothing.
   package init(
     _ path: String, _ arguments: [String], in directory: String? = nil, environment: [String: String]? = nil,
-    output: Stream = .inherited, errors: Stream = .inherited
+    input: String = "/dev/null", output: Stream = .inherited, errors: Stream = .inherited
   ) throws {
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)
     defer { posix_spawn_file_actions_destroy(&actions) }
-    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+    posix_spawn_file_actions_addopen(&actions, 0, input, O_RDONLY, 0)
     for (number, stream) in [(1 as Int32, output), (2, errors)] {
       switch stream {
       case .inherited: break
