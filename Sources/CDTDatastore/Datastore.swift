@@ -1,5 +1,5 @@
 import CDTJSON
-import CDTPlatform
+package import CDTPlatform
 import CDTSQLite
 import Synchronization
 
@@ -23,6 +23,7 @@ public final class Datastore: Sendable {
   /// The path of the database file.
   package let databasePath: String
   let options: DatastoreOptions
+  private let place: StoreDirectory
   /// The unique id of this store. A store recreated under the same name has a different one.
   package let storeID: String
 
@@ -48,38 +49,35 @@ public final class Datastore: Sendable {
     self.directory = directory
     self.options = options
     try FileSystem.makeDirectory(directory)
-    try StoreFiles.checkKinds(in: directory)
+    let place = StoreDirectory(name: name, path: directory, timeout: options.busyTimeout)
+    self.place = place
     attachmentFiles = AttachmentFiles(directory: StoreFiles.attachments(in: directory), storeName: name)
-    let path = "\(directory)/\(DatabaseFile.name)"
+    let path = DatabaseFile.path(in: directory)
     databasePath = path
-    let before = FileIdentity(path)
-    let access = try FileAccess.of(path)
-    self.access = access
-    let (first, storeID) =
-      try access.isReadOnly
-      ? DatabaseFile.openReading(path, access, options: options)
-      : DatabaseFile.openFirst(path, options: options)
-    self.storeID = storeID
-    let identity: FileIdentity
-    do {
-      // Another process may have deleted the file, and created another, since it was opened.
+    let (opened, access, identity) = try place.staying {
+      try StoreFiles.checkKinds(in: directory)
+      let before = FileIdentity(path)
+      let access = try FileAccess.of(path)
+      let opened =
+        try access.isReadOnly
+        ? DatabaseFile.openReading(in: directory, access, options: options)
+        : DatabaseFile.openFirst(in: directory, options: options)
+      // Somebody may have put another file in its place.
       guard let found = try Self.identity(path), before == nil || before == found else {
+        opened.connection.close()
         throw DatastoreError.deletedElsewhere(name)
       }
-      identity = found
-    } catch {
-      first.setKeepsLogOnClose(true)
-      first.close()
-      throw error
+      return (opened, access, found)
     }
+    storeID = opened.storeID
+    self.access = access
     self.identity = identity
     let open: @Sendable () throws -> Connection = {
-      let check = {
+      try place.staying {
         guard try Self.identity(path) == identity else { throw DatastoreError.deletedElsewhere(name) }
         guard access.isCurrent(path) else { throw DatastoreError.changedElsewhere(name) }
+        return try DatabaseFile.open(in: directory, access, options: options)
       }
-      try check()
-      return try DatabaseFile.open(path, access, options: options, check: check)
     }
     let memory = MemoryBudget(options.memoryBudget)
     self.memory = memory
@@ -90,11 +88,9 @@ public final class Datastore: Sendable {
       return connection
     }
     readers = ConnectionPool(
-      first: StoreReader(first, budget: memory), open: { StoreReader(try open(), budget: memory) },
-      isUsable: { !$0.connection.isClosed },
-      // By then the store may have been deleted and its path may lead to another one, whose log the last connection to the
-      // old file would remove.
-      willShutLate: { $0.connection.setKeepsLogOnClose(true) }, shut: { $0.close() })
+      first: StoreReader(opened.connection, budget: memory),
+      open: { StoreReader(try open(), budget: memory) },
+      isUsable: { !$0.connection.isClosed }, shut: { $0.close() })
     try openExtensions()
   }
 
@@ -166,6 +162,26 @@ public final class Datastore: Sendable {
     if access.isReadOnly { throw .readOnly(directory) }
   }
 
+  /// Keeps the files in place while the result lives: nobody deletes the datastore or moves a file (``moving(_:)``). Take
+  /// it to open or create files.
+  ///
+  /// - Throws: ``DatastoreError`` with the code `.closed` if the datastore was deleted, `.busy` after the busy timeout.
+  package func stayInPlace() throws -> DirectoryLock {
+    let lock = try place.stay()
+    try checkFile()
+    return lock
+  }
+
+  /// Runs `body`, which moves or removes a database of an extension, while no file is opened or closed.
+  ///
+  /// - Throws: ``DatastoreError`` with the code `.closed` if the datastore was deleted, `.busy` after the busy timeout.
+  package func moving<R>(_ body: () throws -> R) throws -> R {
+    try place.moving {
+      try checkFile()
+      return try body()
+    }
+  }
+
   /// Lends a reader.
   func lendReader() throws -> ConnectionPool<StoreReader>.Lease {
     try checkFile()
@@ -198,6 +214,8 @@ public final class Datastore: Sendable {
     let path = "\(extensions)/\(name)"
     if access.isReadOnly { return path }
     return try mappingFailures {
+      let lock = try stayInPlace()
+      defer { _ = lock }
       try FileSystem.makeDirectory(extensions)
       try FileSystem.makeDirectory(path)
       return path

@@ -97,6 +97,12 @@ extension DatastoreError {
     )
   }
 
+  static func inUse(_ name: String, _ timeout: Duration) -> DatastoreError {
+    DatastoreError(
+      .busy,
+      "files of \(quoted(name)) have been opened or closed for longer than \(timeout); try again later")
+  }
+
   static func invalidID(_ id: String) -> DatastoreError {
     let message =
       id.isEmpty

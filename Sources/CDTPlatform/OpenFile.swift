@@ -129,9 +129,10 @@ package final class OpenFile: Sendable {
 
   /// Takes the file's advisory lock (`flock`), until ``unlock()`` or until the file is closed.
   ///
+  /// - Parameter isShared: Whether others can have it as well, if theirs is shared too.
   /// - Returns: `false` if another holder, in this process or another, has it.
-  package func lock() throws(SystemError) -> Bool {
-    while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
+  package func lock(isShared: Bool = false) throws(SystemError) -> Bool {
+    while flock(descriptor, (isShared ? LOCK_SH : LOCK_EX) | LOCK_NB) != 0 {
       if errno == EWOULDBLOCK { return false }
       guard errno == EINTR else { throw SystemError(errno) }
     }
@@ -140,6 +141,12 @@ package final class OpenFile: Sendable {
 
   package func unlock() {
     flock(descriptor, LOCK_UN)
+  }
+
+  func identity() throws(SystemError) -> FileIdentity {
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else { throw SystemError(errno) }
+    return FileIdentity(status)
   }
 
   /// Whether the file still has a name.

@@ -20,6 +20,7 @@ package final class Connection {
   private var statements = StatementCache()
   /// The file, if there is one.
   private var file: FileIdentity?
+  private let directory: String?
   private let busyWait: BusyWait
   private var progress: ProgressCheck?
   var logLength: LogLength?
@@ -31,11 +32,14 @@ package final class Connection {
   /// - Parameters:
   ///   - checksPages: Whether the checksums of pages are verified, in files that have them (``CheckedFile``).
   ///   - busyTimeout: How long to wait for another connection's lock before giving up.
+  ///   - directory: A directory that others may move, with this file and others that are attached. It stays in place while
+  ///     a file is closed, since SQLite removes the log by its path then (``DirectoryLock``). Whoever opens a file must
+  ///     have the lock until the file was read once, since SQLite opens the log by its path.
   ///   - libraryVersion: SQLite's version, which tests override.
   /// - Throws: ``SQLiteError``. A file that is not a database is detected at the first read, not here.
   package init(
     path: String, mode: Mode, checksPages: Bool = true, busyTimeout: Duration = .seconds(5),
-    libraryVersion: Int32 = sqlite3_libversion_number()
+    in directory: String? = nil, libraryVersion: Int32 = sqlite3_libversion_number()
   ) throws(SQLiteError) {
     guard libraryVersion >= Self.minimumLibraryVersion else { throw .oldLibrary(libraryVersion) }
     let access: Int32 =
@@ -48,6 +52,7 @@ package final class Connection {
     try Self.check(path)
     let fileSystem = checksPages ? try CheckedFileSystem.registeredName() : nil
     busyWait = BusyWait(timeout: busyTimeout)
+    self.directory = directory
     // SQLite would let the umask decide who can access a new file. Its logs get the permissions of the file. If the file
     // can't be created, opening it fails.
     if mode == .readWriteCreate, path != ":memory:" { try? Files.makeFile(path) }
@@ -107,10 +112,22 @@ package final class Connection {
   /// Closes the file. Existing statements throw from now on; closing again does nothing.
   package func close() {
     guard let handle else { return }
-    self.handle = nil
     statements.removeAll()
-    sqlite3_close_v2(handle)
+    closingFile {
+      self.handle = nil
+      sqlite3_close_v2(handle)
+    }
     if let file { OpenDatabases.remove(file) }
+  }
+
+  /// Runs `body`, which closes a file, while the directory stays in place. If that is impossible, the log is kept.
+  private func closingFile<E: Error>(_ body: () throws(E) -> Void) throws(E) {
+    guard let directory else { return try body() }
+    let lock = try? DirectoryLock.take(directory, for: .staying, timeout: busyTimeout)
+    guard lock == nil else { return try body() }
+    setKeepsLogOnClose(true)
+    defer { setKeepsLogOnClose(false) }
+    try body()
   }
 
   /// Whether the write-ahead log is kept when the last connection to the file closes. Otherwise it is checkpointed and
@@ -196,7 +213,8 @@ package final class Connection {
 
   /// Detaches a database attached by ``attach(path:as:)``. No statement may be reading it.
   package func detach(_ name: String) throws(SQLiteError) {
-    try statement("DETACH \(name)").run()
+    let statement = try statement("DETACH \(name)")
+    try closingFile { () throws(SQLiteError) in try statement.run() }
   }
 
   /// Sets the cache size of a database.

@@ -30,7 +30,6 @@ package final class ConnectionPool<Reader: AnyObject & Sendable>: Sendable {
   private let state = Mutex(State())
   private let open: @Sendable () throws -> Reader
   private let isUsable: @Sendable (Reader) -> Bool
-  private let willShutLate: @Sendable (Reader) -> Void
   private let shut: @Sendable (Reader) -> Void
 
   /// The maximum number of idle readers.
@@ -39,16 +38,13 @@ package final class ConnectionPool<Reader: AnyObject & Sendable>: Sendable {
   /// - Parameters:
   ///   - first: An existing reader.
   ///   - isUsable: Whether a returned reader can be lent again.
-  ///   - willShutLate: Called before a reader is shut that is returned after the pool was closed.
   package init(
     first: Reader? = nil, open: @escaping @Sendable () throws -> Reader,
     isUsable: @escaping @Sendable (Reader) -> Bool = { _ in true },
-    willShutLate: @escaping @Sendable (Reader) -> Void = { _ in },
     shut: @escaping @Sendable (Reader) -> Void
   ) {
     self.open = open
     self.isUsable = isUsable
-    self.willShutLate = willShutLate
     self.shut = shut
     if let first { state.withLock { $0.idle.append(first) } }
   }
@@ -77,14 +73,12 @@ package final class ConnectionPool<Reader: AnyObject & Sendable>: Sendable {
 
   private func takeBack(_ reader: Reader) {
     let isUsable = isUsable(reader)
-    let (isKept, isLate) = state.withLock { state in
-      guard isUsable, !state.isClosed, state.idle.count < Self.kept else { return (false, state.isClosed) }
+    let isKept = state.withLock { state in
+      guard isUsable, !state.isClosed, state.idle.count < Self.kept else { return false }
       state.idle.append(reader)
-      return (true, false)
+      return true
     }
-    if isKept { return }
-    if isLate { willShutLate(reader) }
-    shut(reader)
+    if !isKept { shut(reader) }
   }
 
   /// Closes the idle readers.

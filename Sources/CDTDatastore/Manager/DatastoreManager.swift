@@ -201,8 +201,8 @@ public final class DatastoreManager: Sendable {
   /// not made stay in the directory, and symbolic links are not followed.
   ///
   /// - Throws: ``DatastoreError``: `.notFound` if the datastore does not exist; `.nestedWrite` inside a write to the
-  ///   datastore on the same thread, which leaves it unchanged; `.busy` if another deletion of it takes longer than
-  ///   the busy timeout.
+  ///   datastore on the same thread, which leaves it unchanged; `.busy` if another deletion of it, or others
+  ///   that open or close it, take longer than the busy timeout.
   public func deleteDatastore(named name: String) throws {
     try DatastoreName.check(name)
     try checkNotWritten(state.withLock { $0.slots[name] }, named: name, "deleted")
@@ -225,7 +225,9 @@ public final class DatastoreManager: Sendable {
         throw DatastoreError.linkedDirectory(path(name))
       }
       do {
-        try FileSystem.rename(path(name), to: aside)
+        try StoreDirectory(name: name, path: path(name), timeout: options.busyTimeout).moving {
+          try FileSystem.rename(path(name), to: aside)
+        }
       } catch {
         // Another process may have deleted it at the same moment.
         guard try exists(name) else { throw DatastoreError.noSuchDatastore(name, in: directory) }

@@ -9,6 +9,8 @@ import FoundationEssentials
 package enum DatabaseFile {
   package static let name = "db.sync"
 
+  static func path(in directory: String) -> String { "\(directory)/\(name)" }
+
   /// The version of the file, in `user_version`.
   package static let version: Int64 = 6
 
@@ -119,20 +121,21 @@ package enum DatabaseFile {
     """,
   ]
 
-  /// Opens the file, creating its schema if it is new and upgrading it if it is older.
+  /// Opens the file, creating its schema if it is new and upgrading it if it is older. The directory must stay in place
+  /// (``StoreDirectory``).
   ///
   /// - Returns: The connection and the unique id of the store.
   /// - Throws: ``DatastoreError``; a file of a later version or of another application is left unchanged.
   static func openFirst(
-    _ path: String, options: DatastoreOptions
+    in directory: String, options: DatastoreOptions
   ) throws -> (connection: Connection, storeID: String) {
     // SQLite waits for locks, except where two connections would deadlock, as when both switch a new file to a
     // write-ahead log.
     let deadline = ContinuousClock.now + options.busyTimeout
-    return try mapping(path) {
+    return try mapping(path(in: directory)) {
       while true {
         do {
-          return try tryOpenFirst(path, options: options)
+          return try tryOpenFirst(in: directory, options: options)
         } catch let error as SQLiteError where error.isBusy && ContinuousClock.now < deadline {
           Pause.microseconds(5_000)
         }
@@ -141,13 +144,15 @@ package enum DatabaseFile {
   }
 
   private static func tryOpenFirst(
-    _ path: String, options: DatastoreOptions
+    in directory: String, options: DatastoreOptions
   ) throws -> (connection: Connection, storeID: String) {
+    let path = path(in: directory)
     try RelaxedDurability.checkLog(of: path)
     // SQLite would remove the log of a file that is empty.
     let status = try FileSystem.perform("read", path, FileStatus.ofFile(at: path))
     if status?.size ?? 0 == 0 { try LostFile.check(path, includingLog: true) }
-    let connection = try Connection(path: path, mode: .readWriteCreate, busyTimeout: options.busyTimeout)
+    let connection = try Connection(
+      path: path, mode: .readWriteCreate, busyTimeout: options.busyTimeout, in: directory)
     do {
       // If the file is rejected, its log is kept, too.
       connection.setKeepsLogOnClose(true)
@@ -159,7 +164,7 @@ package enum DatabaseFile {
       if found == 0 {
         try connection.execute("PRAGMA auto_vacuum = INCREMENTAL; PRAGMA application_id = \(applicationID)")
         // After a power failure there is no log without the file.
-        try FileSystem.synchronize(String(path.dropLast(name.count)))
+        try FileSystem.synchronize(directory)
       }
       try connection.execute("PRAGMA journal_mode = WAL")
       try configure(connection, options)
@@ -171,20 +176,20 @@ package enum DatabaseFile {
     }
   }
 
-  /// Opens the file once more.
+  /// Opens the file once more. The directory must stay in place (``StoreDirectory``).
   ///
-  /// - Parameters:
-  ///   - access: How to open it.
-  ///   - check: Throws when the path leads to another file by now. It is called before the first statement: a
-  ///     connection that reads a file that is just being laid out would remove its journal.
+  /// - Parameter access: How to open it.
   static func open(
-    _ path: String, _ access: FileAccess, options: DatastoreOptions, check: () throws -> Void
+    in directory: String, _ access: FileAccess, options: DatastoreOptions
   ) throws -> Connection {
-    try mapping(path) {
-      let connection = try Connection(path: path, mode: access.mode, busyTimeout: options.busyTimeout)
+    let path = path(in: directory)
+    return try mapping(path) {
+      let connection = try Connection(
+        path: path, mode: access.mode, busyTimeout: options.busyTimeout, in: directory)
       do {
-        try check()
         try configure(connection, options)
+        // SQLite opens the log at the first read.
+        _ = try connection.scalar("PRAGMA user_version")
       } catch {
         connection.close()
         throw error

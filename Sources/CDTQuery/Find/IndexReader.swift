@@ -97,20 +97,18 @@ final class IndexReader {
       if (try? manager.recovery.hasDefinitions) ?? false { manager.wakeWorker() }
       return false
     }
+    let lock = try store.stayInPlace()
+    defer { _ = lock }
+    // It may have been replaced before it was locked.
+    if FileIdentity(manager.path) != identity { return false }
     try IndexFile.checkKind(manager.path)
     if store.access.isReadOnly {
       // Where its log can't be read, the documents answer.
       guard let access = try? FileAccess.of(manager.path) else { return false }
       self.access = access
     }
-    do throws(SQLiteError) {
-      try connection.attach(
-        path: manager.path, as: IndexFile.schema, isImmutable: access?.isImmutable ?? false)
-    } catch {
-      // The file is being replaced.
-      if FileIdentity(manager.path) != identity { return false }
-      throw error
-    }
+    try connection.attach(
+      path: manager.path, as: IndexFile.schema, isImmutable: access?.isImmutable ?? false)
     attached = identity
     do {
       try reader?.setAttachedSchema(IndexFile.schema)
@@ -130,9 +128,6 @@ final class IndexReader {
   func detach() throws {
     guard attached != nil else { return }
     (attached, access, known, verified) = (nil, nil, nil, nil)
-    // The file may be replaced at this moment. The last connection to the old one would remove the log of the new one.
-    connection.setKeepsLogOnClose(true)
-    defer { connection.setKeepsLogOnClose(false) }
     do {
       try connection.detach(IndexFile.schema)
       try reader?.setAttachedSchema(nil)

@@ -23,12 +23,15 @@ final class IndexConnection {
   /// - Throws: ``IndexDamage``, or a corrupt ``SQLiteError``, if the file was not written by this version for the
   ///   store.
   init(path: String, of store: Datastore, isOfTurn: Bool = false) throws {
+    let lock = try store.stayInPlace()
+    defer { _ = lock }
     identity = FileIdentity(path)
     try IndexFile.checkKind(path)
     let access = try store.access.isReadOnly ? FileAccess.of(path) : .readWrite
     // An index file that could be written to is only read beside documents that can only be read.
     let mode = store.access.isReadOnly && !access.isReadOnly ? .readOnly : access.mode
-    connection = try Connection(path: path, mode: mode, busyTimeout: store.busyTimeout)
+    connection = try Connection(
+      path: path, mode: mode, busyTimeout: store.busyTimeout, in: store.directory)
     let share: Int
     if isOfTurn {
       share = store.memory.indexShare
@@ -72,7 +75,7 @@ final class IndexConnection {
   }
 
   /// Creates the file with empty indexes. It is renamed last, so that an incomplete file is never opened.
-  static func createFile(_ path: String, storeID: String, indexes definitions: [IndexDefinition]) throws {
+  static func createFile(_ path: String, of store: Datastore, indexes definitions: [IndexDefinition]) throws {
     let draft = "\(path).new"
     try discardFile(draft)
     let connection = try Connection(path: draft, mode: .readWriteCreate)
@@ -81,18 +84,20 @@ final class IndexConnection {
     try connection.transaction(.immediate) {
       try connection.execute(IndexFile.creation)
       let statement = try connection.statement("INSERT INTO state VALUES (?1, 0, 0, NULL)")
-      try statement.bind(storeID, at: 1)
+      try statement.bind(store.storeID, at: 1)
       try statement.run()
       for definition in definitions { try insert(definition, on: connection) }
       try connection.execute("PRAGMA user_version = \(IndexFile.version)")
     }
     connection.close()
-    // SQLite would apply the log of a previous file to the new one.
-    try discardFile(path)
-    do throws(SystemError) {
-      try Files.rename(draft, to: path)
-    } catch {
-      throw DatastoreError(error, "create", path)
+    try store.moving {
+      // SQLite would apply the log of a previous file to the new one.
+      try discardFile(path)
+      do throws(SystemError) {
+        try Files.rename(draft, to: path)
+      } catch {
+        throw DatastoreError(error, "create", path)
+      }
     }
   }
 

@@ -192,8 +192,10 @@ package final class IndexManager: DatastoreExtension {
 
   /// Creates an index unless it exists, without building it.
   package func declare(_ definition: IndexDefinition, isNamed: Bool) throws -> String {
-    try withFile { file, _ in
+    try withFile { file, store in
       try recovery.changingDefinitions {
+        let lock = try store.stayInPlace()
+        defer { _ = lock }
         try recovery.check(file)
         let catalog = try file.catalog()
         if let existing = catalog.entry(named: definition.name) {
@@ -218,8 +220,10 @@ package final class IndexManager: DatastoreExtension {
   package func delete(named name: String) throws {
     // If the file turns out to be damaged, it is replaced by one without the index.
     var isUndefined = false
-    try withFile { file, _ in
+    try withFile { file, store in
       try recovery.changingDefinitions {
+        let lock = try store.stayInPlace()
+        defer { _ = lock }
         try recovery.check(file)
         let catalog = try file.catalog()
         if isUndefined, catalog.entry(named: name) == nil { return }

@@ -119,7 +119,7 @@ final class IndexRecovery: Sendable {
   func replaceFile(_ damaged: FileIdentity?, for store: Datastore) throws {
     try changingDefinitions {
       guard try currentFile() == damaged else { return }
-      try IndexConnection.createFile(path, storeID: store.storeID, indexes: definitions)
+      try IndexConnection.createFile(path, of: store, indexes: definitions)
     }
   }
 }

@@ -1,0 +1,50 @@
+import CDTPlatform
+
+/// The directory of a datastore, which keeps its place while files in it are opened and closed.
+///
+/// SQLite opens a database by its path, and later its log by the log's path; it removes the log by its path when the last
+/// connection is closed. If the directory were renamed in between, and another datastore created in its place, a
+/// connection would use or remove the log of the other datastore. Source: https://sqlite.org/howtocorrupt.html,
+/// section 2.4.
+struct StoreDirectory: Sendable {
+  /// The datastore's name.
+  let name: String
+  let path: String
+  let timeout: Duration
+
+  /// Keeps the directory in place while the result lives. It can be taken several times, but not in ``moving(_:)``.
+  ///
+  /// - Throws: ``DatastoreError``: `.closed` if there is no directory, `.busy` after the timeout.
+  func stay() throws(DatastoreError) -> DirectoryLock {
+    try lock(for: .staying, .beingDeleted(name, timeout))
+  }
+
+  /// Runs `body` while nobody moves the directory.
+  ///
+  /// - Throws: ``DatastoreError`` as ``stay()``; what `body` throws.
+  func staying<R>(_ body: () throws -> R) throws -> R {
+    let lock = try stay()
+    defer { _ = lock }
+    return try body()
+  }
+
+  /// Runs `body`, which moves the directory or a database in it, while nobody opens or closes a file.
+  ///
+  /// - Throws: ``DatastoreError``: `.closed` if there is no directory, `.busy` after the timeout.
+  func moving<R>(_ body: () throws -> R) throws -> R {
+    let lock = try lock(for: .moving, .inUse(name, timeout))
+    defer { _ = lock }
+    return try body()
+  }
+
+  private func lock(
+    for purpose: DirectoryLock.Purpose, _ late: @autoclosure () -> DatastoreError
+  ) throws(DatastoreError) -> DirectoryLock {
+    do throws(SystemError) {
+      if let lock = try DirectoryLock.take(path, for: purpose, timeout: timeout) { return lock }
+    } catch {
+      throw error.isMissing ? .deletedElsewhere(name) : DatastoreError(error, "lock", path)
+    }
+    throw late()
+  }
+}
