@@ -28,22 +28,24 @@ MEMBER = User("zoe", "tr0ub4dor", "team")
 
 
 class Server:
-    """The server in a process of its own, with a new directory and the users above."""
+    """The server in a process of its own, with a new directory, and with the users above unless everybody may do everything."""
 
-    def __init__(self, *options):
+    def __init__(self, *options, has_users=True):
         self.directory = tempfile.TemporaryDirectory()
         self.options = options
-        self.users = os.path.join(self.directory.name, "users.json")
-        for user in (ADMIN, MEMBER):
-            subprocess.run(
-                [PROGRAM, "user", "add", self.users, user.name, "--role", user.role, "--password-file", "-"],
-                input=user.password, text=True, check=True, capture_output=True)
+        if has_users:
+            users = os.path.join(self.directory.name, "users.json")
+            self.options += ("--users", users)
+            for user in (ADMIN, MEMBER):
+                subprocess.run(
+                    [PROGRAM, "user", "add", users, user.name, "--role", user.role, "--password-file", "-"],
+                    input=user.password, text=True, check=True, capture_output=True)
         self.start(port=0)
 
     def start(self, port):
         stores = os.path.join(self.directory.name, "stores")
         self.process = subprocess.Popen(
-            [PROGRAM, "serve", stores, "--bind", f"127.0.0.1:{port}", "--users", self.users, *self.options],
+            [PROGRAM, "serve", stores, "--bind", f"127.0.0.1:{port}", *self.options],
             stderr=subprocess.PIPE, text=True)
         # "cdtquery: serving DIRECTORY at http://127.0.0.1:PORT"
         line = self.process.stderr.readline()

@@ -1,4 +1,5 @@
 import CDTJSON
+import CDTTestSupport
 import Testing
 
 /// CouchDB's replicator reads from our server and writes to it, and both have the same afterwards.
@@ -32,6 +33,24 @@ struct CouchDBReplicationTests {
       try await pair.ours.attach([1, 2, 3], "something", type: "image/png", to: "doc", first)
       try await pair.ours.attach([], "nothing", type: "image/png", to: "alone")
       try await pair.replicate(.fromOurs)
+      try await pair.expectSameContent()
+    }
+  }
+
+  @Test func `the command of the guide replicates from our server`() async throws {
+    let command = try Repository.page("server.md").split(separator: "\n")
+      .drop { !$0.hasPrefix("    curl") }.prefix { $0.hasPrefix("    ") }.joined(separator: "\n")
+    try await CouchDBPeer.with { pair in
+      try await pair.ours.save("milk", ["text": "Buy milk"])
+      try await pair.couch.delete()
+      let line =
+        command
+        .replacing("http://127.0.0.1:5984/tasks", with: pair.ours.url)
+        .replacing("http://admin:secret@127.0.0.1:5985/tasks", with: pair.couch.url)
+        .replacing("http://admin:secret@127.0.0.1:5985", with: pair.couch.server.url)
+      let directory = try ServerDirectory()
+      let run = try ToolRun.shell(line, in: directory)
+      #expect(try JSONValue(parsing: run.output)["ok"] == true, "\(run.output)\(run.errors)")
       try await pair.expectSameContent()
     }
   }
