@@ -98,10 +98,11 @@ final class ChangeListeners: Sendable {
 }
 
 /// A listener of a datastore, for the lifetime of the object.
-final class ChangeListener: Sendable {
+package final class ChangeListener: Sendable {
   private let listeners: ChangeListeners
 
-  init(to store: Datastore) throws {
+  /// - Throws: ``DatastoreError`` if the datastore's directory can't be watched for commits of other processes.
+  package init(to store: Datastore) throws {
     let listeners = store.changeListeners
     try listeners.enter {
       try DirectoryWatch(store.directory) { [weak store] in store?.lookForCommits() }
@@ -113,9 +114,11 @@ final class ChangeListener: Sendable {
     listeners.leave()
   }
 
-  var commits: UInt64 { listeners.commits }
+  /// The number of commits heard. Take it before a read, and wait for more after it.
+  package var commits: UInt64 { listeners.commits }
 
-  func wait(since commits: UInt64, isolation: isolated (any Actor)? = #isolation) async {
+  /// Waits until more commits are heard, the datastore is closed, or the task is cancelled.
+  package func wait(since commits: UInt64, isolation: isolated (any Actor)? = #isolation) async {
     await listeners.wait(since: commits, isolation: isolation)
   }
 }

@@ -25,14 +25,14 @@ final class Shutdown: Sendable {
     for continuation in waiting { continuation.resume() }
   }
 
-  /// Waits until a datastore has a change after a sequence.
+  /// Waits until a listener of a datastore has heard more than some commits.
   func waiting(
-    for store: Datastore, after sequence: Int64, until deadline: ContinuousClock.Instant
+    for listener: ChangeListener, since heard: UInt64, until deadline: ContinuousClock.Instant
   ) async throws -> Outcome {
     try await withThrowingTaskGroup(of: Outcome.self) { group in
       group.addTask {
-        var changes = store.liveChanges(since: sequence).makeAsyncIterator()
-        return try await changes.next() == nil ? .ended : .changed
+        await listener.wait(since: heard)
+        return .changed
       }
       group.addTask {
         try await Task.sleep(until: deadline, clock: .continuous)

@@ -20,6 +20,8 @@ struct ChangesFeed: Sendable {
     var last: Int64
     /// Whether there may be more.
     var isFull = false
+    /// The number of changes after `last`, if it is known.
+    var pending: Int?
   }
 
   private static let page = 500
@@ -28,26 +30,31 @@ struct ChangesFeed: Sendable {
 
   func write(since start: Int64, to out: inout ReplyStream) async throws {
     try await writeHead(to: &out)
-    var (last, count, quietSince) = (start, 0, ContinuousClock.now)
+    let listener = request.feed.isLive ? try ChangeListener(to: database.store) : nil
+    var (page, count, quietSince) = (Page(last: start), 0, ContinuousClock.now)
     // As at CouchDB, 0 stands for 1 in feeds that wait.
     let limit = request.limit.map { request.feed.isLive ? max(1, $0) : $0 } ?? .max
-    feed: while count < limit {
-      let page = try await page(since: last, limit: limit - count)
+    while count < limit {
+      // What is committed after this is heard, whether the page has it or not.
+      let heard = listener?.commits ?? 0
+      do {
+        page = try await self.page(since: page.last, limit: limit - count)
+      } catch let error as DatastoreError where error.code == .closed && listener != nil {
+        // The database was deleted.
+        page.pending = 0
+        break
+      }
       for row in page.rows {
         try await write(row, isFirst: count == 0, number: count, to: &out)
         count += 1
       }
       if !page.rows.isEmpty { quietSince = .now }
-      last = page.last
       if page.isFull { continue }
-      if request.feed == .normal || (request.feed == .longpoll && count > 0) || count >= limit { break }
+      guard let listener, count < limit, request.feed != .longpoll || count == 0 else { break }
       if request.feed != .longpoll, count == 0, page.rows.isEmpty { try await writeIdle(to: &out) }
-      switch try await wait(after: last, quietSince: &quietSince, to: &out) {
-      case .changed: continue
-      case .ended: break feed
-      }
+      guard try await wait(for: listener, since: heard, quietSince: &quietSince, to: &out) else { break }
     }
-    try await writeEnd(last, to: &out)
+    try await writeEnd(page.last, pending: page.pending, to: &out)
   }
 
   /// Writes the newest changes first.
@@ -74,7 +81,7 @@ struct ChangesFeed: Sendable {
       guard let next = rows.1, rows.2 == Self.page else { break }
       before = next
     }
-    try await writeEnd(last, to: &out)
+    try await writeEnd(last, pending: nil, to: &out)
   }
 
   private func writeHead(to out: inout ReplyStream) async throws {
@@ -104,8 +111,9 @@ struct ChangesFeed: Sendable {
     }
   }
 
-  private func writeEnd(_ last: Int64, to out: inout ReplyStream) async throws {
-    let pending = try await database.store.read { try $0.changeCount(since: last) }
+  private func writeEnd(_ last: Int64, pending known: Int?, to out: inout ReplyStream) async throws {
+    let pending =
+      if let known { known } else { try await database.store.read { try $0.changeCount(since: last) } }
     let end = #""last_seq":"\#(database.text(of: last))","pending":\#(pending)}"#
     switch request.feed {
     case .normal, .longpoll: try await out.write(Array("\n],\n\(end)\n".utf8))
@@ -116,23 +124,22 @@ struct ChangesFeed: Sendable {
 
   // MARK: Waiting
 
-  private enum Outcome {
-    case changed, ended
-  }
-
-  /// Waits for a change, and sends heartbeats meanwhile. Changes that the filter rejects postpone neither a heartbeat nor
+  /// Waits for a commit, and sends heartbeats meanwhile. Changes that the filter rejects postpone neither a heartbeat nor
   /// the end.
+  ///
+  /// - Returns: Whether there is one; `false` if the feed is over.
   private func wait(
-    after last: Int64, quietSince: inout ContinuousClock.Instant, to out: inout ReplyStream
-  ) async throws -> Outcome {
+    for listener: ChangeListener, since heard: UInt64, quietSince: inout ContinuousClock.Instant,
+    to out: inout ReplyStream
+  ) async throws -> Bool {
     try await out.flush()
     while true {
       let end = quietSince + (request.heartbeat ?? request.timeout)
-      switch try await shutdown.waiting(for: database.store, after: last, until: end) {
-      case .changed: return .changed
-      case .ended: return .ended
+      switch try await shutdown.waiting(for: listener, since: heard, until: end) {
+      case .changed: return true
+      case .ended: return false
       case .tooLate:
-        guard request.heartbeat != nil else { return .ended }
+        guard request.heartbeat != nil else { return false }
         try await out.write(request.feed == .eventsource ? "event: heartbeat\ndata: \n\n" : "\n")
         try await out.flush()
         quietSince = .now
@@ -154,6 +161,7 @@ struct ChangesFeed: Sendable {
         if let row = try row(for: change, transaction) { page.rows.append(row) }
       }
       page.isFull = changes.count == Self.page
+      page.pending = page.isFull ? nil : 0
       return page
     }
   }

@@ -143,6 +143,17 @@ import Testing
     }
   }
 
+  @Test(arguments: ["longpoll", "continuous"])
+  func `a feed ends when its database is deleted`(feed: String) async throws {
+    try await withServer { server in
+      _ = try await server.put("/db")
+      let text = try await server.stream("/db/_changes?feed=\(feed)&heartbeat=10") { text in
+        if text.hasSuffix("\n\n") { _ = try await server.delete("/db") }
+      }
+      #expect(text.hasSuffix(#","pending":0}"# + "\n"))
+    }
+  }
+
   @Test func `a selector decides on each leaf that is listed`() async throws {
     try await withServer { server in
       _ = try await server.put("/db")
