@@ -68,9 +68,13 @@ extension Attachment {
     self.init(data: data, name: name, contentType: type)
   }
 
-  /// The digest in CouchDB's form: `sha1-` and the SHA-1 in base64; `nil` before the attachment is saved.
+  /// The digest in CouchDB's form: `sha1-` and the SHA-1 in base64; `nil` before the content is in the datastore.
   package var couchDigest: String? {
-    if case .saved(let saved) = content { Self.couchDigest(saved.key) } else { nil }
+    switch content {
+    case .saved(let saved): Self.couchDigest(saved.key)
+    case .staged(let staged): Self.couchDigest(staged.key)
+    case .data, .file: nil
+    }
   }
 
   private static func couchDigest(_ hash: some Sequence<UInt8>) -> String {

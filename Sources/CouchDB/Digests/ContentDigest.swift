@@ -9,7 +9,7 @@ import FoundationEssentials
 /// if let kind = ContentDigest.Kind(of: expected) {
 ///   var digest = ContentDigest(kind)
 ///   digest.update(bytes)
-///   digest.comparison(with: expected)  // .same
+///   digest.text == expected
 /// }
 /// ```
 package struct ContentDigest: Sendable {
@@ -25,14 +25,6 @@ package struct ContentDigest: Sendable {
       }
       self = kind
     }
-  }
-
-  /// The result of comparing with another digest.
-  package enum Comparison: Sendable, Hashable {
-    case same
-    case different
-    /// The other digest is of another kind.
-    case notComparable
   }
 
   private enum Hash: Sendable {
@@ -77,11 +69,5 @@ package struct ContentDigest: Sendable {
       case .sha1(let sha1): Data(sha1.finalize())
       }
     return "\(kind.rawValue)-\(bytes.base64EncodedString())"
-  }
-
-  /// Compares the digest of the bytes so far with one that was received.
-  package func comparison(with received: String) -> Comparison {
-    guard Kind(of: received) == kind else { return .notComparable }
-    return text.utf8.elementsEqual(received.utf8) ? .same : .different
   }
 }

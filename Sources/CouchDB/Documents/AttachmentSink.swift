@@ -1,5 +1,6 @@
 package import CDTDatastore
 import CDTGzip
+import CDTJSON
 
 /// Receives the content of an attachment in parts, decompressed and counted, into a file of the datastore.
 package struct AttachmentSink {
@@ -8,11 +9,16 @@ package struct AttachmentSink {
   private let limit: Int64
   private let gzip: GzipReader?
   private var length: Int64 = 0
+  /// What is not written yet: each write is a change of threads.
+  private var gathered: [UInt8] = []
   /// What the client says of the bytes as it sends them.
   private var expected: String?
+  /// `nil` if the datastore computes the same one.
   private var digest: ContentDigest?
   private var expectedLength: Int64?
   private var received: Int64 = 0
+
+  private static let chunk = 256 * 1024
 
   package init(_ store: Datastore, name: String, isCompressed: Bool, limit: Int64) async throws {
     self.name = name
@@ -31,7 +37,7 @@ package struct AttachmentSink {
     }
     if let text = attachment.digest, let kind = ContentDigest.Kind(of: text) {
       expected = text
-      digest = ContentDigest(kind)
+      if isCompressed || kind != .sha1 { digest = ContentDigest(kind) }
     }
   }
 
@@ -49,7 +55,14 @@ package struct AttachmentSink {
   private mutating func store(_ bytes: [UInt8]) async throws {
     length += Int64(bytes.count)
     guard length <= limit else { throw CouchError(413, "attachment_too_large", name) }
-    if !bytes.isEmpty { try await upload.write(bytes) }
+    gathered += bytes
+    if gathered.count >= Self.chunk { try await flush() }
+  }
+
+  private mutating func flush() async throws {
+    guard !gathered.isEmpty else { return }
+    try await upload.write(gathered)
+    gathered.removeAll(keepingCapacity: true)
   }
 
   package mutating func finish(name: String, type: String) async throws -> Attachment {
@@ -57,9 +70,15 @@ package struct AttachmentSink {
     if let expectedLength, received < expectedLength {
       throw CouchError.badRequest("Attachment \(name): attachment shorter than expected")
     }
-    if let expected, let digest, digest.comparison(with: expected) == .different {
-      throw CouchError.badRequest("Attachment \(name): the content differs from its digest")
-    }
-    return try await upload.finish(name: name, contentType: type)
+    if let expected, let digest { try check(digest.text, expected) }
+    try await flush()
+    let attachment = try await upload.finish(name: name, contentType: type)
+    if let expected, digest == nil { try check(attachment.couchDigest, expected) }
+    return attachment
+  }
+
+  private func check(_ digest: String?, _ expected: String) throws(CouchError) {
+    if let digest, digest.hasSameBytes(as: expected) { return }
+    throw .badRequest("Attachment \(name): the content differs from its digest")
   }
 }

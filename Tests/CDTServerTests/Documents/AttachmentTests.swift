@@ -139,11 +139,19 @@ import Testing
       body += writer.begin(MultipartHead()) + Array("first".utf8)
       body += writer.begin(MultipartHead()) + Array("two".utf8) + writer.end()
       let type = [("Content-Type", writer.contentType("multipart/related"))]
-      let refused = try await server.send("PUT", "/db/doc?new_edits=false", body: body, headers: type)
-      #expect(refused.status == 400)
-      #expect(try await server.get("/db/doc").status == 404)
-      let digest = "md5-" + Data("two".utf8).md5Base64
-      body = Array(String(decoding: body, as: UTF8.self).replacing("md5-nope", with: digest).utf8)
+      func state(_ digest: String) {
+        body = Array(String(decoding: body, as: UTF8.self).replacing("md5-nope", with: digest).utf8)
+      }
+      let original = body
+      for wrong in ["md5-nope", "sha1-nope", "md5-", "sha1-2jmj7l5rSw0yVb/vlWAYkK/YBwk="] {
+        body = original
+        state(wrong)
+        let refused = try await server.send("PUT", "/db/doc?new_edits=false", body: body, headers: type)
+        #expect(refused.status == 400, "\(wrong)")
+        #expect(try await server.get("/db/doc").status == 404)
+      }
+      body = original
+      state("md5-" + Data("two".utf8).md5Base64)
       let saved = try await server.send("PUT", "/db/doc?new_edits=false", body: body, headers: type)
       #expect(saved.status == 201)
       #expect(try await server.get("/db/doc/one").text == "first")
