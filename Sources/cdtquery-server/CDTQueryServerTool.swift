@@ -14,7 +14,7 @@ struct CDTQueryServerTool: AsyncParsableCommand {
     subcommands: [
       ReplicateCommand.self, ServeCommand.self, UserCommand.self, RemoteFindCommand.self,
       RemoteCountCommand.self, RemoteExplainCommand.self, RemoteGetCommand.self, RemoteChangesCommand.self,
-      RemoteTestCommand.self, RemoteExportCommand.self, RemoteIndexCommand.self,
+      RemoteTestCommand.self, RemoteExportCommand.self, RemoteIndexCommand.self, RemoteImportCommand.self,
     ])
 
   static func main() async {

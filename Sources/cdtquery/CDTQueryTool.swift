@@ -26,7 +26,7 @@ struct CDTQueryTool: ParsableCommand {
 
       SERVER
         replicate, serve and user are commands of the program cdtquery-server, which this one starts: cdtquery serve --help. \
-        find, count, explain, get, changes, export and index also take the URL of a database, and test --at that of a server; docs/remote.md.
+        find, count, explain, get, changes, export, import and index also take the URL of a database, and test --at that of a server; docs/remote.md.
 
       EXAMPLE, used by the examples of the commands
         $ printf '{"_id":"mike","age":36}\\n{"_id":"zoe","age":12}\\n' > people.jsonl

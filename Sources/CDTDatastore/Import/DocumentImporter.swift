@@ -47,6 +47,8 @@ public struct DocumentImporter: Sendable {
     /// The number of bytes read.
     public var bytes: Int64 = 0
 
+    package init() {}
+
     /// The number of documents written.
     public var written: Int { imported + replaced }
   }
@@ -101,185 +103,60 @@ public struct DocumentImporter: Sendable {
   }
 
   private func run(_ files: [String], stop: StopSignal?) throws -> Report {
-    var report = Report()
-    for file in files {
-      try run(InputBuffer(file), stop: stop, &report)
-    }
-    return report
+    var reader = ImportReader(files)
+    reader.format = format
+    reader.arrayPath = arrayPath
+    reader.idField = idField
+    reader.batchSize = batchSize
+    reader.continuesOnError = continuesOnError
+    reader.onInvalidDocument = onInvalidDocument
+    return try run(reader, stop: stop)
   }
 
-  private func run(_ input: InputBuffer, stop: StopSignal?, _ report: inout Report) throws {
-    var source = try source(input)
-    let before = report.bytes
-    var batch = Batch()
-    while true {
-      try fill(&batch, from: &source, &report)
+  /// Imports what a reader reads. The settings of the reader are used instead of the importer's.
+  package func run(_ reader: ImportReader) throws -> Report {
+    try run(reader, stop: nil)
+  }
+
+  private func run(_ reader: ImportReader, stop: StopSignal?) throws -> Report {
+    var reader = reader
+    var report = Report()
+    while let batch = try reader.next(&report) {
       try stop?.check()
-      if batch.lines.isEmpty { break }
-      report = try write(batch, report)
-      report.bytes = before + source.taken
+      report = try write(batch, of: reader, report)
       onProgress?(report)
     }
-    report.bytes = before + source.taken
     onProgress?(report)
-  }
-
-  /// Detects the kind of JSON by the first bytes.
-  private func source(_ input: InputBuffer) throws -> any DocumentSource {
-    var input = input
-    try input.skipByteOrderMark()
-    if format == .csv { return CSVSource(input) }
-    if !arrayPath.isEmpty { return JSONArraySource(input, at: arrayPath) }
-    guard let first = try input.nextByte() else { return JSONLinesSource(input) }
-    if first == UInt8(ascii: "[") { return JSONArraySource(input, at: []) }
-    while input.available < 64, try input.fill() {}
-    let isBulk = input.withBytes { bytes in
-      let text = JSONBytes(bytes)
-      var members = text.members(at: 0)
-      guard let first = members.next() else { return false }
-      let key = text.slice(first.keyStart, first.keyEnd)
-      return key.elementsEqual("docs".utf8) && text.kind(at: first.value) == .array
-        || key.elementsEqual("new_edits".utf8)
-    }
-    return isBulk ? JSONArraySource(input, at: ["docs"]) : JSONLinesSource(input)
-  }
-
-  // MARK: Reading
-
-  /// The maximum size of a batch in bytes, not counting its last document.
-  private static let largestBatch = 4 * 1024 * 1024
-
-  /// Documents to be written, and their places in the input. Its memory is reused for each batch.
-  private struct Batch {
-    let documents = NewDocuments()
-    /// The attachments of the documents that have `_attachments`, by position in the batch.
-    var attachments: [Int: Attachments] = [:]
-    var file = ""
-    var lines: [Int] = []
-    var normalizer = JSONNormalizer()
-
-    mutating func removeAll() {
-      documents.removeAll()
-      attachments = [:]
-      lines.removeAll(keepingCapacity: true)
-    }
-  }
-
-  private func fill(_ batch: inout Batch, from source: inout any DocumentSource, _ report: inout Report)
-    throws
-  {
-    batch.removeAll()
-    var bytes = 0
-    while batch.lines.count < max(1, batchSize), bytes < Self.largestBatch {
-      do {
-        guard let place = try source.next(&batch.normalizer) else { break }
-        bytes += batch.normalizer.text.count
-        do {
-          let (id, attachments) = try head(of: batch.normalizer, at: place)
-          if let attachments {
-            bytes += attachments.reduce(0) { $0 + Int(clamping: $1.length ?? 0) }
-            batch.attachments[batch.lines.count] = attachments
-          }
-          batch.documents.append(id: id ?? DocumentID.make(), body: batch.normalizer)
-          batch.file = place.file
-          batch.lines.append(place.line)
-        } catch let error as ImportError where continuesOnError {
-          report.failed += 1
-          onInvalidDocument?(error)
-        }
-      } catch let error as ImportError where continuesOnError {
-        report.failed += 1
-        onInvalidDocument?(error)
-        guard try source.recover() else { break }
-      }
-    }
-  }
-
-  /// A document's reserved members.
-  private func head(
-    of document: JSONNormalizer, at place: SourcePlace
-  ) throws -> (id: String?, attachments: Attachments?) {
-    // Most documents have no other reserved members.
-    if let id = document.onlyReserved(#""_id""#) { return (id, nil) }
-    var id: String?
-    var attachments: Attachments?
-    for (name, value) in document.reserved {
-      switch name {
-      case "_id":
-        guard case .string(let text) = value else { throw problem("_id must be a string; quote it", place) }
-        id = text
-      case "_rev": continue
-      case "_attachments":
-        do {
-          attachments = try Attachments(inlineJSON: value)
-        } catch {
-          throw problem(error.message, place)
-        }
-      default: throw problem(DatastoreError.reservedKey(name, id: id).message, place)
-      }
-    }
-    if id == nil, let idField { id = try self.id(from: idField, of: document, at: place) }
-    return (id, attachments)
-  }
-
-  private func id(
-    from field: String, of document: JSONNormalizer, at place: SourcePlace
-  ) throws -> String {
-    let value = document.text.withUnsafeBytes { bytes -> JSONValue? in
-      let text = JSONBytes(bytes)
-      return text.member(spelled: JSONString.spelling(of: Array(field.utf8)), at: 0).map {
-        text.value(at: $0)
-      }
-    }
-    switch value {
-    case .string(let text)?: return text
-    case .int(let int)?: return String(int)
-    case nil:
-      throw problem(
-        "the document has no field \(DatastoreError.quoted(field)) to use as the id; choose another field",
-        place)
-    default:
-      throw problem(
-        "the field \(DatastoreError.quoted(field)) must be a string or a whole number to serve as the id; choose another field",
-        place)
-    }
-  }
-
-  private func problem(_ message: String, _ place: SourcePlace) -> ImportError {
-    ImportError(file: place.file, line: place.line, column: 0, message: message)
+    return report
   }
 
   // MARK: Writing
 
-  private func write(_ batch: Batch, _ report: Report) throws -> Report {
+  private func write(_ batch: ImportBatch, of reader: ImportReader, _ report: Report) throws -> Report {
     var problems: [ImportError] = []
     let written = try datastore.write { transaction in
       var report = report
       // Most documents are new. Otherwise, or with attachments, save each document individually.
       let arePlain = batch.attachments.values.allSatisfy(\.isEmpty)
       if arePlain, try transaction.createDocuments(batch.documents) {
-        report.imported += batch.lines.count
+        report.imported += batch.count
         return report
       }
-      for (row, line) in batch.lines.enumerated() {
-        let id = batch.documents.id(at: row)
+      for row in 0..<batch.count {
         do {
           try write(
-            id, batch.documents.body(at: row), batch.attachments[row], transaction, &report)
+            batch.id(at: row), batch.documents.body(at: row), batch.attachments[row], transaction, &report)
         } catch let error as DatastoreError where error.status < 500 {
-          let message =
-            error.code == .conflict
-            ? "document \(DatastoreError.quoted(id)) already exists; skip or replace such documents (--on-conflict)"
-            : error.message
-          let problem = ImportError(file: batch.file, line: line, column: 0, message: message)
-          guard continuesOnError else { throw problem }
+          let problem =
+            error.code == .conflict ? batch.conflict(at: row) : batch.problem(error.message, at: row)
+          guard reader.continuesOnError else { throw problem }
           report.failed += 1
           problems.append(problem)
         }
       }
       return report
     }
-    for problem in problems { onInvalidDocument?(problem) }
+    for problem in problems { reader.onInvalidDocument?(problem) }
     return written
   }
 

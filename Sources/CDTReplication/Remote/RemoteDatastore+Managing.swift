@@ -11,6 +11,24 @@ extension RemoteDatastore {
     _ = try await reply.json()
   }
 
+  /// Creates the database if it does not exist.
+  package func createDatabaseIfMissing() async throws {
+    do {
+      try await checkDatabase()
+    } catch let error as ReplicationError where error.code == .notFound {
+      do {
+        try await createDatabase()
+      } catch let error as ReplicationError where error.status == 412 {
+        // Another client has created it.
+      }
+    }
+  }
+
+  /// Checks that the database exists and may be read.
+  package func checkDatabase() async throws {
+    try await retries.run { _ = try await connection.send(.init(""), expecting: 200).json() }
+  }
+
   /// Deletes the database.
   package func deleteDatabase() async throws {
     let reply = try await connection.send(.init(.DELETE, "", json: []))

@@ -6,7 +6,7 @@ import CDTPlatform
 enum ServerProgram {
   static let commands = ["replicate", "serve", "user"]
   /// Commands of both programs. This one has them for stores, the other for the URLs of databases.
-  static let sharedCommands = ["find", "count", "explain", "get", "changes", "export", "index"]
+  static let sharedCommands = ["find", "count", "explain", "get", "changes", "export", "import", "index"]
 
   /// Becomes the program, if the arguments are for it.
   static func runIfAsked(_ arguments: ArraySlice<String>) throws(ToolError) {
