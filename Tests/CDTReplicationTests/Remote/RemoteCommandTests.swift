@@ -2,6 +2,7 @@ import CDTDatastore
 import CDTQuery
 import CDTTestSupport
 import Foundation
+import Glibc
 import Testing
 
 /// The commands of `cdtquery-server` for databases at a server.
@@ -72,6 +73,62 @@ import Testing
       let end = try await BuiltProgram("cdtquery-server", ["export", served.url]).ended()
       let documents = try await served.remote.find([:], sort: ["_id"])
       #expect(end.output == documents.map { $0.json.text + "\n" }.joined())
+    }
+  }
+
+  @Test func `a batch of queries has a line for each request`() async throws {
+    try await withServedStore { served in
+      try await withDirectory { directory in
+        for (id, age) in [("mike", 36), ("zoe", 12)] {
+          try await served.remote.createDocument(
+            from: DocumentDraft(id: id, body: ["age": .int(Int64(age))]))
+        }
+        let file = "\(directory)/requests"
+        let requests = #"{"age": 12}"# + "\n\n" + #"{"age": {"$gtt": 7}}"# + "\nnonsense\n"
+        try Data((requests + #"{"selector": {}, "sort": ["age"], "fields": ["age"]}"#).utf8)
+          .write(to: URL(filePath: file))
+        let local = try await served.remote.find([:], sort: ["age"]).map(\.json.text)
+        let end = try await BuiltProgram("cdtquery", ["find", served.url, "--batch", file]).ended()
+        #expect(end.status == 0)
+        let lines = end.output.split(separator: "\n").map(String.init)
+        #expect(lines.count == 4, "\(end.output)")
+        #expect(lines[0] == #"{"docs":[\#(local[0])]}"#)
+        #expect(lines[1].hasPrefix(#"{"error":"unknownOperator","reason":"unknown operator"#))
+        #expect(lines[2].hasPrefix(#"{"error":"invalidSelector""#))
+        #expect(lines[3] == #"{"docs":[\#(local.joined(separator: ","))]}"#)
+
+        let cases: [(Int32, [String])] = [
+          (66, ["\(served.server.url)/none", "--batch", file]),
+          (69, ["http://127.0.0.1:1/db", "--batch", file]),
+          (64, [served.url, "--batch", file, "--ids"]), (64, [served.url, "{}", "--batch", file]),
+          (64, [served.url]), (74, [served.url, "--batch", "\(directory)/none"]),
+        ]
+        for (status, arguments) in cases {
+          let run = try BuiltProgram("cdtquery", ["find"] + arguments, hidesErrors: true)
+          let end = try await run.ended()
+          #expect(end.status == status && end.output.isEmpty, "\(arguments)")
+        }
+      }
+    }
+  }
+
+  @Test func `a request of a batch that the server does not answer is an error of its line`() async throws {
+    try await withServedStore { served in
+      try await withDirectory { directory in
+        let pipe = "\(directory)/requests"
+        #expect(mkfifo(pipe, 0o600) == 0)
+        let run = try BuiltProgram("cdtquery", ["find", served.url, "--batch", pipe])
+        let requests = try FileHandle(forUpdating: URL(filePath: pipe))
+        try requests.write(contentsOf: Data("{}\n".utf8))
+        #expect(run.line() == #"{"docs":[]}"#)
+        #expect(try await served.server.send("DELETE", "/db").status == 200)
+        try requests.write(contentsOf: Data("{}\n".utf8))
+        let line = run.line()
+        #expect(line?.hasPrefix(#"{"error":"notFound","reason":"#) == true, "\(line ?? "no line")")
+        try requests.close()
+        let end = try await run.ended()
+        #expect(end.status == 0)
+      }
     }
   }
 
