@@ -28,16 +28,18 @@ struct CandidateReader: Sendable {
     case .nothing: return
     case .ids(let ids): try await readIDs(ids, body)
     case .allDocuments(let isDescending):
-      try await readAll(isDescending: isDescending, needed: needed, body)
+      try await readAll(isDescending: isDescending, needed: needed) { try take($0, body) }
     case .find(let selector):
       // Indexes for words are in design documents, which are read first.
       var mayUseWords = false
       try await readAll(from: "_design/", to: "_design0", needed: needed) { page in
-        mayUseWords = mayUseWords || page.contains(where: \.isTextIndex)
-        try body(page)
+        try take(page) { documents in
+          mayUseWords = mayUseWords || documents.contains(where: \.isTextIndex)
+          try body(documents)
+        }
       }
       if mayUseWords, try await usesWords(selector) {
-        return try await readAll(needed: needed, body)
+        return try await readAll(needed: needed) { try take($0, body) }
       }
       try await readFound(selector, fields: fields, needed: needed, body)
     }
@@ -80,9 +82,10 @@ struct CandidateReader: Sendable {
     }
   }
 
-  private func readAll(
+  /// Calls a closure with each page of the documents, by id, as the server sends them.
+  func readAll(
     from first: String? = nil, to end: String? = nil, isDescending: Bool = false, needed: () -> Int?,
-    _ body: Body
+    _ body: ([JSONValue]) async throws -> Void
   ) async throws {
     var pages = PageSize()
     var last: String?
@@ -102,7 +105,7 @@ struct CandidateReader: Sendable {
       let isLast = rows.count < size + more
       let new = rows.filter { row in last.map { row["id"]?.stringValue?.hasSameBytes(as: $0) != true } ?? true
       }
-      try take(new.compactMap { $0["doc"] }, body)
+      try await body(new.compactMap { $0["doc"] })
       if isLast { return }
       guard let next = rows.last?["id"]?.stringValue, last.map({ !$0.hasSameBytes(as: next) }) ?? true else {
         throw ReplicationError(.invalidReply, "GET \(connection.database.url)/_all_docs: a page has no end")

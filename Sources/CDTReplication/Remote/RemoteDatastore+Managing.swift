@@ -36,6 +36,36 @@ extension RemoteDatastore {
     _ = try await reply.json()
   }
 
+  /// Calls a closure with each document, by id, as the server sends it: with `_attachments`, if it has any, and their
+  /// content in Base64.
+  ///
+  /// - Complexity: A request for each document with attachments, which is in memory as a whole.
+  package func forEachWithAttachments(_ body: (JSONObject) throws -> Void) async throws {
+    try await reader.readAll(needed: { nil }) { page in
+      for document in page {
+        var document = document
+        if document["_attachments"] != nil, let id = document["_id"]?.stringValue {
+          guard let whole = try await documentWithAttachments(id) else { continue }
+          document = whole
+        }
+        guard case .object(let object) = document else {
+          throw ReplicationError(.invalidReply, "the server sent a document that is not an object")
+        }
+        try body(object)
+      }
+    }
+  }
+
+  /// - Returns: `nil` if the document has been deleted.
+  private func documentWithAttachments(_ id: String) async throws -> JSONValue? {
+    try await retries.run {
+      let reply = try await connection.send(.init("\(RemoteEnd.path(id))?attachments=true"))
+      if reply.status == 404 { return nil }
+      guard reply.status == 200 else { throw await reply.failure() }
+      return try await reply.json(limit: 1 << 30)
+    }
+  }
+
   /// The indexes as the server describes them.
   package func indexes() async throws -> [JSONObject] {
     let reply = try await connection.send(.init("/_index"), expecting: 200)

@@ -189,7 +189,7 @@ public final class RemoteDatastore: Sendable {
     LiveRemoteChanges(database: self, sequence: sequence)
   }
 
-  private var reader: CandidateReader {
+  var reader: CandidateReader {
     CandidateReader(connection: connection, retries: retries, replyLimit: replyLimit) { [self] count in
       read.add(count, ordering: .relaxed)
     }

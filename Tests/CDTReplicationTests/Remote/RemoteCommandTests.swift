@@ -76,6 +76,40 @@ import Testing
     }
   }
 
+  @Test func `an export with attachments can be imported`() async throws {
+    try await withServedStore { served in
+      try await withDirectory { directory in
+        let content = Data((0..<100_000).map { UInt8(truncatingIfNeeded: $0 * $0 >> 5) })
+        var cat = DocumentDraft(id: "a/cat", body: ["age": 3])
+        cat.attachments = [
+          Attachment(data: content, name: "cat.bin", contentType: "application/octet-stream"),
+          Attachment(data: Data("meow".utf8), name: "sound.txt", contentType: "text/plain"),
+        ]
+        try await served.remote.createDocument(from: cat)
+        for id in ["b", "_design/x"] {
+          try await served.remote.createDocument(from: DocumentDraft(id: id, body: ["number": 1]))
+        }
+        let end = try await BuiltProgram(
+          "cdtquery", ["export", served.url, "--attachments"]
+        ).ended()
+        #expect(end.status == 0)
+        let lines = end.output.split(separator: "\n")
+        #expect(lines.count == 3)
+        #expect(lines[0].hasPrefix(#"{"_id":"_design/x","_rev":"1-"#) && !lines[0].contains("_attachments"))
+        #expect(lines[2].hasPrefix(#"{"_id":"b","#))
+
+        let file = "\(directory)/export.jsonl"
+        try Data(end.output.utf8).write(to: URL(filePath: file))
+        let report = try await DocumentImporter(into: served.local).run([file])
+        #expect(report.imported == 3)
+        let copy = try await served.local.document(withID: "a/cat")
+        #expect(copy.body == ["age": 3])
+        #expect(try await copy.attachments["cat.bin"]?.data() == content)
+        #expect(copy.attachments["sound.txt"]?.contentType == "text/plain")
+      }
+    }
+  }
+
   @Test func `a batch of queries has a line for each request`() async throws {
     try await withServedStore { served in
       try await withDirectory { directory in
