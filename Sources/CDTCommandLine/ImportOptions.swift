@@ -32,8 +32,8 @@ package struct ImportOptions: ParsableArguments {
     }
   }
 
-  /// The files to read, of which standard input is one.
-  private var inputs: [String] { files.isEmpty ? ["-"] : files }
+  /// The files to read; `-` is standard input.
+  package var inputs: [String] { files.isEmpty ? ["-"] : files }
 
   /// The progress of an import of the files.
   package var progress: ImportProgress { ImportProgress(of: inputs) }

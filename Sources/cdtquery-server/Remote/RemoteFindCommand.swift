@@ -42,9 +42,9 @@ struct RemoteFindCommand: AsyncParsableCommand {
   }
 
   func run() async throws {
-    if let batch { return try await Self.answer(batch, server.datastore(url)) }
+    if let batch { return try await Self.answer(batch, server.datastore(url, reading: batch)) }
     let query = try options.query(try TextArgument.read(selector ?? ""))
-    let database = try server.datastore(url)
+    let database = try server.datastore(url, reading: selector)
     if explain { return try Output.standard.line(try await database.explain(query).description) }
     if count, query.skip == 0, query.limit == nil {
       return try Output.standard.line(String(try await database.count(query)))

@@ -29,7 +29,7 @@ struct RemoteImportCommand: AsyncParsableCommand {
   func run() async throws {
     let progress = options.progress
     let reader = try options.reader(progress)
-    let database = try server.datastore(url)
+    let database = try server.datastore(url, reading: options.inputs.first { $0 == "-" })
     try await database.createDatabaseIfMissing()
     var importer = RemoteImporter(into: database)
     importer.onConflict = options.onConflict ?? .fail

@@ -11,6 +11,12 @@ struct PasswordSource {
   /// `-` is standard input; without a file, the variable comes first.
   let file: String?
 
+  /// Whether the password comes from standard input that is not a terminal.
+  var isStandardInput: Bool {
+    if let file { return file == "-" }
+    return ProcessInfo.processInfo.environment[Self.variable] == nil && !OpenFile.standardInput.isTerminal
+  }
+
   /// - Parameter isNew: Whether the terminal asks for it twice.
   func read(for name: String, isNew: Bool = true) throws -> String {
     switch file {

@@ -34,7 +34,14 @@ struct ServerOptions: ParsableArguments {
     return database
   }
 
-  func datastore(_ url: String) throws -> RemoteDatastore {
-    RemoteDatastore(try database(url))
+  /// - Parameter file: What the command reads; the password can't come from standard input, too.
+  func datastore(_ url: String, reading file: String? = nil) throws -> RemoteDatastore {
+    if file == "-", user != nil, PasswordSource(file: passwordFile).isStandardInput {
+      throw ToolError(
+        .usage,
+        "standard input can't be both the input and the password; give the password with --password-file or in \(PasswordSource.variable)"
+      )
+    }
+    return RemoteDatastore(try database(url))
   }
 }

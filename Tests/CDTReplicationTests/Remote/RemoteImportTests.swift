@@ -222,6 +222,7 @@ import Testing
       let wrongUser = served.url.replacingOccurrences(of: "//", with: "//ana:wrong@")
       let cases: [(Int32, String, [String])] = [
         (69, "http://127.0.0.1:1/db", []), (77, wrongUser, []), (64, served.server.url, []),
+        (64, served.url, ["--user", "ana"]), (64, served.url, ["--user", "ana", "--password-file", "-"]),
         (64, served.url, ["--batch", "0"]), (64, served.url, ["--from-touchdb", "x.touchdb"]),
         (74, served.url, ["/nowhere/at/all"]), (65, "\(served.server.url)/not-a-name", []),
       ]
