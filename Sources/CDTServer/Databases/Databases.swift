@@ -45,8 +45,12 @@ package final class Databases: Sendable {
   /// - Throws: ``CouchError/noDatabase``.
   package func database(named name: String) async throws -> Database {
     while true {
-      if let known = state.withLock({ use(name, &$0) }) { return known }
-      try await change(of: name) { try await self.open(name) }
+      guard let known = state.withLock({ use(name, &$0) }) else {
+        try await change(of: name) { try await self.open(name) }
+        continue
+      }
+      if try isCurrent(known) { return known }
+      forget(known)
     }
   }
 
@@ -68,7 +72,18 @@ package final class Databases: Sendable {
     state.withLock { $0.open[name] = nil }
   }
 
-  /// Forgets a database whose datastore was closed or deleted by others.
+  /// Whether others have left the datastore as it is.
+  private func isCurrent(_ database: Database) throws(DatastoreError) -> Bool {
+    do {
+      try database.store.checkFile()
+      return true
+    } catch {
+      guard error.code == .closed else { throw error }
+      return false
+    }
+  }
+
+  /// Forgets a database whose datastore was closed, deleted or replaced by others.
   func forget(_ database: Database) {
     state.withLock { state in
       if state.open[database.name]?.database === database.open { state.open[database.name] = nil }

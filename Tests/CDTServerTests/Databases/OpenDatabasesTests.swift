@@ -45,6 +45,21 @@ import Testing
     }
   }
 
+  @Test func `a datastore that others delete or replace is noticed before a reply begins`() async throws {
+    try await withServer { server in
+      _ = try await server.put("/db")
+      _ = try await server.put("/db/old", [:])
+      let other = try DatastoreManager(directory: server.manager.directory)
+      try await other.deleteDatastore(named: "db")
+      #expect(try await server.get("/db/_all_docs").status == 404)
+      _ = try await server.put("/db")
+      _ = try await server.get("/db/_all_docs")
+      try await other.deleteDatastore(named: "db")
+      _ = try await other.datastore(named: "db").createDocument(from: DocumentDraft(id: "new", body: [:]))
+      #expect(try await server.get("/db/_all_docs").json["rows"]?[0]?["id"] == "new")
+    }
+  }
+
   @Test func `of many who create a database one succeeds`() async throws {
     try await withDatabases(limit: 1, count: 0) { databases in
       let created = await withTaskGroup(of: Bool.self) { group in
