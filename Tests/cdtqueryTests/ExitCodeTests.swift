@@ -114,8 +114,8 @@ import Testing
     let manager = try Self.waitForStore(space)
     let store = try manager.existingDatastore(named: "contacts")
     while try store.documentCount() < 90 { sched_yield() }
-    kill(program.pid, SIGINT)
-    #expect(program.wait() == .signal(SIGINT))
+    program.send(SIGINT)
+    #expect(program.wait() == -SIGINT)
     close(documents.writing)
     #expect(try Descriptor.read(from: messages.reading) == "")
     close(messages.reading)

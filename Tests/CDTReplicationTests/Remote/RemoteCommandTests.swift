@@ -9,7 +9,7 @@ import Testing
 @Suite struct RemoteCommandTests {
   static func expectGoldenFiles(at url: String) async throws {
     let directory = Repository.root.appending(path: "QueryFixtures").path
-    let run = try BuiltProgram("cdtquery-server", ["test", directory, "--at", url], hidesErrors: true)
+    let run = try BuiltProgram("cdtquery-server", ["test", directory, "--at", url])
     let (status, output) = try await run.ended()
     #expect(status == 0, "\(output)")
     #expect(output.hasSuffix(" passed, 0 failed\n") && !output.hasPrefix("0 "))

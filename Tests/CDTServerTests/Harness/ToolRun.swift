@@ -40,7 +40,7 @@ struct ToolRun: Sendable {
     let variables = ProcessInfo.processInfo.environment.filter { $0.key != "CDTQUERY_PASSWORD" }
       .merging(environment) { $1 }
     let status = try SpawnedProcess(
-      program, arguments, in: directory.path, environment: variables, input: base + ".in",
+      program, arguments, in: directory.path, environment: variables, input: .file(base + ".in"),
       output: .file(output ?? base + ".out"), errors: .file(base + ".err")
     ).wait()
     func text(_ end: String) throws -> String {

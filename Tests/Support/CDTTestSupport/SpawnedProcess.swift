@@ -12,12 +12,16 @@ package struct SpawnedProcess: Sendable {
   package enum Stream: Sendable {
     case inherited
     case descriptor(Int32)
-    /// A file that is emptied first.
+    /// A file, which is emptied first unless it is the input.
     case file(String)
   }
 
   package struct Failure: Error, CustomStringConvertible {
     package let description: String
+
+    package init(description: String) {
+      self.description = description
+    }
   }
 
   /// Starts a program.
@@ -25,23 +29,24 @@ package struct SpawnedProcess: Sendable {
   /// - Parameters:
   ///   - directory: The directory in which it runs; `nil` for that of this process.
   ///   - environment: Its variables; `nil` for those of this process.
-  ///   - input: The file that it reads; by default it reads nothing.
+  ///   - input: What it reads; by default nothing.
   package init(
     _ path: String, _ arguments: [String], in directory: String? = nil, environment: [String: String]? = nil,
-    input: String = "/dev/null", output: Stream = .inherited, errors: Stream = .inherited
+    input: Stream = .file("/dev/null"), output: Stream = .inherited, errors: Stream = .inherited
   ) throws {
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)
     defer { posix_spawn_file_actions_destroy(&actions) }
-    posix_spawn_file_actions_addopen(&actions, 0, input, O_RDONLY, 0)
-    for (number, stream) in [(1 as Int32, output), (2, errors)] {
+    for (number, stream) in [(0 as Int32, input), (1, output), (2, errors)] {
       switch stream {
       case .inherited: break
       case .descriptor(let descriptor): posix_spawn_file_actions_adddup2(&actions, descriptor, number)
       case .file(let path):
-        posix_spawn_file_actions_addopen(&actions, number, path, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
+        posix_spawn_file_actions_addopen(
+          &actions, number, path, number == 0 ? O_RDONLY : O_WRONLY | O_CREAT | O_TRUNC, 0o600)
       }
     }
+    try Self.closeOthers(&actions)
     // Threads of a pool block signals, which the program must get.
     var attributes = posix_spawnattr_t()
     posix_spawnattr_init(&attributes)
@@ -61,6 +66,17 @@ package struct SpawnedProcess: Sendable {
     let status = posix_spawn(&id, command[0], &actions, &attributes, &words, &pairs)
     guard status == 0 else { throw Failure(description: "\(path): \(String(cString: strerror(status)))") }
     self.id = id
+  }
+
+  /// Closes the files of this process in the new one. Otherwise the reader of another test's pipe, or the peer of its
+  /// connection, would wait until the program ends.
+  private static func closeOthers(_ actions: inout posix_spawn_file_actions_t) throws {
+    typealias CloseFrom = @convention(c) (UnsafeMutablePointer<posix_spawn_file_actions_t>, CInt) -> CInt
+    // Swift does not see the GNU extensions of the header.
+    guard let symbol = dlsym(nil, "posix_spawn_file_actions_addclosefrom_np") else {
+      throw Failure(description: "the system's C library is older than glibc 2.34")
+    }
+    _ = unsafeBitCast(symbol, to: CloseFrom.self)(&actions, 3)
   }
 
   /// Sends a signal. The process must not have been waited for.

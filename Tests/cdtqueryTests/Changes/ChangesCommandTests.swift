@@ -1,5 +1,6 @@
 import CDTDatastore
 import CDTJSON
+import CDTTestSupport
 import Glibc
 import Testing
 
@@ -59,7 +60,7 @@ import Testing
   /// A run of `changes --follow` with the pipe that it writes to.
   private func follow(
     _ space: Workspace, _ options: [String] = []
-  ) throws -> (program: Program, output: Int32, errors: Int32) {
+  ) throws -> (program: SpawnedProcess, output: Int32, errors: Int32) {
     let (output, errors) = (try Pipe(), try Pipe())
     let program = try Program.start(
       Built.cdtquery, ["changes", "people/contacts", "--follow"] + options, directory: space.directory,
@@ -81,8 +82,8 @@ import Testing
     #expect(try ids(try read(1, from: output)) == ["kim"])
     try space.run("delete", "people/contacts", "kim")
     #expect(try read(1, from: output).hasSuffix(",\"deleted\":true}\n"))
-    kill(program.pid, SIGINT)
-    #expect(program.wait() == .signal(SIGINT))
+    program.send(SIGINT)
+    #expect(program.wait() == -SIGINT)
     #expect(try Descriptor.read(from: errors) == "")
     close(output)
     close(errors)
@@ -105,7 +106,7 @@ import Testing
     let (program, output, errors) = try follow(space)
     _ = try read(3, from: output)
     close(output)
-    #expect(program.wait() == .exit(0))
+    #expect(program.wait() == 0)
     #expect(try Descriptor.read(from: errors) == "")
     close(errors)
   }
@@ -115,7 +116,7 @@ import Testing
     let (program, output, errors) = try follow(space)
     _ = try read(3, from: output)
     try space.run("drop", "people/contacts", "--yes")
-    #expect(program.wait() == .exit(66))
+    #expect(program.wait() == 66)
     #expect(
       try Descriptor.read(from: errors)
         == "cdtquery: the store people/contacts was deleted, which ends its changes\n")

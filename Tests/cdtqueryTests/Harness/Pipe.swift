@@ -1,3 +1,4 @@
+import CDTTestSupport
 import Glibc
 
 /// A pipe between a test and the program it runs.
@@ -7,8 +8,7 @@ struct Pipe {
 
   init() throws {
     var ends: [Int32] = [0, 0]
-    guard pipe(&ends) == 0 else { throw Program.Failure(description: "no pipe") }
-    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    guard pipe(&ends) == 0 else { throw SpawnedProcess.Failure(description: "no pipe") }
     reading = ends[0]
     writing = ends[1]
   }
@@ -30,9 +30,9 @@ struct Terminal {
     var locked: Int32 = 0
     var number: Int32 = 0
     guard person >= 0, ioctl(person, Self.setLock, &locked) == 0, ioctl(person, Self.getNumber, &number) == 0
-    else { throw Program.Failure(description: "no pseudo-terminal") }
+    else { throw SpawnedProcess.Failure(description: "no pseudo-terminal") }
     program = open("/dev/pts/\(number)", O_RDWR | O_NOCTTY | O_CLOEXEC)
-    guard program >= 0 else { throw Program.Failure(description: "no pseudo-terminal") }
+    guard program >= 0 else { throw SpawnedProcess.Failure(description: "no pseudo-terminal") }
   }
 }
 
@@ -42,7 +42,7 @@ enum Descriptor {
     var bytes = Array(text.utf8)[...]
     while !bytes.isEmpty {
       let count = bytes.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-      guard count > 0 else { throw Program.Failure(description: String(cString: strerror(errno))) }
+      guard count > 0 else { throw SpawnedProcess.Failure(description: String(cString: strerror(errno))) }
       bytes = bytes.dropFirst(count)
     }
   }
@@ -56,7 +56,7 @@ enum Descriptor {
       if isEnough(text) { return text }
       var wait = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
       guard poll(&wait, 1, 60_000) > 0 else {
-        throw Program.Failure(description: "nothing more came after: \(text)")
+        throw SpawnedProcess.Failure(description: "nothing more came after: \(text)")
       }
       var chunk = [UInt8](repeating: 0, count: 4096)
       let count = chunk.withUnsafeMutableBytes { Glibc.read(descriptor, $0.baseAddress, $0.count) }

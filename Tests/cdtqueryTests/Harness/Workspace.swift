@@ -1,5 +1,6 @@
 import CDTDatastore
 import CDTJSON
+import CDTTestSupport
 import FoundationEssentials
 import Glibc
 
@@ -14,7 +15,7 @@ final class Workspace {
     try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
     if let documents {
       let result = try run("import", "people/contacts", "-", input: documents)
-      guard result.status == 0 else { throw Program.Failure(description: result.errors) }
+      guard result.status == 0 else { throw SpawnedProcess.Failure(description: result.errors) }
     }
   }
 
@@ -48,12 +49,11 @@ final class Workspace {
   }
 
   struct Result {
-    let ending: Program.Ending
+    /// The exit code, or the signal that ended it as a negative number.
+    let status: Int32
     let output: String
     let errors: String
 
-    /// The exit code; -1 for the end by a signal.
-    var status: Int32 { if case .exit(let code) = ending { code } else { -1 } }
     var lines: [String] { output.split(separator: "\n").map(String.init) }
   }
 
@@ -84,9 +84,9 @@ final class Workspace {
       program, arguments, directory: directory, environment: environment,
       input: .file(input == nil ? "/dev/null" : base + ".in"), output: .file(output ?? base + ".out"),
       errors: .file(base + ".err"))
-    let ending = program.wait()
+    let status = program.wait()
     return Result(
-      ending: ending, output: output == nil ? try text(".run-\(runs).out") : "",
+      status: status, output: output == nil ? try text(".run-\(runs).out") : "",
       errors: try text(".run-\(runs).err"))
   }
 
