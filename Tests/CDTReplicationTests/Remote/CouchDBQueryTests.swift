@@ -66,4 +66,42 @@ struct CouchDBQueryTests {
     try await RemoteCommandTests.expectGoldenFiles(at: #require(couchURL))
   }
 
+  @Test func `an import into a CouchDB and its export give the same documents`() async throws {
+    try await withCouchDatabase { database in
+      let name = try #require(database.url.split(separator: "/").last)
+      let url = try "\(#require(couchURL))/\(name)"
+      let sound = #"{"sound.txt":{"content_type":"text/plain","data":"bWVvdw=="}}"#
+      let lines =
+        (0..<2_500).map { #"{"_id":"doc\#(10_000 + $0)","_rev":"7-x","number":\#($0)}"# }
+        + [#"{"_id":"e\u0301","_attachments":\#(sound)}"#, #"{"_id":"\u00e9"}"#]
+      let first = try await RemoteImportTests.run(url, [lines.joined(separator: "\n")])
+      #expect(first.message.hasSuffix("2502 imported\n"))
+      #expect(first.status == 0)
+
+      let again = #"{"_id":"doc10000"}"# + "\n" + #"{"_id":"new"}"#
+      let failing = try await RemoteImportTests.run(url, [again])
+      #expect(failing.status == 65)
+      let skipping = try await RemoteImportTests.run(url, [again], "--on-conflict", "skip")
+      #expect(skipping.message.hasSuffix("1 imported, 1 skipped\n"))
+      let replacing = try await RemoteImportTests.run(
+        url, [#"{"_id":"doc10000","n":1}"#, #"{"_id":"e\u0301","n":2}"#], "--on-conflict", "replace")
+      #expect(replacing.message.hasSuffix("0 imported, 2 replaced\n"))
+
+      let end = try await BuiltProgram("cdtquery", ["export", url, "--attachments"]).ended()
+      #expect(end.status == 0)
+      try await withStores { store, _ in
+        try await withDirectory { directory in
+          let file = "\(directory)/export.jsonl"
+          try Data(end.output.utf8).write(to: URL(filePath: file))
+          let report = try await DocumentImporter(into: store).run([file])
+          #expect(report.imported == 2_503)
+        }
+        #expect(try await store.document(withID: "doc12499").body == ["number": 2_499])
+        #expect(try await store.document(withID: "doc10000").body == ["n": 1])
+        let copy = try await store.document(withID: "e\u{301}")
+        #expect(copy.body == ["n": 2])
+        #expect(try await copy.attachments["sound.txt"]?.data() == Data("meow".utf8))
+      }
+    }
+  }
 }

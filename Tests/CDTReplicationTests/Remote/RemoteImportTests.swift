@@ -9,14 +9,14 @@ import Testing
 
 /// `cdtquery import` into a database at a server.
 @Suite struct RemoteImportTests {
-  private struct Run {
+  struct Run {
     let status: Int32
     /// What it wrote to standard error, without the directory of its files.
     let message: String
   }
 
   /// Imports texts, each from a file `0`, `1` and so on.
-  private static func run(
+  static func run(
     _ url: String, _ texts: [String], _ options: String...
   ) async throws -> Run {
     try await withDirectory { directory in
