@@ -43,8 +43,8 @@ struct RemoteFindCommand: AsyncParsableCommand {
 
   func run() async throws {
     if let batch { return try await Self.answer(batch, server.datastore(url, reading: batch)) }
-    let query = try options.query(try TextArgument.read(selector ?? ""))
     let database = try server.datastore(url, reading: selector)
+    let query = try options.query(try TextArgument.read(selector ?? ""))
     if explain { return try Output.standard.line(try await database.explain(query).description) }
     if count, query.skip == 0, query.limit == nil {
       return try Output.standard.line(String(try await database.count(query)))
@@ -87,8 +87,9 @@ struct RemoteCountCommand: AsyncParsableCommand {
   @OptionGroup var server: ServerOptions
 
   func run() async throws {
+    let database = try server.datastore(url, reading: selector)
     let query = try Query(parsing: try TextArgument.read(selector))
-    try Output.standard.line(String(try await server.datastore(url).count(query)))
+    try Output.standard.line(String(try await database.count(query)))
   }
 }
 
@@ -107,8 +108,9 @@ struct RemoteExplainCommand: AsyncParsableCommand {
   @Option(help: "text, or json for the plan as data.") var format = Format.text
 
   func run() async throws {
+    let database = try server.datastore(url, reading: selector)
     let query = try options.query(try TextArgument.read(selector))
-    let explanation = try await server.datastore(url).explain(query)
+    let explanation = try await database.explain(query)
     try Output.standard.line(format == .json ? explanation.json.text : explanation.description)
   }
 }

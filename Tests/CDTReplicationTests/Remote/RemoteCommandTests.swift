@@ -33,6 +33,8 @@ import Testing
         (66, ["count", "\(served.server.url)/none"]),
         (65, ["find", served.url, #"{"number": {"$gtt": 1}}"#]),
         (64, ["find", served.url, "{}", "--use-index", "x"]), (64, ["find", served.server.url, "{}"]),
+        (64, ["find", served.url, "-", "--user", "ana"]), (64, ["count", served.url, "-", "--user", "ana"]),
+        (64, ["explain", served.url, "-", "--user", "ana"]),
         (69, ["count", "http://127.0.0.1:1/db"]),
         (77, ["count", served.url.replacingOccurrences(of: "//", with: "//ana:wrong@")]),
       ]
