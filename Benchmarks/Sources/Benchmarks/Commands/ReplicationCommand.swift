@@ -8,7 +8,7 @@ struct ReplicationCommand: ParsableCommand {
     abstract: "Measure cdtquery replicate, with our server and with a CouchDB.",
     discussion: """
       With COUCHDB in the environment, such as http://admin:password@127.0.0.1:5984, a CouchDB is replicated with, too, and \
-      its own replicator copies the same databases. Its databases cdt_bench_documents and cdt_bench_files are deleted.
+      its own replicator copies the same databases. Its databases cdt_bench_documents, cdt_bench_files and cdt_bench_live are deleted.
       """)
 
   @Option(help: "How many documents without attachments.")
@@ -19,13 +19,16 @@ struct ReplicationCommand: ParsableCommand {
   var fileSize = 1_000_000
   @Option(parsing: .upToNextOption, help: "The added round-trip times, in milliseconds.")
   var latency = [0, 50]
+  @Option(help: "How many writes a continuous replication carries.")
+  var writes = 100
   @Option(help: "The release build of cdtquery-server.")
   var server = ".build/release/cdtquery-server"
   @OptionGroup var options: MeasuringOptions
 
   func validate() throws {
-    guard documents > 0, files > 0, fileSize > 0, latency.allSatisfy({ $0 >= 0 }) else {
-      throw ValidationError("--documents, --files and --file-size must be at least 1, --latency not negative")
+    guard documents > 0, files > 0, fileSize > 0, writes > 0, latency.allSatisfy({ $0 >= 0 }) else {
+      throw ValidationError(
+        "--documents, --files, --file-size and --writes must be at least 1, --latency not negative")
     }
   }
 
@@ -39,6 +42,13 @@ struct ReplicationCommand: ParsableCommand {
       let replications = try Replications(
         program, scratch: scratch, documents: documents, files: files, fileSize: fileSize)
       report.bound = try replications.bound()
+      func measureDelay(_ ends: ReplicationReport.Ends, _ server: ServerAddress) throws {
+        report.delays.append(.init(ends: ends, times: try replications.delays(to: server, writes: writes)))
+      }
+      try ServerProcess.run(program, directory: "\(scratch.path)/server") { server in
+        try measureDelay(.push, server.address)
+      }
+      if let other { try measureDelay(.pushToCouchDB, other) }
       for milliseconds in latency {
         report.lines += try ServerProcess.run(program, directory: "\(scratch.path)/server") { server in
           try replications.run(with: server.address, isCouchDB: false, latency: milliseconds)

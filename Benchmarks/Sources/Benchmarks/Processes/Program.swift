@@ -25,8 +25,8 @@ struct Program {
     ["/usr/bin", "/usr/local/bin", "/bin"].lazy.compactMap { try? Program("\($0)/\(name)") }.first
   }
 
-  /// Runs the program to its end, its output in a file.
-  func run(_ arguments: [String], output: String) throws -> Cost {
+  /// Starts the program, its output in a file.
+  private func start(_ arguments: [String], output: String) throws -> pid_t {
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)
     defer { posix_spawn_file_actions_destroy(&actions) }
@@ -35,10 +35,26 @@ struct Program {
     var words = ([path] + arguments).map { strdup($0) } + [nil]
     defer { for word in words { free(word) } }
     var child = pid_t()
-    let start = Clock.monotonic.now
     guard posix_spawn(&child, path, &actions, nil, &words, environ) == 0 else {
       throw BenchError("\(path) can't be started")
     }
+    return child
+  }
+
+  /// Runs `body` while the program runs, which is interrupted then.
+  func run<R>(_ arguments: [String], output: String, during body: () throws -> R) throws -> R {
+    let child = try start(arguments, output: output)
+    defer {
+      kill(child, SIGINT)
+      waitpid(child, nil, 0)
+    }
+    return try body()
+  }
+
+  /// Runs the program to its end, its output in a file.
+  func run(_ arguments: [String], output: String) throws -> Cost {
+    let start = Clock.monotonic.now
+    let child = try self.start(arguments, output: output)
     var (status, usage) = (Int32(), rusage())
     guard wait4(child, &status, 0, &usage) == child, status == 0 else {
       throw BenchError("\(path) \(arguments.joined(separator: " ")) ended with status \(status)")

@@ -10,6 +10,7 @@ struct ReplicationReport: Measured {
   /// The time to send the content of the attachments over loopback to a thread that writes and syncs a file for each.
   var bound: Int?
   var lines: [Line] = []
+  var delays: [Delay] = []
 
   /// What is replicated.
   enum Content: String, Codable {
@@ -44,6 +45,12 @@ struct ReplicationReport: Measured {
     let peakBytes: Int?
   }
 
+  /// How long it takes until a server has a document that a process other than the replicator saves.
+  struct Delay: Codable {
+    let ends: Ends
+    let times: Percentiles
+  }
+
   var tables: [MarkdownTable] {
     [
       table("\(Spelling.count(documents)) documents", .documents) { line in
@@ -53,7 +60,19 @@ struct ReplicationReport: Measured {
         "\(Spelling.number(Double(files * fileSize) * 1e3 / Double(max(1, line.wall)))) MB/s"
       },
       table("Nothing to do", .nothing) { _ in "" },
+      waiting,
     ]
+  }
+
+  private var waiting: MarkdownTable {
+    var table = MarkdownTable(
+      "A write of another process, until a listener at the server has it", columns: ["", "p50", "p99", "max"])
+    for delay in delays {
+      table.append(
+        [delay.ends.title]
+          + [delay.times.p50, delay.times.p99, delay.times.greatest].map(Spelling.time))
+    }
+    return table
   }
 
   private func table(_ title: String, _ content: Content, _ rate: (Line) -> String) -> MarkdownTable {

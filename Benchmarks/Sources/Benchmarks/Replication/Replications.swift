@@ -154,6 +154,34 @@ struct Replications {
     }
   }
 
+  // MARK: Continuously
+
+  /// How long it takes until a server has what another process than the replicator writes.
+  func delays(to server: ServerAddress, writes: Int) throws -> Percentiles {
+    let peer = Peer(server)
+    try peer.remove(Self.live)
+    let manager = try DatastoreManager(directory: source)
+    let store = try manager.datastore(named: Self.live)
+    let (here, there) = ("\(source)/\(Self.live)", try peer.url(Self.live, latency: 0))
+    let output = "\(scratch.path)/output"
+    _ = try program.run(["replicate", here, there, "--create", "--quiet"], output: output)
+    let listener = try Listeners(server, database: Self.live, count: 1)
+    func save(_ id: String) throws -> () throws -> Void {
+      _ = try store.createDocument(from: DocumentDraft(id: id, body: ["text": "Buy milk"]))
+      return {}
+    }
+    let times = try program.run(["replicate", here, there, "--continuous", "--quiet"], output: output) {
+      // Until the replicator is there.
+      _ = try listener.times(of: 1, save)
+      return try listener.times(of: writes, save)
+    }
+    try manager.deleteDatastore(named: Self.live)
+    try peer.remove(Self.live)
+    return times
+  }
+
+  private static let live = "cdt_bench_live"
+
   // MARK: What bounds attachments
 
   /// Sends the content of all files over a socket to a thread that writes and syncs a file for each.

@@ -13,6 +13,7 @@ final class Listeners {
   private let address: ServerAddress
   private let database: String
   private var listeners: [Listener] = []
+  private var saved = 0
 
   /// Connects them, and waits until each has the head of its reply.
   init(_ address: ServerAddress, database: String, count: Int) throws {
@@ -27,18 +28,20 @@ final class Listeners {
     guard listeners.allSatisfy({ $0.reader.status == 200 }) else { throw BenchError("_changes is refused") }
   }
 
-  /// Saves documents one after the other, and measures for each listener how long after the request it has the change.
-  func times(of writes: Int) throws -> Percentiles {
+  /// Saves documents one after the other, and measures for each listener how long it takes until it has the change.
+  ///
+  /// - Parameter save: Saves a document of the given id. What it returns is called when all listeners have the change.
+  func times(of writes: Int, _ save: (_ id: String) throws -> () throws -> Void) throws -> Percentiles {
     var times: [Int64] = []
-    for number in 0..<writes {
+    for _ in 0..<writes {
       // Let every listener come to rest.
       Clock.monotonic.sleep(until: Clock.monotonic.now + 100_000_000)
       for position in listeners.indices { listeners[position].hasSeen = false }
-      let (id, writer) = ("note-\(number)", try HTTPConnection(address))
-      let (body, mark) = (Array(#"{"text":"Buy milk"}"#.utf8), Array(#""\#(id)""#.utf8))
+      let id = "note-\(saved)"
+      saved += 1
+      let mark = Array(#""\#(id)""#.utf8)
       let start = Clock.monotonic.now
-      try writer.send("PUT", "/\(database)/\(id)", length: body.count)
-      try writer.send(body)
+      let finish = try save(id)
       try wait { listener in
         if !listener.hasSeen, listener.tail.contains(mark) {
           listener.hasSeen = true
@@ -46,9 +49,22 @@ final class Listeners {
         }
         return listener.hasSeen
       }
-      guard try writer.receive({ _ in }).isSuccess else { throw BenchError("\(id) was not saved") }
+      try finish()
     }
     return Percentiles(times)
+  }
+
+  /// Has the server save the documents.
+  func times(of writes: Int) throws -> Percentiles {
+    let body = Array(#"{"text":"Buy milk"}"#.utf8)
+    return try times(of: writes) { id in
+      let writer = try HTTPConnection(address)
+      try writer.send("PUT", "/\(database)/\(id)", length: body.count)
+      try writer.send(body)
+      return {
+        guard try writer.receive({ _ in }).isSuccess else { throw BenchError("\(id) was not saved") }
+      }
+    }
   }
 
   /// Receives until every listener is as wanted.
