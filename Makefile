@@ -25,7 +25,7 @@ TARGETS ?=
 # with. Their databases in it are deleted afterwards. And 1 for attachments of 100 MB instead of 8 MB.
 COUCHDB ?=
 COUCHDB_LARGE ?=
-# The bundle of PouchDB that `make test-clients` syncs with, pouchdb.min.js; without one it leaves PouchDB out.
+# The bundle of PouchDB that `make test-clients` and `make bench-replication` use, pouchdb.min.js; without one they leave it out.
 POUCHDB ?=
 # What `make torture` does: processes to kill, crash points of power failures, calls of each kind to fail in each operation (0 for
 # all, which takes hours), and damages of files. It takes SEED, too.
@@ -141,8 +141,10 @@ bench-server: server ## Measure the server, and a CouchDB beside it: make bench-
 	@scripts/install-packages.sh wrk
 	@COUCHDB="$(COUCHDB)" $(BENCHMARKS) server --json Benchmarks/Results/$(RESULT)-server.json $(BENCH)
 
-bench-replication: server ## Measure replication, also with a CouchDB: make bench-replication COUCHDB=http://admin:password@127.0.0.1:5984
-	@COUCHDB="$(COUCHDB)" $(BENCHMARKS) replication --json Benchmarks/Results/$(RESULT)-replication.json $(BENCH)
+bench-replication: server ## Measure replication, also of a CouchDB and of PouchDB: make bench-replication COUCHDB=http://admin:password@127.0.0.1:5984
+	@test -z "$(POUCHDB)" || POUCHDB="$(POUCHDB)" scripts/install-clients.sh
+	@COUCHDB="$(COUCHDB)" $(BENCHMARKS) replication --json Benchmarks/Results/$(RESULT)-replication.json \
+		$(if $(POUCHDB),--pouchdb '$(POUCHDB)') $(BENCH)
 
 bench-page: ## Write the tables of docs/performance.md from its results
 	$(BENCHMARKS) page $(BENCH)

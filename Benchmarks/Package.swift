@@ -15,6 +15,7 @@ let package = Package(
   dependencies: [
     .package(name: "CDTDatastore", path: ".."),
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
+    .package(url: "https://github.com/apple/swift-crypto", from: "4.0.0"),
   ],
   targets: [
     .systemLibrary(
@@ -27,6 +28,7 @@ let package = Package(
         .product(name: "CDTQuery", package: "CDTDatastore"),
         .product(name: "CDTJSON", package: "CDTDatastore"),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .product(name: "Crypto", package: "swift-crypto"),
       ],
       swiftSettings: settings),
   ]

@@ -23,6 +23,12 @@ struct ReplicationCommand: ParsableCommand {
   var writes = 100
   @Option(help: "The release build of cdtquery-server.")
   var server = ".build/release/cdtquery-server"
+  @Option(help: "A bundle of PouchDB, pouchdb.min.js, which replicates with our server in Chromium.")
+  var pouchdb: String?
+  @Option(help: "A Python that has Selenium.")
+  var python = ".build/clients/bin/python"
+  @Option(help: "What drives PouchDB.")
+  var script = "Benchmarks/Scripts/pouchdb.py"
   @OptionGroup var options: MeasuringOptions
 
   func validate() throws {
@@ -35,13 +41,16 @@ struct ReplicationCommand: ParsableCommand {
   func run() throws {
     let program = try Program(server)
     let other = try ServerAddress.couchDB()
+    let browser = try pouchdb.map { try PouchDB(bundle: $0, python: python, script: script) }
     try options.report { scratch, machine in
       var report = ReplicationReport(
         machine: machine, documents: documents, files: files, fileSize: fileSize)
       report.couchdb = try other?.version()
       let replications = try Replications(
         program, scratch: scratch, documents: documents, files: files, fileSize: fileSize)
-      report.bound = try replications.bound()
+      let bound = try AttachmentBound(scratch, files: files, size: fileSize)
+      report.bound = try bound.measure(hashes: false)
+      report.hashedBound = try bound.measure(hashes: true)
       func measureDelay(_ ends: ReplicationReport.Ends, _ server: ServerAddress) throws {
         report.delays.append(.init(ends: ends, times: try replications.delays(to: server, writes: writes)))
       }
@@ -51,7 +60,8 @@ struct ReplicationCommand: ParsableCommand {
       if let other { try measureDelay(.pushToCouchDB, other) }
       for milliseconds in latency {
         report.lines += try ServerProcess.run(program, directory: "\(scratch.path)/server") { server in
-          try replications.run(with: server.address, isCouchDB: false, latency: milliseconds)
+          try replications.run(
+            with: server.address, isCouchDB: false, latency: milliseconds, pouchdb: browser)
         }
         if let other {
           report.lines += try replications.run(with: other, isCouchDB: true, latency: milliseconds)

@@ -7,8 +7,9 @@ struct ReplicationReport: Measured {
   let fileSize: Int
   /// The version of the CouchDB beside it.
   var couchdb: String?
-  /// The time to send the content of the attachments over loopback to a thread that writes and syncs a file for each.
+  /// The times of ``AttachmentBound``, without and with digests.
   var bound: Int?
+  var hashedBound: Int?
   var lines: [Line] = []
   var delays: [Delay] = []
 
@@ -22,6 +23,7 @@ struct ReplicationReport: Measured {
     case push, pull
     case pushToCouchDB, pullFromCouchDB
     case withinCouchDB
+    case pullToPouchDB, pushFromPouchDB
 
     var title: String {
       switch self {
@@ -30,6 +32,8 @@ struct ReplicationReport: Measured {
       case .pushToCouchDB: "push to CouchDB"
       case .pullFromCouchDB: "pull from CouchDB"
       case .withinCouchDB: "CouchDB's replicator, between two of its databases"
+      case .pullToPouchDB: "PouchDB in Chromium, pull from our server"
+      case .pushFromPouchDB: "PouchDB in Chromium, push to our server"
       }
     }
   }
@@ -83,11 +87,14 @@ struct ReplicationReport: Measured {
         rate(line), line.processor.map(Spelling.time) ?? "", line.peakBytes.map(Spelling.size) ?? "",
       ])
     }
-    if content == .files, let bound {
-      let rate = Spelling.number(Double(files * fileSize) * 1e3 / Double(max(1, bound)))
-      table.append([
-        "sockets and synced files alone", "loopback", Spelling.time(bound), "\(rate) MB/s", "", "",
-      ])
+    if content == .files {
+      let bounds = [
+        ("sockets and synced files alone", bound), ("the same with digests", hashedBound),
+      ]
+      for case (let title, let time?) in bounds {
+        let rate = Spelling.number(Double(files * fileSize) * 1e3 / Double(max(1, time)))
+        table.append([title, "loopback", Spelling.time(time), "\(rate) MB/s", "", ""])
+      }
     }
     return table
   }

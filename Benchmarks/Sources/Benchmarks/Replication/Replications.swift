@@ -51,9 +51,11 @@ struct Replications {
 
   /// Pushes and pulls everything.
   ///
-  /// - Parameter isCouchDB: Whether the server is a CouchDB.
+  /// - Parameters:
+  ///   - isCouchDB: Whether the server is a CouchDB.
+  ///   - pouchdb: If given, it pulls and pushes, too, unless the server is a CouchDB.
   func run(
-    with server: ServerAddress, isCouchDB: Bool, latency: Int
+    with server: ServerAddress, isCouchDB: Bool, latency: Int, pouchdb: PouchDB? = nil
   ) throws -> [ReplicationReport.Line] {
     let (push, pull): (ReplicationReport.Ends, ReplicationReport.Ends) =
       isCouchDB ? (.pushToCouchDB, .pullFromCouchDB) : (.push, .pull)
@@ -72,6 +74,9 @@ struct Replications {
       if content == .documents { lines.append(try replicate(there, back, .nothing, pull, latency)) }
       if isCouchDB {
         lines += try replicateWithin(server, content, latency: latency, from: there)
+      }
+      if let pouchdb, !isCouchDB {
+        lines += try replicate(pouchdb, server, content, latency, from: there)
       }
       peer.close()
       try peer.remove(content.database)
@@ -130,6 +135,30 @@ struct Replications {
     }
   }
 
+  private func replicate(
+    _ pouchdb: PouchDB, _ server: ServerAddress, _ content: Content, _ latency: Int, from source: String
+  ) throws -> [ReplicationReport.Line] {
+    let copy = "\(content.database)_copy"
+    let peer = Peer(server)
+    defer {
+      peer.close()
+      try? peer.remove(copy)
+    }
+    let target = try peer.url(copy, latency: latency)
+    let outcome = try pouchdb.run(from: source, to: target, output: "\(scratch.path)/output")
+    guard [outcome.pull.written, outcome.push.written] == [wanted(content), wanted(content)] else {
+      throw BenchError("PouchDB has written \(outcome.pull.written) and \(outcome.push.written) documents")
+    }
+    var runs: [(Content, ReplicationReport.Ends, PouchDB.Run)] = [
+      (content, .pullToPouchDB, outcome.pull), (content, .pushFromPouchDB, outcome.push),
+    ]
+    if content == .documents { runs.append((.nothing, .pullToPouchDB, outcome.nothing)) }
+    return runs.map { content, ends, run in
+      ReplicationReport.Line(
+        content: content, ends: ends, latency: latency, wall: run.nanoseconds, processor: nil, peakBytes: nil)
+    }
+  }
+
   /// Lets CouchDB copy a database that was pushed, and find out that there is nothing more to do.
   private func replicateWithin(
     _ server: ServerAddress, _ content: Content, latency: Int, from source: String
@@ -181,58 +210,6 @@ struct Replications {
   }
 
   private static let live = "cdt_bench_live"
-
-  // MARK: What bounds attachments
-
-  /// Sends the content of all files over a socket to a thread that writes and syncs a file for each.
-  func bound() throws -> Int {
-    let directory = "\(scratch.path)/bound"
-    try scratch.empty(directory)
-    var ends: [Int32] = [0, 0]
-    guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0 else {
-      throw BenchError("no socket")
-    }
-    defer { for end in ends { close(end) } }
-    let (reader, writer, files, size) = (ends[0], ends[1], files, fileSize)
-    let start = Clock.monotonic.now
-    _ = try Threads.run(2) { number in
-      if number == 0 { return try Self.send(files, size, to: writer) }
-      try Self.receive(files, size, from: reader, into: directory)
-    }
-    return Int(Clock.monotonic.now - start)
-  }
-
-  private static func send(_ files: Int, _ size: Int, to socket: Int32) throws {
-    for number in 0..<files {
-      let bytes = file(number, size)
-      var sent = 0
-      while sent < bytes.count {
-        let count = bytes.withUnsafeBytes {
-          Glibc.send(socket, $0.baseAddress?.advanced(by: sent), bytes.count - sent, Int32(MSG_NOSIGNAL))
-        }
-        guard count > 0 else { throw BenchError("the socket is closed") }
-        sent += count
-      }
-    }
-  }
-
-  private static func receive(_ files: Int, _ size: Int, from socket: Int32, into directory: String) throws {
-    var buffer = [UInt8](repeating: 0, count: 64 * 1_024)
-    for number in 0..<files {
-      let file = open("\(directory)/\(number)", O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
-      guard file >= 0 else { throw BenchError("\(directory) can't be written") }
-      defer { close(file) }
-      var rest = size
-      while rest > 0 {
-        let count = recv(socket, &buffer, min(rest, buffer.count), 0)
-        guard count > 0, Glibc.write(file, buffer, count) == count else {
-          throw BenchError("\(directory) can't be written")
-        }
-        rest -= count
-      }
-      fdatasync(file)
-    }
-  }
 }
 
 extension ReplicationReport.Content {

@@ -28,7 +28,8 @@ final class ServerProcess {
     posix_spawn_file_actions_init(&actions)
     defer { posix_spawn_file_actions_destroy(&actions) }
     posix_spawn_file_actions_adddup2(&actions, ends[1], 2)
-    let arguments = [program.path, "serve", directory, "--bind", "127.0.0.1:0"]
+    // Also pages may use it, for PouchDB.
+    let arguments = [program.path, "serve", directory, "--bind", "127.0.0.1:0", "--cors", "*", "--insecure"]
     var words = arguments.map { strdup($0) } + [nil]
     defer { for word in words { free(word) } }
     var process = pid_t()

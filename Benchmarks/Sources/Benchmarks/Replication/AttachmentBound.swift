@@ -1,0 +1,92 @@
+import Crypto
+import FoundationEssentials
+import Glibc
+
+/// What the machine allows a replication of attachments: files sent over loopback connections to threads that write and
+/// sync a file for each, with nothing else between.
+struct AttachmentBound {
+  private let directory: String
+  private let files: Int
+  private let size: Int
+
+  /// As many as a replication has by default.
+  private static let connections = 4
+  private static let piece = 64 * 1_024
+
+  /// Writes the file that is sent each time.
+  init(_ scratch: Scratch, files: Int, size: Int) throws {
+    directory = "\(scratch.path)/bound"
+    (self.files, self.size) = (files, size)
+    try scratch.empty(directory)
+    var random = LCG(seed: 6)
+    let bytes = (0..<size).map { _ in UInt8(random.below(256)) }
+    try Data(bytes).write(to: URL(filePath: source))
+  }
+
+  private var source: String { "\(directory)/source" }
+
+  /// How long it takes.
+  ///
+  /// - Parameter hashes: Whether the SHA-1 of each file is computed at both ends, as a replication does.
+  func measure(hashes: Bool) throws -> Int {
+    let pairs = try (0..<Self.connections).map { _ in try Self.connectedSockets() }
+    defer { for pair in pairs { [pair.sender, pair.receiver].forEach { close($0) } } }
+    let start = Clock.monotonic.now
+    _ = try Threads.run(2 * pairs.count) { number in
+      let (pair, first) = (pairs[number / 2], number / 2)
+      for file in stride(from: first, to: files, by: Self.connections) {
+        if number % 2 == 0 {
+          try copy(from: open(source, O_RDONLY | O_CLOEXEC), to: pair.sender, closing: true, hashes)
+        } else {
+          let target = open("\(directory)/\(file)", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+          defer { close(target) }
+          try copy(from: pair.receiver, to: target, closing: false, hashes)
+          fdatasync(target)
+        }
+      }
+    }
+    return Int(Clock.monotonic.now - start)
+  }
+
+  /// Copies as many bytes as a file has.
+  private func copy(from source: Int32, to target: Int32, closing: Bool, _ hashes: Bool) throws {
+    defer { if closing { close(source) } }
+    var buffer = [UInt8](repeating: 0, count: Self.piece)
+    var (rest, hash) = (size, Insecure.SHA1())
+    while rest > 0 {
+      let count = read(source, &buffer, min(rest, buffer.count))
+      guard count > 0 else { throw BenchError("\(directory) can't be copied") }
+      if hashes { buffer.withUnsafeBytes { hash.update(bufferPointer: .init(rebasing: $0[..<count])) } }
+      var written = 0
+      while written < count {
+        let more = buffer.withUnsafeBytes {
+          write(target, $0.baseAddress?.advanced(by: written), count - written)
+        }
+        guard more > 0 else { throw BenchError("\(directory) can't be written") }
+        written += more
+      }
+      rest -= count
+    }
+    if hashes { _ = hash.finalize() }
+  }
+
+  /// Two ends of a connection over loopback.
+  private static func connectedSockets() throws -> (sender: Int32, receiver: Int32) {
+    let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+    let sender = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+    defer { close(listener) }
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_addr.s_addr = UInt32(INADDR_LOOPBACK).bigEndian
+    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let isConnected = withUnsafeMutablePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        bind(listener, $0, length) == 0 && listen(listener, 1) == 0 && getsockname(listener, $0, &length) == 0
+          && connect(sender, $0, length) == 0
+      }
+    }
+    let receiver = accept(listener, nil, nil)
+    guard isConnected, receiver >= 0 else { throw BenchError("no connection over loopback") }
+    return (sender, receiver)
+  }
+}
