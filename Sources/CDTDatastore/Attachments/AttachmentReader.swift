@@ -84,7 +84,11 @@ extension AttachmentReader.State {
     position += Int64(bytes.count)
     guard position <= saved.length else { throw DatastoreError.damagedAttachment(name, path) }
     guard !wanted.isEmpty else { return nil }
-    defer { held = Array(bytes[Int(wanted.lowerBound - offset)..<Int(wanted.upperBound - offset)]) }
+    defer {
+      held =
+        wanted.count == bytes.count
+        ? bytes : Array(bytes[Int(wanted.lowerBound - offset)..<Int(wanted.upperBound - offset)])
+    }
     return held.isEmpty ? nil : held
   }
 

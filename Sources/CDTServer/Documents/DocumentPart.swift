@@ -121,7 +121,7 @@ struct DocumentPart: Sendable {
       var start = writer.begin(part.head)
       let reader = try AttachmentReader(attachment)
       while case let chunk = try await reader.next(), !chunk.isEmpty {
-        try await body.write(ByteBuffer(bytes: start + chunk))
+        try await body.write(ByteBuffer(bytes: start.isEmpty ? chunk : start + chunk))
         start = []
       }
       if !start.isEmpty { try await body.write(ByteBuffer(bytes: start)) }

@@ -75,7 +75,7 @@ struct AttachmentEndpoint: Sendable {
     let isCompressed = try exchange.isCompressed
     var sink = try await AttachmentSink(
       store, name: name, isCompressed: isCompressed, limit: exchange.limits.attachmentLength)
-    for try await buffer in exchange.request.body { try await sink.write(Array(buffer.readableBytesView)) }
+    for try await buffer in exchange.request.body { try await sink.write(buffer.readableBytesView) }
     let attachment = try await sink.finish(name: name, type: type)
     return try await change { $0[attachment.name] = attachment }
   }

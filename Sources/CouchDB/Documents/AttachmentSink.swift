@@ -41,20 +41,21 @@ package struct AttachmentSink {
     }
   }
 
-  package mutating func write(_ bytes: [UInt8]) async throws {
+  package mutating func write(_ bytes: some RandomAccessCollection<UInt8> & Sendable) async throws {
     digest?.update(bytes)
     received += Int64(bytes.count)
     if let expectedLength, received > expectedLength {
       throw CouchError.badRequest("Attachment \(name): attachment longer than expected")
     }
     guard let gzip else { return try await store(bytes) }
-    var chunk = bytes[...]
+    var chunk = Array(bytes)[...]
     while let plain = try gzip.next(&chunk) { try await store(plain) }
   }
 
-  private mutating func store(_ bytes: [UInt8]) async throws {
+  private mutating func store(_ bytes: some RandomAccessCollection<UInt8> & Sendable) async throws {
     length += Int64(bytes.count)
     guard length <= limit else { throw CouchError(413, "attachment_too_large", name) }
+    if gathered.isEmpty { gathered.reserveCapacity(Self.chunk + bytes.count) }
     gathered += bytes
     if gathered.count >= Self.chunk { try await flush() }
   }

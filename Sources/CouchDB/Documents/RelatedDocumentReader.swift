@@ -50,7 +50,7 @@ where Chunk.SubSequence == Chunk {
 
   private mutating func take(_ bytes: Chunk) async throws {
     if current != nil {
-      try await current?.sink.write(Array(bytes))
+      try await current?.sink.write(bytes)
     } else {
       guard bytes.count <= limits.json - json.count else { throw CouchError.tooLarge(limits.json) }
       json += bytes

@@ -27,6 +27,9 @@ struct MultipartDelimiter {
   ///
   /// - Parameter matched: The number of bytes of the delimiter before the buffer.
   func matchLength(of buffer: UnsafeRawBufferPointer, from matched: Int) -> Int {
-    zip(buffer, bytes.dropFirst(matched)).prefix { $0 == $1 }.count
+    let limit = min(buffer.count, bytes.count - matched)
+    var length = 0
+    while length < limit, buffer[length] == bytes[matched + length] { length += 1 }
+    return length
   }
 }
