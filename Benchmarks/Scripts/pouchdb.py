@@ -1,7 +1,7 @@
 """Replicates a database of a server with PouchDB in Chromium, and prints how long it takes.
 
-Arguments: the bundle of PouchDB, the URL of the database, and that of a database to push to. The output is a JSON object with
-milliseconds, and the numbers of documents written.
+Arguments: the bundle of PouchDB, the URL of the database, that of a database to push to, and how many documents are sent
+together. The output is a JSON object with milliseconds, and the numbers of documents written.
 """
 
 import http.server
@@ -12,12 +12,12 @@ import threading
 
 from selenium import webdriver
 
-BUNDLE, SOURCE, TARGET = sys.argv[1:]
+BUNDLE, SOURCE, TARGET, BATCH = sys.argv[1:]
 PAGE = b"<!DOCTYPE html><script src=pouchdb.js></script>"
 REPLICATE = """
-const [source, target, end] = arguments
+const [source, target, batch_size, end] = arguments
 const start = performance.now()
-PouchDB.replicate(source, target).then(
+PouchDB.replicate(source, target, {batch_size}).then(
   result => end({milliseconds: performance.now() - start, written: result.docs_written}),
   error => end({error: String(error)}))
 """
@@ -42,7 +42,7 @@ class Page(http.server.BaseHTTPRequestHandler):
 
 
 def replicate(browser, source, target):
-    outcome = browser.execute_async_script(REPLICATE, source, target)
+    outcome = browser.execute_async_script(REPLICATE, source, target, int(BATCH))
     if "error" in outcome:
         sys.exit(f"{source} to {target}: {outcome['error']}")
     return outcome

@@ -145,7 +145,10 @@ struct Replications {
       try? peer.remove(copy)
     }
     let target = try peer.url(copy, latency: latency)
-    let outcome = try pouchdb.run(from: source, to: target, output: "\(scratch.path)/output")
+    // Its default is 100; with the files, that is more than a request may have.
+    let batch = content == .files ? 20 : 100
+    let outcome = try pouchdb.run(
+      from: source, to: target, batch: batch, output: "\(scratch.path)/output")
     guard [outcome.pull.written, outcome.push.written] == [wanted(content), wanted(content)] else {
       throw BenchError("PouchDB has written \(outcome.pull.written) and \(outcome.push.written) documents")
     }
