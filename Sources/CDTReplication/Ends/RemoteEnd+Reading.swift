@@ -5,7 +5,7 @@ import NIOCore
 
 extension RemoteEnd {
   /// The maximum number of documents in a request.
-  private static var pageCount: Int { 250 }
+  private static var pageCount: Int { 1_000 }
   private static var limits: RelatedDocumentReader<ByteBufferView>.Limits {
     .init(json: 64 * 1024 * 1024, attachment: .max)
   }

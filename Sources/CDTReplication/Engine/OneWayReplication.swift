@@ -158,7 +158,7 @@ struct OneWayReplication: Sendable {
       }
     }
     let jobs = max(1, options.concurrentRequests)
-    let size = min(250, max(50, batch.missing.count / jobs + 1))
+    let size = min(1_000, max(50, batch.missing.count / jobs + 1))
     let transferred = try await withThrowingTaskGroup(of: Set<Transferred>.self) { group in
       var transferred: Set<Transferred> = []
       for (number, start) in stride(from: 0, to: batch.missing.count, by: size).enumerated() {
@@ -250,7 +250,7 @@ private struct WriteBuffer {
   private var revisions: [TransferredRevision] = []
   private var length = 0
 
-  var isFull: Bool { revisions.count >= 250 || length >= 1024 * 1024 }
+  var isFull: Bool { revisions.count >= 1_000 || length >= 1024 * 1024 }
 
   mutating func add(_ revision: TransferredRevision) {
     revisions.append(revision)
