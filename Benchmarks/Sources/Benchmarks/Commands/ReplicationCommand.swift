@@ -54,13 +54,6 @@ struct ReplicationCommand: ParsableCommand {
       let bound = try AttachmentBound(scratch, files: files, size: fileSize)
       report.bound = try bound.measure(hashes: false)
       report.hashedBound = try bound.measure(hashes: true)
-      func measureDelay(_ ends: ReplicationReport.Ends, _ server: ServerAddress) throws {
-        report.delays.append(.init(ends: ends, times: try replications.delays(to: server, writes: writes)))
-      }
-      try ServerProcess.run(program, directory: "\(scratch.path)/server") { server in
-        try measureDelay(.push, server.address)
-      }
-      if let other { try measureDelay(.pushToCouchDB, other) }
       for milliseconds in latency {
         report.lines += try ServerProcess.run(program, directory: "\(scratch.path)/server") { server in
           try replications.run(
@@ -71,6 +64,13 @@ struct ReplicationCommand: ParsableCommand {
           report.lines += try replications.run(with: other, isCouchDB: true, latency: milliseconds)
         }
       }
+      func measureDelay(_ ends: ReplicationReport.Ends, _ server: ServerAddress) throws {
+        report.delays.append(.init(ends: ends, times: try replications.delays(to: server, writes: writes)))
+      }
+      try ServerProcess.run(program, directory: "\(scratch.path)/server") { server in
+        try measureDelay(.push, server.address)
+      }
+      if let other { try measureDelay(.pushToCouchDB, other) }
       return report
     }
   }
