@@ -47,6 +47,7 @@ let package = Package(
       name: "CDTCPCRE2", pkgConfig: "libpcre2-8", providers: [.apt(["libpcre2-dev"])]),
     .systemLibrary(
       name: "CDTCZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+    .systemLibrary(name: "CDTCMalloc"),
     .target(name: "CDTJSON", dependencies: ["CDTPlatform"], swiftSettings: settings),
     .target(name: "CDTPlatform", swiftSettings: settings),
     .target(name: "CDTSQLite", dependencies: ["CDTPlatform", "CDTCSQLite"], swiftSettings: settings),
@@ -112,7 +113,8 @@ let package = Package(
       name: "cdtquery-server",
       dependencies: [
         "CDTCommandLine", "CDTReplication", "CDTServer", "CDTDatastore", "CDTQuery", "CDTQueryTesting",
-        "CDTJSON", "CDTPlatform", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        "CDTJSON", "CDTPlatform", "CDTCMalloc",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
         .product(name: "UnixSignals", package: "swift-service-lifecycle"),
         .product(name: "Logging", package: "swift-log"),
