@@ -36,17 +36,17 @@ struct BulkDocsEndpoint: Sendable {
       throw CouchError.badRequest("POST body must include `docs` parameter.")
     }
     let areNewEdits = envelope.members["new_edits"]?.boolValue ?? true
-    var text: [UInt8] = [UInt8(ascii: "[")]
+    var reply = ByteBuffer(string: "[")
     for batch in Self.batches(documents) {
       for outcome in try await save(batch, of: bytes, areNewEdits: areNewEdits) {
         // As at CouchDB, revisions that were inserted as they are have no rows, only those that were refused.
         if case .success = outcome.result, !areNewEdits { continue }
-        if text.count > 1 { text.append(UInt8(ascii: ",")) }
-        text += outcome.json.utf8Text
+        if reply.readableBytes > 1 { reply.writeStaticString(",") }
+        reply.writeBytes(outcome.json.utf8Text)
       }
     }
-    text.append(UInt8(ascii: "]"))
-    return Reply.text(text, .created)
+    reply.writeStaticString("]\n")
+    return Reply.bytes(reply, type: Reply.json, .created)
   }
 
   private static func batches(_ documents: [Range<Int>]) -> [ArraySlice<Range<Int>>] {
