@@ -16,6 +16,8 @@ final class RemoteEnd: ReplicationSource, ReplicationTarget {
     /// Whether the server was found to lack `_bulk_get`, and the filter `_selector`.
     var lacksBulkGet = false
     var lacksSelectorFilter = false
+    /// The revisions that the checkpoints have at the server, as far as known, by the ids of the replications.
+    var checkpointRevisions: [String: String] = [:]
   }
 
   /// The heartbeats that the server is asked for.
@@ -72,22 +74,35 @@ final class RemoteEnd: ReplicationSource, ReplicationTarget {
 
   func checkpoint(_ id: String) async throws -> Checkpoint? {
     let reply = try await connection.send(.init("/_local/\(id)"))
-    if reply.status == 404 { return nil }
+    if reply.status == 404 {
+      remember(nil, of: id)
+      return nil
+    }
     guard reply.status == 200 else { throw await reply.failure() }
     guard case .object(let json) = try await reply.json() else {
       throw ReplicationError(.invalidReply, "GET \(identity)/_local/\(id): the reply is not an object")
     }
-    return Checkpoint(json)
+    let checkpoint = Checkpoint(json)
+    remember(checkpoint.revision, of: id)
+    return checkpoint
+  }
+
+  private func remember(_ revision: String?, of id: String) {
+    state.withLock { $0.checkpointRevisions[id] = revision }
   }
 
   func save(_ checkpoint: Checkpoint, _ id: String) async throws {
     var json = checkpoint.json
     json["_id"] = .string("_local/\(id)")
     for isLast in [false, true] {
-      json["_rev"] = try await self.checkpoint(id)?.revision.map { .string($0) }
+      json["_rev"] = state.withLock { $0.checkpointRevisions[id] }.map { .string($0) }
       let reply = try await connection.send(.init(.PUT, "/_local/\(id)", json))
-      if [200, 201, 202].contains(reply.status) { return }
+      if [200, 201, 202].contains(reply.status) {
+        return remember(try await reply.json()["rev"]?.stringValue, of: id)
+      }
+      // Another run has saved it meanwhile.
       guard reply.status == 409, !isLast else { throw await reply.failure() }
+      _ = try await self.checkpoint(id)
     }
   }
 
