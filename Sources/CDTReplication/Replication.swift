@@ -41,7 +41,7 @@ public struct Replication: Sendable {
   public var createsDatabase = false
   /// The maximum number of changed documents between two checkpoints. A replication that was interrupted repeats at
   /// most so many.
-  public var batchSize = 4_000
+  public var batchSize = 2_500
   /// The maximum number of requests at the same time.
   public var concurrentRequests = 4
   /// What happens when the server can't be reached or is overloaded.

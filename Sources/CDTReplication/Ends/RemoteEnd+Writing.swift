@@ -1,6 +1,7 @@
 import CDTDatastore
 import CDTJSON
 import CouchDB
+import NIOCore
 
 extension RemoteEnd {
   func write(_ revisions: [TransferredRevision]) async throws -> WriteOutcome {
@@ -15,12 +16,16 @@ extension RemoteEnd {
   /// Writes revisions with `_bulk_docs`.
   private func writeTogether(_ revisions: [TransferredRevision], _ outcome: inout WriteOutcome) async throws {
     guard !revisions.isEmpty else { return }
-    var body = Array(#"{"new_edits":false,"docs":["#.utf8)
-    for revision in revisions {
-      if body.last != UInt8(ascii: "[") { body.append(UInt8(ascii: ",")) }
-      body += revision.text
+    let (head, tail): (StaticString, StaticString) = (#"{"new_edits":false,"docs":["#, "]}")
+    var body = ByteBuffer()
+    body.reserveCapacity(
+      head.utf8CodeUnitCount + tail.utf8CodeUnitCount + revisions.reduce(0) { $0 + $1.textLength + 1 })
+    body.writeStaticString(head)
+    for (index, revision) in revisions.enumerated() {
+      if index > 0 { body.writeStaticString(",") }
+      body.writeBytes(revision.text)
     }
-    body += "]}".utf8
+    body.writeStaticString(tail)
     let reply = try await connection.send(.init(.POST, "/_bulk_docs", json: body))
     switch reply.status {
     case 200, 201, 202:

@@ -40,7 +40,7 @@ final class RemoteConnection: Sendable {
     var body: Body?
 
     enum Body: Sendable {
-      case json([UInt8])
+      case json(ByteBuffer)
       case multipart(RelatedDocumentBody)
     }
 
@@ -48,10 +48,14 @@ final class RemoteConnection: Sendable {
       self.path = path
     }
 
-    init(_ method: HTTPMethod, _ path: String, json: [UInt8]) {
+    init(_ method: HTTPMethod, _ path: String, json: ByteBuffer) {
       self.method = method
       self.path = path
       body = .json(json)
+    }
+
+    init(_ method: HTTPMethod, _ path: String, json: [UInt8]) {
+      self.init(method, path, json: ByteBuffer(bytes: json))
     }
 
     init(_ method: HTTPMethod, _ path: String, _ json: JSONObject) {
@@ -172,7 +176,7 @@ final class RemoteConnection: Sendable {
       }
     case .json(let bytes):
       message.headers.add(name: "Content-Type", value: "application/json")
-      message.body = .bytes(ByteBuffer(bytes: bytes))
+      message.body = .bytes(bytes)
     case .multipart(let body):
       message.headers.add(name: "Content-Type", value: body.contentType)
       message.body = .stream(body, length: body.length.map { .known($0) } ?? .unknown)
