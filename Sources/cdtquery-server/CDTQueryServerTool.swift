@@ -1,10 +1,8 @@
 import ArgumentParser
-import CDTCMalloc
 package import CDTCommandLine
 import CDTPlatform
 import CDTReplication
 import CDTServer
-import FoundationEssentials
 
 /// The commands of `cdtquery` that belong to the server. `cdtquery` starts this program for them.
 @main
@@ -22,8 +20,6 @@ struct CDTQueryServerTool: AsyncParsableCommand {
   static func main() async {
     // A reader may close the pipe early, which ends the output and is not an error.
     CurrentProcess.ignoreSignalsOfWrites()
-    // By default there are eight heaps for each processor, and memory that one has free serves no other.
-    cmalloc_limit_heaps(Int32(clamping: ProcessInfo.processInfo.activeProcessorCount))
     do {
       var command = try parseAsRoot()
       if var command = command as? any AsyncParsableCommand {
