@@ -25,10 +25,14 @@ struct AttachmentBound {
 
   private var source: String { "\(directory)/source" }
 
-  /// How long it takes.
+  /// How long it takes, the best of three times.
   ///
   /// - Parameter hashes: Whether the SHA-1 of each file is computed at both ends, as a replication does.
   func measure(hashes: Bool) throws -> Int {
+    try (0..<3).map { _ in try measureOnce(hashes: hashes) }.min() ?? 0
+  }
+
+  private func measureOnce(hashes: Bool) throws -> Int {
     let pairs = try (0..<Self.connections).map { _ in try Self.connectedSockets() }
     defer { for pair in pairs { [pair.sender, pair.receiver].forEach { close($0) } } }
     let start = Clock.monotonic.now
