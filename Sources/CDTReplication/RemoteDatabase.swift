@@ -61,6 +61,13 @@ public struct Credentials: Sendable {
 
   let kind: Kind
 
+  /// The password, the token or the key.
+  var secret: String {
+    switch kind {
+    case .basic(_, let secret), .session(_, let secret), .bearer(let secret), .iam(let secret, _): secret
+    }
+  }
+
   /// A name and a password that are sent with each request.
   public static func basic(_ name: String, _ password: String) -> Credentials {
     Credentials(kind: .basic(name, password))

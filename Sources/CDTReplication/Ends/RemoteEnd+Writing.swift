@@ -29,7 +29,7 @@ extension RemoteEnd {
     let reply = try await connection.send(.init(.POST, "/_bulk_docs", json: body))
     switch reply.status {
     case 200, 201, 202:
-      try Self.takeErrors(of: try await reply.json(), revisions, &outcome)
+      try Self.takeErrors(of: reply, try await reply.json(), revisions, &outcome)
     case 400, 412, 413, 415, 417:
       // One of the documents may be the reason, or the size of the request.
       if reply.status == 413, revisions.count > 1 {
@@ -42,13 +42,14 @@ extension RemoteEnd {
   }
 
   private static func takeErrors(
-    of reply: JSONValue, _ revisions: [TransferredRevision], _ outcome: inout WriteOutcome
+    of reply: RemoteConnection.Reply, _ json: JSONValue, _ revisions: [TransferredRevision],
+    _ outcome: inout WriteOutcome
   ) throws(ReplicationError) {
-    guard let rows = reply.arrayValue else {
+    guard let rows = json.arrayValue else {
       throw ReplicationError(.invalidReply, "the reply of _bulk_docs is not an array")
     }
     for row in rows {
-      guard let error = row["error"]?.stringValue, let id = row["id"]?.stringValue else { continue }
+      guard row["error"]?.stringValue != nil, let id = row["id"]?.stringValue else { continue }
       let revision = row["rev"]?.stringValue
       let refused = revisions.first {
         $0.id.utf8.elementsEqual(id.utf8) && (revision == nil || $0.revision.description == revision)
@@ -56,7 +57,7 @@ extension RemoteEnd {
       outcome.rejected.append(
         RejectedRevision(
           id: id, revision: revision ?? refused?.revision.description ?? "",
-          reason: "\(CouchError(0, error, row["reason"]?.stringValue ?? ""))"))
+          reason: "\(reply.error(row))"))
     }
   }
 

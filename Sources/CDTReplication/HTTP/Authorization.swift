@@ -24,6 +24,9 @@ actor Authorization {
   /// A header field with credentials.
   struct Field: Sendable, Hashable {
     let name, value: String
+
+    /// What follows the scheme or the cookie's name.
+    var secret: String { String(value.drop { $0 != " " && $0 != "=" }.dropFirst()) }
   }
 
   /// The header field of the next request; `nil` if there are no credentials.

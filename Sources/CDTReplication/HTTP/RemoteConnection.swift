@@ -72,6 +72,8 @@ final class RemoteConnection: Sendable {
     fileprivate let request: String
     /// The credentials that the server was sent; `nil` if it was sent none, or if the reply comes from another server.
     fileprivate let credentials: Authorization.Field?
+    /// What the database's credentials and those that were sent keep secret.
+    fileprivate let secrets: [String]
 
     /// The whole body as JSON.
     ///
@@ -97,7 +99,15 @@ final class RemoteConnection: Sendable {
     /// The reason of an error that the server sent.
     func refusal() async -> CouchError {
       guard let json = try? await json(limit: 1024 * 1024) else { return CouchError(status, "", "") }
-      return CouchError(status, json["error"]?.stringValue ?? "", json["reason"]?.stringValue ?? "")
+      return error(json, status)
+    }
+
+    /// An error in a reply, without the credentials, which a server may repeat.
+    func error(_ json: JSONValue, _ status: Int = 0) -> CouchError {
+      func text(_ name: String) -> String {
+        secrets.reduce(json[name]?.stringValue ?? "") { $0.replacing($1, with: "…") }
+      }
+      return CouchError(status, text("error"), text("reason"))
     }
 
     /// The error for a status that was not expected.
@@ -122,6 +132,15 @@ final class RemoteConnection: Sendable {
     let reply = try await send(request)
     guard statuses.contains(reply.status) else { throw await reply.failure() }
     return reply
+  }
+
+  /// Asks for changes that are still to come. Some servers and proxies don't wait, but answer at once that there are none:
+  /// such an answer is given a second later, so that they are not asked without a pause.
+  func waiting<R>(isEmpty: (R) -> Bool, for changes: () async throws -> R) async throws -> R {
+    let start = ContinuousClock.now
+    let answer = try await changes()
+    if isEmpty(answer) { try await Task.sleep(until: start + .seconds(1)) }
+    return answer
   }
 
   private static let maximumAttempts = 5
@@ -157,7 +176,8 @@ final class RemoteConnection: Sendable {
     let reply = Reply(
       status: head.status, contentType: head["content-type"] ?? "",
       pause: head["retry-after"].flatMap { Int($0) }.map { .seconds($0) }, body: response.body,
-      request: name, credentials: answer.isForeign ? nil : credentials)
+      request: name, credentials: answer.isForeign ? nil : credentials,
+      secrets: [credentials?.secret, database.credentials?.secret].compactMap(\.self).filter { !$0.isEmpty })
     return (reply, isWanted)
   }
 

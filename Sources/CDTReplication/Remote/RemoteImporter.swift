@@ -75,7 +75,10 @@ package struct RemoteImporter: Sendable {
           .invalidReply, "POST \(database.database.url)/_bulk_docs: the reply has not a row for each document"
         )
       }
-      for (draft, row) in zip(drafts, rows) { try writing.take(row, of: draft, changed: &changed) }
+      for (draft, row) in zip(drafts, rows) {
+        let failure = row["error"]?.stringValue == nil ? nil : reply.error(row)
+        try writing.take(failure, of: draft, changed: &changed)
+      }
     case 400, 412, 413, 415, 417:
       guard drafts.count == 1 else {
         let middle = drafts.startIndex + drafts.count / 2
@@ -160,15 +163,15 @@ private struct BatchWriting {
   }
 
   /// Takes the server's answer to a document.
-  mutating func take(_ answer: JSONValue, of draft: Draft, changed: inout [Int]) throws {
-    guard let error = answer["error"]?.stringValue else {
+  mutating func take(_ failure: CouchError?, of draft: Draft, changed: inout [Int]) throws {
+    guard let failure else {
       if draft.isReplacement { report.replaced += 1 } else { report.imported += 1 }
       return
     }
-    if error == "conflict" {
+    if failure.error == "conflict" {
       if rule == .replace { changed.append(draft.row) } else { try takeConflict(at: draft.row) }
     } else {
-      try refuse(draft.row, CouchError(0, error, answer["reason"]?.stringValue ?? ""))
+      try refuse(draft.row, failure)
     }
   }
 

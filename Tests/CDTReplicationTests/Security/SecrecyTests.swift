@@ -168,6 +168,53 @@ import Testing
     Self.expectNothingSecret(log.text, "log")
   }
 
+  @Test func `errors in which a server repeats credentials don't show them`() async throws {
+    let server = try await ScriptedServer { request in
+      let words = request.split(separator: " ", maxSplits: 2)
+      let error: JSONObject = [
+        "id": "a", "error": "refused", "reason": .string("\(request) \(Self.decoded(request))"),
+      ]
+      return switch (words[0], words[1]) {
+      case ("GET", "/db"), (_, "/db/_ensure_full_commit"): .init(body: #"{"instance_start_time": "0"}"#)
+      case (_, "/db/_revs_diff"):
+        .init(body: JSONValue.object(["a": ["missing": Self.body(of: request)["a"] ?? []]]).text)
+      case (_, "/db/_bulk_docs"): .init(status: 201, body: JSONValue.array([.object(error)]).text)
+      case ("PUT", let path) where path.hasPrefix("/db/_local"): .init(status: 201)
+      case (_, let path):
+        .init(status: path.hasPrefix("/db/_local") ? 404 : 400, body: JSONValue.object(error).text)
+      }
+    }
+    for credentials in [Credentials.basic("ana", Self.password), .bearer("secret-token")] {
+      let database = try RemoteDatabase("\(server.url)/db", credentials: credentials)
+      let error = await #expect(throws: ReplicationError.self) {
+        try await RemoteDatastore(database).document(withID: "a")
+      }
+      let text = error.map { Self.texts(of: $0) } ?? ""
+      #expect(text.contains("…"))
+      Self.expectNothingSecret(text, text)
+      try await withStores { store, _ in
+        try await store.createDocument(from: DocumentDraft(id: "a", body: [:]))
+        let result = try await Replicator(Replication(.push, with: database), of: store).replicate()
+        #expect(result.rejected.count == 1)
+        let reason = result.rejected.first?.reason ?? ""
+        #expect(reason.contains("…"))
+        Self.expectNothingSecret(reason, reason)
+      }
+    }
+    await server.close()
+  }
+
+  private static func body(of request: String) -> JSONValue {
+    let text = request.split(separator: "\r\n\r\n", maxSplits: 1).last ?? ""
+    return (try? JSONValue(parsing: String(text))) ?? .null
+  }
+
+  /// The credentials in a request as a server knows them.
+  private static func decoded(_ request: String) -> String {
+    let field = ScriptedServer.field("authorization", of: request)?.split(separator: " ").last ?? ""
+    return Data(base64Encoded: String(field)).map { String(decoding: $0, as: UTF8.self) } ?? ""
+  }
+
   private static func expectNothingSecret(inFilesOf directory: String) throws {
     let files = FileManager.default.enumerator(atPath: directory)
     var count = 0
