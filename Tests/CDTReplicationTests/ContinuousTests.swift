@@ -58,36 +58,6 @@ import Testing
     Issue.record("\(what): not within five minutes")
   }
 
-  @Test func `a server that does not wait for changes is not asked without a pause`() async throws {
-    let server = try await ScriptedServer { request in
-      let path = request.split(separator: " ", maxSplits: 2)[1]
-      let isCheckpoint = path.hasPrefix("/db/_local")
-      return .init(
-        status: isCheckpoint ? 404 : 200,
-        body: path.hasPrefix("/db/_changes") ? #"{"results": [], "last_seq": "1-a"}"# : "{}")
-    }
-    let database = try RemoteDatabase("\(server.url)/db")
-    try await withStores { store, _ in
-      var replication = Replication(.pull, with: database)
-      replication.isContinuous = true
-      let replicator = Replicator(replication, of: store)
-      let listening = Task {
-        for try await _ in RemoteDatastore(database).liveChanges() {}
-      }
-      let stopping = Task {
-        try await Task.sleep(for: .seconds(3))
-        replicator.stop()
-        listening.cancel()
-      }
-      try await replicator.replicate()
-      try await stopping.value
-      _ = await listening.result
-    }
-    let waiting = server.requests.count { $0.contains("feed=longpoll") }
-    #expect((2...10).contains(waiting))
-    await server.close()
-  }
-
   @Test func `a hundred continuous replications in one process exchange writes, and leave nothing`()
     async throws
   {

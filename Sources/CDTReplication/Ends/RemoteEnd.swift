@@ -109,19 +109,12 @@ final class RemoteEnd: ReplicationSource, ReplicationTarget {
   // MARK: Changes
 
   func changes(since sequence: JSONValue, limit: Int, waits: Bool) async throws -> ChangeBatch {
-    guard waits else { return try await page(since: sequence, limit: limit, waits: false) }
-    return try await connection.waiting(isEmpty: \.documents.isEmpty) {
-      try await page(since: sequence, limit: limit, waits: true)
-    }
-  }
-
-  private func page(since sequence: JSONValue, limit: Int, waits: Bool) async throws -> ChangeBatch {
     var query = "?style=all_docs&limit=\(limit)&since=\(PercentCoding.encode(Self.text(sequence)))"
     query += waits ? "&feed=longpoll&heartbeat=\(max(1, heartbeat.milliseconds))" : ""
     let reply = try await connection.send(request(query))
     if case .selector? = filter, [400, 404, 501].contains(reply.status), !lacksSelectorFilter {
       state.withLock { $0.lacksSelectorFilter = true }
-      return try await page(since: sequence, limit: limit, waits: waits)
+      return try await changes(since: sequence, limit: limit, waits: waits)
     }
     guard reply.status == 200 else { throw await reply.failure() }
     return try Self.batch(try await reply.json(), limit: limit)

@@ -134,15 +134,6 @@ final class RemoteConnection: Sendable {
     return reply
   }
 
-  /// Asks for changes that are still to come. Some servers and proxies don't wait, but answer at once that there are none:
-  /// such an answer is given a second later, so that they are not asked without a pause.
-  func waiting<R>(isEmpty: (R) -> Bool, for changes: () async throws -> R) async throws -> R {
-    let start = ContinuousClock.now
-    let answer = try await changes()
-    if isEmpty(answer) { try await Task.sleep(until: start + .seconds(1)) }
-    return answer
-  }
-
   private static let maximumAttempts = 5
 
   private func sendOnce(_ request: Request) async throws -> Reply {

@@ -50,10 +50,7 @@ public struct LiveRemoteChanges: AsyncSequence, Sendable {
       while !Task.isCancelled {
         let since = sequence
         let next = try await changes.database.retries.run {
-          let connection = changes.database.connection
-          return try await connection.waiting(isEmpty: \.documents.isEmpty) {
-            try await connection.changes(since: since, limit: 1_000, waits: true)
-          }
+          try await changes.database.connection.changes(since: since, limit: 1_000, waits: true)
         }
         sequence = next.lastSequence
         if !next.documents.isEmpty { return next }
