@@ -165,7 +165,7 @@ let package = Package(
     .testTarget(
       name: "CDTDatastoreTests",
       dependencies: [
-        "CDTDatastore", "CDTQuery", "CloudantSync", "CDTJSON", "CDTSQLite", "CDTTestSupport",
+        "CDTDatastore", "CDTQuery", "CloudantSync", "CDTJSON", "CDTSQLite", "CDTPlatform", "CDTTestSupport",
         "cdt-store-worker",
         .product(name: "Crypto", package: "swift-crypto"),
       ],

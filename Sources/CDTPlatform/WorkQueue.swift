@@ -10,63 +10,74 @@ package final class WorkQueue: Sendable {
     /// The position of the first waiting item; those before it have been taken.
     var first = 0
     var threads = 0
+    /// The threads that wait for work and have not been woken.
     var idle = 0
   }
 
   private let limit: Int
+  private let start: @Sendable (@escaping @Sendable () -> Void) throws(SystemError) -> Void
   private let state = Mutex(State())
   private let wake = DispatchSemaphore(value: 0)
 
-  /// - Parameter threads: The maximum number of threads.
-  package init(threads: Int) {
+  /// - Parameters:
+  ///   - threads: The maximum number of threads.
+  ///   - start: Starts a thread.
+  package init(
+    threads: Int,
+    start: @escaping @Sendable (@escaping @Sendable () -> Void) throws(SystemError) -> Void = BackgroundThread
+      .start
+  ) {
     limit = max(1, threads)
+    self.start = start
   }
 
   /// Adds work to the end of the queue.
   ///
   /// - Throws: ``SystemError`` if there is no thread and none can be started; the work is then not run.
   package func add(_ work: @escaping @Sendable () -> Void) throws(SystemError) {
-    let needsThread = state.withLock { state in
-      state.waiting.append(work)
-      guard state.waiting.count - state.first > state.idle, state.threads < limit else { return false }
-      state.threads += 1
-      return true
-    }
-    guard needsThread else {
-      wake.signal()
-      return
-    }
-    do throws(SystemError) {
-      try BackgroundThread.start { [self] in run() }
-    } catch {
-      let isRefused = state.withLock { state in
-        state.threads -= 1
-        guard state.threads == 0 else { return false }
-        state.waiting.removeLast()
+    let wakesThread = try state.withLock { state throws(SystemError) in
+      if state.idle > 0 {
+        state.idle -= 1
+        state.waiting.append(work)
         return true
       }
-      if isRefused { throw error }
+      if state.threads < limit {
+        do throws(SystemError) {
+          try start { [self] in run() }
+          state.threads += 1
+        } catch  where state.threads > 0 {}
+      }
+      state.waiting.append(work)
+      return false
     }
+    if wakesThread { wake.signal() }
   }
 
   private func run() {
     while true {
-      while let work = take() { work() }
-      state.withLock { $0.idle += 1 }
-      let isWoken = wake.wait(timeout: .now() + 1) == .success
-      let isOver = state.withLock { state in
-        state.idle -= 1
-        guard !isWoken, state.first == state.waiting.count else { return false }
-        state.threads -= 1
-        return true
+      if let work = takeOrRest() {
+        work()
+      } else if wake.wait(timeout: .now() + 1) == .timedOut {
+        let isOver = state.withLock { state in
+          guard state.idle > 0 else { return false }
+          state.idle -= 1
+          state.threads -= 1
+          return true
+        }
+        if isOver { return }
+        // Every thread that waits has been counted as woken, so that one of the signals is for this thread.
+        wake.wait()
       }
-      if isOver { return }
     }
   }
 
-  private func take() -> (@Sendable () -> Void)? {
+  /// Takes the first waiting item; without one the thread is idle from now on.
+  private func takeOrRest() -> (@Sendable () -> Void)? {
     state.withLock { state in
-      guard state.first < state.waiting.count else { return nil }
+      guard state.first < state.waiting.count else {
+        state.idle += 1
+        return nil
+      }
       let work = state.waiting[state.first]
       state.waiting[state.first] = {}
       state.first += 1

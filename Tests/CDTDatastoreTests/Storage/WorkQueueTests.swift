@@ -1,0 +1,100 @@
+import CDTPlatform
+import CDTTestSupport
+import Dispatch
+import Glibc
+import Synchronization
+import Testing
+
+/// Work that waits for the disk runs in order, each item once, on a limited number of threads.
+@Suite struct WorkQueueTests {
+  /// What has run.
+  private final class Record: Sendable {
+    private struct State {
+      var numbers: [Int] = []
+      var running = 0
+      var most = 0
+    }
+
+    private let state = Mutex(State())
+
+    var numbers: [Int] { state.withLock { $0.numbers } }
+    var mostAtOnce: Int { state.withLock { $0.most } }
+
+    func run(_ number: Int) {
+      state.withLock { state in
+        state.running += 1
+        state.most = max(state.most, state.running)
+      }
+      sched_yield()
+      state.withLock { state in
+        state.running -= 1
+        state.numbers.append(number)
+      }
+    }
+
+    /// Waits until so many items have run.
+    func wait(for count: Int) throws {
+      let end = ContinuousClock.now + .seconds(60)
+      while numbers.count < count {
+        try #require(.now < end, "\(numbers.count) of \(count) items have run")
+        usleep(1_000)
+      }
+    }
+  }
+
+  @Test func `one thread runs work in the order in which it was added`() throws {
+    let (queue, record) = (WorkQueue(threads: 1), Record())
+    for number in 0..<5_000 { try queue.add { record.run(number) } }
+    try record.wait(for: 5_000)
+    #expect(record.numbers == Array(0..<5_000))
+  }
+
+  @Test func `items of many threads run once each, and no more at once than there are threads`() throws {
+    let (queue, record) = (WorkQueue(threads: 3), Record())
+    onThreads(8) { producer in
+      for number in 0..<2_000 { try? queue.add { record.run(producer * 2_000 + number) } }
+    }
+    try record.wait(for: 16_000)
+    #expect(record.numbers.sorted() == Array(0..<16_000))
+    #expect(record.mostAtOnce <= 3)
+  }
+
+  @Test func `work that arrives when an idle thread is about to end is run`() throws {
+    let records = (0..<16).map { _ in (WorkQueue(threads: 1), Record()) }
+    for round in 0..<3 {
+      for (position, (queue, record)) in records.enumerated() {
+        try queue.add { record.run(round) }
+        usleep(UInt32(position) * 2)
+      }
+      for (_, record) in records { try record.wait(for: round + 1) }
+      usleep(990_000)
+    }
+  }
+
+  @Test func `work that no thread can be started for is refused, unless another thread will run it`() throws {
+    let starts = Mutex(0)
+    let record = Record()
+    let (began, mayEnd) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+    let queue = WorkQueue(threads: 2) { body throws(SystemError) in
+      let number = starts.withLock { starts in
+        starts += 1
+        return starts
+      }
+      // Only the second can be started.
+      guard number == 2 else { throw SystemError(EAGAIN) }
+      try BackgroundThread.start(body)
+    }
+    #expect(throws: SystemError.self) { try queue.add { record.run(1) } }
+    try queue.add {
+      began.signal()
+      mayEnd.wait()
+      record.run(2)
+    }
+    began.wait()
+    try queue.add { record.run(3) }
+    mayEnd.signal()
+    try record.wait(for: 2)
+    #expect(record.numbers == [2, 3])
+    #expect(starts.withLock { $0 } == 3)
+  }
+}
