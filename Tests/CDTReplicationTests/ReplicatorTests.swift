@@ -2,6 +2,7 @@ import CDTDatastore
 import CDTJSON
 import CDTServer
 import CDTServerTestSupport
+import CDTTestSupport
 import CouchDB
 import Foundation
 import Synchronization
@@ -125,6 +126,96 @@ import Testing
       // The batches that were left, and the one that may have been under way.
       #expect(log.count("POST _revs_diff") <= 6)
       #expect(result.pushed.revisionsWritten <= 50)
+    }
+  }
+
+  @Test(.timeLimit(.minutes(2)))
+  func `while a batch is ended, the next one is read, and not written`() async throws {
+    try await withServedStore { served in
+      try Self.fill(served.remote, 40)
+      let log = RequestLog()
+      let (local, counts) = (served.local, Gathered<Int>())
+      try await served.replicate(.pull) { replication in
+        replication.batchSize = 10
+        var database = try served.database()
+        database.interceptors = [
+          log.interceptor,
+          HTTPInterceptor { request in
+            guard request.method == "PUT" else { return }
+            // The first checkpoint of the source has to wait until the second batch was asked for.
+            let batch = log.count("PUT _local")
+            while batch < 4, log.count("POST _bulk_get") <= batch {
+              try await Task.sleep(for: .milliseconds(1))
+            }
+            try await Task.sleep(for: .milliseconds(50))
+            counts.append(try await local.documentCount())
+          },
+        ]
+        replication.peer = .remote(database)
+      }
+      #expect(counts.all == [10, 20, 30, 40])
+    }
+  }
+
+  @Test(.timeLimit(.minutes(2)))
+  func `a batch that fails while the one before is ended leaves that one its checkpoint`() async throws {
+    try await withServedStore { served in
+      try Self.fill(served.remote, 200)
+      let asked = Mutex(0)
+      let error = await Self.error {
+        try await served.replicate(.pull) { replication in
+          // Two requests of 50 documents.
+          replication.batchSize = 100
+          var database = try served.database()
+          database.interceptors = [
+            HTTPInterceptor { request in
+              if request.url.contains("_bulk_get") {
+                let number = asked.withLock { asked in
+                  asked += 1
+                  return asked
+                }
+                guard number == 4 else { return }
+                // The other request of the second batch has its reply.
+                try await Task.sleep(for: .milliseconds(100))
+                throw ReplicationError(.invalidReply, "the fourth one")
+              }
+              guard request.method == "PUT" else { return }
+              while asked.withLock({ $0 }) < 4 { try await Task.sleep(for: .milliseconds(1)) }
+              try await Task.sleep(for: .milliseconds(200))
+            }
+          ]
+          replication.peer = .remote(database)
+        }
+      }
+      #expect(error?.message.contains("the fourth one") == true)
+      #expect(try await served.local.documentCount() == 100)
+      let checkpoint = try await #require(try served.local.localDocumentIDs().first)
+      #expect(try await served.remote.localDocumentIDs().contains(checkpoint))
+    }
+  }
+
+  @Test func `a checkpoint that fails ends the run before the next batch is written`() async throws {
+    try await withServedStore { served in
+      try Self.fill(served.remote, 40)
+      let log = RequestLog()
+      let error = await Self.error {
+        try await served.replicate(.pull) { replication in
+          replication.batchSize = 10
+          var database = try served.database()
+          database.interceptors = [
+            log.interceptor,
+            HTTPInterceptor { request in
+              guard request.method == "PUT", log.count("PUT _local") == 2 else { return }
+              throw ReplicationError(.invalidReply, "the second one")
+            },
+          ]
+          replication.peer = .remote(database)
+        }
+      }
+      #expect(error?.message.contains("the second one") == true)
+      #expect(try await served.local.documentCount() == 20)
+      try await served.replicate(.pull)
+      #expect(try await served.local.documentCount() == 40)
     }
   }
 

@@ -4,7 +4,7 @@ import CouchDB
 
 /// Transfers what one database has and another lacks.
 ///
-/// A batch of changes travels in these steps; the first two of the next batch run during the others of this one:
+/// A batch of changes travels in these steps:
 ///
 /// ```
 /// changes      which documents changed, with their leaves          source
@@ -13,6 +13,9 @@ import CouchDB
 /// durable      wait until the target has them on disk              target
 /// checkpoint   note how far the replication has come               both
 /// ```
+///
+/// While a batch is read and written, the first two steps of the next one run. While the last two run, the next batch
+/// is read, but it is not written before they are done: after an interruption at most one batch is repeated.
 struct OneWayReplication: Sendable {
   let source: any ReplicationSource
   let target: any ReplicationTarget
@@ -24,6 +27,12 @@ struct OneWayReplication: Sendable {
 
   /// Another database has taken the place of one of the two.
   private struct DatabaseReplaced: Error {}
+
+  /// When the two databases were created, where they say so.
+  private struct Instances {
+    let source: String?
+    let target: String?
+  }
 
   /// A batch of changes, and what the target lacks of it.
   private struct Batch: Sendable {
@@ -76,34 +85,50 @@ struct OneWayReplication: Sendable {
       // The other direction writes to it.
       async let source = source.open(creating: creates && options.direction == .both)
       async let target = target.open(creating: creates)
-      return try await (source: source, target: target)
+      return try await Instances(source: source, target: target)
     }
     let known = try await retrying {
       async let source = source.checkpoint(id)
       async let target = target.checkpoint(id)
       return try await (source: source, target: target)
     }
-    var run = Checkpoint.Run()
-    run.startSequence = Checkpoint.resumption(known.source, known.target) ?? 0
-    var recorded = run.startSequence
-    var batch = try await next(since: run.startSequence, waits: false)
-    while true {
-      let changes = batch.changes
-      async let following = changes.isLast ? nil : next(since: changes.last, waits: false)
-      let transferred = try await transfer(batch)
-      if !changes.documents.isEmpty || (options.filter != nil && changes.last != recorded) {
-        try await checkIdentities(instances)
-        let checkpoint = Checkpoint.next(
-          run, sequence: changes.last, counts: progress.counts, after: known.target ?? known.source)
-        try await save(checkpoint, id)
-        recorded = changes.last
-      }
-      if stop.isSet { return }
-      if let following = try await following {
-        batch = following
-        batch.leaveOut(transferred)
-      } else {
-        guard options.isContinuous else { return }
+    let start = Checkpoint.resumption(known.source, known.target) ?? 0
+    let run = Checkpoint.Run(startSequence: start)
+    try await replicateBatches(from: start, instances) { sequence, counts in
+      let checkpoint = Checkpoint.next(
+        run, sequence: sequence, counts: counts, after: known.target ?? known.source)
+      try await save(checkpoint, id)
+    }
+  }
+
+  private func replicateBatches(
+    from start: JSONValue, _ instances: Instances,
+    save: @escaping @Sendable (_ sequence: JSONValue, _ counts: ReplicationResult.Counts) async throws -> Void
+  ) async throws {
+    var recorded = start
+    var previous = BatchEnd {}
+    do {
+      var batch = try await next(since: start, waits: false)
+      while true {
+        let changes = batch.changes
+        async let following = changes.isLast ? nil : next(since: changes.last, waits: false)
+        let transferred = try await previous.during { try await transfer(batch, after: previous) }
+        try await previous.wait()
+        if !changes.documents.isEmpty || (options.filter != nil && changes.last != recorded) {
+          let counts = progress.counts
+          previous = BatchEnd {
+            try await checkIdentities(instances)
+            try await save(changes.last, counts)
+          }
+          recorded = changes.last
+        }
+        if !stop.isSet, let following = try await following {
+          batch = following
+          batch.leaveOut(transferred)
+          continue
+        }
+        try await previous.wait()
+        guard options.isContinuous, !stop.isSet else { return }
         progress.become(.idle)
         guard let next = try await stop.interruptible({ try await next(since: changes.last, waits: true) })
         else {
@@ -112,10 +137,14 @@ struct OneWayReplication: Sendable {
         progress.become(.running)
         batch = next
       }
+    } catch {
+      // If the batch before could not be ended, that is why this one was not written.
+      try await previous.wait()
+      throw error
     }
   }
 
-  private func checkIdentities(_ instances: (source: String?, target: String?)) async throws {
+  private func checkIdentities(_ instances: Instances) async throws {
     let now = try await retrying {
       async let source = source.open(creating: false)
       async let target = target.makeDurable()
@@ -146,7 +175,7 @@ struct OneWayReplication: Sendable {
 
   // MARK: A batch
 
-  private func transfer(_ batch: Batch) async throws -> Set<Transferred> {
+  private func transfer(_ batch: Batch, after previous: BatchEnd) async throws -> Set<Transferred> {
     progress.count(pending: batch.changes.pending + batch.changes.documents.count) { counts in
       counts.missing += batch.missing.reduce(0) { $0 + $1.missing.count }
       for document in batch.changes.documents {
@@ -164,7 +193,7 @@ struct OneWayReplication: Sendable {
       for (number, start) in stride(from: 0, to: batch.missing.count, by: size).enumerated() {
         if number >= jobs, let part = try await group.next() { transferred.formUnion(part) }
         let part = Array(batch.missing[start..<min(batch.missing.count, start + size)])
-        group.addTask { try await transfer(part) }
+        group.addTask { try await transfer(part, after: previous) }
       }
       for try await part in group { transferred.formUnion(part) }
       return transferred
@@ -174,7 +203,9 @@ struct OneWayReplication: Sendable {
   }
 
   /// Transfers some documents. After an error, what has arrived is not sent again.
-  private func transfer(_ documents: [RevisionDifference]) async throws -> Set<Transferred> {
+  private func transfer(
+    _ documents: [RevisionDifference], after previous: BatchEnd
+  ) async throws -> Set<Transferred> {
     var wanted = documents
     // The source may send descendants instead.
     var transferred = Set(
@@ -192,15 +223,16 @@ struct OneWayReplication: Sendable {
         progress.count { $0.revisionsRead += 1 }
         transferred.insert(Transferred(revision.id, revision.revision))
         writing.add(revision)
-        if writing.isFull { try await write(writing.take()) }
+        if writing.isFull { try await write(writing.take(), after: previous) }
       }
-      try await write(writing.take())
+      try await write(writing.take(), after: previous)
     }
     return transferred
   }
 
-  private func write(_ revisions: [TransferredRevision]) async throws {
+  private func write(_ revisions: [TransferredRevision], after previous: BatchEnd) async throws {
     guard !revisions.isEmpty else { return }
+    guard await previous.hasSucceeded else { throw CancellationError() }
     var outcome = try await target.write(revisions)
     let lacking = outcome.lackingContent
     outcome.lackingContent = []
@@ -242,6 +274,32 @@ struct OneWayReplication: Sendable {
         }
       }
     }
+  }
+}
+
+/// The last steps of a batch, which go on while the next one is read.
+private struct BatchEnd: Sendable {
+  private let task: Task<Void, any Error>
+
+  init(_ body: @escaping @Sendable () async throws -> Void) {
+    task = Task { try await body() }
+  }
+
+  /// Waits for the end.
+  func wait() async throws { try await during { try await task.value } }
+
+  /// Whether it has succeeded, after waiting for it. A part that is cancelled because another one has failed waits, too.
+  var hasSucceeded: Bool {
+    get async {
+      if case .success = await task.result { true } else { false }
+    }
+  }
+
+  /// Runs the next batch. What cancels it cancels the end as well.
+  func during<R>(
+    isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> R
+  ) async rethrows -> R {
+    try await withTaskCancellationHandler(operation: body, onCancel: { task.cancel() })
   }
 }
 

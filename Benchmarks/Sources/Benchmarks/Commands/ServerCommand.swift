@@ -17,7 +17,7 @@ struct ServerCommand: ParsableCommand {
   @Option(help: "How long each kind of request is sent.")
   var seconds = 10
   @Option(parsing: .upToNextOption, help: "Over how many connections.")
-  var connections = [1, 16, 256]
+  var connections = [1, 16, 64, 256]
   @Option(parsing: .upToNextOption, help: "Kinds of requests: get, find, put, bulk.")
   var kinds = ServerLoad.Kind.allCases
   @Option(help: "How many listeners wait for a change.")
