@@ -21,5 +21,19 @@ package enum HTTPDate {
     return "\(day), \(twoDigits(parts.day ?? 1)) \(month) \(parts.year ?? 1970) \(time) GMT"
   }
 
+  /// The seconds since 1970 of a time; `nil` if the text is none.
+  package static func seconds(_ text: String) -> Int64? {
+    let words = text.split(separator: " ")
+    guard words.count == 6, words[5] == "GMT", let month = months.firstIndex(where: { $0 == words[2] }) else {
+      return nil
+    }
+    let numbers = ([words[1], words[3]] + words[4].split(separator: ":")).map { UInt16($0).map(Int.init) }
+    guard numbers.count == 5, !numbers.contains(nil) else { return nil }
+    let parts = DateComponents(
+      timeZone: .gmt, year: numbers[1], month: month + 1, day: numbers[0], hour: numbers[2],
+      minute: numbers[3], second: numbers[4])
+    return Calendar(identifier: .gregorian).date(from: parts).map { Int64($0.timeIntervalSince1970) }
+  }
+
   private static func twoDigits(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
 }

@@ -1,5 +1,6 @@
 import CDTDatastore
 import CDTReplication
+import CouchDB
 import Foundation
 import Testing
 
@@ -85,8 +86,11 @@ import Testing
     await server.close()
   }
 
-  @Test func `a server that asks for a pause gets it`() async throws {
-    let server = try await ScriptedServer { _ in .init(status: 429, headers: ["Retry-After": "1"]) }
+  @Test(arguments: [false, true]) func `a server that asks for a pause gets it`(isTime: Bool) async throws {
+    let server = try await ScriptedServer { _ in
+      let text = isTime ? HTTPDate.text(Int64(Date.now.timeIntervalSince1970) + 2) : "1"
+      return .init(status: 429, headers: ["Retry-After": text])
+    }
     let start = ContinuousClock.now
     let error = try await Self.pull(from: server.url, nil, attempts: 2)
     #expect(error?.status == 429)

@@ -1,6 +1,7 @@
 import AsyncHTTPClient
 import CDTJSON
 import CouchDB
+import FoundationEssentials
 import NIOCore
 import NIOHTTP1
 
@@ -166,10 +167,16 @@ final class RemoteConnection: Sendable {
     let (head, isWanted) = try await intercept(response, to: seen)
     let reply = Reply(
       status: head.status, contentType: head["content-type"] ?? "",
-      pause: head["retry-after"].flatMap { Int($0) }.map { .seconds($0) }, body: response.body,
+      pause: head["retry-after"].flatMap { Self.pause($0) }, body: response.body,
       request: name, credentials: answer.isForeign ? nil : credentials,
       secrets: [credentials?.secret, database.credentials?.secret].compactMap(\.self).filter { !$0.isEmpty })
     return (reply, isWanted)
+  }
+
+  /// The pause that a `Retry-After` asks for: seconds, or a time.
+  private static func pause(_ text: String) -> Duration? {
+    if let seconds = Int(text) { return .seconds(seconds) }
+    return HTTPDate.seconds(text).map { .seconds($0 - Int64(Date.now.timeIntervalSince1970)) }
   }
 
   /// A request as it is sent, without credentials.
