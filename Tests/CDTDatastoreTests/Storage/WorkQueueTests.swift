@@ -59,6 +59,34 @@ import Testing
     #expect(record.mostAtOnce <= 3)
   }
 
+  @Test func `short work is taken by as many threads as there are processors`() throws {
+    let (queue, record) = (WorkQueue(threads: 4, processors: 2, patience: 60_000_000), Record())
+    onThreads(8) { producer in
+      for number in 0..<2_000 { try? queue.add { record.run(producer * 2_000 + number) } }
+    }
+    try record.wait(for: 16_000)
+    #expect(record.numbers.sorted() == Array(0..<16_000))
+    #expect(record.mostAtOnce <= 2)
+  }
+
+  @Test func `work doesn't wait for threads that have long work`() throws {
+    let (queue, record) = (WorkQueue(threads: 4, processors: 1), Record())
+    let mayEnd = DispatchSemaphore(value: 0)
+    for number in 0..<3 {
+      try queue.add {
+        record.run(number)
+        mayEnd.wait()
+      }
+    }
+    // Added before the other threads are called, and after.
+    for number in 3..<100 { try queue.add { record.run(number) } }
+    try record.wait(for: 100)
+    for number in 100..<200 { try queue.add { record.run(number) } }
+    try record.wait(for: 200)
+    #expect(record.numbers.sorted() == Array(0..<200))
+    for _ in 0..<3 { mayEnd.signal() }
+  }
+
   @Test func `work that arrives when an idle thread is about to end is run`() throws {
     let records = (0..<16).map { _ in (WorkQueue(threads: 1), Record()) }
     for round in 0..<3 {
