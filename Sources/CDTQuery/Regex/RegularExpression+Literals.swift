@@ -12,9 +12,7 @@ extension RegularExpression {
     var prefix = String.UnicodeScalarView()
     for (position, scalar) in rest.enumerated() {
       guard Self.isPlain(scalar) else { break }
-      let next = position + 1 < rest.count ? rest[position + 1] : "."
-      // A quantifier may allow zero repetitions of the previous character.
-      if Self.quantifiers.contains(next) { break }
+      if Self.mayRepeat(rest[(position + 1)...]) { break }
       prefix.append(scalar)
     }
     return prefix.isEmpty ? nil : String(prefix)
@@ -26,6 +24,15 @@ extension RegularExpression {
       return nil
     }
     return Array(pattern.utf8)
+  }
+
+  /// Whether the character before this rest of a pattern may have a quantifier, which may allow zero repetitions. A `\E`, an
+  /// empty `\Q\E` and comments may stand between the two.
+  private static func mayRepeat(_ rest: ArraySlice<Unicode.Scalar>) -> Bool {
+    guard let next = rest.first else { return false }
+    let following = rest.dropFirst().first
+    return quantifiers.contains(next) || next == "(" && following == "?"
+      || next == "\\" && (following == "E" || following == "Q")
   }
 
   private static let quantifiers: Set<Unicode.Scalar> = ["*", "+", "?", "{"]
