@@ -36,6 +36,13 @@ package final class WorkQueue: Sendable {
     case rest
   }
 
+  /// What a thread has done, which holds nothing of the work.
+  private enum Done {
+    case work(begun: ContinuousClock.Instant)
+    case watch
+    case rest
+  }
+
   private let limit: Int
   private let processors: Int
   private let patience: UInt32
@@ -104,30 +111,36 @@ package final class WorkQueue: Sendable {
   }
 
   private func run() {
-    var step: Step?
-    while true {
-      let (next, wakesThread) = state.withLock { self.next(&$0, after: step) }
-      if wakesThread { wake.signal() }
-      switch next {
-      case .run(let work, _): work()
-      case .watch: Pause.microseconds(patience)
-      case .rest: if isOver() { return }
-      }
-      step = next
+    var last: Done? = .rest
+    while let done = last { last = step(after: done) }
+  }
+
+  /// Does the next thing of a thread. Returns `nil` if the thread ends.
+  private func step(after done: Done) -> Done? {
+    let (step, wakesThread) = state.withLock { next(&$0, after: done) }
+    if wakesThread { wake.signal() }
+    switch step {
+    case .run(let work, let begun):
+      work()
+      return .work(begun: begun)
+    case .watch:
+      Pause.microseconds(patience)
+      return .watch
+    case .rest: return isOver() ? nil : .rest
     }
   }
 
-  /// Chooses what a thread does after a step, and whether to wake an idle one.
-  private func next(_ state: inout State, after last: Step?) -> (Step, wakesThread: Bool) {
+  /// Chooses what a thread does, and whether to wake an idle one.
+  private func next(_ state: inout State, after done: Done) -> (Step, wakesThread: Bool) {
     var joins = false
-    switch last {
-    case .run(_, let begun):
+    switch done {
+    case .work(let begun):
       if let index = state.begun.firstIndex(of: begun) { state.begun.remove(at: index) }
     case .watch:
       if !state.isEmpty, hasEnough(state) { return (.watch, false) }
       state.watch = .none
       joins = true
-    case .rest, nil: break
+    case .rest: break
     }
     if state.watch == .wanted {
       state.watch = .begun

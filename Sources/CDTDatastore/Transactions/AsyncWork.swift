@@ -25,14 +25,14 @@ final class AsyncWork: Sendable {
   ) async throws -> R {
     try Task.checkCancellation()
     if let deadline = Datastore.deadline, deadline <= .now { throw DatastoreError.timedOut() }
-    let operation = AsyncOperation<R>(signal)
+    let operation = AsyncOperation(signal, body)
     let timer = Datastore.deadline.map { DeadlineTimer($0) { operation.stop { $0.expire() } } }
     defer { timer?.cancel() }
     return try await withTaskCancellationHandler {
       try await withCheckedThrowingContinuation { continuation in
         operation.begin(continuation)
         do throws(SystemError) {
-          try queue(kind).add { operation.run(body) }
+          try queue(kind).add { operation.run() }
         } catch {
           operation.finish(.failure(DatastoreError.noThread(error)))
         }
@@ -51,17 +51,21 @@ final class AsyncWork: Sendable {
   }
 }
 
-/// A call that waits for its turn, runs, and is resumed once.
+/// A call that waits for its turn, runs, and is resumed once, after its body has been released.
 private final class AsyncOperation<R: Sendable>: Sendable {
+  typealias Body = @Sendable (StopSignal) throws -> R
+
   private struct State {
     var continuation: CheckedContinuation<R, any Error>?
+    var body: Body?
     var isRunning = false
   }
 
-  private let state = Mutex(State())
+  private let state: Mutex<State>
   private let signal: StopSignal
 
-  init(_ signal: StopSignal) {
+  init(_ signal: StopSignal, _ body: @escaping Body) {
+    state = Mutex(State(body: body))
     self.signal = signal
   }
 
@@ -71,22 +75,26 @@ private final class AsyncOperation<R: Sendable>: Sendable {
     if signal.isSet { stop { _ in } }
   }
 
-  func run(_ body: (StopSignal) throws -> R) {
-    let isWanted = state.withLock { state in
-      state.isRunning = state.continuation != nil
-      return state.isRunning
+  func run() {
+    if let result = result() { finish(result) }
+  }
+
+  /// Runs the body, unless the operation has been stopped.
+  private func result() -> Result<R, any Error>? {
+    let body = state.withLock { state in
+      state.isRunning = state.body != nil
+      return state.body.take()
     }
-    guard isWanted else { return }
-    finish(
-      Result {
-        do {
-          return try body(signal)
-        } catch let error as DatastoreError where [.interrupted, .busy].contains(error.code) {
-          // The statement, or the wait for a lock, ended because of the signal.
-          try signal.check()
-          throw error
-        }
-      })
+    guard let body else { return nil }
+    return Result {
+      do {
+        return try body(signal)
+      } catch let error as DatastoreError where [.interrupted, .busy].contains(error.code) {
+        // The statement, or the wait for a lock, ended because of the signal.
+        try signal.check()
+        throw error
+      }
+    }
   }
 
   /// Ends a waiting operation immediately; a running one ends when it checks the signal.
@@ -98,9 +106,9 @@ private final class AsyncOperation<R: Sendable>: Sendable {
   }
 
   func finish(_ result: Result<R, any Error>, unlessRunning: Bool = false) {
-    let continuation = state.withLock { state -> CheckedContinuation<R, any Error>? in
-      if unlessRunning && state.isRunning { return nil }
-      return state.continuation.take()
+    let (continuation, _) = state.withLock { state -> (CheckedContinuation<R, any Error>?, Body?) in
+      if unlessRunning && state.isRunning { return (nil, nil) }
+      return (state.continuation.take(), state.body.take())
     }
     continuation?.resume(with: result)
   }

@@ -42,6 +42,19 @@ import Testing
     }
   }
 
+  /// Counts the objects that are no more.
+  private final class Counter: Sendable {
+    private let count = Mutex(0)
+    var value: Int { count.withLock { $0 } }
+    func add() { count.withLock { $0 += 1 } }
+  }
+
+  private final class Held: Sendable {
+    private let released: Counter
+    init(_ released: Counter) { self.released = released }
+    deinit { released.add() }
+  }
+
   @Test func `one thread runs work in the order in which it was added`() throws {
     let (queue, record) = (WorkQueue(threads: 1), Record())
     for number in 0..<5_000 { try queue.add { record.run(number) } }
@@ -85,6 +98,16 @@ import Testing
     try record.wait(for: 200)
     #expect(record.numbers.sorted() == Array(0..<200))
     for _ in 0..<3 { mayEnd.signal() }
+  }
+
+  @Test func `what work holds is released before the thread goes on`() throws {
+    let (queue, record, released) = (WorkQueue(threads: 1), Record(), Counter())
+    for _ in 0..<100 {
+      try queue.add { [held = Held(released)] in withExtendedLifetime(held) {} }
+      try queue.add { record.run(released.value) }
+    }
+    try record.wait(for: 100)
+    #expect(record.numbers == Array(1...100))
   }
 
   @Test func `work that arrives when an idle thread is about to end is run`() throws {
