@@ -267,8 +267,12 @@ struct FaultRun {
     }
     use.session = nil
     // Threads that end close their files shortly after.
-    for _ in 0..<200 where Self.openFiles() != open { usleep(5_000) }
-    let left = Self.openFiles()
+    var left = Self.openFiles()
+    for _ in 0..<200 {
+      if left == open { break }
+      usleep(5_000)
+      left = Self.openFiles()
+    }
     if left != open { report("it leaves open \(left.subtracting(open).sorted())") }
     return failed > 0
   }
