@@ -10,9 +10,9 @@ import FoundationEssentials
 /// ```
 struct Checkpoint: Sendable {
   /// The members of the document that don't begin with an underscore.
-  var json: JSONObject
+  let json: JSONObject
   /// The value of `_rev`, if the document has one.
-  var revision: String?
+  let revision: String?
 
   private static let maximumHistory = 50
 
@@ -26,24 +26,49 @@ struct Checkpoint: Sendable {
     (json["history"]?.arrayValue ?? []).compactMap(\.objectValue)
   }
 
-  /// The sequence from which to go on: of the newest run that both ends know; `nil` if there is none.
-  static func resumption(_ source: Checkpoint?, _ target: Checkpoint?) -> JSONValue? {
-    guard let source, let target else { return nil }
-    if let session = source.json["session_id"]?.stringValue,
-      session == target.json["session_id"]?.stringValue,
-      let sequence = source.json["source_last_seq"]
-    {
-      return sequence
+  /// What two ends know of earlier runs.
+  struct Resumption: Sendable {
+    /// Where to go on.
+    var sequence: JSONValue = 0
+    /// The runs that both ends have seen, newest first. Those that one end has lost, as it was restored from a backup or
+    /// created again, are left out, so that no later run takes them for seen by both.
+    var history: [JSONObject] = []
+  }
+
+  /// Finds the newest run that both ends have seen.
+  static func resumption(_ source: Checkpoint?, _ target: Checkpoint?) -> Resumption {
+    guard let source, let target else { return Resumption() }
+    let theirs = target.history
+    for (index, run) in source.history.enumerated() {
+      guard let session = run["session_id"], let ours = run["recorded_seq"],
+        let other = theirs.first(where: { $0["session_id"] == session })?["recorded_seq"],
+        let sequence = earlier(ours, other)
+      else { continue }
+      var history = Array(source.history[index...])
+      history[0]["recorded_seq"] = sequence
+      return Resumption(sequence: sequence, history: history)
     }
-    let known = Set(target.history.compactMap { $0["session_id"]?.stringValue })
-    return source.history.first { $0["session_id"]?.stringValue.map(known.contains) ?? false }?[
-      "recorded_seq"]
+    return Resumption()
+  }
+
+  /// The earlier of two sequences of a database; `nil` if they can't be compared.
+  ///
+  /// They differ if a run ended before it had saved its checkpoint at both ends, or if one end was restored from a backup
+  /// of the time of the run. CouchDB's sequences begin with a number that grows.
+  private static func earlier(_ one: JSONValue, _ other: JSONValue) -> JSONValue? {
+    if one == other { return one }
+    func number(_ sequence: JSONValue) -> Int64? {
+      sequence.intValue.map { Int64($0) }
+        ?? sequence.stringValue.flatMap { text in Int64(text.prefix { $0 != "-" }) }
+    }
+    guard let first = number(one), let second = number(other) else { return nil }
+    return first <= second ? one : other
   }
 
   /// The checkpoint of a run, before those of earlier runs.
-  static func next(_ run: Run, sequence: JSONValue, counts: ReplicationResult.Counts, after old: Checkpoint?)
-    -> Checkpoint
-  {
+  static func next(
+    _ run: Run, sequence: JSONValue, counts: ReplicationResult.Counts, after earlier: [JSONObject]
+  ) -> Checkpoint {
     let entry: JSONObject = [
       "session_id": .string(run.session), "start_time": .string(Self.date(run.start)),
       "end_time": .string(Self.date(.now)), "start_last_seq": run.startSequence, "end_last_seq": sequence,
@@ -52,13 +77,10 @@ struct Checkpoint: Sendable {
       "docs_written": .int(Int64(counts.revisionsWritten)),
       "doc_write_failures": .int(Int64(counts.rejected.count)),
     ]
-    let earlier = (old?.history ?? []).filter { $0["session_id"] != .string(run.session) }
-    var checkpoint = Checkpoint([
+    return Checkpoint([
       "session_id": .string(run.session), "source_last_seq": sequence, "replication_id_version": 4,
       "history": .array(([entry] + earlier).prefix(maximumHistory).map { .object($0) }),
     ])
-    checkpoint.revision = old?.revision
-    return checkpoint
   }
 
   /// A run of a replication.

@@ -31,10 +31,12 @@ public final class Replicator: Sendable {
   ///
   /// - Returns: A sequence that throws ``ReplicationError`` and `DatastoreError`.
   public func run() -> AsyncThrowingStream<ReplicationStatus, any Error> {
-    AsyncThrowingStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
+    // Registered at once, so that it can be stopped before its task begins.
+    let stop = beginRun()
+    return AsyncThrowingStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
       let task = Task {
         do {
-          try await replicate { continuation.yield($0) }
+          try await replicate(stop) { continuation.yield($0) }
           continuation.finish()
         } catch {
           continuation.finish(throwing: error)
@@ -49,7 +51,7 @@ public final class Replicator: Sendable {
   /// - Throws: ``ReplicationError``, `DatastoreError`, `CancellationError`. What was transferred is kept.
   @discardableResult
   public func replicate() async throws -> ReplicationResult {
-    try await replicate { _ in }
+    try await replicate(beginRun()) { _ in }
   }
 
   /// Ends the runs at the end of their batches.
@@ -57,21 +59,25 @@ public final class Replicator: Sendable {
     for run in runs.withLock({ $0 }) { run.set() }
   }
 
-  @discardableResult
-  private func replicate(
-    _ report: @escaping @Sendable (ReplicationStatus) -> Void
-  ) async throws -> ReplicationResult {
+  private func beginRun() -> ReplicationStop {
     let stop = ReplicationStop()
     runs.withLock { $0.append(stop) }
+    return stop
+  }
+
+  @discardableResult
+  private func replicate(
+    _ stop: ReplicationStop, _ report: @escaping @Sendable (ReplicationStatus) -> Void
+  ) async throws -> ReplicationResult {
     defer { runs.withLock { $0.removeAll { $0 === stop } } }
     let progress = ReplicationProgress(report)
     switch replication.peer {
     case .store(let other):
-      try await run(try lanes(with: other, progress, stop))
+      try await run(try lanes(with: other, progress, stop), stop)
     case .remote(let database):
       let connection = RemoteConnection(database, concurrentRequests: replication.concurrentRequests)
       do {
-        try await run(try lanes(with: connection, progress, stop))
+        try await run(try lanes(with: connection, progress, stop), stop)
       } catch {
         await connection.close()
         throw error
@@ -82,9 +88,19 @@ public final class Replicator: Sendable {
     return progress.result
   }
 
-  private func run(_ lanes: [OneWayReplication]) async throws {
+  /// Runs each direction to its end. A continuous one has no other end than an error, which stops the other one as well.
+  private func run(_ lanes: [OneWayReplication], _ stop: ReplicationStop) async throws {
     try await withThrowingTaskGroup { group in
-      for lane in lanes { group.addTask { try await lane.run() } }
+      for lane in lanes {
+        group.addTask { [isContinuous = replication.isContinuous] in
+          do {
+            try await lane.run()
+          } catch {
+            if isContinuous { stop.set() }
+            throw error
+          }
+        }
+      }
       try await group.waitForAll()
     }
   }

@@ -98,12 +98,35 @@ import Testing
     let (one, two, three): ((String, JSONValue), (String, JSONValue), (String, JSONValue)) = (
       ("one", "10-x"), ("two", "20-x"), ("three", "30-x")
     )
-    #expect(Checkpoint.resumption(checkpoint([two, one]), checkpoint([two, one])) == "20-x")
+    func start(_ source: Checkpoint?, _ target: Checkpoint?) -> JSONValue {
+      Checkpoint.resumption(source, target).sequence
+    }
+    #expect(start(checkpoint([two, one]), checkpoint([two, one])) == "20-x")
     // One end was restored from a backup.
-    #expect(Checkpoint.resumption(checkpoint([three, two, one]), checkpoint([two, one])) == "20-x")
-    #expect(Checkpoint.resumption(checkpoint([two, one]), checkpoint([three, one])) == "10-x")
-    #expect(Checkpoint.resumption(checkpoint([two]), checkpoint([one])) == nil)
-    #expect(Checkpoint.resumption(nil, checkpoint([one])) == nil)
+    #expect(start(checkpoint([three, two, one]), checkpoint([two, one])) == "20-x")
+    #expect(start(checkpoint([two, one]), checkpoint([three, one])) == "10-x")
+    #expect(start(checkpoint([two]), checkpoint([one])) == 0)
+    #expect(start(nil, checkpoint([one])) == 0)
+    // From a backup of the time of the run; or the run had not saved its checkpoint at both ends.
+    #expect(start(checkpoint([two]), checkpoint([("two", "15-y")])) == "15-y")
+    #expect(start(checkpoint([("two", 9)]), checkpoint([("two", 10)])) == 9)
+    #expect(start(checkpoint([("two", "a"), one]), checkpoint([("two", "b"), one])) == "10-x")
+  }
+
+  @Test func `a run that one end has lost is not taken for known after the next one`() {
+    func next(_ sequence: JSONValue, after known: Checkpoint.Resumption) -> Checkpoint {
+      .next(Checkpoint.Run(), sequence: sequence, counts: .init(), after: known.history)
+    }
+    let first = next(100, after: .init())
+    // The target is created again; a run saves its checkpoint there, and ends before it saves that of the source.
+    let second = next(10, after: Checkpoint.resumption(first, nil))
+    #expect(Checkpoint.resumption(first, second).sequence == 0)
+    // The target is restored from a backup of the time of the first run.
+    let backup = Checkpoint([
+      "history": [["session_id": first.json["session_id"] ?? .null, "recorded_seq": 40]]
+    ])
+    let third = next(50, after: Checkpoint.resumption(first, backup))
+    #expect(Checkpoint.resumption(first, third).sequence == 40)
   }
 
   @Test func `a run that was cancelled is repeated from its last batch`() async throws {
@@ -305,6 +328,41 @@ import Testing
       #expect(error?.code == .unreachable)
       #expect(attempts.withLock { $0 } == 3)
       #expect(error?.message.contains("secret") == false)
+    }
+  }
+
+  @Test(.timeLimit(.minutes(2)))
+  func `a replication that is told to stop before it has begun ends`() async throws {
+    try await withStores { store, other in
+      for peer in [Replication.Peer.store(other), .remote(try RemoteDatabase("http://127.0.0.1:1/db"))] {
+        var replication = Replication(.both, with: other)
+        replication.peer = peer
+        replication.isContinuous = true
+        let replicator = Replicator(replication, of: store)
+        let statuses = replicator.run()
+        replicator.stop()
+        for try await _ in statuses {}
+      }
+    }
+  }
+
+  @Test(.timeLimit(.minutes(2)))
+  func `an error that lasts in one direction ends a continuous replication in both`() async throws {
+    try await withServedStore { served in
+      try Self.fill(served.local, 10)
+      let error = await Self.error {
+        try await served.replicate(.both) { replication in
+          replication.isContinuous = true
+          var database = try served.database()
+          database.interceptors = [
+            HTTPInterceptor { request in
+              if request.url.contains("_changes") { throw ReplicationError(.forbidden, "no changes") }
+            }
+          ]
+          replication.peer = .remote(database)
+        }
+      }
+      #expect(error?.code == .forbidden)
     }
   }
 

@@ -92,11 +92,10 @@ struct OneWayReplication: Sendable {
       async let target = target.checkpoint(id)
       return try await (source: source, target: target)
     }
-    let start = Checkpoint.resumption(known.source, known.target) ?? 0
-    let run = Checkpoint.Run(startSequence: start)
-    try await replicateBatches(from: start, instances) { sequence, counts in
-      let checkpoint = Checkpoint.next(
-        run, sequence: sequence, counts: counts, after: known.target ?? known.source)
+    let resumption = Checkpoint.resumption(known.source, known.target)
+    let run = Checkpoint.Run(startSequence: resumption.sequence)
+    try await replicateBatches(from: resumption.sequence, instances) { sequence, counts in
+      let checkpoint = Checkpoint.next(run, sequence: sequence, counts: counts, after: resumption.history)
       try await save(checkpoint, id)
     }
   }
