@@ -70,7 +70,7 @@ public final class Replicator: Sendable {
     _ stop: ReplicationStop, _ report: @escaping @Sendable (ReplicationStatus) -> Void
   ) async throws -> ReplicationResult {
     defer { runs.withLock { $0.removeAll { $0 === stop } } }
-    let progress = ReplicationProgress(report)
+    let progress = ReplicationProgress(directions, report)
     switch replication.peer {
     case .store(let other):
       try await run(try lanes(with: other, progress, stop), stop)

@@ -469,6 +469,15 @@ import Testing
     }
   }
 
+  @Test func `a replication in both directions is idle when both are`() {
+    let states = Gathered<ReplicationStatus.State>()
+    let progress = ReplicationProgress([false, true]) { states.append($0.state) }
+    for isPush in [true, false] {
+      ReplicationProgress.Lane(progress: progress, isPush: isPush).become(.idle)
+    }
+    #expect(states.all == [.running, .idle])
+  }
+
   // MARK: Attachments
 
   @Test func `large attachments travel in both directions`() async throws {

@@ -7,6 +7,7 @@ import Synchronization
 final class ScriptedServer: Sendable {
   struct Reply: Sendable {
     var status = 200
+    var contentType = "application/json"
     var headers: [String: String] = [:]
     var body = "{}"
   }
@@ -77,7 +78,7 @@ private final class Answering: ChannelInboundHandler, Sendable {
     let fields = reply.headers.map { "\($0.key): \($0.value)\r\n" }.joined()
     let answer = """
       HTTP/1.1 \(reply.status) Scripted\r
-      Content-Type: application/json\r
+      Content-Type: \(reply.contentType)\r
       Content-Length: \(reply.body.utf8.count)\r
       Connection: close\r
       \(fields)\r

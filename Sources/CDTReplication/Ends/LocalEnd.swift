@@ -63,13 +63,14 @@ final class LocalEnd: ReplicationSource, ReplicationTarget {
 
   func read(
     _ wanted: [RevisionDifference], _ body: (TransferredRevision) async throws -> Void
-  ) async throws {
+  ) async throws -> [RejectedRevision] {
     var rest = wanted[...]
     while !rest.isEmpty {
       let (page, read) = try await page(of: rest)
       rest = rest.dropFirst(read)
       for revision in page { try await body(revision) }
     }
+    return []
   }
 
   /// Reads some of the wanted documents.

@@ -12,20 +12,23 @@ extension RemoteEnd {
 
   func read(
     _ wanted: [RevisionDifference], _ body: (TransferredRevision) async throws -> Void
-  ) async throws {
+  ) async throws -> [RejectedRevision] {
+    var rejected: [RejectedRevision] = []
     for start in stride(from: 0, to: wanted.count, by: Self.pageCount) {
-      let page = Array(wanted[start..<min(wanted.count, start + Self.pageCount)])
-      if !lacksBulkGet, try await readTogether(page, body) { continue }
-      for document in page { try await read(document, body) }
+      var page = Array(wanted[start..<min(wanted.count, start + Self.pageCount)])
+      if !lacksBulkGet, let unread = try await readTogether(page, body) { page = unread }
+      for document in page { rejected += try await read(document, body) }
     }
+    return rejected
   }
 
   /// Reads documents with `_bulk_get`.
   ///
-  /// - Returns: Whether the server can do this.
+  /// - Returns: What has to be read document by document, as something in the reply is no revision; `nil` if the server
+  ///   can't do this.
   private func readTogether(
     _ wanted: [RevisionDifference], _ body: (TransferredRevision) async throws -> Void
-  ) async throws -> Bool {
+  ) async throws -> [RevisionDifference]? {
     let documents = wanted.flatMap { document in
       document.missing.map { revision -> JSONValue in
         var entry: JSONObject = ["id": .string(document.id), "rev": .string(revision.description)]
@@ -42,38 +45,82 @@ extension RemoteEnd {
     guard reply.status == 200 else {
       guard [400, 404, 405, 406, 415, 501].contains(reply.status) else { throw await reply.failure() }
       lacksBulkGet = true
-      return false
+      return nil
     }
     guard let boundary = try? MultipartBoundary(contentType: reply.contentType) else {
       // A server that sends JSON in spite of the request would hold the whole reply in memory.
       lacksBulkGet = true
-      return false
+      return nil
     }
-    try await readParts(of: reply, boundary, body)
-    return true
+    var arrived: [Leaf] = []
+    let failures = try await readParts(of: reply, boundary) { revision in
+      arrived.append(Leaf(revision.id, revision.revision))
+      try await body(revision)
+    }
+    return failures.isEmpty ? [] : Self.rest(of: wanted, without: Set(arrived))
+  }
+
+  /// A revision of a document.
+  private struct Leaf: Hashable {
+    private let id: KeyBytes
+    private let revision: RevisionID
+
+    init(_ id: String, _ revision: RevisionID) {
+      (self.id, self.revision) = (KeyBytes(id), revision)
+    }
+  }
+
+  /// What is wanted and has not arrived.
+  private static func rest(of wanted: [RevisionDifference], without arrived: Set<Leaf>)
+    -> [RevisionDifference]
+  {
+    wanted.compactMap { document in
+      let missing = document.missing.filter { !arrived.contains(Leaf(document.id, $0)) }
+      return missing.isEmpty
+        ? nil : RevisionDifference(id: document.id, missing: missing, ancestors: document.ancestors)
+    }
   }
 
   /// Reads one document.
+  ///
+  /// - Returns: The revisions that can't be read.
   private func read(
     _ wanted: RevisionDifference, _ body: (TransferredRevision) async throws -> Void
-  ) async throws {
+  ) async throws -> [RejectedRevision] {
+    var rejected: [RejectedRevision] = []
     let since =
       wanted.ancestors.isEmpty
       ? "" : "&atts_since=\(PercentCoding.encode(RevisionID.parameter(wanted.ancestors)))"
     // A URL may have 8,000 characters.
     for start in stride(from: 0, to: wanted.missing.count, by: 40) {
-      let revisions = OpenRevisions.revisions(
-        Array(wanted.missing[start..<min(wanted.missing.count, start + 40)]))
+      let asked = Array(wanted.missing[start..<min(wanted.missing.count, start + 40)])
+      let revisions = OpenRevisions.revisions(asked)
       var request = RemoteConnection.Request(
         "\(Self.path(wanted.id))?revs=true&latest=true&open_revs=\(PercentCoding.encode(revisions.parameter))\(since)"
       )
       request.accept = "multipart/mixed"
       let reply = try await connection.send(request)
       // The document was purged in the meantime.
-      if reply.status == 404 { return }
+      if reply.status == 404 { return rejected }
       guard reply.status == 200 else { throw await reply.failure() }
-      try await readParts(of: reply, try MultipartBoundary(contentType: reply.contentType), body)
+      let boundary: MultipartBoundary
+      do {
+        boundary = try MultipartBoundary(contentType: reply.contentType)
+      } catch {
+        throw ReplicationError(.invalidReply, "\(identity): \(error)")
+      }
+      var arrived: Set<RevisionID> = []
+      let failures = try await readParts(of: reply, boundary) { revision in
+        arrived.insert(revision.revision)
+        try await body(revision)
+      }
+      guard let failure = failures.first else { continue }
+      rejected += asked.filter { !arrived.contains($0) }.map {
+        RejectedRevision(
+          id: wanted.id, revision: $0.description, reason: "it can't be read: \(failure.reason)")
+      }
     }
+    return rejected
   }
 
   private static let design = "_design/"
@@ -90,29 +137,41 @@ extension RemoteEnd {
     return "/\(design)\(PercentCoding.encode(String(id.dropFirst(design.count))))"
   }
 
+  /// - Returns: What is wrong with the parts that are no revisions that a store can have.
   private func readParts(
     of reply: RemoteConnection.Reply, _ boundary: MultipartBoundary,
     _ body: (TransferredRevision) async throws -> Void
-  ) async throws {
+  ) async throws -> [CouchError] {
     var reader = MultipartReader<ByteBufferView>(boundary: boundary, maximumParts: .max)
     var part: Part?
-    func take(_ event: MultipartReader<ByteBufferView>.Event) async throws {
-      switch event {
-      case .part(let head): part = try Part(head, into: store, limits: Self.limits)
-      case .bytes(let bytes): try await part?.take(bytes)
-      case .endOfPart:
-        if let revision = try await part?.finish() { try await body(revision) }
+    var failures: [CouchError] = []
+    func revision(after event: MultipartReader<ByteBufferView>.Event) async throws -> TransferredRevision? {
+      do {
+        switch event {
+        case .part(let head): part = try Part(head, into: store, limits: Self.limits)
+        case .bytes(let bytes): try await part?.take(bytes)
+        case .endOfPart:
+          defer { part = nil }
+          return try await part?.finish()
+        case .end: break
+        }
+      } catch let error as CouchError {
+        // The rest of the part is passed over.
         part = nil
-      case .end: break
+        failures.append(error)
       }
+      return nil
     }
     do {
       var chunks = reply.body.makeAsyncIterator()
       while let buffer = try await Self.next(&chunks, identity) {
         var chunk = buffer.readableBytesView
-        while let event = try reader.next(&chunk) { try await take(event) }
+        while let event = try reader.next(&chunk) {
+          if let revision = try await revision(after: event) { try await body(revision) }
+        }
       }
       try reader.finish()
+      return failures
     } catch let error as CouchError {
       // A connection that was cut ends a reply in the middle, if its length is not known.
       throw ReplicationError(.invalidReply, "\(identity): \(error)", isTransient: true)

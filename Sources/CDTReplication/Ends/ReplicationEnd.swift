@@ -27,9 +27,11 @@ protocol ReplicationSource: ReplicationEnd {
   func changes(since sequence: JSONValue, limit: Int, waits: Bool) async throws -> ChangeBatch
 
   /// Calls a closure with revisions and those that descend from them, one after the other.
+  ///
+  /// - Returns: The revisions that a store can't have, as they can't be read.
   func read(
     _ wanted: [RevisionDifference], _ body: (TransferredRevision) async throws -> Void
-  ) async throws
+  ) async throws -> [RejectedRevision]
 }
 
 /// The database that revisions are written to.

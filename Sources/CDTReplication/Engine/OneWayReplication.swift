@@ -217,7 +217,7 @@ struct OneWayReplication: Sendable {
       }
       isRepeated = true
       var writing = WriteBuffer()
-      try await source.read(wanted) { revision in
+      let unreadable = try await source.read(wanted) { revision in
         guard try lateFilter()?.accepts(revision, revision.input()) ?? true else { return }
         progress.count { $0.revisionsRead += 1 }
         transferred.insert(Transferred(revision.id, revision.revision))
@@ -225,6 +225,7 @@ struct OneWayReplication: Sendable {
         if writing.isFull { try await write(writing.take(), after: previous) }
       }
       try await write(writing.take(), after: previous)
+      if !unreadable.isEmpty { progress.count { $0.rejected += unreadable } }
     }
     return transferred
   }
@@ -238,7 +239,7 @@ struct OneWayReplication: Sendable {
     for revision in lacking {
       // The target lacks attachments that an ancestor has elsewhere: read the revision again, with all of them.
       let wanted = RevisionDifference(id: revision.id, missing: [revision.revision])
-      try await source.read([wanted]) { revision in
+      outcome.rejected += try await source.read([wanted]) { revision in
         let again = try await target.write([revision])
         outcome.rejected += again.rejected
         outcome.rejected += again.lackingContent.map { $0.rejected(.missingStub($0.id)) }

@@ -10,10 +10,14 @@ final class ReplicationProgress: Sendable {
     var states: [Bool: ReplicationStatus.State] = [:]
   }
 
-  private let state = Mutex(State())
+  private let state: Mutex<State>
   private let report: @Sendable (ReplicationStatus) -> Void
 
-  init(_ report: @escaping @Sendable (ReplicationStatus) -> Void) {
+  /// - Parameter directions: Whether to push, for each direction.
+  init(_ directions: [Bool], _ report: @escaping @Sendable (ReplicationStatus) -> Void) {
+    var state = State()
+    for isPush in directions { state.states[isPush] = .running }
+    self.state = Mutex(state)
     self.report = report
   }
 

@@ -5,6 +5,9 @@ import FoundationEssentials
 import NIOCore
 import NIOHTTP1
 
+/// The server has taken nothing of the body of a request for too long.
+struct UploadStalled: Error {}
+
 /// Sends requests to the server of a database.
 final class RemoteConnection: Sendable {
   let database: RemoteDatabase
@@ -40,10 +43,7 @@ final class RemoteConnection: Sendable {
     var accept = "application/json"
     var body: Body?
 
-    enum Body: Sendable {
-      case json(ByteBuffer)
-      case multipart(RelatedDocumentBody)
-    }
+    typealias Body = UploadBody.Content
 
     init(_ path: String) {
       self.path = path
@@ -155,7 +155,7 @@ final class RemoteConnection: Sendable {
     let seen = try await intercept(&sent)
     let answer: RedirectingClient.Answer
     do {
-      answer = try await redirecting.execute(sent, elsewhere: publicFields)
+      answer = try await execute(sent, elsewhere: publicFields, request.body.map { UploadBody($0) })
     } catch let error as CancellationError {
       throw error
     } catch {
@@ -171,6 +171,30 @@ final class RemoteConnection: Sendable {
       request: name, credentials: answer.isForeign ? nil : credentials,
       secrets: [credentials?.secret, database.credentials?.secret].compactMap(\.self).filter { !$0.isEmpty })
     return (reply, isWanted)
+  }
+
+  /// Sends a request, and gives up if the server takes nothing of its body for as long as it may be silent.
+  private func execute(
+    _ request: HTTPClientRequest, elsewhere publicFields: HTTPHeaders, _ body: UploadBody?
+  ) async throws -> RedirectingClient.Answer {
+    var request = request
+    if case .json(let bytes) = body?.content, bytes.readableBytes <= UploadBody.part {
+      request.body = .bytes(bytes)
+      return try await redirecting.execute(request, elsewhere: publicFields)
+    }
+    guard let body else { return try await redirecting.execute(request, elsewhere: publicFields) }
+    request.body = .stream(body, length: body.length.map { .known($0) } ?? .unknown)
+    let complete = request
+    return try await withThrowingTaskGroup { group in
+      group.addTask { [redirecting] in try await redirecting.execute(complete, elsewhere: publicFields) }
+      group.addTask { [database] in
+        try await body.progress.waitForStall(of: database.timeout)
+        throw UploadStalled()
+      }
+      defer { group.cancelAll() }
+      guard let answer = try await group.next() else { throw CancellationError() }
+      return answer
+    }
   }
 
   /// The pause that a `Retry-After` asks for: seconds, or a time.
@@ -192,12 +216,8 @@ final class RemoteConnection: Sendable {
         message.headers.add(name: "Content-Type", value: "application/json")
         message.body = .bytes(ByteBuffer())
       }
-    case .json(let bytes):
-      message.headers.add(name: "Content-Type", value: "application/json")
-      message.body = .bytes(bytes)
-    case .multipart(let body):
-      message.headers.add(name: "Content-Type", value: body.contentType)
-      message.body = .stream(body, length: body.length.map { .known($0) } ?? .unknown)
+    case .json: message.headers.add(name: "Content-Type", value: "application/json")
+    case .multipart(let body): message.headers.add(name: "Content-Type", value: body.contentType)
     }
     return message
   }

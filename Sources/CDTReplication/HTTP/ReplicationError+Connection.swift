@@ -16,6 +16,7 @@ extension ReplicationError {
     switch error {
     case let error as HTTPClientError where error == .connectTimeout: reason = "the server does not answer"
     case let error as HTTPClientError where error == .readTimeout: reason = "the server has stopped answering"
+    case is UploadStalled: reason = "the server has stopped reading"
     case let error as HTTPClientError where error == .remoteConnectionClosed:
       reason = "the server closed the connection"
     case let error as IOError: reason = "\(SystemError(error.errnoCode))"

@@ -1,0 +1,75 @@
+import NIOCore
+import Synchronization
+
+/// The body of a request, in parts that even a slow network takes within the time for which a server may be silent.
+struct UploadBody: AsyncSequence, Sendable {
+  enum Content: Sendable {
+    case json(ByteBuffer)
+    case multipart(RelatedDocumentBody)
+  }
+
+  /// A connection with 10 kbit/s needs 26 seconds for a part of this many bytes.
+  static let part = 32 * 1024
+
+  let content: Content
+  let progress = UploadProgress()
+
+  init(_ content: Content) {
+    self.content = content
+  }
+
+  /// The number of bytes.
+  var length: Int64? {
+    switch content {
+    case .json(let bytes): Int64(bytes.readableBytes)
+    case .multipart(let body): body.length
+    }
+  }
+
+  func makeAsyncIterator() -> Iterator { Iterator(self) }
+
+  struct Iterator: AsyncIteratorProtocol {
+    private let progress: UploadProgress
+    private var parts: RelatedDocumentBody.Iterator?
+    /// What is left of the last part.
+    private var rest = ByteBuffer()
+
+    fileprivate init(_ body: UploadBody) {
+      progress = body.progress
+      switch body.content {
+      case .json(let bytes): rest = bytes
+      case .multipart(let body): parts = body.makeAsyncIterator()
+      }
+    }
+
+    mutating func next() async throws -> ByteBuffer? {
+      progress.advance()
+      while rest.readableBytes == 0 {
+        guard let next = try await parts?.next() else {
+          progress.end()
+          return nil
+        }
+        rest = next
+      }
+      return rest.readSlice(length: Swift.min(rest.readableBytes, UploadBody.part))
+    }
+  }
+}
+
+/// When a server last took a part of a body.
+final class UploadProgress: Sendable {
+  /// `nil` before the first part, and after the last one.
+  private let last = Mutex<ContinuousClock.Instant?>(nil)
+
+  fileprivate func advance() { last.withLock { $0 = .now } }
+  fileprivate func end() { last.withLock { $0 = nil } }
+
+  /// Waits until the server has taken nothing for a time.
+  func waitForStall(of limit: Duration) async throws {
+    var end = ContinuousClock.now + limit
+    while end > .now {
+      try await Task.sleep(until: end, clock: .continuous)
+      end = (last.withLock { $0 } ?? .now) + limit
+    }
+  }
+}
