@@ -8,8 +8,8 @@ struct UploadBody: AsyncSequence, Sendable {
     case multipart(RelatedDocumentBody)
   }
 
-  /// A connection with 10 kbit/s needs 26 seconds for a part of this many bytes.
-  static let part = 32 * 1024
+  /// The maximum length of a part. A network with 40 kbit/s needs 26 seconds for it.
+  static let part = 128 * 1024
 
   let content: Content
   let progress = UploadProgress()
