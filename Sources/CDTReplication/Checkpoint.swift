@@ -30,12 +30,14 @@ struct Checkpoint: Sendable {
   struct Resumption: Sendable {
     /// Where to go on.
     var sequence: JSONValue = 0
-    /// The runs that both ends have seen, newest first. Those that one end has lost, as it was restored from a backup or
-    /// created again, are left out, so that no later run takes them for seen by both.
+    /// The runs that both ends know, newest first.
+    ///
+    /// An end that was restored from a backup or created again has lost some runs. If they stayed in the history that both
+    /// ends keep, a later run would go on from them.
     var history: [JSONObject] = []
   }
 
-  /// Finds the newest run that both ends have seen.
+  /// Finds the newest run that both ends know.
   static func resumption(_ source: Checkpoint?, _ target: Checkpoint?) -> Resumption {
     guard let source, let target else { return Resumption() }
     let theirs = target.history
@@ -53,8 +55,8 @@ struct Checkpoint: Sendable {
 
   /// The earlier of two sequences of a database; `nil` if they can't be compared.
   ///
-  /// They differ if a run ended before it had saved its checkpoint at both ends, or if one end was restored from a backup
-  /// of the time of the run. CouchDB's sequences begin with a number that grows.
+  /// They differ if a run was interrupted between saving its two checkpoints, or if one end was restored from a backup made
+  /// during the run. CouchDB's sequences begin with a number that grows.
   private static func earlier(_ one: JSONValue, _ other: JSONValue) -> JSONValue? {
     if one == other { return one }
     func number(_ sequence: JSONValue) -> Int64? {
@@ -66,20 +68,19 @@ struct Checkpoint: Sendable {
   }
 
   /// The checkpoint of a run, before those of earlier runs.
-  static func next(
-    _ run: Run, sequence: JSONValue, counts: ReplicationResult.Counts, after earlier: [JSONObject]
-  ) -> Checkpoint {
+  init(_ run: Run, sequence: JSONValue, counts: ReplicationResult.Counts) {
     let entry: JSONObject = [
       "session_id": .string(run.session), "start_time": .string(Self.date(run.start)),
-      "end_time": .string(Self.date(.now)), "start_last_seq": run.startSequence, "end_last_seq": sequence,
-      "recorded_seq": sequence, "missing_checked": .int(Int64(counts.changes)),
+      "end_time": .string(Self.date(.now)), "start_last_seq": run.resumption.sequence,
+      "end_last_seq": sequence, "recorded_seq": sequence, "missing_checked": .int(Int64(counts.changes)),
       "missing_found": .int(Int64(counts.missing)), "docs_read": .int(Int64(counts.revisionsRead)),
       "docs_written": .int(Int64(counts.revisionsWritten)),
       "doc_write_failures": .int(Int64(counts.rejected.count)),
     ]
-    return Checkpoint([
+    let history = [entry] + run.resumption.history
+    self.init([
       "session_id": .string(run.session), "source_last_seq": sequence, "replication_id_version": 4,
-      "history": .array(([entry] + earlier).prefix(maximumHistory).map { .object($0) }),
+      "history": .array(history.prefix(Self.maximumHistory).map { .object($0) }),
     ])
   }
 
@@ -87,7 +88,12 @@ struct Checkpoint: Sendable {
   struct Run: Sendable {
     let session = UUID().uuidString.lowercased().filter { $0 != "-" }
     let start = Date.now
-    var startSequence: JSONValue = 0
+    let resumption: Resumption
+
+    /// - Parameter resumption: What both ends know of the runs before.
+    init(from resumption: Resumption) {
+      self.resumption = resumption
+    }
   }
 
   private static func date(_ date: Date) -> String {

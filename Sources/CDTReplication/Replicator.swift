@@ -88,7 +88,8 @@ public final class Replicator: Sendable {
     return progress.result
   }
 
-  /// Runs each direction to its end. A continuous one has no other end than an error, which stops the other one as well.
+  /// Runs each direction to its end. An error in one direction of a continuous replication stops the other one, which
+  /// would not end by itself.
   private func run(_ lanes: [OneWayReplication], _ stop: ReplicationStop) async throws {
     try await withThrowingTaskGroup { group in
       for lane in lanes {

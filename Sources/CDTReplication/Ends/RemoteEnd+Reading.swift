@@ -24,8 +24,8 @@ extension RemoteEnd {
 
   /// Reads documents with `_bulk_get`.
   ///
-  /// - Returns: What has to be read document by document, as something in the reply is no revision; `nil` if the server
-  ///   can't do this.
+  /// - Returns: What to read document by document, as a part of the reply can't be read; `nil` if the server has no
+  ///   `_bulk_get`.
   private func readTogether(
     _ wanted: [RevisionDifference], _ body: (TransferredRevision) async throws -> Void
   ) async throws -> [RevisionDifference]? {
@@ -52,33 +52,12 @@ extension RemoteEnd {
       lacksBulkGet = true
       return nil
     }
-    var arrived: [Leaf] = []
+    var arrived: [RevisionKey] = []
     let failures = try await readParts(of: reply, boundary) { revision in
-      arrived.append(Leaf(revision.id, revision.revision))
+      arrived.append(RevisionKey(revision.id, revision.revision))
       try await body(revision)
     }
-    return failures.isEmpty ? [] : Self.rest(of: wanted, without: Set(arrived))
-  }
-
-  /// A revision of a document.
-  private struct Leaf: Hashable {
-    private let id: KeyBytes
-    private let revision: RevisionID
-
-    init(_ id: String, _ revision: RevisionID) {
-      (self.id, self.revision) = (KeyBytes(id), revision)
-    }
-  }
-
-  /// What is wanted and has not arrived.
-  private static func rest(of wanted: [RevisionDifference], without arrived: Set<Leaf>)
-    -> [RevisionDifference]
-  {
-    wanted.compactMap { document in
-      let missing = document.missing.filter { !arrived.contains(Leaf(document.id, $0)) }
-      return missing.isEmpty
-        ? nil : RevisionDifference(id: document.id, missing: missing, ancestors: document.ancestors)
-    }
+    return failures.isEmpty ? [] : wanted.without(Set(arrived))
   }
 
   /// Reads one document.
@@ -137,7 +116,9 @@ extension RemoteEnd {
     return "/\(design)\(PercentCoding.encode(String(id.dropFirst(design.count))))"
   }
 
-  /// - Returns: What is wrong with the parts that are no revisions that a store can have.
+  /// Calls a closure with the revision of each part.
+  ///
+  /// - Returns: The errors of the parts that can't be read into a store.
   private func readParts(
     of reply: RemoteConnection.Reply, _ boundary: MultipartBoundary,
     _ body: (TransferredRevision) async throws -> Void
@@ -156,7 +137,7 @@ extension RemoteEnd {
         case .end: break
         }
       } catch let error as CouchError {
-        // The rest of the part is passed over.
+        // Skip the rest of the part.
         part = nil
         failures.append(error)
       }

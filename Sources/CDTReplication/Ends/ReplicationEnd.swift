@@ -28,7 +28,7 @@ protocol ReplicationSource: ReplicationEnd {
 
   /// Calls a closure with revisions and those that descend from them, one after the other.
   ///
-  /// - Returns: The revisions that a store can't have, as they can't be read.
+  /// - Returns: The revisions that can't be read into a store.
   func read(
     _ wanted: [RevisionDifference], _ body: (TransferredRevision) async throws -> Void
   ) async throws -> [RejectedRevision]
@@ -113,4 +113,25 @@ struct WriteOutcome: Sendable {
   var rejected: [RejectedRevision] = []
   /// Revisions with attachments that the target was expected to have, and has not.
   var lackingContent: [TransferredRevision] = []
+}
+
+/// A revision of a document. Ids are told apart by their bytes.
+struct RevisionKey: Hashable, Sendable {
+  private let id: KeyBytes
+  private let revision: RevisionID
+
+  init(_ id: String, _ revision: RevisionID) {
+    (self.id, self.revision) = (KeyBytes(id), revision)
+  }
+}
+
+extension [RevisionDifference] {
+  /// Leaves out revisions, and documents of which nothing is left.
+  func without(_ revisions: Set<RevisionKey>) -> [RevisionDifference] {
+    compactMap { document in
+      let rest = document.missing.filter { !revisions.contains(RevisionKey(document.id, $0)) }
+      return rest.isEmpty
+        ? nil : RevisionDifference(id: document.id, missing: rest, ancestors: document.ancestors)
+    }
+  }
 }

@@ -38,26 +38,6 @@ struct OneWayReplication: Sendable {
   private struct Batch: Sendable {
     let changes: ChangeBatch
     var missing: [RevisionDifference]
-
-    /// Leaves out revisions that were transferred after the target was asked. A document that was changed between two
-    /// batches is among the changes of both, with all its leaves.
-    mutating func leaveOut(_ transferred: Set<Transferred>) {
-      missing = missing.compactMap { document in
-        let rest = document.missing.filter { !transferred.contains(Transferred(document.id, $0)) }
-        return rest.isEmpty
-          ? nil : RevisionDifference(id: document.id, missing: rest, ancestors: document.ancestors)
-      }
-    }
-  }
-
-  /// A revision that the target was sent, whatever has become of it.
-  private struct Transferred: Hashable, Sendable {
-    private let id: KeyBytes
-    private let revision: RevisionID
-
-    init(_ id: String, _ revision: RevisionID) {
-      (self.id, self.revision) = (KeyBytes(id), revision)
-    }
   }
 
   func run() async throws {
@@ -93,10 +73,9 @@ struct OneWayReplication: Sendable {
       return try await (source: source, target: target)
     }
     let resumption = Checkpoint.resumption(known.source, known.target)
-    let run = Checkpoint.Run(startSequence: resumption.sequence)
+    let run = Checkpoint.Run(from: resumption)
     try await replicateBatches(from: resumption.sequence, instances) { sequence, counts in
-      let checkpoint = Checkpoint.next(run, sequence: sequence, counts: counts, after: resumption.history)
-      try await save(checkpoint, id)
+      try await save(Checkpoint(run, sequence: sequence, counts: counts), id)
     }
   }
 
@@ -123,7 +102,8 @@ struct OneWayReplication: Sendable {
         }
         if !stop.isSet, let following = try await following {
           batch = following
-          batch.leaveOut(transferred)
+          // A document that was changed between two batches is among the changes of both, with all its leaves.
+          batch.missing = batch.missing.without(transferred)
           continue
         }
         try await previous.wait()
@@ -174,7 +154,7 @@ struct OneWayReplication: Sendable {
 
   // MARK: A batch
 
-  private func transfer(_ batch: Batch, after previous: BatchEnd) async throws -> Set<Transferred> {
+  private func transfer(_ batch: Batch, after previous: BatchEnd) async throws -> Set<RevisionKey> {
     progress.count(pending: batch.changes.pending + batch.changes.documents.count) { counts in
       counts.missing += batch.missing.reduce(0) { $0 + $1.missing.count }
       for document in batch.changes.documents {
@@ -187,8 +167,8 @@ struct OneWayReplication: Sendable {
     }
     let jobs = max(1, options.concurrentRequests)
     let size = min(1_000, max(50, batch.missing.count / jobs + 1))
-    let transferred = try await withThrowingTaskGroup(of: Set<Transferred>.self) { group in
-      var transferred: Set<Transferred> = []
+    let transferred = try await withThrowingTaskGroup(of: Set<RevisionKey>.self) { group in
+      var transferred: Set<RevisionKey> = []
       for (number, start) in stride(from: 0, to: batch.missing.count, by: size).enumerated() {
         if number >= jobs, let part = try await group.next() { transferred.formUnion(part) }
         let part = Array(batch.missing[start..<min(batch.missing.count, start + size)])
@@ -204,11 +184,11 @@ struct OneWayReplication: Sendable {
   /// Transfers some documents. After an error, what has arrived is not sent again.
   private func transfer(
     _ documents: [RevisionDifference], after previous: BatchEnd
-  ) async throws -> Set<Transferred> {
+  ) async throws -> Set<RevisionKey> {
     var wanted = documents
     // The source may send descendants instead.
     var transferred = Set(
-      wanted.flatMap { document in document.missing.map { Transferred(document.id, $0) } })
+      wanted.flatMap { document in document.missing.map { RevisionKey(document.id, $0) } })
     var isRepeated = false
     try await retrying {
       if isRepeated {
@@ -220,7 +200,7 @@ struct OneWayReplication: Sendable {
       let unreadable = try await source.read(wanted) { revision in
         guard try lateFilter()?.accepts(revision, revision.input()) ?? true else { return }
         progress.count { $0.revisionsRead += 1 }
-        transferred.insert(Transferred(revision.id, revision.revision))
+        transferred.insert(RevisionKey(revision.id, revision.revision))
         writing.add(revision)
         if writing.isFull { try await write(writing.take(), after: previous) }
       }

@@ -5,9 +5,6 @@ import FoundationEssentials
 import NIOCore
 import NIOHTTP1
 
-/// The server has taken nothing of the body of a request for too long.
-struct UploadStalled: Error {}
-
 /// Sends requests to the server of a database.
 final class RemoteConnection: Sendable {
   let database: RemoteDatabase
@@ -44,6 +41,12 @@ final class RemoteConnection: Sendable {
     var body: Body?
 
     typealias Body = UploadBody.Content
+
+    /// The body to send in parts; `nil` if it is JSON of one part, or there is none.
+    fileprivate var upload: UploadBody? {
+      if case .json(let bytes)? = body, bytes.readableBytes <= UploadBody.part { return nil }
+      return body.map { UploadBody($0) }
+    }
 
     init(_ path: String) {
       self.path = path
@@ -155,7 +158,7 @@ final class RemoteConnection: Sendable {
     let seen = try await intercept(&sent)
     let answer: RedirectingClient.Answer
     do {
-      answer = try await execute(sent, elsewhere: publicFields, request.body.map { UploadBody($0) })
+      answer = try await execute(sent, elsewhere: publicFields, request.upload)
     } catch let error as CancellationError {
       throw error
     } catch {
@@ -173,22 +176,18 @@ final class RemoteConnection: Sendable {
     return (reply, isWanted)
   }
 
-  /// Sends a request, and gives up if the server takes nothing of its body for as long as it may be silent.
+  /// Sends a request, and gives up if the server takes nothing of an upload for as long as it may be silent.
   private func execute(
-    _ request: HTTPClientRequest, elsewhere publicFields: HTTPHeaders, _ body: UploadBody?
+    _ request: HTTPClientRequest, elsewhere publicFields: HTTPHeaders, _ upload: UploadBody?
   ) async throws -> RedirectingClient.Answer {
+    guard let upload else { return try await redirecting.execute(request, elsewhere: publicFields) }
     var request = request
-    if case .json(let bytes) = body?.content, bytes.readableBytes <= UploadBody.part {
-      request.body = .bytes(bytes)
-      return try await redirecting.execute(request, elsewhere: publicFields)
-    }
-    guard let body else { return try await redirecting.execute(request, elsewhere: publicFields) }
-    request.body = .stream(body, length: body.length.map { .known($0) } ?? .unknown)
+    request.body = .stream(upload, length: upload.length.map { .known($0) } ?? .unknown)
     let complete = request
     return try await withThrowingTaskGroup { group in
       group.addTask { [redirecting] in try await redirecting.execute(complete, elsewhere: publicFields) }
       group.addTask { [database] in
-        try await body.progress.waitForStall(of: database.timeout)
+        try await upload.progress.waitForStall(of: database.timeout)
         throw UploadStalled()
       }
       defer { group.cancelAll() }
@@ -216,7 +215,9 @@ final class RemoteConnection: Sendable {
         message.headers.add(name: "Content-Type", value: "application/json")
         message.body = .bytes(ByteBuffer())
       }
-    case .json: message.headers.add(name: "Content-Type", value: "application/json")
+    case .json(let bytes):
+      message.headers.add(name: "Content-Type", value: "application/json")
+      message.body = .bytes(bytes)
     case .multipart(let body): message.headers.add(name: "Content-Type", value: body.contentType)
     }
     return message

@@ -1,7 +1,7 @@
 import NIOCore
 import Synchronization
 
-/// The body of a request, in parts that even a slow network takes within the time for which a server may be silent.
+/// A body in parts that are small enough for a slow network to take each within `RemoteDatabase.timeout`.
 struct UploadBody: AsyncSequence, Sendable {
   enum Content: Sendable {
     case json(ByteBuffer)
@@ -55,6 +55,9 @@ struct UploadBody: AsyncSequence, Sendable {
     }
   }
 }
+
+/// The server has taken nothing of a body for too long.
+struct UploadStalled: Error {}
 
 /// When a server last took a part of a body.
 final class UploadProgress: Sendable {
