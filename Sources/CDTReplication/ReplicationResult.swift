@@ -4,6 +4,9 @@ public import FoundationEssentials
 public struct ReplicationResult: Sendable, Hashable {
   /// What was done in one direction.
   public struct Counts: Sendable, Hashable {
+    /// The sequence of the source after which the run began, as the source writes it: that of the last checkpoint, or
+    /// `0`. `nil` before the run has found it out.
+    public var startSequence: String?
     /// The changed documents that were looked at.
     public var changes = 0
     /// The revisions that the target had not.

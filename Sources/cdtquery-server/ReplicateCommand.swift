@@ -127,11 +127,11 @@ struct ReplicateCommand: AsyncParsableCommand {
       }
     }
     guard let ids else { return nil }
-    let text: String
-    do {
-      text = String(decoding: try Data(contentsOf: URL(filePath: ids)), as: UTF8.self)
-    } catch {
+    guard let data = try? Data(contentsOf: URL(filePath: ids)) else {
       throw ToolError(.missing, "can't read \(ids); check the path")
+    }
+    guard let text = String(validating: data, as: UTF8.self) else {
+      throw ToolError(.data, "\(ids) is not UTF-8")
     }
     return .documentIDs(text.split(whereSeparator: \.isNewline).map(String.init))
   }
@@ -165,6 +165,7 @@ struct ReplicateCommand: AsyncParsableCommand {
 
   private static func counts(_ counts: ReplicationResult.Counts) -> JSONObject {
     [
+      "since": counts.startSequence.map { .string($0) } ?? .null,
       "changes": .int(Int64(counts.changes)), "missing": .int(Int64(counts.missing)),
       "read": .int(Int64(counts.revisionsRead)), "written": .int(Int64(counts.revisionsWritten)),
       "attachments": .int(Int64(counts.attachments)), "bytes": .int(counts.bytes),

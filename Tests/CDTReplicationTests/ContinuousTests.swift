@@ -1,9 +1,11 @@
 import CDTDatastore
-import CDTReplication
 import CDTTestSupport
 import Foundation
 import Glibc
+import Synchronization
 import Testing
+
+@testable import CDTReplication
 
 /// Replications that run for long, and many of them.
 @Suite(.serialized) struct ContinuousTests {
@@ -133,6 +135,60 @@ import Testing
       run.process.send(SIGTERM)
       #expect(await run.ended() == 0)
     }
+    await server.close()
+  }
+
+  @Test(.timeLimit(.minutes(2)))
+  func `a replication whose request for changes failed is idle as soon as the server answers again`()
+    async throws
+  {
+    try await withServedStore { served in
+      let hasFailed = Mutex(false)
+      var database = try served.database()
+      database.interceptors = [
+        HTTPInterceptor { request in
+          guard request.url.contains("feed=longpoll"), !hasFailed.withLock({ $0 }) else { return }
+          hasFailed.withLock { $0 = true }
+          throw ReplicationError(.unreachable, "it was restarted", isTransient: true)
+        }
+      ]
+      var replication = Replication(.pull, with: database)
+      replication.isContinuous = true
+      replication.retries.firstPause = .milliseconds(200)
+      let replicator = Replicator(replication, of: served.local)
+      var hasWaited = false
+      for try await status in replicator.run() {
+        if case .waiting = status.state { hasWaited = true }
+        if status.state == .idle, hasWaited { replicator.stop() }
+      }
+      #expect(hasWaited)
+    }
+  }
+
+  @Test(.timeLimit(.minutes(2)))
+  func `a continuous replication outlives a database that is replaced again and again`() async throws {
+    let replacements = Mutex(0)
+    let server = try await ScriptedServer { request in
+      let path = request.split(separator: " ", maxSplits: 2).dropFirst().first ?? ""
+      let number = replacements.withLock { count in
+        if path.hasSuffix("/_ensure_full_commit"), count < 12 { count += 1 }
+        return count
+      }
+      if path.contains("/_local/") { return .init(status: request.hasPrefix("GET") ? 404 : 201) }
+      if path.hasSuffix("/_revs_diff") {
+        return .init(body: #"{"doc":{"missing":["1-c4103f122d27677c9db144cae1394a66"]}}"#)
+      }
+      if path.hasSuffix("/_bulk_docs") { return .init(status: 201, body: "[]") }
+      return .init(body: #"{"db_name":"db","instance_start_time":"\#(1 + number)"}"#)
+    }
+    try await withStores { store, _ in
+      try await store.createDocument(from: DocumentDraft(id: "doc", body: [:]))
+      var replication = Replication(.push, with: try RemoteDatabase("\(server.url)/db"))
+      replication.isContinuous = true
+      let replicator = Replicator(replication, of: store)
+      for try await status in replicator.run() where status.state == .idle { replicator.stop() }
+    }
+    #expect(replacements.withLock { $0 } == 12)
     await server.close()
   }
 }

@@ -70,9 +70,10 @@ import Testing
   @Test func `both ends keep the history of the runs as CouchDB does`() async throws {
     try await withServedStore { served in
       try Self.fill(served.local, 3)
-      try await served.replicate(.push)
+      let first = try await served.replicate(.push)
+      #expect(first.pushed.startSequence == "0")
       try Self.fill(served.local, 2, from: 3)
-      try await served.replicate(.push)
+      let again = try await served.replicate(.push)
       let id = try await #require(try served.local.localDocumentIDs().first)
       let mine = try await #require(try served.local.localDocument(withID: id))
       let theirs = try await served.server.get("/db/_local/\(id)").json
@@ -82,6 +83,8 @@ import Testing
         #expect(checkpoint["session_id"] == history.first?["session_id"])
         #expect(checkpoint["source_last_seq"] == history.first?["recorded_seq"])
         #expect(history.map { $0["docs_written"] } == [2, 3])
+        #expect(
+          history.first?["start_last_seq"] == again.pushed.startSequence.flatMap { .int(Int64($0) ?? -1) })
         #expect(history.first?["start_last_seq"] == history.last?["end_last_seq"])
         #expect(history.first?["start_time"]?.stringValue?.hasSuffix(" GMT") == true)
       }
@@ -435,6 +438,15 @@ import Testing
       ReplicationProgress.Lane(progress: progress, isPush: isPush).become(.idle)
     }
     #expect(states.all == [.running, .idle])
+  }
+
+  @Test func `a revision is listed as rejected once, however often it is sent`() {
+    let progress = ReplicationProgress([true]) { _ in }
+    let lane = ReplicationProgress.Lane(progress: progress, isPush: true)
+    // Ids are told apart by their bytes.
+    let rejected = ["\u{e9}", "e\u{301}"].map { RejectedRevision(id: $0, revision: "1-a", reason: "no") }
+    for _ in 0..<3 { lane.reject(rejected) }
+    #expect(lane.counts.rejected.count == 2)
   }
 
   // MARK: Attachments

@@ -4,50 +4,82 @@ import Testing
 
 @testable import CDTReplication
 
-/// A server has what a store can't have.
+/// A server has what a store can't have, or can't read it.
 @Suite struct UnreadableRevisionTests {
   private static let deep = String(repeating: "[", count: 5_000) + String(repeating: "]", count: 5_000)
 
-  private static func document(_ id: String, _ value: String) -> String {
-    let suffix = String(repeating: "a", count: 32)
-    return
-      #"{"_id":"\#(id)","_rev":"1-\#(suffix)","_revisions":{"start":1,"ids":["\#(suffix)"]},"v":\#(value)}"#
+  private static let suffix = String(repeating: "a", count: 32)
+  private static let revision = "1-\(suffix)"
+
+  private static func document(_ id: String, _ value: String = "1") -> String {
+    "Content-Type: application/json\r\n\r\n"
+      + #"{"_id":"\#(id)","_rev":"\#(revision)","_revisions":{"start":1,"ids":["\#(suffix)"]},"v":\#(value)}"#
   }
 
-  private static func multipart(_ documents: [String]) -> ScriptedServer.Reply {
-    let parts = documents.map { "--b\r\nContent-Type: application/json\r\n\r\n\($0)\r\n" }
-    return .init(contentType: "multipart/mixed; boundary=\"b\"", body: parts.joined() + "--b--")
+  private static func error(_ json: String) -> String {
+    "Content-Type: application/json; error=\"true\"\r\n\r\n\(json)"
   }
 
-  @Test(.timeLimit(.minutes(2)))
-  func `a document that is nested too deep is rejected, and the others arrive`() async throws {
-    let texts = [
-      "one": Self.document("one", "1"), "deep": Self.document("deep", Self.deep),
-      "two": Self.document("two", "2"),
-    ]
+  /// Pulls from a server that has three documents, and sends a part for each.
+  ///
+  /// - Parameter part: The part of a document, with its head.
+  private static func pull(
+    _ ids: [String], _ part: @escaping @Sendable (_ id: String) -> String,
+    _ body: (_ result: ReplicationResult, _ store: Datastore) async throws -> Void
+  ) async throws {
     let server = try await ScriptedServer { request in
       let line = request.prefix { $0 != "\r\n" }
       if line.contains("/_local/") { return .init(status: line.hasPrefix("GET") ? 404 : 201) }
       if line.contains("/_changes") {
-        let rows = ["one", "deep", "two"].enumerated().map { number, id in
-          #"{"seq":\#(number + 1),"id":"\#(id)","changes":[{"rev":"1-\#(String(repeating: "a", count: 32))"}]}"#
+        let rows = ids.enumerated().map { number, id in
+          #"{"seq":\#(number + 1),"id":"\#(id)","changes":[{"rev":"\#(revision)"}]}"#
         }
         return .init(body: #"{"results":[\#(rows.joined(separator: ","))],"last_seq":3,"pending":0}"#)
       }
-      if line.contains("/_bulk_get") {
-        return Self.multipart(["one", "deep", "two"].compactMap { texts[$0] })
-      }
-      for (id, text) in texts where line.contains("/db/\(id)?") { return Self.multipart([text]) }
+      if line.contains("/_bulk_get") { return multipart(ids.map(part)) }
+      for id in ids where line.contains("/db/\(id)?") { return multipart([part(id)]) }
       return .init(body: #"{"db_name":"db","update_seq":3,"instance_start_time":"0"}"#)
     }
     try await withStores { store, _ in
       for _ in 0..<2 {
         let replication = Replication(.pull, with: try RemoteDatabase("\(server.url)/db"))
-        let result = try await Replicator(replication, of: store).replicate()
-        #expect(result.pulled.rejected.map(\.id) == ["deep"])
-        #expect(result.pulled.rejected.first?.reason.contains("deep") == true)
-        #expect(try await store.allDocumentIDs() == ["one", "two"])
+        try await body(try await Replicator(replication, of: store).replicate(), store)
       }
+    }
+    await server.close()
+  }
+
+  private static func multipart(_ parts: [String]) -> ScriptedServer.Reply {
+    .init(
+      contentType: "multipart/mixed; boundary=\"b\"",
+      body: parts.map { "--b\r\n\($0)\r\n" }.joined() + "--b--")
+  }
+
+  @Test(.timeLimit(.minutes(2)))
+  func `a document that is nested too deep is rejected, and the others arrive`() async throws {
+    try await Self.pull(["one", "deep", "two"]) { id in
+      Self.document(id, id == "deep" ? Self.deep : "1")
+    } _: { result, store in
+      #expect(result.pulled.rejected.map(\.id) == ["deep"])
+      #expect(result.pulled.rejected.first?.reason.contains("deep") == true)
+      let ids = try await store.allDocumentIDs()
+      #expect(ids == ["one", "two"])
+    }
+  }
+
+  @Test(.timeLimit(.minutes(2)))
+  func `a revision that the server refuses to send is rejected, and one that it lacks is not`() async throws {
+    try await Self.pull(["one", "refused", "gone"]) { id in
+      switch id {
+      case "refused": Self.error(#"{"rev":"\#(Self.revision)","error":"forbidden","reason":"for admins"}"#)
+      case "gone": Self.error(#"{"rev":"\#(Self.revision)","error":"not_found","reason":"missing"}"#)
+      default: Self.document(id)
+      }
+    } _: { result, store in
+      #expect(result.pulled.rejected.map(\.id) == ["refused"])
+      #expect(result.pulled.rejected.first?.reason.contains("for admins") == true)
+      let ids = try await store.allDocumentIDs()
+      #expect(ids == ["one"])
     }
   }
 }

@@ -53,7 +53,7 @@ extension RemoteEnd {
       return nil
     }
     var arrived: [RevisionKey] = []
-    let failures = try await readParts(of: reply, boundary) { revision in
+    let (failures, _) = try await readParts(of: reply, boundary) { revision in
       arrived.append(RevisionKey(revision.id, revision.revision))
       try await body(revision)
     }
@@ -89,12 +89,12 @@ extension RemoteEnd {
         throw ReplicationError(.invalidReply, "\(identity): \(error)")
       }
       var arrived: Set<RevisionID> = []
-      let failures = try await readParts(of: reply, boundary) { revision in
+      let (failures, missing) = try await readParts(of: reply, boundary) { revision in
         arrived.insert(revision.revision)
         try await body(revision)
       }
       guard let failure = failures.first else { continue }
-      rejected += asked.filter { !arrived.contains($0) }.map {
+      rejected += asked.filter { !arrived.contains($0) && !missing.contains($0) }.map {
         RejectedRevision(
           id: wanted.id, revision: $0.description, reason: "it can't be read: \(failure.reason)")
       }
@@ -118,14 +118,16 @@ extension RemoteEnd {
 
   /// Calls a closure with the revision of each part.
   ///
-  /// - Returns: The errors of the parts that can't be read into a store.
+  /// - Returns: The errors of the parts that can't be read into a store or are errors of the server, and the revisions
+  ///   that the server lacks.
   private func readParts(
     of reply: RemoteConnection.Reply, _ boundary: MultipartBoundary,
     _ body: (TransferredRevision) async throws -> Void
-  ) async throws -> [CouchError] {
+  ) async throws -> (failures: [CouchError], missing: Set<RevisionID>) {
     var reader = MultipartReader<ByteBufferView>(boundary: boundary, maximumParts: .max)
     var part: Part?
     var failures: [CouchError] = []
+    var missing: Set<RevisionID> = []
     func revision(after event: MultipartReader<ByteBufferView>.Event) async throws -> TransferredRevision? {
       do {
         switch event {
@@ -133,7 +135,12 @@ extension RemoteEnd {
         case .bytes(let bytes): try await part?.take(bytes)
         case .endOfPart:
           defer { part = nil }
-          return try await part?.finish()
+          switch try await part?.finish() {
+          case .revision(let revision)?: return revision
+          case .missing(let revision)?: missing.insert(revision)
+          case .error(let json)?: failures.append(reply.error(json))
+          case nil: break
+          }
         case .end: break
         }
       } catch let error as CouchError {
@@ -152,7 +159,7 @@ extension RemoteEnd {
         }
       }
       try reader.finish()
-      return failures
+      return (failures, missing)
     } catch let error as CouchError {
       // A connection that was cut ends a reply in the middle, if its length is not known.
       throw ReplicationError(.invalidReply, "\(identity): \(error)", isTransient: true)
@@ -172,18 +179,27 @@ extension RemoteEnd {
     }
   }
 
-  /// A part of a reply: a revision, or the message that it is missing.
+  /// A part of a reply: a revision, or an error that stands for one.
   private struct Part {
-    private let isMissing: Bool
+    enum Content {
+      case revision(TransferredRevision)
+      case missing(RevisionID)
+      case error(JSONValue)
+    }
+
     private var document: RelatedDocumentReader<ByteBufferView>
     /// For the parts of the part.
     private var inner: MultipartReader<ByteBufferView>?
+    /// The JSON of an error; `nil` if the part is a revision.
+    private var error: [UInt8]?
+
+    private static let maximumError = 64 * 1024
 
     init(
       _ head: MultipartHead, into store: Datastore, limits: RelatedDocumentReader<ByteBufferView>.Limits
     ) throws {
       let type = head["Content-Type"] ?? "application/json"
-      isMissing = type.contains("error=")
+      error = type.contains("error=") ? [] : nil
       document = RelatedDocumentReader(into: store, limits: limits)
       if head.mediaType == "multipart/related" {
         inner = MultipartReader(boundary: try MultipartBoundary(contentType: type), maximumParts: .max)
@@ -191,21 +207,38 @@ extension RemoteEnd {
     }
 
     mutating func take(_ bytes: ByteBufferView) async throws {
-      if isMissing { return }
+      if let length = error?.count {
+        guard length + bytes.count <= Self.maximumError else { throw CouchError.tooLarge(Self.maximumError) }
+        error?.append(contentsOf: bytes)
+        return
+      }
       guard inner != nil else { return try await document.take(.bytes(bytes)) }
       var chunk = bytes
       while let event = try inner?.next(&chunk) { try await document.take(event) }
     }
 
-    mutating func finish() async throws -> TransferredRevision? {
-      if isMissing { return nil }
+    mutating func finish() async throws -> Content {
+      if let error { return Self.content(of: error) }
       if inner == nil { try await document.take(.endOfPart) }
       try inner?.finish()
       let (input, uploads) = try document.finish()
       guard let id = input.document.id, let revision = input.revisionID else {
         throw CouchError.badRequest("a revision has no _id or no _rev")
       }
-      return TransferredRevision(id: id, revision: revision, content: .parsed(input), attachments: uploads)
+      return .revision(
+        TransferredRevision(id: id, revision: revision, content: .parsed(input), attachments: uploads))
+    }
+
+    /// Reads `{"missing": "2-b"}`, as in a reply to `open_revs`, or `{"rev": "2-b", "error": "not_found", …}`, as in one
+    /// of `_bulk_get`.
+    private static func content(of error: [UInt8]) -> Content {
+      let json = error.withUnsafeBytes { try? JSONValue(parsing: $0) } ?? .null
+      let isMissing = json["missing"] != nil || json["error"] == "not_found"
+      if isMissing, let text = (json["missing"] ?? json["rev"])?.stringValue, let revision = RevisionID(text)
+      {
+        return .missing(revision)
+      }
+      return .error(json)
     }
   }
 }

@@ -40,13 +40,16 @@ struct OneWayReplication: Sendable {
     var missing: [RevisionDifference]
   }
 
+  private static let maximumReplacements = 5
+
   func run() async throws {
-    for _ in 0..<5 {
+    var replacements = 0
+    while options.isContinuous || replacements < Self.maximumReplacements {
       do {
         return try await runSession()
       } catch is DatabaseReplaced {
         // The checkpoints of the new database lead to its beginning.
-        continue
+        replacements += 1
       } catch is CancellationError where stop.isSet && !Task.isCancelled {
         // It was told to stop during the pause before another attempt.
         return
@@ -73,6 +76,7 @@ struct OneWayReplication: Sendable {
       return try await (source: source, target: target)
     }
     let resumption = Checkpoint.resumption(known.source, known.target)
+    progress.begin(at: resumption.sequence)
     let run = Checkpoint.Run(from: resumption)
     try await replicateBatches(from: resumption.sequence, instances) { sequence, counts in
       try await save(Checkpoint(run, sequence: sequence, counts: counts), id)
@@ -144,8 +148,11 @@ struct OneWayReplication: Sendable {
   }
 
   private func next(since sequence: JSONValue, waits: Bool) async throws -> Batch {
+    var waits = waits
     let changes = try await retrying {
-      try await source.changes(since: sequence, limit: max(1, options.batchSize), waits: waits)
+      // After a failure, an answer at once shows that the source can be reached again.
+      defer { waits = false }
+      return try await source.changes(since: sequence, limit: max(1, options.batchSize), waits: waits)
     }
     let documents = changes.documents.filter { !$0.revisions.isEmpty }
     let missing = documents.isEmpty ? [] : try await retrying { try await target.missing(documents) }
@@ -155,16 +162,16 @@ struct OneWayReplication: Sendable {
   // MARK: A batch
 
   private func transfer(_ batch: Batch, after previous: BatchEnd) async throws -> Set<RevisionKey> {
-    progress.count(pending: batch.changes.pending + batch.changes.documents.count) { counts in
-      counts.missing += batch.missing.reduce(0) { $0 + $1.missing.count }
-      for document in batch.changes.documents {
-        for revision in document.invalid {
-          counts.rejected.append(
-            RejectedRevision(
-              id: document.id, revision: revision, reason: "a datastore can't have the id of this revision"))
-        }
-      }
+    progress.count(pending: batch.changes.pending + batch.changes.documents.count) {
+      $0.missing += batch.missing.reduce(0) { $0 + $1.missing.count }
     }
+    progress.reject(
+      batch.changes.documents.flatMap { document in
+        document.invalid.map {
+          RejectedRevision(
+            id: document.id, revision: $0, reason: "a datastore can't have the id of this revision")
+        }
+      })
     let jobs = max(1, options.concurrentRequests)
     let size = min(1_000, max(50, batch.missing.count / jobs + 1))
     let transferred = try await withThrowingTaskGroup(of: Set<RevisionKey>.self) { group in
@@ -205,7 +212,7 @@ struct OneWayReplication: Sendable {
         if writing.isFull { try await write(writing.take(), after: previous) }
       }
       try await write(writing.take(), after: previous)
-      if !unreadable.isEmpty { progress.count { $0.rejected += unreadable } }
+      progress.reject(unreadable)
     }
     return transferred
   }
@@ -225,13 +232,13 @@ struct OneWayReplication: Sendable {
         outcome.rejected += again.lackingContent.map { $0.rejected(.missingStub($0.id)) }
       }
     }
-    let rejected = outcome.rejected
+    let written = revisions.count - outcome.rejected.count
     progress.count { counts in
-      counts.revisionsWritten += revisions.count - rejected.count
+      counts.revisionsWritten += written
       counts.attachments += revisions.reduce(0) { $0 + $1.attachments.count }
       counts.bytes += revisions.reduce(0) { $0 + $1.length }
-      counts.rejected += rejected
     }
+    progress.reject(outcome.rejected)
   }
 
   // MARK: Errors

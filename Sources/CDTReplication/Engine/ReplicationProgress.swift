@@ -1,3 +1,5 @@
+import CDTDatastore
+import CDTJSON
 import FoundationEssentials
 import Synchronization
 
@@ -8,6 +10,17 @@ final class ReplicationProgress: Sendable {
     /// The changes that each direction knows to follow, and what it is doing.
     var pending: [Bool: Int] = [:]
     var states: [Bool: ReplicationStatus.State] = [:]
+    /// What is listed as rejected, so that it is listed once however often it is sent.
+    var rejections: [Bool: Set<Rejection>] = [:]
+
+    mutating func count(_ isPush: Bool, _ body: (inout ReplicationResult.Counts) -> Void) {
+      if isPush { body(&status.result.pushed) } else { body(&status.result.pulled) }
+    }
+  }
+
+  private struct Rejection: Hashable {
+    let id: KeyBytes
+    let revision: String
   }
 
   private let state: Mutex<State>
@@ -55,7 +68,27 @@ final class ReplicationProgress: Sendable {
     func count(pending: Int? = nil, _ body: (inout ReplicationResult.Counts) -> Void) {
       progress.change { state in
         if let pending { state.pending[isPush] = pending }
-        if isPush { body(&state.status.result.pushed) } else { body(&state.status.result.pulled) }
+        state.count(isPush, body)
+      }
+    }
+
+    /// Notes where the run goes on.
+    func begin(at sequence: JSONValue) {
+      progress.change { state in
+        state.count(isPush) { $0.startSequence = $0.startSequence ?? sequence.stringValue ?? sequence.text }
+      }
+    }
+
+    /// Lists revisions that the target did not take.
+    func reject(_ revisions: [RejectedRevision]) {
+      guard !revisions.isEmpty else { return }
+      progress.change { state in
+        let new = revisions.filter {
+          state.rejections[isPush, default: []].insert(
+            Rejection(id: KeyBytes($0.id), revision: $0.revision)
+          ).inserted
+        }
+        state.count(isPush) { $0.rejected += new }
       }
     }
 
