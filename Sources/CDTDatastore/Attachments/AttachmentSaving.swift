@@ -42,13 +42,12 @@ struct AttachmentSaving {
   /// - Parameters:
   ///   - known: The attachments of the revision's parent: an unchanged one keeps its generation.
   ///   - generation: The generation of the revision.
-  /// - Returns: The rows to write, sorted by name.
+  /// - Returns: The rows to write, sorted by name, and whether the directory has names that may not be synced yet.
   func rows(
     for attachments: Attachments, known: [AttachmentRow], generation: Int
-  ) throws -> [AttachmentRow] {
+  ) throws -> (rows: [AttachmentRow], haveNewNames: Bool) {
     let saved = try attachments.map { try row(for: $0, known: known, generation: generation) }
-    if saved.contains(where: \.isNew) { try files.synchronize() }
-    return saved.map(\.row)
+    return (saved.map(\.row), saved.contains(where: \.isNew))
   }
 
   private func row(

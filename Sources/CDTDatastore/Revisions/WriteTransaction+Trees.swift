@@ -23,8 +23,7 @@ extension WriteTransaction {
     let history = history.isEmpty ? [revisionID] : history
     try Self.check(history, of: revisionID, id: id)
     return try forceInsert(history, of: id) { sequence in
-      let rows = try AttachmentSaving(files: files).rows(
-        for: attachments, known: [], generation: revisionID.generation)
+      let rows = try save(attachments, known: [], generation: revisionID.generation)
       return NewRevision(
         id: revisionID, parent: nil, sequence: sequence, isDeleted: isDeleted, body: body.text,
         attachments: rows)

@@ -125,6 +125,7 @@ extension Datastore {
           let before = transaction.sequence
           let result = try body(transaction)
           try transaction.checkIntact()
+          try transaction.synchronizeFileNames()
           try stop?.check()
           let pending = PendingWrite(
             connection: connection, previousSequence: before, lastSequence: transaction.sequence)

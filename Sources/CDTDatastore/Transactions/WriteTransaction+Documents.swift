@@ -176,7 +176,7 @@ extension WriteTransaction {
     let generation = try parent?.childGeneration() ?? 1
     var rows: [AttachmentRow] = []
     if !attachments.isEmpty {
-      rows = try AttachmentSaving(files: files).rows(for: attachments, known: known, generation: generation)
+      rows = try save(attachments, known: known, generation: generation)
     }
     let id = try RevisionDigest.revision(
       after: parent, isDeleted: isDeleted, attachments: rows.map(\.key), canonicalBody: body.canonical)

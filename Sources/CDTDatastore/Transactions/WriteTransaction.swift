@@ -19,6 +19,8 @@ public final class WriteTransaction: ReadTransaction {
   private(set) var sequence: Int64
   /// The last result of ``document(withID:)``: most updates follow a read of their document.
   private var lastRead: (id: String, row: DocumentRow, sequence: Int64)?
+  /// Whether attachments were saved whose file names may not be synced yet.
+  private var hasNewFileNames = false
   /// The cleanup of an extension after the transaction, committed or not, on the same connection.
   package var cleanUp: (() -> Void)?
 
@@ -74,6 +76,24 @@ public final class WriteTransaction: ReadTransaction {
     let isDone = try use { try documents.insert(after: sequence, on: $0) }
     if isDone { sequence = last }
     return isDone
+  }
+
+  // MARK: Attachments
+
+  /// Saves the content of each attachment of a revision. See ``AttachmentSaving/rows(for:known:generation:)``.
+  func save(
+    _ attachments: Attachments, known: [AttachmentRow], generation: Int
+  ) throws -> [AttachmentRow] {
+    let saved = try AttachmentSaving(files: files).rows(
+      for: attachments, known: known, generation: generation)
+    if saved.haveNewNames { hasNewFileNames = true }
+    return saved.rows
+  }
+
+  /// Syncs the names of new files to disk, before the commit of what refers to them.
+  func synchronizeFileNames() throws {
+    if hasNewFileNames { try files.synchronize() }
+    hasNewFileNames = false
   }
 
   // MARK: Reading
