@@ -37,12 +37,15 @@ package struct MultipartBoundary: Sendable, Hashable {
 
   /// Generates a boundary from given random numbers.
   package static func random(using generator: inout some RandomNumberGenerator) -> Self {
-    Self(
-      digits: (0..<32).map { _ in Character(String(Int.random(in: 0..<16, using: &generator), radix: 16)) })
+    let digits = (0..<2).map { _ in
+      let digits = String(generator.next(), radix: 16)
+      return String(repeating: "0", count: 16 - digits.utf8.count) + digits
+    }
+    return Self(digits: digits.joined())
   }
 
-  private init(digits: [Character]) {
-    text = String(digits)
+  private init(digits: String) {
+    text = digits
   }
 
   private static let types: Set = ["multipart/related", "multipart/mixed", "multipart/form-data"]
