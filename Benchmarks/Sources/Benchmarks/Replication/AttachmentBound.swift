@@ -2,9 +2,13 @@ import Crypto
 import FoundationEssentials
 import Glibc
 
-/// What the machine allows a replication of attachments: files sent over loopback connections to threads that write and
-/// sync a file for each, with nothing else between.
+/// What the machine allows a replication of attachments: files sent over loopback connections to threads that create, write
+/// and sync a file for each, with nothing else between.
+///
+/// The files are as many as in a replication. With one that is sent again and again, and one that is overwritten, the
+/// content would stay in the caches of the processor.
 struct AttachmentBound {
+  private let scratch: Scratch
   private let directory: String
   private let files: Int
   private let size: Int
@@ -13,17 +17,21 @@ struct AttachmentBound {
   private static let connections = 4
   private static let piece = 64 * 1_024
 
-  /// Writes the file that is sent each time.
+  /// Writes the files that are sent.
   init(_ scratch: Scratch, files: Int, size: Int) throws {
+    self.scratch = scratch
     directory = "\(scratch.path)/bound"
     (self.files, self.size) = (files, size)
     try scratch.empty(directory)
     var random = LCG(seed: 6)
-    let bytes = (0..<size).map { _ in UInt8(random.below(256)) }
-    try Data(bytes).write(to: URL(filePath: source))
+    var bytes = (0..<size).map { _ in UInt8(random.below(256)) }
+    for file in 0..<files {
+      for shift in 0..<min(8, size) { bytes[shift] = UInt8(truncatingIfNeeded: file >> (8 * shift)) }
+      try Data(bytes).write(to: URL(filePath: source(file)))
+    }
   }
 
-  private var source: String { "\(directory)/source" }
+  private func source(_ file: Int) -> String { "\(directory)/source\(file)" }
 
   /// How long it takes, the best of three times.
   ///
@@ -35,14 +43,16 @@ struct AttachmentBound {
   private func measureOnce(hashes: Bool) throws -> Int {
     let pairs = try (0..<Self.connections).map { _ in try Self.connectedSockets() }
     defer { for pair in pairs { [pair.sender, pair.receiver].forEach { close($0) } } }
+    let targets = "\(directory)/targets"
+    try scratch.empty(targets)
     let start = Clock.monotonic.now
     _ = try Threads.run(2 * pairs.count) { number in
       let (pair, first) = (pairs[number / 2], number / 2)
       for file in stride(from: first, to: files, by: Self.connections) {
         if number % 2 == 0 {
-          try copy(from: open(source, O_RDONLY | O_CLOEXEC), to: pair.sender, closing: true, hashes)
+          try copy(from: open(source(file), O_RDONLY | O_CLOEXEC), to: pair.sender, closing: true, hashes)
         } else {
-          let target = open("\(directory)/\(file)", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+          let target = open("\(targets)/\(file)", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
           defer { close(target) }
           try copy(from: pair.receiver, to: target, closing: false, hashes)
           fdatasync(target)

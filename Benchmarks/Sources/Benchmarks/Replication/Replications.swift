@@ -61,16 +61,22 @@ struct Replications {
       isCouchDB ? (.pushToCouchDB, .pullFromCouchDB) : (.push, .pull)
     let peer = Peer(server)
     let target = "\(scratch.path)/target"
-    try scratch.empty(target)
     var lines: [ReplicationReport.Line] = []
     for content in [Content.documents, .files] {
-      try peer.remove(content.database)
       let here = "\(source)/\(content.store)"
       let there = try peer.url(content.database, latency: latency)
       let back = "\(target)/\(content.store)"
-      lines.append(try replicate(here, there, content, push, latency))
+      lines.append(
+        try best(of: content, latency) {
+          try peer.remove(content.database)
+          return try replicate(here, there, content, push, latency)
+        })
       if content == .documents { lines.append(try replicate(here, there, .nothing, push, latency)) }
-      lines.append(try replicate(there, back, content, pull, latency))
+      lines.append(
+        try best(of: content, latency) {
+          try scratch.empty(target)
+          return try replicate(there, back, content, pull, latency)
+        })
       if content == .documents { lines.append(try replicate(there, back, .nothing, pull, latency)) }
       if isCouchDB {
         lines += try replicateWithin(server, content, latency: latency, from: there)
@@ -82,6 +88,20 @@ struct Replications {
       try peer.remove(content.database)
     }
     return lines
+  }
+
+  /// The fastest of three runs with attachments on loopback, as ``AttachmentBound`` is: on a virtual machine, memory that
+  /// was not used before is slow. Otherwise one run.
+  private func best(
+    of content: Content, _ latency: Int, _ run: () throws -> ReplicationReport.Line
+  ) throws -> ReplicationReport.Line {
+    var best = try run()
+    guard content == .files, latency == 0 else { return best }
+    for _ in 0..<2 {
+      let line = try run()
+      if line.wall < best.wall { best = line }
+    }
+    return best
   }
 
   /// A server, and the proxies to it.
