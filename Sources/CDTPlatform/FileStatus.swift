@@ -10,6 +10,8 @@ package struct FileStatus: Equatable, Sendable {
   package let kind: Kind
   /// The number of bytes.
   package let size: Int64
+  /// Who can read, write and execute it.
+  let permissions: mode_t
   private let seconds: Int
   private let nanoseconds: Int
 
@@ -38,6 +40,7 @@ package struct FileStatus: Equatable, Sendable {
       default: .other
       }
     size = Int64(status.st_size)
+    permissions = status.st_mode & 0o7777
     (seconds, nanoseconds) = (status.st_mtim.tv_sec, status.st_mtim.tv_nsec)
   }
 }

@@ -49,6 +49,12 @@ package enum Files {
     guard mknod(path, S_IFREG | 0o600, 0) == 0 || errno == EEXIST else { throw SystemError(errno) }
   }
 
+  /// Gives a file the permissions of another one, unless that does not exist.
+  package static func copyPermissions(of path: String, to other: String) throws(SystemError) {
+    guard let status = try FileStatus.ofFile(at: path) else { return }
+    guard chmod(other, status.permissions) == 0 else { throw SystemError(errno) }
+  }
+
   /// Renames a file, replacing an existing one.
   package static func rename(_ path: String, to other: String) throws(SystemError) {
     guard Glibc.rename(path, other) == 0 else { throw SystemError(errno) }
@@ -60,8 +66,10 @@ package enum Files {
   /// The content is first written to the path with `.new` at its end. Only one caller may replace the file at a time.
   package static func replace(_ path: String, with content: [UInt8]) throws(SystemError) {
     let draft = path + ".new"
+    // Of a call that was interrupted, or something that can't be written to.
+    try remove(draft)
     do throws(SystemError) {
-      let file = try OpenFile(draft, for: .replacing, isPrivate: true)
+      let file = try OpenFile(draft, for: .creating, isPrivate: true)
       try content.withUnsafeBufferPointer { content throws(SystemError) in
         try file.write(UnsafeRawBufferPointer(content))
       }
@@ -125,6 +133,16 @@ package enum Files {
   /// Removes an empty directory; a missing one is not an error.
   package static func removeDirectory(_ path: String) throws(SystemError) {
     guard rmdir(path) == 0 || errno == ENOENT else { throw SystemError(errno) }
+  }
+
+  /// Whether somebody holds the lock of a file; `false` if there is no file.
+  package static func isLocked(_ path: String) throws(SystemError) -> Bool {
+    do throws(SystemError) {
+      return try !OpenFile(path, flags: O_RDONLY | O_NONBLOCK | O_NOFOLLOW).lock()
+    } catch {
+      if error.isMissing { return false }
+      throw error
+    }
   }
 
   /// Removes a file unless it is locked, while holding its lock.

@@ -55,6 +55,14 @@ package final class OpenFile: Sendable {
     }
   }
 
+  /// A new file without a name, to write and read. It goes with the last reference.
+  package static func scratch(in directory: String) throws(SystemError) -> OpenFile {
+    let path = "\(directory)/cdt-\(RandomID.uuid())"
+    let file = try OpenFile(path, flags: O_RDWR | O_CREAT | O_EXCL)
+    unlink(path)
+    return file
+  }
+
   init(_ path: String, flags: Int32, isPrivate: Bool = true) throws(SystemError) {
     try SystemError.checkPath(path)
     isStream = false

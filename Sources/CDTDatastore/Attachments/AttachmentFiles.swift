@@ -5,15 +5,14 @@ import Synchronization
 
 /// A datastore's `attachments` directory: one file per content, named by its SHA-1.
 ///
-/// Content is first written to a temporary file, synced, and renamed inside the transaction that refers to it. The
-/// writer of a temporary file holds a lock on it, so a temporary file without a lock belongs to a process that has
-/// ended. Only the holder of the database's write lock renames and removes files.
+/// Content is first written to a temporary file, synced, and renamed inside the transaction that refers to it. See
+/// ``StagingSession`` for how the temporary files of a process that has ended are told apart. Only the holder of the
+/// database's write lock renames and removes files.
 package final class AttachmentFiles: Sendable {
   let directory: String
   private let storeName: String
   private let isClosed = Atomic(false)
-
-  private static let incoming = "incoming-"
+  private let session = Mutex<WeakReference<StagingSession>?>(nil)
 
   init(directory: String, storeName: String) {
     self.directory = directory
@@ -54,21 +53,13 @@ package final class AttachmentFiles: Sendable {
   func beginStaging() throws -> StagingFile {
     try checkOpen()
     if try FileSystem.kind(of: directory) == nil { try FileSystem.makeDirectory(directory) }
-    return StagingFile(try incomingFile())
-  }
-
-  /// Creates a new file and locks it. If a sweep removes the file before it is locked, another is created.
-  private func incomingFile() throws(DatastoreError) -> WritableFile {
-    while true {
-      let file = try WritableFile(
-        creating: "\(directory)/\(Self.incoming)\(UUID().uuidString)", isPrivate: true)
-      do {
-        if try file.lock(), try file.hasName() { return file }
-      } catch {
-        file.remove()
-        throw error
-      }
+    let session = try session.withLock { current in
+      if let session = current?.value { return session }
+      let new = try StagingSession(in: directory)
+      current = WeakReference(new)
+      return new
     }
+    return try StagingFile(in: session)
   }
 
   /// Renames a staged file to the name of its content, replacing a file of that name, which may be damaged.
@@ -108,16 +99,18 @@ package final class AttachmentFiles: Sendable {
   ///
   /// - Returns: The number of files removed.
   func removeAbandoned() throws -> Int {
-    try names().count { Self.isIncoming($0) && Files.removeUnlocked("\(directory)/\($0)") }
-  }
-
-  private static func isIncoming(_ name: String) -> Bool {
-    name.utf8.starts(with: incoming.utf8) && UUID(uuidString: String(name.dropFirst(incoming.count))) != nil
+    try names().count { name in
+      guard let session = StagingSession.ofFile(named: name) else { return false }
+      let path = "\(directory)/\(name)"
+      if session == name { return Files.removeUnlocked(path) }
+      guard (try? Files.isLocked("\(directory)/\(session)")) == false else { return false }
+      return (try? FileSystem.kind(of: path)) == .file && (try? Files.remove(path)) != nil
+    }
   }
 
   /// Removes every file that this class has made, and the directory if there are no others.
   func removeAll() throws(DatastoreError) {
-    for name in try names() where Self.key(named: name) != nil || Self.isIncoming(name) {
+    for name in try names() where Self.key(named: name) != nil || StagingSession.ofFile(named: name) != nil {
       let path = "\(directory)/\(name)"
       guard try FileSystem.kind(of: path) == .file else { continue }
       try FileSystem.perform("remove", path, Files.remove(path))
@@ -156,7 +149,7 @@ package final class AttachmentFiles: Sendable {
   ) throws {
     guard !path.utf8.contains(0) else { throw DatastoreError.invalidPath(path) }
     let folder = path.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(path[...$0]) } ?? ""
-    let file = try WritableFile(creating: "\(folder).\(UUID().uuidString)", isPrivate: false)
+    let file = try WritableFile(creating: "\(folder).\(RandomID.uuid())", isPrivate: false)
     do {
       try produce { try file.write($0) }
       try file.synchronize()
@@ -173,105 +166,5 @@ extension AttachmentFiles: Hashable {
 
   package func hash(into hasher: inout Hasher) {
     hasher.combine(ObjectIdentifier(self))
-  }
-}
-
-/// Content that is being written into the directory. Unless it is finished, it is removed with the last reference.
-final class StagingFile: Sendable {
-  private let file: WritableFile
-  /// `nil` when the content is finished.
-  private let hash: Mutex<Insecure.SHA1?> = Mutex(Insecure.SHA1())
-
-  fileprivate init(_ file: WritableFile) {
-    self.file = file
-  }
-
-  func write(_ bytes: UnsafeRawBufferPointer) throws {
-    try hash.withLock { hash in
-      hash?.update(bufferPointer: bytes)
-      try file.write(bytes)
-    }
-  }
-
-  /// Syncs the content to disk.
-  func finish() throws -> StagedFile {
-    try file.synchronize()
-    let key = hash.withLock { $0.take()?.finalize() }
-    guard let key else { throw DatastoreError.closed(file.path) }
-    return StagedFile(file, key: Array(key), length: file.length)
-  }
-
-  deinit {
-    if hash.withLock({ $0 != nil }) { file.remove() }
-  }
-}
-
-/// Content in the directory that has no final name yet. Unless it is published, it is removed with the last reference.
-final class StagedFile: Sendable, Hashable {
-  let key: [UInt8]
-  let length: Int64
-  private let file: WritableFile
-  private let isPublished = Atomic(false)
-
-  fileprivate init(_ file: WritableFile, key: [UInt8], length: Int64) {
-    self.file = file
-    self.key = key
-    self.length = length
-  }
-
-  var path: String { file.path }
-
-  fileprivate func rename(to path: String) throws {
-    guard !isPublished.load(ordering: .relaxed) else { return }
-    try FileSystem.rename(file.path, to: path)
-    isPublished.store(true, ordering: .relaxed)
-  }
-
-  deinit {
-    if !isPublished.load(ordering: .relaxed) { file.remove() }
-  }
-
-  static func == (left: StagedFile, right: StagedFile) -> Bool { left.key == right.key }
-
-  func hash(into hasher: inout Hasher) {
-    hasher.combine(key)
-  }
-}
-
-/// A new file while it is written.
-private final class WritableFile: Sendable {
-  let path: String
-  private let file: OpenFile
-  private let written = Atomic<Int64>(0)
-
-  init(creating path: String, isPrivate: Bool) throws(DatastoreError) {
-    guard !path.utf8.contains(0) else { throw .invalidPath(path) }
-    file = try FileSystem.perform("create", path, OpenFile(path, for: .creating, isPrivate: isPrivate))
-    self.path = path
-  }
-
-  var length: Int64 { written.load(ordering: .relaxed) }
-
-  /// Locks the file, unless another process has locked it.
-  func lock() throws(DatastoreError) -> Bool {
-    try FileSystem.perform("lock", path, file.lock())
-  }
-
-  /// Whether the file still exists.
-  func hasName() throws(DatastoreError) -> Bool {
-    try FileSystem.perform("read", path, file.hasName())
-  }
-
-  func write(_ bytes: UnsafeRawBufferPointer) throws(DatastoreError) {
-    try FileSystem.perform("write", path, file.write(bytes))
-    written.add(Int64(bytes.count), ordering: .relaxed)
-  }
-
-  func synchronize() throws(DatastoreError) {
-    try FileSystem.perform("write", path, file.synchronize())
-  }
-
-  func remove() {
-    try? Files.remove(path)
   }
 }

@@ -20,10 +20,12 @@ package final class AttachmentReader: Sendable {
     /// The number of bytes read from the file.
     var position: Int64 = 0
     /// Where the wanted part begins and ends.
-    var start: Int64
-    var end: Int64
+    let start: Int64
+    let end: Int64
     /// What was read and is not returned yet.
     var held: [UInt8] = []
+    /// Whether all was read and verified.
+    var isAtEnd = false
   }
 
   /// Opens the file of a saved attachment.
@@ -71,6 +73,7 @@ extension AttachmentReader.State {
 
   /// Reads on, and returns a chunk that may be passed on; `nil` to go on.
   fileprivate mutating func step() throws -> [UInt8]? {
+    if isAtEnd { return [] }
     let bytes: [UInt8]
     do throws(SystemError) {
       bytes = try file.read(upTo: Self.chunk)
@@ -94,12 +97,10 @@ extension AttachmentReader.State {
 
   /// Verifies the content, and returns what is left.
   private mutating func finish() throws -> [UInt8] {
-    // At the end for good when it has been verified once.
-    guard start <= end else { return [] }
     guard position == saved.length, hash.finalize().elementsEqual(saved.key) else {
       throw DatastoreError.damagedAttachment(name, path)
     }
-    (start, end) = (1, 0)
+    isAtEnd = true
     defer { held = [] }
     return held
   }

@@ -22,10 +22,7 @@ struct AttachmentRow: Sendable, Hashable {
     try statement.bind(revision.description, at: 2)
     var rows: [AttachmentRow] = []
     while try statement.step() {
-      rows.append(
-        AttachmentRow(
-          name: statement.text(0), key: statement.withBytes(1) { Array($0) }, type: statement.text(2),
-          length: statement.int64(3), generation: Int(clamping: statement.int64(4))))
+      rows.append(AttachmentRow(statement))
     }
     return rows.sorted { $0.name.utf16.lexicographicallyPrecedes($1.name.utf16) }
   }
@@ -44,6 +41,19 @@ struct AttachmentRow: Sendable, Hashable {
       try statement.bind(Int64(row.generation), at: 7)
       try statement.run()
     }
+  }
+}
+
+extension AttachmentRow {
+  /// More than a file can have. The lengths of all attachments of a document can be added.
+  private static let longest: Int64 = 1 << 50
+
+  /// - Parameter statement: At a row whose columns are `name`, `key`, `type`, `length` and `revpos`. An impossible length
+  ///   becomes one that no file has.
+  init(_ statement: Statement) {
+    self.init(
+      name: statement.text(0), key: statement.withBytes(1) { Array($0) }, type: statement.text(2),
+      length: min(max(0, statement.int64(3)), Self.longest), generation: Int(clamping: statement.int64(4)))
   }
 }
 

@@ -17,13 +17,10 @@ struct AttachmentSaving {
     }
   }
 
-  /// The maximum number of attachments staged ahead: each keeps a file open until the write ends.
-  private static let aheadLimit = 64
-
-  /// Copies large contents before the transaction begins. Contents beyond the limit are copied inside it.
+  /// Copies large contents before the transaction begins.
   func staged(_ attachments: Attachments) throws -> Attachments {
     var result = attachments
-    for attachment in attachments.lazy.filter(takesLong).prefix(Self.aheadLimit) {
+    for attachment in attachments where takesLong(attachment) {
       result[attachment.name] = attachment.with(try files.stage(attachment))
     }
     return result

@@ -162,9 +162,7 @@ extension Datastore {
     defer { statement.reset() }
     var findings: [IntegrityFinding] = []
     while try statement.step() {
-      let row = AttachmentRow(
-        name: statement.text(0), key: statement.withBytes(1) { Array($0) }, type: statement.text(2),
-        length: statement.int64(3), generation: Int(clamping: statement.int64(4)))
+      let row = AttachmentRow(statement)
       do {
         try SavedContent(row, in: attachmentFiles).forEachChunk(of: row.name) { _ in }
       } catch let error as DatastoreError where error.code != .closed {

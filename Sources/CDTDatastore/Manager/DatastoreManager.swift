@@ -211,7 +211,7 @@ public final class DatastoreManager: Sendable {
       state.deletions[name] = made
       return made
     }
-    let aside = path(Self.deletedPrefix + UUID().uuidString)
+    let aside = path(Self.deletedPrefix + RandomID.uuid())
     do {
       defer {
         state.withLock { _ = $0.deletions.removeValue(forKey: name) }

@@ -230,7 +230,7 @@ package enum DatabaseFile {
   private static func lay(_ connection: Connection) throws {
     try connection.execute(layout)
     let statement = try connection.statement("INSERT INTO meta VALUES ('store', ?1)")
-    try statement.bind(UUID().uuidString.lowercased(), at: 1)
+    try statement.bind(RandomID.uuid(), at: 1)
     try statement.run()
     try connection.execute("PRAGMA user_version = \(versionWithoutChecksums)")
   }

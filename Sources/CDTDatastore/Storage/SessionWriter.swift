@@ -1,5 +1,5 @@
+import CDTPlatform
 import CDTSQLite
-import FoundationEssentials
 
 /// The writing connection. Its first write records the session.
 ///
@@ -8,7 +8,7 @@ import FoundationEssentials
 final class SessionWriter {
   let connection: Connection
   /// The unique id of the session.
-  private let token = UUID().uuidString.lowercased()
+  private let token = RandomID.uuid()
   private var isRecorded = false
   /// The number of sessions kept: a process that writes only once records one, too.
   private static let kept = 1_000

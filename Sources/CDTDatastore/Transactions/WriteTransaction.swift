@@ -90,6 +90,12 @@ public final class WriteTransaction: ReadTransaction {
     return saved.rows
   }
 
+  /// Gives content its name in the directory of attachments.
+  func publish(_ staged: StagedFile) throws {
+    try files.publish(staged)
+    hasNewFileNames = true
+  }
+
   /// Syncs the names of new files to disk, before the commit of what refers to them.
   func synchronizeFileNames() throws {
     if hasNewFileNames { try files.synchronize() }

@@ -31,7 +31,8 @@ import Testing
         ] {
           #expect(names.contains(name), "\(name)")
         }
-        #expect(names.count { $0.hasPrefix("attachments/") } == 2)
+        // One that is saved, one that is not saved yet, and the lock of the latter.
+        #expect(names.count { $0.hasPrefix("attachments/") } == 3)
         for path in names.map({ "\(store.directory)/\($0)" }) + [store.directory, "\(store.directory)/.."] {
           #expect(try permissions(of: path) == (isDirectory(path) ? 0o700 : 0o600), "\(path)")
         }

@@ -116,6 +116,16 @@ DIR *opendir(const char *path) {
   return real(path);
 }
 
+int closedir(DIR *stream) {
+  static int (*real)(DIR *);
+  if (!real) real = (int (*)(DIR *))dlsym(RTLD_NEXT, "closedir");
+  // Its descriptor is closed without `close`, and may be the one of another file next.
+  faults_lock();
+  faults_forget(dirfd(stream));
+  int result = real(stream);
+  RETURN(int)
+}
+
 // MARK: Reading
 
 ssize_t read(int descriptor, void *buffer, size_t count) {

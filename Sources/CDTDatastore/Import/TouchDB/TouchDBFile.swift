@@ -143,7 +143,7 @@ package final class TouchDBFile {
   /// Copies the file and its logs into a new private directory.
   private static func copied(_ path: String) throws -> String {
     let temporary = FileManager.default.temporaryDirectory.path
-    let directory = "\(temporary)/cdtdatastore-\(UUID().uuidString)"
+    let directory = "\(temporary)/cdtdatastore-\(RandomID.uuid())"
     try FileSystem.perform("create", directory, Files.makeDirectory(directory))
     do {
       for suffix in [""] + logs {

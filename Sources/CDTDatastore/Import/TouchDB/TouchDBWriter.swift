@@ -6,9 +6,6 @@ struct TouchDBWriter {
   let revisions: TouchDBRevisions
   let attachments: TouchDBAttachments
 
-  /// The maximum number of contents staged before a transaction; each keeps a file open.
-  private static let mostStaged = 64
-
   /// The contents of attachments by their keys in the file.
   private struct Contents {
     /// Staged contents, to be published by the transaction.
@@ -62,7 +59,7 @@ struct TouchDBWriter {
       try WriteTransaction.check(history, of: revision.id, id: document.id)
       _ = try transaction.forceInsert(history, of: document.id) { sequence in
         let body = try revisions.body(of: revision, in: document)
-        let rows = try self.rows(for: revision, of: document, &contents)
+        let rows = try self.rows(for: revision, of: document, transaction, &contents)
         report.revisions += 1
         report.attachments += rows.count
         return NewRevision(
@@ -76,13 +73,12 @@ struct TouchDBWriter {
 
   /// Stages the contents of a document's new revisions, so that the transaction is short.
   private func stage(_ document: TouchDBDocument, _ contents: inout Contents) throws {
-    guard contents.staged.count < Self.mostStaged, try attachments.hasAny(in: document) else { return }
+    guard try attachments.hasAny(in: document) else { return }
     try revisions.forEachRevision(of: document) { revision in
       let rows = try attachments.rows(ofSequence: revision.sequence, id: document.id)
       guard !rows.isEmpty, try datastore.missingRevisions(of: document.id, among: [revision.id]).count == 1
       else { return }
-      for row in rows
-      where contents.staged[row.contentKey] == nil && contents.staged.count < Self.mostStaged {
+      for row in rows where contents.staged[row.contentKey] == nil {
         contents.staged[row.contentKey] = try staged(row, of: document)
       }
     }
@@ -96,23 +92,20 @@ struct TouchDBWriter {
 
   /// Saves the contents of a revision's attachments inside the transaction, and returns the rows to write.
   private func rows(
-    for revision: TouchDBRevision, of document: TouchDBDocument, _ contents: inout Contents
+    for revision: TouchDBRevision, of document: TouchDBDocument, _ transaction: WriteTransaction,
+    _ contents: inout Contents
   ) throws -> [AttachmentRow] {
-    let files = datastore.attachmentFiles
     var rows: [KeyBytes: AttachmentRow] = [:]
-    var hasNew = false
     for row in try attachments.rows(ofSequence: revision.sequence, id: document.id) {
       guard !row.name.isEmpty else { throw DatastoreError.attachmentWithoutName(document.id) }
       if contents.saved[row.contentKey] == nil {
         let staged = try contents.staged.removeValue(forKey: row.contentKey) ?? staged(row, of: document)
-        try files.publish(staged)
+        try transaction.publish(staged)
         contents.saved[row.contentKey] = (staged.key, staged.length)
-        hasNew = true
       }
       guard let content = contents.saved[row.contentKey] else { continue }
       rows[KeyBytes(row.name)] = self.row(row, content, revision)
     }
-    if hasNew { try files.synchronize() }
     return Array(rows.values)
   }
 

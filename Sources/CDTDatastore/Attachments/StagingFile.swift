@@ -1,0 +1,161 @@
+import CDTPlatform
+import Crypto
+import FoundationEssentials
+import Synchronization
+
+/// The temporary files of a process in the `attachments` directory:
+///
+/// ```
+/// incoming-<uuid>            empty, and locked as long as the others may be needed
+/// incoming-<uuid>.<number>   content
+/// ```
+///
+/// If the first one is not locked, the process that has made them has ended, and the others may be removed. Only the first
+/// one stays open, so that a transaction may have more attachments than a process may have open files.
+final class StagingSession: Sendable {
+  private let file: WritableFile
+  private let count = Atomic(0)
+
+  private static let prefix = "incoming-"
+
+  /// Creates the locked file. If a sweep removes it before it is locked, another is created.
+  init(in directory: String) throws(DatastoreError) {
+    while true {
+      let file = try WritableFile(
+        creating: "\(directory)/\(Self.prefix)\(RandomID.uuid())", isPrivate: true)
+      do {
+        if try file.lock(), try file.hasName() {
+          self.file = file
+          return
+        }
+      } catch {
+        file.remove()
+        throw error
+      }
+    }
+  }
+
+  deinit { file.remove() }
+
+  /// The name of the session's locked file, if a file in the directory is one of a session.
+  static func ofFile(named name: String) -> String? {
+    guard let rest = name.afterBytePrefix(prefix) else { return nil }
+    let parts = rest.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
+    guard UUID(uuidString: String(parts[0])) != nil, parts.count == 1 || UInt64(parts[1]) != nil else {
+      return nil
+    }
+    return prefix + parts[0]
+  }
+
+  fileprivate func makeFile() throws(DatastoreError) -> WritableFile {
+    let number = count.add(1, ordering: .relaxed).newValue
+    return try WritableFile(creating: "\(file.path).\(number)", isPrivate: true)
+  }
+}
+
+/// Content that is being written into the directory. Unless it is finished, it is removed with the last reference.
+final class StagingFile: Sendable {
+  private let session: StagingSession
+  private let path: String
+  private let state: Mutex<State>
+
+  private struct State: Sendable {
+    /// `nil` when the content is finished.
+    var file: WritableFile?
+    var hash = Insecure.SHA1()
+    var length: Int64 = 0
+  }
+
+  init(in session: StagingSession) throws(DatastoreError) {
+    let file = try session.makeFile()
+    (self.session, path) = (session, file.path)
+    state = Mutex(State(file: file))
+  }
+
+  func write(_ bytes: UnsafeRawBufferPointer) throws {
+    try state.withLock { state in
+      guard let file = state.file else { throw DatastoreError.closed(path) }
+      state.hash.update(bufferPointer: bytes)
+      try file.write(bytes)
+      state.length += Int64(bytes.count)
+    }
+  }
+
+  /// Syncs the content to disk, and closes the file.
+  func finish() throws -> StagedFile {
+    try state.withLock { state in
+      guard let file = state.file else { throw DatastoreError.closed(path) }
+      try file.synchronize()
+      state.file = nil
+      return StagedFile(path, in: session, key: Array(state.hash.finalize()), length: state.length)
+    }
+  }
+
+  deinit {
+    state.withLock { $0.file?.remove() }
+  }
+}
+
+/// Content in the directory that has no final name yet. Unless it is published, it is removed with the last reference.
+final class StagedFile: Sendable, Hashable {
+  let path: String
+  let key: [UInt8]
+  let length: Int64
+  private let session: StagingSession
+  private let isPublished = Atomic(false)
+
+  fileprivate init(_ path: String, in session: StagingSession, key: [UInt8], length: Int64) {
+    (self.path, self.session) = (path, session)
+    (self.key, self.length) = (key, length)
+  }
+
+  func rename(to path: String) throws {
+    guard !isPublished.load(ordering: .relaxed) else { return }
+    try FileSystem.rename(self.path, to: path)
+    isPublished.store(true, ordering: .relaxed)
+  }
+
+  deinit {
+    if !isPublished.load(ordering: .relaxed) { try? Files.remove(path) }
+  }
+
+  static func == (left: StagedFile, right: StagedFile) -> Bool { left.key == right.key }
+
+  func hash(into hasher: inout Hasher) {
+    hasher.combine(key)
+  }
+}
+
+/// A new file while it is written.
+final class WritableFile: Sendable {
+  let path: String
+  private let file: OpenFile
+
+  init(creating path: String, isPrivate: Bool) throws(DatastoreError) {
+    guard !path.utf8.contains(0) else { throw .invalidPath(path) }
+    file = try FileSystem.perform("create", path, OpenFile(path, for: .creating, isPrivate: isPrivate))
+    self.path = path
+  }
+
+  /// Locks the file, unless another process has locked it.
+  func lock() throws(DatastoreError) -> Bool {
+    try FileSystem.perform("lock", path, file.lock())
+  }
+
+  /// Whether the file still exists.
+  func hasName() throws(DatastoreError) -> Bool {
+    try FileSystem.perform("read", path, file.hasName())
+  }
+
+  func write(_ bytes: UnsafeRawBufferPointer) throws(DatastoreError) {
+    try FileSystem.perform("write", path, file.write(bytes))
+  }
+
+  func synchronize() throws(DatastoreError) {
+    try FileSystem.perform("write", path, file.synchronize())
+  }
+
+  func remove() {
+    try? Files.remove(path)
+  }
+}
