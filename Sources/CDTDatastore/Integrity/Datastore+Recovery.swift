@@ -102,6 +102,14 @@ private final class StoreRecovery {
     if database.missingPages > 0 {
       lose(.database, nil, "\(database.missingPages) pages are missing at the end of \(path)")
     }
+    switch database.logLoss {
+    case nil: break
+    case .header: lose(.database, nil, "the header of \(path)-wal is not valid; the writes in it are lost")
+    case .frames(let found, let all):
+      lose(
+        .database, nil, "only \(found) of the \(all) pages in \(path)-wal are valid; the last writes are lost"
+      )
+    }
   }
 
   // MARK: Documents
@@ -138,13 +146,13 @@ private final class StoreRecovery {
         .tree, nil, "the id of document number \(number) is lost, with \(document.revisions.count) revisions")
     }
     let parents = Set(document.revisions.values.compactMap(\.parent))
-    var isSaved = false
+    var saved: Set<RevisionID> = []
     // Ancestors first, as their content is not added later.
     for revision in document.revisions.keys.sorted() {
       guard let found = document.revisions[revision], let content = try content(of: found, id: id) else {
         continue
       }
-      let history = Self.history(of: revision, in: document)
+      let history = Self.history(of: revision, in: document, until: saved)
       let attachments = attachments(of: revision, in: document, id: id)
       do {
         try transaction.forceInsert(
@@ -152,24 +160,24 @@ private final class StoreRecovery {
             id: id, revisionID: revision, content: content.body, isDeleted: found.isDeleted,
             attachments: attachments,
             sequence: 0), history: history)
-        isSaved = true
+        saved.insert(revision)
         report.revisions += 1
         report.attachments += attachments.count
       } catch let error as DatastoreError where error.status == 400 {
         lose(.tree, id, "revision \(revision) can't be saved: \(error.message)")
       }
     }
-    if isSaved { report.documents += 1 }
+    if !saved.isEmpty { report.documents += 1 }
     for leaf in document.revisions.keys.sorted() where !parents.contains(leaf) {
       if document.revisions[leaf]?.isIncomplete == true { noteLostLeaf(leaf, of: document, id: id) }
     }
-    if !isSaved { lose(.tree, id, "no revision of the document can be read") }
+    if saved.isEmpty { lose(.tree, id, "no revision of the document can be read") }
   }
 
   private func noteLostLeaf(_ leaf: RevisionID, of document: RecoveredRows.Document, id: String) {
-    var ancestor = document.revisions[leaf]?.parent
+    var ancestor = document.parent(of: leaf)
     while let known = ancestor, document.revisions[known]?.body == nil {
-      ancestor = document.revisions[known]?.parent
+      ancestor = document.parent(of: known)
     }
     let instead = ancestor.map { "; \($0) takes its place" } ?? ""
     lose(.body, id, "revision \(leaf) can't be read\(instead)")
@@ -194,12 +202,12 @@ private final class StoreRecovery {
     return Content(body: .stored(body))
   }
 
-  /// The ids from a revision back to its oldest known ancestor.
-  private static func history(of revision: RevisionID, in document: RecoveredRows.Document) -> [RevisionID] {
+  /// The ids from a revision back to its newest saved ancestor, or else to its oldest known one.
+  private static func history(
+    of revision: RevisionID, in document: RecoveredRows.Document, until saved: Set<RevisionID>
+  ) -> [RevisionID] {
     var history = [revision]
-    while let last = history.last, let parent = document.revisions[last]?.parent,
-      parent.generation == last.generation - 1
-    {
+    while let last = history.last, !saved.contains(last), let parent = document.parent(of: last) {
       history.append(parent)
     }
     return history

@@ -20,6 +20,24 @@ struct RecoveredRows {
     var lastSequence: Int64 = 0
     var revisions: [RevisionID: Revision] = [:]
     var attachments: [RevisionID: [AttachmentRow]] = [:]
+
+    /// The parent of a revision, if it is one generation older. Rows of a damaged file may say anything, also that a
+    /// revision descends from itself.
+    func parent(of id: RevisionID) -> RevisionID? {
+      guard let parent = revisions[id]?.parent, parent.generation == id.generation - 1 else { return nil }
+      return parent
+    }
+
+    fileprivate mutating func add(_ found: Revision, _ id: RevisionID, _ sequence: Int64) {
+      lastSequence = max(lastSequence, sequence)
+      var found = found
+      if let known = revisions[id] {
+        found.parent = found.parent ?? known.parent
+        found.body = found.body ?? known.body
+        found.isIncomplete = found.body == nil && found.isIncomplete && known.isIncomplete
+      }
+      revisions[id] = found
+    }
   }
 
   /// By number.
@@ -66,15 +84,7 @@ struct RecoveredRows {
   ) {
     var found = found
     if !hasBody { (found.body, found.isIncomplete) = (nil, true) }
-    var document = documents[number, default: Document()]
-    document.lastSequence = max(document.lastSequence, sequence)
-    if let known = document.revisions[id] {
-      found.parent = found.parent ?? known.parent
-      found.body = found.body ?? known.body
-      found.isIncomplete = found.body == nil && found.isIncomplete && known.isIncomplete
-    }
-    document.revisions[id] = found
-    documents[number] = document
+    documents[number, default: Document()].add(found, id, sequence)
   }
 
   /// `document, revision, name, key, type, length, revpos`

@@ -22,6 +22,21 @@ package enum LogLoss: Sendable, Hashable {
     return try OpenDatabases.ifClosed(file) { () throws(SystemError) in try findWhileClosed(path) }
   }
 
+  /// The same for a database that nobody has open. Without the index, frames after one that is not valid count as lost: a
+  /// process that ended while it wrote them may have left them, but so may one that committed them.
+  static func findAfterCrash(inLogOf path: String) throws(SystemError) -> LogLoss? {
+    if let loss = try find(inLogOf: path) { return loss }
+    // To open and close the index would release the locks that this process has on it.
+    guard try FileStatus.ofFile(at: "\(path)-shm") == nil, let file = try existing("\(path)-wal") else {
+      return nil
+    }
+    let header = try file.bytes(at: 0, count: WriteAheadLog.headerLength)
+    guard let pageSize = WriteAheadLog.pageSize(of: header) else { return nil }
+    let log = try WriteAheadLog(file, pageSize: pageSize)
+    let following = try log.framesAfterDamage(in: file, pageSize: pageSize)
+    return following == 0 ? nil : .frames(found: log.validFrames, of: log.validFrames + 1 + following)
+  }
+
   private static func findWhileClosed(_ path: String) throws(SystemError) -> LogLoss? {
     guard let file = try existing("\(path)-wal") else { return nil }
     let index = try existing("\(path)-shm").map { file throws(SystemError) in try LogIndex(file) } ?? nil

@@ -19,6 +19,8 @@ package final class RawDatabase {
   package let pageCount: Int64
   /// The number of pages that are missing at the end of the file.
   package let missingPages: Int64
+  /// What the log has lost, if that can be told.
+  package let logLoss: LogLoss?
 
   private let file: SystemFile
   private let logFile: OpenFile?
@@ -36,12 +38,14 @@ package final class RawDatabase {
     file = try SystemFile(path)
     let header = file.bytes(at: 0, count: 100)
     let isHeader = header.starts(with: "SQLite format 3\0".utf8)
-    let size = header.bigEndian16(at: 16)
-    let isSize = isHeader && (size == 1 || (512...32_768).contains(size) && size & (size - 1) == 0)
-    pageSize = !isSize ? 4_096 : size == 1 ? 65_536 : size
     // In a file that is only begun, the version is still in the log.
-    hasChecksums =
+    let hasChecksums =
       !isHeader || Int(header[20]) == PageChecksum.length || header.bigEndian(at: 60) >= versionWithChecksums
+    self.hasChecksums = hasChecksums
+    let sizes = Self.pageSizes(header, isHeader: isHeader)
+    let validSize = sizes.first { [file] in Self.isFirstPageValid(file, size: $0, hasChecksums: hasChecksums)
+    }
+    pageSize = validSize ?? sizes[0]
     usableSize = pageSize - (hasChecksums ? PageChecksum.length : Int(header[20]))
     logFile = try? OpenFile.regular("\(path)-wal")
     if let logFile {
@@ -50,12 +54,32 @@ package final class RawDatabase {
     } else {
       log = nil
     }
+    logLoss = try LogLoss.findAfterCrash(inLogOf: path)
     // The sizes in the header and in the log may be anything.
     let inFile = file.size / Int64(pageSize)
     let present = max(inFile, log?.offsets.keys.max() ?? 0)
-    let wanted = log?.pageCount ?? (isHeader ? Int64(header.bigEndian(at: 28)) : inFile)
+    let wanted = log?.pageCount ?? (validSize != nil ? Int64(header.bigEndian(at: 28)) : inFile)
     pageCount = min(wanted, present)
     missingPages = wanted - pageCount
+  }
+
+  /// The sizes that pages may have, the most probable one first.
+  private static func pageSizes(_ header: [UInt8], isHeader: Bool) -> [Int] {
+    let size = header.bigEndian16(at: 16)
+    let isSize = isHeader && (size == 1 || (512...32_768).contains(size) && size & (size - 1) == 0)
+    return isSize && size != usualPageSize ? [usualPageSize, size == 1 ? 65_536 : size] : [usualPageSize]
+  }
+
+  private static let usualPageSize = 4_096
+
+  /// Whether the first page, with the size of the file, is as it was written. Without its checksum, it is if the two numbers
+  /// agree that SQLite compares before it relies on that size.
+  private static func isFirstPageValid(_ file: SystemFile, size: Int, hasChecksums: Bool) -> Bool {
+    let page = file.bytes(at: 0, count: size)
+    if hasChecksums, file.size >= size {
+      return page.withUnsafeBytes { PageChecksum.isValid($0, number: 1) }
+    }
+    return page.bigEndian(at: 24) == page.bigEndian(at: 92)
   }
 
   // MARK: Pages

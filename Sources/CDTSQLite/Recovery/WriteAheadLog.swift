@@ -42,6 +42,20 @@ struct WriteAheadLog {
     return sum
   }
 
+  /// The number of frames of this log after the first one that is not valid. Whether they are valid can't be told.
+  func framesAfterDamage(in file: OpenFile, pageSize: Int) throws(SystemError) -> Int {
+    let length = Int64(Self.frameHeaderLength + pageSize)
+    var number = Int64(validFrames) + 1
+    var count = 0
+    while case let frame = try file.bytes(
+      at: Int64(Self.headerLength) + number * length, count: Self.frameHeaderLength),
+      frame.count == Self.frameHeaderLength, frame[8..<16].elementsEqual(salt)
+    {
+      (number, count) = (number + 1, count + 1)
+    }
+    return count
+  }
+
   private mutating func readFrames(_ file: OpenFile, _ pageSize: Int, _ first: LogChecksum)
     throws(SystemError)
   {

@@ -4,6 +4,7 @@ import CDTDatastore
 import CDTJSON
 import CDTPlatform
 import CDTQuery
+import FoundationEssentials
 
 struct RecoverCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -43,11 +44,13 @@ struct RecoverCommand: ParsableCommand {
     try ToolError.perform("read", store.path) { () throws(SystemError) in try Files.kind(of: store.path) }
   }
 
-  /// Saves the store in a directory beside TARGET, in which an earlier run may have left a part, and moves it when it is
-  /// whole.
+  /// Saves the store in a directory beside TARGET, and moves it when it is whole.
   private func recover(_ progress: (_ done: Int, _ total: Int) -> Void) throws -> RecoveryReport {
-    let draft = StoreArgument(directory: "\(target.directory)/.\(target.name).recovering", name: target.name)
-    try removeTree(draft.directory)
+    try removeAbandonedDrafts()
+    let draft = StoreArgument(
+      directory: "\(target.directory)/\(draftPrefix)\(RandomID.uuid())", name: target.name)
+    let lock = try makeLocked(draft.directory)
+    defer { withExtendedLifetime(lock) {} }
     let (manager, saved) = try draft.createWithManager()
     let report = try saved.recoverDocuments(from: store.path, progress: progress)
     try saved.recoverIndexes(from: store.path)
@@ -58,6 +61,32 @@ struct RecoverCommand: ParsableCommand {
     }
     try removeTree(draft.directory)
     return report
+  }
+
+  private var draftPrefix: String { ".\(target.name).recovering-" }
+
+  /// Makes the directory of a draft, and locks it.
+  private func makeLocked(_ path: String) throws -> OpenFile? {
+    var lock: OpenFile?
+    try ToolError.perform("create", path) { () throws(SystemError) in
+      try Files.makeDirectory(path)
+      let directory = try OpenFile(path, for: .reading)
+      if try directory.lock() { lock = directory }
+    }
+    return lock
+  }
+
+  /// Removes what earlier runs to the same TARGET have left that were interrupted: they are not locked, and have a store
+  /// at most.
+  private func removeAbandonedDrafts() throws {
+    for name in (try? Files.names(in: target.directory)) ?? [] {
+      guard let id = name.afterBytePrefix(draftPrefix), UUID(uuidString: id) != nil else { continue }
+      let path = "\(target.directory)/\(name)"
+      guard (try? Files.isLocked(path)) == false, let content = try? Files.names(in: path),
+        content.allSatisfy({ $0.hasSameBytes(as: target.name) })
+      else { continue }
+      try removeTree(path)
+    }
   }
 
   private func removeTree(_ path: String) throws {
