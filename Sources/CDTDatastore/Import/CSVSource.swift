@@ -66,17 +66,23 @@ struct CSVSource: DocumentSource {
   /// LF or CRLF.
   private mutating func findLineEnd() throws {
     var isQuoted = false
+    // A quotation mark begins a quoted cell only where a cell begins; others are text.
+    var beginsCell = true
     var offset = 0
     while true {
       if offset + 1 >= input.available, try !input.fill(), offset >= input.available { return }
-      switch input[offset] {
-      case UInt8(ascii: "\""): isQuoted.toggle()
+      let byte = input[offset]
+      switch byte {
+      case UInt8(ascii: "\"") where isQuoted:
+        if input[offset + 1] == byte { offset += 1 } else { isQuoted = false }
+      case UInt8(ascii: "\"") where beginsCell: isQuoted = true
       case UInt8(ascii: "\n") where !isQuoted: return
       case UInt8(ascii: "\r") where !isQuoted:
         if input[offset + 1] != UInt8(ascii: "\n") { input.lineEnd = UInt8(ascii: "\r") }
         return
       default: break
       }
+      beginsCell = byte == UInt8(ascii: ",") && !isQuoted
       offset += 1
     }
   }

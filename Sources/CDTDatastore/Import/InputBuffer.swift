@@ -64,6 +64,16 @@ struct InputBuffer {
     return got > 0
   }
 
+  /// Reads until twice as much is buffered, or up to the end. A pipe gives little at a time: what searches a long value from
+  /// its beginning takes linear time with this.
+  ///
+  /// - Returns: Whether there were more bytes.
+  mutating func fillTwofold() throws(DatastoreError) -> Bool {
+    let known = available
+    while available < 2 * known, try fill() {}
+    return available > known
+  }
+
   /// Consumes bytes and counts their lines.
   mutating func take(_ count: Int) {
     let end = start + min(count, available)

@@ -95,7 +95,7 @@ struct JSONArraySource: DocumentSource {
     while true {
       let end = input.withBytes { JSONBytes($0).endOfValue(at: 0) }
       if end < input.available { return end }
-      guard try input.fill() else {
+      guard try input.fillTwofold() else {
         let last = input[input.available - 1]
         return last == UInt8(ascii: "}") || last == UInt8(ascii: "]") ? end : nil
       }
