@@ -40,7 +40,7 @@ package struct FixtureFiles {
 
   /// Creates a directory for the stores of a run, which the caller removes.
   package static func makeDirectory() throws -> String {
-    let directory = FileManager.default.temporaryDirectory.appending(path: "cdtquery-\(UUID().uuidString)")
+    let directory = FileManager.default.temporaryDirectory.appending(path: "cdtquery-\(RandomID.uuid())")
       .path
     do throws(SystemError) {
       try Files.makeDirectory(directory)

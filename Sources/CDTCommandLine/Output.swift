@@ -86,10 +86,14 @@ package final class Output: Sendable {
     // A symbolic link stays, and the file that it leads to is replaced.
     let target = URL(filePath: path).resolvingSymlinksInPath().path
     guard try kind(of: target) ?? .file == .file else { return try writing(over: path, body) }
-    let draft = target + ".\(UUID().uuidString.prefix(8)).tmp"
+    let draft = target + ".\(RandomID.digits().prefix(8)).tmp"
     do {
       try writing(over: draft, body, creates: path)
-      try ToolError.perform("replace", path) { () throws(SystemError) in try Files.rename(draft, to: target) }
+      try ToolError.perform("replace", path) { () throws(SystemError) in
+        try Files.copyPermissions(of: target, to: draft)
+        try Files.rename(draft, to: target)
+        try Files.synchronizeDirectory(of: target)
+      }
     } catch {
       try? Files.remove(draft)
       throw error

@@ -1,6 +1,5 @@
 import CDTPlatform
 import CDTSQLite
-import FoundationEssentials
 
 /// File system operations of the store. Each failure is a ``DatastoreError`` with the path.
 enum FileSystem {
@@ -67,20 +66,25 @@ enum FileSystem {
     try perform("remove", path, Files.removeTree(path))
   }
 
-  /// The total size of the files below a directory; files removed in the meantime don't count.
+  /// The total size of the files below a directory, without those that links lead to; files removed in the meantime don't
+  /// count.
   static func size(of directory: String) throws(DatastoreError) -> Int64 {
     let names: [String]
-    do {
-      names = try FileManager.default.subpathsOfDirectory(atPath: directory)
+    do throws(SystemError) {
+      names = try Files.names(in: directory)
     } catch {
-      guard try perform("read", directory, FileStatus.ofFile(at: directory)) != nil else { return 0 }
-      throw .system("read", directory, "\(error)", isFull: false)
+      if error.isMissing { return 0 }
+      throw DatastoreError(error, "read", directory)
     }
     var total: Int64 = 0
     for name in names {
       let path = "\(directory)/\(name)"
       let status = try perform("read", path, FileStatus.ofFile(at: path, followsLinks: false))
-      if let status, status.kind == .file { total += status.size }
+      switch status?.kind {
+      case .file: total += status?.size ?? 0
+      case .directory: total += try size(of: path)
+      case .other, nil: break
+      }
     }
     return total
   }
