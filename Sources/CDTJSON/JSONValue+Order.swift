@@ -120,6 +120,15 @@ extension String {
     utf8.count == other.utf8.count && utf8.elementsEqual(other.utf8)
   }
 
+  /// Whether the string begins with the UTF-8 of a prefix. `hasPrefix` compares characters: it is false if a combining
+  /// character follows the prefix.
+  package func hasBytePrefix(_ prefix: String) -> Bool { utf8.starts(with: prefix.utf8) }
+
+  /// What follows the UTF-8 of a prefix; `nil` if the string does not begin with it.
+  package func afterBytePrefix(_ prefix: String) -> String? {
+    hasBytePrefix(prefix) ? String(Substring(utf8.dropFirst(prefix.utf8.count))) : nil
+  }
+
   /// Whether the string precedes another by its UTF-8.
   package func precedesInBytes(_ other: String) -> Bool {
     utf8.lexicographicallyPrecedes(other.utf8)

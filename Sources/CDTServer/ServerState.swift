@@ -1,4 +1,5 @@
 import CDTDatastore
+import CDTPlatform
 import CouchDB
 import FoundationEssentials
 import Logging
@@ -13,7 +14,7 @@ final class ServerState: Sendable {
   let shutdown = Shutdown()
   let background = BackgroundTasks()
   /// Of this run. Replicators use it to recognize a server.
-  let uuid = UUID().uuidString.lowercased().filter { $0 != "-" }
+  let uuid = RandomID.digits()
 
   init(
     configuration: ServerConfiguration, databases: Databases, authenticator: Authenticator, logger: Logger

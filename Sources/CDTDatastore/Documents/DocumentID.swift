@@ -1,4 +1,5 @@
-import FoundationEssentials
+import CDTJSON
+import CDTPlatform
 
 /// The rules for document ids.
 package enum DocumentID {
@@ -6,15 +7,19 @@ package enum DocumentID {
   package static func check(_ id: String) throws(DatastoreError) {
     let bytes = id.utf8
     guard let first = bytes.first else { throw .invalidID(id) }
-    if first == UInt8(ascii: "_"),
-      !bytes.starts(with: "_design/".utf8) || bytes.count == "_design/".utf8.count
-    {
+    if first == UInt8(ascii: "_"), !isDesign(id) || bytes.count == designPrefix.utf8.count {
       throw .invalidID(id)
     }
   }
 
+  /// What the ids of design documents begin with.
+  package static let designPrefix = "_design/"
+
+  /// Whether an id is one of a design document.
+  package static func isDesign(_ id: String) -> Bool { id.hasBytePrefix(designPrefix) }
+
   /// Generates a unique id.
   package static func make() -> String {
-    UUID().uuidString.lowercased()
+    RandomID.uuid()
   }
 }

@@ -1,4 +1,5 @@
 package import CDTJSON
+import CDTPlatform
 import FoundationEssentials
 import Synchronization
 
@@ -13,7 +14,7 @@ package final class ActiveTasks: Sendable {
     var progress: (done: Int, total: Int)?
   }
 
-  private let entries = Mutex<[UUID: Entry]>([:])
+  private let entries = Mutex<[String: Entry]>([:])
 
   package init() {}
 
@@ -25,7 +26,7 @@ package final class ActiveTasks: Sendable {
     _ type: String, on database: String, isolation: isolated (any Actor)? = #isolation,
     _ body: (_ report: @escaping Report) async throws -> R
   ) async rethrows -> R {
-    let (id, start) = (UUID(), Date.now)
+    let (id, start) = (RandomID.uuid(), Date.now)
     entries.withLock { $0[id] = Entry(type: type, database: database, start: start, updated: start) }
     defer { _ = entries.withLock { $0.removeValue(forKey: id) } }
     return try await body { done, total in
@@ -40,7 +41,7 @@ package final class ActiveTasks: Sendable {
     entries.withLock { entries in
       entries.sorted { $0.value.start < $1.value.start }.map { id, entry in
         var task: JSONObject = [
-          "type": .string(entry.type), "database": .string(entry.database), "pid": .string(id.uuidString),
+          "type": .string(entry.type), "database": .string(entry.database), "pid": .string(id),
           "started_on": .int(Int64(entry.start.timeIntervalSince1970)),
           "updated_on": .int(Int64(entry.updated.timeIntervalSince1970)),
         ]

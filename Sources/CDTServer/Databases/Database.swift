@@ -10,23 +10,34 @@ package final class OpenDatabase: Sendable {
   let compactions = Atomic(0)
   /// Part of every sequence, so that one of a database that was deleted and created again is noticed.
   let created: String
-  private let current: Mutex<DatabaseSettings>
+  private let current: Mutex<(settings: DatabaseSettings, read: ContinuousClock.Instant)>
+
+  /// How old the settings may be, which another server may change.
+  private static let settingsAge = Duration.seconds(1)
 
   init(_ store: Datastore) async throws {
     self.store = store
     writes = WriteGroup(store)
     let settings = try await DatabaseSettings.of(store)
     created = settings.created
-    current = Mutex(settings)
+    current = Mutex((settings, .now))
   }
 
   var name: String { store.name }
 
-  var settings: DatabaseSettings { current.withLock { $0 } }
+  var settings: DatabaseSettings { current.withLock { $0.settings } }
+
+  /// Reads the settings again if they are old.
+  func refreshSettings() async throws {
+    let now = ContinuousClock.now
+    guard current.withLock({ now - $0.read > Self.settingsAge }) else { return }
+    let settings = try await DatabaseSettings.of(store)
+    current.withLock { if $0.read < now { $0 = (settings, now) } }
+  }
 
   func changeSettings(_ change: @escaping @Sendable (inout DatabaseSettings) -> Void) async throws {
     let settings = try await DatabaseSettings.change(of: store, change)
-    current.withLock { $0 = settings }
+    current.withLock { $0 = (settings, .now) }
   }
 }
 

@@ -19,7 +19,7 @@ struct DatabaseAccess: Sendable {
   /// Throws unless the client may change a document. Design documents are for the admins of the database.
   func checkWrite(_ id: String) throws(CouchError) {
     try checkWrite()
-    if id.hasPrefix("_design/") { try security().checkWriteDesign(exchange.identity) }
+    if DocumentID.isDesign(id) { try security().checkWriteDesign(exchange.identity) }
   }
 
   /// Throws unless the client is an admin of the database.

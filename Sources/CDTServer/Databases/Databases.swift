@@ -49,7 +49,10 @@ package final class Databases: Sendable {
         try await change(of: name) { try await self.open(name) }
         continue
       }
-      if try isCurrent(known) { return known }
+      if try isCurrent(known) {
+        try await known.open.refreshSettings()
+        return known
+      }
       forget(known)
     }
   }

@@ -12,7 +12,8 @@ struct AllDocsRequest: Sendable {
   /// Every document that the resource lists. `0` is the character after `/`.
   var wholeRange: DocumentRange {
     onlyDesign
-      ? DocumentRange(from: .init("_design/"), to: .init("_design0", isIncluded: false)) : DocumentRange()
+      ? DocumentRange(from: .init(DocumentID.designPrefix), to: .init("_design0", isIncluded: false))
+      : DocumentRange()
   }
 
   /// The wanted documents; `nil` if there can be none.
@@ -49,42 +50,66 @@ struct AllDocsRequest: Sendable {
   // MARK: Rows
 
   struct Page: Sendable {
-    var rows: [[UInt8]] = []
-    var lastID: String?
+    private(set) var rows: [[UInt8]] = []
+    private(set) var lastID: String?
+    private var length = 0
+
+    /// The number of bytes after which a page ends, although there are more rows.
+    private static let longest = 1 << 20
+
+    var isLong: Bool { length >= Self.longest }
+
+    fileprivate mutating func append(_ row: [UInt8], id: String? = nil) {
+      rows.append(row)
+      lastID = id
+      length += row.count
+    }
   }
 
   func rows(in range: DocumentRange, offset: Int, limit: Int, _ transaction: ReadTransaction) throws -> Page {
     var page = Page()
     if options.includesDocuments {
       let text = DocumentText(transaction, options.documents)
-      for document in try transaction.documents(in: range, offset: offset, limit: limit) {
-        page.rows.append(Self.row(document.id, document.revisionID, document: try text.text(of: document)))
-        page.lastID = document.id
+      try transaction.forEachDocument(in: range, offset: offset, limit: limit) { document in
+        page.append(
+          Self.row(document.id, document.revisionID, document: try text.text(of: document)), id: document.id)
+        return !page.isLong
       }
     } else {
       for entry in try transaction.documentEntries(in: range, offset: offset, limit: limit) {
-        page.rows.append(Self.row(entry.id, entry.revisionID))
-        page.lastID = entry.id
+        page.append(Self.row(entry.id, entry.revisionID), id: entry.id)
       }
     }
     return page
   }
 
-  /// The rows of given keys, in their order; also of documents that do not exist or are deleted.
-  func rows(for keys: [JSONValue], in transaction: ReadTransaction) throws -> [[UInt8]] {
-    let text = DocumentText(transaction, options.documents)
-    return try keys.map { key in
-      guard case .string(let id) = key, let entry = try transaction.entry(ofDocument: id) else {
-        return Array(#"{"key":\#(key.text),"error":"not_found"}"#.utf8)
-      }
-      guard options.includesDocuments else {
-        return Self.row(id, entry.revisionID, isDeleted: entry.isDeleted)
-      }
-      guard !entry.isDeleted, let document = try transaction.documents(withIDs: [id]).first else {
-        return Self.row(id, entry.revisionID, isDeleted: true, document: Array("null".utf8))
-      }
-      return Self.row(id, entry.revisionID, document: try text.text(of: document))
+  /// The keys whose rows are wanted; `nil` if the request names none.
+  var keys: [JSONValue]? {
+    options.keys.map { keys in
+      Array(
+        (options.isDescending ? keys.reversed() : keys).dropFirst(options.skip).prefix(options.limit ?? .max))
     }
+  }
+
+  /// The rows of given keys, or of the first of them, in their order; also of documents that do not exist or are deleted.
+  func rows(for keys: ArraySlice<JSONValue>, in transaction: ReadTransaction) throws -> Page {
+    var page = Page()
+    for key in keys where !page.isLong { page.append(try row(for: key, transaction)) }
+    return page
+  }
+
+  private func row(for key: JSONValue, _ transaction: ReadTransaction) throws -> [UInt8] {
+    let text = DocumentText(transaction, options.documents)
+    guard case .string(let id) = key, let entry = try transaction.entry(ofDocument: id) else {
+      return Array(#"{"key":\#(key.text),"error":"not_found"}"#.utf8)
+    }
+    guard options.includesDocuments else {
+      return Self.row(id, entry.revisionID, isDeleted: entry.isDeleted)
+    }
+    guard !entry.isDeleted, let document = try transaction.documents(withIDs: [id]).first else {
+      return Self.row(id, entry.revisionID, isDeleted: true, document: Array("null".utf8))
+    }
+    return Self.row(id, entry.revisionID, document: try text.text(of: document))
   }
 
   private static func row(

@@ -37,7 +37,7 @@ struct AttachmentEndpoint: Sendable {
     if exchange.hasNone(of: headers[.eTag]) { return Reply.empty(.notModified, headers: headers) }
     let range: ByteRange
     do {
-      range = try ByteRange(exchange.request.headers[.range], length: length)
+      range = try ByteRange(wantedRange(of: headers[.eTag]), length: length)
     } catch {
       headers[.contentRange] = "bytes */\(length)"
       return Reply.error(error, headers: headers)
@@ -57,6 +57,13 @@ struct AttachmentEndpoint: Sendable {
       })
   }
 
+  /// The header `Range`, unless the client has the beginning of other content: `If-Range` names that by its ETag, and a date
+  /// tells nothing here.
+  private func wantedRange(of tag: String?) -> String? {
+    let known = exchange.request.headers[.ifRange]
+    return known == nil || known == tag ? exchange.request.headers[.range] : nil
+  }
+
   /// A media type that can stand in a header: clients may store any text.
   private static func headerValue(_ type: String) -> String {
     let isPlain = !type.isEmpty && type.utf8.allSatisfy { 0x20...0x7E ~= $0 }
@@ -67,10 +74,7 @@ struct AttachmentEndpoint: Sendable {
 
   private func put() async throws -> Response {
     try access.checkWrite(id)
-    guard !name.hasPrefix("_") else {
-      throw CouchError.badRequest(
-        "Attachment name '\(name.prefix(100))' starts with prohibited character '_'")
-    }
+    try IncomingAttachment.checkName(name)
     let type = exchange.request.headers[.contentType] ?? "application/octet-stream"
     let isCompressed = try exchange.isCompressed
     var sink = try await AttachmentSink(

@@ -57,9 +57,8 @@ struct DatabaseEndpoints: Sendable {
     let bytes = try await exchange.jsonBody(limit: exchange.limits.requestLength)
     let object = try bytes.withUnsafeReadableBytes { try DocumentInput.object($0) }
     if case .string(let id)? = object.reserved.last(where: { $0.name == "_id" })?.value,
-      id.hasPrefix("_local/")
+      let id = id.afterBytePrefix(LocalDocumentEndpoint.prefix)
     {
-      let id = String(id.dropFirst("_local/".count))
       return try await LocalDocumentEndpoint(exchange: exchange, access: access, id: id).save(bytes)
     }
     let input = try DocumentInput(object)

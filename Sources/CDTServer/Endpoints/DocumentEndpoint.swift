@@ -143,6 +143,9 @@ struct DocumentEndpoint: Sendable {
       throw CouchError.badRequest("Destination header is mandatory for COPY.")
     }
     let parts = destination.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+    guard !parts[0].contains("://") else {
+      throw CouchError.badRequest("Destination URL must be relative.")
+    }
     let target = try PercentCoding.decode(parts[0])
     try access.checkWrite(target)
     let named = try parts.count > 1 ? Parameters(String(parts[1])).revision("rev") : nil

@@ -57,19 +57,23 @@ struct FindRequest: Sendable {
     return count
   }
 
-  /// The name of an index: `"ddoc"`, `"_design/ddoc"`, or `["ddoc", "name"]`.
+  /// The name of an index: `"ddoc"`, `"_design/ddoc"`, `"ddoc/name"`, or `["ddoc", "name"]`; `nil` for none.
   private static func index(_ value: JSONValue) throws(CouchError) -> String? {
     switch value {
-    case .null: return nil
-    case .string(let text):
-      return text.hasPrefix("_design/") ? String(text.dropFirst("_design/".count)) : text
+    case .null, .array([]): return nil
+    case .string(let text): return name(text)
     case .array(let parts):
       guard let last = parts.last?.stringValue, parts.count <= 2 else { fallthrough }
-      return last
+      return parts.count == 1 ? name(last) : last
     default:
       throw CouchError(
         400, "invalid_key", "use_index must be a name or an array of a design document and a name.")
     }
+  }
+
+  private static func name(_ text: String) -> String {
+    let path = text.afterBytePrefix(DocumentID.designPrefix) ?? text
+    return path.split(separator: "/", maxSplits: 1).last.map(String.init) ?? path
   }
 
   // MARK: The query
@@ -109,19 +113,19 @@ struct FindRequest: Sendable {
 
   /// Calls `body` with the text of each result.
   func forEachText(
-    _ cursor: Cursor, _ transaction: ReadTransaction, _ body: ([UInt8]) -> Void
+    _ cursor: Cursor, _ transaction: ReadTransaction, _ body: ([UInt8]) throws -> Void
   ) throws {
     // A cursor can't be told that there is no result.
     if limit == 0 { return }
     guard fields.isEmpty, !options.needsTree else {
       let text = DocumentText(transaction, options)
       while let document = try cursor.nextDocument() {
-        body(fields.isEmpty ? try text.text(of: document) : projected(document))
+        try body(fields.isEmpty ? try text.text(of: document) : projected(document))
       }
       return
     }
     try cursor.forEachText(attachmentsJSON: { DocumentText.stubs($0) }) { text in
-      body(Array(text))
+      try body(Array(text))
       return true
     }
   }

@@ -69,7 +69,7 @@ struct IndexEndpoint: Sendable {
     var (done, failed): ([JSONValue], [JSONValue]) = ([], [])
     for value in names {
       let name = value.stringValue.map {
-        $0.hasPrefix("_design/") ? String($0.dropFirst("_design/".count)) : $0
+        $0.afterBytePrefix(DocumentID.designPrefix) ?? $0
       }
       if let name, try await remove(name) {
         done.append(["id": value, "ok": true])

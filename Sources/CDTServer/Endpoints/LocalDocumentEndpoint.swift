@@ -11,6 +11,9 @@ struct LocalDocumentEndpoint: Sendable {
   let access: DatabaseAccess
   let id: String
 
+  /// What the ids begin with, as clients write them.
+  static let prefix = "_local/"
+
   private func checkID() throws(CouchError) {
     guard !id.isEmpty, !DatabaseSettings.isReserved(id) else {
       throw CouchError(400, "illegal_docid", "Only reserved document ids may start with a control character.")
@@ -53,7 +56,7 @@ struct LocalDocumentEndpoint: Sendable {
     }
     let (id, revision) = (id, try Self.revision(after: object["_rev"]))
     let document = LocalDocument(
-      body: JSONObject(object.filter { !$0.key.hasPrefix("_") }), revision: revision)
+      body: JSONObject(object.filter { !$0.key.hasBytePrefix("_") }), revision: revision)
     try await access.database.writes.write { try $0.setLocalDocument(document, withID: id) }
     return reply(revision, .created)
   }
@@ -68,13 +71,13 @@ struct LocalDocumentEndpoint: Sendable {
 
   private func reply(_ revision: Int, _ status: HTTPResponse.Status) -> Response {
     Reply.json(
-      ["ok": true, "id": .string("_local/\(id)"), "rev": .string("0-\(revision)")], status,
+      ["ok": true, "id": .string("\(Self.prefix)\(id)"), "rev": .string("0-\(revision)")], status,
       headers: [.location: "/\(access.database.name)/_local%2F\(PercentCoding.encode(id))"])
   }
 
   static func text(_ id: String, _ document: LocalDocument) -> [UInt8] {
     var json: JSONObject = [
-      "_id": .string("_local/\(id)"), "_rev": .string("0-\(max(1, document.revision))"),
+      "_id": .string("\(prefix)\(id)"), "_rev": .string("0-\(max(1, document.revision))"),
     ]
     for (key, value) in document.body { json[key] = value }
     return json.utf8Text
@@ -86,16 +89,15 @@ struct LocalDocsEndpoint: Sendable {
   let exchange: Exchange
   let access: DatabaseAccess
 
-  private static let prefix = "_local/"
-
   func respond() async throws -> Response {
     let options = try await exchange.listOptions()
     let rows = try await access.database.store.read { transaction in
       let names = try transaction.localDocumentIDs().filter { !DatabaseSettings.isReserved($0) }
-        .map { Self.prefix + $0 }
-      return try options.page(of: names).map { key -> JSONValue in
-        let id = String(key.dropFirst(Self.prefix.count))
-        guard let document = try transaction.localDocumentEntry(withID: id) else { return .null }
+        .map { LocalDocumentEndpoint.prefix + $0 }
+      return try options.page(of: names).compactMap { key -> JSONValue? in
+        guard let id = key.afterBytePrefix(LocalDocumentEndpoint.prefix),
+          let document = try transaction.localDocumentEntry(withID: id)
+        else { return nil }
         let name = JSONValue.string(key)
         var row: JSONObject = [
           "id": name, "key": name, "value": ["rev": .string("0-\(max(1, document.revision))")],

@@ -1,7 +1,7 @@
 import CDTDatastore
 import CDTJSON
+import CDTPlatform
 import CouchDB
-import FoundationEssentials
 import HTTPTypes
 import Hummingbird
 
@@ -58,9 +58,7 @@ struct ServerEndpoints: Sendable {
       guard count <= 1_000 else {
         throw CouchError.badRequest("count parameter too large")
       }
-      let ids = (0..<count).map { _ in
-        JSONValue.string(UUID().uuidString.lowercased().replacing("-", with: ""))
-      }
+      let ids = (0..<count).map { _ in JSONValue.string(RandomID.digits()) }
       return Reply.json(["uuids": .array(ids)], headers: [.cacheControl: "must-revalidate, no-cache"])
     }
   }
@@ -99,9 +97,12 @@ struct ServerEndpoints: Sendable {
     for name in names {
       do {
         let database = try await exchange.databases.database(named: name)
+        try DatabaseAccess(database: database, exchange: exchange).checkRead()
         rows.append(["key": .string(name), "info": .object(try await DatabaseEndpoints.info(database))])
       } catch let error as CouchError where error == .noDatabase {
         rows.append(["key": .string(name), "error": "not_found"])
+      } catch let error as CouchError where [401, 403].contains(error.status) {
+        rows.append(["key": .string(name), "error": .string(error.error)])
       }
     }
     return Reply.value(.array(rows))

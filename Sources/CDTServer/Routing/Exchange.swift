@@ -48,8 +48,12 @@ final class Exchange: Sendable {
     return try await body(limit: limit ?? limits.requestLength)
   }
 
+  /// The whole body, which must be a JSON object.
+  ///
+  /// - Parameter limit: The maximum number of bytes, that of a document if it is `nil`: in memory, an object can take many
+  ///   times as much.
   func jsonObject(limit: Int? = nil) async throws -> JSONObject {
-    let buffer = try await jsonBody(limit: limit)
+    let buffer = try await jsonBody(limit: limit ?? limits.documentLength)
     guard case .object(let object) = try buffer.json() else {
       throw CouchError.badRequest("Request body must be a JSON object")
     }

@@ -1,4 +1,5 @@
 import CDTDatastore
+import CDTJSON
 import CouchDB
 import HTTPTypes
 import Hummingbird
@@ -10,7 +11,7 @@ struct Router: Sendable {
   func respond() async throws -> Response {
     let segments = exchange.path.segments
     guard let first = segments.first else { return try ServerEndpoints(exchange: exchange).welcome() }
-    if first.hasPrefix("_") { return try await ServerEndpoints(exchange: exchange).respond(to: first) }
+    if first.hasBytePrefix("_") { return try await ServerEndpoints(exchange: exchange).respond(to: first) }
     let rest = Array(segments.dropFirst())
     if rest.isEmpty, exchange.method == .put {
       return try await DatabaseEndpoints.create(first, exchange)
@@ -37,16 +38,15 @@ struct Router: Sendable {
       return try await document("_design/\(rest[1])", Array(rest.dropFirst(2)), access)
     case "_local":
       // A slash of an id must be encoded, as what follows one is an attachment's name.
-      guard rest.count == 2 else {
-        throw CouchError.badRequest("_local documents do not accept attachments.")
-      }
+      guard rest.count == 2 else { throw CouchError.localAttachment }
       return try await LocalDocumentEndpoint(exchange: exchange, access: access, id: rest[1]).respond()
-    case let name where name.hasPrefix("_local/"):
-      let id = String(name.dropFirst("_local/".count))
+    case let name where name.hasBytePrefix(LocalDocumentEndpoint.prefix):
+      guard rest.count == 1 else { throw CouchError.localAttachment }
+      let id = name.afterBytePrefix(LocalDocumentEndpoint.prefix) ?? ""
       return try await LocalDocumentEndpoint(exchange: exchange, access: access, id: id).respond()
-    case let name where name.hasPrefix("_design/"):
+    case let name where DocumentID.isDesign(name):
       return try await document(name, Array(rest.dropFirst()), access)
-    case let name where name.hasPrefix("_"):
+    case let name where name.hasBytePrefix("_"):
       return try await DatabaseRouter(exchange: exchange, access: access).respond(
         to: name, Array(rest.dropFirst()))
     default:
@@ -58,7 +58,7 @@ struct Router: Sendable {
     if rest.isEmpty {
       return try await DocumentEndpoint(exchange: exchange, access: access, id: id).respond()
     }
-    if id.hasPrefix("_design/"), let name = rest.first, name.hasPrefix("_") {
+    if DocumentID.isDesign(id), let name = rest.first, name.hasBytePrefix("_") {
       throw CouchError.unsupported(
         "Design functions (\(name))", instead: "POST /\(access.database.name)/_find")
     }
@@ -69,6 +69,8 @@ struct Router: Sendable {
 }
 
 extension CouchError {
+  fileprivate static let localAttachment = badRequest("_local documents do not accept attachments.")
+
   /// What CouchDB has and this server does not.
   static func unsupported(_ what: String, instead: String) -> CouchError {
     CouchError(501, "not_implemented", "\(what) is not supported; use \(instead)")

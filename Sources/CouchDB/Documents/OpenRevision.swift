@@ -12,8 +12,17 @@ extension ReadTransaction {
   /// - Parameter isLatest: Whether to return the leaves that descend from a revision in its place.
   package func openRevisions(of id: String, _ wanted: OpenRevisions, isLatest: Bool) throws -> [OpenRevision]
   {
+    try openRevisionIDs(of: id, wanted, isLatest: isLatest).map { revision in
+      try documentIfStored(id, revision).map { .found($0) } ?? .missing(revision)
+    }
+  }
+
+  /// The ids of the revisions that a client asked for, each once. The document may not have them.
+  package func openRevisionIDs(
+    of id: String, _ wanted: OpenRevisions, isLatest: Bool
+  ) throws -> [RevisionID] {
     guard let tree = try tree(ofDocument: id) else {
-      if case .revisions(let revisions) = wanted { return revisions.map { .missing($0) } }
+      if case .revisions(let revisions) = wanted { return revisions }
       return []
     }
     var ids: [RevisionID] = []
@@ -25,8 +34,6 @@ extension ReadTransaction {
         for id in leaves.isEmpty ? [revision] : leaves where !ids.contains(id) { ids.append(id) }
       }
     }
-    return try ids.map { revision in
-      try documentIfStored(id, revision).map { .found($0) } ?? .missing(revision)
-    }
+    return ids
   }
 }

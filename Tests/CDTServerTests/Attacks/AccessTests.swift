@@ -60,7 +60,12 @@ import Testing
       #expect(try await member.put("/db/_local/a", [:]).status == 201)
       #expect(try await member.get("/db/_security").status == 200)
       #expect(try await member.post("/db/_ensure_full_commit", [:]).status == 201)
-      #expect(try await member.put("/db/_design/d", [:]).status == 403)
+      // A combining character belongs to the slash before it.
+      for id in ["d", "\u{301}d"] {
+        #expect(try await member.put("/db/_design/\(id)".encoded, [:]).status == 403)
+        let rows = try await member.post("/db/_bulk_docs", ["docs": [["_id": .string("_design/\(id)")]]]).json
+        #expect(rows[0]?["error"] == "forbidden")
+      }
       let rows = try await member.post("/db/_bulk_docs", ["docs": [["_id": "_design/d"], ["_id": "b"]]]).json
       #expect(rows[0]?["error"] == "forbidden")
       #expect(rows[1]?["ok"] == true)
@@ -74,6 +79,11 @@ import Testing
       let refused = try await other.get("/db/a")
       #expect(refused.status == 403)
       #expect(refused.json["error"] == "forbidden")
+      // Nor is the description of the database for others.
+      let description: JSONValue = [["key": "db", "error": "forbidden"]]
+      #expect(try await other.get("/_dbs_info").json == description)
+      #expect(try await other.post("/_dbs_info", ["keys": ["db"]]).json == description)
+      #expect(try await member.get("/_dbs_info").json[0]?["info"]?["db_name"] == "db")
     }
   }
 

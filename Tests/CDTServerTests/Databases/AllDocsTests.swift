@@ -31,6 +31,7 @@ import Testing
     Case(testDescription: #"startkey="d"&endkey="b"&descending=true"#, ids: ["d", "c", "b"], offset: 1),
     Case(testDescription: "descending=true&limit=2", ids: ["e", "d"]),
     Case(testDescription: "skip=2&limit=2", ids: ["b", "c"], offset: 2),
+    Case(testDescription: #"startkey="b"&skip=9223372036854775807"#, ids: [], offset: 6),
     Case(testDescription: #"key="c""#, ids: ["c"], offset: 3),
     Case(testDescription: "limit=0", ids: []),
     Case(testDescription: "startkey=null", ids: ["_design/one", "a", "b", "c", "d", "e"]),
@@ -62,6 +63,20 @@ import Testing
       #expect(rows?[4] == ["key": 5, "error": "not_found"])
       let byQuery = try await server.get(#"/db/_all_docs?keys=["a","b"]"#.encoded).json["rows"]
       #expect(byQuery?.arrayValue?.count == 2)
+    }
+  }
+
+  @Test func `of many keys some can be left out, and their order reversed`() async throws {
+    let cases: [(options: JSONObject, keys: [String])] = [
+      (["limit": 2], ["d", "none"]), (["skip": 1, "limit": 2], ["none", "a"]),
+      (["descending": true, "skip": 1], ["a", "none", "d"]), (["skip": .int(.max)], []),
+    ]
+    try await Self.withDocuments { server in
+      for (options, keys) in cases {
+        let request = JSONObject([("keys", ["d", "none", "a", "c"])] + options.map { ($0.key, $0.value) })
+        let rows = try await server.post("/db/_all_docs", .object(request)).json["rows"]?.arrayValue
+        #expect(rows?.compactMap { $0["key"]?.stringValue } == keys)
+      }
     }
   }
 

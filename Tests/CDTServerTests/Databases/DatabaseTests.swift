@@ -172,6 +172,17 @@ import Testing
     }
   }
 
+  @Test(.timeLimit(.minutes(1))) func `settings that another server changes apply`() async throws {
+    try await withServer { server in
+      #expect(try await server.get("/db/_revs_limit").json == 1000)
+      try await withServer(of: try DatastoreManager(directory: server.manager.directory)) { other in
+        let reply = try await other.put("/db/_revs_limit", 7)
+        #expect(reply.status == 200)
+      }
+      while try await server.get("/db/_revs_limit").json != 7 { try await Task.sleep(for: .milliseconds(50)) }
+    }
+  }
+
   @Test func `settings are kept with the database`() async throws {
     try await withServer { server in
       #expect(try await server.get("/db/_revs_limit").json == 1000)
@@ -206,6 +217,7 @@ import Testing
       #expect(try await server.post("/db", ["_id": "_local/"]).status == 400)
       #expect(try await server.post("/db", ["_id": "_local/\u{1}server"]).status == 400)
       #expect(try await server.get("/db/_local/a/b").status == 400)
+      #expect(try await server.put("/db/_local%2Fa/b", [:]).status == 400)
       #expect(try await server.put("/db/_local/b", [:]).status == 201)
       let rows = try await server.get("/db/_local_docs?include_docs=true&limit=1").json["rows"]
       #expect(rows?.arrayValue?.count == 1)
@@ -224,6 +236,15 @@ import Testing
       let store = try await server.manager.datastore(named: "db")
       _ = try await server.put("/db/_local/c", ["_rev": "0-3", "n": 3])
       #expect(try await store.localDocument(withID: "c") == ["n": 3])
+    }
+  }
+
+  @Test func `a local document whose id begins with a combining character is listed`() async throws {
+    try await withServer { server in
+      #expect(try await server.put("/db/_local/%CC%81q", ["n": 1]).status == 201)
+      let rows = try await server.get("/db/_local_docs?include_docs=true").json["rows"]
+      #expect(rows?.arrayValue?.count == 1)
+      #expect(rows?[0]?["doc"]?["n"] == 1)
     }
   }
 

@@ -113,6 +113,13 @@ import Testing
       let used = try await server.post(
         "/db/_find", ["selector": ["name": "zoe"], "use_index": ["_design/by_name", "by_name"]])
       #expect(used.json["warning"] == nil)
+      for name: JSONValue in [
+        [], ["by_name"], ["_design/by_name"], "by_name/by_name", "_design/by_name/by_name",
+      ] {
+        let reply = try await server.post(
+          "/db/_find", ["selector": ["name": "zoe"], "use_index": name, "allow_fallback": false])
+        #expect(reply.status == 200, "\(name)")
+      }
       let unknown = try await server.post("/db/_find", ["selector": ["name": "zoe"], "use_index": "nope"])
       #expect(unknown.json["warning"]?.stringValue?.contains("_design/nope was not used") == true)
       #expect(

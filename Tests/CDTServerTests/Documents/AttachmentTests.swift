@@ -70,6 +70,31 @@ import Testing
     }
   }
 
+  @Test func `a range of other content than the client knows is not served`() async throws {
+    try await withServer { server in
+      let made = try await Self.put(server, "/db/doc/a", Array("0123456789".utf8))
+      #expect(made.status == 201)
+      let tag = try await server.get("/db/doc/a").headers["etag"] ?? ""
+      func read(_ known: String) async throws -> RunningServer.Reply {
+        try await server.get("/db/doc/a", headers: [("Range", "bytes=5-"), ("If-Range", known)])
+      }
+      #expect(try await read(tag).text == "56789")
+      for other in ["\"sha1-old\"", "Tue, 24 Nov 2026 12:00:00 GMT"] {
+        let whole = try await read(other)
+        #expect(whole.status == 200)
+        #expect(whole.text == "0123456789")
+      }
+    }
+  }
+
+  @Test(arguments: ["/db/doc//", "/db/doc/_a", "/db/doc/_%CC%81a"])
+  func `an attachment that could not be replicated is refused`(path: String) async throws {
+    try await withServer { server in
+      let reply = try await Self.put(server, path, [1])
+      #expect(reply.status == 400)
+    }
+  }
+
   @Test func `a document comes with its attachments inline or as parts`() async throws {
     try await withServer { server in
       let data = Data("hello".utf8).base64EncodedString()
