@@ -79,9 +79,13 @@ public final class DatastoreServer: Service {
     let (configuration, state) = (state.configuration, state)
     let limits = configuration.limits
     let connections = ConnectionLimit(limits.connections)
+    let idleTime = TimeAmount.nanoseconds(limits.idleTime.nanoseconds)
     let channel = HTTP1Channel.Configuration(
-      additionalChannelHandlers: [ConnectionLimit.Handler(connections)],
-      idleTimeout: .nanoseconds(limits.idleTime.nanoseconds),
+      additionalChannelHandlers: [
+        ConnectionLimit.Handler(connections),
+        ConnectionGuard(time: idleTime, unreadLimit: limits.requestLength),
+      ],
+      idleTimeout: idleTime,
       httpDecoderConfiguration: .init(
         maxHeaderFieldSize: limits.headerLength, maxHeaderListSize: limits.headerLength,
         maxHeaderFieldCount: 100))

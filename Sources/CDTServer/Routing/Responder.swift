@@ -67,10 +67,7 @@ struct Responder: HTTPResponder {
         "request failed",
         metadata: ["method": "\(request.method)", "path": "\(request.uri.path)", "error": "\(error)"])
     }
-    var response = Reply.error(couch)
-    // The rest of a body that is too large is not read.
-    if [408, 413, 414].contains(couch.status) { response = context.closing(response) }
-    return response
+    return Reply.error(couch)
   }
 
   private func couchError(_ error: any Error) -> CouchError {
@@ -89,23 +86,9 @@ struct ConnectionContext: RequestContext {
   var coreContext: CoreRequestContextStorage
   /// The address of the client.
   let peer: String
-  private let channel: any Channel
 
   init(source: ApplicationRequestContextSource) {
     coreContext = CoreRequestContextStorage(source: source)
-    channel = source.channel
     peer = source.channel.remoteAddress?.ipAddress ?? "unknown"
-  }
-
-  /// The same response, after which the connection is closed.
-  func closing(_ response: Response) -> Response {
-    var response = response
-    response.headers[.connection] = "close"
-    let (body, channel) = (response.body, channel)
-    response.body = ResponseBody(contentLength: body.contentLength) { writer in
-      try await body.write(writer)
-      try await channel.close(mode: .all).get()
-    }
-    return response
   }
 }

@@ -36,17 +36,30 @@ final class RawConnection: Sendable {
 
   func send(_ text: String) { send(Array(text.utf8)) }
 
+  /// Whether the server sends something, or closes the connection, within some milliseconds.
+  func hasReply(within milliseconds: Int32) -> Bool {
+    var wanted = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
+    return poll(&wanted, 1, milliseconds) > 0
+  }
+
   /// What the server sends until it closes the connection, or until the text has an end.
   func read(until end: String? = nil) -> String {
+    String(
+      decoding: readBytes { bytes in end.map { String(decoding: bytes, as: UTF8.self).contains($0) } ?? false
+      }, as: UTF8.self)
+  }
+
+  /// What the server sends until it closes the connection, or until `isWhole` accepts it.
+  func readBytes(until isWhole: ([UInt8]) -> Bool = { _ in false }) -> [UInt8] {
     var bytes: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 65_536)
     while true {
       let count = recv(socket, &buffer, buffer.count, 0)
       guard count > 0 else { break }
       bytes += buffer[..<count]
-      if let end, String(decoding: bytes, as: UTF8.self).contains(end) { break }
+      if isWhole(bytes) { break }
     }
-    return String(decoding: bytes, as: UTF8.self)
+    return bytes
   }
 
   /// Sends a request with `Connection: close`, and reads the whole reply.

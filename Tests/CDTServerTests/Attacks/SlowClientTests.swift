@@ -1,0 +1,94 @@
+import CDTDatastore
+import CDTServer
+import CDTServerTestSupport
+import Foundation
+import Testing
+
+/// Clients that make no progress, and those that send first and read then.
+@Suite struct SlowClientTests {
+  private static let host = "Host: localhost\r\n"
+
+  @Test(.timeLimit(.minutes(2))) func `a body that arrives too slowly is given up`() async throws {
+    try await withServer({ $0.limits.idleTime = .seconds(1) }) { server in
+      let port = server.port
+      let reply = try await RawConnection.waiting {
+        let connection = try RawConnection(port: port)
+        connection.send("PUT /db/a HTTP/1.1\r\n\(Self.host)Content-Length: 1000000\r\n\r\n")
+        // One byte in a tenth of a second.
+        while !connection.hasReply(within: 100) { connection.send("{") }
+        return connection.read()
+      }
+      #expect(reply.hasPrefix("HTTP/1.1 408 "))
+      #expect(reply.contains(#"{"error":"request_timeout","reason":"#))
+      #expect(try await server.get("/db").json["doc_count"] == 0)
+    }
+  }
+
+  @Test(.timeLimit(.minutes(2))) func `a client that does not read its reply is given up`() async throws {
+    try await withServer({
+      $0.limits.idleTime = .seconds(1)
+      $0.limits.connections = 1
+    }) { server in
+      // More than the buffers of both ends.
+      let content = [UInt8](repeating: 1, count: 32 << 20)
+      var draft = DocumentDraft(id: "a", body: [:])
+      draft.attachments["data"] = Attachment(
+        data: Data(content), name: "data", contentType: "application/octet-stream")
+      try await server.manager.datastore(named: "db").createDocument(from: draft)
+      let port = server.port
+      try await RawConnection.waiting {
+        let stalled = try RawConnection(port: port)
+        stalled.send("GET /db/a/data HTTP/1.1\r\n\(Self.host)\r\n")
+        var reply = "HTTP/1.1 503 "
+        while reply.hasPrefix("HTTP/1.1 503 ") {
+          reply = try RawConnection.exchangeNow(
+            port, "GET /_up HTTP/1.1\r\n\(Self.host)Connection: close\r\n\r\n")
+        }
+        #expect(reply.hasPrefix("HTTP/1.1 200 "))
+        #expect(stalled.readBytes().count < content.count)
+      }
+    }
+  }
+
+  @Test(.timeLimit(.minutes(2)))
+  func `a client that sends too much, and reads only then, is told so`() async throws {
+    try await withServer({ $0.limits.requestLength = 8 << 20 }) { server in
+      let port = server.port
+      // The rest of the body is read, up to the same limit; after that, the connection is closed.
+      let reply = try await RawConnection.waiting {
+        let connection = try RawConnection(port: port)
+        connection.send(
+          "POST /db/_bulk_docs HTTP/1.1\r\n\(Self.host)Content-Type: application/json\r\nConnection: close\r\n"
+            + "Content-Length: \(12 << 20)\r\n\r\n")
+        connection.send([UInt8](repeating: UInt8(ascii: " "), count: 12 << 20))
+        return connection.read()
+      }
+      #expect(reply.hasPrefix("HTTP/1.1 413 "))
+      #expect(reply.contains(#""error":"too_large""#))
+    }
+  }
+
+  @Test(.timeLimit(.minutes(2)), arguments: ["close", "Close", "TE, CLOSE"])
+  func `a connection is closed after a reply if its client wants that`(field: String) async throws {
+    try await withServer({ $0.limits.idleTime = .seconds(3_600) }) { server in
+      let reply = try await RawConnection.exchange(
+        server.port, "GET /_up HTTP/1.1\r\n\(Self.host)Connection: \(field)\r\n\r\n")
+      #expect(reply.hasPrefix("HTTP/1.1 200 "))
+    }
+  }
+
+  @Test(.timeLimit(.minutes(2))) func `a client that waits before it sends its body is told to go on`()
+    async throws
+  {
+    try await withServer { server in
+      let port = server.port
+      try await RawConnection.waiting {
+        let connection = try RawConnection(port: port)
+        connection.send("PUT /db/a HTTP/1.1\r\n\(Self.host)Content-Length: 2\r\nExpect: 100-continue\r\n\r\n")
+        #expect(connection.read(until: "\r\n\r\n") == "HTTP/1.1 100 Continue\r\n\r\n")
+        connection.send("{}")
+        #expect(connection.read(until: "}").hasPrefix("HTTP/1.1 201 "))
+      }
+    }
+  }
+}
