@@ -7,7 +7,7 @@ import CouchDB
 struct CompiledFilter: Sendable {
   private enum Kind: Sendable {
     case ids(Set<[UInt8]>)
-    case selector(Selector)
+    case selector(SelectorFilter)
     case closure(@Sendable (DocumentRevision) throws -> Bool)
   }
 
@@ -21,7 +21,7 @@ struct CompiledFilter: Sendable {
     case .closure(_, let body): kind = .closure(body)
     case .selector(let json):
       do throws(QueryError) {
-        kind = .selector(try Selector(json))
+        kind = .selector(try SelectorFilter(Selector(json)))
       } catch {
         throw ReplicationError(.invalidRequest, "the filter: \(error)")
       }
@@ -29,6 +29,18 @@ struct CompiledFilter: Sendable {
       throw ReplicationError(
         .invalidRequest,
         "the filter \(name) of a design document can only be used to pull from a server; use a selector")
+    }
+  }
+
+  private init(_ kind: Kind) {
+    self.kind = kind
+  }
+
+  /// The same filter for other revisions: the patterns of a selector have limits for all revisions together.
+  var renewed: CompiledFilter {
+    get throws {
+      guard case .selector(let selector) = kind else { return self }
+      return CompiledFilter(.selector(try selector.renewed))
     }
   }
 
@@ -40,9 +52,7 @@ struct CompiledFilter: Sendable {
   func accepts(_ revision: DocumentRevision) throws -> Bool {
     switch kind {
     case .ids: accepts(id: revision.id)
-    case .selector(let selector):
-      try selector.matches(
-        revision.body, id: revision.id, revision: revision.revisionID.description)
+    case .selector(let selector): try selector.matches(revision)
     case .closure(let body): try body(revision)
     }
   }
@@ -61,6 +71,14 @@ struct CompiledFilter: Sendable {
 }
 
 extension ReplicationFilter {
+  /// Whether it can also be evaluated here, if a server can't.
+  var isReplaceable: Bool {
+    switch self {
+    case .selector, .documentIDs: true
+    case .designDocument, .closure: false
+    }
+  }
+
   /// What identifies the filter in the id of a replication.
   var json: JSONValue {
     switch self {

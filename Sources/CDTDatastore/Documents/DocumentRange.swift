@@ -50,16 +50,23 @@ extension ReadTransaction {
   package func documentEntries(
     in range: DocumentRange, offset: Int = 0, limit: Int
   ) throws -> [DocumentEntry] {
-    try rows("id, revision", in: range, offset: offset, limit: limit) { row, _ in
-      DocumentEntry(id: row.text(0), revisionID: try RevisionID(stored: row.text(1)), isDeleted: false)
+    var entries: [DocumentEntry] = []
+    try forEachRow("id, revision", in: range, offset: offset, limit: limit) { row, _ in
+      entries.append(
+        DocumentEntry(id: row.text(0), revisionID: try RevisionID(stored: row.text(1)), isDeleted: false))
+      return true
     }
+    return entries
   }
 
-  /// The winners of the documents in a range that are not deleted.
-  package func documents(in range: DocumentRange, offset: Int = 0, limit: Int) throws -> [DocumentRevision] {
+  /// Calls a closure with the winners of the documents in a range that are not deleted, in the order of their ids, until it
+  /// returns `false`.
+  package func forEachDocument(
+    in range: DocumentRange, offset: Int = 0, limit: Int, _ body: (DocumentRevision) throws -> Bool
+  ) throws {
     let files = store.attachmentFiles
-    return try rows(DocumentRevision.columns, in: range, offset: offset, limit: limit) { row, connection in
-      try DocumentRevision(row: row, on: connection, files: files)
+    try forEachRow(DocumentRevision.columns, in: range, offset: offset, limit: limit) { row, connection in
+      try body(try DocumentRevision(row: row, on: connection, files: files))
     }
   }
 
@@ -89,10 +96,10 @@ extension ReadTransaction {
     }
   }
 
-  private func rows<R>(
+  private func forEachRow(
     _ columns: String, in range: DocumentRange, offset: Int, limit: Int,
-    _ read: (Statement, Connection) throws -> R
-  ) throws -> [R] {
+    _ body: (Statement, Connection) throws -> Bool
+  ) throws {
     try use { connection in
       let statement = try connection.statement(
         """
@@ -103,9 +110,7 @@ extension ReadTransaction {
       try range.bind(to: statement)
       try statement.bind(Int64(max(0, limit)), at: 3)
       try statement.bind(Int64(max(0, offset)), at: 4)
-      var rows: [R] = []
-      while try statement.step() { rows.append(try read(statement, connection)) }
-      return rows
+      while try statement.step(), try body(statement, connection) {}
     }
   }
 }

@@ -54,19 +54,21 @@ struct AllDocsEndpoint: Sendable {
         try transaction.lastSequence()
       )
     }
-    let skipped = min(total, offset + request.options.skip)
+    let (start, overflow) = offset.addingReportingOverflow(request.options.skip)
+    let skipped = overflow ? total : min(total, start)
     let sequence = request.options.includesSequence ? #""update_seq":"\#(database.text(of: last))","# : ""
     try await out.write(
       Array(
         #"{"total_rows":\#(total),"offset":\#(request.options.keys == nil ? "\(skipped)" : "null"),\#(sequence)"rows":["#
           .utf8))
     var rows = RowSeparator()
-    if let keys = request.options.keys {
-      for start in stride(from: 0, to: keys.count, by: Self.page) {
-        let page = Array(keys[start..<min(keys.count, start + Self.page)])
-        for row in try await database.store.read({ try request.rows(for: page, in: $0) }) {
-          try await rows.write(row, to: &out)
-        }
+    if let keys = request.keys {
+      var rest = keys[...]
+      while !rest.isEmpty {
+        let some = rest.prefix(Self.page)
+        let page = try await database.store.read { try request.rows(for: some, in: $0) }
+        for row in page.rows { try await rows.write(row, to: &out) }
+        rest = rest.dropFirst(page.rows.count)
       }
     } else if let range = request.range {
       try await write(range, of: request, &rows, to: &out)
@@ -89,10 +91,10 @@ struct AllDocsEndpoint: Sendable {
         try request.rows(in: current, offset: offset, limit: count, $0)
       }
       for row in page.rows { try await rows.write(row, to: &out) }
-      guard page.rows.count == count, let last = page.lastID else { return }
+      guard page.rows.count == count || page.isLong, let last = page.lastID else { return }
       range.continue(after: last)
       skip = 0
-      left -= count
+      left -= page.rows.count
     }
   }
 }

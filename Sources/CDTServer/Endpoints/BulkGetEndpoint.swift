@@ -20,7 +20,10 @@ struct BulkGetEndpoint: Sendable {
 
   func respond() async throws -> Response {
     guard exchange.method == .post else { throw exchange.methodNotAllowed("POST") }
-    guard case .array(let documents)? = try await exchange.jsonObject()["docs"] else {
+    guard
+      case .array(let documents)? = try await exchange.jsonObject(limit: exchange.limits.requestLength)[
+        "docs"]
+    else {
       throw CouchError.badRequest("Missing JSON list of 'docs'.")
     }
     let parameters = exchange.parameters
@@ -36,9 +39,10 @@ struct BulkGetEndpoint: Sendable {
     return Reply.stream { out in
       try await out.write(#"{"results":["#)
       var rows = RowSeparator()
-      for page in Self.pages(wanted) {
-        let texts = try await access.database.store.read { transaction in
-          try page.map { try Self.row(for: $0, isLatest: isLatest, final, transaction) }
+      var rest = wanted[...]
+      while !rest.isEmpty {
+        let texts = try await page(of: &rest, length: \.count) { wanted, transaction in
+          try Self.row(for: wanted, isLatest: isLatest, final, transaction)
         }
         for text in texts { try await rows.write(text, to: &out) }
       }
@@ -59,19 +63,41 @@ struct BulkGetEndpoint: Sendable {
       status: .ok, headers: [.contentType: writer.contentType(type)],
       body: ResponseBody { out in
         var writer = writer
-        for page in Self.pages(wanted) {
-          let parts = try await access.database.store.read { transaction in
-            try page.flatMap { try Self.parts(for: $0, isLatest: isLatest, final, transaction) }
+        var rest = wanted[...]
+        while !rest.isEmpty {
+          let parts = try await page(of: &rest, length: { $0.reduce(0) { $0 + $1.0.text.count } }) {
+            try Self.parts(for: $0, isLatest: isLatest, final, $1)
           }
-          for (part, fields) in parts { try await part.write(with: &writer, fields: fields, to: &out) }
+          for (part, fields) in parts.joined() {
+            try await part.write(with: &writer, fields: fields, to: &out)
+          }
         }
         try await out.write(ByteBuffer(bytes: writer.end()))
         try await out.finish(nil)
       })
   }
 
-  private static func pages(_ wanted: [Wanted]) -> [ArraySlice<Wanted>] {
-    stride(from: 0, to: wanted.count, by: 50).map { wanted[$0..<min(wanted.count, $0 + 50)] }
+  /// The number of entries, and of bytes, after which a page ends.
+  private static let page = 50
+  private static let pageLength = 1 << 20
+
+  /// Reads the first of the wanted entries in one transaction, and removes them.
+  private func page<R: Sendable>(
+    of wanted: inout ArraySlice<Wanted>, length: @escaping @Sendable (R) -> Int,
+    _ read: @escaping @Sendable (Wanted, ReadTransaction) throws -> R
+  ) async throws -> [R] {
+    let entries = wanted.prefix(Self.page)
+    let results = try await access.database.store.read { transaction in
+      var (results, total): ([R], Int) = ([], 0)
+      for entry in entries where total < Self.pageLength {
+        let result = try read(entry, transaction)
+        total += length(result)
+        results.append(result)
+      }
+      return results
+    }
+    wanted = wanted.dropFirst(results.count)
+    return results
   }
 
   private static func wanted(_ json: JSONValue) -> Wanted {

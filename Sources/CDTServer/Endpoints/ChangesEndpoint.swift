@@ -34,7 +34,10 @@ struct ChangesEndpoint: Sendable {
       return Reply.stream(headers: headers) { out in try await feed.writeDescending(to: &out) }
     }
     let type = request.feed == .eventsource ? "text/event-stream" : Reply.json
-    return Reply.stream(type: type, headers: headers) { out in try await feed.write(since: start, to: &out) }
+    return Reply.stream(type: type, headers: headers) { out in
+      var feed = feed
+      try await feed.write(since: start, to: &out)
+    }
   }
 
   private func start(_ request: ChangesRequest) async throws -> Int64 {

@@ -4,7 +4,7 @@ import CouchDB
 
 /// Writes the changes of a database, those that there are and, in a live feed, those that come.
 struct ChangesFeed: Sendable {
-  let request: ChangesRequest
+  var request: ChangesRequest
   let database: Database
   let shutdown: Shutdown
 
@@ -15,20 +15,33 @@ struct ChangesFeed: Sendable {
   }
 
   private struct Page: Sendable {
-    var rows: [Row] = []
+    private(set) var rows: [Row] = []
+    /// The number of bytes of the rows.
+    private(set) var length = 0
     /// Where to go on, behind everything that was looked at.
     var last: Int64
     /// Whether there may be more.
     var isFull = false
     /// The number of changes after `last`, if it is known.
     var pending: Int?
+
+    init(last: Int64) {
+      self.last = last
+    }
+
+    mutating func append(_ row: Row) {
+      rows.append(row)
+      length += row.text.count
+    }
   }
 
+  /// The number of changes, and of bytes, after which a page ends.
   private static let page = 500
+  private static let pageLength = 1 << 20
 
   // MARK: Writing
 
-  func write(since start: Int64, to out: inout ReplyStream) async throws {
+  mutating func write(since start: Int64, to out: inout ReplyStream) async throws {
     try await writeHead(to: &out)
     let listener = request.feed.isLive ? try ChangeListener(to: database.store) : nil
     var (page, count, quietSince) = (Page(last: start), 0, ContinuousClock.now)
@@ -49,10 +62,14 @@ struct ChangesFeed: Sendable {
         count += 1
       }
       if !page.rows.isEmpty { quietSince = .now }
-      if page.isFull { continue }
+      if page.isFull {
+        try await writeHeartbeatIfDue(quietSince: &quietSince, to: &out)
+        continue
+      }
       guard let listener, count < limit, request.feed != .longpoll || count == 0 else { break }
       if request.feed != .longpoll, count == 0, page.rows.isEmpty { try await writeIdle(to: &out) }
       guard try await wait(for: listener, since: heard, quietSince: &quietSince, to: &out) else { break }
+      request.filter = try request.filter.renewed
     }
     try await writeEnd(page.last, pending: page.pending, to: &out)
   }
@@ -65,21 +82,25 @@ struct ChangesFeed: Sendable {
     var last: Int64 = 0
     while count < limit {
       let (current, wanted) = (before, min(Self.page, limit - count))
-      let rows = try await database.store.read { transaction in
+      let page = try await database.store.read { transaction in
+        var page = Page(last: current)
         let changes = try transaction.changes(before: current, limit: Self.page)
-        var rows: [Row] = []
-        for change in changes where rows.count < wanted {
-          if let row = try row(for: change, transaction) { rows.append(row) }
+        for change in changes {
+          try transaction.stop?.check()
+          guard page.rows.count < wanted, page.length < Self.pageLength else { break }
+          page.last = change.sequence
+          if let row = try row(for: change, transaction) { page.append(row) }
         }
-        return (rows, changes.last?.sequence, changes.count)
+        page.isFull = changes.count == Self.page || page.last != changes.last?.sequence
+        return page
       }
-      for row in rows.0 {
+      for row in page.rows {
         try await write(row, isFirst: count == 0, number: count, to: &out)
         count += 1
         last = row.sequence
       }
-      guard let next = rows.1, rows.2 == Self.page else { break }
-      before = next
+      guard page.isFull, page.last != current else { break }
+      before = page.last
     }
     try await writeEnd(last, pending: nil, to: &out)
   }
@@ -140,11 +161,20 @@ struct ChangesFeed: Sendable {
       case .ended: return false
       case .tooLate:
         guard request.heartbeat != nil else { return false }
-        try await out.write(request.feed == .eventsource ? "event: heartbeat\ndata: \n\n" : "\n")
-        try await out.flush()
-        quietSince = .now
+        try await writeHeartbeatIfDue(quietSince: &quietSince, to: &out)
       }
     }
+  }
+
+  /// Writes a heartbeat when the client has heard nothing for so long: also while the changes that there are are looked
+  /// at, as a filter may reject many.
+  private func writeHeartbeatIfDue(
+    quietSince: inout ContinuousClock.Instant, to out: inout ReplyStream
+  ) async throws {
+    guard let heartbeat = request.heartbeat, quietSince + heartbeat <= .now else { return }
+    try await out.write(request.feed == .eventsource ? "event: heartbeat\ndata: \n\n" : "\n")
+    try await out.flush()
+    quietSince = .now
   }
 
   // MARK: Reading
@@ -156,9 +186,14 @@ struct ChangesFeed: Sendable {
       guard limit > 0 else { return page }
       let changes = try transaction.changes(since: start, limit: Self.page).documents
       for change in changes {
+        try transaction.stop?.check()
         guard page.rows.count < limit else { return page }
+        guard page.length < Self.pageLength else {
+          page.isFull = true
+          return page
+        }
         page.last = change.sequence
-        if let row = try row(for: change, transaction) { page.rows.append(row) }
+        if let row = try row(for: change, transaction) { page.append(row) }
       }
       page.isFull = changes.count == Self.page
       page.pending = page.isFull ? nil : 0

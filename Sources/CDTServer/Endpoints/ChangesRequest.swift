@@ -31,7 +31,7 @@ struct ChangesRequest: Sendable {
 
   init(_ parameters: Parameters, lastEventID: String?, body: JSONObject?) throws {
     if let text = parameters["feed"] {
-      guard let feed = Feed(rawValue: text) else {
+      guard let feed = text == "live" ? .continuous : Feed(rawValue: text) else {
         throw CouchError.badRequest("Supported `feed` types: normal, continuous, live, longpoll, eventsource")
       }
       self.feed = feed
@@ -54,7 +54,8 @@ struct ChangesRequest: Sendable {
       guard let milliseconds = try parameters.count("heartbeat"), milliseconds > 0 else {
         throw CouchError.badRequest("The heartbeat value should be a positive integer (in milliseconds).")
       }
-      heartbeat = .milliseconds(min(milliseconds, 86_400_000))
+      // A feed notices only when it writes that its client has gone.
+      heartbeat = .milliseconds(min(milliseconds, 60_000))
     }
     if let milliseconds = try parameters.count("timeout") {
       timeout = .milliseconds(min(milliseconds, 60_000))
@@ -67,10 +68,10 @@ struct ChangesRequest: Sendable {
 /// Which changes are listed.
 enum ChangesFilter: Sendable {
   case none
-  case documents(Set<String>)
+  case documents(Set<KeyBytes>)
   case design
   /// What a selector accepts, of which the projection is listed.
-  case selector(ResolvedQuery)
+  case selector(SelectorFilter, Projection)
 
   init(_ parameters: Parameters, body: JSONObject?) throws {
     switch parameters["filter"] {
@@ -80,7 +81,7 @@ enum ChangesFilter: Sendable {
       guard case .array(let ids)? = value else {
         throw CouchError.badRequest("`doc_ids` filter parameter must be an array of ids.")
       }
-      self = .documents(Set(ids.compactMap(\.stringValue)))
+      self = .documents(Set(ids.compactMap { $0.stringValue.map(KeyBytes.init) }))
     case "_design": self = .design
     case "_selector":
       guard let body, case .object(let selector)? = body["selector"] else {
@@ -88,7 +89,7 @@ enum ChangesFilter: Sendable {
       }
       var query = Query(try Selector(selector))
       query.fields = try Self.fields(body["fields"])
-      self = .selector(try ResolvedQuery(query))
+      self = .selector(try SelectorFilter(query.selector), try ResolvedQuery(query).projection)
     case "_view": throw CouchError.unsupported("The filter _view", instead: "filter=_selector")
     case let name? where name.contains("/"):
       throw CouchError.unsupported("A filter of a design document", instead: "filter=_selector")
@@ -108,28 +109,26 @@ enum ChangesFilter: Sendable {
 
   /// What is listed of each document.
   var projection: Projection {
-    if case .selector(let query) = self { query.projection } else { .everything }
+    if case .selector(_, let projection) = self { projection } else { .everything }
   }
 
   /// Whether a revision passes.
   func accepts(_ id: String, _ revision: () throws -> DocumentRevision?) throws -> Bool {
     switch self {
     case .none: return true
-    case .documents(let ids): return ids.contains(id)
-    case .design: return id.utf8.starts(with: "_design/".utf8)
-    case .selector(let query):
+    case .documents(let ids): return ids.contains(KeyBytes(id))
+    case .design: return DocumentID.isDesign(id)
+    case .selector(let selector, _):
       guard let revision = try revision() else { return false }
-      return try query.selector.matches(revision.filtered, id: id, revision: revision.revisionID.description)
+      return try selector.matches(revision)
     }
   }
-}
 
-extension DocumentRevision {
-  /// The members that a filter sees.
-  fileprivate var filtered: JSONObject {
-    guard isDeleted else { return body }
-    var body = body
-    body["_deleted"] = true
-    return body
+  /// The same filter for other changes: the patterns of a selector have limits for all changes together.
+  var renewed: ChangesFilter {
+    get throws {
+      guard case .selector(let selector, let projection) = self else { return self }
+      return .selector(try selector.renewed, projection)
+    }
   }
 }

@@ -15,19 +15,18 @@ struct FindEndpoint: Sendable {
     let request = try FindRequest(try await body())
     let (store, start) = (access.database.store, ContinuousClock.now)
     let isIndexKnown = try await request.isIndexKnown(in: store)
-    let (count, text, warning) = try await store.read { transaction in
-      var (count, text) = (0, Array(#"{"docs":["#.utf8))
+    let (count, documents, warning) = try await store.read { transaction in
+      var (count, documents) = (0, ReplySpool())
       let query = try request.query(usesIndex: isIndexKnown)
       let cursor = try QueryEngine(transaction).cursor(query)
       try request.forEachText(cursor, transaction) { document in
-        text += count > 0 ? ",\n".utf8 : "\n".utf8
-        text += document
+        try documents.append(count > 0 ? ",\n".utf8 : "\n".utf8)
+        try documents.append(document)
         count += 1
       }
       let lacksIndex = try cursor.isScan && transaction.explain(query).lacksIndex
-      return (count, text, request.warning(isIndexKnown: isIndexKnown, lacksIndex: lacksIndex))
+      return (count, documents, request.warning(isIndexKnown: isIndexKnown, lacksIndex: lacksIndex))
     }
-    var reply = text
     var end: JSONObject = ["bookmark": .string(request.bookmark(after: count))]
     if request.wantsStatistics {
       end["execution_stats"] = [
@@ -37,9 +36,14 @@ struct FindEndpoint: Sendable {
       ]
     }
     if let warning { end["warning"] = .string(warning) }
-    reply += "\n],".utf8
-    reply += end.utf8Text.dropFirst()
-    return Reply.text(reply)
+    let head = Array(#"{"docs":["#.utf8)
+    let tail = Array("\n],".utf8) + end.utf8Text.dropFirst()
+    if let bytes = documents.bytes { return Reply.text(head + bytes + tail) }
+    return Reply.stream { out in
+      try await out.write(head)
+      try await documents.write(to: &out)
+      try await out.write(tail + [UInt8(ascii: "\n")])
+    }
   }
 
   /// The plan of a query in our own form, inside the members that clients of CouchDB look for.

@@ -120,6 +120,7 @@ import Testing
       #expect(lines.first?["id"] == "a")
       #expect(lines.last?["last_seq"] != nil)
       #expect(lines.last?["pending"] == 0)
+      #expect(try await server.get("/db/_changes?feed=live&timeout=50").lines.count == 5)
       let limited = try await server.get("/db/_changes?feed=continuous&limit=2").lines
       #expect(limited.count == 3)
       let events = try await server.get("/db/_changes?feed=eventsource&timeout=50")
