@@ -1,4 +1,5 @@
 import CDTJSON
+import CDTPlatform
 import CouchDB
 import Crypto
 import FoundationEssentials
@@ -18,7 +19,7 @@ struct Checkpoint: Sendable {
 
   init(_ json: JSONObject) {
     revision = json["_rev"]?.stringValue
-    self.json = json.filter { !$0.key.hasPrefix("_") }
+    self.json = json.filter { !$0.key.hasBytePrefix("_") }
   }
 
   /// The runs, newest first.
@@ -86,7 +87,7 @@ struct Checkpoint: Sendable {
 
   /// A run of a replication.
   struct Run: Sendable {
-    let session = UUID().uuidString.lowercased().filter { $0 != "-" }
+    let session = RandomID.digits()
     let start = Date.now
     let resumption: Resumption
 

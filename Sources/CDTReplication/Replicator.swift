@@ -156,10 +156,8 @@ public final class Replicator: Sendable {
 extension RemoteEnd {
   /// What has to be filtered here, as the server does not.
   func lateFilter() throws(ReplicationError) -> CompiledFilter? {
-    switch filter {
-    case .closure(let name, let body): try CompiledFilter(.closure(named: name, body))
-    case .selector(let json) where lacksSelectorFilter: try CompiledFilter(.selector(json))
-    default: nil
-    }
+    guard let filter else { return nil }
+    if case .closure = filter { return try CompiledFilter(filter) }
+    return lacksFilter ? try CompiledFilter(filter) : nil
   }
 }

@@ -6,6 +6,7 @@ import CDTJSON
 import CDTPlatform
 import CDTReplication
 import FoundationEssentials
+import Glibc
 import UnixSignals
 
 struct ReplicateCommand: AsyncParsableCommand {
@@ -53,35 +54,48 @@ struct ReplicateCommand: AsyncParsableCommand {
     cmalloc_limit_heaps(Int32(clamping: ProcessInfo.processInfo.activeProcessorCount))
     let (replication, store) = try ends()
     let replicator = Replicator(replication, of: store)
-    let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint)
-    let stopping = Task {
-      for await _ in signals { replicator.stop() }
-    }
-    defer { stopping.cancel() }
+    // Otherwise a signal ends the program at once, which loses nothing.
+    let stopping = continuous ? await Self.stop(replicator) : nil
+    defer { stopping?.cancel() }
     let bar = ProgressBar(noun: "changes", isQuiet: quiet)
     var last: ReplicationStatus?
-    for try await status in replicator.run() {
-      if continuous, status.state != last?.state {
-        bar.clear()
-        try Output.standard.line(Self.json(status, isEvent: true).text)
-        try Output.standard.flush()
-      } else {
-        bar.show(status.done, of: max(status.done, status.total))
+    var report = RejectionReport()
+    do {
+      for try await status in replicator.run() {
+        if continuous, status.state != last?.state {
+          bar.clear()
+          report.list(status.result)
+          try Output.standard.line(Self.json(status).text)
+          try Output.standard.flush()
+        } else {
+          bar.show(status.done, of: max(status.done, status.total))
+        }
+        last = status
       }
-      last = status
+    } catch {
+      bar.clear()
+      // The next run goes on behind them.
+      if let last { report.list(last.result) }
+      throw error
     }
     bar.clear()
     guard let last else { return }
-    if !continuous { try Output.standard.line(Self.json(last, isEvent: false).text) }
-    try Self.report(last.result.rejected)
+    if !continuous { try Output.standard.line(Self.json(last, rejected: last.result.rejected).text) }
+    report.list(last.result)
+    if report.count > 0 { throw ToolError(.data, "\(report.count) revisions were rejected") }
   }
 
-  private static func report(_ rejected: [RejectedRevision]) throws {
-    guard !rejected.isEmpty else { return }
-    for revision in rejected {
-      Message.write("cdtquery: \(revision.id) \(revision.revision) was rejected: \(revision.reason)")
+  /// Ends a continuous replication at the end of its batch with the first signal, and the program with the second.
+  private static func stop(_ replicator: Replicator) async -> Task<Void, Never> {
+    let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint)
+    return Task {
+      var isStopping = false
+      for await signal in signals {
+        if isStopping { Glibc.exit(128 + signal.rawValue) }
+        isStopping = true
+        replicator.stop()
+      }
     }
-    throw ToolError(.data, "\(rejected.count) revisions were rejected")
   }
 
   // MARK: Ends
@@ -138,10 +152,13 @@ struct ReplicateCommand: AsyncParsableCommand {
 
   // MARK: Output
 
-  private static func json(_ status: ReplicationStatus, isEvent: Bool) -> JSONValue {
+  /// The result of a run.
+  ///
+  /// - Parameter rejected: What was rejected; `nil` in an event, which gives the number.
+  private static func json(_ status: ReplicationStatus, rejected: [RejectedRevision]? = nil) -> JSONValue {
     let result = status.result
     var json: JSONObject = [:]
-    if isEvent {
+    if rejected == nil {
       switch status.state {
       case .running: json["state"] = "running"
       case .idle: json["state"] = "idle"
@@ -154,10 +171,14 @@ struct ReplicateCommand: AsyncParsableCommand {
     }
     json["pulled"] = .object(counts(result.pulled))
     json["pushed"] = .object(counts(result.pushed))
-    json["rejected"] = .array(
-      result.rejected.map {
-        ["id": .string($0.id), "rev": .string($0.revision), "reason": .string($0.reason)]
-      })
+    if let rejected {
+      json["rejected"] = .array(
+        rejected.map {
+          ["id": .string($0.id), "rev": .string($0.revision), "reason": .string($0.reason)]
+        })
+    } else {
+      json["rejectedCount"] = .int(Int64(result.pulled.rejectedCount + result.pushed.rejectedCount))
+    }
     json["start"] = .string(result.start.formatted(.iso8601))
     if let end = result.end { json["end"] = .string(end.formatted(.iso8601)) }
     return .object(json)
@@ -171,5 +192,25 @@ struct ReplicateCommand: AsyncParsableCommand {
       "attachments": .int(Int64(counts.attachments)), "bytes": .int(counts.bytes),
       "retries": .int(Int64(counts.retries)),
     ]
+  }
+}
+
+/// Lists rejected revisions on standard error, each once.
+private struct RejectionReport {
+  private var listed = (pulled: 0, pushed: 0)
+
+  /// The number of revisions that were listed.
+  var count: Int { listed.pulled + listed.pushed }
+
+  mutating func list(_ result: ReplicationResult) {
+    Self.list(result.pulled, after: &listed.pulled)
+    Self.list(result.pushed, after: &listed.pushed)
+  }
+
+  private static func list(_ counts: ReplicationResult.Counts, after listed: inout Int) {
+    for revision in counts.rejected.suffix(counts.rejectedCount - listed) {
+      Message.write("cdtquery: \(revision.id) \(revision.revision) was rejected: \(revision.reason)")
+    }
+    listed = counts.rejectedCount
   }
 }

@@ -45,7 +45,12 @@ final class LocalEnd: ReplicationSource, ReplicationTarget {
     let since = Int64(sequence.intValue ?? 0)
     if waits {
       var changes = store.liveChanges(since: since).makeAsyncIterator()
-      if try await changes.next() == nil { throw CancellationError() }
+      if try await changes.next() == nil {
+        try Task.checkCancellation()
+        // Another user has closed or deleted it, which this says.
+        _ = try await store.lastSequence()
+        throw CancellationError()
+      }
     }
     return try await store.read { [filter] transaction in
       let changes = try transaction.changes(since: since, limit: limit)
@@ -66,35 +71,42 @@ final class LocalEnd: ReplicationSource, ReplicationTarget {
   ) async throws -> [RejectedRevision] {
     var rest = wanted[...]
     while !rest.isEmpty {
-      let (page, read) = try await page(of: rest)
-      rest = rest.dropFirst(read)
-      for revision in page { try await body(revision) }
+      let page = try await page(of: rest)
+      rest = page.rest
+      for revision in page.revisions { try await body(revision) }
     }
     return []
   }
 
-  /// Reads some of the wanted documents.
+  /// Reads some of the wanted revisions.
   ///
-  /// - Returns: Their revisions, and the number of documents.
+  /// - Returns: The revisions, and what is left to read.
   private func page(
     of wanted: ArraySlice<RevisionDifference>
-  ) async throws -> (revisions: [TransferredRevision], count: Int) {
+  ) async throws -> (revisions: [TransferredRevision], rest: ArraySlice<RevisionDifference>) {
     try await store.read { transaction in
-      var revisions: [TransferredRevision] = []
-      var (count, length) = (0, 0)
-      for document in wanted {
-        for open in try transaction.openRevisions(
+      let filter = try self.filter?.renewed
+      var (revisions, length): ([TransferredRevision], Int) = ([], 0)
+      for (position, document) in zip(wanted.indices, wanted) {
+        let leaves = try transaction.openRevisionIDs(
           of: document.id, .revisions(document.missing), isLatest: true)
-        {
-          guard case .found(let revision) = open, try self.filter?.accepts(revision) ?? true else { continue }
+        for (number, leaf) in leaves.enumerated() {
+          try transaction.stop?.check()
+          // A document may have any number of leaves.
+          if revisions.count >= Self.pageCount || length >= Self.pageLength {
+            let left = RevisionDifference(
+              id: document.id, missing: Array(leaves[number...]), ancestors: document.ancestors)
+            return (revisions, [left] + wanted[(position + 1)...])
+          }
+          guard let revision = try transaction.documentIfStored(document.id, leaf),
+            try filter?.accepts(revision) ?? true
+          else { continue }
           let transferred = try self.transferred(revision, since: document.ancestors, transaction)
           length += transferred.textLength
           revisions.append(transferred)
         }
-        count += 1
-        if revisions.count >= Self.pageCount || length >= Self.pageLength { break }
       }
-      return (revisions, count)
+      return (revisions, [])
     }
   }
 
@@ -107,11 +119,19 @@ final class LocalEnd: ReplicationSource, ReplicationTarget {
     options.attachmentsSince = ancestors
     let writing = DocumentText(transaction, options)
     let length = revision.attachments.reduce(0) { $0 + ($1.length ?? 0) }
-    let isInline = sendsToServer && length <= Self.inlineLength
+    if sendsToServer, length <= Self.inlineLength {
+      do {
+        return TransferredRevision(
+          id: revision.id, revision: revision.revisionID, content: .text(try writing.text(of: revision)),
+          attachments: [])
+      } catch let error as DatastoreError where error.isOfContent {
+        // The error comes again when the content is read for this revision alone, which is rejected then.
+      }
+    }
     return TransferredRevision(
       id: revision.id, revision: revision.revisionID,
-      content: .text(try writing.text(of: revision, content: isInline ? .inline : .follows)),
-      attachments: isInline ? [] : Attachments(try writing.followingAttachments(of: revision)))
+      content: .text(try writing.text(of: revision, content: .follows)),
+      attachments: Attachments(try writing.followingAttachments(of: revision)))
   }
 
   // MARK: Writing
@@ -123,19 +143,24 @@ final class LocalEnd: ReplicationSource, ReplicationTarget {
   }
 
   func write(_ revisions: [TransferredRevision]) async throws -> WriteOutcome {
+    var unreadable = WriteOutcome()
     var prepared: [(TransferredRevision, Attachments)] = []
     for revision in revisions {
-      prepared.append((revision, try await store.staging(revision.attachments, of: revision.id)))
+      do {
+        prepared.append((revision, try await store.staging(revision.attachments, of: revision.id)))
+      } catch let error as DatastoreError where error.isOfContent {
+        unreadable.incomplete.append((revision, CouchError(error)))
+      }
     }
-    let all = prepared
+    let (all, known) = (prepared, unreadable)
     return try await store.write { transaction in
       let saving = DocumentSaving(transaction)
-      var outcome = WriteOutcome()
+      var outcome = known
       for (revision, attachments) in all {
         do {
           _ = try saving.insert(try revision.input(), id: revision.id, uploads: attachments)
         } catch let error as CouchError where error.status == 412 {
-          outcome.lackingContent.append(revision)
+          outcome.incomplete.append((revision, error))
         } catch let error as CouchError {
           outcome.rejected.append(revision.rejected(error))
         } catch let error as DatastoreError where error.status < 500 {

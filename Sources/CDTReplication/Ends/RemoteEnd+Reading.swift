@@ -15,20 +15,36 @@ extension RemoteEnd {
   ) async throws -> [RejectedRevision] {
     var rejected: [RejectedRevision] = []
     for start in stride(from: 0, to: wanted.count, by: Self.pageCount) {
-      var page = Array(wanted[start..<min(wanted.count, start + Self.pageCount)])
-      if !lacksBulkGet, let unread = try await readTogether(page, body) { page = unread }
-      for document in page { rejected += try await read(document, body) }
+      let page = Array(wanted[start..<min(wanted.count, start + Self.pageCount)])
+      let unread = try await readTogether(page, body) ?? page
+      var missing: [RevisionDifference] = []
+      for document in unread { missing += try await read(document, body, &rejected) }
+      guard !missing.isEmpty else { continue }
+      // Another node of a cluster may have them soon, which has listed them.
+      try await Task.sleep(for: Self.pauseBeforeMissing)
+      for document in missing {
+        for rest in try await read(document, body, &rejected) {
+          rejected += rest.missing.map {
+            RejectedRevision(
+              id: rest.id, revision: $0.description,
+              reason: "the source lists the revision, but does not have it")
+          }
+        }
+      }
     }
     return rejected
   }
 
+  private static var pauseBeforeMissing: Duration { .seconds(2) }
+
   /// Reads documents with `_bulk_get`.
   ///
-  /// - Returns: What to read document by document, as a part of the reply can't be read; `nil` if the server has no
-  ///   `_bulk_get`.
+  /// - Returns: What to read document by document, as a part of the reply is missing or can't be read; `nil` if the server
+  ///   has no `_bulk_get`.
   private func readTogether(
     _ wanted: [RevisionDifference], _ body: (TransferredRevision) async throws -> Void
   ) async throws -> [RevisionDifference]? {
+    if lacksBulkGet { return nil }
     let documents = wanted.flatMap { document in
       document.missing.map { revision -> JSONValue in
         var entry: JSONObject = ["id": .string(document.id), "rev": .string(revision.description)]
@@ -43,7 +59,12 @@ extension RemoteEnd {
     request.accept = "multipart/mixed"
     let reply = try await connection.send(request)
     guard reply.status == 200 else {
-      guard [400, 404, 405, 406, 415, 501].contains(reply.status) else { throw await reply.failure() }
+      if reply.status == 413, wanted.count > 1 {
+        let (first, second) = wanted.halves
+        guard let unread = try await readTogether(first, body) else { return nil }
+        return unread + (try await readTogether(second, body) ?? second)
+      }
+      guard [400, 404, 405, 406, 413, 415, 501].contains(reply.status) else { throw await reply.failure() }
       lacksBulkGet = true
       return nil
     }
@@ -53,34 +74,44 @@ extension RemoteEnd {
       return nil
     }
     var arrived: [RevisionKey] = []
-    let (failures, _) = try await readParts(of: reply, boundary) { revision in
+    let (failures, missing) = try await readParts(of: reply, boundary) { revision in
       arrived.append(RevisionKey(revision.id, revision.revision))
       try await body(revision)
     }
-    return failures.isEmpty ? [] : wanted.without(Set(arrived))
+    return failures.isEmpty && missing.isEmpty ? [] : wanted.without(Set(arrived))
   }
 
   /// Reads one document.
   ///
-  /// - Returns: The revisions that can't be read.
+  /// - Parameter rejected: Gets the revisions that can't be read.
+  /// - Returns: What the server lacks.
   private func read(
-    _ wanted: RevisionDifference, _ body: (TransferredRevision) async throws -> Void
-  ) async throws -> [RejectedRevision] {
-    var rejected: [RejectedRevision] = []
+    _ wanted: RevisionDifference, _ body: (TransferredRevision) async throws -> Void,
+    _ rejected: inout [RejectedRevision]
+  ) async throws -> [RevisionDifference] {
+    var lacking: [RevisionDifference] = []
+    // A URL may have 8,000 characters. The newest ancestors say most of what the target has.
+    let ancestors = wanted.ancestors.sorted().suffix(Self.revisionsInURL)
     let since =
-      wanted.ancestors.isEmpty
-      ? "" : "&atts_since=\(PercentCoding.encode(RevisionID.parameter(wanted.ancestors)))"
-    // A URL may have 8,000 characters.
-    for start in stride(from: 0, to: wanted.missing.count, by: 40) {
-      let asked = Array(wanted.missing[start..<min(wanted.missing.count, start + 40)])
+      ancestors.isEmpty
+      ? "" : "&atts_since=\(PercentCoding.encode(RevisionID.parameter(Array(ancestors))))"
+    for start in stride(from: 0, to: wanted.missing.count, by: Self.revisionsInURL) {
+      let asked = Array(wanted.missing[start..<min(wanted.missing.count, start + Self.revisionsInURL)])
       let revisions = OpenRevisions.revisions(asked)
       var request = RemoteConnection.Request(
         "\(Self.path(wanted.id))?revs=true&latest=true&open_revs=\(PercentCoding.encode(revisions.parameter))\(since)"
       )
       request.accept = "multipart/mixed"
       let reply = try await connection.send(request)
-      // The document was purged in the meantime.
-      if reply.status == 404 { return rejected }
+      if reply.status == 404 {
+        lacking.append(RevisionDifference(id: wanted.id, missing: asked))
+        continue
+      }
+      if [400, 414].contains(reply.status) {
+        let refusal = await reply.refusal()
+        rejected += asked.map { Self.unreadable(wanted.id, $0, refusal) }
+        continue
+      }
       guard reply.status == 200 else { throw await reply.failure() }
       let boundary: MultipartBoundary
       do {
@@ -93,27 +124,39 @@ extension RemoteEnd {
         arrived.insert(revision.revision)
         try await body(revision)
       }
+      if !missing.isEmpty {
+        lacking.append(RevisionDifference(id: wanted.id, missing: asked.filter { missing.contains($0) }))
+      }
       guard let failure = failures.first else { continue }
       rejected += asked.filter { !arrived.contains($0) && !missing.contains($0) }.map {
-        RejectedRevision(
-          id: wanted.id, revision: $0.description, reason: "it can't be read: \(failure.reason)")
+        Self.unreadable(wanted.id, $0, failure)
       }
     }
-    return rejected
+    return lacking
   }
 
-  private static let design = "_design/"
+  private static var revisionsInURL: Int { 40 }
+
+  private static func unreadable(_ id: String, _ revision: RevisionID, _ error: CouchError)
+    -> RejectedRevision
+  {
+    RejectedRevision(
+      id: id, revision: revision.description,
+      reason: "it can't be read: \(error.reason.isEmpty ? error.error : error.reason)")
+  }
 
   /// Whether a document can have an id. Other names that begin with an underscore are resources of the server, or local
   /// documents.
   static func isDocumentID(_ id: String) -> Bool {
-    !id.isEmpty && (!id.hasPrefix("_") || (id.hasPrefix(design) && id.utf8.count > design.utf8.count))
+    (try? DocumentID.check(id)) != nil
   }
 
   /// The path of a document.
   static func path(_ id: String) -> String {
-    guard id.hasPrefix(design) else { return "/\(PercentCoding.encode(id))" }
-    return "/\(design)\(PercentCoding.encode(String(id.dropFirst(design.count))))"
+    guard let name = id.afterBytePrefix(DocumentID.designPrefix) else {
+      return "/\(PercentCoding.encode(id))"
+    }
+    return "/\(DocumentID.designPrefix)\(PercentCoding.encode(name))"
   }
 
   /// Calls a closure with the revision of each part.

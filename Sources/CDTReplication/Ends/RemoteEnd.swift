@@ -13,9 +13,9 @@ final class RemoteEnd: ReplicationSource, ReplicationTarget {
   private let state = Mutex(State())
 
   private struct State {
-    /// Whether the server was found to lack `_bulk_get`, and the filter `_selector`.
+    /// Whether the server was found to lack `_bulk_get`, and the filter.
     var lacksBulkGet = false
-    var lacksSelectorFilter = false
+    var lacksFilter = false
     /// The revisions that the checkpoints have at the server, as far as known, by the ids of the replications.
     var checkpointRevisions: [String: String] = [:]
   }
@@ -34,8 +34,9 @@ final class RemoteEnd: ReplicationSource, ReplicationTarget {
     set { state.withLock { $0.lacksBulkGet = newValue } }
   }
 
-  /// Whether the server does not evaluate the selector, so that everything it sends has to be filtered here.
-  var lacksSelectorFilter: Bool { state.withLock { $0.lacksSelectorFilter } }
+  /// Whether the server does not evaluate the selector, or takes no list of ids that is so long: then everything it sends
+  /// has to be filtered here.
+  var lacksFilter: Bool { state.withLock { $0.lacksFilter } }
 
   var identity: String { connection.database.url }
 
@@ -112,28 +113,32 @@ final class RemoteEnd: ReplicationSource, ReplicationTarget {
     var query = "?style=all_docs&limit=\(limit)&since=\(PercentCoding.encode(Self.text(sequence)))"
     query += waits ? "&feed=longpoll&heartbeat=\(max(1, heartbeat.milliseconds))" : ""
     let reply = try await connection.send(request(query))
-    if case .selector? = filter, [400, 404, 501].contains(reply.status), !lacksSelectorFilter {
-      state.withLock { $0.lacksSelectorFilter = true }
+    guard reply.status == 200 else {
+      guard !lacksFilter, filter?.isReplaceable == true, [400, 404, 413, 501].contains(reply.status) else {
+        throw await reply.failure()
+      }
+      state.withLock { $0.lacksFilter = true }
       return try await changes(since: sequence, limit: limit, waits: waits)
     }
-    guard reply.status == 200 else { throw await reply.failure() }
-    return try Self.batch(try await reply.json(), limit: limit)
+    let batch = try Self.batch(try await reply.json(), limit: limit)
+    guard let late = try lateFilter() else { return batch }
+    return batch.filtered { late.accepts(id: $0.id) }
   }
 
   private static func text(_ sequence: JSONValue) -> String { sequence.stringValue ?? sequence.text }
 
   private func request(_ query: String) -> RemoteConnection.Request {
     switch filter {
-    case .selector(let selector) where !lacksSelectorFilter:
+    case .selector(let selector) where !lacksFilter:
       return .init(.POST, "/_changes\(query)&filter=_selector", ["selector": .object(selector)])
-    case .documentIDs(let ids):
+    case .documentIDs(let ids) where !lacksFilter:
       return .init(
         .POST, "/_changes\(query)&filter=_doc_ids", ["doc_ids": .array(ids.map { .string($0) })])
     case .designDocument(let name, let parameters):
       let rest = parameters.sorted { $0.key < $1.key }
         .map { "&\(PercentCoding.encode($0.key))=\(PercentCoding.encode($0.value))" }.joined()
       return .init("/_changes\(query)&filter=\(PercentCoding.encode(name))\(rest)")
-    case nil, .selector, .closure: return .init("/_changes\(query)")
+    case nil, .selector, .documentIDs, .closure: return .init("/_changes\(query)")
     }
   }
 
@@ -159,12 +164,17 @@ final class RemoteEnd: ReplicationSource, ReplicationTarget {
     }
     return ChangeBatch(
       documents: documents, last: last, isLast: rows.count < limit,
-      pending: max(0, json["pending"]?.intValue ?? 0))
+      pending: min(max(0, json["pending"]?.intValue ?? 0), Int(Int32.max)))
   }
 
   func missing(_ documents: [ChangedDocument]) async throws -> [RevisionDifference] {
     let request = RevisionsDiffRequest(documents.map { .init(id: $0.id, revisions: $0.revisions) })
-    let reply = try await connection.send(.init(.POST, "/_revs_diff", request.json), expecting: 200)
+    let reply = try await connection.send(.init(.POST, "/_revs_diff", request.json))
+    if reply.status == 413, documents.count > 1 {
+      let (first, second) = documents.halves
+      return try await missing(first) + missing(second)
+    }
+    guard reply.status == 200 else { throw await reply.failure() }
     guard case .object(let json) = try await reply.json() else {
       throw ReplicationError(.invalidReply, "the reply of _revs_diff is not an object")
     }

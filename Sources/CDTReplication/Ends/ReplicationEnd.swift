@@ -59,13 +59,19 @@ struct ChangedDocument: Sendable {
 
 /// Some changes of a source.
 struct ChangeBatch: Sendable {
-  let documents: [ChangedDocument]
+  private(set) var documents: [ChangedDocument]
   /// Where the next batch begins.
   let last: JSONValue
   /// Whether there were no more changes.
   let isLast: Bool
   /// The number of changes that follow, if the source tells it.
   var pending = 0
+
+  func filtered(_ isWanted: (ChangedDocument) -> Bool) -> ChangeBatch {
+    var batch = self
+    batch.documents.removeAll { !isWanted($0) }
+    return batch
+  }
 }
 
 /// A revision on its way.
@@ -111,8 +117,9 @@ struct TransferredRevision: Sendable {
 /// What became of written revisions. Those that are not mentioned were written.
 struct WriteOutcome: Sendable {
   var rejected: [RejectedRevision] = []
-  /// Revisions with attachments that the target was expected to have, and has not.
-  var lackingContent: [TransferredRevision] = []
+  /// Revisions to read again with the content of all attachments, as the target lacks some that it was expected to have,
+  /// or as some could not be read; and what to say if that does not help.
+  var incomplete: [(revision: TransferredRevision, reason: CouchError)] = []
 }
 
 /// A revision of a document. Ids are told apart by their bytes.
@@ -122,6 +129,13 @@ struct RevisionKey: Hashable, Sendable {
 
   init(_ id: String, _ revision: RevisionID) {
     (self.id, self.revision) = (KeyBytes(id), revision)
+  }
+}
+
+extension Array {
+  /// For a request that is too large.
+  var halves: (first: [Element], second: [Element]) {
+    (Array(self[..<(count / 2)]), Array(self[(count / 2)...]))
   }
 }
 

@@ -196,6 +196,7 @@ struct OneWayReplication: Sendable {
     // The source may send descendants instead.
     var transferred = Set(
       wanted.flatMap { document in document.missing.map { RevisionKey(document.id, $0) } })
+    let lateFilter = try lateFilter()
     var isRepeated = false
     try await retrying {
       if isRepeated {
@@ -205,7 +206,7 @@ struct OneWayReplication: Sendable {
       isRepeated = true
       var writing = WriteBuffer()
       let unreadable = try await source.read(wanted) { revision in
-        guard try lateFilter()?.accepts(revision, revision.input()) ?? true else { return }
+        guard try lateFilter?.accepts(revision, revision.input()) ?? true else { return }
         progress.count { $0.revisionsRead += 1 }
         transferred.insert(RevisionKey(revision.id, revision.revision))
         writing.add(revision)
@@ -221,15 +222,14 @@ struct OneWayReplication: Sendable {
     guard !revisions.isEmpty else { return }
     guard await previous.hasSucceeded else { throw CancellationError() }
     var outcome = try await target.write(revisions)
-    let lacking = outcome.lackingContent
-    outcome.lackingContent = []
-    for revision in lacking {
-      // The target lacks attachments that an ancestor has elsewhere: read the revision again, with all of them.
+    let incomplete = outcome.incomplete
+    outcome.incomplete = []
+    for (revision, _) in incomplete {
       let wanted = RevisionDifference(id: revision.id, missing: [revision.revision])
       outcome.rejected += try await source.read([wanted]) { revision in
         let again = try await target.write([revision])
         outcome.rejected += again.rejected
-        outcome.rejected += again.lackingContent.map { $0.rejected(.missingStub($0.id)) }
+        outcome.rejected += again.incomplete.map { $0.revision.rejected($0.reason) }
       }
     }
     let written = revisions.count - outcome.rejected.count
@@ -253,13 +253,25 @@ struct OneWayReplication: Sendable {
         return result
       } catch let error as ReplicationError where error.isTransient {
         failures += 1
-        guard options.isContinuous || failures < options.retries.maximumAttempts else { throw error }
-        let pause = options.retries.pause(afterFailures: failures, asked: error.pause)
-        progress.wait(for: pause, reason: error.message)
-        guard try await stop.interruptible({ try await Task.sleep(for: pause) }) != nil else {
-          throw CancellationError()
-        }
+        try await pause(after: failures, error, asked: error.pause, error.message)
+      } catch let error as DatastoreError where error.code == .busy {
+        failures += 1
+        try await pause(after: failures, error, error.message)
       }
+    }
+  }
+
+  /// Waits for the next attempt.
+  ///
+  /// - Throws: The error, if there was one attempt too many.
+  private func pause(
+    after failures: Int, _ error: any Error, asked: Duration? = nil, _ reason: String
+  ) async throws {
+    guard options.isContinuous || failures < options.retries.maximumAttempts else { throw error }
+    let pause = options.retries.pause(afterFailures: failures, asked: asked)
+    progress.wait(for: pause, reason: reason)
+    guard try await stop.interruptible({ try await Task.sleep(for: pause) }) != nil else {
+      throw CancellationError()
     }
   }
 }

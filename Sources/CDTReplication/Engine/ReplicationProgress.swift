@@ -19,8 +19,12 @@ final class ReplicationProgress: Sendable {
   }
 
   private struct Rejection: Hashable {
-    let id: KeyBytes
-    let revision: String
+    private let id: KeyBytes
+    private let revision: String
+
+    init(_ rejected: RejectedRevision) {
+      (id, revision) = (KeyBytes(rejected.id), rejected.revision)
+    }
   }
 
   private let state: Mutex<State>
@@ -83,14 +87,21 @@ final class ReplicationProgress: Sendable {
     func reject(_ revisions: [RejectedRevision]) {
       guard !revisions.isEmpty else { return }
       progress.change { state in
-        let new = revisions.filter {
-          state.rejections[isPush, default: []].insert(
-            Rejection(id: KeyBytes($0.id), revision: $0.revision)
-          ).inserted
+        let new = revisions.filter { state.rejections[isPush, default: []].insert(Rejection($0)).inserted }
+        var forgotten: ArraySlice<RejectedRevision> = []
+        state.count(isPush) { counts in
+          counts.rejectedCount += new.count
+          counts.rejected += new
+          guard counts.rejected.count > 2 * Self.rejectionsKept else { return }
+          forgotten = counts.rejected.dropLast(Self.rejectionsKept)
+          counts.rejected = counts.rejected.suffix(Self.rejectionsKept)
         }
-        state.count(isPush) { $0.rejected += new }
+        for revision in forgotten { state.rejections[isPush]?.remove(Rejection(revision)) }
       }
     }
+
+    /// A continuous replication may have any number.
+    private static let rejectionsKept = 10_000
 
     func become(_ new: ReplicationStatus.State) {
       progress.change { state in

@@ -1,4 +1,5 @@
 import AsyncHTTPClient
+import CDTDatastore
 import CDTJSON
 import CouchDB
 import FoundationEssentials
@@ -160,6 +161,9 @@ final class RemoteConnection: Sendable {
     do {
       answer = try await execute(sent, elsewhere: publicFields, request.upload)
     } catch let error as CancellationError {
+      throw error
+    } catch let error as DatastoreError {
+      // The body can't be read.
       throw error
     } catch {
       try Task.checkCancellation()

@@ -32,7 +32,7 @@ struct CandidateReader: Sendable {
     case .find(let selector):
       // Indexes for words are in design documents, which are read first.
       var mayUseWords = false
-      try await readAll(from: "_design/", to: "_design0", needed: needed) { page in
+      try await readAll(from: DocumentID.designPrefix, to: "_design0", needed: needed) { page in
         try take(page) { documents in
           mayUseWords = mayUseWords || documents.contains(where: \.isTextIndex)
           try body(documents)

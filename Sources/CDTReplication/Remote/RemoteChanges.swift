@@ -49,8 +49,13 @@ public struct LiveRemoteChanges: AsyncSequence, Sendable {
     public mutating func next() async throws -> RemoteChanges? {
       while !Task.isCancelled {
         let since = sequence
-        let next = try await changes.database.retries.run {
-          try await changes.database.connection.changes(since: since, limit: 1_000, waits: true)
+        let next: RemoteChanges
+        do {
+          next = try await changes.database.retries.run {
+            try await changes.database.connection.changes(since: since, limit: 1_000, waits: true)
+          }
+        } catch is CancellationError where Task.isCancelled {
+          return nil
         }
         sequence = next.lastSequence
         if !next.documents.isEmpty { return next }

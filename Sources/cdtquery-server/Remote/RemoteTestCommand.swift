@@ -1,5 +1,6 @@
 import ArgumentParser
 import CDTCommandLine
+import CDTPlatform
 import CDTQueryTesting
 import CDTReplication
 import FoundationEssentials
@@ -23,7 +24,7 @@ struct RemoteTestCommand: AsyncParsableCommand {
     let root = url.hasSuffix("/") ? String(url.dropLast()) : url
     let found = try server.database("\(root)/cdtquery_test")
     for file in files.paths {
-      var database = try RemoteDatabase("\(root)/cdtquery_test_\(UUID().uuidString.prefix(8).lowercased())")
+      var database = try RemoteDatabase("\(root)/cdtquery_test_\(RandomID.digits().prefix(8))")
       (database.credentials, database.tls) = (found.credentials, found.tls)
       for outcome in try await FixtureDatabase(files.fixture(file), database).run() {
         if outcome.hasPassed { passed += 1 } else { failed += 1 }

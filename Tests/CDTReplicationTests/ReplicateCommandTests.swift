@@ -1,0 +1,98 @@
+import CDTDatastore
+import CDTTestSupport
+import Foundation
+import Glibc
+import Testing
+
+/// `cdtquery replicate` when something ends it.
+@Suite struct ReplicateCommandTests {
+  private static func withStore(_ directory: String, _ fill: (Datastore) async throws -> Void) async throws {
+    let manager = try DatastoreManager(directory: "\(directory)/stores")
+    try await fill(try await manager.datastore(named: "source"))
+    try await manager.closeDatastore(named: "source")
+  }
+
+  private static let replicate = #"exec "$0" replicate stores/source "$1""#
+
+  @Test(.timeLimit(.minutes(2))) func `a signal ends a run that is not continuous at once`() async throws {
+    // Every request is answered by a pause of an hour.
+    let server = try await ScriptedServer { _ in .init(status: 503, headers: ["Retry-After": "3600"]) }
+    try await withDirectory { directory in
+      try await Self.withStore(directory) { _ in }
+      let run = try CommandRun(Self.replicate, ["\(server.url)/db"], in: directory)
+      while server.count < 1 { try await Task.sleep(for: .milliseconds(1)) }
+      run.process.send(SIGINT)
+      #expect(await run.ended() == -SIGINT)
+    }
+    await server.close()
+  }
+
+  @Test(.timeLimit(.minutes(2))) func `the second signal ends a continuous run at once`() async throws {
+    let server = try await ScriptedServer { request in
+      let path = request.split(separator: " ", maxSplits: 2).dropFirst().first ?? ""
+      if path.contains("/_local/") { return .init(status: 404) }
+      if path.hasSuffix("/_revs_diff") { return .init(status: 503, headers: ["Retry-After": "3600"]) }
+      return .init(body: #"{"db_name":"db","instance_start_time":"1"}"#)
+    }
+    try await withDirectory { directory in
+      try await Self.withStore(directory) { store in
+        try await store.createDocument(from: DocumentDraft(id: "a", body: [:]))
+      }
+      let run = try CommandRun("\(Self.replicate) --continuous", ["\(server.url)/db"], in: directory)
+      while try !run.text("out").contains("waiting") { try await Task.sleep(for: .milliseconds(10)) }
+      run.process.send(SIGTERM)
+      #expect(await run.ended() == 0)
+    }
+    await server.close()
+  }
+
+  @Test(.timeLimit(.minutes(2))) func `what was rejected is listed also if the run fails afterwards`()
+    async throws
+  {
+    let server = try await ScriptedServer { request in
+      let path = request.split(separator: " ", maxSplits: 2).dropFirst().first ?? ""
+      // The checkpoint is refused.
+      if path.contains("/_local/") { return .init(status: request.hasPrefix("GET") ? 404 : 403) }
+      if path.hasSuffix("/_revs_diff") {
+        return .init(body: #"{"doc":{"missing":["1-c4103f122d27677c9db144cae1394a66"]}}"#)
+      }
+      if path.hasSuffix("/_bulk_docs") {
+        return .init(status: 201, body: #"[{"id":"doc","error":"forbidden","reason":"not today"}]"#)
+      }
+      return .init(body: #"{"db_name":"db","instance_start_time":"1"}"#)
+    }
+    try await withDirectory { directory in
+      try await Self.withStore(directory) { store in
+        try await store.createDocument(from: DocumentDraft(id: "doc", body: [:]))
+      }
+      let run = try CommandRun(Self.replicate, ["\(server.url)/db"], in: directory)
+      #expect(await run.ended() == 77)
+      #expect(try run.text("err").contains("doc 1-c4103f122d27677c9db144cae1394a66 was rejected: "))
+      #expect(try run.text("err").contains("not today"))
+    }
+    await server.close()
+  }
+
+  @Test(.timeLimit(.minutes(2))) func `more attachments than a process may have open files are replicated`()
+    async throws
+  {
+    try await withDirectory { directory in
+      try await Self.withStore(directory) { store in
+        try await store.write { transaction in
+          for number in 0..<300 {
+            var draft = DocumentDraft(id: "doc\(number)", body: [:])
+            draft.attachments["a"] = Attachment(
+              data: Data("content \(number)".utf8), name: "a", contentType: "")
+            try transaction.createDocument(from: draft)
+          }
+        }
+      }
+      let run = try CommandRun(
+        #"ulimit -n 100; exec "$0" replicate stores/source stores/target --create"#, [], in: directory)
+      let status = await run.ended()
+      let errors = try run.text("err")
+      #expect(status == 0, "\(errors)")
+      #expect(try run.text("out").contains(#""written":300,"attachments":300"#))
+    }
+  }
+}
