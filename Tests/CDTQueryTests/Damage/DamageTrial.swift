@@ -1,6 +1,7 @@
 import CDTJSON
 import CDTTestSupport
 import Foundation
+import Testing
 
 @testable import CDTDatastore
 @testable import CDTQuery
@@ -22,6 +23,8 @@ struct DamageTrial {
   let original: String
   /// What its reading gives.
   let whole: Reading
+  /// The bodies of all its revisions.
+  private let bodies: [String: String]
   /// Its files, relative to the directory.
   private let files: [String]
 
@@ -56,6 +59,22 @@ struct DamageTrial {
     }
     try FileManager.default.copyItem(atPath: original, toPath: "\(directory)/first")
     whole = try Self.read("\(directory)/first")
+    let reader = try DatastoreManager(directory: "\(directory)/first")
+    defer { reader.close() }
+    bodies = try Self.bodies(of: try reader.existingDatastore(named: "store"))
+  }
+
+  private static func bodies(of store: Datastore) throws -> [String: String] {
+    var bodies: [String: String] = [:]
+    for change in try store.changes(since: 0).documents {
+      let winner = try store.document(withID: change.id, revisionID: change.revisionID)
+      for leaf in try [winner] + store.liveRevisions(ofDocument: change.id) {
+        for revision in try store.revisionHistory(of: leaf) where revision.hasBody {
+          bodies["\(change.id) \(revision.revisionID)"] = revision.body.text
+        }
+      }
+    }
+    return bodies
   }
 
   private static func fill(_ store: Datastore) throws {
@@ -129,6 +148,28 @@ struct DamageTrial {
       try note("count \(index)") { "\(try store.count(query))" }
     }
     return reading
+  }
+
+  // MARK: Recovery
+
+  /// Saves what is left of a damaged store. It is right, and it is everything if no loss is reported.
+  func recover(_ damaged: String, _ what: String) throws {
+    let directory = "\(damaged)-saved"
+    defer { try? FileManager.default.removeItem(atPath: directory) }
+    let manager = try DatastoreManager(directory: directory)
+    let saved = try manager.datastore(named: "store")
+    let report = try saved.recoverDocuments(from: "\(damaged)/store")
+    #expect(try saved.checkIntegrity() == [], "\(what)")
+    for (revision, body) in try Self.bodies(of: saved) {
+      #expect(bodies[revision] == body, "\(what): \(revision)")
+    }
+    manager.close()
+    guard report.losses.isEmpty else { return }
+    let reading = try Self.read(directory)
+    let documents = whole.answers.keys.filter { $0.hasPrefix("doc") || $0 == "checkpoint" || $0 == "ids" }
+    for name in documents {
+      #expect(reading.answers[name] == whole.answers[name], "\(what): \(name)")
+    }
   }
 
   // MARK: Damage
