@@ -26,6 +26,10 @@ package struct FixtureFiles {
     guard !paths.isEmpty else {
       throw ToolError(.missing, "there is no *.test file in \(path); check the path")
     }
+    // A FIFO, for example, would be waited for. One that the user names is read.
+    for path in paths where try Files.kind(of: path) == .other {
+      throw ToolError(.missing, "\(path) is not a file; give it another name, or name the files to test")
+    }
   }
 
   package func fixture(_ path: String) throws -> QueryFixture {

@@ -105,6 +105,24 @@ import Testing
     #expect(result.status == 74)
   }
 
+  @Test func `a FIFO in place of a draft of the definitions is replaced`() throws {
+    let space = try Self.space()
+    Self.makeFIFO(space.path("\(Self.index)/indexes.json.new"))
+    #expect(try space.run("index", "create", "people/contacts", "name").status == 0)
+    #expect(!space.exists("\(Self.index)/indexes.json.new"))
+  }
+
+  @Test func `a FIFO among golden files is named`() throws {
+    let space = try Workspace()
+    try Self.makeDirectory(space.path("tests"))
+    Self.makeFIFO(space.path("tests/a.test"))
+    let result = try space.run("test", "tests")
+    #expect(
+      result.errors
+        == "cdtquery: tests/a.test is not a file; give it another name, or name the files to test\n")
+    #expect(result.status == 66)
+  }
+
   // MARK: Permissions
 
   /// Whether a program can be run that permissions hold back, also as root.

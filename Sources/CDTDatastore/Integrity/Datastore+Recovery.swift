@@ -99,7 +99,9 @@ private final class StoreRecovery {
     for page in database.damagedPages {
       lose(.database, nil, "page \(page) of \(path) differs from what was written")
     }
-    if database.missingPages > 0 {
+    if database.pageCount == 0 {
+      lose(.database, nil, "there are no pages in \(path)")
+    } else if database.missingPages > 0 {
       lose(.database, nil, "\(database.missingPages) pages are missing at the end of \(path)")
     }
     switch database.logLoss {

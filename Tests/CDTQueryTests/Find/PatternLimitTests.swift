@@ -33,6 +33,21 @@ import Testing
   }
 
   @Test(.timeLimit(.minutes(10)))
+  func `a filter has one limit for all revisions, until it is renewed`() throws {
+    let text = JSONValue.string(String(repeating: "a", count: 2_000) + String(repeating: "b", count: 3_000))
+    let revision = DocumentRevision(
+      id: "doc", revisionID: try #require(RevisionID("1-a")),
+      body: ["text": text])
+    let filter = try SelectorFilter(Selector(["text": ["$regex": "a*a*[cd]"]]))
+    let error = #expect(throws: QueryError.self) {
+      for _ in 0..<2_000 { _ = try filter.matches(revision) }
+    }
+    #expect(error?.code == .matchLimit)
+    #expect(throws: QueryError.self) { try filter.matches(revision) }
+    #expect(try !filter.renewed.matches(revision))
+  }
+
+  @Test(.timeLimit(.minutes(10)))
   func `plain text is found in linear time`() throws {
     let text = JSONValue.string(String(repeating: "ab", count: 500_000))
     let pattern = JSONValue.string(String(repeating: "ab", count: 10_000) + "bb")

@@ -217,6 +217,15 @@ import Testing
     #expect(try space.text("out.jsonl") == "precious")
   }
 
+  @Test func `an export keeps the permissions of the file that it replaces`() throws {
+    let space = try workspace()
+    let result = try space.shell(
+      "umask 022; touch private; chmod 600 private"
+        + "; for file in new private; do '\(Built.cdtquery)' export people/contacts $file; stat -c %a $file; done"
+    )
+    #expect(result.output == "644\n600\n")
+  }
+
   @Test func `export into a directory that is not there is refused`() throws {
     let result = try workspace().run("export", "people/contacts", "no/where.jsonl")
     #expect(

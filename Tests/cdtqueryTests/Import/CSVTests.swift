@@ -32,6 +32,10 @@ import Testing
       testDescription: "lines that end with CR, and no last CR", csv: "\"a\rb\",_id,n\r1,x,2",
       json: #"{"_id":"x","_rev":"…","a\rb":1,"n":2}"#),
     Case(
+      testDescription: "lines that end with CR, and a quotation mark inside a cell",
+      csv: "_id,height 5\"\rx,1\r",
+      json: #"{"_id":"x","_rev":"…","height 5\"":1}"#),
+    Case(
       testDescription: "a CR inside a line that ends with LF", csv: "_id,s\nx,a\rb\n",
       json: #"{"_id":"x","_rev":"…","s":"a\rb"}"#),
     Case(
