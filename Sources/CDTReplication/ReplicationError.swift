@@ -37,18 +37,21 @@ public struct ReplicationError: Error, Sendable, Hashable {
   let isTransient: Bool
   /// The pause that the server asks for.
   let pause: Duration?
+  /// Whether the server sent nothing for as long as ``RemoteDatabase/timeout``.
+  let isSilence: Bool
   /// Whether the server's reply has more bytes than were expected.
   let isTooLong: Bool
 
   package init(
     _ code: Code, _ message: String, status: Int? = nil, isTransient: Bool = false, pause: Duration? = nil,
-    isTooLong: Bool = false
+    isSilence: Bool = false, isTooLong: Bool = false
   ) {
     self.code = code
     self.message = message
     self.status = status
     self.isTransient = isTransient
     self.pause = pause
+    self.isSilence = isSilence
     self.isTooLong = isTooLong
   }
 }

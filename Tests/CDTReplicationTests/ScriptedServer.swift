@@ -10,6 +10,8 @@ final class ScriptedServer: Sendable {
     var contentType = "application/json"
     var headers: [String: String] = [:]
     var body = "{}"
+    /// Whether it is sent; otherwise the server is silent.
+    var isSent = true
   }
 
   /// Requests as they were received, with head and body.
@@ -75,6 +77,7 @@ private final class Answering: ChannelInboundHandler, Sendable {
     guard Self.isWhole(request) else { return }
     log.requests.withLock { $0.append(request) }
     let reply = reply(request)
+    guard reply.isSent else { return }
     let fields = reply.headers.map { "\($0.key): \($0.value)\r\n" }.joined()
     let answer = """
       HTTP/1.1 \(reply.status) Scripted\r

@@ -13,9 +13,12 @@ extension ReplicationError {
       return
     }
     let reason: String
+    var isSilence = false
     switch error {
     case let error as HTTPClientError where error == .connectTimeout: reason = "the server does not answer"
-    case let error as HTTPClientError where error == .readTimeout: reason = "the server has stopped answering"
+    case let error as HTTPClientError where error == .readTimeout:
+      reason = "the server has stopped answering"
+      isSilence = true
     case is UploadStalled: reason = "the server has stopped reading"
     case let error as HTTPClientError where error == .remoteConnectionClosed:
       reason = "the server closed the connection"
@@ -24,7 +27,7 @@ extension ReplicationError {
     case is NIOConnectionError: reason = "the server can't be connected to"
     default: reason = "\(error)"
     }
-    self.init(.unreachable, "\(request): \(reason)", isTransient: true)
+    self.init(.unreachable, "\(request): \(reason)", isTransient: true, isSilence: isSilence)
   }
 
   /// Why the ends of a connection don't trust each other; `nil` if the connection only failed.

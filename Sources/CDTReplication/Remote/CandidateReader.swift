@@ -41,7 +41,12 @@ struct CandidateReader: Sendable {
       if mayUseWords, try await usesWords(selector) {
         return try await readAll(needed: needed) { try take($0, body) }
       }
-      try await readFound(selector, fields: fields, needed: needed, body)
+      do {
+        try await readFound(selector, fields: fields, needed: needed, body)
+      } catch let error as ReplicationError where error.isSilence {
+        // Without an index, CouchDB may look at millions of documents before it sends one. It sends all of them at once.
+        try await readAll(needed: needed) { try take($0, body) }
+      }
     }
   }
 
@@ -70,7 +75,7 @@ struct CandidateReader: Sendable {
       var request: JSONObject = ["selector": .object(selector)]
       if !fields.isEmpty { request["fields"] = .array(fields.map { .string($0) }) }
       if let bookmark { request["bookmark"] = bookmark }
-      let reply = try await send(&pages, size) { size in
+      let reply = try await send(&pages, size, afterSilence: false) { size in
         request["limit"] = .int(Int64(size))
         return .init(.POST, "/_find", request)
       }
@@ -145,12 +150,14 @@ struct CandidateReader: Sendable {
 
   /// Sends the request of a page.
   ///
+  /// - Parameter afterSilence: Whether to send it again if the server sends nothing for too long.
   /// - Returns: `nil` if the reply is too long: the next page is half as long then.
   private func send(
-    _ pages: inout PageSize, _ size: Int, _ request: (Int) -> RemoteConnection.Request
+    _ pages: inout PageSize, _ size: Int, afterSilence: Bool = true,
+    _ request: (Int) -> RemoteConnection.Request
   ) async throws -> JSONValue? {
     do {
-      return try await retries.run {
+      return try await retries.run(afterSilence: afterSilence) {
         try await connection.send(request(size), expecting: 200)
           .json(limit: size > 1 ? replyLimit : Self.documentLimit)
       }

@@ -198,12 +198,14 @@ public final class RemoteDatastore: Sendable {
 
 extension RetryPolicy {
   /// Runs a step, and runs it again after an error that may not occur again.
-  func run<R>(_ body: () async throws -> R) async throws -> R {
+  ///
+  /// - Parameter afterSilence: Whether a server that sends nothing for too long is such an error.
+  func run<R>(afterSilence: Bool = true, _ body: () async throws -> R) async throws -> R {
     var failures = 0
     while true {
       do {
         return try await body()
-      } catch let error as ReplicationError where error.isTransient {
+      } catch let error as ReplicationError where error.isTransient && (afterSilence || !error.isSilence) {
         failures += 1
         guard failures < maximumAttempts else { throw error }
         try await Task.sleep(for: pause(afterFailures: failures, asked: error.pause))

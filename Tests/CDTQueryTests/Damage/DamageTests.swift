@@ -14,7 +14,7 @@ import Testing
 
   @Test(arguments: [false, true])
   func `no damage gives a wrong answer without an error`(hasLog: Bool) throws {
-    let count = Self.environment["DAMAGES"].flatMap { Int($0) } ?? 200
+    let count = Self.environment["DAMAGES"].flatMap { Int($0) } ?? 100
     let seed = Self.environment["DAMAGE_SEED"].flatMap { UInt64($0) } ?? .random(in: 0..<1_000_000_000)
     try withTemporaryDirectory { directory in
       let trial = try DamageTrial(in: directory, hasLog: hasLog)

@@ -30,6 +30,25 @@ import Testing
     }
   }
 
+  @Test(.timeLimit(.minutes(2)))
+  func `if the server is silent over a query, all documents are read`() async throws {
+    let server = try await ScriptedServer { request in
+      if request.contains("/_find") { return .init(isSent: false) }
+      if request.contains("startkey=%22_design") { return .init(body: Self.noRows) }
+      return .init(
+        body:
+          #"{"rows":[{"id":"a","doc":{"_id":"a","_rev":"1-a","a":1}},{"id":"b","doc":{"_id":"b","_rev":"1-b"}}]}"#
+      )
+    }
+    var database = try RemoteDatabase("\(server.url)/db")
+    database.timeout = .milliseconds(200)
+    let remote = RemoteDatastore(database)
+    let found = try await remote.find(["a": 1])
+    #expect(found.map(\.id) == ["a"])
+    #expect(server.requests.count { $0.contains("/_find") } == 1)
+    await server.close()
+  }
+
   @Test(arguments: ["indexes", "nouveau"])
   func `an index for words is not used`(_ member: String) async throws {
     try await Self.withServer { request in

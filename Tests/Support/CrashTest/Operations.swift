@@ -86,6 +86,11 @@ extension Operation {
     Operation("upgrade version 2", opens: true, fixture: "schema-v2") { "\(try $0.open().documentCount())" },
     Operation("upgrade version 3", opens: true, fixture: "schema-v3") { "\(try $0.open().documentCount())" },
     Operation("upgrade version 4", opens: true, fixture: "schema-v4") { "\(try $0.open().documentCount())" },
+    Operation("upgrade version 5", opens: true, fixture: "schema-v5") { use in
+      let store = try use.open()
+      try store.compact()
+      return "\(try store.documentCount())"
+    },
   ]
 
   private static let body: JSONObject = ["n": 7, "kind": "red", "tags": ["blue"], "text": "a new word"]
@@ -256,6 +261,17 @@ extension Operation {
       return ""
     },
     Operation("check", isRightWithFault: isFinding) { "\(try $0.store.checkIntegrity())" },
+    // What can't be read is a loss.
+    Operation("recover", opens: true, isRightWithFault: { !$0.hasSuffix(", 0 losses") }) { use in
+      let manager = try DatastoreManager(directory: use.directory, options: use.options)
+      // Of an attempt that has failed.
+      if try manager.datastoreNames().contains("saved") { try manager.deleteDatastore(named: "saved") }
+      let saved = try manager.datastore(named: "saved")
+      let report = try saved.recoverDocuments(from: "\(use.directory)/\(Session.name)")
+      let indexes = try saved.recoverIndexes(from: "\(use.directory)/\(Session.name)")
+      try manager.deleteDatastore(named: "saved")
+      return "\(report.documents) documents, \(indexes.count) indexes, \(report.losses.count) losses"
+    },
     Operation("size") { "\(try $0.store.sizeOnDisk() > 0)" },
   ]
 }
