@@ -61,7 +61,8 @@ struct ChangesFeed: Sendable {
         try await write(row, isFirst: count == 0, number: count, to: &out)
         count += 1
       }
-      if !page.rows.isEmpty { quietSince = .now }
+      // Rows of a full page may still wait in memory.
+      if !page.rows.isEmpty, !page.isFull { quietSince = .now }
       if page.isFull {
         try await writeHeartbeatIfDue(quietSince: &quietSince, to: &out)
         continue

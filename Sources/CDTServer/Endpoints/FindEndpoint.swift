@@ -12,12 +12,11 @@ struct FindEndpoint: Sendable {
   let access: DatabaseAccess
 
   func find() async throws -> Response {
-    let request = try FindRequest(try await body())
     let (store, start) = (access.database.store, ContinuousClock.now)
-    let isIndexKnown = try await request.isIndexKnown(in: store)
+    let request = try await FindRequest(try await body()).resolved(in: store)
     let (count, documents, warning) = try await store.read { transaction in
       var (count, documents) = (0, ReplySpool())
-      let query = try request.query(usesIndex: isIndexKnown)
+      let query = try request.query()
       let cursor = try QueryEngine(transaction).cursor(query)
       try request.forEachText(cursor, transaction) { document in
         try documents.append(count > 0 ? ",\n".utf8 : "\n".utf8)
@@ -25,7 +24,7 @@ struct FindEndpoint: Sendable {
         count += 1
       }
       let lacksIndex = try cursor.isScan && transaction.explain(query).lacksIndex
-      return (count, documents, request.warning(isIndexKnown: isIndexKnown, lacksIndex: lacksIndex))
+      return (count, documents, request.warning(lacksIndex: lacksIndex))
     }
     var end: JSONObject = ["bookmark": .string(request.bookmark(after: count))]
     if request.wantsStatistics {
@@ -48,11 +47,10 @@ struct FindEndpoint: Sendable {
 
   /// The plan of a query in our own form, inside the members that clients of CouchDB look for.
   func explain() async throws -> Response {
-    let request = try FindRequest(try await body())
     let store = access.database.store
-    let isIndexKnown = try await request.isIndexKnown(in: store)
+    let request = try await FindRequest(try await body()).resolved(in: store)
     let (query, explanation) = try await store.read { transaction in
-      let query = try request.query(usesIndex: isIndexKnown)
+      let query = try request.query()
       return (query, try transaction.explain(query))
     }
     let indexes = try await store.listIndexes()

@@ -13,6 +13,9 @@ struct FindRequest: Sendable {
   private(set) var wantsStatistics = false
   private var skip = 0
   private var sort: JSONValue?
+  /// What the index that is named may be called: a name may have a slash, too.
+  private var indexNames: [String] = []
+  /// The index to use, if there is one of those names.
   private var index: String?
   private var allowsFallback = true
   /// The number of results before this page.
@@ -37,7 +40,7 @@ struct FindRequest: Sendable {
             400, "invalid_fields_json", "Fields must be an array of strings, not: \(value.text)")
         }
         self.fields = fields
-      case "use_index": index = try Self.index(value)
+      case "use_index": indexNames = try Self.indexNames(value)
       case "allow_fallback": allowsFallback = value.boolValue ?? true
       case "bookmark": offset = try Self.offset(value)
       case "conflicts": options.conflicts = value.boolValue ?? false
@@ -57,35 +60,38 @@ struct FindRequest: Sendable {
     return count
   }
 
-  /// The name of an index: `"ddoc"`, `"_design/ddoc"`, `"ddoc/name"`, or `["ddoc", "name"]`; `nil` for none.
-  private static func index(_ value: JSONValue) throws(CouchError) -> String? {
+  /// The names of an index: of `"ddoc"`, `"_design/ddoc"`, `"ddoc/name"`, or `["ddoc", "name"]`.
+  private static func indexNames(_ value: JSONValue) throws(CouchError) -> [String] {
     switch value {
-    case .null, .array([]): return nil
-    case .string(let text): return name(text)
+    case .null, .array([]): return []
+    case .string(let text): return names(text)
     case .array(let parts):
       guard let last = parts.last?.stringValue, parts.count <= 2 else { fallthrough }
-      return parts.count == 1 ? name(last) : last
+      return parts.count == 1 ? names(last) : [last]
     default:
       throw CouchError(
         400, "invalid_key", "use_index must be a name or an array of a design document and a name.")
     }
   }
 
-  private static func name(_ text: String) -> String {
+  private static func names(_ text: String) -> [String] {
     let path = text.afterBytePrefix(DocumentID.designPrefix) ?? text
-    return path.split(separator: "/", maxSplits: 1).last.map(String.init) ?? path
+    let parts = path.split(separator: "/", maxSplits: 1)
+    return parts.count == 2 ? [path, String(parts[1])] : [path]
   }
 
   // MARK: The query
 
-  /// Whether there is the index of `use_index`; `nil` if the request names none.
-  func isIndexKnown(in store: Datastore) async throws -> Bool? {
-    guard let index else { return nil }
-    return try await store.listIndexes().contains { $0.name == index }
+  /// The request with the index that it names, if there is one. An unknown one is not used, as at CouchDB.
+  func resolved(in store: Datastore) async throws -> FindRequest {
+    guard !indexNames.isEmpty else { return self }
+    let known = try await store.listIndexes().map(\.name)
+    var request = self
+    request.index = indexNames.first(where: known.contains)
+    return request
   }
 
-  /// - Parameter usesIndex: Whether the index that the request names exists. An unknown one is not used, as at CouchDB.
-  func query(usesIndex: Bool?) throws -> Query {
+  func query() throws -> Query {
     var request: JSONObject = ["selector": selector]
     if let sort { request["sort"] = sort }
     var query = try Query(request: request)
@@ -94,17 +100,19 @@ struct FindRequest: Sendable {
     query.limit = limit
     query.fields = fields
     query.timeLimit = .seconds(60)
-    if usesIndex == true { query.useIndex = index }
-    if usesIndex == false, !allowsFallback { throw CouchError(400, "invalid_index", unusedIndex) }
+    query.useIndex = index
+    if let unusedIndex, !allowsFallback { throw CouchError(400, "invalid_index", unusedIndex) }
     return query
   }
 
-  private var unusedIndex: String {
-    "_design/\(index ?? "") was not used because it does not contain a valid index for this query."
+  /// What to say of an index that is named and unknown; `nil` if there is none.
+  private var unusedIndex: String? {
+    guard index == nil, let name = indexNames.first else { return nil }
+    return "_design/\(name) was not used because it does not contain a valid index for this query."
   }
 
-  func warning(isIndexKnown: Bool?, lacksIndex: Bool) -> String? {
-    if isIndexKnown == false { return unusedIndex }
+  func warning(lacksIndex: Bool) -> String? {
+    if let unusedIndex { return unusedIndex }
     return lacksIndex
       ? "No matching index found, create an index to optimize query time." : nil
   }

@@ -1,5 +1,6 @@
 import CDTJSON
 import CouchDB
+import Glibc
 import HTTPTypes
 import NIOCore
 import NIOHTTPTypes
@@ -7,7 +8,8 @@ import NIOHTTPTypes
 /// Closes a connection whose client makes no progress: one that does not read its reply, or sends a body too slowly.
 ///
 /// The framework closes connections that are idle between requests. It also reads what is left of a body after the reply,
-/// so that clients that send first and read then get an error; here, that has a limit.
+/// so that clients that send first and read then get an error; here, that has a limit. It would not do so for a client that
+/// wants the connection closed after the reply, so this is done here.
 final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
   typealias InboundIn = HTTPRequestPart
   typealias InboundOut = HTTPRequestPart
@@ -28,8 +30,10 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
   /// The bytes of the body since the sender was last looked at, and since the reply.
   private var received = 0
   private var unread = 0
+  /// The number of the request after whose reply the connection ends, and the end of that reply.
+  private var last: Int?
+  private var lastReply: EventLoopFuture<Void>?
   private var checkOfSender: Scheduled<Void>?
-  private var checkOfReader: Scheduled<Void>?
 
   init(time: TimeAmount, unreadLimit: Int) {
     self.time = time
@@ -38,9 +42,21 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
 
   private var isReading: Bool { requests.begun > requests.ended }
 
+  /// The system ends connections whose client takes nothing of what is sent: only it knows, as its buffers may hold
+  /// megabytes.
+  ///
+  /// Source: tcp(7), TCP_USER_TIMEOUT.
+  func channelActive(context: ChannelHandlerContext) {
+    let milliseconds = CInt(clamping: time.nanoseconds / 1_000_000)
+    _ = context.channel.setOption(
+      ChannelOptions.Types.SocketOption(level: .tcp, name: .init(rawValue: TCP_USER_TIMEOUT)),
+      value: SocketOptionValue(max(1, milliseconds))
+    )
+    context.fireChannelActive()
+  }
+
   func handlerRemoved(context: ChannelHandlerContext) {
     checkOfSender?.cancel()
-    checkOfReader?.cancel()
   }
 
   // MARK: Requests
@@ -50,10 +66,16 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     case .head(let head):
       requests.begun += 1
       unread = 0
-      if head.headerFields[.expect]?.lowercased() == "100-continue" {
+      // It can't be written into another reply. Clients go on after a pause without it.
+      if head.headerFields[.expect]?.lowercased() == "100-continue", replies.ended == requests.begun - 1 {
         context.writeAndFlush(wrapOutboundOut(.head(HTTPResponse(status: .continue))), promise: nil)
       }
-      return context.fireChannelRead(wrapInboundOut(.head(head.withPlainConnectionField)))
+      var head = head
+      if head.wantsClose {
+        head.headerFields[.connection] = nil
+        last = last ?? requests.begun
+      }
+      return context.fireChannelRead(wrapInboundOut(.head(head)))
     case .body(let bytes):
       received += bytes.readableBytes
       if replies.ended == requests.begun {
@@ -64,6 +86,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
       requests.ended += 1
       checkOfSender?.cancel()
       checkOfSender = nil
+      closeAfterLast(context)
     }
     context.fireChannelRead(data)
   }
@@ -97,34 +120,35 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
 
   func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
     switch unwrapOutboundIn(data) {
-    case .head: replies.begun += 1
-    case .body: break
-    case .end: replies.ended += 1
+    case .head(var head):
+      replies.begun += 1
+      if replies.begun == last { head.headerFields[.connection] = "close" }
+      return context.write(wrapOutboundOut(.head(head)), promise: promise)
+    case .body: context.write(data, promise: promise)
+    case .end:
+      replies.ended += 1
+      guard replies.ended == last else { return context.write(data, promise: promise) }
+      let promise = promise ?? context.eventLoop.makePromise()
+      lastReply = promise.futureResult
+      context.writeAndFlush(data, promise: promise)
+      closeAfterLast(context)
     }
-    context.write(data, promise: promise)
   }
 
-  func channelWritabilityChanged(context: ChannelHandlerContext) {
-    checkOfReader?.cancel()
-    checkOfReader =
-      context.channel.isWritable
-      ? nil
-      : context.eventLoop.assumeIsolatedUnsafeUnchecked().scheduleTask(in: time) {
-        context.close(promise: nil)
-      }
-    context.fireChannelWritabilityChanged()
+  /// Ends the connection if the client wants that, when it has sent its request and the reply is sent.
+  private func closeAfterLast(_ context: ChannelHandlerContext) {
+    guard let last, let lastReply, requests.ended >= last else { return }
+    lastReply.assumeIsolatedUnsafeUnchecked().whenComplete { _ in context.close(promise: nil) }
   }
 }
 
 extension HTTPRequest {
-  /// The same request with `Connection: close` as the framework knows it, if the client wants that in any spelling.
-  fileprivate var withPlainConnectionField: HTTPRequest {
-    guard let field = headerFields[.connection], field != "close" else { return self }
-    let tokens = field.lowercased().split(separator: ",").map { $0.filter { $0 != " " && $0 != "\t" } }
-    guard tokens.contains("close") else { return self }
-    var request = self
-    request.headerFields[.connection] = "close"
-    return request
+  /// Whether the client wants the connection to end after the reply: `Connection: close`, in any spelling.
+  fileprivate var wantsClose: Bool {
+    guard let field = headerFields[.connection] else { return false }
+    return field.lowercased().split(separator: ",").contains {
+      $0.filter { $0 != " " && $0 != "\t" } == "close"
+    }
   }
 }
 

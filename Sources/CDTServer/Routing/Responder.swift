@@ -27,7 +27,9 @@ struct Responder: HTTPResponder {
       response = refusal(error, request, context)
     }
     rules.addHeaders(to: &response, for: request)
-    return request.method == .head ? Self.withoutBody(response) : response
+    if request.method == .head { return Self.withoutBody(response) }
+    response.body = response.body.inPieces
+    return response
   }
 
   /// The same head without a body.

@@ -25,14 +25,14 @@ extension ReadTransaction {
       if case .revisions(let revisions) = wanted { return revisions }
       return []
     }
+    guard case .revisions(let revisions) = wanted else { return tree.leaves.map(\.id) }
+    // A document may have thousands of leaves.
+    let leaves = isLatest ? Set(tree.leaves.map(\.id)) : []
     var ids: [RevisionID] = []
-    switch wanted {
-    case .all: ids = tree.leaves.map(\.id)
-    case .revisions(let revisions):
-      for revision in revisions {
-        let leaves = isLatest ? tree.leaves(below: revision).map(\.id) : []
-        for id in leaves.isEmpty ? [revision] : leaves where !ids.contains(id) { ids.append(id) }
-      }
+    var known: Set<RevisionID> = []
+    for revision in revisions {
+      let below = isLatest && !leaves.contains(revision) ? tree.leaves(below: revision).map(\.id) : []
+      for id in below.isEmpty ? [revision] : below where known.insert(id).inserted { ids.append(id) }
     }
     return ids
   }

@@ -50,6 +50,43 @@ import Testing
     }
   }
 
+  @Test(.timeLimit(.minutes(2))) func `a client that reads slowly gets a long reply`() async throws {
+    try await withServer({ $0.limits.idleTime = .seconds(1) }) { server in
+      // More than the buffers of both ends, in one part.
+      var draft = DocumentDraft(id: "a", body: [:])
+      draft.attachments["data"] = Attachment(
+        data: Data(repeating: 1, count: 24 << 20), name: "data", contentType: "application/octet-stream")
+      try await server.manager.datastore(named: "db").createDocument(from: draft)
+      let port = server.port
+      let reply = try await RawConnection.waiting {
+        let connection = try RawConnection(port: port)
+        connection.send(
+          "GET /db/a?attachments=true HTTP/1.1\r\n\(Self.host)Accept: application/json\r\n"
+            + "Connection: close\r\n\r\n")
+        return connection.readBytes(pausing: 0.01)
+      }
+      #expect(reply.count > 32 << 20)
+    }
+  }
+
+  @Test func `a reply is not interrupted by the permission to send the next request`() async throws {
+    try await withServer { server in
+      let text = String(repeating: "x", count: 1 << 20)
+      _ = try await server.put("/db/a", ["text": .string(text)])
+      let port = server.port
+      let reply = try await RawConnection.waiting {
+        let connection = try RawConnection(port: port)
+        connection.send(
+          "GET /db/_all_docs?include_docs=true HTTP/1.1\r\n\(Self.host)\r\n"
+            + "PUT /db/b HTTP/1.1\r\n\(Self.host)Content-Length: 2\r\nExpect: 100-continue\r\n"
+            + "Connection: close\r\n\r\n{}")
+        return connection.read()
+      }
+      #expect(!reply.contains("100 Continue"))
+      #expect(reply.contains("HTTP/1.1 201 "))
+    }
+  }
+
   @Test(.timeLimit(.minutes(2)))
   func `a client that sends too much, and reads only then, is told so`() async throws {
     try await withServer({ $0.limits.requestLength = 8 << 20 }) { server in

@@ -95,6 +95,19 @@ import Testing
     }
   }
 
+  @Test func `the name of an index may have a slash`() async throws {
+    try await withServer { server in
+      let index: JSONValue = ["index": ["fields": ["age"]], "name": "people/age"]
+      let made = try await server.post("/db/_index", index)
+      #expect(made.status == 200)
+      for name in ["people/age", "_design/people/age", ["_design/people/age"]] as [JSONValue] {
+        let query: JSONValue = ["selector": ["age": 1], "use_index": name, "allow_fallback": false]
+        let found = try await server.post("/db/_find", query)
+        #expect(found.status == 200)
+      }
+    }
+  }
+
   @Test func `indexes are made, listed, used and deleted`() async throws {
     try await Self.withPeople { server in
       let wanted: JSONValue = [

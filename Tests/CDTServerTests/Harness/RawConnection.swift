@@ -50,10 +50,15 @@ final class RawConnection: Sendable {
   }
 
   /// What the server sends until it closes the connection, or until `isWhole` accepts it.
-  func readBytes(until isWhole: ([UInt8]) -> Bool = { _ in false }) -> [UInt8] {
+  ///
+  /// - Parameter pause: How long to wait before each 64 KiB.
+  func readBytes(pausing pause: TimeInterval = 0, until isWhole: ([UInt8]) -> Bool = { _ in false })
+    -> [UInt8]
+  {
     var bytes: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 65_536)
     while true {
+      if pause > 0 { Thread.sleep(forTimeInterval: pause) }
       let count = recv(socket, &buffer, buffer.count, 0)
       guard count > 0 else { break }
       bytes += buffer[..<count]
