@@ -88,12 +88,14 @@ package final class Output: Sendable {
     guard try kind(of: target) ?? .file == .file else { return try writing(over: path, body) }
     let draft = target + ".\(RandomID.digits().prefix(8)).tmp"
     do {
-      try writing(over: draft, body, creates: path)
+      // Nobody else can read the draft of a file that is private.
+      try writing(over: draft, body, creates: path, isPrivate: kind(of: target) != nil)
       try ToolError.perform("replace", path) { () throws(SystemError) in
         try Files.copyPermissions(of: target, to: draft)
         try Files.rename(draft, to: target)
-        try Files.synchronizeDirectory(of: target)
       }
+      // A directory that can't be read can't be synced.
+      try? Files.synchronizeDirectory(of: target)
     } catch {
       try? Files.remove(draft)
       throw error
@@ -106,12 +108,12 @@ package final class Output: Sendable {
 
   /// Writes to what is not a regular file, such as a pipe, or to a new file.
   private static func writing(
-    over path: String, _ body: (Output) throws -> Void, creates named: String? = nil
+    over path: String, _ body: (Output) throws -> Void, creates named: String? = nil, isPrivate: Bool = false
   ) throws {
     let named = named ?? path
     var file: OpenFile?
     try ToolError.perform("create", named) { () throws(SystemError) in
-      file = try OpenFile(path, for: .replacing)
+      file = try OpenFile(path, for: .replacing, isPrivate: isPrivate)
     }
     guard let file else { return }
     let output = Output(file)

@@ -40,7 +40,7 @@ package struct FileStatus: Equatable, Sendable {
       default: .other
       }
     size = Int64(status.st_size)
-    permissions = status.st_mode & 0o7777
+    permissions = status.st_mode & 0o777
     (seconds, nanoseconds) = (status.st_mtim.tv_sec, status.st_mtim.tv_nsec)
   }
 }

@@ -118,8 +118,7 @@ final class LocalEnd: ReplicationSource, ReplicationTarget {
     options.attachments = true
     options.attachmentsSince = ancestors
     let writing = DocumentText(transaction, options)
-    let length = revision.attachments.reduce(0) { $0 + ($1.length ?? 0) }
-    if sendsToServer, length <= Self.inlineLength {
+    if sendsToServer, revision.attachments.totalLength <= Self.inlineLength {
       do {
         return TransferredRevision(
           id: revision.id, revision: revision.revisionID, content: .text(try writing.text(of: revision)),

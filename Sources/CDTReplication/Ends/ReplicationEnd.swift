@@ -106,7 +106,7 @@ struct TransferredRevision: Sendable {
 
   /// The number of bytes with the attachments.
   var length: Int64 {
-    attachments.reduce(Int64(textLength)) { $0 + ($1.length ?? 0) }
+    Int64(textLength).addingSaturated(attachments.totalLength)
   }
 
   func rejected(_ error: CouchError) -> RejectedRevision {
@@ -129,6 +129,18 @@ struct RevisionKey: Hashable, Sendable {
 
   init(_ id: String, _ revision: RevisionID) {
     (self.id, self.revision) = (KeyBytes(id), revision)
+  }
+}
+
+extension Attachments {
+  /// The number of bytes of their content. The rows of a damaged store may say anything.
+  var totalLength: Int64 { reduce(0) { $0.addingSaturated($1.length ?? 0) } }
+}
+
+extension Int64 {
+  func addingSaturated(_ other: Int64) -> Int64 {
+    let (sum, overflow) = addingReportingOverflow(other)
+    return overflow ? .max : sum
   }
 }
 

@@ -236,7 +236,7 @@ struct OneWayReplication: Sendable {
     progress.count { counts in
       counts.revisionsWritten += written
       counts.attachments += revisions.reduce(0) { $0 + $1.attachments.count }
-      counts.bytes += revisions.reduce(0) { $0 + $1.length }
+      counts.bytes = revisions.reduce(counts.bytes) { $0.addingSaturated($1.length) }
     }
     progress.reject(outcome.rejected)
   }

@@ -42,7 +42,7 @@ package final class RawDatabase {
     let hasChecksums =
       !isHeader || Int(header[20]) == PageChecksum.length || header.bigEndian(at: 60) >= versionWithChecksums
     self.hasChecksums = hasChecksums
-    let sizes = Self.pageSizes(header, isHeader: isHeader)
+    let sizes = Self.pageSizes(header, isHeader: isHeader, hasChecksums: hasChecksums)
     let validSize = sizes.first { [file] in Self.isFirstPageValid(file, size: $0, hasChecksums: hasChecksums)
     }
     pageSize = validSize ?? sizes[0]
@@ -57,17 +57,20 @@ package final class RawDatabase {
     logLoss = try LogLoss.findAfterCrash(inLogOf: path)
     // The sizes in the header and in the log may be anything.
     let inFile = file.size / Int64(pageSize)
-    let present = max(inFile, log?.offsets.keys.max() ?? 0)
+    let inLog = Int64(log?.offsets.count ?? 0)
+    let present = min(max(inFile, log?.offsets.keys.max() ?? 0), inFile + inLog)
     let wanted = log?.pageCount ?? (validSize != nil ? Int64(header.bigEndian(at: 28)) : inFile)
     pageCount = min(wanted, present)
     missingPages = wanted - pageCount
   }
 
-  /// The sizes that pages may have, the most probable one first.
-  private static func pageSizes(_ header: [UInt8], isHeader: Bool) -> [Int] {
+  /// The sizes that pages may have, the most probable one first. Only checksums tell whether it is the usual one.
+  private static func pageSizes(_ header: [UInt8], isHeader: Bool, hasChecksums: Bool) -> [Int] {
     let size = header.bigEndian16(at: 16)
     let isSize = isHeader && (size == 1 || (512...32_768).contains(size) && size & (size - 1) == 0)
-    return isSize && size != usualPageSize ? [usualPageSize, size == 1 ? 65_536 : size] : [usualPageSize]
+    guard isSize, size != usualPageSize else { return [usualPageSize] }
+    let other = size == 1 ? 65_536 : size
+    return hasChecksums ? [usualPageSize, other] : [other, usualPageSize]
   }
 
   private static let usualPageSize = 4_096

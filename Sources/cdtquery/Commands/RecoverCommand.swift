@@ -47,33 +47,39 @@ struct RecoverCommand: ParsableCommand {
   /// Saves the store in a directory beside TARGET, and moves it when it is whole.
   private func recover(_ progress: (_ done: Int, _ total: Int) -> Void) throws -> RecoveryReport {
     try removeAbandonedDrafts()
-    let draft = StoreArgument(
-      directory: "\(target.directory)/\(draftPrefix)\(RandomID.uuid())", name: target.name)
-    let lock = try makeLocked(draft.directory)
+    let (directory, lock) = try makeLockedDirectory()
     defer { withExtendedLifetime(lock) {} }
+    let draft = StoreArgument(directory: directory, name: target.name)
     let (manager, saved) = try draft.createWithManager()
     let report = try saved.recoverDocuments(from: store.path, progress: progress)
     try saved.recoverIndexes(from: store.path)
     try manager.closeDatastore(named: draft.name)
     try ToolError.perform("create", target.path) { () throws(SystemError) in
       try Files.rename("\(draft.directory)/\(draft.name)", to: "\(target.directory)/\(target.name)")
-      try Files.synchronizeDirectory(of: draft.directory)
     }
-    try removeTree(draft.directory)
+    // All is saved, and the next run removes what can't be removed now.
+    try? Files.synchronizeDirectory(of: draft.directory)
+    try? removeTree(draft.directory)
     return report
   }
 
   private var draftPrefix: String { ".\(target.name).recovering-" }
 
-  /// Makes the directory of a draft, and locks it.
-  private func makeLocked(_ path: String) throws -> OpenFile? {
-    var lock: OpenFile?
-    try ToolError.perform("create", path) { () throws(SystemError) in
-      try Files.makeDirectory(path)
-      let directory = try OpenFile(path, for: .reading)
-      if try directory.lock() { lock = directory }
+  /// Makes the directory of a draft, and locks it. If another run removes it before it is locked, another is made.
+  private func makeLockedDirectory() throws -> (path: String, lock: OpenFile) {
+    while true {
+      let path = "\(target.directory)/\(draftPrefix)\(RandomID.uuid())"
+      var lock: OpenFile?
+      try ToolError.perform("create", path) { () throws(SystemError) in
+        try Files.makeDirectory(path)
+        do throws(SystemError) {
+          let directory = try OpenFile(path, for: .reading)
+          if try directory.lock(), try directory.hasName() { lock = directory }
+        } catch  where error.isMissing {
+        }
+      }
+      if let lock { return (path, lock) }
     }
-    return lock
   }
 
   /// Removes what earlier runs to the same TARGET have left that were interrupted: they are not locked, and have a store
@@ -82,10 +88,12 @@ struct RecoverCommand: ParsableCommand {
     for name in (try? Files.names(in: target.directory)) ?? [] {
       guard let id = name.afterBytePrefix(draftPrefix), UUID(uuidString: id) != nil else { continue }
       let path = "\(target.directory)/\(name)"
-      guard (try? Files.isLocked(path)) == false, let content = try? Files.names(in: path),
-        content.allSatisfy({ $0.hasSameBytes(as: target.name) })
+      guard (try? Files.kind(of: path, followsLinks: false)) == .directory,
+        let directory = try? OpenFile(path, for: .reading), (try? directory.lock()) == true,
+        let content = try? Files.names(in: path), content.allSatisfy({ $0.hasSameBytes(as: target.name) })
       else { continue }
       try removeTree(path)
+      withExtendedLifetime(directory) {}
     }
   }
 
