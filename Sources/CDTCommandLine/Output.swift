@@ -85,11 +85,12 @@ package final class Output: Sendable {
     }
     // A symbolic link stays, and the file that it leads to is replaced.
     let target = URL(filePath: path).resolvingSymlinksInPath().path
-    guard try kind(of: target) ?? .file == .file else { return try writing(over: path, body) }
+    let kind = try kind(of: target)
+    guard kind ?? .file == .file else { return try writing(over: path, body) }
     let draft = target + ".\(RandomID.digits().prefix(8)).tmp"
     do {
       // Nobody else can read the draft of a file that is private.
-      try writing(over: draft, body, creates: path, isPrivate: kind(of: target) != nil)
+      try writing(over: draft, body, creates: path, isPrivate: kind != nil)
       try ToolError.perform("replace", path) { () throws(SystemError) in
         try Files.copyPermissions(of: target, to: draft)
         try Files.rename(draft, to: target)

@@ -8,8 +8,8 @@ import NIOHTTPTypes
 /// Closes a connection whose client makes no progress: one that does not read its reply, or sends a body too slowly.
 ///
 /// The framework closes connections that are idle between requests. It also reads what is left of a body after the reply,
-/// so that clients that send first and read then get an error; here, that has a limit. It would not do so for a client that
-/// wants the connection closed after the reply, so this is done here.
+/// so that clients that send first and read then get an error; here, that has a limit. If a client wants the connection
+/// closed after the reply, the framework closes it without reading the rest, so this class closes it instead.
 final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
   typealias InboundIn = HTTPRequestPart
   typealias InboundOut = HTTPRequestPart

@@ -2,8 +2,10 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 
-/// Writes the body of a reply in pieces. The connection takes the next one when the client has read, so there is never much
-/// that waits to be sent, and a client that reads slowly differs from one that does not read.
+/// Writes the body of a reply in pieces, the next one when the client has read most of those before.
+///
+/// For the framework, a connection is idle as soon as it was given the whole reply, and is closed after the idle time. If a
+/// long body were one piece, a client that reads slowly would get only a part of it.
 struct PieceWriter: ResponseBodyWriter {
   private var writer: any ResponseBodyWriter
 

@@ -75,7 +75,8 @@ struct RecoverCommand: ParsableCommand {
         do throws(SystemError) {
           let directory = try OpenFile(path, for: .reading)
           if try directory.lock(), try directory.hasName() { lock = directory }
-        } catch  where error.isMissing {
+        } catch {
+          guard error.isMissing else { throw error }
         }
       }
       if let lock { return (path, lock) }
