@@ -7,7 +7,8 @@ import NIOHTTPTypes
 
 /// Closes a connection whose client makes no progress: one that does not read its reply, or sends a body too slowly.
 ///
-/// The framework closes connections that are idle between requests. It also reads what is left of a body after the reply,
+/// The framework closes connections that are idle between requests. For it, they are idle as soon as it has handed over a
+/// reply, so this class closes them when the reply is sent. The framework also reads what is left of a body after the reply,
 /// so that clients that send first and read then get an error; here, that has a limit. If a client wants the connection
 /// closed after the reply, the framework closes it without reading the rest, so this class closes it instead.
 final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
@@ -30,10 +31,13 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
   /// The bytes of the body since the sender was last looked at, and since the reply.
   private var received = 0
   private var unread = 0
-  /// The number of the request after whose reply the connection ends, and the end of that reply.
+  /// The number of the request after whose reply the connection ends.
   private var last: Int?
-  private var lastReply: EventLoopFuture<Void>?
+  /// When the newest reply is sent.
+  private var replySent: EventLoopFuture<Void>?
+  private let sent = SentBytes()
   private var checkOfSender: Scheduled<Void>?
+  private var checkOfReader: Scheduled<Void>?
 
   init(time: TimeAmount, unreadLimit: Int) {
     self.time = time
@@ -42,21 +46,14 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
 
   private var isReading: Bool { requests.begun > requests.ended }
 
-  /// The system ends connections whose client takes nothing of what is sent: only it knows, as its buffers may hold
-  /// megabytes.
-  ///
-  /// Source: tcp(7), TCP_USER_TIMEOUT.
-  func channelActive(context: ChannelHandlerContext) {
-    let milliseconds = CInt(clamping: time.nanoseconds / 1_000_000)
-    _ = context.channel.setOption(
-      ChannelOptions.Types.SocketOption(level: .tcp, name: .init(rawValue: TCP_USER_TIMEOUT)),
-      value: SocketOptionValue(max(1, milliseconds))
-    )
-    context.fireChannelActive()
+  func handlerAdded(context: ChannelHandlerContext) {
+    // It fails if the connection is closed already.
+    try? context.pipeline.syncOperations.addHandler(sent, position: .first)
   }
 
   func handlerRemoved(context: ChannelHandlerContext) {
     checkOfSender?.cancel()
+    checkOfReader?.cancel()
   }
 
   // MARK: Requests
@@ -119,6 +116,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
   // MARK: Replies
 
   func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+    if checkOfReader == nil { checkReaderLater(context) }
     switch unwrapOutboundIn(data) {
     case .head(var head):
       replies.begun += 1
@@ -127,18 +125,37 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     case .body: context.write(data, promise: promise)
     case .end:
       replies.ended += 1
-      guard replies.ended == last else { return context.write(data, promise: promise) }
       let promise = promise ?? context.eventLoop.makePromise()
-      lastReply = promise.futureResult
+      replySent = promise.futureResult
+      guard replies.ended == last else { return context.write(data, promise: promise) }
       context.writeAndFlush(data, promise: promise)
       closeAfterLast(context)
     }
   }
 
+  /// The system's buffers may hold megabytes, so only a look into them shows whether the client reads.
+  private func checkReaderLater(_ context: ChannelHandlerContext) {
+    let received = sent.received(on: context.channel)
+    checkOfReader = context.eventLoop.assumeIsolatedUnsafeUnchecked().scheduleTask(in: time) {
+      self.checkOfReader = nil
+      guard let waiting = self.sent.waiting(on: context.channel), waiting > 0 else { return }
+      if self.sent.received(on: context.channel) == received { return context.close(promise: nil) }
+      self.checkReaderLater(context)
+    }
+  }
+
   /// Ends the connection if the client wants that, when it has sent its request and the reply is sent.
   private func closeAfterLast(_ context: ChannelHandlerContext) {
-    guard let last, let lastReply, requests.ended >= last else { return }
-    lastReply.assumeIsolatedUnsafeUnchecked().whenComplete { _ in context.close(promise: nil) }
+    guard let last, replies.ended >= last, requests.ended >= last else { return }
+    close(context: context, mode: .all, promise: nil)
+  }
+
+  func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
+    guard mode == .all, replies.begun == replies.ended, let replySent else {
+      return context.close(mode: mode, promise: promise)
+    }
+    replySent.assumeIsolatedUnsafeUnchecked().whenComplete { _ in context.close(mode: mode, promise: promise)
+    }
   }
 }
 

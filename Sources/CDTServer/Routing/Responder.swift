@@ -28,7 +28,6 @@ struct Responder: HTTPResponder {
     }
     rules.addHeaders(to: &response, for: request)
     if request.method == .head { return Self.withoutBody(response) }
-    response.body = response.body.inPieces
     return response
   }
 

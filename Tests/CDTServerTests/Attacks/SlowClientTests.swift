@@ -51,7 +51,7 @@ import Testing
   }
 
   @Test(.timeLimit(.minutes(2))) func `a client that reads slowly gets a long reply`() async throws {
-    // All of it takes longer than the idle time, and the end of it much less, also on a busy machine.
+    // All of it takes longer than the idle time, and each part less, also on a busy machine.
     try await withServer({ $0.limits.idleTime = .seconds(5) }) { server in
       // More than the buffers of both ends, in one part.
       var draft = DocumentDraft(id: "a", body: [:])

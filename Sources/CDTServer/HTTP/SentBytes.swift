@@ -1,0 +1,37 @@
+import Glibc
+import NIOCore
+
+/// Counts what a connection sends, and how much of it the client has received.
+///
+/// As the first handler of a pipeline, it counts bytes of the network: with encryption.
+final class SentBytes: ChannelOutboundHandler, RemovableChannelHandler {
+  typealias OutboundIn = IOData
+  typealias OutboundOut = IOData
+
+  private var written = 0
+
+  func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+    written += unwrapOutboundIn(data).readableBytes
+    context.write(data, promise: promise)
+  }
+
+  /// The bytes that wait here or in the system until the client has received them; `nil` if the connection is closed.
+  func waiting(on channel: any Channel) -> Int? {
+    guard let here = try? channel.syncOptions?.getOption(.bufferedWritableBytes) else { return nil }
+    return inSystem(channel).map { here + $0 }
+  }
+
+  /// The bytes that the client has received since the connection was opened; `nil` if the connection is closed.
+  func received(on channel: any Channel) -> Int? {
+    waiting(on: channel).map { written - $0 }
+  }
+
+  /// Source: tcp(7), SIOCOUTQ, whose other name is TIOCOUTQ.
+  private func inSystem(_ channel: any Channel) -> Int? {
+    var count: CInt = 0
+    let status = try? channel.pipeline.syncOperations.withUnsafeTransportIfAvailable {
+      (socket: NIOBSDSocket.Handle) in ioctl(socket, UInt(TIOCOUTQ), &count)
+    }
+    return status == 0 ? Int(count) : nil
+  }
+}
