@@ -49,21 +49,21 @@ struct ReplicationCommand: ParsableCommand {
       var report = ReplicationReport(
         machine: machine, documents: documents, files: files, fileSize: fileSize)
       report.couchdb = try other?.version()
+      var bound = try AttachmentBound(scratch, files: files, size: fileSize)
       let replications = try Replications(
         program, scratch: scratch, documents: documents, files: files, fileSize: fileSize)
-      let bound = try AttachmentBound(scratch, files: files, size: fileSize)
-      report.bound = try bound.measure(hashes: false)
-      report.hashedBound = try bound.measure(hashes: true)
       for milliseconds in latency {
         report.lines += try ServerProcess.run(program, directory: "\(scratch.path)/server") { server in
           try replications.run(
-            with: server.address, isCouchDB: false, latency: milliseconds,
+            with: server.address, isCouchDB: false, latency: milliseconds, bound: &bound,
             pouchdb: milliseconds == latency.first ? browser : nil)
         }
         if let other {
-          report.lines += try replications.run(with: other, isCouchDB: true, latency: milliseconds)
+          report.lines += try replications.run(
+            with: other, isCouchDB: true, latency: milliseconds, bound: &bound)
         }
       }
+      (report.bound, report.hashedBound) = (bound.median, bound.medianWithDigests)
       func measureDelay(_ ends: ReplicationReport.Ends, _ server: ServerAddress) throws {
         report.delays.append(.init(ends: ends, times: try replications.delays(to: server, writes: writes)))
       }

@@ -6,8 +6,12 @@ import Glibc
 /// and sync a file for each, with nothing else between.
 ///
 /// The files are as many as in a replication. With one that is sent again and again, and one that is overwritten, the
-/// content would stay in the caches of the processor.
+/// content would stay in the caches of the processor. It is measured before each replication that is compared with it: both
+/// depend on the memory and the files that were released before.
 struct AttachmentBound {
+  private var times: [Int] = []
+  private var timesWithDigests: [Int] = []
+
   private let scratch: Scratch
   private let directory: String
   private let files: Int
@@ -33,14 +37,21 @@ struct AttachmentBound {
 
   private func source(_ file: Int) -> String { "\(directory)/source\(file)" }
 
-  /// How long it takes, the best of three times.
-  ///
-  /// - Parameter hashes: Whether the SHA-1 of each file is computed at both ends, as a replication does.
-  func measure(hashes: Bool) throws -> Int {
-    try (0..<3).map { _ in try measureOnce(hashes: hashes) }.min() ?? 0
+  /// The median time, in nanoseconds; `nil` before the first measurement.
+  var median: Int? { Self.median(times) }
+  /// The same if the SHA-1 of each file is computed at both ends, as a replication does.
+  var medianWithDigests: Int? { Self.median(timesWithDigests) }
+
+  private static func median(_ times: [Int]) -> Int? {
+    times.isEmpty ? nil : times.sorted()[times.count / 2]
   }
 
-  private func measureOnce(hashes: Bool) throws -> Int {
+  mutating func measure() throws {
+    times.append(try measure(hashes: false))
+    timesWithDigests.append(try measure(hashes: true))
+  }
+
+  private func measure(hashes: Bool) throws -> Int {
     let pairs = try (0..<Self.connections).map { _ in try Self.connectedSockets() }
     defer { for pair in pairs { [pair.sender, pair.receiver].forEach { close($0) } } }
     let targets = "\(directory)/targets"
