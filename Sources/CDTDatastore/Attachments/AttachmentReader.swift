@@ -22,7 +22,7 @@ package final class AttachmentReader: Sendable {
     /// Where the wanted part begins and ends.
     let start: Int64
     let end: Int64
-    /// What was read and is not returned yet.
+    /// The end of the wanted part, until all is read.
     var held: [UInt8] = []
     /// Whether all was read and verified.
     var isAtEnd = false
@@ -57,7 +57,8 @@ package final class AttachmentReader: Sendable {
   ///
   /// - Throws: ``DatastoreError``: `.corrupt` if the file differs from what was saved.
   package func next() async throws -> [UInt8] {
-    try await AsyncWork.ofFiles.run(.read) { stop in
+    if state.withLock({ $0.isAtEnd }) { return [] }
+    return try await AsyncWork.ofFiles.run(.read) { stop in
       try self.state.withLock { state in
         while true {
           try stop.check()
@@ -73,7 +74,6 @@ extension AttachmentReader.State {
 
   /// Reads on, and returns a chunk that may be passed on; `nil` to go on.
   fileprivate mutating func step() throws -> [UInt8]? {
-    if isAtEnd { return [] }
     let bytes: [UInt8]
     do throws(SystemError) {
       bytes = try file.read(upTo: Self.chunk)
@@ -87,12 +87,12 @@ extension AttachmentReader.State {
     position += Int64(bytes.count)
     guard position <= saved.length else { throw DatastoreError.damagedAttachment(name, path) }
     guard !wanted.isEmpty else { return nil }
-    defer {
-      held =
-        wanted.count == bytes.count
-        ? bytes : Array(bytes[Int(wanted.lowerBound - offset)..<Int(wanted.upperBound - offset)])
-    }
-    return held.isEmpty ? nil : held
+    let chunk =
+      wanted.count == bytes.count
+      ? bytes : Array(bytes[Int(wanted.lowerBound - offset)..<Int(wanted.upperBound - offset)])
+    if position < end { return chunk }
+    held = chunk
+    return nil
   }
 
   /// Verifies the content, and returns what is left.
