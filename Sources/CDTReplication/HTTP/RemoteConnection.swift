@@ -28,7 +28,12 @@ final class RemoteConnection: Sendable {
     authorization = Authorization(database, with: redirecting)
   }
 
-  /// Ends the connections. Call it once.
+  deinit {
+    // It must outlive the end of its connections, and may have ended before.
+    client.shutdown { [client] _ in withExtendedLifetime(client) {} }
+  }
+
+  /// Ends the connections, and waits for that.
   func close() async {
     try? await client.shutdown()
   }

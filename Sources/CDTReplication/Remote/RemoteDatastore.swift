@@ -57,11 +57,6 @@ public final class RemoteDatastore: Sendable {
     self.init(try RemoteDatabase(url, credentials: credentials))
   }
 
-  deinit {
-    let connection = connection
-    Task { await connection.close() }
-  }
-
   /// The number of documents that were received.
   package var documentsRead: Int { read.load(ordering: .relaxed) }
 
