@@ -138,7 +138,7 @@ import Testing
     await server.close()
   }
 
-  @Test(.timeLimit(.minutes(2)))
+  @Test(.timeLimit(.minutes(10)))
   func `a replication whose request for changes failed is idle as soon as the server answers again`()
     async throws
   {
@@ -165,7 +165,7 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(2)))
+  @Test(.timeLimit(.minutes(10)))
   func `a continuous replication outlives a database that is replaced again and again`() async throws {
     let replacements = Mutex(0)
     let server = try await ScriptedServer { request in

@@ -25,7 +25,7 @@ import Testing
     try await body(UInt16(bigEndian: address.sin_port))
   }
 
-  @Test(.timeLimit(.minutes(2)))
+  @Test(.timeLimit(.minutes(10)))
   func `a server that stops reading a body is given up after the time for which it may be silent`()
     async throws
   {

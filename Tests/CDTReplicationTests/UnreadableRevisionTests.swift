@@ -56,7 +56,7 @@ import Testing
       body: parts.map { "--b\r\n\($0)\r\n" }.joined() + "--b--")
   }
 
-  @Test(.timeLimit(.minutes(2)))
+  @Test(.timeLimit(.minutes(10)))
   func `a revision that another node of a cluster has soon arrives`() async throws {
     let reads = Mutex(0)
     try await Self.pull(["late"]) { id in
@@ -75,7 +75,7 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(2)))
+  @Test(.timeLimit(.minutes(10)))
   func `a document that is nested too deep is rejected, and the others arrive`() async throws {
     try await Self.pull(["one", "deep", "two"]) { id in
       Self.document(id, id == "deep" ? Self.deep : "1")
@@ -87,7 +87,7 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(2)))
+  @Test(.timeLimit(.minutes(10)))
   func `a revision that the server refuses to send, or lists and lacks, is rejected`() async throws {
     try await Self.pull(["one", "refused", "gone"]) { id in
       switch id {

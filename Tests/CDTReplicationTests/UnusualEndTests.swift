@@ -25,7 +25,7 @@ import Testing
     try Data("something else".utf8).write(to: URL(filePath: "\(store.directory)/attachments/\(digest)"))
   }
 
-  @Test(.timeLimit(.minutes(2)), arguments: [10, 40_000])
+  @Test(.timeLimit(.minutes(10)), arguments: [10, 40_000])
   func `a document whose attachment is damaged is rejected, and the others are pushed`(length: Int)
     async throws
   {
@@ -39,7 +39,7 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(2)))
+  @Test(.timeLimit(.minutes(10)))
   func `a document whose attachment is damaged is rejected by another store, too`() async throws {
     try await withStores { left, right in
       try await Self.fillDamaged(left, length: 10)
@@ -68,7 +68,7 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(2)))
+  @Test(.timeLimit(.minutes(10)))
   func `what is too large for one request is sent in several, or filtered here`() async throws {
     try await withServedStore({ $0.limits.requestLength = 6_000 }) { served in
       let ids = (0..<120).map { "doc\($0)" + String(repeating: "x", count: 50) }
@@ -91,7 +91,7 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(2))) func `a store that is busy is written to later`() async throws {
+  @Test(.timeLimit(.minutes(10))) func `a store that is busy is written to later`() async throws {
     try await withDirectory { directory in
       var options = DatastoreOptions()
       options.busyTimeout = .milliseconds(50)
@@ -125,7 +125,7 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(2)))
+  @Test(.timeLimit(.minutes(10)))
   func `a store that is closed ends an idle replication with an error that says so`()
     async throws
   {
@@ -187,7 +187,8 @@ import Testing
     return (result, server.requests)
   }
 
-  @Test(.timeLimit(.minutes(2))) func `a document for which a node had no time is sent again`() async throws {
+  @Test(.timeLimit(.minutes(10))) func `a document for which a node had no time is sent again`() async throws
+  {
     let (result, requests) = try await Self.pushed {
       .init(
         status: 201, body: #"[{"id":"doc","rev":"1-c4103f122d27677c9db144cae1394a66","error":"timeout"}]"#)
@@ -197,7 +198,7 @@ import Testing
     #expect(requests.count { $0.hasPrefix("PUT /db/doc?new_edits=false ") } == 1)
   }
 
-  @Test(.timeLimit(.minutes(2))) func `a server may say that any number of changes follows`() async throws {
+  @Test(.timeLimit(.minutes(10))) func `a server may say that any number of changes follows`() async throws {
     let server = try await ScriptedServer { request in
       let path = request.split(separator: " ", maxSplits: 2).dropFirst().first ?? ""
       if path.contains("/_local/") { return .init(status: request.hasPrefix("GET") ? 404 : 201) }
@@ -215,7 +216,7 @@ import Testing
     await server.close()
   }
 
-  @Test(.timeLimit(.minutes(2))) func `live changes end when their task is cancelled`() async throws {
+  @Test(.timeLimit(.minutes(10))) func `live changes end when their task is cancelled`() async throws {
     try await withServedStore { served in
       let remote = RemoteDatastore(try served.database())
       let isWaiting = Mutex(false)

@@ -200,7 +200,7 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(2))) func `a long history is saved`() throws {
+  @Test(.timeLimit(.minutes(10))) func `a long history is saved`() throws {
     try withTemporaryDirectory { directory in
       let manager = try DatastoreManager(directory: directory)
       let store = try manager.datastore(named: "store")

@@ -30,7 +30,7 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(2)))
+  @Test(.timeLimit(.minutes(10)))
   func `if the server is silent over a query, all documents are read`() async throws {
     let server = try await ScriptedServer { request in
       if request.contains("/_find") { return .init(isSent: false) }

@@ -172,7 +172,7 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(1))) func `settings that another server changes apply`() async throws {
+  @Test(.timeLimit(.minutes(10))) func `settings that another server changes apply`() async throws {
     try await withServer { server in
       #expect(try await server.get("/db/_revs_limit").json == 1000)
       try await withServer(of: try DatastoreManager(directory: server.manager.directory)) { other in
