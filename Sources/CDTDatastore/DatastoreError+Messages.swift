@@ -300,6 +300,11 @@ extension DatastoreError {
     DatastoreError(.corrupt, "\(path) is damaged: \(what); \(recovery)")
   }
 
+  /// - Parameter reason: The damage, and the remedy.
+  static func unreadableDocument(_ id: String, _ reason: String) -> DatastoreError {
+    DatastoreError(.corrupt, documentID: id, "document \(quoted(id)) can't be read: \(reason)")
+  }
+
   static func lostContent(_ path: String, evidence: String) -> DatastoreError {
     DatastoreError(
       .corrupt,

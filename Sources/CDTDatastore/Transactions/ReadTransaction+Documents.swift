@@ -11,7 +11,7 @@ extension ReadTransaction {
   /// - Throws: ``DatastoreError`` with the code `.notFound` if the document does not exist or is deleted.
   /// - Complexity: O(log *n*).
   public func documentText(withID id: String) throws -> [UInt8] {
-    try reading { try $0.documentText(withID: id) }
+    try reading(id) { try $0.documentText(withID: id) }
   }
 
   /// A stored revision of a document, which may be a tombstone.
@@ -19,7 +19,7 @@ extension ReadTransaction {
   /// - Throws: ``DatastoreError`` with the code `.notFound`, also if the revision was compacted.
   /// - Complexity: O(log *n*).
   public func document(withID id: String, revisionID: RevisionID) throws -> DocumentRevision {
-    try reading { try $0.document(withID: id, revision: revisionID) }
+    try reading(id) { try $0.document(withID: id, revision: revisionID) }
   }
 
   /// The winners of several documents in the order of `ids`; unknown ids are omitted, deleted documents are marked.
@@ -58,7 +58,7 @@ extension ReadTransaction {
   ///
   /// - Throws: ``DatastoreError`` with the code `.notFound` if the revision is not in the store.
   public func revisionHistory(of revision: DocumentRevision) throws -> [DocumentRevision] {
-    try reading { try $0.history(of: revision.id, from: revision.revisionID) }
+    try reading(revision.id) { try $0.history(of: revision.id, from: revision.revisionID) }
   }
 
   /// The body of a local document; `nil` if it does not exist.

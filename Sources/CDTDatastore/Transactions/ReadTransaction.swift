@@ -58,12 +58,24 @@ public class ReadTransaction {
     try use { try body(DocumentReading(connection: $0, files: store.attachmentFiles)) }
   }
 
+  /// Reads a document. If the file is damaged there, the error names the document.
+  func reading<R>(_ id: String, _ body: (DocumentReading) throws -> R) throws -> R {
+    try reading { documents in
+      do {
+        return try body(documents)
+      } catch let error as SQLiteError where error.isCorrupt {
+        let damage = DatastoreError(error, path: store.databasePath)
+        throw DatastoreError.unreadableDocument(id, damage.message)
+      }
+    }
+  }
+
   /// The winner of a document.
   ///
   /// - Throws: ``DatastoreError`` with the code `.notFound` if the document does not exist or is deleted.
   /// - Complexity: O(log *n*).
   public func document(withID id: String) throws -> DocumentRevision {
-    try reading { try $0.document(withID: id) }
+    try reading(id) { try $0.document(withID: id) }
   }
 
   // MARK: Stopping
