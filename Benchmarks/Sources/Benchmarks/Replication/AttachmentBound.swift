@@ -6,11 +6,11 @@ import Glibc
 /// and sync a file for each, with nothing else between.
 ///
 /// The files are as many as in a replication. With one that is sent again and again, and one that is overwritten, the
-/// content would stay in the caches of the processor. It is measured before each replication that is compared with it: both
+/// content would stay in the caches of the processor. The bound is measured before each replication on loopback: both
 /// depend on the memory and the files that were released before.
 struct AttachmentBound {
-  private var times: [Int] = []
-  private var timesWithDigests: [Int] = []
+  private var times: [Double] = []
+  private var timesWithDigests: [Double] = []
 
   private let scratch: Scratch
   private let directory: String
@@ -42,8 +42,8 @@ struct AttachmentBound {
   /// The same if the SHA-1 of each file is computed at both ends, as a replication does.
   var medianWithDigests: Int? { Self.median(timesWithDigests) }
 
-  private static func median(_ times: [Int]) -> Int? {
-    times.isEmpty ? nil : times.sorted()[times.count / 2]
+  private static func median(_ times: [Double]) -> Int? {
+    times.isEmpty ? nil : Figures.Spread(times).median
   }
 
   mutating func measure() throws {
@@ -51,7 +51,7 @@ struct AttachmentBound {
     timesWithDigests.append(try measure(hashes: true))
   }
 
-  private func measure(hashes: Bool) throws -> Int {
+  private func measure(hashes: Bool) throws -> Double {
     let pairs = try (0..<Self.connections).map { _ in try Self.connectedSockets() }
     defer { for pair in pairs { [pair.sender, pair.receiver].forEach { close($0) } } }
     let targets = "\(directory)/targets"
@@ -70,7 +70,7 @@ struct AttachmentBound {
         }
       }
     }
-    return Int(Clock.monotonic.now - start)
+    return Double(Clock.monotonic.now - start)
   }
 
   /// Copies as many bytes as a file has.
