@@ -112,15 +112,8 @@ package final class OpenFile: Sendable {
 
   /// The next bytes; empty at the end.
   package func read(upTo count: Int) throws(SystemError) -> [UInt8] {
-    var failure: SystemError?
-    let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
-      do throws(SystemError) {
-        filled = try read(into: UnsafeMutableRawBufferPointer(buffer))
-      } catch {
-        failure = error
-      }
-    }
-    if let failure { throw failure }
+    var bytes = [UInt8](repeating: 0, count: count)
+    bytes.removeLast(count - (try read(into: &bytes, at: 0, upTo: count)))
     return bytes
   }
 
