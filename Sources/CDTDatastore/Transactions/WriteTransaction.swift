@@ -106,7 +106,7 @@ public final class WriteTransaction: ReadTransaction {
 
   /// The winner of a document. See `Datastore.document(withID:)`.
   public override func document(withID id: String) throws -> DocumentRevision {
-    let (document, row) = try use { try DocumentReading(connection: $0, files: files).winner(of: id) }
+    let (document, row) = try reading(id) { try $0.winner(of: id) }
     lastRead = (id, row, sequence)
     return document
   }

@@ -5,8 +5,10 @@ import Testing
 
 @Suite struct DamagedDocumentTests {
   @Test func `an error over a damaged page names the document, and others can be read`() throws {
-    let directory = try temporaryDirectory()
-    defer { removeDirectory(directory) }
+    try withTemporaryDirectory { try Self.check(in: $0) }
+  }
+
+  private static func check(in directory: String) throws {
     let text = String(repeating: "x", count: 100_000)
     do {
       let manager = try DatastoreManager(directory: directory)
@@ -27,6 +29,7 @@ import Testing
     let store = try manager.datastore(named: "store")
     for read in [
       { _ = try store.document(withID: "large") }, { _ = try store.documentText(withID: "large") },
+      { try store.write { _ = try $0.document(withID: "large") } },
     ] {
       let error = #expect(throws: DatastoreError.self, performing: read)
       #expect(error?.code == .corrupt)
