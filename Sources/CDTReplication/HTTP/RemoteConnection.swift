@@ -29,7 +29,7 @@ final class RemoteConnection: Sendable {
   }
 
   deinit {
-    // It must outlive the end of its connections, and may have ended before.
+    // The client must live until its connections have ended. After `close()`, this does nothing.
     client.shutdown { [client] _ in withExtendedLifetime(client) {} }
   }
 

@@ -135,11 +135,11 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
 
   /// The system's buffers may hold megabytes, so only a look into them shows whether the client reads.
   private func checkReaderLater(_ context: ChannelHandlerContext) {
-    let received = sent.received(on: context.channel)
+    let received = sent.progress(on: context.channel)?.received
     checkOfReader = context.eventLoop.assumeIsolatedUnsafeUnchecked().scheduleTask(in: time) {
       self.checkOfReader = nil
-      guard let waiting = self.sent.waiting(on: context.channel), waiting > 0 else { return }
-      if self.sent.received(on: context.channel) == received { return context.close(promise: nil) }
+      guard let now = self.sent.progress(on: context.channel), now.waiting > 0 else { return }
+      if now.received == received { return context.close(promise: nil) }
       self.checkReaderLater(context)
     }
   }

@@ -15,15 +15,13 @@ final class SentBytes: ChannelOutboundHandler, RemovableChannelHandler {
     context.write(data, promise: promise)
   }
 
-  /// The bytes that wait here or in the system until the client has received them; `nil` if the connection is closed.
-  func waiting(on channel: any Channel) -> Int? {
-    guard let here = try? channel.syncOptions?.getOption(.bufferedWritableBytes) else { return nil }
-    return inSystem(channel).map { here + $0 }
-  }
-
-  /// The bytes that the client has received since the connection was opened; `nil` if the connection is closed.
-  func received(on channel: any Channel) -> Int? {
-    waiting(on: channel).map { written - $0 }
+  /// The bytes that the client has received since the connection was opened, and those that wait, here or in the system;
+  /// `nil` if the connection is closed.
+  func progress(on channel: any Channel) -> (received: Int, waiting: Int)? {
+    guard let here = try? channel.syncOptions?.getOption(.bufferedWritableBytes),
+      let inSystem = inSystem(channel)
+    else { return nil }
+    return (written - here - inSystem, here + inSystem)
   }
 
   /// Source: tcp(7), SIOCOUTQ, whose other name is TIOCOUTQ.

@@ -27,8 +27,7 @@ struct Responder: HTTPResponder {
       response = refusal(error, request, context)
     }
     rules.addHeaders(to: &response, for: request)
-    if request.method == .head { return Self.withoutBody(response) }
-    return response
+    return request.method == .head ? Self.withoutBody(response) : response
   }
 
   /// The same head without a body.
