@@ -161,7 +161,9 @@ struct CheckedFile {
     methods.xSectorSize = { file in CheckedFile.forward(file) { $1.xSectorSize($0) } }
     methods.xDeviceCharacteristics = { file in CheckedFile.forward(file) { $1.xDeviceCharacteristics($0) } }
     methods.xShmMap = { file, region, size, extends, memory in
-      CheckedFile.forward(file) { $1.xShmMap($0, region, size, extends, memory) }
+      CheckedFileSystem.creating {
+        CheckedFile.forward(file) { $1.xShmMap($0, region, size, extends, memory) }
+      }
     }
     methods.xShmLock = { file, offset, count, flags in
       CheckedFile.forward(file) { $1.xShmLock($0, offset, count, flags) }

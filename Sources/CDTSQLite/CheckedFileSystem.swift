@@ -1,4 +1,5 @@
 import CDTCSQLite
+import CDTPlatform
 import Synchronization
 
 /// The VFS of the databases whose pages have checksums (``CheckedFile``). All other files, and all other calls, are
@@ -49,10 +50,12 @@ enum CheckedFileSystem {
     methods.xOpen = { vfs, path, file, flags, result in
       guard let system = CheckedFileSystem.system(vfs), let file else { return SQLITE_MISUSE }
       guard flags & SQLITE_OPEN_MAIN_DB != 0 else {
-        return system.pointee.xOpen(system, path, file, flags, result)
+        return CheckedFileSystem.creating { system.pointee.xOpen(system, path, file, flags, result) }
       }
       file.pointee.pMethods = nil
-      let code = system.pointee.xOpen(system, path, CheckedFile.system(file), flags, result)
+      let code = CheckedFileSystem.creating {
+        system.pointee.xOpen(system, path, CheckedFile.system(file), flags, result)
+      }
       // Without methods there is nothing to close.
       if CheckedFile.system(file).pointee.pMethods != nil { CheckedFile.open(file) }
       return code
@@ -82,6 +85,19 @@ enum CheckedFileSystem {
       CheckedFileSystem.forward(vfs) { $0.pointee.xGetLastError($0, count, result) }
     }
     return methods
+  }
+
+  /// Opens a file, and tries again if the error is that there is none.
+  ///
+  /// The default VFS opens a file that it can't create once more, for reading. If it could not create it for a moment only,
+  /// as there was no file descriptor left, the second error hides the first.
+  static func creating(_ open: () -> Int32) -> Int32 {
+    var code = SQLITE_OK
+    for _ in 0..<3 {
+      code = open()
+      guard code & 0xFF == SQLITE_CANTOPEN, SystemError.last.isMissing else { break }
+    }
+    return code
   }
 
   private static func system(_ vfs: FileSystem?) -> FileSystem? {

@@ -9,9 +9,18 @@ import Testing
 /// tries some calls of each kind in each operation, `make torture` all of them.
 @Suite(.timeLimit(.minutes(600))) struct FaultTests {
   @Test func `a failing call gives an error that says so, and nothing is lost`() throws {
+    try run(["\(Torture.faults)"])
+  }
+
+  @Test(arguments: ["open", "find after opening"])
+  func `every file that can't be opened is told with the reason`(_ operation: String) throws {
+    try run(["1", operation, "open", "0"])
+  }
+
+  private func run(_ arguments: [String]) throws {
     try withScratch { scratch in
       let program = try BuiltProgram(
-        "cdt-crashtest", ["faults", scratch, "\(Torture.seed)", "\(Torture.faults)"],
+        "cdt-crashtest", ["faults", scratch, "\(Torture.seed)"] + arguments,
         faults: .init(directory: "\(scratch)/work"))
       var (last, problems) = ("", [String]())
       while let line = program.line() {

@@ -12,7 +12,7 @@ struct FaultRun {
   private var random: SeededGenerator
   /// How many calls of each kind are tried in each operation; 0 for all.
   private let points: Int
-  /// The only call to fail, to repeat what was reported.
+  /// The only kind of calls to fail, and the only call of it, to repeat what was reported; 0 for all.
   private let call: (kind: Faults.Kind, number: Int)?
   private var problems = 0
   private var tried = 0
@@ -169,7 +169,7 @@ struct FaultRun {
     }
     for kind in Faults.Kind.allCases where call == nil || call?.kind == kind {
       let errors = Self.errors(kind)
-      if let call {
+      if let call, call.number > 0 {
         for error in errors {
           for isLasting in kind == .malloc ? [false] : Self.canLast(kind) {
             let fault = Fault(kind: kind, call: call.number, error: error, isLasting: isLasting)
@@ -281,6 +281,10 @@ struct FaultRun {
   private static func problem(with error: any Error, _ fault: Fault) -> String? {
     if let error = error as? TouchDBError, error.code == .unreadable { return nil }
     guard let error = error as? DatastoreError else { return "it throws \(type(of: error)): \(error)" }
+    // SQLite opens a file again, for reading, if it can't open it for writing.
+    if fault.kind == .open, !fault.isLasting, error.message.contains(String(cString: strerror(ENOENT))) {
+      return "the file is missing: \(error.message)"
+    }
     let isFull = fault.error == ENOSPC || fault.error == EDQUOT
     switch error.code {
     // SQLite takes an error of the disk while reading for damage.

@@ -8,7 +8,8 @@ import CDTWorkloads
 ///   if STEPS is 0. It prints 0 when the datastore is open, and then the number of each step that is done.
 /// - `cdt-crashtest faults DIRECTORY SEED POINTS [OPERATION]` makes calls fail in every operation, or in one, and prints what was
 ///   wrong. It tries POINTS calls of each kind in each operation, or all if POINTS is 0.
-/// - `cdt-crashtest faults DIRECTORY SEED 1 OPERATION KIND NUMBER` makes only this call fail: malloc 4695, for example.
+/// - `cdt-crashtest faults DIRECTORY SEED 1 OPERATION KIND NUMBER` makes only this call fail: malloc 4695, for
+///   example. With NUMBER 0 it tries all calls of the kind.
 let arguments = CommandLine.arguments
 setvbuf(stdout, nil, Int32(_IOLBF), 0)
 do {
@@ -28,7 +29,8 @@ do {
     guard let seed = UInt64(arguments[3]), let kind = Faults.Kind(rawValue: arguments[6]),
       let number = Int(arguments[7])
     else { exit(64) }
-    var run = try FaultRun(directory: arguments[2], seed: seed, points: 1, call: (kind, number))
+    var run = try FaultRun(
+      directory: arguments[2], seed: seed, points: number == 0 ? 0 : 1, call: (kind, number))
     try run.run(only: arguments[5])
   default:
     print("usage: cdt-crashtest work DIRECTORY WORKLOAD SEED STEPS full|normal")
