@@ -135,6 +135,8 @@ package struct KeyBytes: Hashable, Sendable {
     left.string.hasSameBytes(as: right.string)
   }
 
+  package func precedes(_ other: KeyBytes) -> Bool { string.precedesInBytes(other.string) }
+
   package func hash(into hasher: inout Hasher) {
     var string = string
     string.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }

@@ -48,12 +48,20 @@ extension AttachmentRow {
   /// More than a file can have. The lengths of all attachments of a document can be added.
   private static let longest: Int64 = 1 << 50
 
-  /// - Parameter statement: At a row whose columns are `name`, `key`, `type`, `length` and `revpos`. An impossible length
-  ///   becomes one that no file has.
+  /// - Parameters:
+  ///   - length: As stored. An impossible one becomes one that no file has.
+  ///   - generation: As stored.
+  init(name: String, key: [UInt8], type: String, storedLength length: Int64, generation: Int64) {
+    self.init(
+      name: name, key: key, type: type, length: min(max(0, length), Self.longest),
+      generation: Int(clamping: generation))
+  }
+
+  /// - Parameter statement: At a row whose columns are `name`, `key`, `type`, `length` and `revpos`.
   init(_ statement: Statement) {
     self.init(
       name: statement.text(0), key: statement.withBytes(1) { Array($0) }, type: statement.text(2),
-      length: min(max(0, statement.int64(3)), Self.longest), generation: Int(clamping: statement.int64(4)))
+      storedLength: statement.int64(3), generation: statement.int64(4))
   }
 }
 

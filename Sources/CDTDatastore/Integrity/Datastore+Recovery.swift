@@ -147,6 +147,11 @@ private final class StoreRecovery {
       return lose(
         .tree, nil, "the id of document number \(number) is lost, with \(document.revisions.count) revisions")
     }
+    do {
+      try DocumentID.check(id)
+    } catch {
+      return lose(.tree, id, "the document can't be saved: \(error.message)")
+    }
     let parents = Set(document.revisions.values.compactMap(\.parent))
     var saved: Set<RevisionID> = []
     // Ancestors first, as their content is not added later.
@@ -170,19 +175,13 @@ private final class StoreRecovery {
       }
     }
     if !saved.isEmpty { report.documents += 1 }
+    let newest = document.newestReadable()
     for leaf in document.revisions.keys.sorted() where !parents.contains(leaf) {
-      if document.revisions[leaf]?.isIncomplete == true { noteLostLeaf(leaf, of: document, id: id) }
+      guard document.revisions[leaf]?.isIncomplete == true else { continue }
+      let instead = newest[leaf].map { "; \($0) takes its place" } ?? ""
+      lose(.body, id, "revision \(leaf) can't be read\(instead)")
     }
     if saved.isEmpty { lose(.tree, id, "no revision of the document can be read") }
-  }
-
-  private func noteLostLeaf(_ leaf: RevisionID, of document: RecoveredRows.Document, id: String) {
-    var ancestor = document.parent(of: leaf)
-    while let known = ancestor, document.revisions[known]?.body == nil {
-      ancestor = document.parent(of: known)
-    }
-    let instead = ancestor.map { "; \($0) takes its place" } ?? ""
-    lose(.body, id, "revision \(leaf) can't be read\(instead)")
   }
 
   private struct Content {
@@ -219,7 +218,7 @@ private final class StoreRecovery {
     -> Attachments
   {
     var attachments = Attachments()
-    for row in document.attachments[revision] ?? [] {
+    for (_, row) in (document.attachments[revision] ?? [:]).sorted(by: { $0.key.precedes($1.key) }) {
       let attachment = Attachment(row, in: files)
       do {
         try attachment.content.verify(row.name)
@@ -233,13 +232,13 @@ private final class StoreRecovery {
 
   private func saveLocalDocuments(of rows: RecoveredRows) throws {
     try store.write(stop: stop) { transaction in
-      for (id, location) in rows.localDocuments.sorted(by: { $0.key < $1.key }) {
+      for (id, location) in rows.localDocuments.sorted(by: { $0.key.precedes($1.key) }) {
         let row = try FileSystem.reading(path) { try database.row(at: location) }
         guard case .text(let text)? = row?.values.last, let body = try? JSONObject(parsing: text) else {
-          lose(.body, nil, "the local document \(DatastoreError.quoted(id)) can't be read")
+          lose(.body, nil, "the local document \(DatastoreError.quoted(id.string)) can't be read")
           continue
         }
-        try transaction.setLocalDocument(LocalDocument(stored: body), withID: id)
+        try transaction.setLocalDocument(LocalDocument(stored: body), withID: id.string)
       }
     }
   }

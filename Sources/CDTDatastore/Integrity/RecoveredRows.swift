@@ -1,3 +1,4 @@
+import CDTJSON
 import CDTSQLite
 
 /// What the pages of a damaged `db.sync` tell of its documents.
@@ -19,13 +20,23 @@ struct RecoveredRows {
     var id: String?
     var lastSequence: Int64 = 0
     var revisions: [RevisionID: Revision] = [:]
-    var attachments: [RevisionID: [AttachmentRow]] = [:]
+    var attachments: [RevisionID: [KeyBytes: AttachmentRow]] = [:]
 
     /// The parent of a revision, if it is one generation older. Rows of a damaged file may say anything, also that a
     /// revision descends from itself.
     func parent(of id: RevisionID) -> RevisionID? {
       guard let parent = revisions[id]?.parent, parent.generation == id.generation - 1 else { return nil }
       return parent
+    }
+
+    /// The newest revision with a body from which each revision descends, or which it is.
+    func newestReadable() -> [RevisionID: RevisionID] {
+      var newest: [RevisionID: RevisionID] = [:]
+      // Ancestors first.
+      for id in revisions.keys.sorted() {
+        newest[id] = revisions[id]?.body != nil ? id : parent(of: id).flatMap { newest[$0] }
+      }
+      return newest
     }
 
     fileprivate mutating func add(_ found: Revision, _ id: RevisionID, _ sequence: Int64) {
@@ -42,7 +53,7 @@ struct RecoveredRows {
 
   /// By number.
   private(set) var documents: [Int64: Document] = [:]
-  private(set) var localDocuments: [String: RawDatabase.Location] = [:]
+  private(set) var localDocuments: [KeyBytes: RawDatabase.Location] = [:]
 
   mutating func add(_ row: RawRow) {
     switch row.values.count {
@@ -94,12 +105,9 @@ struct RecoveredRows {
       let length = values[5].integer,
       let generation = values[6].integer
     else { return }
-    let row = AttachmentRow(
-      name: name, key: key, type: type, length: length, generation: Int(clamping: generation))
-    var rows = documents[number, default: Document()].attachments[revision, default: []]
-    rows.removeAll { $0.name.hasSameBytes(as: name) }
-    rows.append(row)
-    documents[number, default: Document()].attachments[revision] = rows
+    documents[number, default: Document()].attachments[revision, default: [:]][KeyBytes(name)] =
+      AttachmentRow(
+        name: name, key: key, type: type, storedLength: length, generation: generation)
   }
 
   /// An entry of the index of ids, or a local document.
@@ -108,7 +116,7 @@ struct RecoveredRows {
     if let number = row.values[1].integer {
       if documents[number]?.id == nil { documents[number, default: Document()].id = id }
     } else if case .text(let text) = row.values[1], text.first == UInt8(ascii: "{") {
-      localDocuments[id] = row.location
+      localDocuments[KeyBytes(id)] = row.location
     }
   }
 }

@@ -29,6 +29,11 @@ package final class RawDatabase {
   /// The size of a page without its reserved bytes.
   private let usableSize: Int
   private let hasChecksums: Bool
+  /// How often each page was read as the continuation of a row. Rows share no pages; but in a damaged file any number of them may
+  /// continue on the same pages, also in circles.
+  private var continuations: [Int64: Int] = [:]
+  /// A row is found more than once if there are former copies of its page.
+  private static let mostContinuations = 8
 
   /// - Parameter versionWithChecksums: The `user_version` from which on all files have checksums.
   /// - Returns: `nil` if it is not a regular file.
@@ -124,6 +129,7 @@ package final class RawDatabase {
   ) throws {
     let free = try freePages()
     damagedPages = []
+    continuations = [:]
     for number in 1...max(1, pageCount) where !free.contains(number) {
       guard let page = try page(number) else {
         damagedPages.append(number)
@@ -139,6 +145,7 @@ package final class RawDatabase {
   /// Reads a row again.
   package func row(at location: Location) throws(SystemError) -> RawRow? {
     guard let page = try page(location.page) else { return nil }
+    continuations = [:]
     return try row(at: location, in: page)
   }
 
@@ -174,7 +181,7 @@ package final class RawDatabase {
     return RawRow(location: location, rowID: rowID, payload: payload, length: Int(length))
   }
 
-  /// A row's bytes; fewer if a page on which it continues is damaged.
+  /// A row's bytes; fewer if a page on which it continues is damaged, or belongs to too many others.
   private func payload(
     _ length: Int, _ reader: inout RawReader, isTable: Bool
   ) throws(SystemError) -> [UInt8] {
@@ -184,7 +191,10 @@ package final class RawDatabase {
     let wanted = least + (length - least) % (usableSize - 4)
     var payload = reader.bytes(wanted <= most ? wanted : least)
     var next = Int64(reader.unsigned32() ?? 0)
-    while payload.count < length, let page = try page(next) {
+    while payload.count < length, continuations[next, default: 0] < Self.mostContinuations,
+      let page = try page(next)
+    {
+      continuations[next, default: 0] += 1
       payload += page[4..<min(page.count, 4 + length - payload.count)]
       next = Int64(page.bigEndian(at: 0))
     }

@@ -27,7 +27,7 @@ package struct RawRow {
     }
     var types: [Int64] = []
     while header.position < Int(headerLength) {
-      guard let type = header.varint(), type >= 0 else { return nil }
+      guard let type = header.varint(), type >= 0, types.count < Self.mostColumns else { return nil }
       types.append(type)
     }
     guard header.position == Int(headerLength) else { return nil }
@@ -40,6 +40,9 @@ package struct RawRow {
     }
     self.values = values
   }
+
+  /// The most columns that SQLite can be built for. Source: https://sqlite.org/limits.html
+  private static let mostColumns = 32_767
 
   /// The number of bytes of a serial type; `nil` for one that SQLite does not write.
   private static func size(of type: Int64) -> Int? {

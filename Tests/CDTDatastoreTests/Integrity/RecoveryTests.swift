@@ -219,6 +219,40 @@ import Testing
     }
   }
 
+  @Test func `ids and names of equal characters with other bytes are all saved`() throws {
+    try withTemporaryDirectory { directory in
+      let manager = try DatastoreManager(directory: directory)
+      let store = try manager.datastore(named: "store")
+      let names = ["caf\u{e9}", "cafe\u{301}"]
+      var draft = DocumentDraft(id: "doc", body: [:])
+      for name in names {
+        draft.attachments[name] = Attachment(data: Data(name.utf8), name: name, contentType: "text/plain")
+      }
+      try store.createDocument(from: draft)
+      for name in names { try store.setLocalDocument(["bytes": .int(Int64(name.utf8.count))], withID: name) }
+      try manager.closeDatastore(named: "store")
+      let (saved, report) = try recover(manager)
+      #expect(report.losses == [])
+      for name in names {
+        #expect(try saved.localDocument(withID: name) == ["bytes": .int(Int64(name.utf8.count))])
+        #expect(try saved.document(withID: "doc").attachments[name]?.data() == Data(name.utf8))
+      }
+    }
+  }
+
+  @Test func `a document whose id can't be saved is lost once, with the others saved`() throws {
+    try withStore { manager, _ in
+      try withDatabase(of: "store", in: manager.directory) {
+        try $0.execute("UPDATE documents SET id = '_doc' WHERE id = 'doc8'")
+      }
+      let (_, report) = try recover(manager)
+      #expect(report.documents == 199)
+      #expect(report.losses.count == 1)
+      #expect(report.losses.first?.documentID == "_doc")
+      #expect(report.losses.first?.message.hasPrefix("the document can't be saved: ") == true)
+    }
+  }
+
   @Test func `a store without its file is named`() throws {
     try withStore { manager, _ in
       let path = "\(manager.directory)/store/db.sync"
