@@ -9,6 +9,8 @@ enum TouchDBTarget {
   private static let original: [UInt8] = {
     do {
       let files = FileManager.default
+      // A run that was killed leaves it behind.
+      try? files.removeItem(atPath: directory)
       try files.createDirectory(atPath: directory, withIntermediateDirectories: true)
       try files.copyItem(atPath: "\(fixture)/tasks attachments", toPath: "\(directory)/tasks attachments")
       return try bytes(of: "\(fixture)/tasks.touchdb")
