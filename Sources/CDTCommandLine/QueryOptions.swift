@@ -26,13 +26,11 @@ package struct QueryOptions: ParsableArguments {
     var query = try Query(parsing: text)
     if let skip { query.skip = skip }
     if let limit { query.limit = limit > 0 ? limit : nil }
-    if let sort { query.sort = Self.split(sort).map { $0 == "$text:score" ? .score : SortField(word: $0) } }
-    if let fields { query.fields = Self.split(fields) }
+    if let sort {
+      query.sort = sort.splitBytes(at: ",").map { $0 == "$text:score" ? .score : SortField(word: $0) }
+    }
+    if let fields { query.fields = fields.splitBytes(at: ",") }
     if let useIndex { query.useIndex = useIndex }
     return query
-  }
-
-  private static func split(_ list: String) -> [String] {
-    list.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
   }
 }

@@ -106,8 +106,7 @@ enum CSVText {
 
   static func quoted(_ text: String) -> String {
     guard text.utf8.contains(where: { [0x22, 0x2C, 0x0A, 0x0D].contains($0) }) else { return text }
-    return "\"" + text.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"")
-      + "\""
+    return "\"" + text.splitBytes(at: "\"").joined(separator: "\"\"") + "\""
   }
 
   private static func isAmbiguous(_ text: String) -> Bool {

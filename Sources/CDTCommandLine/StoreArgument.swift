@@ -1,5 +1,6 @@
 import ArgumentParser
 package import CDTDatastore
+import CDTJSON
 import CDTPlatform
 
 /// A store on the command line: the manager's directory and the datastore's name.
@@ -20,14 +21,11 @@ package struct StoreArgument: ExpressibleByArgument {
 
   package init?(argument: String) {
     if Self.isURL(argument) { return nil }
-    let trimmed = argument.hasSuffix("/") ? String(argument.dropLast()) : argument
-    guard let name = trimmed.split(separator: "/", omittingEmptySubsequences: false).last, !name.isEmpty
-    else {
-      return nil
-    }
-    self.name = String(name)
-    let parent = trimmed.dropLast(name.count)
-    directory = parent.isEmpty ? "." : parent == "/" ? "/" : String(parent.dropLast())
+    var parts = argument.splitBytes(at: "/")
+    if parts.count > 1, parts.last == "" { parts.removeLast() }
+    guard let name = parts.popLast(), !name.isEmpty else { return nil }
+    self.name = name
+    directory = parts.isEmpty ? "." : parts == [""] ? "/" : parts.joined(separator: "/")
   }
 
   /// The store as an argument on the command line.

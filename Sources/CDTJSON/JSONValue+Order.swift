@@ -129,6 +129,13 @@ extension String {
     hasBytePrefix(prefix) ? String(Substring(utf8.dropFirst(prefix.utf8.count))) : nil
   }
 
+  /// The parts between the occurrences of an ASCII character. `split` keeps a character together with combining ones that
+  /// follow it, and finds it only alone.
+  package func splitBytes(at separator: Unicode.Scalar) -> [String] {
+    utf8.split(omittingEmptySubsequences: false) { UInt32($0) == separator.value }
+      .map { String(decoding: $0, as: UTF8.self) }
+  }
+
   /// Whether the string precedes another by its UTF-8.
   package func precedesInBytes(_ other: String) -> Bool {
     utf8.lexicographicallyPrecedes(other.utf8)

@@ -88,17 +88,17 @@ extension FixtureAnswer {
     let isWord = !id.utf8.contains { $0 <= 0x20 || $0 == 0x7F } && !id.isEmpty
     let isPlain =
       isWord && id != "none" && id != "error:"
-      && !["\"", "{", "#", "==", "----"].contains { id.hasPrefix($0) }
+      && !["\"", "{", "#", "==", "----"].contains { id.hasBytePrefix($0) }
     return isPlain ? id : JSONValue.string(id).text
   }
 
   /// Parses an answer from its lines; `nil` if there are none.
   init?(lines: [String]) throws(JSONError) {
     guard let first = lines.first else { return nil }
-    if first.hasPrefix("error:") {
-      let message = ([first.dropFirst("error:".count).drop { $0 == " " }] + lines.dropFirst().map { $0[...] })
-      self = .error(message.joined(separator: "\n"))
-    } else if first.hasPrefix("{") {
+    if let message = first.afterBytePrefix("error:") {
+      let text = [message.drop { $0 == " " }] + lines.dropFirst().map { $0[...] }
+      self = .error(text.joined(separator: "\n"))
+    } else if first.hasBytePrefix("{") {
       var documents: [JSONObject] = []
       for line in lines { documents.append(try JSONObject(parsing: line)) }
       self = .documents(documents)

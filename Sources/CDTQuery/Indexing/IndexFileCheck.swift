@@ -108,7 +108,7 @@ struct IndexFileCheck {
   private mutating func note(_ found: [IntegrityFinding], of name: String) {
     guard !found.isEmpty else { return }
     findings += found
-    if !indexes.contains(name) { indexes.append(name) }
+    if !indexes.contains(where: { $0.hasSameBytes(as: name) }) { indexes.append(name) }
   }
 
   /// Runs FTS5's integrity check, which compares the words with the stored text.

@@ -228,7 +228,7 @@ package final class IndexManager: DatastoreExtension {
         let catalog = try file.catalog()
         if isUndefined, catalog.entry(named: name) == nil { return }
         let entry = try catalog.entry(wanted: name, at: "name")
-        try recovery.save(catalog.entries.map(\.definition).filter { $0 != entry.definition })
+        try recovery.save(catalog.entries.map(\.definition).filter { !$0.name.hasSameBytes(as: name) })
         isUndefined = true
         try file.delete(entry)
       }

@@ -1,3 +1,5 @@
+import CDTJSON
+
 /// An index that does not exist but would help a query.
 package struct WishedIndex: Sendable, Hashable {
   private var fields: [SortOrder.Field] = []
@@ -18,7 +20,7 @@ package struct WishedIndex: Sendable, Hashable {
       let isAmbiguous = field.path.text.hasSuffix(":asc") || field.path.text.hasSuffix(":desc")
       return field.path.text + (field.isDescending ? ":desc" : isAmbiguous ? ":asc" : "")
     }
-    let ends = ([store] + words).contains { $0.hasPrefix("-") } ? ["--"] : []
+    let ends = ([store] + words).contains { $0.hasBytePrefix("-") } ? ["--"] : []
     let line = ["cdtquery", "index", "create"] + ends + [store] + words
     return line.map(Self.quoted).joined(separator: " ")
   }
@@ -26,7 +28,7 @@ package struct WishedIndex: Sendable, Hashable {
   /// A word quoted for a shell.
   private static func quoted(_ word: String) -> String {
     if !word.isEmpty, word.utf8.allSatisfy(isPlain) { return word }
-    return "'" + word.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
+    return "'" + word.splitBytes(at: "'").joined(separator: "'\\''") + "'"
   }
 
   private static func isPlain(_ byte: UInt8) -> Bool {

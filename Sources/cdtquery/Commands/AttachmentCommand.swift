@@ -108,7 +108,10 @@ struct AttachmentCommand: ParsableCommand {
       let file = nameAndFile[nameAndFile.count - 1]
       let name =
         nameAndFile.count == 2
-        ? nameAndFile[0] : file.split(separator: "/").last.map(String.init) ?? file
+        ? nameAndFile[0] : file.splitBytes(at: "/").last { !$0.isEmpty } ?? file
+      if file != "-" {
+        do { try Files.checkReadable(file) } catch { throw ToolError.unreadable(file, error) }
+      }
       try document.change { attachments, datastore in
         attachments[name] =
           file == "-"

@@ -94,7 +94,7 @@ import Testing
       status: 66, error: "there is no document \"x\"; check the id, or create it"),
     Refusal(
       testDescription: "a file that is not there", arguments: ["put", "people/contacts", "mike", "x"],
-      status: 65, error: "the file \"x\" of attachment \"x\" can't be read: "),
+      status: 74, error: "can't read x: No such file or directory"),
     Refusal(
       testDescription: "standard input without a name", arguments: ["put", "people/contacts", "mike", "-"],
       status: 64, error: "standard input has no name; give the attachment's name before -"),

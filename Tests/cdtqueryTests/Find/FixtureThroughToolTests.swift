@@ -68,4 +68,16 @@ import Testing
     }
     return .ids(documents.compactMap { $0["_id"]?.stringValue })
   }
+
+  @Test func `an id that begins with a quotation mark and a combining character is recorded to be read`()
+    throws
+  {
+    let space = try Workspace()
+    let document = "{\"_id\":\"\\\"\u{301}x\",\"a\":1}"
+    try space.write("== documents\n\(document)\n\n== one\n{\"a\":1}\n----\n", to: "q.test")
+    let recorded = try space.run("test", "q.test", "--record")
+    #expect(recorded.status == 1, "\(recorded.errors)")
+    let tested = try space.run("test", "q.test")
+    #expect(tested.status == 0, "\(tested.errors)")
+  }
 }

@@ -1,4 +1,6 @@
 import CDTJSON
+import CDTPlatform
+import FoundationEssentials
 import Testing
 
 @Suite struct IndexCommandTests {
@@ -80,5 +82,35 @@ import Testing
     #expect(result.status == c.status)
     #expect(result.output == "")
     #expect(try list(space).isEmpty)
+  }
+
+  /// "É" as one character, and as two that are canonically equal to it.
+  private static let equalNames = ["\u{c9}", "E\u{301}"]
+
+  @Test func `of two names with equal characters and other bytes, each index stands for itself`() throws {
+    let space = try Workspace(Workspace.people)
+    for name in Self.equalNames {
+      #expect(try space.run("index", "create", "people/contacts", "age", "--name", name).status == 0)
+    }
+    #expect(try space.run("index", "delete", "people/contacts", Self.equalNames[0]).status == 0)
+    let directory = "people/contacts/extensions/com.cloudant.sync.query"
+    for name in try Files.names(in: space.path(directory)) where name.hasPrefix("indexes.sqlite") {
+      try FileManager.default.removeItem(atPath: space.path("\(directory)/\(name)"))
+    }
+    let found = try space.run(
+      "find", "people/contacts", #"{"age":36}"#, "--ids", "--use-index", Self.equalNames[1])
+    #expect(found.output == "mike\n", "\(found.errors)")
+  }
+
+  @Test func `the command of a wished index is one that a shell takes as it is`() throws {
+    let space = try Workspace(Workspace.people)
+    let selector = #"{"a'\#u{301};touch pwned;'":1}"#
+    let explained = try space.run("explain", "people/contacts", selector)
+    let line = try #require(explained.output.split(separator: "\n").first { $0.contains("index create") })
+    let start = try #require(line.range(of: "cdtquery index create")).lowerBound
+    let made = try space.shell(String(line[start...]))
+    #expect(made.status == 0, "\(made.errors)")
+    #expect(!space.exists("pwned"))
+    #expect(try space.run("explain", "people/contacts", selector).output.contains("index create") == false)
   }
 }
