@@ -153,13 +153,15 @@ private final class StoreRecovery {
       return lose(.tree, id, "the document can't be saved: \(error.message)")
     }
     let parents = Set(document.revisions.values.compactMap(\.parent))
-    var saved: Set<RevisionID> = []
+    var isSaved = false
+    // With their ancestors, which need not be told again.
+    var known: Set<RevisionID> = []
     // Ancestors first, as their content is not added later.
     for revision in document.revisions.keys.sorted() {
       guard let found = document.revisions[revision], let content = try content(of: found, id: id) else {
         continue
       }
-      let history = Self.history(of: revision, in: document, until: saved)
+      let history = Self.history(of: revision, in: document, until: known)
       let attachments = attachments(of: revision, in: document, id: id)
       do {
         try transaction.forceInsert(
@@ -167,21 +169,22 @@ private final class StoreRecovery {
             id: id, revisionID: revision, content: content.body, isDeleted: found.isDeleted,
             attachments: attachments,
             sequence: 0), history: history)
-        saved.insert(revision)
+        isSaved = true
+        known.formUnion(history)
         report.revisions += 1
         report.attachments += attachments.count
       } catch let error as DatastoreError where error.status == 400 {
         lose(.tree, id, "revision \(revision) can't be saved: \(error.message)")
       }
     }
-    if !saved.isEmpty { report.documents += 1 }
+    if isSaved { report.documents += 1 }
     let newest = document.newestReadable()
     for leaf in document.revisions.keys.sorted() where !parents.contains(leaf) {
       guard document.revisions[leaf]?.isIncomplete == true else { continue }
       let instead = newest[leaf].map { "; \($0) takes its place" } ?? ""
       lose(.body, id, "revision \(leaf) can't be read\(instead)")
     }
-    if saved.isEmpty { lose(.tree, id, "no revision of the document can be read") }
+    if !isSaved { lose(.tree, id, "no revision of the document can be read") }
   }
 
   private struct Content {
@@ -203,12 +206,12 @@ private final class StoreRecovery {
     return Content(body: .stored(body))
   }
 
-  /// The ids from a revision back to its newest saved ancestor, or else to its oldest known one.
+  /// The ids from a revision back to its newest ancestor in the new tree, or else to its oldest known one.
   private static func history(
-    of revision: RevisionID, in document: RecoveredRows.Document, until saved: Set<RevisionID>
+    of revision: RevisionID, in document: RecoveredRows.Document, until known: Set<RevisionID>
   ) -> [RevisionID] {
     var history = [revision]
-    while let last = history.last, !saved.contains(last), let parent = document.parent(of: last) {
+    while let last = history.last, !known.contains(last), let parent = document.parent(of: last) {
       history.append(parent)
     }
     return history

@@ -65,6 +65,18 @@ struct TreeMerging {
     try TreeMerging(connection, row: row).has(revision)
   }
 
+  /// Whether a branch has more revisions than a depth, from one of them back to its oldest.
+  ///
+  /// - Complexity: O(*depth* log *n*)
+  static func isBranch(
+    of revision: RevisionID, longerThan depth: Int, in row: DocumentRow, on connection: Connection
+  ) throws -> Bool {
+    let merging = TreeMerging(connection, row: row)
+    var (next, count) = (Optional(revision), 0)
+    while let found = next, count < depth { (next, count) = (try merging.parent(of: found), count + 1) }
+    return next != nil
+  }
+
   private func insert(_ new: NewRevision) throws {
     try AttachmentRow.insert(new.attachments, document: row.number, revision: new.id, on: connection)
     try writing.insertLoser(new, of: row)

@@ -10,17 +10,24 @@ extension WriteTransaction {
   ///
   /// The oldest revision that is kept has no parent. A document that does not exist is left alone.
   ///
-  /// - Parameter depth: The number of revisions to keep of each branch, its leaf included; at least 1.
-  /// - Complexity: O(*k* log *n*), where *k* is the number of forgotten revisions; for a document with conflicts, of all its
-  ///   revisions.
-  package func stem(_ id: String, to depth: Int) throws {
+  /// - Parameters:
+  ///   - depth: The number of revisions to keep of each branch, its leaf included; at least 1.
+  ///   - written: The revisions that were written since the document was last stemmed; `nil` if that is not known. If a document
+  ///     has conflicts and none of their branches is too long, the others are not looked at.
+  /// - Complexity: O(*k* log *n*), where *k* is the number of forgotten revisions; for a document with conflicts,
+  ///   O(*w* *depth* log *n*), where *w* is the number of written revisions, and O(*r* log *n*) for all its *r* revisions if a
+  ///   branch is too long.
+  package func stem(_ id: String, to depth: Int, after written: [RevisionID]? = nil) throws {
+    let depth = max(1, depth)
     try use { connection in
       guard let row = try DocumentRow.find(id, on: connection) else { return }
       let stemming = Stemming(connection: connection, row: row)
-      if row.leaves == 1 {
-        try stemming.forget(upTo: Int64(row.revision.generation) - Int64(max(1, depth)))
-      } else if let tree = try RevisionTree(of: id, on: connection).map({ DocumentTree($0) }) {
-        try stemming.forget(beyond: max(1, depth), of: tree)
+      if row.leaves == 1 { return try stemming.forget(upTo: Int64(row.revision.generation) - Int64(depth)) }
+      let isTooLong = try written?.contains {
+        try TreeMerging.isBranch(of: $0, longerThan: depth, in: row, on: connection)
+      }
+      if isTooLong ?? true, let tree = try RevisionTree(of: id, on: connection).map({ DocumentTree($0) }) {
+        try stemming.forget(beyond: depth, of: tree)
       }
     }
   }

@@ -164,27 +164,37 @@ extension Datastore {
   ///
   /// ```swift
   /// let report = try saved.recoverDocuments(from: "/data/people/contacts")
-  /// try saved.recoverIndexes(from: "/data/people/contacts")
+  /// let losses = try saved.recoverIndexes(from: "/data/people/contacts")
   /// ```
   ///
   /// - Parameter directory: The damaged datastore's directory.
-  /// - Returns: The names of the indexes; empty if no definitions can be read.
-  /// - Throws: The errors of `ensureIndexed(_:name:type:settings:)`.
+  /// - Returns: What could not be recovered: a finding for each index that can't be created, or one if no definitions can be read.
+  /// - Throws: `DatastoreError` if an index can't be written.
   ///
   /// Source: `docs/cli.md`, Recover.
-  @discardableResult
-  public func recoverIndexes(from directory: String) throws -> [String] {
-    try mapped {
-      let manager = try indexManager()
-      let file = DefinitionFile(
-        path: "\(directory)/extensions/\(IndexManager.extensionName)/\(DefinitionFile.name)")
-      return try file.load().map { try manager.ensure($0, isNamed: true) }
+  public func recoverIndexes(from directory: String) throws -> [IntegrityFinding] {
+    let file = DefinitionFile(
+      path: "\(directory)/extensions/\(IndexManager.extensionName)/\(DefinitionFile.name)")
+    let definitions: [IndexDefinition]
+    do {
+      definitions = try file.load()
+    } catch let error as DatastoreError {
+      return [IntegrityFinding(.index, "the definitions of the indexes are lost: \(error.message)")]
     }
+    var losses: [IntegrityFinding] = []
+    for definition in definitions {
+      do {
+        try mapped { _ = try indexManager().ensure(definition, isNamed: true) }
+      } catch let error as QueryError {
+        let name = JSONValue.string(definition.name).text
+        losses.append(IntegrityFinding(.index, "the index \(name) can't be created: \(error.message)"))
+      }
+    }
+    return losses
   }
 
   /// Creates and builds the indexes that a damaged datastore had, on one of the datastore's threads.
-  @discardableResult
-  public func recoverIndexes(from directory: String) async throws -> [String] {
+  public func recoverIndexes(from directory: String) async throws -> [IntegrityFinding] {
     try await runLong { _ in try self.recoverIndexes(from: directory) }
   }
 

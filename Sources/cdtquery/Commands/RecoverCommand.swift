@@ -51,8 +51,8 @@ struct RecoverCommand: ParsableCommand {
     defer { withExtendedLifetime(lock) {} }
     let draft = StoreArgument(directory: directory, name: target.name)
     let (manager, saved) = try draft.createWithManager()
-    let report = try saved.recoverDocuments(from: store.path, progress: progress)
-    try saved.recoverIndexes(from: store.path)
+    var report = try saved.recoverDocuments(from: store.path, progress: progress)
+    report.losses += try saved.recoverIndexes(from: store.path)
     try manager.closeDatastore(named: draft.name)
     try ToolError.perform("create", target.path) { () throws(SystemError) in
       try Files.rename("\(draft.directory)/\(draft.name)", to: "\(target.directory)/\(target.name)")

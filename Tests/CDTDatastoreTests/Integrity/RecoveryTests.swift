@@ -253,6 +253,23 @@ import Testing
     }
   }
 
+  @Test func `branches above a history without bodies keep it`() throws {
+    try withTemporaryDirectory { directory in
+      let manager = try DatastoreManager(directory: directory)
+      let store = try manager.datastore(named: "store")
+      let trunk = (1...30).reversed().map { "\($0)-t" }
+      for branch in 0..<20 {
+        try store.insert("32-b\(branch)", after: ["31-a\(branch)"] + trunk)
+      }
+      let whole = try TreeState(of: "a", in: store)
+      try manager.closeDatastore(named: "store")
+      let (saved, report) = try recover(manager)
+      #expect(report.losses == [])
+      #expect(try TreeState(of: "a", in: saved).parents == whole.parents)
+      #expect(try TreeState(of: "a", in: saved).leaves == whole.leaves)
+    }
+  }
+
   @Test func `a store without its file is named`() throws {
     try withStore { manager, _ in
       let path = "\(manager.directory)/store/db.sync"

@@ -47,6 +47,19 @@ import Testing
     try withTemporaryDatastore { store in try store.write { try $0.stem("none", to: 1) } }
   }
 
+  @Test func `only branches that were written are looked at, if that is known`() throws {
+    try withTemporaryDatastore { store in
+      try store.insert("4-d", after: ["3-c", "2-b", "1-a"])
+      try store.insert("2-x", after: ["1-a"])
+      let whole = try TreeState(of: "a", in: store)
+      try store.write { try $0.stem("a", to: 2, after: try revisionIDs(["2-x"])) }
+      #expect(try TreeState(of: "a", in: store) == whole)
+      try store.write { try $0.stem("a", to: 2, after: try revisionIDs(["2-x", "4-d"])) }
+      #expect(
+        try TreeState(of: "a", in: store).parents == ["4-d": "3-c", "3-c": "", "2-x": "1-a", "1-a": ""])
+    }
+  }
+
   @Test(arguments: 0..<60) func `random trees keep what is near a leaf`(seed: Int) throws {
     try withTemporaryDatastore { store in
       var random = SeededGenerator(seed: UInt64(seed))

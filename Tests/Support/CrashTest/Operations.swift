@@ -268,9 +268,10 @@ extension Operation {
       if try manager.datastoreNames().contains("saved") { try manager.deleteDatastore(named: "saved") }
       let saved = try manager.datastore(named: "saved")
       let report = try saved.recoverDocuments(from: "\(use.directory)/\(Session.name)")
-      let indexes = try saved.recoverIndexes(from: "\(use.directory)/\(Session.name)")
+      let losses = report.losses + (try saved.recoverIndexes(from: "\(use.directory)/\(Session.name)"))
+      let indexes = try saved.listIndexes().count
       try manager.deleteDatastore(named: "saved")
-      return "\(report.documents) documents, \(indexes.count) indexes, \(report.losses.count) losses"
+      return "\(report.documents) documents, \(indexes) indexes, \(losses.count) losses"
     },
     Operation("size") { "\(try $0.store.sizeOnDisk() > 0)" },
   ]

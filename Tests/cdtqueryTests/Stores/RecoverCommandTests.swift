@@ -51,4 +51,32 @@ import Testing
     let names = try Files.names(in: space.path("people"))
     #expect(names.count { $0.contains(".recovering-") } == 4)
   }
+
+  @Test func `definitions of indexes that can't be read are a loss, and the documents are saved`() throws {
+    let space = try Workspace(Workspace.people)
+    try space.run("index", "create", "people/contacts", "age", "--name", "by_age")
+    let file = space.path("people/contacts/extensions/com.cloudant.sync.query/indexes.json")
+    try FileManager.default.removeItem(atPath: file)
+    try FileManager.default.createDirectory(atPath: file, withIntermediateDirectories: false)
+    let result = try space.run("recover", "people/contacts", "people/saved")
+    #expect(result.status == 1)
+    #expect(result.lines.count == 1)
+    #expect(result.output.hasPrefix(#"{"kind":"index","finding":"the definitions of the indexes are lost: "#))
+    #expect(result.errors == "cdtquery: saved 3 documents, 3 revisions, 0 attachments; 1 losses\n")
+  }
+
+  @Test func `an index that can't be created is a loss, and the others are saved`() throws {
+    let space = try Workspace(Workspace.people)
+    try space.run("index", "create", "people/contacts", "age", "--name", "by_age")
+    try space.write(
+      """
+      [{"name": "a", "type": "text", "fields": ["x"]}, {"name": "b", "type": "text", "fields": ["y"]},
+       {"name": "by_age", "type": "json", "fields": ["age"]}]
+      """, to: "people/contacts/extensions/com.cloudant.sync.query/indexes.json")
+    let result = try space.run("recover", "people/contacts", "people/saved")
+    #expect(result.status == 1)
+    #expect(result.lines.count == 1)
+    #expect(result.output.hasPrefix(#"{"kind":"index","finding":"the index \"b\" can't be created: "#))
+    #expect(try space.run("index", "list", "people/saved").output.contains("by_age"))
+  }
 }

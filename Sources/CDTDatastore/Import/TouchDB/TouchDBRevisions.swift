@@ -77,8 +77,10 @@ struct TouchDBRevisions {
     }
   }
 
-  /// The ids from a revision back to its nearest ancestor with a body, or to the oldest known one.
-  func history(of revision: TouchDBRevision, in document: TouchDBDocument) throws -> [RevisionID] {
+  /// The ids from a revision back to its nearest ancestor that has a body or is already imported, or to the oldest known one.
+  func history(
+    of revision: TouchDBRevision, in document: TouchDBDocument, until imported: Set<RevisionID>
+  ) throws -> [RevisionID] {
     var history = [revision.id]
     var next = revision.parent
     while let sequence = next {
@@ -86,7 +88,7 @@ struct TouchDBRevisions {
       history.append(parent.id)
       // Generations decrease along a branch, so the loop ends.
       guard parent.id.generation == history[history.count - 2].generation - 1 else { break }
-      next = parent.isStub ? parent.parent : nil
+      next = parent.isStub && !imported.contains(parent.id) ? parent.parent : nil
     }
     return history
   }

@@ -54,8 +54,11 @@ struct TouchDBWriter {
     _ document: TouchDBDocument, _ transaction: WriteTransaction, _ contents: inout Contents,
     _ report: inout TouchDBReport
   ) throws {
+    // A document that the store has may have another history, of which the rest is ignored.
+    let isNew = try transaction.entry(ofDocument: document.id) == nil
+    var imported: Set<RevisionID> = []
     try revisions.forEachRevision(of: document) { revision in
-      let history = try revisions.history(of: revision, in: document)
+      let history = try revisions.history(of: revision, in: document, until: imported)
       try WriteTransaction.check(history, of: revision.id, id: document.id)
       _ = try transaction.forceInsert(history, of: document.id) { sequence in
         let body = try revisions.body(of: revision, in: document)
@@ -66,6 +69,7 @@ struct TouchDBWriter {
           id: revision.id, parent: nil, sequence: sequence, isDeleted: revision.isDeleted, body: body.text,
           attachments: rows)
       }
+      if isNew { imported.formUnion(history) }
     }
   }
 
