@@ -473,4 +473,50 @@ import Testing
       #expect(try await served.remote.document(withID: "here").attachments["a"]?.data() == content)
     }
   }
+
+  @Test func `an attachment without a generation travels with each revision`() async throws {
+    try await withServedStore { served in
+      func save(_ revision: String, _ ancestors: [JSONValue], _ data: String) async throws {
+        let reply = try await served.server.post(
+          "/db/_bulk_docs",
+          [
+            "new_edits": false,
+            "docs": [
+              [
+                "_id": "doc", "_rev": .string(revision),
+                "_revisions": ["start": .int(Int64(ancestors.count)), "ids": .array(ancestors)],
+                "_attachments": ["x": ["data": .string(data)]],
+              ]
+            ],
+          ])
+        #expect(reply.status == 201)
+      }
+      _ = try await served.server.put("/copy")
+      let copy = Replication(.push, with: try RemoteDatabase("\(served.server.url)/copy"))
+      for (revision, ancestors, data, text) in [
+        ("1-a", ["a"], "b2xk", "old"), ("2-b", ["b", "a"], "bmV3", "new"),
+      ] as [(String, [JSONValue], String, String)] {
+        try await save(revision, ancestors, data)
+        try await served.replicate(.pull)
+        #expect(try await served.local.document(withID: "doc").attachments["x"]?.data() == Data(text.utf8))
+        try await Replicator(copy, of: served.local).replicate()
+        #expect(try await served.server.get("/copy/doc/x").text == text)
+      }
+    }
+  }
+
+  @Test func `a stub with another digest than the known attachment is not taken for it`() async throws {
+    try await withServedStore { served in
+      func post(_ document: JSONValue) async throws -> JSONValue {
+        try await served.server.post("/db/_bulk_docs", ["new_edits": false, "docs": [document]]).json
+      }
+      _ = try await post(["_id": "doc", "_rev": "1-a", "_attachments": ["x": ["data": "b2xk"]]])
+      let stub: JSONValue = ["stub": true, "revpos": 1, "digest": "sha1-AAAAAAAAAAAAAAAAAAAAAAAAAAA="]
+      let refused = try await post([
+        "_id": "doc", "_rev": "2-b", "_revisions": ["start": 2, "ids": ["b", "a"]],
+        "_attachments": ["x": stub],
+      ])
+      #expect(refused[0]?["error"] == "missing_stub", "\(refused)")
+    }
+  }
 }

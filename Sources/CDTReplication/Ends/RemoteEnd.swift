@@ -120,10 +120,21 @@ final class RemoteEnd: ReplicationSource, ReplicationTarget {
       state.withLock { $0.lacksFilter = true }
       return try await changes(since: sequence, limit: limit, waits: waits)
     }
-    let batch = try Self.batch(try await reply.json(), limit: limit)
+    let batch: ChangeBatch
+    do {
+      batch = try Self.batch(
+        try await reply.json(limit: limit > 1 ? Self.pageLength : Self.changeLength), limit: limit)
+    } catch let error as ReplicationError where error.isTooLong && limit > 1 {
+      // Each change names every leaf of its document.
+      return try await changes(since: sequence, limit: limit / 2, waits: waits)
+    }
     guard let late = try lateFilter() else { return batch }
     return batch.filtered { late.accepts(id: $0.id) }
   }
+
+  /// The most bytes of a page of changes, and of one change.
+  private static let pageLength = 16 << 20
+  private static let changeLength = 64 << 20
 
   private static func text(_ sequence: JSONValue) -> String { sequence.stringValue ?? sequence.text }
 

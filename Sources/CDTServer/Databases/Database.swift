@@ -72,7 +72,7 @@ extension Database {
     let limit = revisionsLimit
     return try await writes.write { transaction in
       let revision = try body(transaction)
-      try transaction.stem(id, to: limit)
+      try transaction.stem(id, to: limit, after: [revision])
       return revision
     }
   }

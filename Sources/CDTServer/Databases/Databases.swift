@@ -60,7 +60,10 @@ package final class Databases: Sendable {
   package func create(_ name: String) async throws {
     try DatabaseName.check(name)
     while true {
-      if state.withLock({ $0.open[name] != nil }) { throw CouchError.databaseExists }
+      if let known = state.withLock({ use(name, &$0) }) {
+        if try isCurrent(known) { throw CouchError.databaseExists }
+        forget(known)
+      }
       if try await change(of: name, { try await self.make(name) }) { return }
     }
   }

@@ -42,7 +42,9 @@ struct DocumentPart: Sendable {
   }
 
   /// The reply with this part alone, as `multipart/related`.
-  func related(headers: HTTPFields) -> Response {
+  ///
+  /// - Parameter database: Stays open until its attachments are sent.
+  func related(of database: Database, headers: HTTPFields) -> Response {
     let writer = MultipartWriter()
     var headers = headers
     headers[.contentType] = writer.contentType("multipart/related")
@@ -52,6 +54,7 @@ struct DocumentPart: Sendable {
       status: .ok, headers: headers,
       body: ResponseBody(contentLength: length.map { Int($0) }) { body in
         try await write(with: writer, to: &body)
+        withExtendedLifetime(database) {}
         try await body.finish(nil)
       })
   }
@@ -60,7 +63,9 @@ struct DocumentPart: Sendable {
   ///
   /// Its length is sent: in chunks it can stop CouchDB's replicator, whose HTTP client waits when what it has read ends
   /// with the line of a chunk's size.
-  static func mixed(_ parts: [DocumentPart]) -> Response {
+  ///
+  /// - Parameter database: Stays open until its attachments are sent.
+  static func mixed(_ parts: [DocumentPart], of database: Database) -> Response {
     let writer = MultipartWriter()
     let bodies = parts.map { MixedBody($0) }
     var headers: HTTPFields = [.contentType: writer.contentType("multipart/mixed")]
@@ -71,6 +76,7 @@ struct DocumentPart: Sendable {
       body: ResponseBody(contentLength: length.map { Int($0) }) { out in
         var writer = writer
         for body in bodies { try await body.write(with: &writer, to: &out) }
+        withExtendedLifetime(database) {}
         try await out.write(ByteBuffer(bytes: writer.end()))
         try await out.finish(nil)
       })

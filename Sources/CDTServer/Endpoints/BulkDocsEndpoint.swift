@@ -83,11 +83,12 @@ struct BulkDocsEndpoint: Sendable {
     let limit = access.database.revisionsLimit
     return try await access.database.writes.write { transaction in
       let saving = DocumentSaving(transaction)
-      return try inputs.map { id, input in
+      var written: [KeyBytes: [RevisionID]] = [:]
+      let outcomes = try inputs.map { id, input in
         do {
           let input = try input.get()
           let revision = areNewEdits ? try saving.edit(input, id: id) : try saving.insert(input, id: id)
-          try transaction.stem(id, to: limit)
+          written[KeyBytes(id), default: []].append(revision)
           return Outcome(id: id, result: .success(revision))
         } catch let error as CouchError {
           return Outcome(id: id, result: .failure(error))
@@ -95,6 +96,8 @@ struct BulkDocsEndpoint: Sendable {
           return Outcome(id: id, result: .failure(CouchError(error)))
         }
       }
+      for (id, revisions) in written { try transaction.stem(id.string, to: limit, after: revisions) }
+      return outcomes
     }
   }
 }

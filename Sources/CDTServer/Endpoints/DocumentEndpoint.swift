@@ -40,9 +40,14 @@ struct DocumentEndpoint: Sendable {
         revision.revisionID, try DocumentPart(.found(revision), DocumentText(transaction, options), form)
       )
     }
-    let headers = Self.headers(revision)
-    if exchange.hasNone(of: headers[.eTag]) { return Reply.empty(.notModified, headers: headers) }
-    return part.attachments.isEmpty ? Reply.text(part.text, headers: headers) : part.related(headers: headers)
+    var headers = Self.headers(revision)
+    if options.tellsMore {
+      headers[.eTag] = nil
+    } else if exchange.hasNone(of: headers[.eTag]) {
+      return Reply.empty(.notModified, headers: headers)
+    }
+    return part.attachments.isEmpty
+      ? Reply.text(part.text, headers: headers) : part.related(of: database, headers: headers)
   }
 
   /// Several revisions of the document, as `multipart/mixed` or as an array.
@@ -61,7 +66,7 @@ struct DocumentEndpoint: Sendable {
         try DocumentPart($0, DocumentText(transaction, chosen), isMultipart ? .follows : .inline)
       }
     }
-    if isMultipart { return DocumentPart.mixed(parts) }
+    if isMultipart { return DocumentPart.mixed(parts, of: database) }
     let texts = parts.map { $0.isMissing ? $0.text : Array(#"{"ok":"#.utf8) + $0.text + [UInt8(ascii: "}")] }
     return Reply.text(
       [UInt8(ascii: "[")] + texts.joined(separator: [UInt8(ascii: ",")]) + [UInt8(ascii: "]")])

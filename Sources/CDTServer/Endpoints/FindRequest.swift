@@ -91,12 +91,17 @@ struct FindRequest: Sendable {
     return request
   }
 
+  /// The number of results before the page. As at CouchDB, `skip` counts from the bookmark.
+  private var start: Int {
+    let (start, overflow) = offset.addingReportingOverflow(skip)
+    return overflow ? .max : start
+  }
+
   func query() throws -> Query {
     var request: JSONObject = ["selector": selector]
     if let sort { request["sort"] = sort }
     var query = try Query(request: request)
-    let (start, overflow) = skip.addingReportingOverflow(offset)
-    query.skip = overflow ? .max : start
+    query.skip = start
     query.limit = limit
     query.fields = fields
     query.timeLimit = .seconds(60)
@@ -161,7 +166,8 @@ struct FindRequest: Sendable {
   /// A bookmark is the number of results before the next page, as text that clients can't take for one.
   func bookmark(after count: Int) -> String {
     if count == 0, offset == 0 { return "nil" }
-    return Data("g\(offset.addingReportingOverflow(count).partialValue)".utf8).base64EncodedString()
+    let end = count == 0 ? offset : start.addingReportingOverflow(count).partialValue
+    return Data("g\(end)".utf8).base64EncodedString()
   }
 
   private static func offset(_ value: JSONValue) throws(CouchError) -> Int {

@@ -14,7 +14,8 @@ struct SettingsEndpoint: Sendable {
     case .put:
       try exchange.checkWritable()
       try access.checkAdmin()
-      let object = try DatabaseSecurity(.object(try await exchange.jsonObject(limit: 1 << 20))).json
+      // As at CouchDB, of any content type.
+      let object = try DatabaseSecurity(try await exchange.body(limit: 1 << 20).json()).json
       try await access.database.changeSettings { $0.security = object }
       return Reply.json(Reply.ok)
     default: throw exchange.methodNotAllowed("PUT,GET")

@@ -19,6 +19,9 @@ package struct DocumentOptions: Sendable {
 
   package init() {}
 
+  /// Whether a document tells something that can change while its revision stays.
+  package var tellsMore: Bool { revisionsInfo || conflicts || deletedConflicts || localSequence }
+
   /// Whether the revision tree is needed.
   package var needsTree: Bool {
     revisions || revisionsInfo || conflicts || deletedConflicts || !attachmentsSince.isEmpty

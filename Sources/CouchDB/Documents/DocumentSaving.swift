@@ -47,7 +47,8 @@ package struct DocumentSaving {
     return revision
   }
 
-  /// The attachments of a revision of a replicator, whose stubs are attachments of the newest ancestor that can be read.
+  /// The attachments of a revision of a replicator, whose stubs are attachments of the newest ancestor that can be read. One with
+  /// another digest is not the attachment that is meant.
   private func attachments(
     of document: IncomingDocument, id: String, history: [RevisionID], uploads: Attachments
   ) throws -> Attachments {
@@ -55,6 +56,11 @@ package struct DocumentSaving {
     let known = isStub ? try newestStored(history, of: id)?.attachments ?? [] : []
     var attachments = try attachments(of: document, known: known, uploads: uploads)
     for incoming in document.attachments {
+      if incoming.source == .stub, let digest = incoming.digest, ContentDigest.Kind(of: digest) == .sha1,
+        attachments[incoming.name]?.couchDigest?.hasSameBytes(as: digest) == false
+      {
+        throw CouchError.missingStub(incoming.name)
+      }
       attachments[incoming.name] = attachments[incoming.name]?.declared(inGeneration: incoming.revpos ?? 0)
     }
     return attachments

@@ -80,9 +80,11 @@ package struct DocumentText {
   {
     guard options.attachments else { return false }
     guard let tree, !options.attachmentsSince.isEmpty else { return true }
+    // Without a generation, which clients may leave out, every ancestor may have other content.
+    guard let generation = attachment.generation, generation > 0 else { return true }
     let known = Set(options.attachmentsSince)
     let newest = tree.history(of: revision.revisionID).first { known.contains($0.id) }?.id.generation ?? 0
-    return (attachment.generation ?? 0) > newest
+    return generation > newest
   }
 
   /// Attachments without their content.

@@ -100,4 +100,15 @@ import Testing
       #expect(databases.openNames.count <= 2)
     }
   }
+
+  @Test func `a database that others have deleted can be created`() async throws {
+    let directory = try ServerDirectory()
+    let databases = Databases(try DatastoreManager(directory: directory.path))
+    try await databases.create("db")
+    _ = try await databases.database(named: "db")
+    try await DatastoreManager(directory: directory.path).deleteDatastore(named: "db")
+    try await databases.create("db")
+    #expect(try await databases.database(named: "db").store.documentCount() == 0)
+    await #expect(throws: CouchError.self) { try await databases.create("db") }
+  }
 }

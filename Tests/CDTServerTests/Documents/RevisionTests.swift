@@ -168,4 +168,30 @@ import Testing
       #expect(try await server.put("/db/doc?new_edits=false", ["n": 1]).status == 400)
     }
   }
+
+  @Test(arguments: ["conflicts", "deleted_conflicts", "revs_info", "local_seq", "meta"])
+  func `what can change while the revision stays has no ETag`(option: String) async throws {
+    try await withServer { server in
+      _ = try await server.put("/db")
+      try await Self.makeConflict(server)
+      let plain = try await server.get("/db/doc")
+      let tag = try #require(plain.headers["etag"])
+      #expect(try await server.get("/db/doc", headers: [("If-None-Match", tag)]).status == 304)
+      let told = try await server.get("/db/doc?\(option)=true", headers: [("If-None-Match", tag)])
+      #expect(told.status == 200)
+      #expect(told.headers["etag"] == nil)
+    }
+  }
+
+  @Test(.timeLimit(.minutes(10))) func `a document takes any number of conflicts`() async throws {
+    try await withServer { server in
+      _ = try await server.put("/db")
+      let documents = (0..<20_000).map { number -> JSONValue in
+        ["_id": "doc", "_rev": .string("1-\(String(number, radix: 16))")]
+      }
+      let reply = try await server.post("/db/_bulk_docs", ["new_edits": false, "docs": .array(documents)])
+      #expect(reply.status == 201)
+      #expect(try await server.get("/db/doc").json["_rev"] == "1-fff")
+    }
+  }
 }
