@@ -1,7 +1,7 @@
 # One command for each thing one does with the project; `make help` lists them.
 
 SWIFT ?= swift
-PACKAGES = libsqlite3-dev libpcre2-dev zlib1g-dev
+PACKAGES = libsqlite3-dev libpcre2-dev zlib1g-dev libssl-dev
 
 # Every directory with Swift of ours.
 SOURCES = Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Sources FuzzTargets/Package.swift \

@@ -8,6 +8,16 @@ let settings: [SwiftSetting] = [
   .treatAllWarnings(as: .error),
 ]
 
+/// A product that only replication needs.
+func replication(_ product: String, _ package: String) -> Target.Dependency {
+  .product(name: product, package: package, condition: .when(traits: ["Replication"]))
+}
+
+/// A product that only the server needs.
+func server(_ product: String, _ package: String) -> Target.Dependency {
+  .product(name: product, package: package, condition: .when(traits: ["Server"]))
+}
+
 let package = Package(
   name: "CDTDatastore",
   products: [
@@ -25,9 +35,14 @@ let package = Package(
     // Of use to the tests only, which load it into processes.
     .library(name: "CDTFaults", type: .dynamic, targets: ["CDTFaults"]),
   ],
+  traits: [
+    // An app that only stores and queries documents says traits: [], and fetches none of what they need.
+    .default(enabledTraits: ["Replication", "Server"]),
+    .trait(name: "Replication", description: "Replication with CouchDB, and queries of a CouchDB."),
+    .trait(name: "Server", description: "A server that speaks CouchDB's HTTP API."),
+  ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
-    .package(url: "https://github.com/apple/swift-crypto", from: "4.0.0"),
     // For CDTServer alone.
     .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0", traits: []),
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
@@ -47,7 +62,12 @@ let package = Package(
       name: "CDTCPCRE2", pkgConfig: "libpcre2-8", providers: [.apt(["libpcre2-dev"])]),
     .systemLibrary(
       name: "CDTCZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+    .systemLibrary(
+      name: "CDTCCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
     .systemLibrary(name: "CDTCMalloc"),
+    .target(
+      name: "CDTDigest", dependencies: [.target(name: "CDTCCrypto", condition: .when(platforms: [.linux]))],
+      swiftSettings: settings),
     .target(name: "CDTJSON", dependencies: ["CDTPlatform"], swiftSettings: settings),
     .target(name: "CDTPlatform", swiftSettings: settings),
     .target(name: "CDTSQLite", dependencies: ["CDTPlatform", "CDTCSQLite"], swiftSettings: settings),
@@ -55,7 +75,7 @@ let package = Package(
     .target(
       name: "CDTDatastore",
       dependencies: [
-        "CDTPlatform", "CDTJSON", "CDTSQLite", "CDTGzip", .product(name: "Crypto", package: "swift-crypto"),
+        "CDTPlatform", "CDTDigest", "CDTJSON", "CDTSQLite", "CDTGzip",
       ],
       swiftSettings: settings),
     .target(
@@ -65,41 +85,41 @@ let package = Package(
       name: "CDTQueryTesting", dependencies: ["CDTDatastore", "CDTQuery", "CDTJSON"], swiftSettings: settings),
     .target(
       name: "CloudantSync",
-      dependencies: ["CDTDatastore", "CDTQuery", "CDTReplication", "CDTJSON", "CDTPlatform"],
+      dependencies: [
+        "CDTDatastore", "CDTQuery", "CDTJSON", "CDTPlatform",
+        .target(name: "CDTReplication", condition: .when(traits: ["Replication"])),
+      ],
       swiftSettings: settings),
     .target(
       name: "CouchDB",
       dependencies: [
-        "CDTDatastore", "CDTJSON", "CDTPlatform", "CDTGzip",
-        .product(name: "Crypto", package: "swift-crypto"),
+        "CDTDatastore", "CDTDigest", "CDTJSON", "CDTPlatform", "CDTGzip",
       ],
       swiftSettings: settings),
     .target(
       name: "CDTReplication",
       dependencies: [
-        "CouchDB", "CDTDatastore", "CDTQuery", "CDTJSON", "CDTPlatform",
-        .product(name: "AsyncHTTPClient", package: "async-http-client"),
-        .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
-        .product(name: "NIOHTTP1", package: "swift-nio"),
-        .product(name: "NIOSSL", package: "swift-nio-ssl"),
-        .product(name: "Crypto", package: "swift-crypto"),
+        "CouchDB", "CDTDatastore", "CDTDigest", "CDTQuery", "CDTJSON", "CDTPlatform",
+        replication("AsyncHTTPClient", "async-http-client"),
+        replication("NIOCore", "swift-nio"),
+        replication("NIOPosix", "swift-nio"),
+        replication("NIOHTTP1", "swift-nio"),
+        replication("NIOSSL", "swift-nio-ssl"),
       ],
       swiftSettings: settings),
     .target(
       name: "CDTServer",
       dependencies: [
-        "CouchDB", "CDTDatastore", "CDTQuery", "CDTJSON", "CDTPlatform", "CDTGzip",
-        .product(name: "Hummingbird", package: "hummingbird"),
-        .product(name: "HummingbirdTLS", package: "hummingbird"),
-        .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-        .product(name: "Logging", package: "swift-log"),
-        .product(name: "NIOCore", package: "swift-nio"),
-        .product(name: "NIOPosix", package: "swift-nio"),
-        .product(name: "NIOSSL", package: "swift-nio-ssl"),
-        .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
-        .product(name: "HTTPTypes", package: "swift-http-types"),
-        .product(name: "Crypto", package: "swift-crypto"),
-        .product(name: "CryptoExtras", package: "swift-crypto"),
+        "CouchDB", "CDTDatastore", "CDTDigest", "CDTQuery", "CDTJSON", "CDTPlatform", "CDTGzip",
+        server("Hummingbird", "hummingbird"),
+        server("HummingbirdTLS", "hummingbird"),
+        server("ServiceLifecycle", "swift-service-lifecycle"),
+        server("Logging", "swift-log"),
+        server("NIOCore", "swift-nio"),
+        server("NIOPosix", "swift-nio"),
+        server("NIOSSL", "swift-nio-ssl"),
+        server("NIOHTTPTypes", "swift-nio-extras"),
+        server("HTTPTypes", "swift-http-types"),
       ],
       swiftSettings: settings),
     .target(
@@ -115,10 +135,10 @@ let package = Package(
         "CDTCommandLine", "CDTReplication", "CDTServer", "CDTDatastore", "CDTQuery", "CDTQueryTesting",
         "CDTJSON", "CDTPlatform", "CDTCMalloc",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
-        .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-        .product(name: "UnixSignals", package: "swift-service-lifecycle"),
-        .product(name: "Logging", package: "swift-log"),
-        .product(name: "NIOSSL", package: "swift-nio-ssl"),
+        server("ServiceLifecycle", "swift-service-lifecycle"),
+        server("UnixSignals", "swift-service-lifecycle"),
+        server("Logging", "swift-log"),
+        server("NIOSSL", "swift-nio-ssl"),
       ],
       swiftSettings: settings),
     .executableTarget(
@@ -149,10 +169,11 @@ let package = Package(
       name: "CDTServerTestSupport",
       dependencies: [
         "CDTServer", "CDTDatastore", "CDTJSON",
-        .product(name: "AsyncHTTPClient", package: "async-http-client"),
-        .product(name: "Logging", package: "swift-log"),
-        .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-        .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
+        server("AsyncHTTPClient", "async-http-client"),
+        server("Logging", "swift-log"),
+        server("ServiceLifecycle", "swift-service-lifecycle"),
+        server("NIOCore", "swift-nio"),
+        server("NIOPosix", "swift-nio"),
       ],
       path: "Tests/Support/CDTServerTestSupport", swiftSettings: settings),
     .target(
@@ -160,14 +181,14 @@ let package = Package(
       path: "Tests/Support/CDTWorkloads", swiftSettings: settings),
 
     .testTarget(name: "CDTJSONTests", dependencies: ["CDTJSON", "CDTTestSupport"], swiftSettings: settings),
+    .testTarget(name: "CDTDigestTests", dependencies: ["CDTDigest"], swiftSettings: settings),
     .testTarget(name: "CDTGzipTests", dependencies: ["CDTGzip", "CDTTestSupport"], swiftSettings: settings),
     .testTarget(name: "CDTSQLiteTests", dependencies: ["CDTCSQLite", "CDTSQLite"], swiftSettings: settings),
     .testTarget(
       name: "CDTDatastoreTests",
       dependencies: [
-        "CDTDatastore", "CDTQuery", "CloudantSync", "CDTJSON", "CDTSQLite", "CDTPlatform", "CDTTestSupport",
-        "cdt-store-worker",
-        .product(name: "Crypto", package: "swift-crypto"),
+        "CDTDatastore", "CDTQuery", "CloudantSync", "CDTJSON", "CDTDigest", "CDTSQLite", "CDTPlatform",
+        "CDTTestSupport", "cdt-store-worker",
       ],
       exclude: ["Import/Fixtures", "Storage/Fixtures"], swiftSettings: settings),
     .testTarget(
@@ -195,10 +216,11 @@ let package = Package(
       dependencies: [
         "CDTServer", "CouchDB", "CDTDatastore", "CDTQuery", "CDTJSON", "CDTPlatform", "CDTGzip",
         "CDTTestSupport", "CDTServerTestSupport",
-        "cdtquery-server", .product(name: "AsyncHTTPClient", package: "async-http-client"),
-        .product(name: "Logging", package: "swift-log"),
-        .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-        .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
+        "cdtquery-server", server("AsyncHTTPClient", "async-http-client"),
+        server("Logging", "swift-log"),
+        server("ServiceLifecycle", "swift-service-lifecycle"),
+        server("NIOCore", "swift-nio"),
+        server("NIOPosix", "swift-nio"),
       ],
       swiftSettings: settings),
     .testTarget(
@@ -206,9 +228,10 @@ let package = Package(
       dependencies: [
         "CDTReplication", "CDTServer", "CouchDB", "CDTDatastore", "CDTQuery", "CDTQueryTesting", "CDTJSON",
         "CDTTestSupport", "CDTServerTestSupport", "CDTRandomDocuments", "cdtquery-server",
-        .product(name: "Logging", package: "swift-log"),
-        .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
-        .product(name: "NIOSSL", package: "swift-nio-ssl"),
+        server("Logging", "swift-log"),
+        server("NIOCore", "swift-nio"),
+        server("NIOPosix", "swift-nio"),
+        server("NIOSSL", "swift-nio-ssl"),
       ],
       swiftSettings: settings),
     .testTarget(

@@ -15,20 +15,20 @@ let package = Package(
   dependencies: [
     .package(name: "CDTDatastore", path: ".."),
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
-    .package(url: "https://github.com/apple/swift-crypto", from: "4.0.0"),
   ],
   targets: [
     .systemLibrary(
       name: "CSQLiteYardstick", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+    .systemLibrary(
+      name: "CCryptoYardstick", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
     .executableTarget(
       name: "Benchmarks",
       dependencies: [
-        "CSQLiteYardstick",
+        "CSQLiteYardstick", "CCryptoYardstick",
         .product(name: "CDTDatastore", package: "CDTDatastore"),
         .product(name: "CDTQuery", package: "CDTDatastore"),
         .product(name: "CDTJSON", package: "CDTDatastore"),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
-        .product(name: "Crypto", package: "swift-crypto"),
       ],
       swiftSettings: settings),
   ]

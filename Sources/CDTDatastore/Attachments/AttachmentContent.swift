@@ -1,5 +1,5 @@
+import CDTDigest
 import CDTPlatform
-import Crypto
 import FoundationEssentials
 
 /// The location of an attachment's bytes.
@@ -51,14 +51,14 @@ struct SavedContent: Sendable, Hashable {
 
   func forEachChunk(of name: String, _ body: (UnsafeRawBufferPointer) throws -> Void) throws {
     try files.checkOpen()
-    var hash = Insecure.SHA1()
+    var hash = Digest(.sha1)
     var count: Int64 = 0
     let path = files.path(of: key)
     try FileChunks.read(
       path, notRegular: .damagedAttachment(name, path),
       failure: { $0.isMissing ? .missingAttachment(name, path) : DatastoreError($0, "read", path) }
     ) { chunk in
-      hash.update(bufferPointer: chunk)
+      hash.update( chunk)
       count += Int64(chunk.count)
       guard count <= length else { throw DatastoreError.damagedAttachment(name, path) }
       try body(chunk)

@@ -1,5 +1,5 @@
+import CDTDigest
 import CDTPlatform
-import Crypto
 import FoundationEssentials
 import Synchronization
 
@@ -70,10 +70,10 @@ package final class AttachmentFiles: Sendable {
   /// Whether the content exists and is undamaged. Reads all of it.
   func isSound(_ key: [UInt8], length: Int64) -> Bool {
     guard (try? Files.length(of: path(of: key))) == length else { return false }
-    var hash = Insecure.SHA1()
+    var hash = Digest(.sha1)
     let isRead: Void? = try? FileChunks.read(
       path(of: key), failure: { DatastoreError($0, "read", path(of: key)) }
-    ) { hash.update(bufferPointer: $0) }
+    ) { hash.update( $0) }
     return isRead != nil && hash.finalize().elementsEqual(key)
   }
 

@@ -1,5 +1,5 @@
+import CDTDigest
 import CDTPlatform
-import Crypto
 import Synchronization
 
 /// Reads the content of a saved attachment, or a part of it, in chunks.
@@ -16,7 +16,7 @@ package final class AttachmentReader: Sendable {
     let name: String
     let path: String
     let file: OpenFile
-    var hash = Insecure.SHA1()
+    var hash = Digest(.sha1)
     /// The number of bytes read from the file.
     var position: Int64 = 0
     /// Where the wanted part begins and ends.
@@ -81,7 +81,7 @@ extension AttachmentReader.State {
       throw DatastoreError(error, "read", path)
     }
     guard !bytes.isEmpty else { return try finish() }
-    bytes.withUnsafeBytes { hash.update(bufferPointer: $0) }
+    bytes.withUnsafeBytes { hash.update( $0) }
     let wanted = (start..<end).clamped(to: position..<position + Int64(bytes.count))
     let offset = position
     position += Int64(bytes.count)

@@ -1,7 +1,7 @@
+import CDTDigest
 import CDTJSON
 import CDTPlatform
 import CDTSQLite
-import Crypto
 
 /// Saves a revision's attachments in the directory, inside the transaction that refers to them.
 struct AttachmentSaving {
@@ -73,7 +73,7 @@ struct AttachmentSaving {
       guard status.size == saved.length else { throw DatastoreError.damagedAttachment(attachment.name, path) }
       return (saved.key, saved.length, false)
     case .data(let data):
-      let key = Array(Insecure.SHA1.hash(data: data))
+      let key = Digest.hash(data, .sha1)
       // The content is in memory, so a damaged file can be replaced.
       if files.isSound(key, length: Int64(data.count)) { return (key, Int64(data.count), true) }
     case .staged(let staged) where staged.path.utf8.starts(with: "\(files.directory)/".utf8):

@@ -1,5 +1,5 @@
+import CDTDigest
 public import CDTJSON
-import Crypto
 import FoundationEssentials
 
 // Attachments inside a document's JSON, as CouchDB writes them:
@@ -36,7 +36,7 @@ extension Attachment {
     let data = try data()
     var json: JSONObject = ["content_type": .string(contentType)]
     if let generation { json["revpos"] = .int(Int64(generation)) }
-    json["digest"] = .string(Self.couchDigest(Insecure.SHA1.hash(data: data)))
+    json["digest"] = .string(Self.couchDigest(Digest.hash(data, .sha1)))
     json["data"] = .string(data.base64EncodedString())
     return json
   }
@@ -61,7 +61,7 @@ extension Attachment {
       throw .inlineAttachment(name, "has a content_type that is not a string; use a string")
     }
     if case .string(let digest)? = entry["digest"], digest.utf8.starts(with: "sha1-".utf8) {
-      guard digest.hasSameBytes(as: Self.couchDigest(Insecure.SHA1.hash(data: data))) else {
+      guard digest.hasSameBytes(as: Self.couchDigest(Digest.hash(data, .sha1))) else {
         throw .inlineAttachment(name, "has data that does not match its digest; export the document again")
       }
     }

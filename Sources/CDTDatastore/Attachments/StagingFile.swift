@@ -1,5 +1,5 @@
+import CDTDigest
 import CDTPlatform
-import Crypto
 import FoundationEssentials
 import Synchronization
 
@@ -62,7 +62,7 @@ final class StagingFile: Sendable {
   private struct State: Sendable {
     /// `nil` when the content is finished.
     var file: WritableFile?
-    var hash = Insecure.SHA1()
+    var hash = Digest(.sha1)
     var length: Int64 = 0
   }
 
@@ -75,7 +75,7 @@ final class StagingFile: Sendable {
   func write(_ bytes: UnsafeRawBufferPointer) throws {
     try state.withLock { state in
       guard let file = state.file else { throw DatastoreError.closed(path) }
-      state.hash.update(bufferPointer: bytes)
+      state.hash.update( bytes)
       try file.write(bytes)
       state.length += Int64(bytes.count)
     }
@@ -87,7 +87,7 @@ final class StagingFile: Sendable {
       guard let file = state.file else { throw DatastoreError.closed(path) }
       try file.synchronize()
       state.file = nil
-      return StagedFile(path, in: session, key: Array(state.hash.finalize()), length: state.length)
+      return StagedFile(path, in: session, key: state.hash.finalize(), length: state.length)
     }
   }
 

@@ -1,5 +1,5 @@
+import CDTDigest
 import CDTJSON
-import Crypto
 
 /// Computes revision ids as CDTDatastore does, so that the same edit made on two devices gets the same id.
 ///
@@ -17,9 +17,9 @@ enum RevisionDigest {
     head[0] = UInt8(truncatingIfNeeded: head.count - 1)
     head.append(isDeleted ? 1 : 0)
     for digest in attachments { head += digest }
-    var hash = Insecure.MD5()
-    head.withUnsafeBytes { hash.update(bufferPointer: $0) }
-    canonicalBody.withUnsafeBytes { hash.update(bufferPointer: $0) }
+    var hash = Digest(.md5)
+    head.withUnsafeBytes { hash.update( $0) }
+    canonicalBody.withUnsafeBytes { hash.update( $0) }
     return RevisionID(generation: generation, suffix: hex(hash.finalize()))
   }
 
@@ -27,13 +27,13 @@ enum RevisionDigest {
   ///
   /// - Parameter canonicalBody: The canonical text; empty for a body without members.
   static func appendFirstRevision(canonicalBody: [UInt8], to text: inout [UInt8]) {
-    var hash = Insecure.MD5()
+    var hash = Digest(.md5)
     // No parent, not deleted.
-    hash.update(data: [0, 0] as [UInt8])
-    if canonicalBody.count > 2 { canonicalBody.withUnsafeBytes { hash.update(bufferPointer: $0) } }
+    hash.update([0, 0] as [UInt8])
+    if canonicalBody.count > 2 { canonicalBody.withUnsafeBytes { hash.update( $0) } }
     text.append(UInt8(ascii: "1"))
     text.append(UInt8(ascii: "-"))
-    hash.finalize().withUnsafeBytes { digest in
+    hash.withFinalBytes { digest in
       for byte in digest {
         text.append(digit(byte >> 4))
         text.append(digit(byte & 15))

@@ -1,6 +1,5 @@
 import CDTPlatform
 package import CouchDB
-import Crypto
 import Synchronization
 
 /// Determines who sends a request, from its headers.

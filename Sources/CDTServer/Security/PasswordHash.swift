@@ -1,5 +1,4 @@
-import Crypto
-import CryptoExtras
+import CDTDigest
 import FoundationEssentials
 
 /// A password in a form from which it can't be read, but that can be verified.
@@ -25,32 +24,29 @@ package struct PasswordHash: Sendable {
 
   /// Derives a hash with a random salt.
   ///
-  /// - Throws: `CryptoKitError` if there is no memory.
+  /// - Throws: `KeyDerivationError` if there is no memory.
   package init(_ password: String, function: Function = .standard) throws {
-    let salt = Self.randomBytes(16)
+    let salt = RandomBytes.make(16)
     self.init(
       function: function, salt: salt,
-      key: try function.derive(password, salt: salt, count: 32).withUnsafeBytes { Array($0) })
+      key: try function.derive(password, salt: salt, count: 32))
   }
 
   /// A hash that no known password has, and that costs as much to verify.
   package static func decoy(_ function: Function) -> PasswordHash {
-    PasswordHash(function: function, salt: randomBytes(16), key: randomBytes(32))
+    PasswordHash(function: function, salt: RandomBytes.make(16), key: RandomBytes.make(32))
   }
 
   /// Whether this is the hash of the password. The time does not depend on where the hashes differ.
   ///
-  /// - Throws: `CryptoKitError` if there is no memory.
+  /// - Throws: `KeyDerivationError` if there is no memory.
   package func verifies(_ password: String) throws -> Bool {
     let derived = try function.derive(password, salt: salt, count: key.count)
     // The comparison of keys takes constant time. The empty password is nobody's, nor one with NUL: HMAC, on which both
     // functions rest, ignores NULs at the end.
-    return derived == SymmetricKey(data: key) && !password.isEmpty && !password.utf8.contains(0)
+    return AuthenticationCode.areEqual(derived, key) && !password.isEmpty && !password.utf8.contains(0)
   }
 
-  static func randomBytes(_ count: Int) -> [UInt8] {
-    SymmetricKey(size: SymmetricKeySize(bitCount: count * 8)).withUnsafeBytes { Array($0) }
-  }
 }
 
 extension PasswordHash {
@@ -81,17 +77,15 @@ extension PasswordHash {
       }
     }
 
-    func derive(_ password: String, salt: [UInt8], count: Int) throws -> SymmetricKey {
+    func derive(_ password: String, salt: [UInt8], count: Int) throws -> [UInt8] {
       // The library needs at least one byte; `verifies` refuses the empty password.
       let password = password.isEmpty ? [0] : Array(password.utf8)
       switch self {
       case .scrypt(let logN, let r, let p):
-        return try KDF.Scrypt.deriveKey(
-          from: password, salt: salt, outputByteCount: count, rounds: 1 << logN, blockSize: r, parallelism: p)
+        return try KeyDerivation.scrypt(
+          password, salt: salt, cost: 1 << logN, blockSize: r, parallelism: p, count: count)
       case .pbkdf2(let iterations):
-        return try KDF.Insecure.PBKDF2.deriveKey(
-          from: password, salt: salt, using: .sha256, outputByteCount: count,
-          unsafeUncheckedRounds: iterations)
+        return try KeyDerivation.pbkdf2(password, salt: salt, iterations: iterations, count: count)
       }
     }
   }

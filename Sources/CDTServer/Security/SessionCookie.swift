@@ -1,5 +1,5 @@
+import CDTDigest
 package import CouchDB
-import Crypto
 
 /// The cookie of a session, `AuthSession`: a user's name and a time, authenticated with a key that only the server has.
 ///
@@ -22,7 +22,7 @@ package struct SessionCookie: Sendable {
   /// The shortest secret that can't be guessed, in bytes.
   static let minimumSecretLength = 32
 
-  private let secret: SymmetricKey
+  private let secret: [UInt8]
   private let attributes: String
   private let lifetime: Int64
   /// The age from which a reply renews the cookie, in seconds.
@@ -36,7 +36,7 @@ package struct SessionCookie: Sendable {
     secret: [UInt8]? = nil, sameSite: SameSite = .strict, isSecure: Bool, lifetime: Int64 = Self.lifetime
   ) {
     self.lifetime = lifetime
-    self.secret = secret.map { SymmetricKey(data: $0) } ?? SymmetricKey(size: .bits256)
+    self.secret = secret ?? RandomBytes.make(32)
     attributes =
       "Path=/; HttpOnly; SameSite=\(sameSite.rawValue)" + (isSecure ? "; Secure" : "")
   }
@@ -59,13 +59,12 @@ package struct SessionCookie: Sendable {
 
   package func value(for user: User, at now: Int64) -> String {
     let text = Array("\(user.name):\(String(now, radix: 16, uppercase: true))".utf8)
-    let code = HMAC<SHA256>.authenticationCode(for: text, using: key(of: user))
-    return Base64.urlText(text + [UInt8(ascii: ":")] + Array(code))
+    let code = AuthenticationCode.hmacSHA256(text, key: key(of: user))
+    return Base64.urlText(text + [UInt8(ascii: ":")] + code)
   }
 
-  private func key(of user: User) -> SymmetricKey {
-    SymmetricKey(
-      data: HMAC<SHA256>.authenticationCode(for: Array(user.password.text.utf8), using: secret))
+  private func key(of user: User) -> [UInt8] {
+    AuthenticationCode.hmacSHA256(Array(user.password.text.utf8), key: secret)
   }
 
   // MARK: Reading
@@ -120,8 +119,8 @@ package struct SessionCookie: Sendable {
 
   /// Verifies a claim in a time that does not depend on where the code is wrong.
   package func state(of claim: Claim, user: User, at now: Int64) -> State {
-    let isAuthentic = HMAC<SHA256>.isValidAuthenticationCode(
-      claim.code, authenticating: claim.text, using: key(of: user))
+    let isAuthentic = AuthenticationCode.areEqual(
+      claim.code, AuthenticationCode.hmacSHA256(claim.text, key: key(of: user)))
     guard isAuthentic, let time = claim.time, let age = self.age(of: time, at: now) else { return .invalid }
     return age > renewalAge ? .renewable : .valid
   }

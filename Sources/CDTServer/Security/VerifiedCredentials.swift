@@ -1,4 +1,4 @@
-import Crypto
+import CDTDigest
 
 /// Credentials that were verified a short time ago, so that not every request of a client pays for a derivation.
 ///
@@ -11,7 +11,7 @@ package struct VerifiedCredentials: Sendable {
 
   package static let lifetime = Duration.seconds(60)
 
-  private let secret = SymmetricKey(size: .bits256)
+  private let secret = RandomBytes.make(32)
   private let capacity: Int
   private var ends: [Key: Duration] = [:]
 
@@ -25,7 +25,7 @@ package struct VerifiedCredentials: Sendable {
   package func key(of credentials: BasicCredentials, generation: Int) -> Key {
     let text =
       "\(generation):\(credentials.name.utf8.count):\(credentials.name)\(credentials.password)"
-    return Key(code: Array(HMAC<SHA256>.authenticationCode(for: Array(text.utf8), using: secret)))
+    return Key(code: AuthenticationCode.hmacSHA256(Array(text.utf8), key: secret))
   }
 
   package func contains(_ key: Key, at now: Duration) -> Bool {

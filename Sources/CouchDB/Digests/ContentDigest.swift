@@ -1,5 +1,5 @@
+import CDTDigest
 import CDTGzip
-import Crypto
 import FoundationEssentials
 
 /// The digest of content that arrives in pieces, as CouchDB writes it: `md5-` or `sha1-`, and the hash in base64.
@@ -27,33 +27,18 @@ package struct ContentDigest: Sendable {
     }
   }
 
-  private enum Hash: Sendable {
-    case md5(Insecure.MD5)
-    case sha1(Insecure.SHA1)
-  }
-
   package let kind: Kind
-  private var hash: Hash
+  private var hash: Digest
 
   /// Begins with no bytes.
   package init(_ kind: Kind) {
     self.kind = kind
-    switch kind {
-    case .md5: hash = .md5(Insecure.MD5())
-    case .sha1: hash = .sha1(Insecure.SHA1())
-    }
+    hash = Digest(kind == .md5 ? .md5 : .sha1)
   }
 
   /// Adds the next bytes.
   package mutating func update(_ bytes: UnsafeRawBufferPointer) {
-    switch hash {
-    case .md5(var md5):
-      md5.update(bufferPointer: bytes)
-      hash = .md5(md5)
-    case .sha1(var sha1):
-      sha1.update(bufferPointer: bytes)
-      hash = .sha1(sha1)
-    }
+    hash.update(bytes)
   }
 
   /// Adds the next bytes.
@@ -63,11 +48,6 @@ package struct ContentDigest: Sendable {
 
   /// The digest of the bytes so far.
   package var text: String {
-    let bytes =
-      switch hash {
-      case .md5(let md5): Data(md5.finalize())
-      case .sha1(let sha1): Data(sha1.finalize())
-      }
-    return "\(kind.rawValue)-\(bytes.base64EncodedString())"
+    "\(kind.rawValue)-\(Data(hash.finalize()).base64EncodedString())"
   }
 }

@@ -1,8 +1,8 @@
 import CDTDatastore
+import CDTDigest
 import CDTJSON
 import CDTSQLite
 import CDTTestSupport
-import Crypto
 import Foundation
 import Synchronization
 import Testing
@@ -266,7 +266,7 @@ import Testing
     try withTouchDB { fixture in
       let names = try FileManager.default.contentsOfDirectory(atPath: fixture.attachments)
       let cat = try #require(names.first { $0.hasPrefix("0123") })
-      let key = Insecure.SHA1.hash(data: Data("a cat, in bytes \u{1}\u{2}".utf8))
+      let key = Digest.hash(Data("a cat, in bytes \u{1}\u{2}".utf8), .sha1)
       let name = key.map { String(format: "%02X", $0) }.joined()
       try FileManager.default.moveItem(
         atPath: "\(fixture.attachments)/\(cat)", toPath: "\(fixture.attachments)/\(name).blob")
@@ -318,7 +318,7 @@ extension TouchDBFixture {
     let connection = try Connection(path: path, mode: .readWrite)
     defer { connection.close() }
     for (name, data) in contents {
-      let key = Array(Insecure.SHA1.hash(data: data))
+      let key = Digest.hash(data, .sha1)
       let statement = try connection.statement(
         "INSERT INTO attachments VALUES (?1, ?2, ?3, 'a/b', ?4, 1, 0, NULL)")
       try statement.bind(sequence, at: 1)

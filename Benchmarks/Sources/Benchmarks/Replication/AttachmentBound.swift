@@ -1,4 +1,4 @@
-import Crypto
+import CCryptoYardstick
 import FoundationEssentials
 import Glibc
 
@@ -77,11 +77,14 @@ struct AttachmentBound {
   private func copy(from source: Int32, to target: Int32, closing: Bool, _ hashes: Bool) throws {
     defer { if closing { close(source) } }
     var buffer = [UInt8](repeating: 0, count: Self.piece)
-    var (rest, hash) = (size, Insecure.SHA1())
+    let hash = EVP_MD_CTX_new()
+    defer { EVP_MD_CTX_free(hash) }
+    guard EVP_DigestInit_ex(hash, EVP_sha1(), nil) == 1 else { throw BenchError("SHA-1 can't be computed") }
+    var rest = size
     while rest > 0 {
       let count = read(source, &buffer, min(rest, buffer.count))
       guard count > 0 else { throw BenchError("\(directory) can't be copied") }
-      if hashes { buffer.withUnsafeBytes { hash.update(bufferPointer: .init(rebasing: $0[..<count])) } }
+      if hashes { EVP_DigestUpdate(hash, buffer, count) }
       var written = 0
       while written < count {
         let more = buffer.withUnsafeBytes {
@@ -92,7 +95,10 @@ struct AttachmentBound {
       }
       rest -= count
     }
-    if hashes { _ = hash.finalize() }
+    if hashes {
+      var digest = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))
+      EVP_DigestFinal_ex(hash, &digest, nil)
+    }
   }
 
   /// Two ends of a connection over loopback.

@@ -1,7 +1,7 @@
+import CDTDigest
 import CDTGzip
 import CDTPlatform
 import CDTSQLite
-import Crypto
 import Glibc
 
 /// A row of `attachments`.
@@ -55,7 +55,7 @@ struct TouchDBAttachments {
           file.path, id, row.text(0), "has a name that is not valid UTF-8 text")
       }
       let key = row.withBytes(1) { Array($0) }
-      guard key.count == Insecure.SHA1.byteCount else {
+      guard key.count == Digest.Function.sha1.byteCount else {
         throw TouchDBError.invalidAttachment(file.path, id, name, "has a key that is not a SHA-1 digest")
       }
       guard row.int64(5) == 0 || row.int64(5) == 1 else {
@@ -88,7 +88,7 @@ struct TouchDBAttachments {
       throw failure("has no file \(candidates.last ?? directory)")
     }
     let unreadable = { (error: SystemError) in DatastoreError(error, "read", path) }
-    var hash = Insecure.SHA1()
+    var hash = Digest(.sha1)
     var length: Int64 = 0
     func count(_ chunk: UnsafeRawBufferPointer) throws {
       length += Int64(chunk.count)
@@ -98,7 +98,7 @@ struct TouchDBAttachments {
       do {
         let gzip = try GzipReader(limit: .max)
         try FileChunks.read(path, failure: unreadable) { chunk in
-          hash.update(bufferPointer: chunk)
+          hash.update( chunk)
           var rest = chunk[...]
           while let piece = try gzip.next(&rest) { try piece.withUnsafeBytes { try count($0) } }
         }
@@ -110,7 +110,7 @@ struct TouchDBAttachments {
       }
     } else {
       try FileChunks.read(path, failure: unreadable) { chunk in
-        hash.update(bufferPointer: chunk)
+        hash.update( chunk)
         try count(chunk)
       }
     }
