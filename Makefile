@@ -115,6 +115,7 @@ demo: ## Import real data, index it, and ask five questions
 
 examples: ## Build the examples, and run each
 	@scripts/install-packages.sh $(PACKAGES) curl
+	@SWIFT="$(SWIFT)" scripts/run-getting-started.sh
 	@SWIFT="$(SWIFT)" scripts/run-examples.sh
 
 api-check: packages ## Compare the public API with that of the last release
@@ -123,7 +124,7 @@ api-check: packages ## Compare the public API with that of the last release
 docs: packages ## Build the documentation: make docs BASE_PATH=/cdtdatastore for a site that is served below a path
 	@SWIFT="$(SWIFT)" BASE_PATH="$(BASE_PATH)" scripts/build-docs.sh
 
-bench: bench-compare bench-latency bench-memory bench-processes bench-server bench-replication ## Measure everything: fifty minutes or more, 3 GB of disk
+bench: bench-compare bench-latency bench-memory bench-processes bench-server bench-replication ## Measure everything: more than an hour, 5 GB of disk
 
 bench-compare: packages ## Measure the workload against SQLite by hand, 10,000 to 1,000,000 documents
 	$(BENCHMARKS) compare --json Benchmarks/Results/$(RESULT).json $(BENCH)
@@ -146,5 +147,5 @@ bench-replication: server ## Measure replication, also of a CouchDB and of Pouch
 	@COUCHDB="$(COUCHDB)" $(BENCHMARKS) replication --json Benchmarks/Results/$(RESULT)-replication.json \
 		$(if $(POUCHDB),--pouchdb '$(POUCHDB)') $(BENCH)
 
-bench-page: ## Write the tables of docs/performance.md from its results
+bench-page: ## Write the tables and the plot of docs from the results
 	$(BENCHMARKS) page $(BENCH)

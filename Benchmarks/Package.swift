@@ -13,7 +13,7 @@ let settings: [SwiftSetting] = [
 let package = Package(
   name: "Benchmarks",
   dependencies: [
-    .package(name: "CDTDatastore", path: ".."),
+    .package(name: "CDTDatastore", path: "..", traits: []),
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
   ],
   targets: [

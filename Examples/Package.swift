@@ -13,7 +13,7 @@ let settings: [SwiftSetting] = [
 let package = Package(
   name: "Examples",
   dependencies: [
-    .package(name: "CDTDatastore", path: ".."),
+    .package(name: "CDTDatastore", path: "..", traits: []),
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
   ],

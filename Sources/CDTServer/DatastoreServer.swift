@@ -1,4 +1,5 @@
 public import CDTDatastore
+import CDTPlatform
 import CouchDB
 import Glibc
 import Hummingbird
@@ -94,7 +95,7 @@ public final class DatastoreServer: Service {
       responder: Responder(state, rules),
       server: try configuration.tls.map { try .tls(http, tlsConfiguration: $0) } ?? http,
       configuration: ApplicationConfiguration(
-        address: .hostname(configuration.host, port: configuration.port), serverName: "CDTServer/0.1.0",
+        address: .hostname(configuration.host, port: configuration.port), serverName: "CDTServer/\(Version.current)",
         availableConnectionsDelegate: MaximumAvailableConnections(
           connections.maximum + ConnectionLimit.refused)),
       onServerRunning: { [self] channel in

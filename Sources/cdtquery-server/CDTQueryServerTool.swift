@@ -10,7 +10,7 @@ struct CDTQueryServerTool: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "cdtquery",
     abstract: "Serve stores over CouchDB's HTTP API, and replicate them.",
-    version: "0.1.0",
+    version: Version.current,
     subcommands: [
       ReplicateCommand.self, ServeCommand.self, UserCommand.self, RemoteFindCommand.self,
       RemoteCountCommand.self, RemoteExplainCommand.self, RemoteGetCommand.self, RemoteChangesCommand.self,

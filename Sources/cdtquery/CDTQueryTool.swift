@@ -35,7 +35,7 @@ struct CDTQueryTool: ParsableCommand {
         $ cdtquery find people/contacts '{"age": {"$gte": 18}}'
         {"_id":"mike","_rev":"1-dc7c404fb82b5e0160f925a3aaa9534b","age":36}
       """,
-    version: "0.1.0",
+    version: Version.current,
     subcommands: [
       ImportCommand.self, ExportCommand.self, GetCommand.self, PutCommand.self, DeleteCommand.self,
       FindCommand.self, ExplainCommand.self, CountCommand.self, IndexCommand.self, ChangesCommand.self,

@@ -40,7 +40,7 @@ struct ServerEndpoints: Sendable {
       Reply.json([
         "couchdb": "Welcome", "version": "3.5.2", "uuid": .string(exchange.server.uuid),
         "features": ["cdtdatastore"],
-        "vendor": ["name": "CDTDatastore for Swift", "version": "0.1.0"],
+        "vendor": ["name": "CDTDatastore for Swift", "version": .string(Version.current)],
       ])
     }
   }

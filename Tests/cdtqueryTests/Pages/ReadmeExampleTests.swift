@@ -1,3 +1,4 @@
+import CDTPlatform
 import CDTQuery
 import FoundationEssentials
 import Glibc
@@ -5,23 +6,26 @@ import Testing
 
 @Suite struct ReadmeExampleTests {
   /// The code of the README, which the next test compares with it.
-  private static func example() async throws {
-    struct Person: Decodable {
+  private static func example() throws {
+    struct Person: Codable {
       var name: String
       var age: Int
     }
 
     let manager = try DatastoreManager(directory: "people")
-    let contacts = try await manager.datastore(named: "contacts")
+    let contacts = try manager.datastore(named: "contacts")
 
-    for (name, age) in [("Mike", 36), ("Zoe", 12), ("Anna", 41)] {
-      try await contacts.createDocument(from: DocumentDraft(id: name, body: ["name": name, "age": age]))
+    // The first run fills the store.
+    if try contacts.documentCount() == 0 {
+      for person in [
+        Person(name: "Mike", age: 36), Person(name: "Zoe", age: 12), Person(name: "Anna", age: 41),
+      ] {
+        try contacts.createDocument(from: DocumentDraft(id: person.name, encoding: person))
+      }
     }
-    let mike = try await contacts.updateDocument(withID: "Mike") { $0.body["age"] = 37 }
-    print(mike.id, mike.revisionID)
 
-    try await contacts.ensureIndexed(["age"])
-    for adult in try await contacts.find(Person.self, ["age": ["$gte": 18]], sort: ["age"]) {
+    try contacts.ensureIndexed(["age"])
+    for adult in try contacts.find(Person.self, ["age": ["$gte": 18]], sort: ["age"]) {
       print(adult.name, adult.age)
     }
   }
@@ -35,6 +39,15 @@ import Testing
     let statements = code.map { Self.trimmed($0[...]) }.drop { $0.isEmpty || $0.hasPrefix("import ") }
     let isHere = lines.indices.contains { lines[$0...].starts(with: statements) }
     #expect(statements.count > 5 && isHere)
+  }
+
+  @Test func `the first heading of the changes is the version`() {
+    let lines = PageTests.Page(name: "CHANGELOG.md").lines
+    let first = lines.first { $0.hasPrefix("## ") } ?? ""
+    #expect(first == "## \(Version.current), unreleased" || first.hasPrefix("## \(Version.current) - "))
+    #expect(PageTests.Page(name: "docs/openapi.yaml").lines.contains("  version: \(Version.current)"))
+    let readme = PageTests.Page(name: "README.md").lines
+    #expect(readme.contains { $0.contains("The version is \(Version.current)") })
   }
 
   @Test func `the products that the README tells to depend on are there`() throws {
@@ -59,13 +72,14 @@ import Testing
       performing: {
         let space = try Workspace()
         try #require(chdir(space.directory) == 0)
-        try await Self.example()
+        // As in two runs.
+        for _ in 1...2 { try Self.example() }
         fflush(nil)
       })
     let output = String(decoding: result?.standardOutputContent ?? [], as: UTF8.self)
     let lines = PageTests.Page(name: "README.md").lines
     let shown = lines.drop { $0 != "It prints:" }.dropFirst(2).prefix { $0.hasPrefix("    ") }
     let expected = shown.map { $0.dropFirst(4) }.joined(separator: "\n")
-    #expect(!expected.isEmpty && output.contains(expected), "\(output)")
+    #expect(!expected.isEmpty && output.contains("\(expected)\n\(expected)\n"), "\(output)")
   }
 }
