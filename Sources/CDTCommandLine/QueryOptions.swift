@@ -27,10 +27,18 @@ package struct QueryOptions: ParsableArguments {
     if let skip { query.skip = skip }
     if let limit { query.limit = limit > 0 ? limit : nil }
     if let sort {
-      query.sort = sort.splitBytes(at: ",").map { $0 == "$text:score" ? .score : SortField(word: $0) }
+      query.sort = try Self.words(sort).enumerated().map { number, word in
+        word == "$text:score" ? .score : try SortField(word: word, at: "sort[\(number)]")
+      }
     }
-    if let fields { query.fields = fields.splitBytes(at: ",") }
+    if let fields { query.fields = Self.words(fields) }
     if let useIndex { query.useIndex = useIndex }
     return query
+  }
+
+  /// The names in a list: `name, age:desc` has spaces around them at most. JSON is left whole.
+  private static func words(_ list: String) -> [String] {
+    let isJSON = list.utf8.first { $0 != UInt8(ascii: " ") }.map { "{[\"".utf8.contains($0) } ?? false
+    return isJSON ? [list] : list.splitBytes(at: ",").map(\.withoutOuterSpaces)
   }
 }

@@ -59,6 +59,19 @@ extension QueryError {
     )
   }
 
+  static func doubtfulField(_ word: String, _ doubt: WordDoubt, at place: String) -> QueryError {
+    let remedy =
+      switch doubt {
+      case .direction(let meant): "is not a field and a direction; write \(meant)"
+      case .several(let fields):
+        "names \(fields.count) fields; give them one by one: \(fields.joined(separator: " "))"
+      case .json: "is JSON, not the name of a field; write a field as age or age:desc"
+      }
+    return QueryError(
+      .invalidRequest, at: place,
+      "\"\(word)\" \(remedy); a field of that name is written \"\(word):asc\"")
+  }
+
   static func tooManySortFields(_ count: Int) -> QueryError {
     QueryError(
       .tooLarge, at: "sort",

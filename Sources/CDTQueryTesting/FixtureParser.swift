@@ -115,7 +115,8 @@ struct FixtureParser {
   /// `name age:desc`, `["name", {"age": "desc"}]`, or `{"fields": ["name"], "type": "text"}`.
   private static func index(_ line: String) throws -> IndexDefinition {
     guard line.hasPrefix("[") || line.hasPrefix("{") else {
-      let fields = line.split(whereSeparator: \.isWhitespace).map { SortField(word: String($0)) }
+      let words = line.split(whereSeparator: \.isWhitespace).map(String.init)
+      let fields = try SortField.fields(words: words, at: "fields")
       return try IndexDefinition(fields: fields, name: nil, type: .json)
     }
     let value = try JSONValue(parsing: line)

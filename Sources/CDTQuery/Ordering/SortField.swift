@@ -94,13 +94,4 @@ extension SortField {
     }
     return fields
   }
-
-  /// Parses a command-line argument: `age:desc`. Only a trailing `:asc` or `:desc` is a direction.
-  package init(word: String) {
-    for direction in [Direction.ascending, .descending] where word.hasSuffix(":\(direction.rawValue)") {
-      self.init(String(word.dropLast(direction.rawValue.count + 1)), direction)
-      return
-    }
-    self.init(word)
-  }
 }

@@ -15,11 +15,7 @@ package struct WishedIndex: Sendable, Hashable {
 
   /// The command that creates it: `cdtquery index create people/contacts name age:desc`.
   func command(store: String) -> String {
-    let words = fields.map { field in
-      // A trailing ":asc" or ":desc" of a name would be parsed as the direction.
-      let isAmbiguous = field.path.text.hasSuffix(":asc") || field.path.text.hasSuffix(":desc")
-      return field.path.text + (field.isDescending ? ":desc" : isAmbiguous ? ":asc" : "")
-    }
+    let words = fields.map { SortField($0.path.text, $0.isDescending ? .descending : .ascending).word }
     let ends = ([store] + words).contains { $0.hasBytePrefix("-") } ? ["--"] : []
     let line = ["cdtquery", "index", "create"] + ends + [store] + words
     return line.map(Self.quoted).joined(separator: " ")

@@ -19,7 +19,7 @@ struct RemoteIndexCommand: AsyncParsableCommand {
     @OptionGroup var server: ServerOptions
 
     func run() async throws {
-      let fields = fields.map { SortField(word: $0) }
+      let fields = try SortField.fields(words: fields, at: "fields")
       let made = try await server.datastore(url).createIndex(on: fields, name: name)
       try Output.standard.line(made.name)
     }

@@ -49,10 +49,11 @@ struct IndexCommand: ParsableCommand {
     }
 
     func run() throws {
+      let fields = try SortField.fields(words: fields, at: "fields")
       let datastore = try store.open()
       let made = try progress.showing { show in
         try datastore.ensureIndexed(
-          fields.map { SortField(word: $0) }, name: name, type: type,
+          fields, name: name, type: type,
           settings: tokenize.map { ["tokenize": .string($0)] } ?? [:], progress: show)
       }
       try Output.standard.line(made)
