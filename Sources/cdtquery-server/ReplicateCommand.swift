@@ -144,10 +144,13 @@ struct ReplicateCommand: AsyncParsableCommand {
     guard let data = try? Data(contentsOf: URL(filePath: ids)) else {
       throw ToolError(.missing, "can't read \(ids); check the path")
     }
-    guard let text = String(validating: data, as: UTF8.self) else {
-      throw ToolError(.data, "\(ids) is not UTF-8")
+    // Some programs write a byte order mark at the start of UTF-8; it is not part of the first id.
+    let bytes = data.starts(with: [0xEF, 0xBB, 0xBF]) ? data.dropFirst(3) : data
+    guard String(validating: bytes, as: UTF8.self) != nil else {
+      throw ToolError(.data, "\(ids) is not UTF-8; convert it to UTF-8")
     }
-    return .documentIDs(text.split(whereSeparator: \.isNewline).map(String.init))
+    let lines = bytes.split { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }
+    return .documentIDs(lines.map { String(decoding: $0, as: UTF8.self) })
   }
 
   // MARK: Output

@@ -27,6 +27,22 @@ import Testing
     await server.close()
   }
 
+  @Test func `the ids of a file are its lines, without a byte order mark`() async throws {
+    try await withDirectory { directory in
+      try await Self.withStore(directory) { store in
+        for id in ["d1", "d2\u{2028}x", "d3", "d4"] {
+          try await store.createDocument(from: DocumentDraft(id: id, body: [:]))
+        }
+      }
+      try "\u{FEFF}d1\r\nd2\u{2028}x\n\nd3".write(
+        toFile: "\(directory)/ids", atomically: true, encoding: .utf8)
+      let run = try CommandRun("\(Self.replicate) --create --ids ids", ["copies/s"], in: directory)
+      #expect(await run.ended() == 0)
+      let manager = try DatastoreManager(directory: "\(directory)/copies")
+      #expect(try await manager.datastore(named: "s").allDocumentIDs() == ["d1", "d2\u{2028}x", "d3"])
+    }
+  }
+
   @Test(.timeLimit(.minutes(10))) func `the second signal ends a continuous run at once`() async throws {
     let server = try await ScriptedServer { request in
       let path = request.split(separator: " ", maxSplits: 2).dropFirst().first ?? ""

@@ -55,6 +55,8 @@ struct PasswordSource {
     }
     var line = bytes.prefix { $0 != UInt8(ascii: "\n") }
     if line.last == UInt8(ascii: "\r") { line.removeLast() }
+    // Some programs write a byte order mark at the start of UTF-8; it is not part of the password.
+    if line.starts(with: [0xEF, 0xBB, 0xBF]) { line.removeFirst(3) }
     return try text(Array(line), name)
   }
 
