@@ -6,7 +6,7 @@ package import CDTQuery
 
 /// The format of printed results.
 package enum ResultFormat: String, ExpressibleByArgument, CaseIterable {
-  case jsonl, json, table, csv, auto
+  case jsonl, json, table, csv, tsv, auto
 }
 
 /// Results that are printed, of a store or of a server.
@@ -28,60 +28,76 @@ extension [DocumentRevision]: QueryResults {
 /// Prints results in a format, incrementally if the format allows it.
 package struct ResultWriter {
   private let format: ResultFormat
+  /// The paths of the projected fields, which are the columns of a table; empty for all fields.
+  private let fields: [String]
 
-  package init(format: ResultFormat) {
+  package init(format: ResultFormat, fields: [String] = []) {
     self.format = format
+    self.fields = fields
   }
 
-  package func write(_ results: some QueryResults) throws {
+  /// - Returns: The number of results.
+  @discardableResult
+  package func write(_ results: some QueryResults) throws -> Int {
     switch format {
-    case .jsonl: try results.forEachText { try Output.standard.line($0) }
-    case .json: try writeArray(results)
-    case .csv: try writeCSV(results)
-    case .table: try writeTable(results)
-    case .auto: try ResultWriter(format: OpenFile.standardOutput.isTerminal ? .table : .jsonl).write(results)
+    case .jsonl:
+      var count = 0
+      try results.forEachText {
+        count += 1
+        try Output.standard.line($0)
+      }
+      return count
+    case .json: return try writeArray(results)
+    case .csv: return try writeCSV(results, CSVText(separator: ","))
+    case .tsv: return try writeCSV(results, CSVText(separator: "\t"))
+    case .table: return try writeTable(results)
+    case .auto:
+      let format = OpenFile.standardOutput.isTerminal ? ResultFormat.table : .jsonl
+      return try ResultWriter(format: format, fields: fields).write(results)
     }
   }
 
-  private func writeArray(_ results: some QueryResults) throws {
-    var isFirst = true
+  private func writeArray(_ results: some QueryResults) throws -> Int {
+    var count = 0
     try Output.standard.line("[")
     var last: [UInt8] = []
     try results.forEachText { document in
-      if !isFirst { try last.withUnsafeBytes { try Output.standard.line($0) } }
-      isFirst = false
+      if count > 0 { try last.withUnsafeBytes { try Output.standard.line($0) } }
+      count += 1
       last = Array(document)
       last.insert(UInt8(ascii: " "), at: 0)
       last.append(UInt8(ascii: ","))
     }
-    if !isFirst { try last.dropLast().withUnsafeBytes { try Output.standard.line($0) } }
+    if count > 0 { try last.dropLast().withUnsafeBytes { try Output.standard.line($0) } }
     try Output.standard.line("]")
+    return count
   }
 
-  /// The columns are the fields of all results, so all results are read first.
-  private func rows(_ results: some QueryResults) throws -> (columns: [String], rows: [JSONObject]) {
-    var columns = JSONObject(["_id", "_rev"].map { ($0, .null) })
+  /// The columns and rows of a table. Without a projection the columns are the fields of all results, so all results are
+  /// read first.
+  private func rows(_ results: some QueryResults) throws -> (columns: ResultColumns, rows: [JSONObject]) {
+    var columns = try ResultColumns(fields: fields)
     var rows: [JSONObject] = []
     try results.forEach { document in
       let row = document.json
-      for (key, _) in row where columns[key] == nil { columns[key] = .null }
+      if fields.isEmpty { columns.add(row) }
       rows.append(row)
     }
-    return (columns.keys, rows)
+    return (columns, rows)
   }
 
-  private func writeCSV(_ results: some QueryResults) throws {
+  private func writeCSV(_ results: some QueryResults, _ csv: CSVText) throws -> Int {
     let (columns, rows) = try rows(results)
-    try Output.standard.line(columns.map(CSVText.quoted).joined(separator: ","))
-    for row in rows {
-      try Output.standard.line(columns.map { CSVText.cell(row[$0]) }.joined(separator: ","))
-    }
+    try Output.standard.line(csv.line(columns.paths))
+    for row in rows { try Output.standard.line(csv.line(columns.values(of: row))) }
+    return rows.count
   }
 
-  private func writeTable(_ results: some QueryResults) throws {
+  private func writeTable(_ results: some QueryResults) throws -> Int {
     let (columns, rows) = try rows(results)
-    let cells = rows.map { row in columns.map { Self.text(row[$0]) } }
-    for line in TextTable(header: columns, rows: cells).lines { try Output.standard.line(line) }
+    let cells = rows.map { columns.values(of: $0).map(Self.text) }
+    for line in TextTable(header: columns.names, rows: cells).lines { try Output.standard.line(line) }
+    return rows.count
   }
 
   private static func text(_ value: JSONValue?) -> String {
@@ -89,31 +105,6 @@ package struct ResultWriter {
     case nil: ""
     case .string(let text)?: text
     case .some(let value): value.text
-    }
-  }
-}
-
-/// Cells of comma-separated values, written so that import reads the same values.
-enum CSVText {
-  /// A string that looks like a number, a boolean or an empty cell is quoted, so that import reads it as a string.
-  static func cell(_ value: JSONValue?) -> String {
-    switch value {
-    case nil: ""
-    case .string(let text)?: isAmbiguous(text) ? "\"\(text)\"" : quoted(text)
-    case .some(let value): quoted(value.text)
-    }
-  }
-
-  static func quoted(_ text: String) -> String {
-    guard text.utf8.contains(where: { [0x22, 0x2C, 0x0A, 0x0D].contains($0) }) else { return text }
-    return "\"" + text.splitBytes(at: "\"").joined(separator: "\"\"") + "\""
-  }
-
-  private static func isAmbiguous(_ text: String) -> Bool {
-    guard let value = try? JSONValue(parsing: text) else { return text.isEmpty }
-    switch value {
-    case .int, .double, .bigInteger, .bool: return true
-    default: return false
     }
   }
 }

@@ -49,6 +49,7 @@ struct CDTQueryTool: ParsableCommand {
     do {
       try Arguments.check()
       try ServerProgram.runIfAsked(CommandLine.arguments.dropFirst())
+      try CommandNames.check(CommandLine.arguments.dropFirst(), of: Self.self)
       try IndexCommand.Create.check(CommandLine.arguments.dropFirst())
       var command = try GetCommand(plain: CommandLine.arguments.dropFirst()) ?? parseAsRoot()
       // Starting the threads of Swift's concurrency takes as long as a query, so only asynchronous commands start

@@ -140,13 +140,17 @@ import Testing
     let space = try Workspace()
     let unknown = try space.run("frobnicate")
     #expect(
-      unknown.errors == """
-        cdtquery: Unexpected argument 'frobnicate'
-        Usage: cdtquery <subcommand>
-          See 'cdtquery --help' for more information.
-
-        """)
+      unknown.errors
+        == "cdtquery: there is no command \"cdtquery frobnicate\"; \"cdtquery --help\" lists the commands\n")
     #expect(unknown.status == 64)
+    for (words, meant) in [
+      (["fnd", "s", "{}"], "find"), (["index", "creat", "s", "a"], "create"), (["help", "improt"], "import"),
+      (["replicat", "a", "b"], "replicate"),
+    ] {
+      let result = try space.run(Built.cdtquery, words)
+      #expect(result.errors.contains("did you mean \"\(meant)\"?"), "\(words): \(result.errors)")
+      #expect(result.status == 64)
+    }
     let option = try space.run("find", "s", "{}", "--fromat", "csv")
     #expect(option.errors.hasPrefix("cdtquery: Unknown option '--fromat'. Did you mean '--format'?\nUsage: "))
     #expect(option.status == 64)

@@ -33,6 +33,16 @@ extension ReadTransaction {
     try QueryEngine(self).find(query)
   }
 
+  /// Calls a closure with the JSON text of each result, `_id` and `_rev` first. The bytes are valid only during the call.
+  package func forEachJSON(_ query: Query, _ body: (UnsafeRawBufferPointer) throws -> Void) throws {
+    let cursor = try QueryEngine(self).cursor(query)
+    defer { cursor.end() }
+    try cursor.forEachText(attachmentsJSON: nil) { text in
+      try body(text)
+      return true
+    }
+  }
+
   /// Returns the documents that match a query, decoded.
   ///
   /// - Throws: The errors of `find`; `DecodingError` with the path of a missing or mistyped value.

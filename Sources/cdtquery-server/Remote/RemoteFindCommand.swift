@@ -9,24 +9,24 @@ struct RemoteFindCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "find", abstract: "Print the documents of a database that a selector matches.",
     usage: """
-      cdtquery find <url> <selector> [<options>]
+      cdtquery find <url> [<selector>] [<options>]
       cdtquery find <url> --batch <batch>
       """)
 
   @Argument(help: "The URL of the database.") var url: String
-  @Argument(help: "The selector, or a request.") var selector: String?
+  @Argument(help: "The selector, or a request. (default: every document)") var selector: String?
   @OptionGroup var options: QueryOptions
   @OptionGroup var server: ServerOptions
   @Flag(help: "Print how many documents match.") var count = false
   @Flag(help: "Print the ids only.") var ids = false
   @Flag(help: "Print the plan without running the query.") var explain = false
-  @Option(help: "jsonl, json, table, csv, or auto: a table on a terminal, else jsonl. (default: jsonl)")
+  @Option(help: "jsonl, json, table, csv, tsv, or auto: a table on a terminal, else jsonl. (default: jsonl)")
   var format: ResultFormat?
   @Option(help: "Read one request per line of a file (- is standard input) and print one result per line.")
   var batch: String?
 
   func validate() throws {
-    guard (batch == nil) != (selector == nil) else { throw ValidationError("give a selector, or --batch") }
+    guard batch == nil || selector == nil else { throw ValidationError("give a selector, or --batch") }
     guard [count, ids, explain].filter(\.self).count <= 1 else {
       throw ValidationError("--count, --ids and --explain can't be combined; give one of them")
     }
@@ -44,7 +44,7 @@ struct RemoteFindCommand: AsyncParsableCommand {
   func run() async throws {
     if let batch { return try await Self.answer(batch, server.datastore(url, reading: batch)) }
     let database = try server.datastore(url, reading: selector)
-    let query = try options.query(try TextArgument.read(selector ?? ""))
+    let query = try options.query(try selector.map(TextArgument.read) ?? "{}")
     if explain { return try Output.standard.line(try await database.explain(query).description) }
     if count, query.skip == 0, query.limit == nil {
       return try Output.standard.line(String(try await database.count(query)))
@@ -54,7 +54,7 @@ struct RemoteFindCommand: AsyncParsableCommand {
     } else if ids {
       try await database.forEach(query) { try Output.standard.line($0.id) }
     } else if let format, format != .jsonl {
-      try ResultWriter(format: format).write(try await database.find(query))
+      try ResultWriter(format: format, fields: query.fields).write(try await database.find(query))
     } else {
       try await database.forEach(query) { try Output.standard.line($0.json.text) }
     }
@@ -102,7 +102,7 @@ struct RemoteExplainCommand: AsyncParsableCommand {
   }
 
   @Argument(help: "The URL of the database.") var url: String
-  @Argument(help: "The selector, or a request.") var selector: String
+  @Argument(help: "The selector, or a request. (default: every document)") var selector = "{}"
   @OptionGroup var options: QueryOptions
   @OptionGroup var server: ServerOptions
   @Option(help: "text, or json for the plan as data.") var format = Format.text

@@ -17,6 +17,12 @@ struct CountCommand: ParsableCommand {
 
   func run() throws {
     let query = try Query(parsing: try TextArgument.read(selector))
-    try Output.standard.line(String(try store.open().count(query)))
+    let datastore = try store.open()
+    let count = try datastore.count(query)
+    try Output.standard.line(String(count))
+    if count == 0 {
+      try Output.standard.flush()
+      QueryHints.write(about: query, in: datastore)
+    }
   }
 }

@@ -6,7 +6,7 @@ struct ExplainCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "explain",
     abstract: "Explain how a query is answered, and which index would help.",
-    usage: "cdtquery explain <store> <selector> [<options>]",
+    usage: "cdtquery explain <store> [<selector>] [<options>]",
     discussion: """
       EXAMPLE
         $ cdtquery explain people/contacts '{"age": {"$gte": 18}}' --sort age
@@ -22,7 +22,7 @@ struct ExplainCommand: ParsableCommand {
   }
 
   @Argument(help: "The store, DIRECTORY/NAME.") var store: StoreArgument
-  @Argument(help: "The selector, or a request.") var selector: String
+  @Argument(help: "The selector, or a request. (default: every document)") var selector = "{}"
   @OptionGroup var options: QueryOptions
   @Option(help: "text, or json for the plan as data.") var format = Format.text
 

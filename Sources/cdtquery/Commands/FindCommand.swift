@@ -9,13 +9,13 @@ struct FindCommand: ParsableCommand {
     commandName: "find",
     abstract: "Print the documents that a selector matches, one per line.",
     usage: """
-      cdtquery find <store> <selector> [<options>]
+      cdtquery find <store> [<selector>] [<options>]
       cdtquery find <store> --batch <batch>
       """,
     discussion: """
       SELECTOR is JSON, @FILE, - for standard input, or a whole request {"selector": …, "sort": …, "fields": …, \
-      "skip": …, "limit": …, "use_index": …}. Options override the request. A field whose name contains a comma can be \
-      named in a request only.
+      "skip": …, "limit": …, "use_index": …}. Options override the request. Without one, every document is found. A field \
+      whose name contains a comma, or a space at an end, can be named in a request only.
 
       EXAMPLE
         $ cdtquery find people/contacts '{}' --sort age --format table
@@ -28,18 +28,18 @@ struct FindCommand: ParsableCommand {
       """)
 
   @Argument(help: "The store, DIRECTORY/NAME.") var store: StoreArgument
-  @Argument(help: "The selector, or a request.") var selector: String?
+  @Argument(help: "The selector, or a request. (default: every document)") var selector: String?
   @OptionGroup var options: QueryOptions
   @Flag(help: "Print how many documents match.") var count = false
   @Flag(help: "Print the ids only.") var ids = false
   @Flag(help: "Print the plan without running the query.") var explain = false
-  @Option(help: "jsonl, json, table, csv, or auto: a table on a terminal, else jsonl. (default: jsonl)")
+  @Option(help: "jsonl, json, table, csv, tsv, or auto: a table on a terminal, else jsonl. (default: jsonl)")
   var format: ResultFormat?
   @Option(help: "Read one request per line of a file (- is standard input) and print one result per line.")
   var batch: String?
 
   func validate() throws {
-    guard (batch == nil) != (selector == nil) else { throw ValidationError("give a selector, or --batch") }
+    guard batch == nil || selector == nil else { throw ValidationError("give a selector, or --batch") }
     guard [count, ids, explain].filter(\.self).count <= 1 else {
       throw ValidationError("--count, --ids and --explain can't be combined; give one of them")
     }
@@ -54,16 +54,31 @@ struct FindCommand: ParsableCommand {
   func run() throws {
     if let batch { return try BatchFinder(store).run(batch) }
     let datastore = try store.open()
-    let query = try options.query(try TextArgument.read(selector ?? ""))
-    if explain {
-      try Output.standard.line(try datastore.explain(query).description)
-    } else if count {
-      try Output.standard.line(String(try Self.count(query, in: datastore)))
-    } else if ids {
-      try datastore.results(for: query).forEachID { try Output.standard.line($0) }
-    } else {
-      try ResultWriter(format: format ?? .jsonl).write(datastore.results(for: query))
+    let query = try options.query(try selector.map(TextArgument.read) ?? "{}")
+    if explain { return try Output.standard.line(try datastore.explain(query).description) }
+    if try write(query, in: datastore) == 0 {
+      try Output.standard.flush()
+      QueryHints.write(about: query, in: datastore)
     }
+  }
+
+  /// Prints the results, and returns their number.
+  private func write(_ query: Query, in datastore: Datastore) throws -> Int {
+    if count {
+      let count = try Self.count(query, in: datastore)
+      try Output.standard.line(String(count))
+      return count
+    }
+    guard ids else {
+      return try ResultWriter(format: format ?? .jsonl, fields: query.fields).write(
+        datastore.results(for: query))
+    }
+    var count = 0
+    try datastore.results(for: query).forEachID {
+      count += 1
+      try Output.standard.line($0)
+    }
+    return count
   }
 
   /// With skip or limit, only the documents in the page count.

@@ -210,6 +210,26 @@ import Testing
     #expect(try space.run("export", "copy", "-").output == exported.output)
   }
 
+  @Test func `an export to a file of another kind has its format, or is refused`() throws {
+    let space = try Workspace(
+      "{\"_id\":\"a\",\"n\":1,\"t\":\"1\",\"x.y\":2}\n{\"_id\":\"b\",\"o\":{\"s\":\"ü\"}}\n")
+    #expect(try space.run("export", "people/contacts", "out.csv").status == 0)
+    #expect(
+      Examples.matches(
+        try space.text("out.csv"), "_id,_rev,n,t,x\\.y,o\na,…,1,\"1\",2,\nb,…,,,,\"{\"\"s\"\":\"\"ü\"\"}\"\n")
+    )
+    #expect(try space.run("export", "people/contacts", "out.TSV").status == 0)
+    #expect(try space.text("out.TSV").hasPrefix("_id\t_rev\tn\tt\tx\\.y\to\na\t"))
+    #expect(try space.run("export", "people/contacts", "--format", "csv").output == space.text("out.csv"))
+    #expect(try space.run("export", "people/contacts", "out.csv", "--format", "jsonl").status == 0)
+    #expect(try space.text("out.csv") == space.run("export", "people/contacts").output)
+    for words in [["out.jsonl.gz"], ["out.csv", "--attachments"]] {
+      let result = try space.run(Built.cdtquery, ["export", "people/contacts"] + words)
+      #expect(result.status == 64, "\(words): \(result.errors)")
+    }
+    #expect(!space.exists("out.jsonl.gz"))
+  }
+
   @Test func `export of no store leaves an earlier file alone`() throws {
     let space = try workspace()
     try space.write("precious", to: "out.jsonl")

@@ -29,6 +29,11 @@ import Testing
     Case(
       testDescription: "a count within a page", arguments: ["{}", "--count", "--skip", "1", "--limit", "5"],
       output: "2\n"),
+    Case(
+      testDescription: "fields and a sort with spaces around them",
+      arguments: ["{}", "--sort", " age:desc , name ", "--fields", "name , age", "--limit", "1"], output: mike
+    ),
+    Case(testDescription: "no selector", arguments: ["--sort", "age"], output: ann + zoe + mike),
     Case(testDescription: "no match", arguments: [#"{"age": 99}"#], output: ""),
     Case(testDescription: "a file", arguments: ["@selector.json"], output: mike),
     Case(testDescription: "standard input", arguments: ["-"], output: zoe),
@@ -60,6 +65,13 @@ import Testing
     Case(
       testDescription: "CSV", arguments: ["{}", "--sort", "age", "--limit", "2", "--format", "csv"],
       output: "_id,_rev,name,age\nann,…,Ann,7\nzoe,…,Zoe,12\n"),
+    Case(
+      testDescription: "CSV with the fields in their order",
+      arguments: ["{}", "--sort", "age", "--limit", "1", "--format", "csv", "--fields", "age,pet.name,name"],
+      output: "_id,_rev,age,pet.name,name\nann,…,7,,Ann\n"),
+    Case(
+      testDescription: "TSV", arguments: ["{}", "--sort", "age", "--limit", "1", "--format", "tsv"],
+      output: "_id\t_rev\tname\tage\nann\t…\tAnn\t7\n"),
     Case(
       testDescription: "a table", arguments: ["{}", "--sort", "age", "--limit", "2", "--format", "table"],
       output: """
@@ -124,7 +136,16 @@ import Testing
     Refusal(
       arguments: ["@nowhere"], status: 74,
       error: "can't read nowhere: No such file or directory; check the path"),
-    Refusal(arguments: [], status: 64, error: "give a selector, or --batch"),
+    Refusal(
+      arguments: ["{}", "--sort", "age,name:DESC"], status: 65,
+      error:
+        #"sort[1]: "name:DESC" is not a field and a direction; write name:desc; a field of that name is written "name:DESC:asc""#
+    ),
+    Refusal(
+      arguments: ["{}", "--sort", #"{"age": -1}"#], status: 65,
+      error:
+        #"sort[0]: "{"age": -1}" is JSON, not the name of a field; write a field as age or age:desc; a field of that name is written "{"age": -1}:asc""#
+    ),
     Refusal(arguments: ["{}", "--batch", "-"], status: 64, error: "give a selector, or --batch"),
     Refusal(
       arguments: ["--batch", "-", "--limit", "3"], status: 64,
@@ -142,7 +163,7 @@ import Testing
     Refusal(
       arguments: ["{}", "--format", "xml"], status: 64,
       error:
-        "The value 'xml' is invalid for '--format <format>'. Please provide one of 'jsonl', 'json', 'table', 'csv' or 'auto'."
+        "The value 'xml' is invalid for '--format <format>'. Please provide one of the following:"
     ),
   ]
 
@@ -153,6 +174,55 @@ import Testing
     #expect(first == "cdtquery: \(c.error)")
     #expect(result.status == c.status)
     #expect(result.output == "")
+  }
+
+  @Test(arguments: [
+    "age:DESC", "age:descending", "age:-1", "age desc", "age: desc", "AGE:Asc", "a,b", "[\"age\"]",
+  ])
+  func `what looks like a direction, fields or JSON is no field`(_ word: String) throws {
+    let space = try Workspace(Workspace.people)
+    let made = try space.run("index", "create", "people/contacts", word)
+    #expect(made.status == 65)
+    #expect(made.errors.contains("; a field of that name is written \"\(word):asc\""), "\(made.errors)")
+    #expect(try space.run("index", "create", "people/contacts", "\(word):asc").status == 0)
+    if !word.contains(",") {
+      #expect(try space.run("find", "people/contacts", "{}", "--sort", word).status == 65)
+    }
+  }
+
+  /// Queries that find nothing, and what is said about them.
+  static let hints = [
+    (query: #"{"agee": 7}"#, hint: #"no document has the field "agee"; did you mean "age"?"#),
+    (query: #"{"age": 7, "zzz.b": 1}"#, hint: #"no document has the field "zzz.b""#),
+    (
+      query: #"{"age": {"gt": 5}}"#,
+      hint: #"no document has the field "age.gt"; the operator is written "$gt""#
+    ),
+    (
+      query: #"{"pet.name": "x"}"#,
+      hint: #"no document has the field "pet.name", but there is one with a dot in its name; write pet\.name"#
+    ),
+    (query: #"{"tags": {"$elemMatch": {"n": 1}}}"#, hint: #"no document has the field "tags.n""#),
+    (query: #"{"age": 99}"#, hint: ""), (query: #"{"zzz": {"$ne": 1}, "age": 99}"#, hint: ""),
+    (query: #"{"_id": "nobody", "_rev": "x"}"#, hint: ""),
+  ]
+
+  @Test(arguments: hints) func `a query for a field that no document has gets a hint`(
+    _ c: (query: String, hint: String)
+  ) throws {
+    let space = try Workspace(Workspace.people + "{\"pet.name\":\"Tom\",\"tags\":[{\"m\":1}]}\n")
+    for form in [["find"], ["count"], ["find", "--ids"], ["find", "--count"]] {
+      let result = try space.run(Built.cdtquery, [form[0], "people/contacts", c.query] + form.dropFirst())
+      #expect(result.errors == (c.hint.isEmpty ? "" : "cdtquery: \(c.hint)\n"), "\(form)")
+      #expect(result.status == 0)
+    }
+  }
+
+  @Test func `an empty store and a query that finds something get no hint`() throws {
+    let space = try Workspace("")
+    #expect(try space.run("find", "people/contacts", #"{"a": 1}"#).errors == "")
+    try space.run("import", "people/contacts", input: Workspace.people)
+    #expect(try space.run("find", "people/contacts", #"{"$or": [{"agee": 1}, {"age": 7}]}"#).errors == "")
   }
 
   /// What is malformed, in whatever form it is asked.
