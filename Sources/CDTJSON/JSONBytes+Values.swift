@@ -119,9 +119,8 @@ extension JSONBytes {
     case .int(let int)?: return .int(int)
     case .double(let double)?:
       let text = slice(start, endOfValue(at: start))
-      let isWhole = text.allSatisfy { $0 >= 0x30 && $0 <= 0x39 || $0 == UInt8(ascii: "-") }
-      guard isWhole, double != 0 else { return .double(double) }
-      return .bigInteger(JSONBigInteger(text: String(decoding: text, as: UTF8.self), doubleValue: double))
+      if JSONDouble.isWritten(double, as: text) { return .double(double) }
+      return .spelled(JSONSpelledNumber(text: String(decoding: text, as: UTF8.self), doubleValue: double))
     case nil: return .null
     }
   }

@@ -39,7 +39,8 @@ package enum JSONCanonical {
     return JSONDouble.canonicalText(double)
   }
 
-  private static func isShortest(_ text: UnsafeRawBufferPointer) -> Bool {
+  /// Whether the text of a number with a fraction is known to be the shortest one of its double.
+  static func isShortest(_ text: UnsafeRawBufferPointer) -> Bool {
     guard text.count <= 16, text.last != UInt8(ascii: "0"),
       !text.contains(where: { $0 | 0x20 == UInt8(ascii: "e") })
     else { return false }

@@ -80,7 +80,7 @@ extension ValueDecoder {
 
   private func decimal() throws -> Decimal {
     switch value {
-    case .int, .double, .bigInteger, .string: break
+    case .int, .double, .spelled, .string: break
     default: throw mismatch(Decimal.self, "a number")
     }
     guard let decimal = Decimal(nearest: value) else { throw corrupted("\(value) is not a decimal number") }
@@ -99,13 +99,12 @@ extension ValueDecoder {
 }
 
 extension Decimal {
-  /// A number if it keeps every digit, otherwise a string.
+  /// A number if an integer or a double keeps every digit, as other programs read no more of them; otherwise a string.
   fileprivate var exactValue: JSONValue {
     let text = description
-    guard let value = try? JSONValue(parsing: text), Decimal(nearest: value) == self else {
-      return .string(text)
-    }
-    return value
+    guard var value = try? JSONValue(parsing: text) else { return .string(text) }
+    if case .spelled(let number) = value, !number.isInteger { value = .double(number.doubleValue) }
+    return Decimal(nearest: value) == self ? value : .string(text)
   }
 
   /// The nearest decimal of a number or a numeric string; `nil` for anything else and for values out of range.

@@ -55,19 +55,19 @@ extension Float: JSONConvertible {
 }
 
 extension JSONConvertible where Self: FixedWidthInteger {
-  /// The integer with every digit: beyond 64 bits it is a ``JSONBigInteger``.
+  /// The integer with every digit: beyond 64 bits it is a ``JSONSpelledNumber``.
   public var jsonValue: JSONValue {
     Int64(exactly: self).map(JSONValue.int)
-      ?? .bigInteger(JSONBigInteger(text: String(self), doubleValue: Double(self)))
+      ?? .spelled(JSONSpelledNumber(text: String(self), doubleValue: Double(self)))
   }
 
-  /// Converts an integral number in range, whether written as `5` or `5.0`; fails otherwise.
+  /// Converts an integral number in range, whether written as `5`, `5.0` or `5e0`; fails otherwise.
   public init?(jsonValue: JSONValue) {
     let integer: Self? =
       switch jsonValue {
       case .int(let int): Self(exactly: int)
       case .double(let double): Self(exactly: double)
-      case .bigInteger(let big): Self(big.text)
+      case .spelled(let number): number.isInteger ? Self(number.text) : Self(exactly: number.doubleValue)
       default: nil
       }
     guard let integer else { return nil }

@@ -112,7 +112,8 @@ extension JSONValue: Codable {
     }
   }
 
-  /// Encodes the value. Other encoders get integers beyond 64 bits as doubles.
+  /// Encodes the value. Encoders of other libraries can't keep the spelling of a number: they get a 64-bit integer, an
+  /// unsigned one or a double.
   public func encode(to encoder: any Encoder) throws {
     if let encoder = encoder as? ValueEncoder { return encoder.slot.content = .value(self) }
     switch self {
@@ -130,11 +131,11 @@ extension JSONValue: Codable {
     case .int(let int): try container.encode(int)
     case .double(let double): try container.encode(double)
     case .string(let string): try container.encode(string)
-    case .bigInteger(let big):
-      if let unsigned = UInt64(big.text) {
+    case .spelled(let number):
+      if let unsigned = UInt64(number.text) {
         try container.encode(unsigned)
       } else {
-        try container.encode(big.doubleValue)
+        try container.encode(number.doubleValue)
       }
     }
   }

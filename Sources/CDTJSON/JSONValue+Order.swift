@@ -1,10 +1,10 @@
 extension JSONNumber {
-  /// The number of a value, or `nil` for any other type; integers beyond 64 bits become the nearest doubles.
+  /// The number of a value, or `nil` for any other type; numbers with a spelling of their own become the nearest doubles.
   package init?(_ value: JSONValue) {
     switch value {
     case .int(let int): self = .int(int)
     case .double(let double): self = .double(double)
-    case .bigInteger(let big): self = .double(big.doubleValue)
+    case .spelled(let number): self = .double(number.doubleValue)
     default: return nil
     }
   }
@@ -53,11 +53,13 @@ extension JSONValue: Comparable {
     }
   }
 
+  private static let rankOfNumbers = 2
+
   private var rank: Int {
     switch self {
     case .null: 0
     case .bool: 1
-    case .int, .double, .bigInteger: 2
+    case .int, .double, .spelled: Self.rankOfNumbers
     case .string: 3
     case .array: 4
     case .object: 5
@@ -65,15 +67,36 @@ extension JSONValue: Comparable {
   }
 }
 
+extension JSONValue {
+  /// Whether both are equal and their numbers have the same spelling. The order of members may differ.
+  package func isSpelled(like other: JSONValue) -> Bool {
+    switch (self, other) {
+    case (.array(let left), .array(let right)):
+      left.count == right.count && zip(left, right).allSatisfy { $0.isSpelled(like: $1) }
+    case (.object(let left), .object(let right)): left.isSpelled(like: right)
+    case (.int, .int), (.double, .double): self == other
+    case (.spelled(let left), .spelled(let right)): left.text == right.text
+    default: self == other && rank != Self.rankOfNumbers
+    }
+  }
+}
+
+extension JSONObject {
+  /// Whether both are equal and their numbers have the same spelling. The order of members may differ.
+  package func isSpelled(like other: JSONObject) -> Bool {
+    count == other.count && allSatisfy { other[$0.key]?.isSpelled(like: $0.value) == true }
+  }
+}
+
 extension JSONValue: Hashable {
-  /// Equal values hash equally: 42 and 42.0, and objects regardless of the order of members.
+  /// Equal values hash equally: 42, 42.0 and 4.2e1, and objects regardless of the order of members.
   public func hash(into hasher: inout Hasher) {
     switch self {
     case .null: hasher.combine(0)
     case .bool(let bool): hasher.combine(bool)
     case .int(let int): hasher.combine(JSONNumber.int(int))
     case .double(let double): hasher.combine(JSONNumber.double(double))
-    case .bigInteger(let big): hasher.combine(JSONNumber.double(big.doubleValue))
+    case .spelled(let number): hasher.combine(JSONNumber.double(number.doubleValue))
     case .string(let string): hasher.combine(KeyBytes(string))
     case .array(let elements): hasher.combine(elements)
     case .object(let object): hasher.combine(object)

@@ -6,33 +6,23 @@
 /// JSONValue.int(42) == .double(42.0)  // true: numbers are equal by value
 /// ```
 ///
+/// Numbers keep the spelling in which they were parsed.
+///
 /// Strings are compared by their UTF-8 bytes. Objects are equal if they have the same members in any order.
 public enum JSONValue: Sendable {
   case null
   case bool(Bool)
   /// A 64-bit integer, written without fraction and exponent.
   case int(Int64)
-  /// Any other number in the range of a double; always finite when parsed.
+  /// A number in the range of a double that is written as the double's shortest text: `1.1`, `1.0`, `1e-05`. Always finite
+  /// when parsed.
   case double(Double)
-  /// An integer beyond 64 bits, which keeps its digits.
-  case bigInteger(JSONBigInteger)
+  /// Any other number: `1.10`, `1e3`, 123456789.123456789123, an integer beyond 64 bits. It keeps its text until another
+  /// value is assigned. To read any number as a double, use ``doubleValue``.
+  indirect case spelled(JSONSpelledNumber)
   case string(String)
   case array([JSONValue])
   case object(JSONObject)
-}
-
-/// An integer beyond 64 bits: it keeps its digits, and is compared as the nearest double.
-public struct JSONBigInteger: Sendable {
-  /// The number as written: a minus sign if it is negative, then digits.
-  public let text: String
-
-  /// The nearest double; always finite when parsed.
-  public let doubleValue: Double
-
-  package init(text: String, doubleValue: Double) {
-    self.text = text
-    self.doubleValue = doubleValue
-  }
 }
 
 extension JSONValue {
@@ -59,7 +49,7 @@ extension JSONValue {
     switch self {
     case .int(let int): Double(int)
     case .double(let double): double
-    case .bigInteger(let big): big.doubleValue
+    case .spelled(let number): number.doubleValue
     default: nil
     }
   }

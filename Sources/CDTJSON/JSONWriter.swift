@@ -3,8 +3,8 @@
 extension JSONValue {
   /// The value as compact JSON text, members in written order.
   ///
-  /// A double is written as the shortest text that parses to the same double, and always differs from an integer:
-  /// `1.0`. Infinity and NaN, which JSON can't represent, are written as null; they can't be stored.
+  /// A number that was parsed is written as it was spelled. A double that was assigned is written as the shortest text that
+  /// parses to the same double, and always differs from an integer: `1.0`. Infinity and NaN, which JSON can't represent, are written as null; they can't be stored.
   public var text: String { String(decoding: utf8Text, as: UTF8.self) }
 
   /// The compact text in UTF-8.
@@ -42,7 +42,7 @@ extension JSONValue {
     case .bool(let bool): buffer += (bool ? "true" : "false").utf8
     case .int(let int): buffer += int.description.utf8
     case .double(let double): buffer += JSONDouble.text(double).utf8
-    case .bigInteger(let big): buffer += big.text.utf8
+    case .spelled(let number): buffer += number.text.utf8
     case .string(let string): JSONString.write(string, to: &buffer)
     }
   }
@@ -124,7 +124,22 @@ enum JSONDouble {
     return double.description
   }
 
-  /// The same, but a double that equals a 64-bit integer is written with that integer's digits: 1.0 is `1`, 1e18 is
+  /// Whether a double is written as the given text of a number.
+  ///
+  /// Most texts of doubles are recognized without writing the double.
+  static func isWritten(_ double: Double, as text: UnsafeRawBufferPointer) -> Bool {
+    JSONCanonical.isShortest(text) || isShortWhole(text) || self.text(double).utf8.elementsEqual(text)
+  }
+
+  /// Whether the text is that of an integer of at most 14 digits other than 0, and `.0`.
+  private static func isShortWhole(_ text: UnsafeRawBufferPointer) -> Bool {
+    guard text.count <= 16, text.suffix(2).elementsEqual(".0".utf8) else { return false }
+    let digits = text.dropLast(2)
+    return digits.first != UInt8(ascii: "0") && !digits.elementsEqual("-0".utf8)
+      && digits.allSatisfy { $0 >= 0x30 && $0 <= 0x39 || $0 == UInt8(ascii: "-") }
+  }
+
+  /// The text in the canonical form: a double that equals a 64-bit integer is written with that integer's digits: 1.0 is `1`, 1e18 is
   /// `1000000000000000000`, and negative zero is `0`.
   static func canonicalText(_ double: Double) -> String {
     if let whole = Int64(exactly: double) { return String(whole) }

@@ -26,7 +26,8 @@ package struct WholeNumber: Sendable, Hashable {
       let exponent = whole == 0 ? 0 : max(0, Int(whole.exponent) - 52)
       let significand = (whole.magnitude / Double(sign: .plus, exponent: exponent, significand: 1))
       self.init(isNegative: whole < 0, magnitude: UInt64(significand), shift: exponent)
-    case .bigInteger(let big): self.init(decimal: big.text)
+    case .spelled(let number) where number.isInteger: self.init(decimal: number.text)
+    case .spelled(let number): self.init(truncating: .double(number.doubleValue))
     default: return nil
     }
   }

@@ -161,7 +161,7 @@ extension JSONValue {
     switch self {
     case .null: "null"
     case .bool: "a boolean"
-    case .int, .double, .bigInteger: "a number"
+    case .int, .double, .spelled: "a number"
     case .string: "a string"
     case .array: "an array"
     case .object: "an object"

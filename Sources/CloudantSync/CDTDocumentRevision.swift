@@ -86,7 +86,7 @@ public struct CDTDocumentRevision: Sendable, Hashable {
         .invalidRevision, documentID: docId,
         "the revision has not been saved under this id; read the document before changing it")
     }
-    if let content, content != revision.body { revision.body = content }
+    if let content, !content.isSpelled(like: revision.body) { revision.body = content }
     if attachments != revision.attachments { revision.attachments = attachments }
     return revision
   }

@@ -40,21 +40,21 @@ import Testing
     Case("negative integer", "-123"),
     Case("integer", "123"),
     Case("simple decimal", "123.456789"),
-    Case("decimal near zero", "-0." + zeros(77) + "1", "-1e-78"),
-    Case("exponent of zero", "0e1", "0.0"),
-    Case("exponent of zero with plus", "0e+1", "0.0"),
-    Case("capital exponent", "1E22", "1e+22"),
-    Case("capital exponent with minus", "1E-2", "0.01"),
-    Case("capital exponent with plus", "1E+2", "100.0"),
-    Case("exponent", "123e45", "1.23e+47"),
-    Case("decimal with exponent", "123.456e78", "1.23456e+80"),
-    Case("exponent with minus", "1e-2", "0.01"),
-    Case("exponent with plus", "1e+2", "100.0"),
-    Case("exponent with leading zeros", "1e0005", "100000.0"),
-    Case("minus zero with fraction", "-0.0", "-0"),
-    Case("minus zero with exponent", "-0e5", "-0"),
+    Case("decimal near zero", "-0." + zeros(77) + "1"),
+    Case("exponent of zero", "0e1"),
+    Case("exponent of zero with plus", "0e+1"),
+    Case("capital exponent", "1E22"),
+    Case("capital exponent with minus", "1E-2"),
+    Case("capital exponent with plus", "1E+2"),
+    Case("exponent", "123e45"),
+    Case("decimal with exponent", "123.456e78"),
+    Case("exponent with minus", "1e-2"),
+    Case("exponent with plus", "1e+2"),
+    Case("exponent with leading zeros", "1e0005"),
+    Case("minus zero with fraction", "-0.0"),
+    Case("minus zero with exponent", "-0e5"),
     Case("zero with fraction", "0.0"),
-    Case("trailing zeros of a fraction", "1.500", "1.5"),
+    Case("trailing zeros of a fraction", "1.500"),
     Case("largest 64-bit integer", "9223372036854775807"),
     Case("smallest 64-bit integer", "-9223372036854775808"),
     Case("one beyond the largest 64-bit integer", "9223372036854775808"),
@@ -64,21 +64,21 @@ import Testing
     Case("negative integer of 21 digits", "-123123123123123123123"),
     Case("integer of 300 digits", "1" + zeros(299)),
     Case("integer of 309 digits within range", "1" + zeros(308)),
-    Case("largest double", "1.7976931348623157e308", "1.7976931348623157e+308"),
-    Case("most negative double", "-1.7976931348623157e308", "-1.7976931348623157e+308"),
+    Case("largest double", "1.7976931348623157e308"),
+    Case("most negative double", "-1.7976931348623157e308"),
     Case("smallest normal double", "2.2250738585072014e-308"),
     Case("smallest subnormal double", "5e-324"),
-    Case("below the smallest double", "1e-400", "0.0"),
-    Case("negative below the smallest double", "-1e-400", "-0"),
-    Case("far below the smallest double", "123.456e-789", "0.0"),
-    Case("zero with a huge exponent", "0e999999999999", "0.0"),
-    Case("huge negative exponent", "1e-999999999999", "0.0"),
+    Case("below the smallest double", "1e-400"),
+    Case("negative below the smallest double", "-1e-400"),
+    Case("far below the smallest double", "123.456e-789"),
+    Case("zero with a huge exponent", "0e999999999999"),
+    Case("huge negative exponent", "1e-999999999999"),
     Case("integer that a double cannot hold", "9007199254740993"),
-    Case("decimal of many digits", "0.1234567890123456789012345678901234567890", "0.12345678901234568"),
-    Case("decimal that rounds half to even", "9007199254740993.0", "9007199254740992.0"),
-    Case("number of 400 zeros after the point", "0." + zeros(400) + "1", "0.0"),
+    Case("decimal of many digits", "0.1234567890123456789012345678901234567890"),
+    Case("decimal that rounds half to even", "9007199254740993.0"),
+    Case("number of 400 zeros after the point", "0." + zeros(400) + "1"),
     Case("whole number with fraction", "1.0"),
-    Case("whole number with exponent", "1e3", "1000.0"),
+    Case("whole number with exponent", "1e3"),
     Case("number before a newline", "[1‹0a›]", "[1]"),
   ]
 
@@ -89,7 +89,8 @@ import Testing
     Case("two members", #"{"asd":"sdf", "dfg":"fgh"}"#, #"{"asd":"sdf","dfg":"fgh"}"#),
     Case("NUL in a key", #"{"foo\u0000bar": 42}"#, #"{"foo\u0000bar":42}"#),
     Case(
-      "extreme numbers in an object", #"{ "min": -1.0e+28, "max": 1.0e+28 }"#, #"{"min":-1e+28,"max":1e+28}"#),
+      "extreme numbers in an object", #"{ "min": -1.0e+28, "max": 1.0e+28 }"#,
+      #"{"min":-1.0e+28,"max":1.0e+28}"#),
     Case("escaped key", #"{"\u0041\n":1}"#, #"{"A\n":1}"#),
     Case("object over several lines", #"{‹0a›"a": "b"‹0a›}"#, #"{"a":"b"}"#),
     Case("keys that differ in case", #"{"a":1,"A":2}"#),
@@ -179,18 +180,19 @@ import Testing
 
   @Test(arguments: all) func writesWhatItReadsAgain(_ c: Case) throws {
     let value = try JSONValue(parsing: c.text)
-    #expect(try JSONValue(parsing: value.text) == value)
-    #expect(try JSONValue(parsing: value.prettyText) == value)
+    #expect(try JSONValue(parsing: value.text).isSpelled(like: value))
+    #expect(try JSONValue(parsing: value.prettyText).isSpelled(like: value))
   }
 
-  /// Numbers keep their spelling in stored text, everything else has one.
+  /// Numbers keep their spelling, everything else has one.
   @Test(arguments: all) func normalizes(_ c: Case) throws {
     let options = deeper
     let body = Array(#" { "k" : "#.utf8) + c.text + Array(" } ".utf8)
     let normal = try body.withUnsafeBytes { try JSONText.normalize($0, options: options) }
     #expect(normal.end == body.count - 1)
     let value = try JSONValue(parsing: c.text)
-    #expect(normal.text.withUnsafeBytes { JSONBytes($0).value(at: 0) } == ["k": value])
+    #expect(normal.text == (["k": value] as JSONObject).utf8Text)
+    #expect(normal.text.withUnsafeBytes { JSONBytes($0).value(at: 0) }.isSpelled(like: ["k": value]))
     #expect(try JSONValue(parsing: normal.text, options: options) == ["k": value])
     let again = try normal.text.withUnsafeBytes { try JSONText.normalize($0, options: options) }
     #expect(again.text == normal.text)

@@ -44,7 +44,7 @@ import Testing
     check(UInt128.max, "340282366920938463463374607431768211455", refuses: [-1])
     #expect(Int(jsonValue: 5.0) == 5)
     #expect(JSONValue(UInt64.max).intValue == nil)
-    guard case .bigInteger(let big) = JSONValue(UInt64.max) else { return #expect(Bool(false)) }
+    guard case .spelled(let big) = JSONValue(UInt64.max) else { return #expect(Bool(false)) }
     #expect(big.text == "18446744073709551615" && big.doubleValue == 0x1p64)
   }
 

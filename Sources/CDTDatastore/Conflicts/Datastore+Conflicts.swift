@@ -75,9 +75,3 @@ extension WriteTransaction {
     return stays
   }
 }
-
-extension DocumentRevision {
-  fileprivate func says(theSameAs other: DocumentRevision) -> Bool {
-    hasBody == other.hasBody && body == other.body && attachments == other.attachments
-  }
-}

@@ -98,6 +98,12 @@ public struct DocumentRevision: Sendable, Hashable, Identifiable {
   /// The body as compact JSON text.
   package var bodyText: [UInt8] { content.text }
 
+  /// Whether the body, with the spelling of its numbers, and the attachments are the same. Two long numbers can be equal
+  /// and differ in their digits.
+  func says(theSameAs other: DocumentRevision) -> Bool {
+    hasBody == other.hasBody && body.isSpelled(like: other.body) && attachments == other.attachments
+  }
+
   /// The revision with only part of its body. It can't be saved.
   package func projected(to body: JSONObject) -> DocumentRevision {
     DocumentRevision(

@@ -82,7 +82,7 @@ extension WriteTransaction {
     let known = try document(withID: id)
     var changed = known
     try change(&changed)
-    if changed == known { return known }
+    if changed == known, changed.says(theSameAs: known) { return known }
     guard changed.id.hasSameBytes(as: id), changed.revisionID == known.revisionID else {
       throw DatastoreError.otherDocument(changed.id, than: id)
     }

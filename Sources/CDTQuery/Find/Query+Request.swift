@@ -74,13 +74,9 @@ extension Query {
   private static func wholeNumber(_ key: String, in request: JSONObject) throws(QueryError) -> Int {
     switch request[key] {
     case nil, .null?: return 0
-    case .int(let int)? where int >= 0: return Int(int)
-    case .double(let double)?:
-      guard let exact = Int(exactly: double), exact >= 0 else {
-        throw .notAWholeNumber(.double(double), at: key)
-      }
-      return exact
-    case .some(let found): throw .notAWholeNumber(found, at: key)
+    case .some(let found):
+      guard let number = found.intValue, number >= 0 else { throw .notAWholeNumber(found, at: key) }
+      return number
     }
   }
 }

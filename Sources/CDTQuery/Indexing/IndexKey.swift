@@ -52,7 +52,7 @@ package struct IndexKey: Sendable, Hashable {
     case .bool(let bool): self.init(tag: bool ? .true : .false, value: .zero)
     case .int(let int): self.init(int)
     case .string(let string): self.init(tag: .string, value: .text(Array(string.utf8)))
-    case .double, .bigInteger, .array, .object:
+    case .double, .spelled, .array, .object:
       let text = value.utf8Text
       self = text.withUnsafeBytes { IndexKey(JSONBytes($0), at: 0) }
     }

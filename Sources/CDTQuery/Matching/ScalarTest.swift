@@ -19,7 +19,7 @@ enum ScalarTest: Sendable {
     switch value {
     case .null: .kind(.null)
     case .bool(let bool): .kind(bool ? .true : .false)
-    case .int, .double, .bigInteger: .number(JSONNumber(value) ?? .int(0), nil, strings: false)
+    case .int, .double, .spelled: .number(JSONNumber(value) ?? .int(0), nil, strings: false)
     case .string(let string): .spelling(JSONString.quoted(string))
     case .array: .key(OrderKey(value).bytes, .array)
     case .object: .key(OrderKey(value).bytes, .object)

@@ -87,7 +87,7 @@ enum OperatorArgument {
     guard pair.count == 2 else { throw .moduloCount(pair.count, at: path) }
     for member in pair {
       switch member {
-      case .int, .double, .bigInteger: continue
+      case .int, .double, .spelled: continue
       default: throw .wrongArgument(of: "$mod", wanted: "two numbers", found: member, at: path)
       }
     }
@@ -100,11 +100,9 @@ enum OperatorArgument {
     _ argument: JSONValue, on target: OperatorTarget, at path: String
   ) throws(QueryError) -> Clause {
     switch argument {
-    case .int(let size): return size < 0 ? .never : target.clause(.size(Int(size)))
-    case .double(let size):
-      guard let exact = Int(exactly: size), exact >= 0 else { return .never }
-      return target.clause(.size(exact))
-    case .bigInteger, .string: return .never
+    case .int, .double, .spelled, .string:
+      guard let size = argument.intValue, size >= 0 else { return .never }
+      return target.clause(.size(size))
     default:
       throw .wrongArgument(of: "$size", wanted: "a whole number", found: argument, at: path)
     }

@@ -101,7 +101,8 @@ struct CandidateField: Sendable {
     let isIn = on(["$in": .array(members)])
     // The members are sorted: booleans, numbers, strings.
     switch members.first {
-    case .int?, .double?: return .conjuncts([on(["$gte": members[0]]), isIn], isExact: !members.hasString)
+    case .int?, .double?, .spelled?:
+      return .conjuncts([on(["$gte": members[0]]), isIn], isExact: !members.hasString)
     case .string?: return .wider(isStringOrMore, isIn)
     default: return .conjuncts([isIn], isExact: !members.hasString)
     }
@@ -179,7 +180,7 @@ struct CandidateField: Sendable {
       return ids.isEmpty ? .nothing : .exact(on(["$in": .array(ids)]))
     case .compare(_, .string): return .exact(["$or": [.object(on(predicate.operators))]])
     case .compare(let comparison, .int), .compare(let comparison, .double),
-      .compare(let comparison, .bigInteger):
+      .compare(let comparison, .spelled):
       return comparison.holds(.descending) ? .everything(isExact: true) : .nothing
     case .beginsWith(let prefix):
       guard let pattern = Self.pattern(prefix) else { return .unknown }
@@ -230,14 +231,14 @@ extension JSONValue {
     switch self {
     case .null, .bool, .string: true
     case .int(let int): abs(Double(int)) < 9_007_199_254_740_992
-    case .double(let double): abs(double) < 9_007_199_254_740_992
-    case .bigInteger, .array, .object: false
+    case .double, .spelled: abs(doubleValue ?? .infinity) < 9_007_199_254_740_992
+    case .array, .object: false
     }
   }
 
   var isNumber: Bool {
     switch self {
-    case .int, .double, .bigInteger: true
+    case .int, .double, .spelled: true
     default: false
     }
   }

@@ -90,6 +90,10 @@ import Testing
       let isBlue = rex.body["tags"][0] == "blue"
       #expect(city == "Zurich" && years == 4 && isBlue)
 
+      rex.body["price"] = try JSONValue(parsing: "1.10")
+      #expect(rex.body["price"] == 1.1)
+      #expect(rex.body["price"]?.text == "1.10")
+
       enum Size: String, JSONConvertible { case small, large }
 
       rex.body["size"] = Size.small

@@ -11,6 +11,10 @@ import Testing
       #"selector: a selector is an object such as {"age": {"$gt": 18}}, not a boolean"#
     ),
     (#"{"selector": {}, "limit": -1}"#, #"limit: "limit" must be a whole number, 0 or more, not -1"#),
+    (
+      #"{"selector": {}, "limit": 1.50}"#,
+      #"limit: "limit" must be a whole number, 0 or more, not 1.50"#
+    ),
     (#"{"selector": {}, "skip": 1.5}"#, #"skip: "skip" must be a whole number, 0 or more, not 1.5"#),
     (
       #"{"selector": {}, "sort": "name"}"#,
@@ -47,12 +51,15 @@ import Testing
     #expect(error?.description == c.error)
   }
 
-  @Test func `null stands for an absent key, and 5.0 is a whole number`() throws {
+  @Test func `null stands for an absent key, and 5.0 is a whole number, as is every other spelling of it`()
+    throws
+  {
     let query = try Query(
       parsing:
         #"{"selector": {}, "sort": null, "fields": null, "skip": 5.0, "limit": null, "use_index": null}"#)
     #expect(query.skip == 5)
     #expect(query.limit == nil)
+    #expect(try Query(parsing: #"{"selector": {}, "skip": 5.00, "limit": 1e1}"#).limit == 10)
     #expect(query.useIndex == nil)
   }
 

@@ -105,7 +105,7 @@ enum Oracle {
       guard case .int(let number) = value, let pair = argument.arrayValue, case .int(let divisor) = pair[0],
         case .int(let remainder) = pair[1]
       else {
-        guard case .double(let number) = value, let pair = argument.arrayValue,
+        guard let number = value.doubleValue, let pair = argument.arrayValue,
           case .int(let divisor) = pair[0],
           case .int(let remainder) = pair[1]
         else { return false }
@@ -159,7 +159,7 @@ enum Oracle {
   private static func range(_ name: String, _ argument: JSONValue, _ value: JSONValue) -> Bool {
     func scale(_ value: JSONValue) -> Int? {
       switch value {
-      case .int, .double, .bigInteger, .string: 0
+      case .int, .double, .spelled, .string: 0
       case .bool: 1
       default: nil
       }
@@ -178,7 +178,7 @@ enum Oracle {
     switch value {
     case .null: "null"
     case .bool: "boolean"
-    case .int, .double, .bigInteger: "number"
+    case .int, .double, .spelled: "number"
     case .string: "string"
     case .array: "array"
     case .object: "object"

@@ -103,7 +103,7 @@ extension JSONValue {
     case .bool: 2
     case .int(let int): 2 + String(int.magnitude).utf8.count + (int < 0 ? 1 : 0)
     case .double: 24
-    case .bigInteger: 30
+    case .spelled: 30
     case .string(let string): 2 + 2 * string.utf8.count
     case .array(let elements): elements.reduce(3) { $0 + $1.size }
     case .object(let object): object.reduce(3) { $0 + 2 * $1.key.utf8.count + $1.value.size }
@@ -121,7 +121,7 @@ extension JSONValue {
     case .bool: [.null]
     case .int(let int): [0, 1, .int(int / 2), .int(int.magnitude > 9 ? int / 10 : 0)]
     case .double(let double): [0, 1, Int64(exactly: double.rounded()).map(JSONValue.int) ?? .int(.max)]
-    case .bigInteger: [0, .int(.max), .int(.min)]
+    case .spelled: [0, .int(.max), .int(.min)]
     case .string(let string): [0] + Self.shorter(string).map(JSONValue.string)
     case .array(let elements): [0] + Self.simplerArrays(elements)
     case .object(let object): [0] + Self.simplerObjects(object)

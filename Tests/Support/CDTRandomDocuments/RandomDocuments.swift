@@ -43,10 +43,14 @@ package struct RandomDocuments {
     "doc-1", "doc-12", "doc-2", "1-a", "2-b",
   ]
 
-  private static let doubles = [
-    0.5, -1.5, 1.0, 2.0, 2.5, 1e300, -0.0, .leastNonzeroMagnitude, 9007199254740993.0,
-    9.223372036854775807e18, -1e19,
-  ]
+  private static let doubles =
+    [
+      0.5, -1.5, 1.0, 2.0, 2.5, 1e300, -0.0, .leastNonzeroMagnitude, 9007199254740993.0,
+      9.223372036854775807e18, -1e19,
+    ].map(JSONValue.double)
+    + ["2.00", "5e-1", "0.250e1", "-0.0", "1e-400", "0.5000000000000000001", "30E-1"].compactMap {
+      try? JSONValue(parsing: $0)
+    }
 
   private static let integers: [Int64] = [
     .max, .min, .max - 1, -1, -3, 9_007_199_254_740_993, 9_007_199_254_740_992, 9_007_199_254_740_991,
@@ -64,7 +68,7 @@ package struct RandomDocuments {
     switch number(below: 14) {
     case 0: return .null
     case 1: return .bool(chance(50))
-    case 2: return .double(pick(Self.doubles))
+    case 2: return pick(Self.doubles)
     case 3: return .int(pick(Self.integers))
     case 4, 5, 6: return .string(pick(Self.strings))
     case 7 where scope == .everything:
