@@ -38,7 +38,7 @@ RANDOM_TESTS = (LawOne|MultipartFuzz|TextSearch|RandomText|JSONBytes|RevisionOrd
 
 .PHONY: help packages build server test test-newest test-couchdb test-clients fuzz fuzz-replication fuzz-inputs fuzz-server torture stress
 .PHONY: sanitize lint format demo docs
-.PHONY: examples api-check
+.PHONY: examples api-check check-portability
 .PHONY: bench bench-compare bench-latency bench-memory bench-processes bench-server bench-replication bench-page
 
 help: ## List the commands
@@ -120,6 +120,10 @@ examples: ## Build the examples, and run each
 
 api-check: packages ## Compare the public API with that of the last release
 	@SWIFT="$(SWIFT)" scripts/check-api.sh
+
+check-portability: ## Compile for macOS and musl what can be compiled here
+	@scripts/install-packages.sh python3-venv
+	@scripts/check-portability.sh
 
 docs: packages ## Build the documentation: make docs BASE_PATH=/cdtdatastore for a site that is served below a path
 	@SWIFT="$(SWIFT)" BASE_PATH="$(BASE_PATH)" scripts/build-docs.sh

@@ -64,12 +64,12 @@ let package = Package(
       name: "CDTCZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
     .systemLibrary(
       name: "CDTCCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
-    .systemLibrary(name: "CDTCMalloc"),
+    .target(name: "CDTCPlatform"),
     .target(
       name: "CDTDigest", dependencies: [.target(name: "CDTCCrypto", condition: .when(platforms: [.linux]))],
       swiftSettings: settings),
     .target(name: "CDTJSON", dependencies: ["CDTPlatform"], swiftSettings: settings),
-    .target(name: "CDTPlatform", swiftSettings: settings),
+    .target(name: "CDTPlatform", dependencies: ["CDTCPlatform"], swiftSettings: settings),
     .target(name: "CDTSQLite", dependencies: ["CDTPlatform", "CDTCSQLite"], swiftSettings: settings),
     .target(name: "CDTGzip", dependencies: ["CDTCZlib"], swiftSettings: settings),
     .target(
@@ -133,7 +133,7 @@ let package = Package(
       name: "cdtquery-server",
       dependencies: [
         "CDTCommandLine", "CDTReplication", "CDTServer", "CDTDatastore", "CDTQuery", "CDTQueryTesting",
-        "CDTJSON", "CDTPlatform", "CDTCMalloc",
+        "CDTJSON", "CDTPlatform",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         server("ServiceLifecycle", "swift-service-lifecycle"),
         server("UnixSignals", "swift-service-lifecycle"),

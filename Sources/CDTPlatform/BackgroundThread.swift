@@ -1,4 +1,4 @@
-import Glibc
+import CDTCPlatform
 
 /// A thread that may block, unlike those of Dispatch and of Swift's pool.
 package enum BackgroundThread {
@@ -10,19 +10,12 @@ package enum BackgroundThread {
     }
   }
 
-  /// Starts a thread that runs the closure and then ends.
+  /// Starts a thread that runs the closure and then ends. It blocks all signals, which belong to the application.
   ///
   /// - Throws: ``SystemError`` if no thread can be started.
   package static func start(_ body: @escaping @Sendable () -> Void) throws(SystemError) {
-    // Signals belong to the application; a thread inherits the signal mask of its creator.
-    var (all, before) = (sigset_t(), sigset_t())
-    sigfillset(&all)
-    pthread_sigmask(SIG_SETMASK, &all, &before)
-    defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
-    var thread = pthread_t()
     let work = Unmanaged.passRetained(Work(body))
-    let code = pthread_create(
-      &thread, nil,
+    let code = cdt_start_thread(
       { work in
         if let work { Unmanaged<Work>.fromOpaque(work).takeRetainedValue().body() }
         return nil
@@ -31,6 +24,5 @@ package enum BackgroundThread {
       work.release()
       throw SystemError(code)
     }
-    pthread_detach(thread)
   }
 }

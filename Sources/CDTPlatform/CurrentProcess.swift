@@ -1,34 +1,48 @@
-import Glibc
+import CDTCPlatform
+
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Glibc
+#endif
 
 /// The current process.
 package enum CurrentProcess {
   /// Makes writes fail instead of ending the process: to a closed pipe, and beyond the limit of a file's size.
   package static func ignoreSignalsOfWrites() {
-    signal(SIGPIPE, SIG_IGN)
-    signal(SIGXFSZ, SIG_IGN)
+    cdt_ignore_signals_of_writes()
   }
 
   /// The number of files that the process can have open.
   package static var maximumDescriptors: Int {
-    var limit = rlimit()
-    guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 1_024 }
-    return Int(clamping: limit.rlim_cur)
+    let limit = descriptorLimits.now
+    return limit == 0 ? 1_024 : Int(clamping: limit)
   }
 
   /// Lets the process have as many files open as an administrator allows. Systems start programs with a lower limit, for
   /// those that use `select`.
   package static func raiseMaximumDescriptors() {
-    var limit = rlimit()
-    let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
-    guard getrlimit(resource, &limit) == 0 else { return }
-    limit.rlim_cur = limit.rlim_max
-    setrlimit(resource, &limit)
+    let limits = descriptorLimits
+    if limits.most > limits.now { _ = cdt_set_descriptor_limit(limits.most) }
+  }
+
+  private static var descriptorLimits: (now: UInt64, most: UInt64) {
+    var (now, most): (UInt64, UInt64) = (0, 0)
+    cdt_descriptor_limits(&now, &most)
+    return (now, most)
+  }
+
+  /// Limits how many heaps the threads of the process allocate from, where the C library has more than one.
+  package static func limitHeaps(to count: Int) {
+    cdt_limit_heaps(Int32(clamping: count))
   }
 
   /// The directory of the program's file; `nil` if it can't be found out.
   package static var directory: String? {
     var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
-    let count = readlink("/proc/self/exe", &buffer, buffer.count)
+    let count = Int(cdt_program_path(&buffer, buffer.count))
     guard count > 0, count < buffer.count else { return nil }
     let path = String(decoding: buffer[..<count].map(UInt8.init(bitPattern:)), as: UTF8.self)
     return path.lastIndex(of: "/").map { String(path[..<$0]) }
@@ -44,6 +58,9 @@ package enum CurrentProcess {
   }
 
   package static func exit(_ status: Int32) -> Never {
-    Glibc.exit(status)
+    endProcess(status)
   }
 }
+
+/// `exit` of the C library, which the method hides.
+private func endProcess(_ status: Int32) -> Never { exit(status) }

@@ -1,5 +1,3 @@
-import Glibc
-
 /// Keeps a directory at its path, or allows its holder to move it, within this process and between processes.
 ///
 /// It is the system's advisory lock (`flock`) of the directory, so it is released when the process ends.
@@ -26,7 +24,7 @@ package struct DirectoryLock: ~Copyable, Sendable {
     while true {
       let directory: OpenFile
       do throws(SystemError) {
-        directory = try OpenFile(path, flags: O_RDONLY | O_DIRECTORY)
+        directory = try OpenFile(path, for: .directory)
       } catch {
         guard purpose == .staying, error.isForbidden else { throw error }
         return DirectoryLock(directory: nil)
@@ -36,7 +34,9 @@ package struct DirectoryLock: ~Copyable, Sendable {
         Pause.microseconds(500)
       }
       // It may have been moved before it was locked.
-      if try FileStatus(path).identity == directory.identity() { return DirectoryLock(directory: directory) }
+      if try FileStatus(path).identity == directory.status().identity {
+        return DirectoryLock(directory: directory)
+      }
       directory.unlock()
     }
   }

@@ -1,13 +1,13 @@
-import Glibc
+import CDTCPlatform
 
 /// The identity of the file at a path, which changes if the file is replaced.
 package struct FileIdentity: Hashable, Sendable {
-  private let device: UInt
-  private let inode: UInt
+  private let device: UInt64
+  private let inode: UInt64
 
-  init(_ status: stat) {
-    device = UInt(status.st_dev)
-    inode = UInt(status.st_ino)
+  init(_ status: cdt_status) {
+    device = status.device
+    inode = status.inode
   }
 
   /// `nil` if there is no file, or the system can't tell.

@@ -1,5 +1,3 @@
-import Glibc
-
 /// An exclusive lock on a file or directory, within this process and between processes.
 ///
 /// It is the system's advisory lock (`flock`), so it is released when the process ends.
@@ -16,7 +14,7 @@ package struct FileLock: ~Copyable, Sendable {
   package static func take(
     _ path: String, isDirectory: Bool, whileBusy waits: () throws -> Bool
   ) throws -> FileLock? {
-    let file = try OpenFile(path, flags: isDirectory ? O_RDONLY | O_DIRECTORY : O_RDWR | O_CREAT)
+    let file = try OpenFile(path, for: isDirectory ? .directory : .locking, isPrivate: true)
     while try !file.lock() {
       guard try waits() else { return nil }
       Pause.microseconds(2_000)

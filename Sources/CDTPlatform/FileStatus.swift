@@ -1,7 +1,7 @@
-import Glibc
+import CDTCPlatform
 
 /// The status of a file.
-package struct FileStatus: Equatable, Sendable {
+package struct FileStatus: Hashable, Sendable {
   package enum Kind: Sendable {
     case file, directory, other
   }
@@ -11,9 +11,12 @@ package struct FileStatus: Equatable, Sendable {
   /// The number of bytes.
   package let size: Int64
   /// Who can read, write and execute it.
-  let permissions: mode_t
-  private let seconds: Int
-  private let nanoseconds: Int
+  let permissions: UInt32
+  /// The times of the last change of the content and of the status, in nanoseconds since 1970.
+  private let modified, changed: Int64
+  let owner: UInt32
+  /// How many names it has.
+  let links: UInt64
 
   /// The status of the file at a path; `nil` if there is none.
   ///
@@ -30,17 +33,31 @@ package struct FileStatus: Equatable, Sendable {
   /// - Parameter followsLinks: Whether to follow a symbolic link.
   package init(_ path: String, followsLinks: Bool = true) throws(SystemError) {
     try SystemError.checkPath(path)
-    var status = stat()
-    guard (followsLinks ? stat(path, &status) : lstat(path, &status)) == 0 else { throw SystemError(errno) }
+    var status = cdt_status()
+    let error = cdt_status_of_path(path, followsLinks, &status)
+    guard error == 0 else { throw SystemError(error) }
+    self.init(status)
+  }
+
+  /// The status of an open file.
+  init(descriptor: Int32) throws(SystemError) {
+    var status = cdt_status()
+    let error = cdt_status_of_file(descriptor, &status)
+    guard error == 0 else { throw SystemError(error) }
+    self.init(status)
+  }
+
+  private init(_ status: cdt_status) {
     identity = FileIdentity(status)
     kind =
-      switch status.st_mode & S_IFMT {
-      case S_IFREG: .file
-      case S_IFDIR: .directory
+      switch status.kind {
+      case Int32(cdt_kind_file): .file
+      case Int32(cdt_kind_directory): .directory
       default: .other
       }
-    size = Int64(status.st_size)
-    permissions = status.st_mode & 0o777
-    (seconds, nanoseconds) = (status.st_mtim.tv_sec, status.st_mtim.tv_nsec)
+    size = status.size
+    permissions = status.permissions
+    (modified, changed) = (status.modified, status.changed)
+    (owner, links) = (status.owner, status.links)
   }
 }

@@ -1,4 +1,12 @@
-import Glibc
+import CDTCPlatform
+
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Glibc
+#endif
 
 /// Operations on files and directories by path.
 package enum Files {
@@ -46,18 +54,19 @@ package enum Files {
   /// The file is not opened: closing it would release the locks that this process has on it.
   package static func makeFile(_ path: String) throws(SystemError) {
     try SystemError.checkPath(path)
-    guard mknod(path, S_IFREG | 0o600, 0) == 0 || errno == EEXIST else { throw SystemError(errno) }
+    let error = cdt_make_file(path)
+    guard error == 0 || error == EEXIST else { throw SystemError(error) }
   }
 
   /// Gives a file the permissions of another one, unless that does not exist.
   package static func copyPermissions(of path: String, to other: String) throws(SystemError) {
     guard let status = try FileStatus.ofFile(at: path) else { return }
-    guard chmod(other, status.permissions) == 0 else { throw SystemError(errno) }
+    guard chmod(other, mode_t(status.permissions)) == 0 else { throw SystemError(errno) }
   }
 
   /// Renames a file, replacing an existing one.
   package static func rename(_ path: String, to other: String) throws(SystemError) {
-    guard Glibc.rename(path, other) == 0 else { throw SystemError(errno) }
+    guard renameFile(path, other) == 0 else { throw SystemError(errno) }
   }
 
   /// Replaces a file, or creates it. After a power failure it has the old content or the new; when the call returns, the
@@ -100,8 +109,8 @@ package enum Files {
     in directory: String, followsLinks: Bool = true
   ) throws(SystemError) -> [String] {
     try SystemError.checkPath(directory)
-    let descriptor = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC | (followsLinks ? 0 : O_NOFOLLOW))
-    guard descriptor >= 0 else { throw SystemError(errno) }
+    let descriptor = cdt_open(directory, O_RDONLY | O_DIRECTORY | (followsLinks ? 0 : O_NOFOLLOW), 0)
+    guard descriptor >= 0 else { throw SystemError(-descriptor) }
     guard let stream = fdopendir(descriptor) else {
       let error = SystemError(errno)
       close(descriptor)
@@ -138,7 +147,7 @@ package enum Files {
   /// Whether somebody holds the lock of a file; `false` if there is no file.
   package static func isLocked(_ path: String) throws(SystemError) -> Bool {
     do throws(SystemError) {
-      return try !OpenFile(path, flags: O_RDONLY | O_NONBLOCK | O_NOFOLLOW).lock()
+      return try !OpenFile(path, for: .probing).lock()
     } catch {
       if error.isMissing { return false }
       throw error
@@ -149,9 +158,12 @@ package enum Files {
   ///
   /// - Returns: Whether it was removed.
   package static func removeUnlocked(_ path: String) -> Bool {
-    guard let file = try? OpenFile(path, flags: O_RDONLY | O_NONBLOCK | O_NOFOLLOW),
+    guard let file = try? OpenFile(path, for: .probing),
       (try? file.lock()) == true
     else { return false }
     return unlink(path) == 0
   }
 }
+
+/// `rename` of the C library, which the method hides.
+private func renameFile(_ path: String, _ other: String) -> Int32 { rename(path, other) }

@@ -1,4 +1,10 @@
-import Glibc
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Glibc
+#endif
 
 /// An IPv4 or IPv6 address. Two spellings of an address are equal, and so are an IPv4 address and the IPv6 address that it
 /// is mapped to.

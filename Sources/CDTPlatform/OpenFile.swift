@@ -1,4 +1,12 @@
-import Glibc
+import CDTCPlatform
+
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Glibc
+#endif
 
 /// An open file or directory, which closes with the last reference, or a standard stream.
 package final class OpenFile: Sendable {
@@ -10,9 +18,18 @@ package final class OpenFile: Sendable {
     case creating
     /// A file that is created, or truncated if it exists.
     case replacing
+    /// A directory, to lock it.
+    case directory
+    /// A file that is created if it does not exist, to lock it.
+    case locking
+    /// A file that is there, without following a link and without waiting for the writer of a FIFO.
+    case probing
 
     fileprivate var flags: Int32 {
       switch self {
+      case .directory: O_RDONLY | O_DIRECTORY
+      case .locking: O_RDWR | O_CREAT
+      case .probing: O_RDONLY | O_NONBLOCK | O_NOFOLLOW
       case .reading: O_RDONLY
       case .creating: O_WRONLY | O_CREAT | O_EXCL
       case .replacing: O_WRONLY | O_CREAT | O_TRUNC
@@ -24,7 +41,7 @@ package final class OpenFile: Sendable {
   package static let standardOutput = OpenFile(stream: STDOUT_FILENO)
   package static let standardError = OpenFile(stream: STDERR_FILENO)
 
-  private let descriptor: Int32
+  let descriptor: Int32
   private let isStream: Bool
 
   private init(stream: Int32) {
@@ -45,9 +62,7 @@ package final class OpenFile: Sendable {
   package static func regular(_ path: String) throws(SystemError) -> OpenFile? {
     do throws(SystemError) {
       let file = try OpenFile(path, flags: O_RDONLY | O_NONBLOCK | O_NOCTTY)
-      var status = stat()
-      guard fstat(file.descriptor, &status) == 0 else { throw SystemError(errno) }
-      return status.st_mode & S_IFMT == S_IFREG ? file : nil
+      return try file.status().kind == .file ? file : nil
     } catch {
       // The error for a socket.
       guard error.code == ENXIO else { throw error }
@@ -63,11 +78,11 @@ package final class OpenFile: Sendable {
     return file
   }
 
-  init(_ path: String, flags: Int32, isPrivate: Bool = true) throws(SystemError) {
+  private init(_ path: String, flags: Int32, isPrivate: Bool = true) throws(SystemError) {
     try SystemError.checkPath(path)
     isStream = false
-    descriptor = open(path, flags | O_CLOEXEC, isPrivate ? 0o600 : 0o666)
-    guard descriptor >= 0 else { throw SystemError(errno) }
+    descriptor = cdt_open(path, flags, isPrivate ? 0o600 : 0o666)
+    guard descriptor >= 0 else { throw SystemError(-descriptor) }
   }
 
   deinit {
@@ -79,7 +94,7 @@ package final class OpenFile: Sendable {
   /// - Returns: The number of bytes; 0 at the end.
   package func read(into buffer: UnsafeMutableRawBufferPointer) throws(SystemError) -> Int {
     while true {
-      let count = Glibc.read(descriptor, buffer.baseAddress, buffer.count)
+      let count = readOnce(descriptor, buffer.baseAddress, buffer.count)
       if count >= 0 { return count }
       guard errno == EINTR else { throw SystemError(errno) }
     }
@@ -121,7 +136,7 @@ package final class OpenFile: Sendable {
   package func write(_ bytes: UnsafeRawBufferPointer) throws(SystemError) {
     var rest = bytes
     while !rest.isEmpty {
-      let count = Glibc.write(descriptor, rest.baseAddress, rest.count)
+      let count = writeOnce(descriptor, rest.baseAddress, rest.count)
       if count >= 0 {
         rest = UnsafeRawBufferPointer(rebasing: rest[count...])
       } else if errno != EINTR {
@@ -132,7 +147,8 @@ package final class OpenFile: Sendable {
 
   /// Syncs the file's content, or a directory's entries, to disk.
   package func synchronize() throws(SystemError) {
-    guard fsync(descriptor) == 0 else { throw SystemError(errno) }
+    let error = cdt_synchronize(descriptor)
+    guard error == 0 else { throw SystemError(error) }
   }
 
   /// Takes the file's advisory lock (`flock`), until ``unlock()`` or until the file is closed.
@@ -151,18 +167,10 @@ package final class OpenFile: Sendable {
     flock(descriptor, LOCK_UN)
   }
 
-  func identity() throws(SystemError) -> FileIdentity {
-    var status = stat()
-    guard fstat(descriptor, &status) == 0 else { throw SystemError(errno) }
-    return FileIdentity(status)
-  }
+  func status() throws(SystemError) -> FileStatus { try FileStatus(descriptor: descriptor) }
 
   /// Whether the file still has a name.
-  package func hasName() throws(SystemError) -> Bool {
-    var status = stat()
-    guard fstat(descriptor, &status) == 0 else { throw SystemError(errno) }
-    return status.st_nlink > 0
-  }
+  package func hasName() throws(SystemError) -> Bool { try status().links > 0 }
 
   package var isTerminal: Bool { isatty(descriptor) == 1 }
 
@@ -177,4 +185,14 @@ package final class OpenFile: Sendable {
       guard count < 0, errno == EINTR else { return count > 0 }
     }
   }
+}
+
+// These functions of the C library are hidden by the methods.
+
+private func readOnce(_ file: Int32, _ buffer: UnsafeMutableRawPointer?, _ count: Int) -> Int {
+  read(file, buffer, count)
+}
+
+private func writeOnce(_ file: Int32, _ buffer: UnsafeRawPointer?, _ count: Int) -> Int {
+  write(file, buffer, count)
 }

@@ -1,22 +1,16 @@
-import Glibc
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Glibc
+#endif
 
 /// A small file with secrets, which nobody but its owner can access.
 package struct PrivateFile: Sendable {
   /// What changes whenever the content, the owner or the permissions of a file do.
   package struct Version: Hashable, Sendable {
-    private let device: UInt
-    private let inode: UInt
-    private let size: Int64
-    private let changed: [Int]
-
-    fileprivate init(_ status: stat) {
-      device = UInt(status.st_dev)
-      inode = UInt(status.st_ino)
-      size = Int64(status.st_size)
-      changed = [
-        status.st_ctim.tv_sec, status.st_ctim.tv_nsec, status.st_mtim.tv_sec, status.st_mtim.tv_nsec,
-      ]
-    }
+    fileprivate let status: FileStatus
   }
 
   /// The reason why a file is not used.
@@ -42,33 +36,37 @@ package struct PrivateFile: Sendable {
   package static func read(
     _ path: String, limit: Int, unless known: Version? = nil
   ) throws(Refusal) -> PrivateFile? {
+    let (file, status) = try open(path)
+    guard status.owner == geteuid() || status.owner == 0 else { throw .ownedByAnother }
+    guard status.permissions & 0o077 == 0 else { throw .sharedAccess }
+    let version = Version(status: status)
+    guard version != known else { return nil }
+    return PrivateFile(content: try content(of: file, limit: limit), version: version)
+  }
+
+  private static func open(_ path: String) throws(Refusal) -> (OpenFile, FileStatus) {
+    let found: (OpenFile, FileStatus)?
     do throws(SystemError) {
-      try SystemError.checkPath(path)
+      let file = try OpenFile.regular(path)
+      found = if let file { (file, try file.status()) } else { nil }
     } catch {
       throw .system(error)
     }
-    // Opening a FIFO must not wait for its writer.
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
-    guard descriptor >= 0 else { throw .system(.last) }
-    defer { close(descriptor) }
-    var status = stat()
-    guard fstat(descriptor, &status) == 0 else { throw .system(.last) }
-    guard status.st_mode & S_IFMT == S_IFREG else { throw .notRegular }
-    guard status.st_uid == geteuid() || status.st_uid == 0 else { throw .ownedByAnother }
-    guard status.st_mode & (S_IRWXG | S_IRWXO) == 0 else { throw .sharedAccess }
-    let version = Version(status)
-    guard version != known else { return nil }
-    return PrivateFile(content: try content(of: descriptor, limit: limit), version: version)
+    guard let found else { throw .notRegular }
+    return found
   }
 
-  private static func content(of descriptor: Int32, limit: Int) throws(Refusal) -> [UInt8] {
+  private static func content(of file: OpenFile, limit: Int) throws(Refusal) -> [UInt8] {
     var content: [UInt8] = []
-    var chunk = [UInt8](repeating: 0, count: 64 * 1024)
     while true {
-      let count = Glibc.read(descriptor, &chunk, chunk.count)
-      guard count >= 0 || errno == EINTR else { throw .system(.last) }
-      if count == 0 { return content }
-      content += chunk.prefix(max(0, count))
+      let chunk: [UInt8]
+      do throws(SystemError) {
+        chunk = try file.read(upTo: 64 * 1024)
+      } catch {
+        throw .system(error)
+      }
+      if chunk.isEmpty { return content }
+      content += chunk
       guard content.count <= limit else { throw .tooLarge }
     }
   }

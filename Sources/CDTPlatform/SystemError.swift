@@ -1,4 +1,10 @@
-import Glibc
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Glibc
+#endif
 
 /// An error of a system call, by its code.
 package struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
@@ -29,6 +35,12 @@ package struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
 
   /// The path already exists.
   package var isExisting: Bool { code == EEXIST }
+
+  /// Another socket listens at the address.
+  package var isAddressInUse: Bool { code == EADDRINUSE }
+
+  /// There is not enough memory.
+  package static var outOfMemory: SystemError { SystemError(ENOMEM) }
 
   /// The pipe has no reader.
   package var isClosedPipe: Bool { code == EPIPE }

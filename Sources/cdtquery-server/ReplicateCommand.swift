@@ -1,12 +1,10 @@
 import ArgumentParser
-import CDTCMalloc
 import CDTCommandLine
 import CDTDatastore
 import CDTJSON
 import CDTPlatform
 import CDTReplication
 import FoundationEssentials
-import Glibc
 import UnixSignals
 
 struct ReplicateCommand: AsyncParsableCommand {
@@ -51,7 +49,7 @@ struct ReplicateCommand: AsyncParsableCommand {
   func run() async throws {
     // By default there are eight heaps for each processor, and memory that one has free serves no other. A server is faster
     // with them.
-    cmalloc_limit_heaps(Int32(clamping: ProcessInfo.processInfo.activeProcessorCount))
+    CurrentProcess.limitHeaps(to: Processors.count)
     let (replication, store) = try ends()
     let replicator = Replicator(replication, of: store)
     // Otherwise a signal ends the program at once, which loses nothing.
@@ -91,7 +89,7 @@ struct ReplicateCommand: AsyncParsableCommand {
     return Task {
       var isStopping = false
       for await signal in signals {
-        if isStopping { Glibc.exit(128 + signal.rawValue) }
+        if isStopping { CurrentProcess.exit(128 + signal.rawValue) }
         isStopping = true
         replicator.stop()
       }

@@ -1,6 +1,5 @@
 import CDTJSON
 import CouchDB
-import Glibc
 import HTTPTypes
 import NIOCore
 import NIOHTTPTypes

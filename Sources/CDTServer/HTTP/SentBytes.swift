@@ -1,4 +1,4 @@
-import Glibc
+import CDTPlatform
 import NIOCore
 
 /// Counts what a connection sends, and how much of it the client has received.
@@ -24,12 +24,10 @@ final class SentBytes: ChannelOutboundHandler, RemovableChannelHandler {
     return (written - here - inSystem, here + inSystem)
   }
 
-  /// Source: tcp(7), SIOCOUTQ, whose other name is TIOCOUTQ.
   private func inSystem(_ channel: any Channel) -> Int? {
-    var count: CInt = 0
-    let status = try? channel.pipeline.syncOperations.withUnsafeTransportIfAvailable {
-      (socket: NIOBSDSocket.Handle) in ioctl(socket, UInt(TIOCOUTQ), &count)
+    let count = try? channel.pipeline.syncOperations.withUnsafeTransportIfAvailable {
+      (socket: NIOBSDSocket.Handle) in Sockets.unsentBytes(socket)
     }
-    return status == 0 ? Int(count) : nil
+    return count ?? nil
   }
 }

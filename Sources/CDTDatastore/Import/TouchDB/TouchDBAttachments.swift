@@ -2,7 +2,6 @@ import CDTDigest
 import CDTGzip
 import CDTPlatform
 import CDTSQLite
-import Glibc
 
 /// A row of `attachments`.
 struct TouchDBAttachment {
@@ -104,7 +103,7 @@ struct TouchDBAttachments {
         }
         try gzip.finish()
       } catch GzipError.outOfMemory {
-        throw unreadable(SystemError(ENOMEM))
+        throw unreadable(.outOfMemory)
       } catch is GzipError {
         throw failure("is marked as gzip, but \(path) is not a gzip file")
       }

@@ -1,0 +1,158 @@
+#define _GNU_SOURCE
+#include "CDTCPlatform.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/ioctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#ifdef __APPLE__
+#include <mach-o/dyld.h>
+#endif
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
+static int64_t nanoseconds(struct timespec time) { return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec; }
+
+static int32_t fill(int result, const struct stat *found, struct cdt_status *status) {
+  if (result != 0) return errno;
+  status->device = (uint64_t)found->st_dev;
+  status->inode = (uint64_t)found->st_ino;
+  status->size = (int64_t)found->st_size;
+  status->links = (uint64_t)found->st_nlink;
+  status->permissions = (uint32_t)(found->st_mode & 0777);
+  status->owner = (uint32_t)found->st_uid;
+  status->kind = S_ISREG(found->st_mode) ? cdt_kind_file : S_ISDIR(found->st_mode) ? cdt_kind_directory : cdt_kind_other;
+#ifdef __APPLE__
+  status->modified = nanoseconds(found->st_mtimespec);
+  status->changed = nanoseconds(found->st_ctimespec);
+#else
+  status->modified = nanoseconds(found->st_mtim);
+  status->changed = nanoseconds(found->st_ctim);
+#endif
+  return 0;
+}
+
+int32_t cdt_status_of_path(const char *path, bool follows_links, struct cdt_status *status) {
+  struct stat found;
+  return fill(follows_links ? stat(path, &found) : lstat(path, &found), &found, status);
+}
+
+int32_t cdt_status_of_file(int32_t file, struct cdt_status *status) {
+  struct stat found;
+  return fill(fstat(file, &found), &found, status);
+}
+
+int32_t cdt_open(const char *path, int32_t flags, uint32_t permissions) {
+  int file = open(path, flags | O_CLOEXEC, (mode_t)permissions);
+  return file < 0 ? -errno : file;
+}
+
+int32_t cdt_make_file(const char *path) {
+#ifdef __APPLE__
+  // mknod needs the superuser. With O_EXCL, a file that exists is not opened, so closing it releases no locks of others.
+  int file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  if (file < 0) return errno;
+  return close(file) == 0 ? 0 : errno;
+#else
+  return mknod(path, S_IFREG | 0600, 0) == 0 ? 0 : errno;
+#endif
+}
+
+int32_t cdt_synchronize(int32_t file) {
+#ifdef __APPLE__
+  // fsync leaves the content in the drive's cache. Some file systems have no F_FULLFSYNC.
+  if (fcntl(file, F_FULLFSYNC) == 0) return 0;
+#endif
+  return fsync(file) == 0 ? 0 : errno;
+}
+
+int32_t cdt_start_thread(void *(*body)(void *), void *argument) {
+  // Signals belong to the application; a thread inherits the signal mask of its creator.
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  pthread_t thread;
+  int result = pthread_create(&thread, NULL, body, argument);
+  if (result == 0) pthread_detach(thread);
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  return result;
+}
+
+uint64_t cdt_thread_number(void) { return (uint64_t)(uintptr_t)pthread_self(); }
+
+int64_t cdt_thread_processor_time(void) {
+  struct timespec time = {0, 0};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return nanoseconds(time);
+}
+
+int32_t cdt_processors(void) {
+  long count = sysconf(_SC_NPROCESSORS_ONLN);
+  return count < 1 ? 1 : count > INT32_MAX ? INT32_MAX : (int32_t)count;
+}
+
+void cdt_descriptor_limits(uint64_t *now, uint64_t *most) {
+  struct rlimit limit;
+  *now = *most = 0;
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  *now = (uint64_t)limit.rlim_cur;
+  *most = (uint64_t)limit.rlim_max;
+#ifdef __APPLE__
+  // setrlimit(2): a higher limit is refused.
+  if (*most > OPEN_MAX) *most = OPEN_MAX;
+#endif
+}
+
+int32_t cdt_set_descriptor_limit(uint64_t limit) {
+  struct rlimit known;
+  if (getrlimit(RLIMIT_NOFILE, &known) != 0) return errno;
+  known.rlim_cur = (rlim_t)limit;
+  return setrlimit(RLIMIT_NOFILE, &known) == 0 ? 0 : errno;
+}
+
+void cdt_ignore_signals_of_writes(void) {
+  signal(SIGPIPE, SIG_IGN);
+  signal(SIGXFSZ, SIG_IGN);
+}
+
+int64_t cdt_program_path(char *buffer, size_t size) {
+#ifdef __APPLE__
+  uint32_t length = size > UINT32_MAX ? UINT32_MAX : (uint32_t)size;
+  if (_NSGetExecutablePath(buffer, &length) != 0) return -1;
+  for (size_t count = 0; count < size; count++) {
+    if (buffer[count] == 0) return (int64_t)count;
+  }
+  return -1;
+#else
+  ssize_t count = readlink("/proc/self/exe", buffer, size);
+  return count > 0 && (size_t)count < size ? count : -1;
+#endif
+}
+
+int64_t cdt_unsent_bytes(int32_t socket) {
+  int count = 0;
+#ifdef __APPLE__
+  socklen_t size = sizeof count;
+  return getsockopt(socket, SOL_SOCKET, SO_NWRITE, &count, &size) == 0 ? count : -1;
+#else
+  // tcp(7): SIOCOUTQ, whose other name is TIOCOUTQ.
+  return ioctl(socket, TIOCOUTQ, &count) == 0 ? count : -1;
+#endif
+}
+
+void cdt_limit_heaps(int32_t count) {
+#ifdef M_ARENA_MAX
+  mallopt(M_ARENA_MAX, count);
+#else
+  (void)count;
+#endif
+}

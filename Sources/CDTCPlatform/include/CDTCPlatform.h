@@ -1,0 +1,67 @@
+// What differs between the C libraries of Linux (glibc, musl) and of Apple's systems, with types of fixed width.
+//
+// A function that can fail returns 0, or the value of errno.
+#ifndef CDTCPLATFORM_H
+#define CDTCPLATFORM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { cdt_kind_file = 0, cdt_kind_directory = 1, cdt_kind_other = 2 };
+
+struct cdt_status {
+  uint64_t device;
+  uint64_t inode;
+  int64_t size;
+  uint64_t links;
+  /// The bits of permissions only.
+  uint32_t permissions;
+  uint32_t owner;
+  int32_t kind;
+  /// Nanoseconds since 1970 of the last change of the content, and of the status.
+  int64_t modified;
+  int64_t changed;
+};
+
+int32_t cdt_status_of_path(const char *path, bool follows_links, struct cdt_status *status);
+int32_t cdt_status_of_file(int32_t file, struct cdt_status *status);
+
+/// Opens a file that closes in new programs. The file, or a negative value of errno.
+int32_t cdt_open(const char *path, int32_t flags, uint32_t permissions);
+
+/// Creates an empty file that only the user can access, without opening one that exists: EEXIST.
+int32_t cdt_make_file(const char *path);
+
+/// Writes the content of a file, or the entries of a directory, to the disk itself.
+int32_t cdt_synchronize(int32_t file);
+
+/// Starts a thread that blocks all signals, and that nobody waits for.
+int32_t cdt_start_thread(void *(*body)(void *), void *argument);
+
+/// A number that is unique among running threads; never 0.
+uint64_t cdt_thread_number(void);
+
+/// The processor time of the current thread in nanoseconds.
+int64_t cdt_thread_processor_time(void);
+
+/// The processors in use, at least one.
+int32_t cdt_processors(void);
+
+/// How many files the process can have open, and the most that it can ask for; both 0 if that is not known.
+void cdt_descriptor_limits(uint64_t *now, uint64_t *most);
+int32_t cdt_set_descriptor_limit(uint64_t limit);
+
+/// Writes beyond the limit of a file's size, or to a pipe without a reader, fail instead of ending the process.
+void cdt_ignore_signals_of_writes(void);
+
+/// The path of the program's file, which may have symbolic links; its length, or -1.
+int64_t cdt_program_path(char *buffer, size_t size);
+
+/// The bytes that were written to a socket and that the other end has not received; -1 if that is not known.
+int64_t cdt_unsent_bytes(int32_t socket);
+
+/// From how many heaps threads allocate, where the C library has more than one.
+void cdt_limit_heaps(int32_t count);
+
+#endif
