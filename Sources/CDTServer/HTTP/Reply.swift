@@ -42,8 +42,13 @@ enum Reply {
   }
 
   static func error(_ error: CouchError, headers: HTTPFields = [:]) -> Response {
-    json(error.json, HTTPResponse.Status(code: error.status), headers: headers)
+    var headers = headers
+    if [429, 503].contains(error.status) { headers[.retryAfter] = retryAfter }
+    return json(error.json, HTTPResponse.Status(code: error.status), headers: headers)
   }
+
+  /// The seconds after which a client may try again what the server is too busy for.
+  static let retryAfter = "1"
 
   /// A reply without content.
   static func empty(_ status: HTTPResponse.Status = .ok, headers: HTTPFields = [:]) -> Response {
