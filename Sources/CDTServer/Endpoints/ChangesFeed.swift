@@ -40,7 +40,6 @@ struct ChangesFeed: Sendable {
 
   /// The number of changes, and of bytes, after which a page ends; also the time, as a selector may take long to decide.
   private static let page = 500
-  private static let pageLength = 1 << 20
   private static let pageTime = Duration.seconds(1)
 
   // MARK: Writing
@@ -93,7 +92,8 @@ struct ChangesFeed: Sendable {
         let changes = try transaction.changes(before: current, limit: Self.page)
         for change in changes {
           try transaction.stop?.check()
-          guard page.rows.count < wanted, page.length < Self.pageLength, page.last == current || .now < end
+          guard page.rows.count < wanted, page.length < ReplyStream.pageLength,
+            page.last == current || .now < end
           else { break }
           page.last = change.sequence
           if let row = try row(for: change, transaction) { page.append(row) }
@@ -234,7 +234,7 @@ struct ChangesFeed: Sendable {
       for change in changes {
         try transaction.stop?.check()
         guard page.rows.count < limit else { return page }
-        guard page.length < Self.pageLength, page.last == start || .now < end else {
+        guard page.length < ReplyStream.pageLength, page.last == start || .now < end else {
           page.isFull = true
           return page
         }
