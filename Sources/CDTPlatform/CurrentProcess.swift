@@ -21,6 +21,16 @@ package enum CurrentProcess {
     return limit == 0 ? 1_024 : Int(clamping: limit)
   }
 
+  /// Whether the process could open some more files now.
+  package static func canOpen(files count: Int) -> Bool {
+    guard let directory = opendir("/dev/fd") else { return errno == ENOENT }
+    defer { closedir(directory) }
+    // With the directory itself, and its two entries that are no files.
+    var entries = 0
+    while readdir(directory) != nil { entries += 1 }
+    return entries - 3 + count <= maximumDescriptors
+  }
+
   /// Lets the process have as many files open as an administrator allows. Systems start programs with a lower limit, for
   /// those that use `select`.
   package static func raiseMaximumDescriptors() {

@@ -18,8 +18,8 @@ import Synchronization
 /// try await ServiceGroup(services: [server], gracefulShutdownSignals: [.sigterm], logger: logger).run()
 /// ```
 ///
-/// On a graceful shutdown it accepts no more requests, finishes those that are under way, and closes the datastores'
-/// files with the manager. Source: `docs/server.md`.
+/// On a graceful shutdown it accepts no more requests, finishes those that are under way within
+/// ``ServerConfiguration/grace``, and closes the datastores' files with the manager. Source: `docs/server.md`.
 public final class DatastoreServer: Service {
   private let state: ServerState
   private let rules: RequestRules
@@ -72,27 +72,23 @@ public final class DatastoreServer: Service {
     }
   }
 
-  /// Serves until the task is cancelled or the service group shuts down.
+  /// Serves until the task is cancelled or the service group shuts down. If the task is cancelled, requests under way are
+  /// not finished.
   ///
   /// - Throws: ``ServerError`` if it can't listen at its address, or can't use the certificate.
   public func run() async throws {
     let (configuration, state) = (state.configuration, state)
+    // Dispatch opens files for timers when the first one is needed, and ends the process if the system has no more.
+    try await Task.sleep(for: .milliseconds(1))
+    DeadlineTimer(.now) {}.cancel()
     let limits = configuration.limits
     let connections = ConnectionLimit(limits.connections)
-    let idleTime = TimeAmount.nanoseconds(limits.idleTime.nanoseconds)
-    let channel = HTTP1Channel.Configuration(
-      additionalChannelHandlers: [
-        ConnectionLimit.Handler(connections),
-        ConnectionGuard(time: idleTime, unreadLimit: limits.requestLength),
-      ],
-      idleTimeout: idleTime,
-      httpDecoderConfiguration: .init(
-        maxHeaderFieldSize: limits.headerLength, maxHeaderListSize: limits.headerLength,
-        maxHeaderFieldCount: 100))
-    let http = HTTPServerBuilder.http1(configuration: channel)
+    let http = HTTPServerBuilder { responder in
+      ClientChannel(responder: responder, limits: limits, connections: connections)
+    }
     let application = Application(
       responder: Responder(state, rules),
-      server: try configuration.tls.map { try .tls(http, tlsConfiguration: $0) } ?? http,
+      server: try configuration.secureTLS.map { try .tls(http, tlsConfiguration: $0) } ?? http,
       configuration: ApplicationConfiguration(
         address: .hostname(configuration.host, port: configuration.port), serverName: "CDTServer/\(Version.current)",
         availableConnectionsDelegate: MaximumAvailableConnections(
@@ -102,16 +98,26 @@ public final class DatastoreServer: Service {
         boundPort.withLock { $0 = port }
         onRunning(port)
       }, logger: state.logger)
-    try await withGracefulShutdownHandler {
-      do {
-        try await application.run()
-      } catch  where port == nil {
-        throw startFailure(error)
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask {
+        try await withGracefulShutdownHandler {
+          do {
+            try await application.run()
+          } catch  where self.port == nil {
+            throw self.startFailure(error)
+          }
+        } onGracefulShutdown: {
+          state.shutdown.happen()
+        }
+        await state.background.wait()
       }
-    } onGracefulShutdown: {
-      state.shutdown.begin()
+      group.addTask {
+        await state.shutdown.wait()
+        try await Task.sleep(for: configuration.grace)
+      }
+      defer { group.cancelAll() }
+      try await group.next()
     }
-    await state.background.wait()
   }
 
   private func startFailure(_ error: any Error) -> any Error {
@@ -131,9 +137,13 @@ public final class DatastoreServer: Service {
   public var port: Int? { boundPort.withLock { $0 } }
 }
 
-extension Duration {
-  fileprivate var nanoseconds: Int64 {
-    let (seconds, attoseconds) = components
-    return (seconds.multipliedReportingOverflow(by: 1_000_000_000).partialValue) + attoseconds / 1_000_000_000
+extension ServerConfiguration {
+  /// Without the protocols that RFC 8996 forbids.
+  fileprivate var secureTLS: TLSConfiguration? {
+    var tls = tls
+    if let oldest = tls?.minimumTLSVersion, [.tlsv1, .tlsv11].contains(oldest) {
+      tls?.minimumTLSVersion = .tlsv12
+    }
+    return tls
   }
 }

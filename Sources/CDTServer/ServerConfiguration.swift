@@ -14,7 +14,7 @@ public struct ServerConfiguration: Sendable {
   public var host = "127.0.0.1"
   /// The port; 0 for any that is free.
   public var port = 5984
-  /// The certificate chain and the private key; `nil` for plain HTTP.
+  /// The certificate chain and the private key; `nil` for plain HTTP. Protocols before TLS 1.2 are refused, whatever is set here.
   public var tls: TLSConfiguration?
   /// The file of the users, which `cdtquery user` writes; `nil` lets every client do everything.
   public var usersFile: String?
@@ -29,6 +29,8 @@ public struct ServerConfiguration: Sendable {
   public var isInsecure = false
   /// Whether every request that would change something is refused.
   public var isReadOnly = false
+  /// How long requests may go on when the server has been asked to end. After that their connections are closed.
+  public var grace = Duration.seconds(10)
   /// What a client may use of the server.
   public var limits = Limits()
   /// The life of a session in seconds, which tests shorten.
@@ -58,6 +60,8 @@ public struct ServerConfiguration: Sendable {
     public var openDatastores: Int?
     /// How long a connection may be idle, or a request may not make progress.
     public var idleTime = Duration.seconds(60)
+    /// How long a query may take, with the time that it waits for its turn.
+    public var queryTime = Duration.seconds(60)
 
     /// Creates the default limits.
     public init() {}

@@ -11,7 +11,8 @@ final class ServerState: Sendable {
   let authenticator: Authenticator
   let logger: Logger
   let tasks = ActiveTasks()
-  let shutdown = Shutdown()
+  /// The server accepts no more requests.
+  let shutdown = OneTimeEvent()
   let background = BackgroundTasks()
   /// Of this run. Replicators use it to recognize a server.
   let uuid = RandomID.digits()

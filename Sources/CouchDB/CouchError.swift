@@ -9,14 +9,28 @@ public struct CouchError: Error, Sendable, Hashable {
   public let status: Int
   /// The kind of error in CouchDB's word, such as `not_found`.
   public let error: String
-  /// What is wrong, for people.
+  /// What is wrong, for people: at most 1,000 characters, although it may quote megabytes that a client has sent.
   public let reason: String
 
+  /// The maximum length of a reason in Unicode scalars.
+  private static let maximumReasonLength = 1_000
+
   /// Creates an error.
+  ///
+  /// - Parameter reason: If it is too long, the middle is left out: reasons end in the remedy.
   public init(_ status: Int, _ error: String, _ reason: String) {
     self.status = status
     self.error = error
-    self.reason = reason
+    self.reason = Self.bounded(reason)
+  }
+
+  private static func bounded(_ reason: String) -> String {
+    // A scalar has at least one byte, and the bytes are counted already.
+    guard reason.utf8.count > maximumReasonLength, reason.unicodeScalars.count > maximumReasonLength else {
+      return reason
+    }
+    let part = maximumReasonLength / 2 - 1
+    return String(reason.unicodeScalars.prefix(part)) + "…" + String(reason.unicodeScalars.suffix(part))
   }
 
   /// The body of the reply.

@@ -14,7 +14,7 @@ struct ServeCommand: AsyncParsableCommand {
     discussion: """
       Clients of CouchDB, PouchDB and CouchDB's replicator can use the stores; docs/server.md lists what is supported. \
       Without --users every client may do everything, so the server then listens on this machine alone. It ends at \
-      SIGTERM or SIGINT when the requests under way are answered.
+      SIGTERM or SIGINT when the requests under way are answered, or after --grace.
 
       EXAMPLE
         $ cdtquery serve people --bind 127.0.0.1:5984
@@ -30,6 +30,8 @@ struct ServeCommand: AsyncParsableCommand {
     [String] = []
   @Option(help: "A name under which clients reach the server; can be given several times.") var host:
     [String] = []
+  @Option(help: "How many seconds a query may take.") var queryTime = 60.0
+  @Option(help: "How many seconds requests may go on after SIGTERM.") var grace = 10.0
   @Flag(help: "Refuse every change.") var readOnly = false
   @Flag(help: "Serve other machines without users or without TLS.") var insecure = false
 
@@ -67,10 +69,19 @@ struct ServeCommand: AsyncParsableCommand {
     configuration.hostNames = Set(host)
     configuration.isReadOnly = readOnly
     configuration.isInsecure = insecure
+    configuration.grace = try Self.seconds(grace, "--grace")
+    configuration.limits.queryTime = try Self.seconds(queryTime, "--query-time")
     // Connections can have half of the files, and a datastore with indexes and some readers has about twenty.
     configuration.limits.openDatastores = max(10, CurrentProcess.maximumDescriptors / 2 / 20)
     configuration.tls = try certificate()
     return configuration
+  }
+
+  private static func seconds(_ number: Double, _ option: String) throws -> Duration {
+    guard number >= 0, number <= 86_400 else {
+      throw ValidationError("\(option) needs a number of seconds, at most 86400")
+    }
+    return .seconds(number)
   }
 
   private func certificate() throws -> TLSConfiguration? {

@@ -4,6 +4,8 @@ import CDTServer
 import CDTServerTestSupport
 import CDTTestSupport
 import Foundation
+import Logging
+import ServiceLifecycle
 import Testing
 
 /// How a server ends.
@@ -33,6 +35,44 @@ import Testing
       let saved = try await store.documentCount()
       #expect(saved >= statuses.count { $0 == 201 })
     }
+  }
+
+  /// What clients do that would hold a server.
+  static let clients = [
+    "PUT /db/a HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{", "GET / HT",
+    "GET /db/large/data HTTP/1.1\r\nHost: localhost\r\n\r\n",
+  ]
+
+  @Test(.timeLimit(.minutes(10)), arguments: clients)
+  func `a server ends after the grace time whatever its clients do`(request: String) async throws {
+    let directory = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString).path
+    defer { try? FileManager.default.removeItem(atPath: directory) }
+    let manager = try DatastoreManager(directory: directory)
+    // More than the buffers of both ends.
+    var draft = DocumentDraft(id: "large", body: [:])
+    draft.attachments["data"] = Attachment(
+      data: Data(count: 32 << 20), name: "data", contentType: "application/octet-stream")
+    try await manager.datastore(named: "db").createDocument(from: draft)
+    var configuration = ServerConfiguration()
+    configuration.port = 0
+    configuration.limits.idleTime = .seconds(36_000)
+    configuration.grace = .milliseconds(300)
+    let (ports, started) = AsyncStream<Int>.makeStream()
+    let server = try DatastoreServer(manager, configuration: configuration, logger: .silent) {
+      started.yield($0)
+    }
+    let group = ServiceGroup(configuration: .init(services: [server], logger: .silent))
+    let running = Task { try await group.run() }
+    var iterator = ports.makeAsyncIterator()
+    let port = try #require(await iterator.next())
+    let client = try RawConnection(port: port)
+    client.send(request)
+    // The server has seen it when it has answered another one.
+    #expect(
+      try await RunningServer(manager: manager, port: port).get("/_up").status == 200)
+    await group.triggerGracefulShutdown()
+    try await running.value
+    withExtendedLifetime(client) {}
   }
 
   @Test func `every acknowledged write is there after a kill`() async throws {

@@ -14,15 +14,13 @@ package struct DocumentTree: Sendable {
   package let winner: Node
   /// By id, with the winner.
   package let nodes: [RevisionID: Node]
+  /// The leaves, the winner first and then in descending order: not deleted before deleted, then the highest id.
+  package let leaves: [Node]
 
   init(_ tree: RevisionTree) {
     winner = Node(tree.winner)
     nodes = Dictionary(tree.nodes.map { ($0.id, Node($0)) }, uniquingKeysWith: { $1 })
-  }
-
-  /// The leaves, the winner first and then in descending order: not deleted before deleted, then the highest id.
-  package var leaves: [Node] {
-    nodes.values.filter(\.isLeaf).sorted {
+    leaves = nodes.values.filter(\.isLeaf).sorted {
       Leaf(id: $0.id, isDeleted: $0.isDeleted) > Leaf(id: $1.id, isDeleted: $1.isDeleted)
     }
   }
@@ -39,9 +37,18 @@ package struct DocumentTree: Sendable {
     return history
   }
 
-  /// The leaves that descend from a revision, or are it.
-  package func leaves(below revision: RevisionID) -> [Node] {
-    leaves.filter { leaf in history(of: leaf.id).contains { $0.id == revision } }
+  /// The leaves that descend from each of some revisions, or are it, in the order of ``leaves``.
+  ///
+  /// - Complexity: O(*l* *h*), where *l* is the number of leaves and *h* the length of a history, however many revisions
+  ///   there are.
+  package func leaves(below revisions: Set<RevisionID>) -> [RevisionID: [Node]] {
+    var found: [RevisionID: [Node]] = [:]
+    for leaf in leaves {
+      for ancestor in history(of: leaf.id) where revisions.contains(ancestor.id) {
+        found[ancestor.id, default: []].append(leaf)
+      }
+    }
+    return found
   }
 }
 
@@ -56,8 +63,14 @@ extension DocumentTree.Node {
 extension ReadTransaction {
   /// The revisions of a document; `nil` if it does not exist.
   ///
-  /// - Complexity: O(*r* log *n*), where *r* is the number of revisions.
+  /// A reader keeps the tree that it has read last, as a reply may have each of a document's thousands of leaves.
+  ///
+  /// - Complexity: O(*r* log *n*), where *r* is the number of revisions; O(1) for the same document again.
   package func tree(ofDocument id: String) throws -> DocumentTree? {
-    try use { try RevisionTree(of: id, on: $0).map { DocumentTree($0) } }
+    if let lastTree, lastTree.id.hasSameBytes(as: id) { return lastTree.tree }
+    let tree = try use { try RevisionTree(of: id, on: $0).map { DocumentTree($0) } }
+    // A write may change it.
+    if !(self is WriteTransaction) { lastTree = (id, tree) }
+    return tree
   }
 }

@@ -92,12 +92,3 @@ final class WriterLock: Sendable {
     state = State(isClosed: true)
   }
 }
-
-extension Duration {
-  /// The duration as a Dispatch interval, limited to Dispatch's maximum.
-  var dispatchInterval: DispatchTimeInterval {
-    let (seconds, attoseconds) = components
-    guard seconds < 1_000_000_000 else { return .seconds(1_000_000_000) }
-    return .nanoseconds(Int(max(0, seconds)) * 1_000_000_000 + Int(attoseconds / 1_000_000_000))
-  }
-}

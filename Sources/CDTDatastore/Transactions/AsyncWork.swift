@@ -1,17 +1,18 @@
 import CDTPlatform
-import Dispatch
 import Synchronization
 
 /// The threads that run the asynchronous operations of a datastore, so that none of Swift's pool waits for the disk.
 ///
-/// Reads run in parallel. Writes have one thread, since only one can run at a time; long operations, such as imports,
-/// have their own threads and take turns at writing batch by batch.
+/// Reads run in parallel. Queries, each of which may take long, have their own threads, so that other reads need not wait
+/// for them however many there are. Writes have one thread, since only one can run at a time; long operations, such as
+/// imports, have their own threads and take turns at writing batch by batch.
 final class AsyncWork: Sendable {
   enum Kind {
-    case read, write, long
+    case read, query, write, long
   }
 
   private let reads = WorkQueue(threads: 4)
+  private let queries = WorkQueue(threads: 32)
   private let writes = WorkQueue(threads: 1)
   private let long = WorkQueue(threads: 2)
 
@@ -45,6 +46,7 @@ final class AsyncWork: Sendable {
   private func queue(_ kind: Kind) -> WorkQueue {
     switch kind {
     case .read: reads
+    case .query: queries
     case .write: writes
     case .long: long
     }
@@ -112,19 +114,4 @@ private final class AsyncOperation<R: Sendable>: Sendable {
     }
     continuation?.resume(with: result)
   }
-}
-
-/// Calls a closure at a point in time unless it is cancelled before.
-private final class DeadlineTimer: Sendable {
-  private let body: Mutex<(@Sendable () -> Void)?>
-
-  init(_ deadline: ContinuousClock.Instant, _ body: @escaping @Sendable () -> Void) {
-    self.body = Mutex(body)
-    let left = max(.zero, ContinuousClock.now.duration(to: deadline))
-    DispatchQueue.global().asyncAfter(deadline: .now() + left.dispatchInterval) { [weak self] in
-      self?.body.withLock { $0.take() }?()
-    }
-  }
-
-  func cancel() { body.withLock { $0 = nil } }
 }

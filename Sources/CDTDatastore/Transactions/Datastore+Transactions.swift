@@ -85,6 +85,16 @@ extension Datastore {
     try await work.run(.read, signal: signal, body)
   }
 
+  /// Runs `body` on one of the threads for queries.
+  ///
+  /// - Parameter signal: Set when the task is cancelled or its deadline passes.
+  package func runQuery<R: Sendable>(
+    signal: StopSignal = StopSignal(), isolation: isolated (any Actor)? = #isolation,
+    _ body: @escaping @Sendable (StopSignal) throws -> R
+  ) async throws -> R {
+    try await work.run(.query, signal: signal, body)
+  }
+
   /// Runs `body` on one of the threads for long operations.
   package func runLong<R: Sendable>(
     isolation: isolated (any Actor)? = #isolation, _ body: @escaping @Sendable (StopSignal) throws -> R

@@ -18,6 +18,8 @@ public class ReadTransaction {
   package let stop: StopSignal?
   private var open: Connection?
   private var progressChecks: [ObjectIdentifier: ProgressCheck] = [:]
+  /// What ``tree(ofDocument:)`` has read last.
+  var lastTree: (id: String, tree: DocumentTree?)?
   /// The state of an extension for this transaction.
   package var extensionState: AnyObject?
   /// The memory for a sort before it spills to disk, in bytes.
@@ -34,6 +36,7 @@ public class ReadTransaction {
   func end() {
     open?.setProgressCheck(nil)
     open = nil
+    lastTree = nil
     extensionState = nil
   }
 

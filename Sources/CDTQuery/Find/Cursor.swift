@@ -30,7 +30,7 @@ package final class Cursor {
     end()
   }
 
-  func end() {
+  package func end() {
     run?.end()
     run = nil
     check.take().map(transaction.removeProgressCheck)

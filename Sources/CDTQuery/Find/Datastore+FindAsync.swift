@@ -85,10 +85,14 @@ extension Datastore {
     try await readForQuery { try $0.explain(query) }
   }
 
-  private func readForQuery<R: Sendable>(
+  /// Reads one state on one of the datastore's threads for queries.
+  package func readForQuery<R: Sendable>(
     _ body: @escaping @Sendable (ReadTransaction) throws -> R
   ) async throws -> R {
-    try await withIndexManager { try self.readState(stop: $0, body) }
+    try await runQuery { stop in
+      _ = try self.indexManager()
+      return try self.readState(stop: stop, body)
+    }
   }
 
   /// Runs `body` on one of the datastore's threads, after creating the index manager.

@@ -87,7 +87,7 @@ private final class DocumentBatches: Sendable {
   }
 
   func next(isolation: isolated (any Actor)? = #isolation) async throws -> ArraySlice<DocumentRevision> {
-    try await stream.store.runReading(signal: signal) { _ in
+    try await stream.store.runQuery(signal: signal) { _ in
       let results = try self.open()
       var batch: [DocumentRevision] = []
       let size = self.size.load(ordering: .relaxed)

@@ -18,7 +18,7 @@ package struct QueryEngine {
   }
 
   /// Runs `body`, and once more without indexes if the index file turns out to be damaged. The file is then replaced.
-  private func answering<R>(_ body: (QueryEngine) throws -> R) throws -> R {
+  package func answering<R>(_ body: (QueryEngine) throws -> R) throws -> R {
     do {
       return try body(self)
     } catch let damage as DamagedIndex {

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Tasks that go on when their request has been answered. The server waits for them before it ends.
+/// Tasks that go on when their request has been answered. The server waits for them before it ends, for some time.
 final class BackgroundTasks: Sendable {
   private struct State {
     var tasks: [Int: Task<Void, Never>] = [:]
@@ -20,9 +20,14 @@ final class BackgroundTasks: Sendable {
     }
   }
 
+  /// Waits for all tasks, and cancels them if the task that waits is cancelled.
   func wait() async {
     while let task = state.withLock({ $0.tasks.first }) {
-      await task.value.value
+      await withTaskCancellationHandler {
+        await task.value.value
+      } onCancel: {
+        task.value.cancel()
+      }
       state.withLock { $0.tasks[task.key] = nil }
     }
   }

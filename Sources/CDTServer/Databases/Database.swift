@@ -1,5 +1,6 @@
 package import CDTDatastore
 import CDTJSON
+import CDTQuery
 import CouchDB
 import Synchronization
 
@@ -54,6 +55,23 @@ extension Database {
 
   func changeSettings(_ change: @escaping @Sendable (inout DatabaseSettings) -> Void) async throws {
     try await open.changeSettings(change)
+  }
+
+  // MARK: Queries
+
+  /// Reads on the threads of queries.
+  ///
+  /// - Throws: `CouchError` with the status 503 if it takes until the deadline, also in the queue.
+  func query<R: Sendable>(
+    until deadline: ContinuousClock.Instant, _ body: @escaping @Sendable (ReadTransaction) throws -> R
+  ) async throws -> R {
+    do {
+      return try await Datastore.withDeadline(deadline) { try await store.readForQuery(body) }
+    } catch let error as DatastoreError where error.code == .timedOut {
+      throw CouchError(
+        503, "timeout",
+        "The query took longer than the server allows; make it smaller, or create an index that serves it.")
+    }
   }
 
   // MARK: Writing

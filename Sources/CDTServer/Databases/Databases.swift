@@ -1,4 +1,5 @@
 package import CDTDatastore
+import CDTPlatform
 import CouchDB
 import Synchronization
 
@@ -9,6 +10,7 @@ import Synchronization
 package final class Databases: Sendable {
   private let manager: DatastoreManager
   private let limit: Int?
+  private let hasFilesLeft: @Sendable () -> Bool
   private let state = Mutex(State())
 
   private struct Entry {
@@ -28,11 +30,17 @@ package final class Databases: Sendable {
     var uses: UInt64 = 0
   }
 
-  /// - Parameter limit: The number of datastores to keep open that no request uses; `nil` for all. With a limit, nobody but
-  ///   the server may use the manager's datastores, as they would be closed under them.
-  package init(_ manager: DatastoreManager, limit: Int? = nil) {
+  /// - Parameters:
+  ///   - limit: The number of datastores to keep open that no request uses; `nil` for all. With a limit, nobody but
+  ///     the server may use the manager's datastores, as they would be closed under them.
+  ///   - hasFilesLeft: Whether a datastore can be opened and others can still open files.
+  package init(
+    _ manager: DatastoreManager, limit: Int? = nil,
+    hasFilesLeft: @escaping @Sendable () -> Bool = { CurrentProcess.canOpen(files: 64) }
+  ) {
     self.manager = manager
     self.limit = limit
+    self.hasFilesLeft = hasFilesLeft
   }
 
   func names() async throws -> [String] { try await manager.datastoreNames() }
@@ -125,6 +133,7 @@ package final class Databases: Sendable {
   }
 
   private func open(_ name: String) async throws {
+    try await makeRoom()
     do {
       try await keepOpen(manager.existingDatastore(named: name))
     } catch let error as DatastoreError where [.notFound, .invalidName].contains(error.code) {
@@ -142,7 +151,14 @@ package final class Databases: Sendable {
   }
 
   private func keepOpen(_ store: Datastore) async throws {
-    let database = try await OpenDatabase(store)
+    let database: OpenDatabase
+    do {
+      database = try await OpenDatabase(store)
+    } catch {
+      // Nothing would close it.
+      if limit != nil { try? await manager.closeDatastore(named: store.name) }
+      throw error
+    }
     state.withLock { state in
       // Another request may have opened it since, and use it.
       guard state.open[store.name]?.database.store !== store else { return }
@@ -165,12 +181,37 @@ package final class Databases: Sendable {
     state.withLock { state in
       guard state.open[database.name]?.database === database else { return }
       state.open[database.name]?.users -= 1
-      guard let limit, state.open.count > limit else { return }
-      let idle = state.open.values.filter { $0.users == 0 && state.changes[$0.database.name] == nil }
-      guard let oldest = idle.min(by: { $0.lastUse < $1.lastUse })?.database.name else { return }
-      state.open[oldest] = nil
-      _ = begin(oldest, &state) { try? await self.manager.closeDatastore(named: oldest) }
+      guard let limit else { return }
+      while state.open.count > limit, closeOldest(&state) != nil {}
     }
+  }
+
+  /// Begins to close the database that was used longest ago, of those that no request uses; `nil` if there is none.
+  private func closeOldest(_ state: inout State) -> Change? {
+    let idle = state.open.values.filter { $0.users == 0 && state.changes[$0.database.name] == nil }
+    guard let oldest = idle.min(by: { $0.lastUse < $1.lastUse })?.database.name else { return nil }
+    state.open[oldest] = nil
+    return begin(oldest, &state) { try? await self.manager.closeDatastore(named: oldest) }
+  }
+
+  /// Closes databases that no request uses, so that there is room for another one. The system may also have too few files
+  /// left: then it closes all of them.
+  ///
+  /// - Throws: `CouchError` with the status 503 if that does not help.
+  private func makeRoom() async throws(CouchError) {
+    guard let limit else { return }
+    while let change = state.withLock({ $0.open.count >= limit ? closeOldest(&$0) : nil }) {
+      _ = await change.result
+    }
+    guard !hasFilesLeft() else { return }
+    await closeIdle()
+    guard hasFilesLeft() else { throw .outOfFiles }
+  }
+
+  /// Closes the databases that no request uses, if the server may close any.
+  func closeIdle() async {
+    guard limit != nil else { return }
+    while let change = state.withLock({ closeOldest(&$0) }) { _ = await change.result }
   }
 }
 
@@ -192,4 +233,7 @@ package final class Database: Sendable {
 extension CouchError {
   static let databaseExists = CouchError(
     412, "file_exists", "The database could not be created, the file already exists.")
+  static let outOfFiles = CouchError(
+    503, "service_unavailable",
+    "The server has too many files open; try again later, or raise its limit (ulimit -n).")
 }

@@ -20,7 +20,9 @@ struct MultipartUpload: Sendable {
     var reader = MultipartReader<ByteBufferView>(boundary: boundary, maximumParts: Self.maximumParts)
     var document = RelatedDocumentReader<ByteBufferView>(
       into: store,
-      limits: .init(json: exchange.limits.requestLength, attachment: exchange.limits.attachmentLength))
+      limits: .init(
+        json: exchange.limits.requestLength, attachment: exchange.limits.attachmentLength,
+        attachments: Self.maximumParts - 1))
     for try await buffer in exchange.request.body {
       var chunk = buffer.readableBytesView
       while let event = try reader.next(&chunk) { try await document.take(event) }

@@ -50,19 +50,18 @@ struct AllDocsRequest: Sendable {
   // MARK: Rows
 
   struct Page: Sendable {
-    private(set) var rows: [[UInt8]] = []
+    /// The rows, a comma before each. They are one piece of memory, as many clients may read slowly.
+    private(set) var text: [UInt8] = []
+    private(set) var count = 0
     private(set) var lastID: String?
-    private var length = 0
 
-    /// The number of bytes after which a page ends, although there are more rows.
-    private static let longest = 1 << 20
-
-    var isLong: Bool { length >= Self.longest }
+    var isLong: Bool { text.count >= ReplyStream.pageLength }
 
     fileprivate mutating func append(_ row: [UInt8], id: String? = nil) {
-      rows.append(row)
+      text += ",\n".utf8
+      text += row
+      count += 1
       lastID = id
-      length += row.count
     }
   }
 

@@ -38,6 +38,7 @@ struct BulkDocsEndpoint: Sendable {
     let areNewEdits = envelope.members["new_edits"]?.boolValue ?? true
     var reply = ByteBuffer(string: "[")
     for batch in Self.batches(documents) {
+      try Task.checkCancellation()
       for outcome in try await save(batch, of: bytes, areNewEdits: areNewEdits) {
         // As at CouchDB, revisions that were inserted as they are have no rows, only those that were refused.
         if case .success = outcome.result, !areNewEdits { continue }

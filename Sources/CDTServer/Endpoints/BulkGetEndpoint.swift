@@ -77,9 +77,8 @@ struct BulkGetEndpoint: Sendable {
       })
   }
 
-  /// The number of entries, and of bytes, after which a page ends.
+  /// The number of entries after which a page ends.
   private static let page = 50
-  private static let pageLength = 1 << 20
 
   /// Reads the first of the wanted entries in one transaction, and removes them.
   private func page<R: Sendable>(
@@ -89,7 +88,7 @@ struct BulkGetEndpoint: Sendable {
     let entries = wanted.prefix(Self.page)
     let results = try await access.database.store.read { transaction in
       var (results, total): ([R], Int) = ([], 0)
-      for entry in entries where total < Self.pageLength {
+      for entry in entries where total < ReplyStream.pageLength {
         let result = try read(entry, transaction)
         total += length(result)
         results.append(result)

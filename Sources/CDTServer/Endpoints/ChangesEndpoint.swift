@@ -28,7 +28,8 @@ struct ChangesEndpoint: Sendable {
     let request = try ChangesRequest(
       exchange.parameters, lastEventID: exchange.request.headers[.lastEventID], body: body)
     let start = try await start(request)
-    let feed = ChangesFeed(request: request, database: database, shutdown: exchange.server.shutdown)
+    let feed = ChangesFeed(
+      request: request, database: database, client: exchange.client, shutdown: exchange.server.shutdown)
     let headers: HTTPFields = [.cacheControl: "must-revalidate"]
     if request.isDescending, !request.feed.isLive {
       return Reply.stream(headers: headers) { out in try await feed.writeDescending(to: &out) }

@@ -1,12 +1,15 @@
 import CDTDatastore
 import CDTJSON
+import CDTPlatform
+import CDTQuery
 import CouchDB
 
 /// Writes the changes of a database, those that there are and, in a live feed, those that come.
 struct ChangesFeed: Sendable {
   var request: ChangesRequest
   let database: Database
-  let shutdown: Shutdown
+  let client: ClientConnection
+  let shutdown: OneTimeEvent
 
   /// A change that passes the filter, as JSON text.
   private struct Row: Sendable {
@@ -35,9 +38,9 @@ struct ChangesFeed: Sendable {
     }
   }
 
-  /// The number of changes, and of bytes, after which a page ends.
+  /// The number of changes, and of bytes, after which a page ends; also the time, as a selector may take long to decide.
   private static let page = 500
-  private static let pageLength = 1 << 20
+  private static let pageTime = Duration.seconds(1)
 
   // MARK: Writing
 
@@ -83,12 +86,15 @@ struct ChangesFeed: Sendable {
     var last: Int64 = 0
     while count < limit {
       let (current, wanted) = (before, min(Self.page, limit - count))
-      let page = try await database.store.read { transaction in
+      let page = try await read { transaction in
         var page = Page(last: current)
+        let end = ContinuousClock.now + Self.pageTime
         let changes = try transaction.changes(before: current, limit: Self.page)
         for change in changes {
           try transaction.stop?.check()
-          guard page.rows.count < wanted, page.length < Self.pageLength else { break }
+          guard page.rows.count < wanted, page.length < ReplyStream.pageLength,
+            page.last == current || .now < end
+          else { break }
           page.last = change.sequence
           if let row = try row(for: change, transaction) { page.append(row) }
         }
@@ -157,7 +163,7 @@ struct ChangesFeed: Sendable {
     try await out.flush()
     while true {
       let end = quietSince + (request.heartbeat ?? request.timeout)
-      switch try await shutdown.waiting(for: listener, since: heard, until: end) {
+      switch try await outcome(of: listener, since: heard, until: end) {
       case .changed: return true
       case .ended: return false
       case .tooLate:
@@ -167,12 +173,44 @@ struct ChangesFeed: Sendable {
     }
   }
 
+  private enum Outcome: Sendable {
+    case changed, ended, tooLate
+  }
+
+  /// Waits until a listener has heard more than some commits.
+  private func outcome(
+    of listener: ChangeListener, since heard: UInt64, until deadline: ContinuousClock.Instant
+  ) async throws -> Outcome {
+    let passed = OneTimeEvent()
+    let timer = DeadlineTimer(deadline) { passed.happen() }
+    defer { timer.cancel() }
+    let outcome = await withTaskGroup(of: Outcome.self) { group in
+      group.addTask {
+        await listener.wait(since: heard)
+        return .changed
+      }
+      for (event, outcome) in [
+        (passed, Outcome.tooLate), (shutdown, .ended), (client.inputClosed, .ended),
+      ] {
+        group.addTask {
+          await event.wait()
+          return outcome
+        }
+      }
+      defer { group.cancelAll() }
+      return await group.next() ?? .ended
+    }
+    try Task.checkCancellation()
+    return outcome
+  }
+
   /// Writes a heartbeat when the client has heard nothing for so long: also while the changes that there are are looked
-  /// at, as a filter may reject many.
+  /// at, as a filter may reject many. If the client may be gone, it is written in any case, as it shows whether it is.
   private func writeHeartbeatIfDue(
     quietSince: inout ContinuousClock.Instant, to out: inout ReplyStream
   ) async throws {
-    guard let heartbeat = request.heartbeat, quietSince + heartbeat <= .now else { return }
+    let isDue = request.heartbeat.map { quietSince + $0 <= .now } ?? false
+    guard isDue || client.inputClosed.hasHappened else { return }
     try await out.write(request.feed == .eventsource ? "event: heartbeat\ndata: \n\n" : "\n")
     try await out.flush()
     quietSince = .now
@@ -180,16 +218,23 @@ struct ChangesFeed: Sendable {
 
   // MARK: Reading
 
+  /// Reads a page on the threads of queries if a selector decides, which may take long.
+  private func read(_ body: @escaping @Sendable (ReadTransaction) throws -> Page) async throws -> Page {
+    guard case .selector = request.filter else { return try await database.store.read(body) }
+    return try await database.store.readForQuery(body)
+  }
+
   private func page(since start: Int64, limit: Int) async throws -> Page {
-    try await database.store.read { transaction in
+    try await read { transaction in
       var page = Page(last: start)
       // A limit of 0 looks at nothing.
       guard limit > 0 else { return page }
       let changes = try transaction.changes(since: start, limit: Self.page).documents
+      let end = ContinuousClock.now + Self.pageTime
       for change in changes {
         try transaction.stop?.check()
         guard page.rows.count < limit else { return page }
-        guard page.length < Self.pageLength else {
+        guard page.length < ReplyStream.pageLength, page.last == start || .now < end else {
           page.isFull = true
           return page
         }

@@ -180,7 +180,7 @@ extension ReadTransaction {
     of id: String, _ wanted: RevisionID? = nil, isLatest: Bool = false
   ) throws -> DocumentRevision {
     if let wanted {
-      let leaf = isLatest ? try tree(ofDocument: id)?.leaves(below: wanted).first?.id : nil
+      let leaf = isLatest ? try tree(ofDocument: id)?.leaves(below: [wanted])[wanted]?.first?.id : nil
       guard let revision = try documentIfStored(id, leaf ?? wanted) else { throw CouchError.missing }
       return revision
     }

@@ -14,17 +14,22 @@ struct FindEndpoint: Sendable {
   func find() async throws -> Response {
     let (store, start) = (access.database.store, ContinuousClock.now)
     let request = try await FindRequest(try await body()).resolved(in: store)
-    let (count, documents, warning) = try await store.read { transaction in
-      var (count, documents) = (0, ReplySpool())
+    let limit = exchange.limits.queryTime
+    let (count, documents, warning) = try await access.database.query(until: start + limit) { transaction in
       let query = try request.query()
-      let cursor = try QueryEngine(transaction).cursor(query)
-      try request.forEachText(cursor, transaction) { document in
-        try documents.append(count > 0 ? ",\n".utf8 : "\n".utf8)
-        try documents.append(document)
-        count += 1
+      // Nothing is sent before the last result is found, so the query can begin again without a damaged index.
+      return try QueryEngine(transaction).answering { engine in
+        var (count, documents) = (0, ReplySpool())
+        let cursor = try engine.cursor(query)
+        defer { cursor.end() }
+        try request.forEachText(cursor, transaction) { document in
+          try documents.append(count > 0 ? ",\n".utf8 : "\n".utf8)
+          try documents.append(document)
+          count += 1
+        }
+        let lacksIndex = try cursor.isScan && transaction.explain(query).lacksIndex
+        return (count, documents, request.warning(lacksIndex: lacksIndex))
       }
-      let lacksIndex = try cursor.isScan && transaction.explain(query).lacksIndex
-      return (count, documents, request.warning(lacksIndex: lacksIndex))
     }
     var end: JSONObject = ["bookmark": .string(request.bookmark(after: count))]
     if request.wantsStatistics {
@@ -49,7 +54,8 @@ struct FindEndpoint: Sendable {
   func explain() async throws -> Response {
     let store = access.database.store
     let request = try await FindRequest(try await body()).resolved(in: store)
-    let (query, explanation) = try await store.read { transaction in
+    let end = ContinuousClock.now + exchange.limits.queryTime
+    let (query, explanation) = try await access.database.query(until: end) { transaction in
       let query = try request.query()
       return (query, try transaction.explain(query))
     }

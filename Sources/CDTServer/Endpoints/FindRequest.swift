@@ -104,7 +104,6 @@ struct FindRequest: Sendable {
     query.skip = start
     query.limit = limit
     query.fields = fields
-    query.timeLimit = .seconds(60)
     query.useIndex = index
     if let unusedIndex, !allowsFallback { throw CouchError(400, "invalid_index", unusedIndex) }
     return query

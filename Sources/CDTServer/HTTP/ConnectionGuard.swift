@@ -2,9 +2,11 @@ import CDTJSON
 import CouchDB
 import HTTPTypes
 import NIOCore
+import NIOHTTP1
 import NIOHTTPTypes
 
-/// Closes a connection whose client makes no progress: one that does not read its reply, or sends a body too slowly.
+/// Closes a connection whose client makes no progress: one that does not read its reply, or sends a body too slowly. Notices
+/// when a client is gone.
 ///
 /// The framework closes connections that are idle between requests. For it, they are idle as soon as it has handed over a
 /// reply, so this class closes them when the reply is sent. The framework also reads what is left of a body after the reply,
@@ -34,21 +36,24 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
   private var last: Int?
   /// When the newest reply is sent.
   private var replySent: EventLoopFuture<Void>?
-  private let sent = SentBytes()
+  private let sent: SentBytes
+  private let connection: ClientConnection
   private var checkOfSender: Scheduled<Void>?
   private var checkOfReader: Scheduled<Void>?
+  /// How much the client had received when it was last seen to read, and when that was.
+  private var lastRead = (received: 0, at: NIODeadline.now())
 
-  init(time: TimeAmount, unreadLimit: Int) {
+  /// How many times in ``time`` a reader is looked at.
+  private static let looks: Int64 = 12
+
+  init(time: TimeAmount, unreadLimit: Int, sent: SentBytes, connection: ClientConnection) {
     self.time = time
     self.unreadLimit = unreadLimit
+    self.sent = sent
+    self.connection = connection
   }
 
   private var isReading: Bool { requests.begun > requests.ended }
-
-  func handlerAdded(context: ChannelHandlerContext) {
-    // It fails if the connection is closed already.
-    try? context.pipeline.syncOperations.addHandler(sent, position: .first)
-  }
 
   func handlerRemoved(context: ChannelHandlerContext) {
     checkOfSender?.cancel()
@@ -71,6 +76,8 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         head.headerFields[.connection] = nil
         last = last ?? requests.begun
       }
+      // Where its body ends is uncertain.
+      if head.unknownTransferCoding != nil { last = last ?? requests.begun }
       return context.fireChannelRead(wrapInboundOut(.head(head)))
     case .body(let bytes):
       received += bytes.readableBytes
@@ -96,26 +103,64 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     received = 0
     checkOfSender = context.eventLoop.assumeIsolatedUnsafeUnchecked().scheduleTask(in: time) {
       if self.received >= Self.leastProgress { return self.checkSenderLater(context) }
-      if self.replies == (self.requests.ended, self.requests.ended) { self.refuse(context) }
+      if self.replies == (self.requests.ended, self.requests.ended) {
+        self.refuse(.slowRequest, context)
+      }
       context.close(promise: nil)
     }
   }
 
-  /// Tells a sender that its request took too long.
-  private func refuse(_ context: ChannelHandlerContext) {
-    let text = CouchError.slowRequest.json.utf8Text
+  /// Answers a request that can't be read.
+  private func refuse(_ error: CouchError, _ context: ChannelHandlerContext) {
+    let text = error.json.utf8Text
     let head = HTTPResponse(
-      status: .requestTimeout,
+      status: .init(code: error.status),
       headerFields: [.contentType: Reply.json, .contentLength: "\(text.count)", .connection: "close"])
     context.write(wrapOutboundOut(.head(head)), promise: nil)
     context.write(wrapOutboundOut(.body(ByteBuffer(bytes: text))), promise: nil)
     context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
   }
 
+  /// Of malformed HTTP no more can be read.
+  func errorCaught(context: ChannelHandlerContext, error: any Error) {
+    guard error is HTTPParserError else { return context.fireErrorCaught(error) }
+    if isReading {
+      // The error goes to the task that reads the body, which answers it.
+      last = last ?? requests.begun
+      requests.ended = requests.begun
+      checkOfSender?.cancel()
+      context.fireErrorCaught(error)
+      return closeAfterLast(context)
+    }
+    guard replies == (requests.ended, requests.ended), last == nil else {
+      return context.fireErrorCaught(error)
+    }
+    last = 0
+    refuse(.malformedRequest, context)
+    context.close(promise: nil)
+  }
+
+  func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+    if case .inputClosed? = event as? ChannelEvent { endInput(context) }
+    context.fireUserInboundEventTriggered(event)
+  }
+
+  /// A client has ended its side of the connection. Whether it still reads, or is gone, shows when something is sent: the
+  /// system of one that is gone refuses it, and then the connection is closed.
+  private func endInput(_ context: ChannelHandlerContext) {
+    connection.inputClosed.happen()
+    guard !isReading, requests.ended > replies.ended, replies.begun == replies.ended else { return }
+    // Clients skip it, at any time before the reply (RFC 9110, 15.2).
+    context.writeAndFlush(wrapOutboundOut(.head(HTTPResponse(status: .continue))), promise: nil)
+  }
+
   // MARK: Replies
 
   func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
-    if checkOfReader == nil { checkReaderLater(context) }
+    if checkOfReader == nil {
+      lastRead = (sent.progress(on: context.channel)?.received ?? 0, .now())
+      checkReaderLater(context)
+    }
     switch unwrapOutboundIn(data) {
     case .head(var head):
       replies.begun += 1
@@ -134,11 +179,15 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
 
   /// The system's buffers may hold megabytes, so only a look into them shows whether the client reads.
   private func checkReaderLater(_ context: ChannelHandlerContext) {
-    let received = sent.progress(on: context.channel)?.received
-    checkOfReader = context.eventLoop.assumeIsolatedUnsafeUnchecked().scheduleTask(in: time) {
+    let pause = TimeAmount.nanoseconds(max(1, time.nanoseconds / Self.looks))
+    checkOfReader = context.eventLoop.assumeIsolatedUnsafeUnchecked().scheduleTask(in: pause) {
       self.checkOfReader = nil
       guard let now = self.sent.progress(on: context.channel), now.waiting > 0 else { return }
-      if now.received == received { return context.close(promise: nil) }
+      if now.received != self.lastRead.received {
+        self.lastRead = (now.received, .now())
+      } else if .now() - self.lastRead.at >= self.time {
+        return context.close(promise: nil)
+      }
       self.checkReaderLater(context)
     }
   }
@@ -159,6 +208,12 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
 }
 
 extension HTTPRequest {
+  /// How the body is encoded, unless it is in chunks alone or not at all; `nil` if it is.
+  var unknownTransferCoding: String? {
+    let codings = headerFields[values: .transferEncoding].joined(separator: ", ")
+    return codings.isEmpty || codings.lowercased() == "chunked" ? nil : codings
+  }
+
   /// Whether the client wants the connection to end after the reply: `Connection: close`, in any spelling.
   fileprivate var wantsClose: Bool {
     guard let field = headerFields[.connection] else { return false }
@@ -171,4 +226,5 @@ extension HTTPRequest {
 extension CouchError {
   fileprivate static let slowRequest = CouchError(
     408, "request_timeout", "The request was sent too slowly; send it again.")
+  static let malformedRequest = badRequest("The request is not well-formed HTTP/1.1.")
 }

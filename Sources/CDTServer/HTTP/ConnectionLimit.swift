@@ -54,7 +54,8 @@ final class ConnectionLimit: Sendable {
       hasReplied = true
       let text = CouchError.tooManyConnections.json.utf8Text
       let fields: HTTPFields = [
-        .contentType: Reply.json, .contentLength: "\(text.count)", .retryAfter: "1", .connection: "close",
+        .contentType: Reply.json, .contentLength: "\(text.count)", .retryAfter: Reply.retryAfter,
+        .connection: "close",
       ]
       let head = HTTPResponse(status: .serviceUnavailable, headerFields: fields)
       context.write(wrapOutboundOut(.head(head)), promise: nil)

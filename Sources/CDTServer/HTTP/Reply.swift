@@ -42,8 +42,13 @@ enum Reply {
   }
 
   static func error(_ error: CouchError, headers: HTTPFields = [:]) -> Response {
-    json(error.json, HTTPResponse.Status(code: error.status), headers: headers)
+    var headers = headers
+    if [429, 503].contains(error.status) { headers[.retryAfter] = retryAfter }
+    return json(error.json, HTTPResponse.Status(code: error.status), headers: headers)
   }
+
+  /// The seconds after which a client may try again what the server is too busy for.
+  static let retryAfter = "1"
 
   /// A reply without content.
   static func empty(_ status: HTTPResponse.Status = .ok, headers: HTTPFields = [:]) -> Response {
@@ -75,6 +80,10 @@ struct ReplyStream {
 
   private static let chunk = 32 * 1024
 
+  /// The number of bytes after which a page of rows ends, of a reply that is read page by page: each client that does not
+  /// read keeps one in memory.
+  static let pageLength = 256 * 1024
+
   init(_ writer: any ResponseBodyWriter) {
     self.writer = writer
   }
@@ -82,6 +91,16 @@ struct ReplyStream {
   mutating func write(_ bytes: [UInt8]) async throws {
     buffer.writeBytes(bytes)
     if buffer.readableBytes >= Self.chunk { try await flush() }
+  }
+
+  /// Writes what is longer than a chunk, waiting for the client after each.
+  mutating func write(_ bytes: ArraySlice<UInt8>) async throws {
+    var rest = bytes
+    while !rest.isEmpty {
+      buffer.writeBytes(rest.prefix(Self.chunk))
+      rest = rest.dropFirst(Self.chunk)
+      if buffer.readableBytes >= Self.chunk { try await flush() }
+    }
   }
 
   mutating func write(_ text: StaticString) async throws {

@@ -3,7 +3,7 @@ import NIOCore
 
 /// Counts what a connection sends, and how much of it the client has received.
 ///
-/// As the first handler of a pipeline, it counts bytes of the network: with encryption.
+/// As the first handler of a pipeline, it counts bytes of the network: with encryption. To close from here drops what waits.
 final class SentBytes: ChannelOutboundHandler, RemovableChannelHandler {
   typealias OutboundIn = IOData
   typealias OutboundOut = IOData

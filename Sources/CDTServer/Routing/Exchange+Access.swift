@@ -7,11 +7,10 @@ extension Exchange {
     if ![.get, .head].contains(method) { try checkWritable() }
   }
 
-  /// Throws unless the client may list the databases.
-  func checkServerRead() throws(CouchError) {
-    if server.hasUsers, identity.name == nil {
-      throw CouchError(401, "unauthorized", "You are not a server admin.")
-    }
+  /// What a client learns of a database that does not exist. Somebody whom nobody knows must not find out which exist, so
+  /// for them it is like one that they may not use.
+  var noDatabase: CouchError {
+    server.hasUsers && identity.name == nil ? .notMember(identity) : .noDatabase
   }
 
   /// Throws if the server only reads.

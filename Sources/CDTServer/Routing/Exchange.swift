@@ -14,17 +14,19 @@ final class Exchange: Sendable {
   let identity: Identity
   /// The address of the client.
   let peer: String
+  let client: ClientConnection
   let server: ServerState
 
   init(
     request: Request, path: RequestPath, parameters: Parameters, identity: Identity, peer: String,
-    server: ServerState
+    client: ClientConnection, server: ServerState
   ) {
     self.request = request
     self.path = path
     self.parameters = parameters
     self.identity = identity
     self.peer = peer
+    self.client = client
     self.server = server
   }
 

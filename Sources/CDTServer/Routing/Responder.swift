@@ -1,11 +1,13 @@
 import CDTDatastore
 import CDTGzip
+import CDTPlatform
 import CDTQuery
 import CouchDB
 import HTTPTypes
 import Hummingbird
 import Logging
 import NIOCore
+import NIOHTTP1
 
 /// Answers requests: finds out who sends them, refuses what is not allowed, and sends errors as JSON.
 struct Responder: HTTPResponder {
@@ -40,6 +42,9 @@ struct Responder: HTTPResponder {
   }
 
   private func answer(_ request: Request, _ context: ConnectionContext) async throws -> Response {
+    if let coding = request.head.unknownTransferCoding {
+      throw CouchError.badRequest("The Transfer-Encoding \(coding) is not supported: use chunked alone.")
+    }
     let path = try RequestPath(request.uri.string, limit: state.configuration.limits.pathLength)
     if let response = try rules.check(request) { return response }
     let known = try await state.authenticator.authenticate(
@@ -47,7 +52,7 @@ struct Responder: HTTPResponder {
       from: context.peer)
     let exchange = Exchange(
       request: request, path: path, parameters: try Parameters(path.query), identity: known.identity,
-      peer: context.peer, server: state)
+      peer: context.peer, client: context.client, server: state)
     var response: Response
     do {
       response = try await Router(exchange: exchange).respond()
@@ -61,11 +66,17 @@ struct Responder: HTTPResponder {
   }
 
   private func refusal(_ error: any Error, _ request: Request, _ context: ConnectionContext) -> Response {
-    let couch = couchError(error)
-    if couch.status >= 500, couch.status != 501 {
+    var couch = couchError(error)
+    // SQLite does not say why a file can't be opened.
+    if couch.status == 500, !CurrentProcess.canOpen(files: 8) {
+      couch = .outOfFiles
+      state.background.add { await state.databases.closeIdle() }
+    }
+    // Nobody reads the answer to what was cancelled.
+    if couch.status >= 500, couch.status != 501, !(error is CancellationError) {
       context.logger.error(
         "request failed",
-        metadata: ["method": "\(request.method)", "path": "\(request.uri.path)", "error": "\(error)"])
+        metadata: ["method": "\(request.method)", "path": "\(request.uri.path)", "error": "\(couch.reason)"])
     }
     return Reply.error(couch)
   }
@@ -76,6 +87,8 @@ struct Responder: HTTPResponder {
     case let error as DatastoreError: CouchError(error)
     case let error as QueryError: CouchError(error)
     case let error as GzipError: CouchError(error)
+    case is HTTPParserError: .malformedRequest
+    case is CancellationError: CouchError(503, "service_unavailable", "The request was cancelled.")
     default: CouchError(500, "internal_server_error", "\(error)")
     }
   }
@@ -86,6 +99,7 @@ struct ConnectionContext: RequestContext {
   var coreContext: CoreRequestContextStorage
   /// The address of the client.
   let peer: String
+  let client = ClientConnection.current
 
   init(source: ApplicationRequestContextSource) {
     coreContext = CoreRequestContextStorage(source: source)

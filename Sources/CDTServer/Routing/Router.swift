@@ -16,13 +16,18 @@ struct Router: Sendable {
     if rest.isEmpty, exchange.method == .put {
       return try await DatabaseEndpoints.create(first, exchange)
     }
-    let database = try await exchange.databases.database(named: first)
+    let database: Database
+    do {
+      database = try await exchange.databases.database(named: first)
+    } catch let error as CouchError where error == .noDatabase {
+      throw exchange.noDatabase
+    }
     do {
       return try await respond(rest, database)
     } catch let error as DatastoreError where error.code == .closed {
       // Another user of the datastore has deleted it.
       exchange.databases.forget(database)
-      throw CouchError.noDatabase
+      throw exchange.noDatabase
     }
   }
 

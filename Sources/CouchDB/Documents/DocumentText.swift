@@ -56,12 +56,12 @@ package struct DocumentText {
             RevisionInfo(node.id, !node.hasBody ? .missing : node.isDeleted ? .deleted : .available).json)
         })
     }
-    let others = tree.leaves.filter { $0.id != tree.winner.id }
-    func list(_ name: String, _ leaves: [DocumentTree.Node]) {
+    func list(_ name: String, areDeleted: Bool) {
+      let leaves = tree.leaves.filter { $0.isDeleted == areDeleted && $0.id != tree.winner.id }
       if !leaves.isEmpty { members[name] = .array(leaves.map { .string($0.id.description) }) }
     }
-    if options.conflicts { list("_conflicts", others.filter { !$0.isDeleted }) }
-    if options.deletedConflicts { list("_deleted_conflicts", others.filter(\.isDeleted)) }
+    if options.conflicts { list("_conflicts", areDeleted: false) }
+    if options.deletedConflicts { list("_deleted_conflicts", areDeleted: true) }
   }
 
   // MARK: Attachments

@@ -27,12 +27,12 @@ extension ReadTransaction {
     }
     guard case .revisions(let revisions) = wanted else { return tree.leaves.map(\.id) }
     // A document may have thousands of leaves.
-    let leaves = isLatest ? Set(tree.leaves.map(\.id)) : []
+    let inner = isLatest ? revisions.filter { tree.nodes[$0]?.isLeaf == false } : []
+    let below = inner.isEmpty ? [:] : tree.leaves(below: Set(inner))
     var ids: [RevisionID] = []
     var known: Set<RevisionID> = []
     for revision in revisions {
-      let below = isLatest && !leaves.contains(revision) ? tree.leaves(below: revision).map(\.id) : []
-      for id in below.isEmpty ? [revision] : below where known.insert(id).inserted { ids.append(id) }
+      for id in below[revision]?.map(\.id) ?? [revision] where known.insert(id).inserted { ids.append(id) }
     }
     return ids
   }

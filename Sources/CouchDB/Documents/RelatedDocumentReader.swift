@@ -15,10 +15,13 @@ where Chunk.SubSequence == Chunk {
     package let json: Int
     /// The maximum length of an attachment.
     package let attachment: Int64
+    /// The maximum number of attachments that follow.
+    package let attachments: Int
 
-    package init(json: Int, attachment: Int64) {
+    package init(json: Int, attachment: Int64, attachments: Int = .max) {
       self.json = json
       self.attachment = attachment
+      self.attachments = attachments
     }
   }
 
@@ -85,6 +88,10 @@ where Chunk.SubSequence == Chunk {
       let input = try json.withUnsafeBytes { try DocumentInput($0) }
       json = []
       wanted = input.document.attachments.filter { if case .follows = $0.source { true } else { false } }
+      // The content of each is a file, so what is too much is refused before it arrives.
+      guard wanted.count <= limits.attachments else {
+        throw CouchError.tooManyParts(limit: limits.attachments + 1)
+      }
       self.input = input
     }
   }

@@ -52,6 +52,23 @@ import Testing
     }
   }
 
+  @Test(arguments: ["", "/", "/doc", "/_all_docs", "/_changes", "/_local/a", "/doc/attachment"])
+  func `a stranger does not learn which databases exist`(path: String) async throws {
+    try await Self.withUsers { server async throws in
+      for method in ["GET", "HEAD", "PUT", "POST", "DELETE"] {
+        let replies = try await [
+          server.send(method, "/db\(path)", body: method == "PUT" ? Array("{}".utf8) : nil),
+          server.send(method, "/absent\(path)", body: method == "PUT" ? Array("{}".utf8) : nil),
+        ]
+        #expect(replies.map(\.status) == [401, 401])
+        #expect(replies[0].body == replies[1].body)
+      }
+      var member = server
+      member.headers = [Self.basic("member")]
+      #expect(try await member.get("/absent\(path)").status == 404)
+    }
+  }
+
   @Test func `a member may write documents and nothing else`() async throws {
     try await Self.withUsers { server async throws in
       var member = server
@@ -79,11 +96,16 @@ import Testing
       let refused = try await other.get("/db/a")
       #expect(refused.status == 403)
       #expect(refused.json["error"] == "forbidden")
-      // Nor is the description of the database for others.
-      let description: JSONValue = [["key": "db", "error": "forbidden"]]
-      #expect(try await other.get("/_dbs_info").json == description)
-      #expect(try await other.post("/_dbs_info", ["keys": ["db"]]).json == description)
-      #expect(try await member.get("/_dbs_info").json[0]?["info"]?["db_name"] == "db")
+      // As at CouchDB, only admins of the server see the names of databases.
+      for user in [member, other] {
+        #expect(try await user.get("/_all_dbs").status == 401)
+        #expect(try await user.get("/_dbs_info").status == 401)
+        #expect(try await user.post("/_dbs_info", ["keys": ["db"]]).status == 401)
+      }
+      var root = server
+      root.headers = [Self.basic("root")]
+      #expect(try await root.get("/_all_dbs").json == ["db"])
+      #expect(try await root.get("/_dbs_info").json[0]?["info"]?["db_name"] == "db")
     }
   }
 

@@ -2,6 +2,7 @@ import CDTDatastore
 import CDTServer
 import CDTServerTestSupport
 import CouchDB
+import Synchronization
 import Testing
 
 /// Which datastores a server keeps open.
@@ -33,6 +34,37 @@ import Testing
       let again = try await databases.database(named: "db1")
       #expect(try await again.store.documentCount() == 0)
     }
+  }
+
+  @Test func `datastores that were only created are closed, too`() async throws {
+    try await withDatabases(limit: 3, count: 20) { databases in
+      #expect(databases.openNames.count <= 3)
+    }
+  }
+
+  private final class Files: Sendable {
+    let areLeft = Atomic(true)
+  }
+
+  @Test func `without files left, idle datastores are closed, and what needs one is refused for a time`()
+    async throws
+  {
+    let directory = try ServerDirectory()
+    let (manager, files) = (try DatastoreManager(directory: directory.path), Files())
+    let databases = Databases(manager, limit: 10) { files.areLeft.load(ordering: .relaxed) }
+    for name in ["a", "b", "c"] { try await databases.create(name) }
+    let used = try await databases.database(named: "a")
+    files.areLeft.store(false, ordering: .relaxed)
+    for _ in 0..<2 {
+      let error = await #expect(throws: CouchError.self) { try await databases.create("d") }
+      #expect(error?.status == 503)
+    }
+    #expect(databases.openNames == ["a"])
+    #expect(try await used.store.documentCount() == 0)
+    #expect(try await manager.datastoreNames() == ["a", "b", "c"])
+    files.areLeft.store(true, ordering: .relaxed)
+    try await databases.create("d")
+    _ = try await databases.database(named: "b")
   }
 
   @Test func `a datastore in use is not closed`() async throws {

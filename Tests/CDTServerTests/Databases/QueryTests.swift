@@ -1,6 +1,8 @@
 import CDTDatastore
 import CDTJSON
+import CDTQuery
 import CDTServerTestSupport
+import Foundation
 import Testing
 
 /// `_find`, `_explain` and `_index`.
@@ -187,6 +189,41 @@ import Testing
         headers: [("Content-Type", "application/json")])
       #expect(reply.status == 400)
       #expect(reply.json["error"]?.stringValue == refusal.error)
+    }
+  }
+
+  @Test func `a query that finds a damaged page of an index is answered from the documents`() async throws {
+    let directory = try ServerDirectory()
+    do {
+      let store = try await DatastoreManager(directory: directory.path).datastore(named: "db")
+      try await store.write { transaction in
+        for number in 0..<3_000 {
+          try transaction.createDocument(
+            from: DocumentDraft(id: "d\(number)", body: ["n": .int(Int64(number))]))
+        }
+      }
+      try await store.ensureIndexed(["n"], name: "by_n")
+    }
+    // Behind the pages that the first results need.
+    let extensions = "\(directory.path)/db/extensions"
+    var damaged = 0
+    for path in try FileManager.default.subpathsOfDirectory(atPath: extensions) {
+      let url = URL(filePath: "\(extensions)/\(path)")
+      guard var content = try? Data(contentsOf: url), content.count > 100_000 else { continue }
+      for offset in stride(from: content.count / 2, to: content.count, by: 512) { content[offset] ^= 0xFF }
+      try content.write(to: url)
+      damaged += 1
+    }
+    try #require(damaged == 1)
+    try await withServer(of: DatastoreManager(directory: directory.path)) { server in
+      let reply = try await server.post(
+        "/db/_find",
+        [
+          "selector": ["n": ["$gte": 0]], "sort": ["n"], "limit": 10_000, "use_index": "by_n",
+          "fields": ["n"],
+        ])
+      #expect(reply.status == 200)
+      #expect(reply.json["docs"]?.arrayValue?.compactMap { $0["n"]?.intValue } == Array(0..<3_000))
     }
   }
 }

@@ -36,6 +36,15 @@ final class RawConnection: Sendable {
 
   func send(_ text: String) { send(Array(text.utf8)) }
 
+  /// Ends this side of the connection; the server can still send.
+  func endSending() { shutdown(socket, Int32(SHUT_WR)) }
+
+  /// Lets the connection end like that of a process that is killed with data unread.
+  func resetWhenClosed() {
+    var option = linger(l_onoff: 1, l_linger: 0)
+    setsockopt(socket, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
+  }
+
   /// Whether the server sends something, or closes the connection, within some milliseconds.
   func hasReply(within milliseconds: Int32) -> Bool {
     var wanted = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)

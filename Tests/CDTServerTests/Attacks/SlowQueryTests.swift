@@ -1,0 +1,75 @@
+import CDTJSON
+import CDTServer
+import CDTServerTestSupport
+import Foundation
+import Testing
+
+/// Queries that take long.
+@Suite struct SlowQueryTests {
+  /// A server whose `db` needs minutes to answer ``query``.
+  private static func withLongQueries(_ body: (RunningServer, _ query: JSONValue) async throws -> Void)
+    async throws
+  {
+    try await withServer({
+      $0.limits.queryTime = .seconds(36_000)
+      $0.limits.idleTime = .seconds(36_000)
+    }) { server in
+      let text = String(repeating: "a", count: 3_000)
+      let documents = (0..<2_000).map { ["_id": .string("d\($0)"), "s": .string(text)] as JSONValue }
+      for start in stride(from: 0, to: documents.count, by: 500) {
+        _ = try await server.post("/db/_bulk_docs", ["docs": .array(Array(documents[start..<start + 500]))])
+      }
+      let patterns = (0..<400).map { ["s": ["$regex": .string("a*a*a*b\($0)")]] as JSONValue }
+      try await body(server, ["selector": ["$or": .array(patterns)]])
+    }
+  }
+
+  private static func request(_ query: JSONValue) -> String {
+    let text = query.text
+    return "POST /db/_find HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+      + "Content-Length: \(text.utf8.count)\r\n\r\n\(text)"
+  }
+
+  @Test(.timeLimit(.minutes(10))) func `other reads don't wait for long queries, however many there are`()
+    async throws
+  {
+    try await Self.withLongQueries { server, query in
+      let (port, request) = (server.port, Self.request(query))
+      let clients = try (0..<50).map { _ in try RawConnection(port: port) }
+      for client in clients { client.send(request) }
+      #expect(try await server.get("/db/d7").status == 200)
+      #expect(try await server.get("/db/_all_docs?limit=3").status == 200)
+      #expect(try await server.get("/db/_changes?limit=3").status == 200)
+      #expect(clients.allSatisfy { !$0.hasReply(within: 0) })
+    }
+  }
+
+  @Test(.timeLimit(.minutes(10)), arguments: [false, true])
+  func `a query whose client is gone ends`(resets: Bool) async throws {
+    try await Self.withLongQueries { server, query in
+      let (port, request) = (server.port, Self.request(query))
+      // More than there are threads for queries, and then one that needs one of them.
+      var clients = try (0..<40).map { _ in try RawConnection(port: port) }
+      for client in clients { client.send(request) }
+      #expect(try await server.get("/db/d7").status == 200)
+      if resets { for client in clients { client.resetWhenClosed() } }
+      clients = []
+      let reply = try await server.post("/db/_find", ["selector": ["_id": "d9"]])
+      #expect(reply.json["docs"]?[0]?["_id"] == "d9")
+    }
+  }
+
+  @Test(.timeLimit(.minutes(10))) func `a query that takes longer than the server allows is refused`()
+    async throws
+  {
+    try await withServer({ $0.limits.queryTime = .zero }) { server in
+      _ = try await server.put("/db/a", [:])
+      for path in ["/db/_find", "/db/_explain"] {
+        let reply = try await server.post(path, ["selector": [:]])
+        #expect(reply.status == 503)
+        #expect(reply.json["error"] == "timeout")
+        #expect(reply.headers["retry-after"] == "1")
+      }
+    }
+  }
+}
