@@ -99,7 +99,7 @@ let package = Package(
     .target(
       name: "CDTReplication",
       dependencies: [
-        "CouchDB", "CDTDatastore", "CDTDigest", "CDTQuery", "CDTJSON", "CDTPlatform",
+        "CouchDB", "CDTDatastore", "CDTDigest", "CDTQuery", "CDTJSON", "CDTPlatform", "CDTGzip",
         replication("AsyncHTTPClient", "async-http-client"),
         replication("NIOCore", "swift-nio"),
         replication("NIOPosix", "swift-nio"),
@@ -229,7 +229,7 @@ let package = Package(
       name: "CDTReplicationTests",
       dependencies: [
         "CDTReplication", "CDTServer", "CouchDB", "CDTDatastore", "CDTQuery", "CDTQueryTesting", "CDTJSON",
-        "CDTTestSupport", "CDTServerTestSupport", "CDTRandomDocuments", "cdtquery-server",
+        "CDTGzip", "CDTTestSupport", "CDTServerTestSupport", "CDTRandomDocuments", "cdtquery-server",
         server("Logging", "swift-log"),
         server("NIOCore", "swift-nio"),
         server("NIOPosix", "swift-nio"),

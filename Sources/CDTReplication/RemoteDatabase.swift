@@ -25,17 +25,21 @@ public struct RemoteDatabase: Sendable {
   /// - Parameters:
   ///   - url: The URL of the database: `http` or `https`. A user and a password in it are removed and become credentials.
   ///   - credentials: Who the client is; overrides those in the URL.
-  /// - Throws: ``ReplicationError`` with the code `.invalidRequest` if the URL is not one of a database.
+  /// - Throws: ``ReplicationError`` with the code `.invalidRequest` if the URL is not one of a database, or has a user
+  ///   without a password and there are no `credentials`.
   public init(_ url: String, credentials: Credentials? = nil) throws(ReplicationError) {
     guard var parts = URLComponents(string: url), let scheme = parts.scheme?.lowercased(),
-      scheme == "http" || scheme == "https", parts.host?.isEmpty == false, parts.query == nil,
-      parts.fragment == nil
+      scheme == "http" || scheme == "https", parts.hasHost, parts.query == nil, parts.fragment == nil
     else { throw .invalidURL }
-    if let user = parts.user {
-      self.credentials = .session(user, parts.password ?? "")
-      (parts.user, parts.password) = (nil, nil)
+    guard parts.hasPort else { throw .invalidPort }
+    let user = URLUser(parts)
+    (parts.user, parts.password) = (nil, nil)
+    if let credentials {
+      self.credentials = credentials
+    } else if let user {
+      guard let password = user.password else { throw .userWithoutPassword }
+      self.credentials = .session(user.name, password)
     }
-    if let credentials { self.credentials = credentials }
     var path = parts.percentEncodedPath[...]
     while path.hasSuffix("/") { path.removeLast() }
     guard let slash = path.lastIndex(of: "/"), path.index(after: slash) < path.endIndex else {
@@ -47,6 +51,24 @@ public struct RemoteDatabase: Sendable {
     parts.percentEncodedPath = String(path[..<slash])
     guard let server = parts.string else { throw .invalidURL }
     self.server = server
+  }
+}
+
+/// The user in a URL.
+package struct URLUser: Sendable {
+  package let name: String
+  /// `nil` if the URL has a name only.
+  package let password: String?
+
+  /// - Returns: `nil` if the URL has no user.
+  package init?(_ url: String) {
+    guard let parts = URLComponents(string: url) else { return nil }
+    self.init(parts)
+  }
+
+  fileprivate init?(_ parts: URLComponents) {
+    guard let name = parts.user, !name.isEmpty || parts.password?.isEmpty == false else { return nil }
+    (self.name, password) = (name, parts.password)
   }
 }
 
@@ -108,4 +130,9 @@ extension Credentials: CustomStringConvertible, CustomReflectable {
 extension ReplicationError {
   static let invalidURL = ReplicationError(
     .invalidRequest, "this is not the URL of a database, such as https://couch.example.org/tasks")
+  static let invalidPort = ReplicationError(
+    .invalidRequest, "the URL of the database has a port that is not between 1 and 65535")
+  static let userWithoutPassword = ReplicationError(
+    .invalidRequest,
+    "the URL of the database has a user and no password; give the credentials apart from the URL")
 }

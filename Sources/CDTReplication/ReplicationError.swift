@@ -56,6 +56,11 @@ public struct ReplicationError: Error, Sendable, Hashable {
   }
 }
 
+extension ReplicationError {
+  /// Whether the server answers that it does not do this, and would not later either.
+  var isRefusal: Bool { !isTransient && status.map { $0 >= 400 } == true }
+}
+
 extension ReplicationError: CustomStringConvertible {
   /// The message.
   public var description: String { message }

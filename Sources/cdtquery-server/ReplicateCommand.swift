@@ -17,8 +17,8 @@ struct ReplicateCommand: AsyncParsableCommand {
       ended. The result is one JSON object; with --continuous there is one for each change of state, until SIGINT or \
       SIGTERM.
 
-      The password of --user is the first line of --password-file (- is standard input), or else the variable \
-      CDTQUERY_PASSWORD, or else it is asked for.
+      The password of --user, or of the name in http://NAME@host/database, is the first line of --password-file (- is \
+      standard input), or else the variable CDTQUERY_PASSWORD, or else it is asked for.
 
       EXIT STATUS
         65 some documents were rejected; they are listed on standard error   66 no such store or database
@@ -109,10 +109,11 @@ struct ReplicateCommand: AsyncParsableCommand {
       store = try self.store(source, creating: false)
       replication = Replication(.push, with: try server.database(target), filter: filter)
     case (true, false):
-      store = try self.store(target, creating: create)
+      // Before the store is created.
       replication = Replication(.pull, with: try server.database(source), filter: filter)
+      store = try self.store(target, creating: create)
     case (false, false):
-      guard server.isEmpty else { throw ValidationError("--user and --ca are for URLs") }
+      guard server.isEmpty else { throw ValidationError("--user, --password-file and --ca are for URLs") }
       store = try self.store(source, creating: false)
       replication = Replication(.push, with: try self.store(target, creating: create), filter: filter)
     }

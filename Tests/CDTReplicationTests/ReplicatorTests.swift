@@ -401,7 +401,11 @@ import Testing
     #expect(database.url == "https://couch.example.org:6984/a%2Fb")
     #expect(database.server == "https://couch.example.org:6984")
     #expect("\(database)".contains("p@ss") == false)
-    for url in ["ftp://a/b", "http://a", "http://a/", "a/b", "http:///b", "http://a/b?c", ""] {
+    for url in [
+      "ftp://a/b", "http://a", "http://a/", "a/b", "http:///b", "http://a/b?c", "", "http://a:0/b",
+      "http://a:65536/b", "http://[::1]:99999999999999999999/b", "http://a%00b/c", "http://[]/b",
+      "http://ana@a/b",
+    ] {
       #expect(throws: ReplicationError.self, "\(url)") { try RemoteDatabase(url) }
     }
   }
@@ -459,14 +463,21 @@ import Testing
         draft.attachments["a"] = Attachment(data: content, name: "a", contentType: "image/png")
         try await store.createDocument(from: draft)
       }
+      // It is part of the JSON.
+      let small = Attachment(data: Data("b".utf8), name: "b", contentType: "text/plain")
+      for (store, id) in [(served.local, "small here"), (served.remote, "small there")] {
+        try await store.createDocument(from: DocumentDraft(id: id, body: [:], attachments: [small]))
+      }
       let result = try await served.replicate(.both)
-      #expect(result.pushed.attachments == 1)
-      #expect(result.pulled.attachments == 1)
+      #expect(result.pushed.attachments == 2)
+      #expect(result.pulled.attachments == 2)
       for (store, id) in [(served.remote, "here"), (served.local, "there")] {
         #expect(try await store.document(withID: id).attachments["a"]?.data() == content)
       }
       // An edit does not send the attachment again.
-      try await served.local.updateDocument(withID: "here") { $0.body["n"] = 1 }
+      for id in ["here", "small here"] {
+        try await served.local.updateDocument(withID: id) { $0.body["n"] = 1 }
+      }
       let again = try await served.replicate(.push)
       #expect(again.pushed.attachments == 0)
       #expect(again.pushed.bytes < 10_000)

@@ -10,6 +10,8 @@ final class ScriptedServer: Sendable {
     var contentType = "application/json"
     var headers: [String: String] = [:]
     var body = "{}"
+    /// Sent instead of the body.
+    var bytes: [UInt8]?
     /// Whether it is sent; otherwise the server is silent.
     var isSent = true
   }
@@ -82,13 +84,14 @@ private final class Answering: ChannelInboundHandler, Sendable {
     let answer = """
       HTTP/1.1 \(reply.status) Scripted\r
       Content-Type: \(reply.contentType)\r
-      Content-Length: \(reply.body.utf8.count)\r
+      Content-Length: \(reply.bytes?.count ?? reply.body.utf8.count)\r
       Connection: close\r
       \(fields)\r
-      \(reply.body)
+
       """
     let channel = context.channel
-    channel.writeAndFlush(ByteBuffer(string: answer)).whenComplete { _ in channel.close(promise: nil) }
+    let bytes = Array(answer.utf8) + (reply.bytes ?? Array(reply.body.utf8))
+    channel.writeAndFlush(ByteBuffer(bytes: bytes)).whenComplete { _ in channel.close(promise: nil) }
   }
 
   private static func isWhole(_ request: String) -> Bool {

@@ -3,6 +3,7 @@ import CDTJSON
 import CDTServer
 import CDTTestSupport
 import Foundation
+import Glibc
 import Synchronization
 import Testing
 
@@ -88,6 +89,70 @@ import Testing
       try await Replicator(replication, of: other).replicate()
       let found = try await other.allDocumentIDs()
       #expect(found == wanted.sorted())
+    }
+  }
+
+  @Test(arguments: [400, 401, 403, 404, 405, 501])
+  func `a source that keeps no checkpoints is read`(status: Int) async throws {
+    try await withServedStore { served in
+      try await served.remote.createDocument(from: DocumentDraft(id: "a", body: [:]))
+      for _ in 0..<2 {
+        let result = try await served.replicate(.pull) { replication in
+          var database = try served.database()
+          database.interceptors = [
+            HTTPInterceptor(reply: { reply in
+              if reply.request.url.contains("/_local/") { reply.status = status }
+            })
+          ]
+          replication.peer = .remote(database)
+        }
+        #expect(result.pulled.changes == 1 && result.pulled.retries == 0)
+      }
+      #expect(try await served.local.allDocumentIDs() == ["a"])
+    }
+  }
+
+  @Test(arguments: [403, 405]) func `a source that takes GET alone is read`(status: Int) async throws {
+    try await withServedStore { served in
+      for id in ["a", "b"] { try await served.remote.createDocument(from: DocumentDraft(id: id, body: [:])) }
+      try await served.replicate(.pull, filter: .documentIDs(["a"])) { replication in
+        var database = try served.database()
+        database.interceptors = [
+          HTTPInterceptor(reply: { reply in if reply.request.method != "GET" { reply.status = status } })
+        ]
+        replication.peer = .remote(database)
+      }
+      #expect(try await served.local.allDocumentIDs() == ["a"])
+    }
+  }
+
+  @Test(.enabled(if: geteuid() == 0, "only root can mount a directory"))
+  func `a store that can only be read is replicated`() async throws {
+    try await withDirectory { directory in
+      let (writable, view) = ("\(directory)/writable", "\(directory)/view")
+      let writing = try DatastoreManager(directory: writable)
+      try await writing.datastore(named: "source").createDocument(from: DocumentDraft(id: "a", body: [:]))
+      writing.close()
+      try FileManager.default.createDirectory(atPath: view, withIntermediateDirectories: false)
+      try #require(mount(writable, view, nil, UInt(MS_BIND), nil) == 0, "errno \(errno)")
+      defer { umount2(view, Int32(MNT_DETACH)) }
+      let flags = UInt(MS_BIND) | UInt(MS_REMOUNT) | UInt(MS_RDONLY)
+      try #require(mount(nil, view, nil, flags, nil) == 0, "errno \(errno)")
+      let reading = try DatastoreManager(directory: view)
+      let source = try await reading.datastore(named: "source")
+      try await withServedStore { served in
+        for peer in [Replication.Peer.store(served.local), .remote(try served.database())] {
+          for changes in [1, 1] {
+            var replication = Replication(.push, with: served.local)
+            replication.peer = peer
+            let result = try await Replicator(replication, of: source).replicate()
+            #expect(result.pushed.changes == changes)
+          }
+        }
+        #expect(try await served.remote.allDocumentIDs() == ["a"])
+        #expect(try await served.local.allDocumentIDs() == ["a"])
+      }
+      reading.close()
     }
   }
 

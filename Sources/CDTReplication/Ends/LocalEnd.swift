@@ -25,6 +25,8 @@ final class LocalEnd: ReplicationSource, ReplicationTarget {
 
   var identity: String { "store:\(store.storeID)" }
 
+  var isWritable: Bool { !store.access.isReadOnly }
+
   func open(creating: Bool) -> String? { store.storeID }
 
   func makeDurable() -> String? { store.storeID }
@@ -118,11 +120,12 @@ final class LocalEnd: ReplicationSource, ReplicationTarget {
     options.attachments = true
     options.attachmentsSince = ancestors
     let writing = DocumentText(transaction, options)
+    let following = try writing.followingAttachments(of: revision)
     if sendsToServer, revision.attachments.totalLength <= Self.inlineLength {
       do {
         return TransferredRevision(
           id: revision.id, revision: revision.revisionID, content: .text(try writing.text(of: revision)),
-          attachments: [])
+          attachments: [], inlineAttachments: following.count)
       } catch let error as DatastoreError where error.isOfContent {
         // The error comes again when the content is read for this revision alone, which is rejected then.
       }
@@ -130,7 +133,7 @@ final class LocalEnd: ReplicationSource, ReplicationTarget {
     return TransferredRevision(
       id: revision.id, revision: revision.revisionID,
       content: .text(try writing.text(of: revision, content: .follows)),
-      attachments: Attachments(try writing.followingAttachments(of: revision)))
+      attachments: Attachments(following))
   }
 
   // MARK: Writing

@@ -64,7 +64,9 @@ extension RemoteEnd {
         guard let unread = try await readTogether(first, body) else { return nil }
         return unread + (try await readTogether(second, body) ?? second)
       }
-      guard [400, 404, 405, 406, 413, 415, 501].contains(reply.status) else { throw await reply.failure() }
+      guard [400, 403, 404, 405, 406, 413, 415, 501].contains(reply.status) else {
+        throw await reply.failure()
+      }
       lacksBulkGet = true
       return nil
     }
@@ -75,7 +77,7 @@ extension RemoteEnd {
     }
     var arrived: [RevisionKey] = []
     let (failures, missing) = try await readParts(of: reply, boundary) { revision in
-      arrived.append(RevisionKey(revision.id, revision.revision))
+      arrived.append(revision.key)
       try await body(revision)
     }
     return failures.isEmpty && missing.isEmpty ? [] : wanted.without(Set(arrived))
@@ -195,7 +197,7 @@ extension RemoteEnd {
     }
     do {
       var chunks = reply.body.makeAsyncIterator()
-      while let buffer = try await Self.next(&chunks, identity) {
+      while let buffer = try await chunks.next() {
         var chunk = buffer.readableBytesView
         while let event = try reader.next(&chunk) {
           if let revision = try await revision(after: event) { try await body(revision) }
@@ -206,19 +208,6 @@ extension RemoteEnd {
     } catch let error as CouchError {
       // A connection that was cut ends a reply in the middle, if its length is not known.
       throw ReplicationError(.invalidReply, "\(identity): \(error)", isTransient: true)
-    }
-  }
-
-  private static func next(
-    _ chunks: inout some AsyncIteratorProtocol<ByteBuffer, any Error>, _ request: String
-  ) async throws -> ByteBuffer? {
-    do {
-      return try await chunks.next()
-    } catch let error as CancellationError {
-      throw error
-    } catch {
-      try Task.checkCancellation()
-      throw ReplicationError(connection: error, request)
     }
   }
 
@@ -268,8 +257,13 @@ extension RemoteEnd {
       guard let id = input.document.id, let revision = input.revisionID else {
         throw CouchError.badRequest("a revision has no _id or no _rev")
       }
+      let inline = input.document.attachments.count {
+        if case .inline(let data) = $0.source { !data.isEmpty } else { false }
+      }
       return .revision(
-        TransferredRevision(id: id, revision: revision, content: .parsed(input), attachments: uploads))
+        TransferredRevision(
+          id: id, revision: revision, content: .parsed(input), attachments: uploads,
+          inlineAttachments: inline))
     }
 
     /// Reads `{"missing": "2-b"}`, as in a reply to `open_revs`, or `{"rev": "2-b", "error": "not_found", …}`, as in one

@@ -40,6 +40,9 @@ final class RemoteEnd: ReplicationSource, ReplicationTarget {
 
   var identity: String { connection.database.url }
 
+  /// A server says so when it is written to.
+  var isWritable: Bool { true }
+
   func open(creating: Bool) async throws -> String? {
     let reply = try await connection.send(.init(""))
     if reply.status == 404, creating {
@@ -114,7 +117,9 @@ final class RemoteEnd: ReplicationSource, ReplicationTarget {
     query += waits ? "&feed=longpoll&heartbeat=\(max(1, heartbeat.milliseconds))" : ""
     let reply = try await connection.send(request(query))
     guard reply.status == 200 else {
-      guard !lacksFilter, filter?.isReplaceable == true, [400, 404, 413, 501].contains(reply.status) else {
+      guard !lacksFilter, filter?.isReplaceable == true,
+        [400, 403, 404, 405, 413, 501].contains(reply.status)
+      else {
         throw await reply.failure()
       }
       state.withLock { $0.lacksFilter = true }

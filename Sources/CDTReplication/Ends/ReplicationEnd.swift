@@ -21,6 +21,9 @@ protocol ReplicationEnd: Sendable {
 
 /// The database that revisions are read from.
 protocol ReplicationSource: ReplicationEnd {
+  /// Whether the database can be written to, as far as known.
+  var isWritable: Bool { get }
+
   /// The documents that changed since a sequence.
   ///
   /// - Parameter waits: Whether to wait for a change if there is none.
@@ -82,6 +85,8 @@ struct TransferredRevision: Sendable {
   let content: Content
   /// The attachments whose content is not in the JSON, in the same order.
   let attachments: Attachments
+  /// The number of attachments whose content is in the JSON.
+  var inlineAttachments = 0
 
   enum Content: Sendable {
     case text([UInt8])
@@ -108,6 +113,11 @@ struct TransferredRevision: Sendable {
   var length: Int64 {
     Int64(textLength).addingSaturated(attachments.totalLength)
   }
+
+  var key: RevisionKey { RevisionKey(id, revision) }
+
+  /// The number of attachments with their content.
+  var attachmentCount: Int { inlineAttachments + attachments.count }
 
   func rejected(_ error: CouchError) -> RejectedRevision {
     RejectedRevision(id: id, revision: revision.description, reason: "\(error)")

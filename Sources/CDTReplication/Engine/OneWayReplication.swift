@@ -71,7 +71,7 @@ struct OneWayReplication: Sendable {
       return try await Instances(source: source, target: target)
     }
     let known = try await retrying {
-      async let source = source.checkpoint(id)
+      async let source = checkpointOfSource(id)
       async let target = target.checkpoint(id)
       return try await (source: source, target: target)
     }
@@ -138,13 +138,21 @@ struct OneWayReplication: Sendable {
     }
   }
 
+  private func checkpointOfSource(_ id: String) async throws -> Checkpoint? {
+    do {
+      return try await source.checkpoint(id)
+    } catch let error as ReplicationError where error.isRefusal {
+      return nil
+    }
+  }
+
   private func save(_ checkpoint: Checkpoint, _ id: String) async throws {
     try await retrying { try await target.save(checkpoint, id) }
+    // Without the checkpoint of the source, the next run compares all revisions again.
+    guard source.isWritable else { return }
     do {
       try await retrying { try await source.save(checkpoint, id) }
-    } catch let error as ReplicationError where [.unauthorized, .forbidden].contains(error.code) {
-      // A source that can only be read: the next run compares all revisions again.
-    }
+    } catch let error as ReplicationError where error.isRefusal {}
   }
 
   private func next(since sequence: JSONValue, waits: Bool) async throws -> Batch {
@@ -208,7 +216,7 @@ struct OneWayReplication: Sendable {
       let unreadable = try await source.read(wanted) { revision in
         guard try lateFilter?.accepts(revision, revision.input()) ?? true else { return }
         progress.count { $0.revisionsRead += 1 }
-        transferred.insert(RevisionKey(revision.id, revision.revision))
+        transferred.insert(revision.key)
         writing.add(revision)
         if writing.isFull { try await write(writing.take(), after: previous) }
       }
@@ -222,11 +230,12 @@ struct OneWayReplication: Sendable {
     guard !revisions.isEmpty else { return }
     guard await previous.hasSucceeded else { throw CancellationError() }
     var outcome = try await target.write(revisions)
-    let incomplete = outcome.incomplete
-    outcome.incomplete = []
-    for (revision, _) in incomplete {
+    let incomplete = Set(outcome.incomplete.map(\.revision.key))
+    var sent = revisions.filter { !incomplete.contains($0.key) }
+    for (revision, _) in outcome.incomplete {
       let wanted = RevisionDifference(id: revision.id, missing: [revision.revision])
       outcome.rejected += try await source.read([wanted]) { revision in
+        sent.append(revision)
         let again = try await target.write([revision])
         outcome.rejected += again.rejected
         outcome.rejected += again.incomplete.map { $0.revision.rejected($0.reason) }
@@ -235,8 +244,8 @@ struct OneWayReplication: Sendable {
     let written = revisions.count - outcome.rejected.count
     progress.count { counts in
       counts.revisionsWritten += written
-      counts.attachments += revisions.reduce(0) { $0 + $1.attachments.count }
-      counts.bytes = revisions.reduce(counts.bytes) { $0.addingSaturated($1.length) }
+      counts.attachments += sent.reduce(0) { $0 + $1.attachmentCount }
+      counts.bytes = sent.reduce(counts.bytes) { $0.addingSaturated($1.length) }
     }
     progress.reject(outcome.rejected)
   }

@@ -56,7 +56,7 @@ actor Authorization {
   /// Replaces a proof that the server no longer accepts.
   ///
   /// - Returns: Whether there is another one.
-  /// - Throws: ``ReplicationError`` for an error that may not occur again, `CancellationError`.
+  /// - Throws: ``ReplicationError`` if the server does not give another one, `CancellationError`.
   func renew(_ refused: Field) async throws -> Bool {
     switch database.credentials?.kind {
     case .session where !lacksSessions, .iam: break
@@ -64,12 +64,8 @@ actor Authorization {
     }
     // Otherwise it was renewed for another request.
     if refused == current { proof = nil }
-    do {
-      try await logIn()
-      return true
-    } catch let error as ReplicationError where !error.isTransient {
-      return false
-    }
+    try await logIn()
+    return true
   }
 
   /// Takes a cookie that the server renewed.
@@ -112,11 +108,11 @@ actor Authorization {
         "grant_type=urn%3Aibm%3Aparams%3Aoauth%3Agrant-type%3Aapikey&apikey=\(PercentCoding.encode(key))"
       // The URL may have credentials of its own.
       let request = "POST to \(URLComponents(string: url)?.host ?? "") for a token"
-      let (status, _, json) = try await post(url, form: form, request)
-      guard status == 200, let token = json["access_token"]?.stringValue else {
-        throw Self.failure(status, "the API key", request)
+      let reply = try await post(url, form: form, request)
+      guard reply.status == 200, let token = reply.json["access_token"]?.stringValue else {
+        throw failure(reply, "the API key", request)
       }
-      prove(with: token, for: json["expires_in"]?.intValue ?? 3_600)
+      prove(with: token, for: reply.json["expires_in"]?.intValue ?? 3_600)
     default: break
     }
   }
@@ -131,14 +127,14 @@ actor Authorization {
     let form = "name=\(PercentCoding.encode(name))&password=\(PercentCoding.encode(password))"
     let url = "\(database.server)/_session"
     let request = "POST \(url)"
-    let (status, cookies, _) = try await post(url, form: form, request)
-    switch status {
+    let reply = try await post(url, form: form, request)
+    switch reply.status {
     case 200:
-      guard cookies.contains(where: read) else {
+      guard reply.cookies.contains(where: read) else {
         throw ReplicationError(.invalidReply, "\(request): the server sends no cookie AuthSession")
       }
     case 404, 405, 501: lacksSessions = true
-    default: throw Self.failure(status, "the name and the password", request)
+    default: throw failure(reply, "the name and the password", request)
     }
   }
 
@@ -155,33 +151,51 @@ actor Authorization {
     return true
   }
 
-  private static func failure(_ status: Int, _ what: String, _ request: String) -> ReplicationError {
-    switch status {
-    case 408, 429, 500...:
-      ReplicationError(
-        .unreachable, "\(request): the server answers \(status)", status: status, isTransient: true)
+  /// - Parameter what: What a server refuses with a status of 200 without a proof, 400 or 401. With 403 it refuses the
+  ///   user, who may be locked after many failed logins, and says so.
+  private func failure(_ reply: Reply, _ what: String, _ request: String) -> ReplicationError {
+    switch reply.status {
     case 300..<400:
-      ReplicationError(
-        .refused, "\(request): the server redirects to another server; use its URL", status: status)
+      return ReplicationError(
+        .refused, "\(request): the server redirects to another server; use its URL", status: reply.status)
+    case 200, 400, 401:
+      return ReplicationError(
+        .unauthorized, "\(request): the server does not accept \(what)", status: reply.status)
     default:
-      ReplicationError(.unauthorized, "\(request): the server does not accept \(what)", status: status)
+      let secret = database.credentials?.secret ?? ""
+      let error = CouchError(reply.status, reply.json, hiding: [secret, PercentCoding.encode(secret)])
+      return ReplicationError(error, request, pause: reply.pause)
     }
   }
 
-  private func post(
-    _ url: String, form: String, _ name: String
-  ) async throws -> (status: Int, cookies: [String], json: JSONValue) {
+  /// The answer to a login.
+  private struct Reply {
+    let status: Int
+    let cookies: [String]
+    let json: JSONValue
+    let pause: Duration?
+  }
+
+  private func post(_ url: String, form: String, _ name: String) async throws -> Reply {
+    guard let parts = URLComponents(string: url), parts.hasServer else {
+      throw ReplicationError(.invalidRequest, "\(name): the URL has no valid host and port")
+    }
     var request = HTTPClientRequest(url: url)
     request.method = .POST
     request.headers.add(name: "Accept", value: "application/json")
+    request.headers.add(name: "Accept-Encoding", value: "identity")
     request.headers.add(name: "Content-Type", value: "application/x-www-form-urlencoded")
     request.body = .bytes(ByteBuffer(string: form))
     do {
       let response = try await client.execute(request, elsewhere: nil).response
-      let body = try await response.body.collect(upTo: 1024 * 1024)
+      let body = try await ReplyBody(response, to: name).collect(upTo: 1024 * 1024)
       let json = body.withUnsafeReadableBytes { try? JSONValue(parsing: $0) }
-      return (Int(response.status.code), response.headers["set-cookie"], json ?? .null)
+      return Reply(
+        status: Int(response.status.code), cookies: response.headers["set-cookie"], json: json ?? .null,
+        pause: response.headers.first(name: "retry-after").flatMap { RemoteConnection.pause($0) })
     } catch let error as CancellationError {
+      throw error
+    } catch let error as ReplicationError {
       throw error
     } catch {
       try Task.checkCancellation()

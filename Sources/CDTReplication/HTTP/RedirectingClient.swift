@@ -75,7 +75,7 @@ private struct Redirect {
       let location = response.headers.first(name: "Location"), let base = URL(string: old),
       let target = URL(string: location, relativeTo: base)?.absoluteURL,
       let from = URLComponents(string: old),
-      var parts = URLComponents(string: target.absoluteString), parts.host?.isEmpty == false,
+      var parts = URLComponents(string: target.absoluteString), parts.hasServer,
       let scheme = parts.scheme?.lowercased(), ["http", "https"].contains(scheme)
     else { return nil }
     // Credentials of the server's choice.

@@ -78,7 +78,7 @@ final class RemoteConnection: Sendable {
     let status: Int
     let contentType: String
     let pause: Duration?
-    let body: HTTPClientResponse.Body
+    let body: ReplyBody
     fileprivate let request: String
     /// The credentials that the server was sent; `nil` if it was sent none, or if the reply comes from another server.
     fileprivate let credentials: Authorization.Field?
@@ -95,9 +95,6 @@ final class RemoteConnection: Sendable {
       } catch is NIOTooManyBytesError {
         throw ReplicationError(
           .invalidReply, "\(request): the reply has more than \(limit) bytes", isTooLong: true)
-      } catch {
-        try Task.checkCancellation()
-        throw ReplicationError(connection: error, request)
       }
       do {
         return try bytes.withUnsafeReadableBytes { try JSONValue(parsing: $0) }
@@ -114,10 +111,7 @@ final class RemoteConnection: Sendable {
 
     /// An error in a reply, without the credentials, which a server may repeat.
     func error(_ json: JSONValue, _ status: Int = 0) -> CouchError {
-      func text(_ name: String) -> String {
-        secrets.reduce(json[name]?.stringValue ?? "") { $0.replacing($1, with: "…") }
-      }
-      return CouchError(status, text("error"), text("reason"))
+      CouchError(status, json, hiding: secrets)
     }
 
     /// The error for a status that was not expected.
@@ -179,7 +173,7 @@ final class RemoteConnection: Sendable {
     let (head, isWanted) = try await intercept(response, to: seen)
     let reply = Reply(
       status: head.status, contentType: head["content-type"] ?? "",
-      pause: head["retry-after"].flatMap { Self.pause($0) }, body: response.body,
+      pause: head["retry-after"].flatMap { Self.pause($0) }, body: ReplyBody(response, to: name),
       request: name, credentials: answer.isForeign ? nil : credentials,
       secrets: [credentials?.secret, database.credentials?.secret].compactMap(\.self).filter { !$0.isEmpty })
     return (reply, isWanted)
@@ -206,7 +200,7 @@ final class RemoteConnection: Sendable {
   }
 
   /// The pause that a `Retry-After` asks for: seconds, or a time.
-  private static func pause(_ text: String) -> Duration? {
+  static func pause(_ text: String) -> Duration? {
     if let seconds = Int(text) { return .seconds(seconds) }
     return HTTPDate.seconds(text).map { .seconds($0 - Int64(Date.now.timeIntervalSince1970)) }
   }
@@ -216,6 +210,8 @@ final class RemoteConnection: Sendable {
     var message = HTTPClientRequest(url: url + request.path)
     message.method = request.method
     message.headers.add(name: "Accept", value: request.accept)
+    // A proxy that compresses may hold back heartbeats.
+    message.headers.add(name: "Accept-Encoding", value: "identity")
     message.headers.add(name: "User-Agent", value: "CDTDatastore")
     switch request.body {
     case nil:

@@ -1,4 +1,5 @@
 import AsyncHTTPClient
+import CDTJSON
 import CDTPlatform
 import CouchDB
 import NIOCore
@@ -64,6 +65,8 @@ extension ReplicationError {
       case 401: .unauthorized
       case 403: .forbidden
       case 404: .notFound
+      // The server can't do it, or does not speak this version of HTTP.
+      case 501, 505: .refused
       case 408, 429, 500...: .unreachable
       default: .refused
       }
@@ -71,5 +74,15 @@ extension ReplicationError {
     self.init(
       code, "\(request): the server answers \(error.status)\(reason.isEmpty ? "" : ", \(reason)")",
       status: error.status, isTransient: code == .unreachable, pause: pause)
+  }
+}
+
+extension CouchError {
+  /// An error in a reply, without what the client keeps secret, which a server may repeat.
+  init(_ status: Int, _ json: JSONValue, hiding secrets: [String]) {
+    func text(_ name: String) -> String {
+      secrets.reduce(json[name]?.stringValue ?? "") { $1.isEmpty ? $0 : $0.replacing($1, with: "…") }
+    }
+    self.init(status, text("error"), text("reason"))
   }
 }

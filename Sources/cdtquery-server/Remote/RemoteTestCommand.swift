@@ -24,8 +24,9 @@ struct RemoteTestCommand: AsyncParsableCommand {
     let root = url.hasSuffix("/") ? String(url.dropLast()) : url
     let found = try server.database("\(root)/cdtquery_test")
     for file in files.paths {
-      var database = try RemoteDatabase("\(root)/cdtquery_test_\(RandomID.digits().prefix(8))")
-      (database.credentials, database.tls) = (found.credentials, found.tls)
+      var database = try RemoteDatabase(
+        "\(root)/cdtquery_test_\(RandomID.digits().prefix(8))", credentials: found.credentials)
+      database.tls = found.tls
       for outcome in try await FixtureDatabase(files.fixture(file), database).run() {
         if outcome.hasPassed { passed += 1 } else { failed += 1 }
         try outcome.report()

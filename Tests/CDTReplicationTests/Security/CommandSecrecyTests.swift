@@ -71,6 +71,27 @@ import Testing
     }
   }
 
+  @Test func `the password of the name in a URL comes from where that of --user comes from`() async throws {
+    try await withServedUser { served, _ in
+      try await withDirectory { directory in
+        try Data("\(Self.password)\n".utf8).write(to: URL(filePath: "\(directory)/password"))
+        let url = served.url.replacingOccurrences(of: "//", with: "//ana@")
+        let count = #"exec "$0" count "$1""#
+        for (script, variable) in [(count, Self.password), ("\(count) --password-file password", nil)] {
+          let run = try CommandRun(script, [url], in: directory, variable: variable)
+          #expect(await run.ended() == 0)
+          #expect(try run.text("out") == "0\n")
+          #expect(try run.text("err") == "")
+        }
+        let run = try CommandRun("\(count) --password-file password", [served.url], in: directory)
+        #expect(await run.ended() == 64)
+        #expect(try run.text("err").contains("--password-file needs --user, or a name in the URL"))
+        let both = try CommandRun("\(count) - < password", [url], in: directory)
+        #expect(await both.ended() == 64)
+      }
+    }
+  }
+
   @Test func `failures tell no password`() async throws {
     let other = try await ScriptedServer { _ in .init(status: 404) }
     let target = "\(other.url)/db"

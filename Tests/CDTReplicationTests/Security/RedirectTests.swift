@@ -145,6 +145,17 @@ import Testing
     }
   }
 
+  @Test(arguments: ["65536", "99999999999999999999", "0"])
+  func `a redirect to a port that does not exist is not followed`(_ port: String) async throws {
+    let server = try await ScriptedServer { _ in
+      .init(status: 302, headers: ["Location": "http://127.0.0.1:\(port)/db"])
+    }
+    #expect(try await Self.pull(from: server.url, nil)?.status == 302)
+    let token = Credentials.iam(apiKey: "api-key", tokenURL: "http://127.0.0.1:\(port)/token")
+    #expect(try await Self.pull(from: server.url, token)?.code == .invalidRequest)
+    await server.close()
+  }
+
   @Test func `redirects without end are an error`() async throws {
     let server = try await ScriptedServer { _ in .init(status: 302, headers: ["Location": "/db"]) }
     let error = try await Self.pull(from: server.url, nil)

@@ -45,7 +45,7 @@ import Testing
     for (url, stripped) in [
       ("http://ana:\(Self.password)@h/db", "http://h/db"),
       ("https://:\(Self.password)@h:1/a/db", "https://h:1/a/db"),
-      ("HTTP://\(Self.password)@h/db/", "HTTP://h/db"),
+      ("HTTP://a:\(Self.password)@h/db/", "HTTP://h/db"),
       ("http://ana:a%40%2F\(Self.password)@h/db", "http://h/db"),
       ("http://@h/db", "http://h/db"), ("http://ana:@h/db", "http://h/db"),
     ] {
@@ -57,7 +57,8 @@ import Testing
       "ftp://ana:\(Self.password)@h/db", "http://ana:\(Self.password)@h",
       "http://ana:\(Self.password)@h/db?a=b",
       "http://ana:\(Self.password)@/db",
-      "http://ana:#\(Self.password)@h/db",
+      "http://ana:#\(Self.password)@h/db", "http://\(Self.password)@h/db",
+      "http://ana:\(Self.password)@h:0/db",
     ] {
       let error = #expect(throws: ReplicationError.self) { try RemoteDatabase(url) }
       Self.expectNothingSecret("\(error.map { Self.texts(of: $0) } ?? "")", url)

@@ -103,7 +103,7 @@ import Testing
   /// A stand-in whose sessions are numbered: `allows` tells whether it accepts a session.
   private static func standIn(
     _ status: @escaping @Sendable (_ login: Int) -> Int = { _ in 200 }, life: Int = 600,
-    _ allows: @escaping @Sendable (_ session: Int) -> Bool
+    body: String = "{}", _ allows: @escaping @Sendable (_ session: Int) -> Bool
   ) async throws -> ScriptedServer {
     let logins = Mutex(0)
     return try await ScriptedServer { request in
@@ -113,7 +113,8 @@ import Testing
           return logins
         }
         return .init(
-          status: status(number), headers: ["Set-Cookie": "AuthSession=\(number); Max-Age=\(life); HttpOnly"])
+          status: status(number),
+          headers: ["Set-Cookie": "AuthSession=\(number); Max-Age=\(life); HttpOnly"], body: body)
       }
       let session = ScriptedServer.field("cookie", of: request)?.split(separator: "=").last.flatMap {
         Int($0)
@@ -177,6 +178,18 @@ import Testing
     let server = try await Self.standIn({ $0 == 1 ? 200 : 401 }) { _ in false }
     #expect(try await Self.pull(server)?.code == .unauthorized)
     #expect(Self.logins(server) == 2)
+    await server.close()
+  }
+
+  @Test(arguments: [1, 2]) func `a user whom the server has locked is told so`(login: Int) async throws {
+    // The first login, or the renewal of its session.
+    let server = try await Self.standIn(
+      { $0 < login ? 200 : 403 }, body: #"{"error":"forbidden","reason":"Account of password is locked."}"#
+    ) { _ in false }
+    let error = try await Self.pull(server)
+    #expect(error?.code == .forbidden)
+    #expect(error?.message.hasSuffix("answers 403, forbidden: Account of … is locked.") == true)
+    #expect(Self.logins(server) == login)
     await server.close()
   }
 
