@@ -24,6 +24,13 @@ struct CandidateRow {
   var number: Int64 { statement.int64(0) }
   var id: UnsafeRawBufferPointer { statement.unsafeBytes(1) }
 
+  /// The score of a text search in the order of the scores; less is better.
+  ///
+  /// - Parameter hasDocument: Whether the row has the columns of a document.
+  func rank(hasDocument: Bool) -> Double { statement.double(hasDocument ? 6 : 2) }
+
+  var isOfDesignDocument: Bool { id.starts(with: DocumentID.designPrefix.utf8) }
+
   // MARK: With the document
 
   var bytes: DocumentBytes {

@@ -27,6 +27,7 @@ struct CandidateStatement: Sendable {
   enum Value: Sendable {
     case int(Int64)
     case text(String)
+    case double(Double)
     case key(IndexKey)
   }
 
@@ -34,8 +35,11 @@ struct CandidateStatement: Sendable {
   struct Lookup: Sendable {
     /// The parameter of the key's value; the next one is its tag, if the statement has one.
     let position: Int
-    let keys: [IndexKey]
+    /// In the order of the lookups.
+    var keys: [IndexKey]
     let hasTag: Bool
+    /// The field of the index, if it is one.
+    var field: Int?
   }
 
   let sql: String
@@ -54,6 +58,7 @@ struct CandidateStatement: Sendable {
       switch value {
       case .int(let int): try statement.bind(int, at: index + 1)
       case .text(let text): try statement.bind(text, at: index + 1)
+      case .double(let double): try statement.bind(double, at: index + 1)
       case .key(let key): try statement.bind(value: key, at: index + 1)
       }
     }
@@ -70,28 +75,34 @@ struct CandidateStatement: Sendable {
 
   /// The statements that return the candidates of a source, in order; empty for an intersection, whose parts run
   /// separately.
+  ///
+  /// - Parameter start: The position after which the candidates begin, if they are in an order.
   static func of(
-    _ source: QueryPlan.Source, order: QueryPlan.Order, floor: Int64?, form: Form
+    _ source: QueryPlan.Source, order: QueryPlan.Order, after start: Bookmark? = nil, floor: Int64?,
+    form: Form
   ) -> [CandidateStatement] {
     switch source {
     case .nothing: []
-    case .scan: [scan(order, form)]
+    case .scan(let range): [scan(range, order, form)]
     case .ids(let ids): [documents(ids, order, form)]
-    case .index(let access): [index(access, order, floor, form)]
-    case .text(let access): [text(access, order, floor, form)]
+    case .index(let access): [index(access, order, start, floor, form)]
+    case .text(let access): [text(access, order, start, floor, form)]
     case .union(let branches): branches.flatMap { of($0, order: .unordered, floor: floor, form: form) }
-    case .intersection(let first, _): of(first, order: order, floor: floor, form: form)
+    case .intersection(let first, _): of(first, order: order, after: start, floor: floor, form: form)
     }
   }
 
-  private static func scan(_ order: QueryPlan.Order, _ form: Form) -> CandidateStatement {
+  private static func scan(_ range: IDRange, _ order: QueryPlan.Order, _ form: Form) -> CandidateStatement {
     let end =
       switch order {
       case .id(let isDescending): "\n ORDER BY d.id\(isDescending ? " DESC" : "")"
       default: ""
       }
+    var values: [Value] = []
+    let conditions = range.sql(of: "d.id", &values)
     return CandidateStatement(
-      sql: "SELECT \(form.columns())\n  FROM main.documents d\n WHERE NOT d.deleted\(end)", values: [])
+      sql: "SELECT \(form.columns())\n  FROM main.documents d\n WHERE NOT d.deleted\(conditions)\(end)",
+      values: values)
   }
 
   private static func documents(_ ids: [String], _ order: QueryPlan.Order, _ form: Form) -> CandidateStatement
@@ -105,22 +116,33 @@ struct CandidateStatement: Sendable {
   }
 
   private static func text(
-    _ access: TextAccess, _ order: QueryPlan.Order, _ floor: Int64?, _ form: Form
+    _ access: TextAccess, _ order: QueryPlan.Order, _ start: Bookmark?, _ floor: Int64?, _ form: Form
   ) -> CandidateStatement {
     let name = TextIndexTable.name(access.index.number)
-    let order = order == .score ? "\n ORDER BY f.rank, f.id" : ""
+    let isByScore = order == .score
+    let end = isByScore ? "\n ORDER BY f.rank, f.id" : ""
     var values = [Value.text(access.match)]
     let fresh = exclusion(of: "f.rowid", floor, &values)
+    var rest = ""
+    if isByScore, let start {
+      if let rank = start.rank {
+        rest = "\n   AND (f.rank, f.id) > (?, ?)"
+        values += [.double(rank), .text(start.id)]
+      } else {
+        // Only documents without a score follow.
+        rest = "\n   AND 0"
+      }
+    }
     return CandidateStatement(
       sql: """
-        SELECT \(form.columns(CandidateRow.bareTextColumns))
+        SELECT \(form.columns(CandidateRow.bareTextColumns))\(isByScore ? ", f.rank" : "")
           FROM query.\(name) f\(form.join("f.rowid"))
-         WHERE f.\(name) MATCH ?\(fresh)\(order)
+         WHERE f.\(name) MATCH ?\(fresh)\(rest)\(end)
         """, values: values)
   }
 
   private static func index(
-    _ access: IndexAccess, _ order: QueryPlan.Order, _ floor: Int64?, _ form: Form
+    _ access: IndexAccess, _ order: QueryPlan.Order, _ start: Bookmark?, _ floor: Int64?, _ form: Form
   ) -> CandidateStatement {
     var conditions = IndexConditions(
       access,
@@ -128,9 +150,46 @@ struct CandidateStatement: Sendable {
         SELECT \(form.columns(CandidateRow.bareIndexColumns))
           FROM query.\(IndexFile.table(access.index.number)) e\(form.join("e.document"))
         """)
-    let fresh = exclusion(of: "e.document", floor, &conditions.values)
-    return CandidateStatement(
-      sql: conditions.sql + fresh + ordering(order), values: conditions.values, lookups: conditions.lookups)
+    var sql = conditions.sql + access.ids.sql(of: "e.id", &conditions.values)
+    sql += exclusion(of: "e.document", floor, &conditions.values)
+    var lookups = conditions.lookups
+    if case .index(let terms) = order {
+      if let start { sql += "\n   AND \(rows(of: access, after: start, terms[...], 0, &conditions.values))" }
+      for position in lookups.indices
+      where terms.contains(where: { $0.field == lookups[position].field && $0.isDescending }) {
+        lookups[position].keys.reverse()
+      }
+    }
+    return CandidateStatement(sql: sql + ordering(order), values: conditions.values, lookups: lookups)
+  }
+
+  /// The condition on the rows after a position in their order; the first comparison of each field is where the index
+  /// is entered.
+  ///
+  /// ```sql
+  /// (e.t0, e.v0) >= (?, ?) AND ((e.t0, e.v0) > (?, ?) OR e.id > ?)
+  /// ```
+  private static func rows(
+    of access: IndexAccess, after start: Bookmark, _ terms: ArraySlice<QueryPlan.OrderTerm>, _ position: Int,
+    _ values: inout [Value]
+  ) -> String {
+    guard let term = terms.first else { return "0" }
+    let sign = term.isDescending ? "<" : ">"
+    guard let field = term.field, start.values.indices.contains(position) else {
+      values.append(.text(start.id))
+      return "e.id \(sign) ?"
+    }
+    let key = IndexKey(start.values[position])
+    if field < access.constantFields, case .points(let keys) = access.fields[field], let constant = keys.first
+    {
+      if constant != key { return (key < constant) != term.isDescending ? "1" : "0" }
+      return rows(of: access, after: start, terms.dropFirst(), position + 1, &values)
+    }
+    let pair = [Value.int(key.tag.rawValue), .key(key)]
+    values += pair + pair
+    let columns = "(e.t\(field), e.v\(field)) \(sign)"
+    let rest = rows(of: access, after: start, terms.dropFirst(), position + 1, &values)
+    return "\(columns)= (?, ?) AND (\(columns) (?, ?) OR \(rest))"
   }
 
   /// Excludes index rows that do not match the current documents.
@@ -178,7 +237,8 @@ struct CandidateStatement: Sendable {
         """, values: values, isUnindexed: true)
   }
 
-  /// One document by its number.
+  /// One document by its number, and its id alone.
+  static let identity = "SELECT \(CandidateRow.bareColumns) FROM main.documents d WHERE d.number = ?"
   static let document = "SELECT \(CandidateRow.columns) FROM main.documents d WHERE d.number = ?"
 }
 

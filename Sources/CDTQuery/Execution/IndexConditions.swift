@@ -21,7 +21,7 @@ struct IndexConditions {
     values.reserveCapacity(8)
     for (number, field) in access.fields.enumerated() {
       if case .points(let keys) = field, keys.count != 1 {
-        lookups.append(.init(position: values.count, keys: keys, hasTag: true))
+        lookups.append(.init(position: values.count, keys: keys, hasTag: true, field: number))
         compare(value(number), "=", .int(0))
         compare(tag(number), "=", .int(0))
       } else {

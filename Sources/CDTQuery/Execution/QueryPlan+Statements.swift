@@ -5,7 +5,11 @@ extension QueryPlan {
   /// - Parameter output: The required output.
   func statements(_ output: QueryOutput) -> [CandidateStatement] {
     let isCounted = output == .count && countStatement != nil
-    let found = isCounted ? [] : CandidateStatement.of(source, order: order, floor: floor, form: form(output))
+    let found =
+      isCounted
+      ? []
+      : CandidateStatement.of(
+        source, order: order, after: start, floor: floor, form: form(output))
     return found + unindexedStatements
   }
 
@@ -19,7 +23,7 @@ extension QueryPlan {
 
   /// The statement that counts the matches of the source, if its rows alone decide and no document has several rows.
   var countStatement: CandidateStatement? {
-    guard isExact, !source.mayRepeat else { return nil }
+    guard isExact, !source.mayRepeat, !hidesDesignDocuments else { return nil }
     switch source {
     case .index, .text, .scan:
       return CandidateStatement.of(source, order: .unordered, floor: floor, form: .count).first
@@ -49,9 +53,9 @@ extension QueryPlan {
   /// Whether the source's statements return no documents.
   func isBare(_ output: QueryOutput) -> Bool {
     if case .intersection = source { return true }
-    // The sort needs values of the documents.
-    if case .sorted = order { return false }
     guard isExact else { return false }
+    // Other sorts need values of the documents.
+    if case .sorted = order { return sort.isByID }
     switch output {
     case .documents: return skip > 0 && order.isStreamed
     case .ids: return source.isCovered

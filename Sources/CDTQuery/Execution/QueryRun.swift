@@ -21,6 +21,8 @@ final class QueryRun {
   private let isBare: Bool
   /// Whether a result is complete without its document.
   private let needsNoDocument: Bool
+  /// Whether the rows of the source are those of an index.
+  private let readsKeys: Bool
   /// Whether documents missing from the indexes are merged between the candidates.
   private let mergesUnindexed: Bool
   private var candidates: Candidates
@@ -36,12 +38,19 @@ final class QueryRun {
   private var waiting: (match: Match, key: OrderKey)?
   private var unindexed: (number: Int64, key: OrderKey)?
   private var lookup: Statement?
+  private var identities: Statement?
+  /// The key after which the results begin.
+  private let start: OrderKey?
+  /// The document returned last, and its score.
+  private var last: (number: Int64, rank: Double?)?
   private var passed = 0
   private var given = 0
   /// The number of SQLite instructions of the other sources.
   private var steps = 0
   /// The number of documents read.
   private(set) var documentsRead = 0
+  /// The number of index rows read.
+  private(set) var keysRead = 0
 
   /// A matching candidate. The row is valid until the next candidate is read.
   private struct Match {
@@ -49,6 +58,8 @@ final class QueryRun {
     let row: CandidateRow
     /// Whether the row has the document.
     let hasDocument: Bool
+    /// Its score, in the order of the scores.
+    var rank: Double?
   }
 
   /// - Parameters:
@@ -64,7 +75,17 @@ final class QueryRun {
     self.stop = stop
     isBare = plan.isBare(output)
     needsNoDocument = output == .exists || output == .ids && plan.source.isCovered
-    mergesUnindexed = plan.hasUnindexed && !plan.sort.isEmpty
+    if case .scan = plan.source, plan.order == .unordered || plan.order == .sorted {
+      readsKeys = false
+    } else {
+      readsKeys = true
+    }
+    mergesUnindexed = plan.hasUnindexed && plan.order != .unordered
+    start = plan.start.map { start in
+      var key = OrderKey()
+      plan.sort.write(start.values, id: start.id, to: &key)
+      return key
+    }
     budget = MatchBudget(stop)
     residual = plan.isExact ? nil : Matcher(plan.residual, text: plan.text, budget)
     if plan.source.mayRepeat { seen = NumberSet() }
@@ -77,7 +98,10 @@ final class QueryRun {
   private func numbers(of statements: [CandidateStatement]) throws -> NumberSet {
     var found = NumberSet()
     var rows = Candidates(statements, on: connection)
-    while let row = try rows.next() { _ = found.insert(CandidateRow(row).number) }
+    while let row = try rows.next() {
+      keysRead += 1
+      _ = found.insert(CandidateRow(row).number)
+    }
     steps += rows.takeSteps()
     return found
   }
@@ -85,6 +109,7 @@ final class QueryRun {
   func end() {
     candidates.end()
     lookup?.reset()
+    identities?.reset()
   }
 
   // MARK: Results
@@ -98,9 +123,20 @@ final class QueryRun {
         continue
       }
       given += 1
+      last = (match.number, match.rank)
       return match.hasDocument || needsNoDocument ? match.row : try document(at: match.number)
     }
     return nil
+  }
+
+  /// The position after the last result; `nil` before the first. It must be asked for in the same transaction, and ends
+  /// the validity of the last row.
+  func bookmark() throws -> Bookmark? {
+    guard let last else { return nil }
+    let row = try document(at: last.number)
+    return Bookmark(
+      sort: plan.sort, values: plan.sort.values(of: row.bytes),
+      id: String(decoding: row.id, as: UTF8.self), rank: last.rank)
   }
 
   /// The number of matching documents, ignoring the page.
@@ -116,7 +152,7 @@ final class QueryRun {
 
   /// The number of SQLite virtual machine instructions of the statements.
   func takeSteps() -> Int {
-    steps + candidates.takeSteps() + (lookup?.takeSteps() ?? 0)
+    steps + candidates.takeSteps() + (lookup?.takeSteps() ?? 0) + (identities?.takeSteps() ?? 0)
   }
 
   /// Reads a document.
@@ -130,6 +166,16 @@ final class QueryRun {
     return CandidateRow(statement)
   }
 
+  /// Reads the number and the id of a document.
+  private func identity(of number: Int64) throws -> CandidateRow {
+    let statement = try identities ?? connection.statement(CandidateStatement.identity)
+    identities = statement
+    statement.reset()
+    try statement.bind(number, at: 1)
+    guard try statement.step() else { throw DatastoreError.damagedIndexOrStore("a document is missing") }
+    return CandidateRow(statement)
+  }
+
   // MARK: Matches
 
   /// The next matching candidate, in the order of the candidates.
@@ -139,14 +185,18 @@ final class QueryRun {
       let row = CandidateRow(statement)
       let number = row.number
       let isUnindexed = candidates.isUnindexed
+      if !isUnindexed, readsKeys { keysRead += 1 }
+      if plan.hidesDesignDocuments, row.isOfDesignDocument { continue }
       // A document kept apart from another source's index comes again among the documents missing from the indexes.
       if !isUnindexed, !others.allSatisfy({ $0.contains(number) }) { continue }
       if seen?.insert(number) == false { continue }
       var match = Match(number: number, row: row, hasDocument: isUnindexed || !isBare)
       if match.hasDocument { documentsRead += 1 }
+      if !isUnindexed, plan.order == .score { match.rank = row.rank(hasDocument: !isBare) }
       if let matcher = isUnindexed ? whole : residual {
         if !match.hasDocument {
-          match = Match(number: number, row: try document(at: number), hasDocument: true)
+          match = Match(
+            number: number, row: try document(at: number), hasDocument: true, rank: match.rank)
         }
         guard try accepts(match.row, matcher) else { continue }
       }
@@ -178,7 +228,9 @@ final class QueryRun {
     }
     guard let next = waiting.take()?.match else { return nil }
     // The looked-up row may have been overwritten.
-    return isBare ? Match(number: next.number, row: try document(at: next.number), hasDocument: true) : next
+    return isBare
+      ? Match(number: next.number, row: try document(at: next.number), hasDocument: true, rank: next.rank)
+      : next
   }
 
   // MARK: Order
@@ -188,8 +240,11 @@ final class QueryRun {
       isCollected = true
       try sort()
     }
+    try stop.check()
     guard let number = try order.takeNext() else { return nil }
-    return Match(number: number, row: try document(at: number), hasDocument: true)
+    // For ids, the number and the id are complete.
+    let row = try output == .ids ? identity(of: number) : document(at: number)
+    return Match(number: number, row: row, hasDocument: true)
   }
 
   /// Sorts the documents missing from the indexes before the first candidate is read.
@@ -207,8 +262,16 @@ final class QueryRun {
     var key = OrderKey()
     while let match = try nextMatch() {
       try write(match, to: &key)
+      if let start, precedes(key, start) { continue }
       try order.add(key, number: match.number)
     }
+  }
+
+  /// Whether a document without a score or to be sorted is not after the start.
+  private func precedes(_ key: OrderKey, _ start: OrderKey) -> Bool {
+    // Documents without a score come after all that have one.
+    if plan.sort.isByScore, plan.start?.rank != nil { return false }
+    return !(start < key)
   }
 
   private func takeUnindexed() throws {
@@ -225,6 +288,7 @@ final class QueryRun {
   }
 
   private func write(_ match: Match, to key: inout OrderKey) throws {
+    if plan.sort.isByID { return plan.sort.write(id: match.row.id, to: &key) }
     let row = try match.hasDocument ? match.row : document(at: match.number)
     plan.sort.write(row.bytes, to: &key)
   }

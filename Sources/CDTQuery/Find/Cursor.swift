@@ -87,9 +87,28 @@ package final class Cursor {
     }
   }
 
+  /// The position after the last document or text that was read; `nil` before the first.
+  package func bookmark() throws -> Bookmark? {
+    try reading { try run?.bookmark() }
+  }
+
+  /// The numbers of index rows and of documents read so far.
+  package var examined: (keys: Int, documents: Int) {
+    (run?.keysRead ?? 0, run?.documentsRead ?? 0)
+  }
+
   /// Whether every document is read, as no index serves the query.
   package var isScan: Bool {
     if case .scan = plan.source { true } else { false }
+  }
+
+  /// Whether an index, or that of the ids, narrows the candidates or gives the order that the query asks for.
+  package var isServed: Bool {
+    switch plan.source {
+    case .scan: AskedIDs(plan.clause.conjuncts, []).isAsked || query.hasOrder && plan.order != .sorted
+    case .index(let access): access.narrows || query.hasOrder && plan.order != .sorted
+    case .nothing, .ids, .text, .union, .intersection: true
+    }
   }
 
   private func writeText(of document: DocumentBytes, to buffer: inout TextBuffer) {

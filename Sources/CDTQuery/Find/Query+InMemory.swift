@@ -9,7 +9,7 @@ extension Query {
   /// ```
   ///
   /// The results are those of a datastore with exactly these documents; every document is checked by the matcher.
-  /// Without a sort the results keep the order of the documents. ``useIndex`` and ``timeLimit`` are ignored.
+  /// Without a sort the results are in the order of `_id`. ``useIndex``, ``bookmark`` and ``timeLimit`` are ignored.
   ///
   /// - Parameters:
   ///   - documents: The documents to search.
@@ -31,12 +31,12 @@ extension Query {
       let isMatch = try DocumentBytes.with(document.body, id: document.id, revision: revision) {
         bytes throws(QueryError) in
         guard try matcher.accepts(bytes) else { return false }
-        if !sort.isEmpty { sort.write(bytes, to: &key) }
+        sort.write(bytes, to: &key)
         return true
       }
       if isMatch { matches.append((key, document)) }
     }
-    if !sort.isEmpty { matches.sort { $0.key < $1.key } }
+    matches.sort { $0.key < $1.key }
     return matches.dropFirst(skip).prefix(limit ?? .max).map { match in
       let (document, projection) = (match.document, query.projection)
       return projection.isEverything ? document : document.projected(to: projection.apply(to: document.body))

@@ -27,8 +27,12 @@ public struct Query: Sendable, Hashable {
   /// The paths of the fields to return; empty for all fields.
   public var fields: [String] = []
 
-  /// The sort order. Ties are sorted by `_id`. Without a sort the order is unspecified and can differ between calls.
+  /// The sort order. Ties are sorted by `_id`. Without a sort the order is that of the index that is used, then of
+  /// `_id`; or of `_id` alone if no index or several are used, or the selector has a condition on `_id`.
   public var sort: [SortField] = []
+
+  /// The position after which the results begin, or `nil` for the first page. ``skip`` counts from there.
+  public var bookmark: Bookmark?
 
   /// The index to use, or `nil` to let the planner choose.
   public var useIndex: String?
@@ -37,7 +41,10 @@ public struct Query: Sendable, Hashable {
   /// `.timedOut`. Time between your reads of results counts, too.
   public var timeLimit: Duration?
 
-  /// Creates a query for all documents that match a selector, in unspecified order.
+  /// Whether design documents are left out, as in CouchDB's `_find`.
+  package var hidesDesignDocuments = false
+
+  /// Creates a query for all documents that match a selector, without a sort.
   public init(_ selector: Selector) {
     self.selector = selector
   }
@@ -61,6 +68,7 @@ public struct Query: Sendable, Hashable {
   /// The same selector and index, without sort, page or fields.
   var withoutPage: Query {
     var query = Query(selector)
+    query.hidesDesignDocuments = hidesDesignDocuments
     query.useIndex = useIndex
     query.timeLimit = timeLimit
     return query

@@ -15,8 +15,7 @@ extension ReadTransaction {
   ///   - skip: The number of matches to skip.
   ///   - limit: The maximum number of results, or `nil` for all.
   ///   - fields: The paths of the fields to return; empty for all fields.
-  ///   - sort: The sort order. Ties are sorted by `_id`. Without a sort the order is unspecified and can differ
-  ///     between calls, so sort when you read pages.
+  ///   - sort: The sort order. Ties are sorted by `_id`. For the order without a sort, see ``Query/sort``.
   /// - Returns: The results, all in memory. ``Datastore/results(for:)`` reads them one at a time.
   /// - Throws: ``QueryError`` for an invalid selector or request, before the query runs; `DatastoreError`.
   /// - Complexity: O(log *n* + *results*) if an index decides and orders; otherwise each candidate is read.

@@ -5,7 +5,13 @@ package struct ResolvedQuery: Sendable, Hashable {
   package let limit: Int?
   package let useIndex: String?
   let timeLimit: Duration?
+  /// The order of the results, if there is one.
   package let sort: SortOrder
+  /// Whether the query determines the order; otherwise the plan does.
+  let hasOrder: Bool
+  /// The position after which the results begin.
+  let start: Bookmark?
+  let hidesDesignDocuments: Bool
   package let projection: Projection
 
   /// - Throws: ``QueryError`` with the path of the invalid part, such as `sort[0]`.
@@ -17,25 +23,24 @@ package struct ResolvedQuery: Sendable, Hashable {
     limit = query.limit
     useIndex = query.useIndex
     timeLimit = query.timeLimit
-    sort = try Self.order(query.sort, of: query.selector)
+    let sort = try Self.order(query.sort, of: query.selector)
+    if let bookmark = query.bookmark, !sort.isEmpty, bookmark.sort != sort { throw .bookmarkOfAnotherSort }
+    start = query.bookmark
+    self.sort = start?.sort ?? sort
+    hasOrder = !sort.isEmpty || start != nil
+    hidesDesignDocuments = query.hidesDesignDocuments
     projection = try Self.projection(query.fields)
   }
 
   private static func order(_ fields: [SortField], of selector: Selector) throws(QueryError) -> SortOrder {
     guard fields.count <= Query.maximumSortFields else { throw .tooManySortFields(fields.count) }
-    var resolved: [SortOrder.Field] = []
-    for (number, field) in fields.enumerated() {
+    if let number = fields.firstIndex(where: \.isScore) {
       let place = "sort[\(number)]"
-      if field.isScore {
-        guard fields.count == 1 else { throw .scoreAlone(at: place) }
-        guard selector.clause.conjuncts.contains(where: \.isText) else { throw .scoreWithoutText(at: place) }
-        return SortOrder(fields: [], isByScore: true)
-      }
-      resolved.append(
-        SortOrder.Field(
-          path: try path(field.path, at: place), isDescending: field.direction == .descending))
+      guard fields.count == 1 else { throw .scoreAlone(at: place) }
+      guard selector.clause.conjuncts.contains(where: \.isText) else { throw .scoreWithoutText(at: place) }
+      return SortOrder(fields: [], isByScore: true)
     }
-    return SortOrder(fields: resolved)
+    return SortOrder(fields: try SortOrder.fields(fields))
   }
 
   private static func projection(_ paths: [String]) throws(QueryError) -> Projection {
@@ -46,11 +51,25 @@ package struct ResolvedQuery: Sendable, Hashable {
     return parsed.isEmpty ? .everything : Projection(paths: parsed)
   }
 
-  private static func path(_ text: String, at place: String) throws(QueryError) -> FieldPath {
+  fileprivate static func path(_ text: String, at place: String) throws(QueryError) -> FieldPath {
     do {
       return try FieldPath(text, allowsDollar: true)
     } catch {
       throw .invalidPath(text, error, at: place)
     }
+  }
+}
+
+extension SortOrder {
+  /// Parses the fields of a sort.
+  static func fields(_ fields: [SortField]) throws(QueryError) -> [Field] {
+    var resolved: [Field] = []
+    for (number, field) in fields.enumerated() {
+      resolved.append(
+        Field(
+          path: try ResolvedQuery.path(field.path, at: "sort[\(number)]"),
+          isDescending: field.direction == .descending))
+    }
+    return resolved
   }
 }

@@ -111,6 +111,11 @@ public final class ResultSet: Sendable {
     }
   }
 
+  /// The position after the last document that was read, for ``Query/bookmark`` of the next page; `nil` before the first.
+  public func bookmark() throws -> Bookmark? {
+    try withCursor { try $0.bookmark() }
+  }
+
   /// Ends the query from any thread; a call that reads it throws `CancellationError` within milliseconds.
   public func cancel() {
     signal.cancel()

@@ -1,6 +1,7 @@
 package import CDTJSON
 
-/// The order of a query's results: fields with directions, and the id to break ties.
+/// The order of a query's results: fields with directions, and the id to break ties. Without fields it is the order of
+/// the ids.
 package struct SortOrder: Sendable, Hashable {
   package struct Field: Sendable, Hashable {
     package let path: FieldPath
@@ -27,6 +28,15 @@ package struct SortOrder: Sendable, Hashable {
 
   package var isEmpty: Bool { fields.isEmpty && !isByScore }
 
+  /// The order of the ids, ascending: that of a query without a sort that no index serves.
+  package static let byID = SortOrder(fields: [])
+
+  /// The order of an index whose documents have one row each: its fields, then the id.
+  init(of definition: IndexDefinition) {
+    self.init(
+      fields: definition.fields.map { Field(path: $0.fieldPath, isDescending: $0.isDescending) })
+  }
+
   /// Writes a document's sort key: documents with smaller keys come first.
   ///
   /// If a field has several values, the smallest counts when ascending and the largest when descending. The id comes
@@ -43,8 +53,49 @@ package struct SortOrder: Sendable, Hashable {
         Self.append(field, of: document.body, to: &key)
       }
       if field.isDescending { key.invert(from: start) }
+      if field.documentField == .id { return }
     }
     key.append(string: document.id)
+  }
+
+  /// Whether the id alone determines the order.
+  var isByID: Bool { !isByScore && (fields.first.map { $0.documentField == .id } ?? true) }
+
+  /// Whether this is the order of the ids, descending.
+  var isByIDDescending: Bool { isByID && fields.first?.isDescending == true }
+
+  /// Writes a document's sort key if the id alone determines the order.
+  func write(id: UnsafeRawBufferPointer, to key: inout OrderKey) {
+    key.removeAll()
+    key.append(string: id)
+    if isByIDDescending { key.invert(from: 0) }
+  }
+
+  /// The values by which a document is sorted, one for each field; null for a field without a value.
+  func values(of document: DocumentBytes) -> [JSONValue] {
+    fields.map { field in
+      if let documentField = field.documentField {
+        return .string(String(decoding: document.string(of: documentField), as: UTF8.self))
+      }
+      let offsets = FieldValues(of: field.path, in: document.body).offsets
+      func comesFirst(_ left: Int, _ right: Int) -> Bool {
+        OrderKey(document.body, at: left) < OrderKey(document.body, at: right)
+      }
+      let chosen = field.isDescending ? offsets.max(by: comesFirst) : offsets.min(by: comesFirst)
+      return chosen.map { document.body.value(at: $0) } ?? .null
+    }
+  }
+
+  /// Writes the sort key of a document with these values.
+  func write(_ values: [JSONValue], id: String, to key: inout OrderKey) {
+    key.removeAll()
+    for (field, value) in zip(fields, values) {
+      let start = key.bytes.count
+      key.append(field.documentField == .id ? .string(id) : value)
+      if field.isDescending { key.invert(from: start) }
+      if field.documentField == .id { return }
+    }
+    key.append(.string(id))
   }
 
   private static func append(_ field: Field, of bytes: JSONBytes, to key: inout OrderKey) {

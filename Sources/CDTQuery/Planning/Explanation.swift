@@ -73,7 +73,8 @@ extension QueryPlan.Source {
   fileprivate var text: String {
     switch self {
     case .nothing: "no document can match"
-    case .scan: "every document"
+    case .scan(let range):
+      range.isEverything ? "every document" : "the documents whose ids are in a range"
     case .ids(let ids): ids.count == 1 ? "one document by its id" : "\(ids.count) documents by their ids"
     case .index(let access): access.text
     case .text(let access): access.text
@@ -98,7 +99,9 @@ extension QueryPlan {
     case .index(let terms): isReversed(terms) ? "by the index, backwards" : "by the index"
     case .score: "by the text index's scores"
     case .id(let isDescending): isDescending ? "by the ids, backwards" : "by the ids"
-    case .sorted: lastWanted.map { "the first \($0) are kept while sorting" } ?? "sorted"
+    case .sorted:
+      (sort.isByID ? "by the ids, " : "")
+        + (lastWanted.map { "the first \($0) are kept while sorting" } ?? "sorted")
     }
   }
 
@@ -120,10 +123,11 @@ extension IndexAccess {
     }
     let whole = parts.isEmpty ? "all of it" : parts.joined(separator: ", ")
     let rows = "index \"\(index.definition.name)\": \(whole)"
-    if filters.isEmpty { return rows }
-    let asked = filters.map {
+    if filters.isEmpty, ids.isEverything { return rows }
+    var asked = filters.map {
       "\(index.definition.fields[$0.field].path) \($0.absence?.text ?? $0.access.text)"
     }
+    if !ids.isEverything { asked.append("_id in a range") }
     return "\(rows), of these \(asked.joined(separator: ", "))"
   }
 }

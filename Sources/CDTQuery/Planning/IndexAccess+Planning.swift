@@ -9,6 +9,7 @@ extension IndexAccess {
     var builder = Builder(entry, conditions)
     builder.seek()
     builder.filter()
+    builder.filterIDs()
     return (builder.access, builder.decided)
   }
 
@@ -87,6 +88,13 @@ extension IndexAccess {
           Filter(field: number, access: found.access.access, absence: found.access.absence))
         decided.formUnion(found.decided)
       }
+    }
+
+    /// Filters by the ids, which end each row's key.
+    mutating func filterIDs() {
+      let ids = AskedIDs(conditions)
+      access.ids = ids.range
+      decided.formUnion(ids.decided)
     }
   }
 }

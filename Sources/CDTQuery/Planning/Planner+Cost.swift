@@ -3,10 +3,12 @@ extension Planner {
   func cost(_ candidate: Candidate) -> Double {
     let hasRest = candidate.decided.count < conjuncts.count
     let order = order(for: candidate.source)
-    let reads = hasRest || order == .sorted || output == .documents || !candidate.source.isCovered
+    let isSortedByRows = order == .sorted && sort(for: candidate.source).isByID && !hasRest
+    let reads =
+      hasRest || !isSortedByRows && (order == .sorted || output == .documents || !candidate.source.isCovered)
     var share = 1.0
     var results = candidate.found
-    if hasRest, isPartial {
+    if hasRest, output != .count {
       for number in conjuncts.indices where !candidate.decided.contains(number) {
         results *= estimator.part(conjuncts[number])
       }
@@ -26,19 +28,23 @@ extension Planner {
       if reads { cost += candidate.found * share * Cost.document }
       cost += unindexed(candidate.source) * Cost.scanned
     }
-    if order == .sorted { cost += results * Cost.sorted }
+    if order == .sorted {
+      cost += results * Cost.sorted
+      if output == .documents { cost += min(results, wanted ?? results) * Cost.document }
+    }
     return cost
   }
 
   /// The minimum cost of a scan for any selector, if every document is a result.
   var leastCostOfScan: Double {
+    let scan = scan
     var share = 1.0
-    if let wanted, order(for: .scan).isStreamed { share = min(1, wanted / estimator.documents) }
-    return Cost.seek + estimator.documents * share * Cost.scanned
+    if let wanted, order(for: scan.source).isStreamed { share = min(1, wanted / scan.rows) }
+    return Cost.seek + scan.rows * share * Cost.scanned
   }
 
   /// The number of first matches needed, or `nil` for all.
-  private var wanted: Double? {
+  var wanted: Double? {
     if output == .exists { return 1 }
     return query.limit.map { Double($0) + Double(query.skip) }
   }

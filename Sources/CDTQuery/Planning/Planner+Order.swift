@@ -1,34 +1,60 @@
 /// The order of the results.
 extension Planner {
+  /// What the results of a source are sorted by.
+  ///
+  /// Without a sort the results of an index come in its order: that of its fields, then of the ids. All others come in
+  /// the order of the ids, so that they do not depend on the plan: if the selector has a condition on `_id`, if no
+  /// index or several are used, and if documents can have several rows in the index.
+  func sort(for source: QueryPlan.Source) -> SortOrder {
+    if query.hasOrder { return query.sort }
+    if ids.isAsked { return .byID }
+    guard let index = source.driver?.index, !index.isMultiple else { return .byID }
+    return SortOrder(of: index.definition)
+  }
+
   func order(for source: QueryPlan.Source) -> QueryPlan.Order {
-    if query.sort.isByScore {
+    guard output != .count, output != .exists else { return .unordered }
+    let sort = sort(for: source)
+    if sort.isByScore {
       // Documents missing from the text index come last, sorted by id; without the index these are all documents.
       if case .text = source { return .score }
       return .id(isDescending: false)
     }
-    let wanted = wantedTerms
-    guard !wanted.isEmpty, output != .count, output != .exists else { return .unordered }
+    let wanted = terms(of: sort)
     if wanted.count == 1, wanted[0].path == nil {
       switch source {
-      case .nothing, .scan, .ids: return .id(isDescending: wanted[0].isDescending)
+      case .scan(let range):
+        return sortingCostsLess(range) ? .sorted : .id(isDescending: wanted[0].isDescending)
+      case .nothing, .ids: return .id(isDescending: wanted[0].isDescending)
       case .index, .text, .union, .intersection: break
       }
     }
-    guard let access = source.driver, !access.index.isMultiple else { return .sorted }
+    guard let access = source.driver else { return .sorted }
+    // The rows at one value of each field are in the order of the ids, also if documents have several rows.
+    if access.index.isMultiple, !(sort.isByID && access.isConstant) { return .sorted }
     return indexOrder(access, wanted).map { .index($0) } ?? .sorted
   }
 
+  /// Whether a scan in the order of the documents, whose matches are then sorted by their ids, costs less than looking
+  /// up each document in the order of the ids.
+  private func sortingCostsLess(_ range: IDRange) -> Bool {
+    guard range.isEverything else { return false }
+    let results = conjuncts.reduce(estimator.documents) { $0 * estimator.part($1) }
+    let share = wanted.map { min(1, $0 / max(results, 0.001)) } ?? 1
+    return estimator.documents * Cost.scanned + results * (Cost.sorted + Cost.document)
+      < estimator.documents * share * Cost.document
+  }
+
   /// A field of the sort or of an index; `nil` as path is the document's id.
-  private struct Term {
+  private struct Term: Equatable {
     let path: FieldPath?
     let isDescending: Bool
   }
 
   /// The terms of the sort. Ties are sorted by id, ascending; terms after the id are irrelevant.
-  private var wantedTerms: [Term] {
-    guard !query.sort.isEmpty else { return [] }
+  private func terms(of sort: SortOrder) -> [Term] {
     var terms: [Term] = []
-    for field in query.sort.fields {
+    for field in sort.fields {
       let isID = field.documentField == .id
       terms.append(Term(path: isID ? nil : field.path, isDescending: field.isDescending))
       if isID { return terms }
@@ -51,8 +77,8 @@ extension Planner {
     // The id only breaks ties, so the direction of the index does not matter.
     let asked = wanted.count > 1 && wanted.last?.path == nil ? wanted.dropLast() : wanted[...]
     for first in 0...access.constantFields where first + asked.count <= terms.count {
-      // Several values of a field are looked up in turn, so their rows are not in one order.
-      guard access.fields.dropFirst(first).allSatisfy(\.isContiguous) else { continue }
+      // Several values of a field are looked up in turn, so they are in order only where the sort has that field.
+      guard access.fields.dropFirst(first + asked.count).allSatisfy(\.isContiguous) else { continue }
       let part = terms[first..<first + asked.count]
       guard zip(part, asked).allSatisfy({ $0.path == $1.path }) else { continue }
       let reversals = zip(part, asked).map { $0.isDescending != $1.isDescending }
@@ -79,6 +105,11 @@ extension Planner {
     }
     return columns
   }
+}
+
+extension IndexAccess {
+  /// Whether every field is looked up at one value.
+  fileprivate var isConstant: Bool { constantFields == index.definition.fields.count }
 }
 
 extension FieldAccess {

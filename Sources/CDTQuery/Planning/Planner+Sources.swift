@@ -3,7 +3,8 @@ import CDTJSON
 /// The possible sources of a plan.
 extension Planner {
   var scan: Candidate {
-    Candidate(source: .scan, rows: estimator.documents, found: estimator.documents)
+    let found = estimator.documents * ids.range.usualPart
+    return Candidate(source: .scan(ids.range), decided: ids.decided, rows: found, found: found)
   }
 
   /// The sources of single indexes and unions of them.
@@ -63,7 +64,7 @@ extension Planner {
     let estimate = estimator.estimate(access)
     return Candidate(
       source: .index(access), decided: decided, rows: estimate.rows, seeks: access.seeks,
-      found: estimate.found)
+      found: estimate.found * access.ids.usualPart)
   }
 
   // MARK: Alternatives

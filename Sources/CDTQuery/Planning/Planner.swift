@@ -17,8 +17,8 @@ package struct Planner {
   let text: TextProgram?
   let output: QueryOutput
   let estimator: Estimator
-  /// Whether only some of the results are needed, or in an order, so that their number affects the cost.
-  let isPartial: Bool
+  /// The conditions on `_id`.
+  let ids: AskedIDs
 
   /// The readable indexes.
   var catalog: IndexCatalog { indexes.isReadable ? indexes.catalog : .empty }
@@ -37,7 +37,7 @@ package struct Planner {
     conditions = AskedField.of(conjuncts)
     text = try TextProgram.of(query.selector.clause, indexes.catalog.text?.definition, store: store)
     estimator = Estimator(indexes.catalog)
-    isPartial = query.limit != nil || query.skip > 0 || output == .exists || !query.sort.isEmpty
+    ids = AskedIDs(conjuncts, conditions)
   }
 
   /// The plan with the lowest cost.
@@ -113,9 +113,14 @@ package struct Planner {
     for number in conjuncts.indices where !candidate.decided.contains(number) {
       rest.append(conjuncts[number])
     }
+    let (order, sort) = (order(for: candidate.source), sort(for: candidate.source))
+    var source = candidate.source
+    if let start = query.start, sort.isByID {
+      source.continueAfter(start.id, isDescending: sort.isByIDDescending)
+    }
     return QueryPlan(
-      source: candidate.source, residual: .all(rest), clause: query.selector.clause, text: text,
-      order: order(for: candidate.source), sort: query.sort, skip: query.skip,
-      limit: query.limit, floor: indexes.floor(of: candidate.source), reason: reason)
+      source: source, residual: .all(rest), clause: query.selector.clause, text: text,
+      order: order, sort: sort, start: query.start, skip: query.skip, limit: query.limit,
+      floor: indexes.floor(of: source), hidesDesignDocuments: query.hidesDesignDocuments, reason: reason)
   }
 }

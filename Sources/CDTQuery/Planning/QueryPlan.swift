@@ -7,8 +7,8 @@ package struct QueryPlan: Sendable {
   package indirect enum Source: Sendable {
     /// No document can match.
     case nothing
-    /// Every document.
-    case scan
+    /// Every document, or those whose ids are in a range.
+    case scan(IDRange)
     /// Documents by their ids, sorted and distinct.
     case ids([String])
     case index(IndexAccess)
@@ -22,7 +22,7 @@ package struct QueryPlan: Sendable {
 
   /// The order of the results.
   package enum Order: Sendable, Hashable {
-    /// No sort; the results are in the order of the source.
+    /// Any order: matches are counted.
     case unordered
     /// The order of these terms in the index's rows, or its reverse.
     case index([OrderTerm])
@@ -30,7 +30,7 @@ package struct QueryPlan: Sendable {
     case id(isDescending: Bool)
     /// The scores of the text index, best first.
     case score
-    /// Sorted by values of the documents.
+    /// Sorted by values or ids of the matches.
     case sorted
   }
 
@@ -49,11 +49,16 @@ package struct QueryPlan: Sendable {
   /// The program of the selector's text search.
   package let text: TextProgram?
   package let order: Order
+  /// The order of the results: that of the query, or without one that of the source.
   package let sort: SortOrder
+  /// The position after which the results begin.
+  let start: Bookmark?
   package let skip: Int
   package let limit: Int?
   /// The sequence above which documents are missing from the source's indexes, if there are such documents.
   let floor: Int64?
+  /// Whether design documents are left out.
+  let hidesDesignDocuments: Bool
   /// A short reason for the choice of this plan.
   package let reason: String
 
@@ -63,7 +68,7 @@ package struct QueryPlan: Sendable {
   }
 
   /// Whether the ids of the results are known without reading documents.
-  var isCovered: Bool { isExact && source.isCovered && order != .sorted }
+  var isCovered: Bool { isExact && source.isCovered && (order != .sorted || sort.isByID) }
 
   /// The number of first matches needed, or `nil` for all.
   var lastWanted: Int? {
@@ -100,6 +105,30 @@ extension QueryPlan.Source {
     case .union(let branches): branches.flatMap(\.indexes)
     case .intersection(let first, let others): first.indexes + others.flatMap(\.indexes)
     case .nothing, .scan, .ids: []
+    }
+  }
+
+  /// Leaves out documents whose ids are not after one, where the source can do so.
+  mutating func continueAfter(_ id: String, isDescending: Bool) {
+    func rest(of source: Self) -> Self {
+      var rest = source
+      rest.continueAfter(id, isDescending: isDescending)
+      return rest
+    }
+    switch self {
+    case .nothing, .text: break
+    case .scan(var range):
+      range.continueAfter(id, isDescending: isDescending)
+      self = .scan(range)
+    case .ids(let ids):
+      var range = IDRange()
+      range.continueAfter(id, isDescending: isDescending)
+      self = .ids(ids.filter { range.contains(Array($0.utf8)) })
+    case .index(var access):
+      access.ids.continueAfter(id, isDescending: isDescending)
+      self = .index(access)
+    case .union(let branches): self = .union(branches.map(rest))
+    case .intersection(let first, let others): self = .intersection(rest(of: first), others.map(rest))
     }
   }
 
@@ -151,6 +180,8 @@ package struct IndexAccess: Sendable {
   package var absence: [Int: PredicateAccess.AbsenceFilter] = [:]
   /// The filters on later fields of these rows.
   package var filters: [Filter] = []
+  /// The ids of these rows.
+  package var ids = IDRange()
 
   package struct Filter: Sendable {
     package let field: Int

@@ -2,7 +2,6 @@ import CDTDatastore
 import CDTJSON
 import CDTQuery
 import CouchDB
-import FoundationEssentials
 import HTTPTypes
 import Hummingbird
 
@@ -15,31 +14,35 @@ struct FindEndpoint: Sendable {
     let (store, start) = (access.database.store, ContinuousClock.now)
     let request = try await FindRequest(try await body()).resolved(in: store)
     let limit = exchange.limits.queryTime
-    let (count, documents, warning) = try await access.database.query(until: start + limit) { transaction in
-      let query = try request.query()
+    let (documents, end) = try await access.database.query(until: start + limit) { transaction in
       // Nothing is sent before the last result is found, so the query can begin again without a damaged index.
-      return try QueryEngine(transaction).answering { engine in
+      try QueryEngine(transaction).answering { engine in
         var (count, documents) = (0, ReplySpool())
-        let cursor = try engine.cursor(query)
+        let (query, cursor, warning) = try request.cursor(by: engine)
         defer { cursor.end() }
         try request.forEachText(cursor, transaction) { document in
           try documents.append(count > 0 ? ",\n".utf8 : "\n".utf8)
           try documents.append(document)
           count += 1
         }
-        let lacksIndex = try cursor.isScan && transaction.explain(query).lacksIndex
-        return (count, documents, request.warning(lacksIndex: lacksIndex))
+        let examined = cursor.examined
+        var end: JSONObject = ["bookmark": .string(try cursor.bookmark()?.text ?? request.bookmark)]
+        if request.wantsStatistics {
+          end["execution_stats"] = [
+            "total_keys_examined": .int(Int64(examined.keys)),
+            "total_docs_examined": .int(Int64(examined.documents)), "total_quorum_docs_examined": 0,
+            "results_returned": .int(Int64(count)),
+            "execution_time_ms": .double((ContinuousClock.now - start) / .milliseconds(1)),
+          ]
+        }
+        if let warning {
+          end["warning"] = .string(warning)
+        } else if try cursor.isScan && transaction.explain(query).lacksIndex {
+          end["warning"] = "No matching index found, create an index to optimize query time."
+        }
+        return (documents, end)
       }
     }
-    var end: JSONObject = ["bookmark": .string(request.bookmark(after: count))]
-    if request.wantsStatistics {
-      end["execution_stats"] = [
-        "total_keys_examined": 0, "total_docs_examined": 0, "total_quorum_docs_examined": 0,
-        "results_returned": .int(Int64(count)),
-        "execution_time_ms": .double((ContinuousClock.now - start) / .milliseconds(1)),
-      ]
-    }
-    if let warning { end["warning"] = .string(warning) }
     let head = Array(#"{"docs":["#.utf8)
     let tail = Array("\n],".utf8) + end.utf8Text.dropFirst()
     if let bytes = documents.bytes { return Reply.text(head + bytes + tail) }
@@ -56,7 +59,7 @@ struct FindEndpoint: Sendable {
     let request = try await FindRequest(try await body()).resolved(in: store)
     let end = ContinuousClock.now + exchange.limits.queryTime
     let (query, explanation) = try await access.database.query(until: end) { transaction in
-      let query = try request.query()
+      let query = try request.cursor(by: QueryEngine(transaction)).query
       return (query, try transaction.explain(query))
     }
     let indexes = try await store.listIndexes()

@@ -2,7 +2,6 @@ import CDTDatastore
 import CDTJSON
 import CDTQuery
 import CouchDB
-import FoundationEssentials
 
 /// The body of `_find`: our selectors, and the other members as CouchDB has them.
 struct FindRequest: Sendable {
@@ -18,8 +17,9 @@ struct FindRequest: Sendable {
   /// The index to use, if there is one of those names.
   private var index: String?
   private var allowsFallback = true
-  /// The number of results before this page.
-  private var offset = 0
+  /// The position after which the page begins, as text.
+  private(set) var bookmark = "nil"
+  private var start: Bookmark?
 
   init(_ body: JSONObject) throws(CouchError) {
     guard let selector = body["selector"] else {
@@ -42,7 +42,7 @@ struct FindRequest: Sendable {
         self.fields = fields
       case "use_index": indexNames = try Self.indexNames(value)
       case "allow_fallback": allowsFallback = value.boolValue ?? true
-      case "bookmark": offset = try Self.offset(value)
+      case "bookmark": try setBookmark(value)
       case "conflicts": options.conflicts = value.boolValue ?? false
       case "execution_stats": wantsStatistics = value.boolValue ?? false
       // What a cluster decides by.
@@ -91,34 +91,41 @@ struct FindRequest: Sendable {
     return request
   }
 
-  /// The number of results before the page. As at CouchDB, `skip` counts from the bookmark.
-  private var start: Int {
-    let (start, overflow) = offset.addingReportingOverflow(skip)
-    return overflow ? .max : start
-  }
-
   func query() throws -> Query {
     var request: JSONObject = ["selector": selector]
     if let sort { request["sort"] = sort }
     var query = try Query(request: request)
-    query.skip = start
+    query.skip = skip
     query.limit = limit
+    query.bookmark = start
+    query.hidesDesignDocuments = true
     query.fields = fields
     query.useIndex = index
-    if let unusedIndex, !allowsFallback { throw CouchError(400, "invalid_index", unusedIndex) }
     return query
   }
 
-  /// What to say of an index that is named and unknown; `nil` if there is none.
-  private var unusedIndex: String? {
-    guard index == nil, let name = indexNames.first else { return nil }
-    return "_design/\(name) was not used because it does not contain a valid index for this query."
-  }
-
-  func warning(lacksIndex: Bool) -> String? {
-    if let unusedIndex { return unusedIndex }
-    return lacksIndex
-      ? "No matching index found, create an index to optimize query time." : nil
+  /// The query with its results, and a warning if it names an index that does not serve it. Another is then used.
+  ///
+  /// - Throws: `CouchError` if that is not allowed, or if no index serves and only an index may.
+  func cursor(by engine: QueryEngine) throws -> (query: Query, cursor: Cursor, warning: String?) {
+    var query = try query()
+    var cursor = try engine.cursor(query)
+    var warning: String?
+    if let name = indexNames.first, index == nil || !cursor.isServed {
+      let unused = "_design/\(name) was not used because it does not contain a valid index for this query."
+      guard allowsFallback else { throw CouchError(400, "invalid_index", unused) }
+      warning = unused
+      if index != nil {
+        query.useIndex = nil
+        cursor = try engine.cursor(query)
+      }
+    }
+    guard allowsFallback || cursor.isServed else {
+      throw CouchError(
+        400, "no_usable_index",
+        "No index serves this query, and `allow_fallback` is false. Create one with POST _index.")
+    }
+    return (query, cursor, warning)
   }
 
   // MARK: Results
@@ -127,8 +134,6 @@ struct FindRequest: Sendable {
   func forEachText(
     _ cursor: Cursor, _ transaction: ReadTransaction, _ body: ([UInt8]) throws -> Void
   ) throws {
-    // A cursor can't be told that there is no result.
-    if limit == 0 { return }
     guard fields.isEmpty, !options.needsTree else {
       let text = DocumentText(transaction, options)
       while let document = try cursor.nextDocument() {
@@ -144,7 +149,8 @@ struct FindRequest: Sendable {
 
   var opts: JSONObject {
     [
-      "use_index": index.map { .array([.string($0)]) } ?? [], "bookmark": "nil", "limit": .int(Int64(limit)),
+      "use_index": index.map { .array([.string($0)]) } ?? [], "bookmark": .string(bookmark),
+      "limit": .int(Int64(limit)),
       "skip": .int(Int64(skip)), "sort": sort ?? [:], "fields": .array(fields.map { .string($0) }),
       "partition": "", "r": 1, "conflicts": .bool(options.conflicts), "stale": false, "update": true,
       "stable": false, "execution_stats": .bool(wantsStatistics), "allow_fallback": .bool(allowsFallback),
@@ -162,22 +168,15 @@ struct FindRequest: Sendable {
 
   // MARK: Bookmarks
 
-  /// A bookmark is the number of results before the next page, as text that clients can't take for one.
-  func bookmark(after count: Int) -> String {
-    if count == 0, offset == 0 { return "nil" }
-    let end = count == 0 ? offset : start.addingReportingOverflow(count).partialValue
-    return Data("g\(end)".utf8).base64EncodedString()
-  }
-
-  private static func offset(_ value: JSONValue) throws(CouchError) -> Int {
-    guard case .string(let text) = value else {
-      throw CouchError(400, "invalid_bookmark", "Invalid bookmark value: \(value.text)")
+  private mutating func setBookmark(_ value: JSONValue) throws(CouchError) {
+    if case .string("nil") = value { return }
+    if case .string("") = value { return }
+    do throws(QueryError) {
+      start = try Bookmark(value.stringValue ?? "")
+      bookmark = value.stringValue ?? ""
+    } catch {
+      throw CouchError(400, "invalid_bookmark", "Invalid bookmark value: \(value.text.prefix(100))")
     }
-    if text == "nil" || text.isEmpty { return 0 }
-    guard let data = Data(base64Encoded: text), data.first == UInt8(ascii: "g"),
-      let offset = Int(String(decoding: data.dropFirst(), as: UTF8.self)), offset >= 0
-    else { throw CouchError(400, "invalid_bookmark", "Invalid bookmark value: \(text.prefix(100))") }
-    return offset
   }
 }
 
@@ -189,7 +188,7 @@ extension CouchError {
       case .unknownOperator: "invalid_operator"
       case .invalidArgument, .invalidRegex: "bad_arg"
       case .invalidSelector, .invalidPath, .tooDeep, .tooLarge: "invalid_selector_json"
-      case .invalidRequest: "invalid_sort_json"
+      case .invalidRequest: error.path == "bookmark" ? "invalid_bookmark" : "invalid_sort_json"
       case .unknownIndex, .invalidIndex: "invalid_index"
       case .indexConflict: "conflict"
       case .matchLimit, .timedOut: "timeout"

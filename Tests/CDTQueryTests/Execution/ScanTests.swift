@@ -22,8 +22,9 @@ import Testing
     return texts
   }
 
-  /// Every way to read the same results gives them in the same order.
-  private func expectScan(_ store: Datastore, gives ids: [String]) throws {
+  /// Every way to read the same results gives them in the order of the ids.
+  private func expectScan(_ store: Datastore, gives written: [String]) throws {
+    let ids = written.sorted()
     for (skip, limit) in [(0, nil), (0, 2), (1, 2), (2, nil), (1, 0)] as [(Int, Int?)] {
       let wanted = Array(ids.dropFirst(skip).prefix(limit ?? ids.count))
       for selector: JSONObject in [[:], ["n": ["$gte": 0]]] {
@@ -38,7 +39,7 @@ import Testing
     }
     #expect(try store.count([:]) == ids.count)
     #expect(try store.find([:], sort: ["_id"]).map(\.id) == ids.sorted())
-    #expect(try store.find([:], sort: [.descending("n")]).map(\.id) == ids.reversed())
+    #expect(try store.find([:], sort: [.descending("n")]).map(\.id) == written.reversed())
   }
 
   @Test func `a scan gives what there is, before the first deletion and after it`() throws {
@@ -56,12 +57,13 @@ import Testing
       let before = try store.results(for: Query([:]))
       _ = try before.next()
       try store.deleteDocument(withID: "y")
-      #expect(try before.documentIDs() == Self.ids)
-      #expect(try store.find([:]).map(\.id) == Self.ids.dropLast())
+      let ids = Self.ids.sorted()
+      #expect(try before.documentIDs() == ids)
+      #expect(try store.find([:]).map(\.id) == ids.filter { $0 != "y" })
       let after = try store.results(for: Query([:]))
       try store.createDocument(from: DocumentDraft(id: "y", body: [:]))
-      #expect(try after.documentIDs() == Self.ids.dropLast())
-      #expect(try store.find([:]).map(\.id) == Self.ids)
+      #expect(try after.documentIDs() == ids.filter { $0 != "y" })
+      #expect(try store.find([:]).map(\.id) == ids)
     }
   }
 }

@@ -1,6 +1,7 @@
 import CDTDatastore
 import CDTJSON
-import CDTQuery
+
+@testable import CDTQuery
 
 /// What a query must give: a function of documents, which the tests of the fuzzer replace by a wrong one.
 typealias Reference = @Sendable (Query, [DocumentRevision], IndexDefinition?) throws -> [DocumentRevision]
@@ -40,19 +41,20 @@ extension World {
     }
     // Those that cost more than another would hardly be met among so few documents.
     for way in try indexed.read({ try QueryEngine($0).everyPlan(query) }).indices {
-      try check(query, expected, way: "in way \(way)") {
-        try ResultSet($0, in: indexed) { planner in
-          // The background may have completed or measured an index, and there may be fewer ways.
-          let plans = try planner.everyPlan()
-          return plans[way % plans.count]
-        }
+      try check(query, expected, in: indexed, way: "in way \(way)") { planner in
+        // The background may have completed or measured an index, and there may be fewer ways.
+        let plans = try planner.everyPlan()
+        return plans[way % plans.count]
       }
     }
     // Reads of a write see what it has done; a third of the requests is enough.
     if request.text.utf8.count % 3 == 0, query.sort != [.score] {
       try checkWithinWrite(query, reference: reference)
     }
-    if let limit = query.limit, expected.isOrdered { try checkPages(query, size: limit, expected) }
+    if let limit = query.limit {
+      if expected.isOrdered { try checkPages(query, size: limit, expected) }
+      try checkBookmarks(query, size: limit, expected)
+    }
     _ = try indexed.explain(query).description
   }
 
@@ -70,7 +72,7 @@ extension World {
   }
 
   private func check(_ query: Query, _ expected: Expectation, in store: Datastore, way: String) throws {
-    try check(query, expected, way: way) { try store.results(for: $0) }
+    try check(query, expected, in: store, way: way) { try $0.plan() }
     try expected.check(try store.find(query).map { Item($0) }, way: "\(way), as an array")
     let (count, exists) = (try store.count(query), try store.containsDocuments(matching: query))
     try Expectation.compare(["\(count)"], ["\(expected.whole.count)"], way: "\(way), count")
@@ -78,22 +80,31 @@ extension World {
   }
 
   private func check(
-    _ query: Query, _ expected: Expectation, way: String, _ find: (Query) throws -> ResultSet
+    _ query: Query, _ expected: Expectation, in store: Datastore, way: String,
+    _ choose: (Planner) throws -> QueryPlan
   ) throws {
+    var order = SortOrder.byID
+    func find(_ query: Query) throws -> ResultSet {
+      try ResultSet(query, in: store) { planner in
+        let plan = try choose(planner)
+        order = plan.sort
+        return plan
+      }
+    }
     let results = try find(query)
     let first = try results.next()
     let ids = try results.documentIDs()
     let documents = try ([first].compactMap(\.self) + results.documents())
-    try expected.check(documents.map { Item($0) }, way: way)
+    try expected.check(documents.map { Item($0) }, in: order, way: way)
     let sameResults = documents.map { JSONValue.string($0.id).text }
     try Expectation.compare(
       ids.map { JSONValue.string($0).text }, sameResults, way: "\(way), ids of the result set")
     var texts: [Item] = []
     try find(query).forEachJSON { texts.append(try Item(text: String(decoding: $0, as: UTF8.self))) }
-    try expected.check(texts, way: "\(way), as texts")
+    try expected.check(texts, in: order, way: "\(way), as texts")
     var idsAlone: [String] = []
     try find(query).forEachID { idsAlone.append($0) }
-    try expected.checkIDs(idsAlone, way: "\(way), ids alone")
+    try expected.checkIDs(idsAlone, in: order, way: "\(way), ids alone")
   }
 
   private struct TakenBack: Error {}
@@ -139,6 +150,23 @@ extension World {
     (whole.skip, whole.limit) = (0, nil)
     try Expectation(whole: expected.whole, query: whole).check(found, way: "in pages of \(size)")
   }
+
+  /// Each match is in exactly one page, each of which begins at the bookmark of the one before.
+  private func checkBookmarks(_ query: Query, size limit: Int, _ expected: Expectation) throws {
+    var found: [Item] = []
+    var page = query
+    (page.skip, page.limit) = (0, max(limit, expected.whole.count / 4 + 1))
+    while true {
+      let results = try indexed.results(for: page)
+      let items = try results.documents().map { Item($0) }
+      guard !items.isEmpty, let bookmark = try results.bookmark() else { break }
+      found += items
+      page.bookmark = try Bookmark(bookmark.text)
+    }
+    (page.skip, page.limit) = (0, nil)
+    try expected.of(page).check(
+      found, in: page.bookmark?.sort ?? .byID, way: "from bookmark to bookmark by \(limit)")
+  }
 }
 
 /// A result: its id and its text.
@@ -160,9 +188,11 @@ struct Item: Equatable {
 /// The matches of a query, and what of them its page and order leave open.
 struct Expectation {
   let whole: [Item]
-  private let query: Query
-  /// Whether the order is determined.
+  private var query: Query
+  /// Whether the query determines the order.
   let isOrdered: Bool
+  /// The documents of which the oracle says the order that a plan gives without a sort.
+  private var documents: [DocumentRevision] = []
 
   init(whole: [Item], query: Query, isOrdered: Bool? = nil) {
     self.whole = whole
@@ -170,9 +200,17 @@ struct Expectation {
     self.isOrdered = isOrdered ?? !query.sort.isEmpty
   }
 
+  /// The same matches in another page.
+  func of(_ query: Query) -> Expectation {
+    var other = self
+    other.query = query
+    return other
+  }
+
   /// - Throws: What the reference throws.
   init(_ query: Query, in world: World, reference: Reference) throws {
     self.query = query
+    documents = world.documents
     // Documents that the text index does not have yet come last, and count for no score.
     isOrdered = try !query.sort.isEmpty && !(query.sort == [.score] && world.lacksWords)
     var everything = query
@@ -189,18 +227,27 @@ struct Expectation {
     whole = ordered
   }
 
-  func check(_ given: [Item], way: String) throws {
-    try check(given.map(\.text), of: whole.map(\.text), way: way)
+  /// - Parameter order: The order that the plan gives without a sort; `nil` for any.
+  func check(_ given: [Item], in order: SortOrder? = nil, way: String) throws {
+    try check(given.map(\.text), of: whole(in: order).map(\.text), isOrdered: order != nil, way: way)
   }
 
-  func checkIDs(_ given: [String], way: String) throws {
+  func checkIDs(_ given: [String], in order: SortOrder? = nil, way: String) throws {
     try check(
-      given.map { JSONValue.string($0).text }, of: whole.map { JSONValue.string($0.id).text }, way: way)
+      given.map { JSONValue.string($0).text }, of: whole(in: order).map { JSONValue.string($0.id).text },
+      isOrdered: order != nil, way: way)
   }
 
-  private func check(_ given: [String], of whole: [String], way: String) throws {
+  private func whole(in order: SortOrder?) -> [Item] {
+    guard query.sort.isEmpty, let order, !documents.isEmpty else { return whole }
+    let fields = order.fields.map { (path: $0.path.text, isDescending: $0.isDescending) }
+    let ranks = documents.sorted { Oracle.precedes($0, $1, by: fields) }.map { Array($0.id.utf8) }
+    return ranks.compactMap { id in whole.first { id.elementsEqual($0.id.utf8) } }
+  }
+
+  private func check(_ given: [String], of whole: [String], isOrdered isPlanned: Bool, way: String) throws {
     let page = Array(whole.dropFirst(query.skip).prefix(query.limit ?? .max))
-    if isOrdered { return try Self.compare(given, page, way: way) }
+    if isOrdered || query.sort.isEmpty && isPlanned { return try Self.compare(given, page, way: way) }
     if query.skip == 0 && query.limit == nil {
       return try Self.compare(Self.sorted(given), Self.sorted(whole), way: way)
     }

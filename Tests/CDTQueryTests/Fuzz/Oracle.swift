@@ -1,3 +1,4 @@
+import CDTDatastore
 import CDTJSON
 import CDTQuery
 
@@ -193,6 +194,21 @@ enum Oracle {
     whole["_id"] = .string(id)
     let values = reach(segments(path), .object(whole)).flatMap { $0.arrayValue ?? [$0] }
     return (isDescending ? values.max() : values.min()) ?? .null
+  }
+
+  /// Whether a document comes before another in an order of fields, and then of ids.
+  static func precedes(
+    _ left: DocumentRevision, _ right: DocumentRevision, by fields: [(path: String, isDescending: Bool)]
+  ) -> Bool {
+    for (path, isDescending) in fields {
+      let values = [left, right].map { document in
+        var body = document.body
+        body["_rev"] = .string(document.revisionID.description)
+        return sortValue(path, isDescending: isDescending, body, id: document.id)
+      }
+      if values[0] != values[1] { return (values[0] < values[1]) != isDescending }
+    }
+    return left.id.precedesInBytes(right.id)
   }
 
   // MARK: Projection

@@ -52,6 +52,30 @@ import Testing
     }
   }
 
+  @Test func `a page by _id, or from a bookmark, reads its results alone`() throws {
+    try Self.withPeople(20_000, [["name", "age"], ["pet.species"], ["age"]]) { store in
+      for selector: JSONObject in [["_id": ["$gt": "p5"]], ["_id": ["$gte": "p5", "$lt": "p6"]]] {
+        let page = try store.visits(Query(selector, limit: 25))
+        #expect(page.rows == 25 && page.documents == 25 && page.steps < 2_000, "\(selector.text)")
+      }
+      let typed = try store.visits(Query(["pet.species": "species 0", "_id": ["$gt": "p5"]], limit: 25))
+      #expect(typed.rows == 25 && typed.documents == 25 && typed.steps < 2_000)
+      for (selector, sort): (JSONObject, [SortField]) in [
+        ([:], []), (["pet.species": "species 0"], []), (["age": ["$gte": 10]], []), ([:], ["age"]),
+        ([:], [.descending("age")]), (["name": ["$gt": "name 1"]], ["name", "age"]),
+      ] {
+        var query = try Query(selector, skip: 3_000, limit: 1, sort: sort)
+        let first = try store.results(for: query)
+        _ = try first.next()
+        (query.skip, query.limit, query.bookmark) = (0, 25, try first.bookmark())
+        let page = try store.visits(query)
+        // Documents of one age are passed in the index.
+        let isCheap = page.rows == 25 && page.documents == 25 && page.steps < 8_000
+        #expect(isCheap, "\(selector.text), \(sort): \(page), \(try store.explain(query))")
+      }
+    }
+  }
+
   static let covered: [JSONObject] = [
     ["name": "name 7"], ["name": ["$gte": "name 2", "$lt": "name 3"]],
     ["name": "name 7", "age": ["$lt": 50]],

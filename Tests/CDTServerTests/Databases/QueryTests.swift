@@ -58,6 +58,66 @@ import Testing
     }
   }
 
+  @Test func `pages by _id, and by bookmark without a sort, hold every document once`() async throws {
+    try await withServer { server in
+      let ids = ["m", "c", "x", "d", "a", "B"]
+      _ = try await server.post("/db/_bulk_docs", ["docs": .array(ids.map { ["_id": .string($0)] })])
+      _ = try await server.put("/db/_design/a", ["views": [:]])
+      var (found, last): ([String], String) = ([], "")
+      while case let page = Self.ids(
+        try await server.post("/db/_find", ["selector": ["_id": ["$gt": .string(last)]], "limit": 2])),
+        let end = page.last
+      {
+        found += page
+        last = end
+      }
+      #expect(found == ids.sorted())
+      var query: JSONObject = ["selector": [:], "limit": 2]
+      found = []
+      while case let reply = try await server.post("/db/_find", .object(query)), !Self.ids(reply).isEmpty {
+        found += Self.ids(reply)
+        query["bookmark"] = reply.json["bookmark"]
+        if found.count == 2 { _ = try await server.post("/db/_index", ["index": ["fields": ["n"]]]) }
+      }
+      #expect(found == ids.sorted())
+    }
+  }
+
+  @Test func `only an index may answer if allow_fallback is false`() async throws {
+    try await Self.withPeople { server in
+      _ = try await server.post("/db/_index", ["index": ["fields": ["age"]], "name": "ages"])
+      func find(_ selector: JSONValue, _ index: JSONValue = nil) async throws -> RunningServer.Reply {
+        try await server.post(
+          "/db/_find", ["selector": selector, "use_index": index, "allow_fallback": false])
+      }
+      #expect(try await find(["city": ["$gt": nil]]).json["error"] == "no_usable_index")
+      #expect(try await find(["city": "Bonn"], "ages").json["error"] == "invalid_index")
+      #expect(try await find(["age": 7], "nope").json["error"] == "invalid_index")
+      for (selector, index) in [
+        (["age": 7], nil), (["age": 7], "ages"), (["_id": ["$gt": nil]], nil),
+      ] as [(JSONValue, JSONValue)] {
+        #expect(try await find(selector, index).status == 200)
+      }
+      let other = try await server.post("/db/_find", ["selector": ["name": "zoe"], "use_index": "ages"])
+      #expect(Self.ids(other).count == 25)
+      #expect(other.json["warning"]?.stringValue?.contains("_design/ages was not used") == true)
+    }
+  }
+
+  @Test func `statistics count what was read`() async throws {
+    try await Self.withPeople { server in
+      func statistics(_ selector: JSONValue) async throws -> JSONValue? {
+        let query: JSONValue = ["selector": selector, "limit": 100, "execution_stats": true]
+        return try await server.post("/db/_find", query).json["execution_stats"]
+      }
+      let scan = try await statistics(["age": ["$lt": 10]])
+      #expect(scan?["total_docs_examined"] == 60 && scan?["results_returned"] == 10)
+      _ = try await server.post("/db/_index", ["index": ["fields": ["age"]], "name": "ages"])
+      let indexed = try await statistics(["age": 7])
+      #expect(indexed?["total_keys_examined"] == 1 && indexed?["total_docs_examined"] == 1)
+    }
+  }
+
   @Test func `limit, skip, fields and statistics`() async throws {
     try await Self.withPeople { server in
       let reply = try await server.post(

@@ -1,0 +1,88 @@
+import CDTJSON
+import FoundationEssentials
+
+/// A position in the results of a query, from which the next page continues.
+///
+/// ```swift
+/// var query = try Query(["species": "cat"], sort: ["name"])
+/// query.limit = 10
+/// let page = try store.results(for: query)
+/// let cats = try page.documents()
+/// query.bookmark = try page.bookmark()
+/// let next = try store.find(query)
+/// ```
+///
+/// It holds what the last document is sorted by, not its number, so the next page begins after this document also if
+/// documents were written or indexes were changed in the meantime. Without a sort it also holds the order of the results,
+/// which the next page has too.
+///
+/// Source: `docs/query.md`, Pages.
+public struct Bookmark: Sendable, Hashable {
+  /// The order of the results.
+  let sort: SortOrder
+  /// The values of the last document for the fields of the order.
+  let values: [JSONValue]
+  /// The id of the last document.
+  let id: String
+  /// Its score in an order of scores, if it had one.
+  let rank: Double?
+
+  init(sort: SortOrder, values: [JSONValue], id: String, rank: Double? = nil) {
+    self.sort = sort
+    self.values = values
+    self.id = id
+    self.rank = rank
+  }
+
+  /// The bookmark as text without a meaning for users.
+  public var text: String {
+    var json: JSONObject = ["id": .string(id)]
+    if sort.isByScore { json["score"] = rank.map { .double($0) } ?? .null }
+    if !sort.fields.isEmpty {
+      json["sort"] = .array(sort.fields.map(\.json))
+      json["values"] = .array(values)
+    }
+    return Data(json.utf8Text).base64EncodedString()
+  }
+
+  /// Creates a bookmark from its text.
+  ///
+  /// - Throws: ``QueryError`` with the code `.invalidRequest` if the text is not that of a bookmark.
+  public init(_ text: String) throws(QueryError) {
+    guard let data = Data(base64Encoded: text), let json = try? JSONObject(parsing: Array(data)),
+      case .string(let id)? = json["id"]
+    else { throw .notABookmark }
+    self.id = id
+    switch (json["score"], json["sort"], json["values"], json.count) {
+    case (nil, nil, nil, 1):
+      (sort, values, rank) = (.byID, [], nil)
+    case (let score?, nil, nil, 2):
+      guard score == .null || score.doubleValue != nil else { throw .notABookmark }
+      (sort, values, rank) = (SortOrder(fields: [], isByScore: true), [], score.doubleValue)
+    case (nil, .array(let clauses)?, .array(let values)?, 3):
+      guard !clauses.isEmpty, clauses.count == values.count, clauses.count <= Query.maximumSortFields,
+        let fields = try? SortOrder.fields(SortField.fields(clauses, at: "bookmark"))
+      else { throw .notABookmark }
+      (sort, self.values, rank) = (SortOrder(fields: fields), values, nil)
+    default: throw .notABookmark
+    }
+  }
+}
+
+extension SortOrder.Field {
+  fileprivate var json: JSONValue { SortField(path.text, isDescending ? .descending : .ascending).json }
+}
+
+extension QueryError {
+  fileprivate static var notABookmark: QueryError {
+    QueryError(
+      .invalidRequest, at: "bookmark",
+      "this is not a bookmark of a result set; use one as it was given, or none for the first page")
+  }
+
+  static var bookmarkOfAnotherSort: QueryError {
+    QueryError(
+      .invalidRequest, at: "bookmark",
+      "the bookmark is of a query with another sort; use the same sort, or none for the first page")
+  }
+}
