@@ -114,7 +114,8 @@ struct AttachmentEndpoint: Sendable {
         id: id, revision: named, body: BodyText(stored: revision.bodyText), attachments: attachments
       ).revision
     }
-    return document.saved(revision, isPut ? .created : .ok)
+    return document.saved(
+      revision, isPut ? .created : .ok, at: isPut ? exchange.url(access.database.name, id, name) : nil)
   }
 }
 

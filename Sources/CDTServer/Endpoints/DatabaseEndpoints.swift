@@ -15,7 +15,7 @@ struct DatabaseEndpoints: Sendable {
       throw CouchError.unsupported("A partitioned database", instead: "a database without partitions")
     }
     try await exchange.databases.create(name)
-    return Reply.json(Reply.ok, .created, headers: [.location: "/\(name)"])
+    return Reply.json(Reply.ok, .created, headers: [.location: exchange.url(name)])
   }
 
   func respond() async throws -> Response {

@@ -104,13 +104,16 @@ struct DocumentEndpoint: Sendable {
         : try saving.edit(final, id: id, uploads: uploads)
     }
     // As at CouchDB, a tombstone that is posted is created.
-    return saved(revision, input.document.isDeleted && exchange.method == .put ? .ok : .created)
+    let isDeletion = input.document.isDeleted && exchange.method == .put
+    return saved(revision, isDeletion ? .ok : .created, at: exchange.url(database.name, id))
   }
 
   /// The reply to a change.
-  func saved(_ revision: RevisionID, _ status: HTTPResponse.Status) -> Response {
+  ///
+  /// - Parameter location: The URL of what was saved; `nil` for a deletion.
+  func saved(_ revision: RevisionID, _ status: HTTPResponse.Status, at location: String?) -> Response {
     var headers: HTTPFields = [.eTag: "\"\(revision)\""]
-    if status == .created { headers[.location] = "/\(database.name)/\(PercentCoding.encode(id))" }
+    headers[.location] = location
     return Reply.json(
       ["ok": true, "id": .string(id), "rev": .string(revision.description)], status, headers: headers)
   }
@@ -140,7 +143,7 @@ struct DocumentEndpoint: Sendable {
         id: id, revision: named, isDeleted: true, body: .none, attachments: []
       ).revision
     }
-    return saved(revision, .ok)
+    return saved(revision, .ok, at: nil)
   }
 
   private func copy() async throws -> Response {
@@ -167,7 +170,8 @@ struct DocumentEndpoint: Sendable {
         id: target, body: BodyText(stored: source.bodyText), attachments: source.attachments
       ).revision
     }
-    return DocumentEndpoint(exchange: exchange, access: access, id: target).saved(revision, .created)
+    return DocumentEndpoint(exchange: exchange, access: access, id: target)
+      .saved(revision, .created, at: exchange.url(database.name, target))
   }
 }
 

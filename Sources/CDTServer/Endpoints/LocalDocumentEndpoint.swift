@@ -72,7 +72,7 @@ struct LocalDocumentEndpoint: Sendable {
   private func reply(_ revision: Int, _ status: HTTPResponse.Status) -> Response {
     Reply.json(
       ["ok": true, "id": .string("\(Self.prefix)\(id)"), "rev": .string("0-\(revision)")], status,
-      headers: [.location: "/\(access.database.name)/_local%2F\(PercentCoding.encode(id))"])
+      headers: [.location: exchange.url(access.database.name, "\(Self.prefix)\(id)")])
   }
 
   static func text(_ id: String, _ document: LocalDocument) -> [UInt8] {

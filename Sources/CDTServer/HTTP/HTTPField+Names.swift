@@ -5,6 +5,9 @@ extension HTTPField.Name {
   static let destination = named("Destination")
   static let host = named("Host")
   static let secFetchSite = named("Sec-Fetch-Site")
+  static let xForwardedHost = named("X-Forwarded-Host")
+  static let xForwardedProto = named("X-Forwarded-Proto")
+  static let xForwardedSSL = named("X-Forwarded-Ssl")
 
   /// - Parameter text: A token, as header names are.
   private static func named(_ text: String) -> HTTPField.Name {

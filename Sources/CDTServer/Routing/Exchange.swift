@@ -32,6 +32,23 @@ final class Exchange: Sendable {
   var limits: ServerConfiguration.Limits { server.configuration.limits }
   var databases: Databases { server.databases }
 
+  /// The URL under which the client has reached a resource, for the header `Location`: behind a proxy, that of the proxy.
+  ///
+  /// - Parameter path: The names of the resource, each a part of the path.
+  func url(_ path: String...) -> String {
+    let headers = request.headers
+    let isSecure =
+      switch (headers[.xForwardedSSL], headers[.xForwardedProto]) {
+      case ("on", _), (_, "https"): true
+      case (_, "http"): false
+      default: server.configuration.tls != nil
+      }
+    let hosts = [headers[.xForwardedHost], request.head.authority, headers[.host]]
+    // What is no host is not repeated.
+    let host = hosts.compactMap(\.self).first { HostAndPort($0) != nil } ?? "localhost"
+    return "\(isSecure ? "https" : "http")://\(host)/\(path.map(PercentCoding.encode).joined(separator: "/"))"
+  }
+
   /// The reply to a method that a resource doesn't have.
   func methodNotAllowed(_ allowed: String) -> CouchError {
     CouchError(405, "method_not_allowed", "Only \(allowed) allowed")

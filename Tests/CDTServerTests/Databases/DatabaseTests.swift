@@ -1,6 +1,7 @@
 import CDTDatastore
 import CDTJSON
 import CDTServerTestSupport
+import CouchDB
 import Testing
 
 /// The server and its databases.
@@ -83,15 +84,43 @@ import Testing
   }
 
   @Test(arguments: [
-    "Bad%20name", "a.b", "1a", "a%2Fb", "a%00", "%2e%2e", "a+b", String(repeating: "a", count: 300),
+    "Bad%20name", "a.b", "1a", "%2Fb", "a%00", "%2e%2e", "a+b", "Tasks", "a-B", String(repeating: "a", count: 239),
   ])
-  func `a name that a store can't have`(name: String) async throws {
+  func `a name that CouchDB refuses`(name: String) async throws {
     try await withServer { server in
       let refused = try await server.put("/\(name)")
       #expect(refused.status == 400)
       #expect(
         ["illegal_database_name", "database_name_too_long"].contains(refused.json["error"]?.stringValue))
       #expect(try await server.get("/_all_dbs").json == ["db"])
+    }
+  }
+
+  @Test(arguments: ["obsidian-livesync", "a$(b)%2B", "couchdb-python%2F1", String(repeating: "a", count: 238)])
+  func `every name of CouchDB is one of a database`(name: String) async throws {
+    try await withServer { server in
+      let decoded = JSONValue.string(try PercentCoding.decode(name))
+      #expect(try await server.put("/\(name)").status == 201)
+      #expect(try await server.put("/\(name)").status == 412)
+      #expect(try await server.get("/\(name)").json["db_name"] == decoded)
+      #expect(try await server.get("/_all_dbs?startkey=%22\(name)%22&limit=1").json == [decoded])
+      let saved = try await server.put("/\(name)/doc", [:])
+      let location = try #require(saved.headers["location"])
+      #expect(location == "\(server.url)/\(name)/doc")
+      #expect(try await server.get("/\(name)/_all_docs").json["total_rows"] == 1)
+      #expect(try await server.delete("/\(name)").status == 200)
+      #expect(try await server.get("/\(name)").status == 404)
+    }
+  }
+
+  @Test func `a store of an app with upper-case letters is served, and can't be created`() async throws {
+    try await withServer { server in
+      _ = try await server.manager.datastore(named: "MyTasks")
+      #expect(try await server.get("/_all_dbs").json == ["MyTasks", "db"])
+      #expect(try await server.put("/MyTasks/doc", [:]).status == 201)
+      #expect(try await server.put("/MyTasks").status == 412)
+      #expect(try await server.delete("/MyTasks").status == 200)
+      #expect(try await server.put("/MyTasks").json["error"] == "illegal_database_name")
     }
   }
 
