@@ -13,6 +13,7 @@ final class ServerState: Sendable {
   let tasks = ActiveTasks()
   let shutdown = Shutdown()
   let background = BackgroundTasks()
+  let metrics = Metrics()
   /// Of this run. Replicators use it to recognize a server.
   let uuid = RandomID.digits()
 

@@ -11,12 +11,23 @@ public struct CouchError: Error, Sendable, Hashable {
   public let error: String
   /// What is wrong, for people.
   public let reason: String
+  /// The methods of the resource, if the status is 405.
+  package private(set) var allowedMethods: String?
 
   /// Creates an error.
   public init(_ status: Int, _ error: String, _ reason: String) {
     self.status = status
     self.error = error
     self.reason = reason
+  }
+
+  /// The error of a method that a resource does not have.
+  ///
+  /// - Parameter allowed: Those that it has, such as `GET,HEAD`.
+  package static func methodNotAllowed(_ allowed: String) -> CouchError {
+    var error = CouchError(405, "method_not_allowed", "Only \(allowed) allowed")
+    error.allowedMethods = allowed
+    return error
   }
 
   /// The body of the reply.

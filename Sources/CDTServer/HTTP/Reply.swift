@@ -42,7 +42,9 @@ enum Reply {
   }
 
   static func error(_ error: CouchError, headers: HTTPFields = [:]) -> Response {
-    json(error.json, HTTPResponse.Status(code: error.status), headers: headers)
+    var headers = headers
+    headers[.allow] = error.allowedMethods ?? headers[.allow]
+    return json(error.json, HTTPResponse.Status(code: error.status), headers: headers)
   }
 
   /// A reply without content.

@@ -9,6 +9,7 @@ import NIOCore
 /// A request, and what its answer needs.
 final class Exchange: Sendable {
   let request: Request
+  let method: HTTPRequest.Method
   let path: RequestPath
   let parameters: Parameters
   let identity: Identity
@@ -17,10 +18,12 @@ final class Exchange: Sendable {
   let server: ServerState
 
   init(
-    request: Request, path: RequestPath, parameters: Parameters, identity: Identity, peer: String,
+    request: Request, method: HTTPRequest.Method, path: RequestPath, parameters: Parameters,
+    identity: Identity, peer: String,
     server: ServerState
   ) {
     self.request = request
+    self.method = method
     self.path = path
     self.parameters = parameters
     self.identity = identity
@@ -28,7 +31,6 @@ final class Exchange: Sendable {
     self.server = server
   }
 
-  var method: HTTPRequest.Method { request.method }
   var limits: ServerConfiguration.Limits { server.configuration.limits }
   var databases: Databases { server.databases }
 
@@ -51,7 +53,7 @@ final class Exchange: Sendable {
 
   /// The reply to a method that a resource doesn't have.
   func methodNotAllowed(_ allowed: String) -> CouchError {
-    CouchError(405, "method_not_allowed", "Only \(allowed) allowed")
+    .methodNotAllowed(allowed)
   }
 
   // MARK: Body
