@@ -6,6 +6,7 @@ import CDTPlatform
 /// A store on the command line: the manager's directory and the datastore's name.
 package struct StoreArgument: ExpressibleByArgument {
   package let directory: String
+  /// The name of the store's directory, in which a / of its name is %2F.
   package let name: String
 
   package init(directory: String, name: String) {
@@ -31,6 +32,11 @@ package struct StoreArgument: ExpressibleByArgument {
   /// The store as an argument on the command line.
   package var path: String { directory == "." ? name : "\(directory)/\(name)" }
 
+  /// The store's name.
+  package var databaseName: DatabaseName {
+    get throws(DatastoreError) { try DatabaseName(directoryName: name) }
+  }
+
   /// Opens the store, which must exist.
   package func open() throws -> Datastore {
     try open(manager())
@@ -39,7 +45,7 @@ package struct StoreArgument: ExpressibleByArgument {
   /// Opens the store with a manager of its directory.
   package func open(_ manager: DatastoreManager) throws -> Datastore {
     do {
-      return try manager.existingDatastore(named: name)
+      return try manager.existingDatastore(named: databaseName)
     } catch let error as DatastoreError where error.code == .notFound {
       throw missing
     }
@@ -62,7 +68,7 @@ package struct StoreArgument: ExpressibleByArgument {
   package func createWithManager() throws -> (manager: DatastoreManager, store: Datastore) {
     do {
       let manager = Stores.keep(try DatastoreManager(directory: directory))
-      return (manager, try manager.datastore(named: name))
+      return (manager, try manager.datastore(named: databaseName))
     } catch let error as DatastoreError where error.code == .io {
       throw ToolError(.cantCreate, error.message)
     }

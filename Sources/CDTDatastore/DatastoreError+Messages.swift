@@ -8,7 +8,14 @@ extension DatastoreError {
     DatastoreError(
       .invalidName,
       "\(quoted(name)) is not a valid datastore name; start with a letter and use only letters, digits and _, at most "
-        + "\(DatastoreName.maximumLength) characters")
+        + "\(DatabaseName.maximumLength) characters")
+  }
+
+  static func invalidDatabaseName(_ name: String) -> DatastoreError {
+    DatastoreError(
+      .invalidName,
+      "\(quoted(name)) is not a valid name of a store; start with a letter and use only letters, digits and _, or only "
+        + "lower-case letters, digits and _$()+-/, where / is %2F in a path")
   }
 
   static func noSuchDatastore(_ name: String, in directory: String) -> DatastoreError {

@@ -66,10 +66,10 @@ extension ValueDecoder {
   }
 
   private func data() throws -> Data {
-    guard let data = Data(base64Encoded: try string(Data.self)) else {
+    guard let bytes = Base64.decode(try string(Data.self)) else {
       throw corrupted("the string is not in Base64")
     }
-    return data
+    return Data(bytes)
   }
 
   private func url() throws -> URL {

@@ -5,8 +5,8 @@
 package struct JSONNormalizer {
   /// Compact text: members in written order, strings with the stored escapes, numbers as written.
   package private(set) var text: [UInt8] = []
-  /// Top-level members whose names begin with an underscore, which are not part of the body: names and values in turn,
-  /// and their positions.
+  /// The top-level members that are not part of the body, see ``ReservedMember``: names and values in turn, and their
+  /// positions.
   private var takenOut: [UInt8] = []
   private var reservedPlaces: [(name: Range<Int>, value: Range<Int>)] = []
 
@@ -27,7 +27,7 @@ package struct JSONNormalizer {
   /// The canonical text of the same members, see ``JSONCanonical``.
   package var canonical: [UInt8] { hasDeparted ? departed : text }
 
-  /// Top-level members whose names begin with an underscore, which are not part of the body.
+  /// The top-level members that are not part of the body, see ``ReservedMember``.
   package var reserved: [(name: String, value: JSONValue)] {
     takenOut.withUnsafeBytes { bytes in
       let bytes = JSONBytes(bytes)
@@ -222,7 +222,7 @@ package struct JSONNormalizer {
       try value()
       let end = scanner.position
       isMore = try scanner.nextItem(before: UInt8(ascii: "}"))
-      if isBody, name.beginsWithUnderscore {
+      if isBody, name.beginsWithUnderscore, isReserved(name, endingAt: end) {
         takeOut(name, endingAt: end, commaBefore: !isMore && !isEmpty)
         run = isMore ? scanner.position : scanner.position - 1
         scanner.gaps?.removeAll(keepingCapacity: true)
@@ -256,7 +256,7 @@ package struct JSONNormalizer {
     if mayBeReserved || names.mayHave(name) {
       // The run must be in the text for the names to be compared there.
       if !token.hasEscapes { endRun(at: token.end + 1) }
-      guard !(mayBeReserved && isReserved(name)), names.isNew(name, in: text) else {
+      guard !(mayBeReserved && isKnownReserved(name)), names.isNew(name, in: text) else {
         throw scanner.fault(.duplicateMember(Self.string(text[name.range])), at: start)
       }
     }
@@ -265,7 +265,13 @@ package struct JSONNormalizer {
     return name
   }
 
-  private func isReserved(_ name: Name) -> Bool {
+  /// Whether a member that begins with an underscore is taken out of the text.
+  private mutating func isReserved(_ name: Name, endingAt end: Int) -> Bool {
+    endRun(at: end)
+    return ReservedMember.isReserved(utf8: text[name.range].dropFirst().dropLast())
+  }
+
+  private func isKnownReserved(_ name: Name) -> Bool {
     reservedPlaces.contains { takenOut[$0.name].elementsEqual(text[name.range]) }
   }
 

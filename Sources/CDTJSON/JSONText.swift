@@ -4,7 +4,7 @@ package struct NormalizedObject: Sendable {
   package var text: [UInt8]
   /// The canonical text of the same members, see ``JSONCanonical``.
   package var canonical: [UInt8]
-  /// Top-level members whose names begin with an underscore, which are not part of the body.
+  /// The top-level members that are not part of the body, see ``ReservedMember``.
   package var reserved: [(name: String, value: JSONValue)]
   /// The offset after the object in the bytes it was read from.
   package var end: Int

@@ -52,7 +52,8 @@ struct CompiledFilter: Sendable {
   func accepts(_ revision: DocumentRevision) throws -> Bool {
     switch kind {
     case .ids: accepts(id: revision.id)
-    case .selector(let selector): try selector.matches(revision)
+    case .selector(let selector):
+      try selector.matches(revision, with: DocumentText.attachmentMembers(of: revision))
     case .closure(let body): try body(revision)
     }
   }

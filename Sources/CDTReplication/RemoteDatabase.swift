@@ -45,7 +45,9 @@ public struct RemoteDatabase: Sendable {
     guard let slash = path.lastIndex(of: "/"), path.index(after: slash) < path.endIndex else {
       throw .invalidURL
     }
-    parts.percentEncodedPath = String(path)
+    // A server reads + as a space, which no name has.
+    let name = path[path.index(after: slash)...].replacing("+", with: "%2B")
+    parts.percentEncodedPath = String(path[...slash] + name)
     guard let text = parts.string else { throw .invalidURL }
     self.url = text
     parts.percentEncodedPath = String(path[..<slash])

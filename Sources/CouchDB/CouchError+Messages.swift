@@ -43,13 +43,6 @@ extension CouchError {
       "At least one path segment of `\(shortened(name))` is too long.")
   }
 
-  package static func unsupportedDatabaseName(_ name: String) -> CouchError {
-    CouchError(
-      400, "illegal_database_name",
-      "Name: '\(shortened(name))'. This server stores databases whose names are letters, digits and _, at most "
-        + "\(DatabaseName.maximumLength) characters. Must begin with a letter.")
-  }
-
   /// Text of a request for a message, quoted, with control characters escaped and a limited length.
   private static func quoted(_ text: String) -> String {
     JSONValue.string(shortened(text)).text

@@ -11,6 +11,8 @@ public struct CouchError: Error, Sendable, Hashable {
   public let error: String
   /// What is wrong, for people: at most 1,000 characters, although it may quote megabytes that a client has sent.
   public let reason: String
+  /// The methods of the resource, if the status is 405.
+  package private(set) var allowedMethods: String?
 
   /// The maximum length of a reason in Unicode scalars.
   private static let maximumReasonLength = 1_000
@@ -31,6 +33,15 @@ public struct CouchError: Error, Sendable, Hashable {
     }
     let part = maximumReasonLength / 2 - 1
     return String(reason.unicodeScalars.prefix(part)) + "…" + String(reason.unicodeScalars.suffix(part))
+  }
+
+  /// The error of a method that a resource does not have.
+  ///
+  /// - Parameter allowed: Those that it has, such as `GET,HEAD`.
+  package static func methodNotAllowed(_ allowed: String) -> CouchError {
+    var error = CouchError(405, "method_not_allowed", "Only \(allowed) allowed")
+    error.allowedMethods = allowed
+    return error
   }
 
   /// The body of the reply.

@@ -48,6 +48,24 @@ import Testing
     }
   }
 
+  @Test(arguments: [("obsidian-livesync", "obsidian-livesync"), ("a$(b)+c", "a$(b)+c"), ("team/1", "team%2F1")])
+  func `databases with a name of CouchDB replicate in both directions`(_ name: String, _ inURL: String)
+    async throws
+  {
+    try await withServer { server in
+      let local = try await server.manager.datastore(named: DatabaseName("local-\(name)"))
+      try Self.fill(local, 3)
+      var replication = Replication(.both, with: try RemoteDatabase("\(server.url)/\(inURL)"))
+      replication.createsDatabase = true
+      for try await _ in Replicator(replication, of: local).run() {}
+      let remote = try await server.manager.existingDatastore(named: DatabaseName(name))
+      #expect(try await remote.documentCount() == 3)
+      try Self.fill(remote, 2, from: 3)
+      for try await _ in Replicator(replication, of: local).run() {}
+      #expect(try await local.documentCount() == 5)
+    }
+  }
+
   // MARK: Checkpoints
 
   @Test func `nothing to do takes six requests and writes nothing`() async throws {

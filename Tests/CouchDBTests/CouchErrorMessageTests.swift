@@ -25,11 +25,6 @@ import Testing
       "400 database_name_too_long: At least one path segment of `aaa` is too long."
     ),
     (
-      .unsupportedDatabaseName("a-b"),
-      "400 illegal_database_name: Name: 'a-b'. This server stores databases whose names are letters, digits and _, at most 200 "
-        + "characters. Must begin with a letter."
-    ),
-    (
       .notMultipart("text/plain"),
       #"400 bad_request: the Content-Type is "text/plain"; send multipart/related, multipart/mixed or multipart/form-data"#
     ),

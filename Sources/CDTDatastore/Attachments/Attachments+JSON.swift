@@ -53,9 +53,10 @@ extension Attachment {
     guard entry["encoding"] == nil else {
       throw .inlineAttachment(name, "has compressed data; export it without att_encoding_info")
     }
-    guard case .string(let base64) = text, let data = Data(base64Encoded: base64) else {
+    guard case .string(let base64) = text, let bytes = Base64.decode(base64) else {
       throw .inlineAttachment(name, "has data that is not base64; export the document again")
     }
+    let data = Data(bytes)
     let type = entry["content_type"] ?? "application/octet-stream"
     guard case .string(let type) = type else {
       throw .inlineAttachment(name, "has a content_type that is not a string; use a string")

@@ -27,7 +27,7 @@ package struct BodyText: Sendable {
   ///
   /// - Throws: ``DatastoreError``: `.reservedKey`, `.invalidBody`.
   init(_ body: JSONObject, id: String?) throws(DatastoreError) {
-    for (key, _) in body where key.utf8.first == UInt8(ascii: "_") { throw .reservedKey(key, id: id) }
+    for (key, _) in body where ReservedMember.isReserved(key) { throw .reservedKey(key, id: id) }
     try Self.check(.object(body), depth: 1, id: id)
     var text: [UInt8] = []
     body.write(to: &text)

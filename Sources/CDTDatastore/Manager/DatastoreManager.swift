@@ -23,9 +23,9 @@ public final class DatastoreManager: Sendable {
   private let state = Mutex(State())
 
   private struct State {
-    var slots: [String: Slot] = [:]
+    var slots: [DatabaseName: Slot] = [:]
     /// The deletions in progress. A name in this table has no slot.
-    var deletions: [String: Deletion] = [:]
+    var deletions: [DatabaseName: Deletion] = [:]
   }
 
   /// The entry of one datastore. Opening a datastore can take long, for example to upgrade its file, so each slot has
@@ -101,11 +101,15 @@ public final class DatastoreManager: Sendable {
   /// - Throws: ``DatastoreError``: `.invalidName`, `.newerFormat`, `.corrupt`, `.io`; `.busy`, also if a deletion of
   ///   the datastore takes longer than the busy timeout; `.nestedWrite` inside a write to the datastore being deleted.
   public func datastore(named name: String) throws -> Datastore {
+    try datastore(named: DatabaseName(ofDatastore: name))
+  }
+
+  /// Opens or creates a datastore whose name may be one of CouchDB; see ``datastore(named:)-(String)``.
+  public func datastore(named name: DatabaseName) throws -> Datastore {
     try datastore(named: name, isCreated: true)
   }
 
-  private func datastore(named name: String, isCreated: Bool) throws -> Datastore {
-    try DatastoreName.check(name)
+  private func datastore(named name: DatabaseName, isCreated: Bool) throws -> Datastore {
     while true {
       let slot = try state(of: name) { state in
         if let known = state.slots[name] { return known }
@@ -118,7 +122,7 @@ public final class DatastoreManager: Sendable {
   }
 
   /// Runs `body` when no deletion of the name is in progress.
-  private func state<R: Sendable>(of name: String, _ body: (inout State) -> R) throws -> R {
+  private func state<R: Sendable>(of name: DatabaseName, _ body: (inout State) -> R) throws -> R {
     while true {
       var deletion: Deletion?
       let result: R? = state.withLock { state in
@@ -129,18 +133,20 @@ public final class DatastoreManager: Sendable {
       guard let deletion else { continue }
       try checkNotWritten(deletion.slot, named: name, "opened or deleted")
       guard deletion.wait(options.busyTimeout) else {
-        throw DatastoreError.beingDeleted(name, options.busyTimeout)
+        throw DatastoreError.beingDeleted(name.description, options.busyTimeout)
       }
     }
   }
 
   /// Throws if the call would wait for a write of this thread.
-  private func checkNotWritten(_ slot: Slot?, named name: String, _ action: String) throws(DatastoreError) {
-    if slot?.datastore?.isWrittenByThisThread == true { throw .withinWrite(name, action) }
+  private func checkNotWritten(_ slot: Slot?, named name: DatabaseName, _ action: String)
+    throws(DatastoreError)
+  {
+    if slot?.datastore?.isWrittenByThisThread == true { throw .withinWrite(name.description, action) }
   }
 
   /// The datastore of a slot, opened if necessary; `nil` if the slot was removed in the meantime.
-  private func datastore(named name: String, in slot: Slot, isCreated: Bool) throws -> Datastore? {
+  private func datastore(named name: DatabaseName, in slot: Slot, isCreated: Bool) throws -> Datastore? {
     var deleted: Datastore?
     // Closing waits for a write that may be waiting for this lock, so close after releasing it.
     defer { deleted?.close() }
@@ -157,14 +163,14 @@ public final class DatastoreManager: Sendable {
   }
 
   /// Opens the files. If another process deletes the datastore at the same moment, this starts again.
-  private func openDatastore(named name: String, isCreated: Bool) throws -> Datastore {
+  private func openDatastore(named name: DatabaseName, isCreated: Bool) throws -> Datastore {
     var attempts = 0
     while true {
       guard try isCreated || exists(name) else {
-        throw DatastoreError.noSuchDatastore(name, in: directory)
+        throw DatastoreError.noSuchDatastore(name.description, in: directory)
       }
       do {
-        return try Datastore(name: name, directory: path(name), options: options)
+        return try Datastore(name: name.description, directory: path(name), options: options)
       } catch let error as DatastoreError {
         let isDeleted = try error.code == .closed || FileSystem.kind(of: path(name)) == nil
         attempts += 1
@@ -178,8 +184,12 @@ public final class DatastoreManager: Sendable {
   /// - Throws: ``DatastoreError`` with the code `.notFound` if it does not exist; the other errors of
   ///   `datastore(named:)`.
   public func existingDatastore(named name: String) throws -> Datastore {
-    try DatastoreName.check(name)
-    guard try exists(name) else { throw DatastoreError.noSuchDatastore(name, in: directory) }
+    try existingDatastore(named: DatabaseName(ofDatastore: name))
+  }
+
+  /// Opens an existing datastore whose name may be one of CouchDB; see ``existingDatastore(named:)-(String)``.
+  public func existingDatastore(named name: DatabaseName) throws -> Datastore {
+    guard try exists(name) else { throw DatastoreError.noSuchDatastore(name.description, in: directory) }
     return try datastore(named: name, isCreated: false)
   }
 
@@ -189,6 +199,13 @@ public final class DatastoreManager: Sendable {
   /// - Throws: ``DatastoreError`` with the code `.nestedWrite` inside a write to the datastore on the same thread; the
   ///   datastore then stays open.
   public func closeDatastore(named name: String) throws(DatastoreError) {
+    // No datastore has another name.
+    guard let name = try? DatabaseName(ofDatastore: name) else { return }
+    try closeDatastore(named: name)
+  }
+
+  /// Closes a datastore whose name may be one of CouchDB; see ``closeDatastore(named:)-(String)``.
+  public func closeDatastore(named name: DatabaseName) throws(DatastoreError) {
     try checkNotWritten(state.withLock { $0.slots[name] }, named: name, "closed")
     state.withLock { $0.slots.removeValue(forKey: name) }?.remove()?.close()
   }
@@ -204,14 +221,18 @@ public final class DatastoreManager: Sendable {
   ///   datastore on the same thread, which leaves it unchanged; `.busy` if another deletion of it, or others
   ///   that open or close it, take longer than the busy timeout.
   public func deleteDatastore(named name: String) throws {
-    try DatastoreName.check(name)
+    try deleteDatastore(named: DatabaseName(ofDatastore: name))
+  }
+
+  /// Deletes a datastore whose name may be one of CouchDB; see ``deleteDatastore(named:)-(String)``.
+  public func deleteDatastore(named name: DatabaseName) throws {
     try checkNotWritten(state.withLock { $0.slots[name] }, named: name, "deleted")
     let deletion = try state(of: name) { state in
       let made = Deletion(of: state.slots.removeValue(forKey: name))
       state.deletions[name] = made
       return made
     }
-    let aside = path(Self.deletedPrefix + RandomID.uuid())
+    let aside = "\(directory)/\(Self.deletedPrefix)\(RandomID.uuid())"
     do {
       defer {
         state.withLock { _ = $0.deletions.removeValue(forKey: name) }
@@ -220,17 +241,17 @@ public final class DatastoreManager: Sendable {
       // The slot keeps the datastore while it closes, for a caller that opens the name inside a write to it.
       deletion.slot?.datastore?.close()
       deletion.slot?.remove()?.close()
-      guard try exists(name) else { throw DatastoreError.noSuchDatastore(name, in: directory) }
+      guard try exists(name) else { throw DatastoreError.noSuchDatastore(name.description, in: directory) }
       guard try FileSystem.kind(of: path(name)) == .directory else {
         throw DatastoreError.linkedDirectory(path(name))
       }
       do {
-        try StoreDirectory(name: name, path: path(name), timeout: options.busyTimeout).moving {
+        try StoreDirectory(name: name.description, path: path(name), timeout: options.busyTimeout).moving {
           try FileSystem.rename(path(name), to: aside)
         }
       } catch {
         // Another process may have deleted it at the same moment.
-        guard try exists(name) else { throw DatastoreError.noSuchDatastore(name, in: directory) }
+        guard try exists(name) else { throw DatastoreError.noSuchDatastore(name.description, in: directory) }
         throw error
       }
     }
@@ -243,17 +264,23 @@ public final class DatastoreManager: Sendable {
     }
   }
 
-  /// The names of the datastores in the directory, sorted.
+  /// The names of the datastores in the directory, sorted, without those of which only a ``DatabaseName`` can be made.
   public func datastoreNames() throws -> [String] {
-    try FileSystem.names(in: directory).filter { DatastoreName.isValid($0) && (try? exists($0)) == true }
-      .sorted()
+    try databaseNames().filter(\.isOfDatastore).map(\.description)
+  }
+
+  /// The names of all datastores in the directory, sorted.
+  public func databaseNames() throws -> [DatabaseName] {
+    try FileSystem.names(in: directory).compactMap { try? DatabaseName(directoryName: $0) }
+      .filter { (try? exists($0)) == true }
+      .sorted { $0.description < $1.description }
   }
 
   private static let deletedPrefix = ".deleted-"
 
-  private func path(_ name: String) -> String { "\(directory)/\(name)" }
+  private func path(_ name: DatabaseName) -> String { "\(directory)/\(name.directoryName)" }
 
-  private func exists(_ name: String) throws(DatastoreError) -> Bool {
+  private func exists(_ name: DatabaseName) throws(DatastoreError) -> Bool {
     try StoreFiles.exist(in: path(name))
   }
 

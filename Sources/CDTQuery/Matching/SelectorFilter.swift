@@ -20,10 +20,14 @@ package struct SelectorFilter: Sendable {
 
   /// Whether a revision matches. As at CouchDB, a deleted one also has the member `_deleted`.
   ///
+  /// - Parameter members: Other members that the document has besides its body, such as `_attachments`.
   /// - Throws: ``QueryError`` with the code `.matchLimit` if a pattern exceeds its limits.
-  package func matches(_ revision: DocumentRevision) throws(QueryError) -> Bool {
+  package func matches(
+    _ revision: DocumentRevision, with members: JSONObject = [:]
+  ) throws(QueryError) -> Bool {
     var body = revision.body
     if revision.isDeleted { body["_deleted"] = true }
+    for (name, value) in members { body[name] = value }
     let text = revision.revisionID.description
     return try DocumentBytes.with(body, id: revision.id, revision: text) { document throws(QueryError) in
       try matcher.accepts(document)

@@ -199,7 +199,7 @@ extension DocumentRevision {
         .invalidReply, "the document \(JSONValue.string(id).text) has no valid _rev")
     }
     self.init(
-      id: id, revisionID: revision, body: object.filter { $0.key.utf8.first != UInt8(ascii: "_") },
+      id: id, revisionID: revision, body: object.filter { !ReservedMember.isReserved($0.key) },
       isDeleted: object["_deleted"] == true)
   }
 

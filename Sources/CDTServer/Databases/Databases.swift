@@ -43,7 +43,7 @@ package final class Databases: Sendable {
     self.hasFilesLeft = hasFilesLeft
   }
 
-  func names() async throws -> [String] { try await manager.datastoreNames() }
+  func names() async throws -> [String] { try await manager.databaseNames().map(\.description) }
 
   /// The names of the datastores that are open.
   package var openNames: Set<String> { state.withLock { Set($0.open.keys) } }
@@ -65,8 +65,8 @@ package final class Databases: Sendable {
     }
   }
 
+  /// Creates a database. Its name must be one of CouchDB, unlike that of a datastore that an app has created.
   package func create(_ name: String) async throws {
-    try DatabaseName.check(name)
     while true {
       if let known = state.withLock({ use(name, &$0) }) {
         if try isCurrent(known) { throw CouchError.databaseExists }
@@ -79,7 +79,7 @@ package final class Databases: Sendable {
   func delete(_ name: String) async throws {
     while let change = state.withLock({ $0.changes[name] }) { _ = await change.result }
     do {
-      try await manager.deleteDatastore(named: name)
+      try await manager.deleteDatastore(named: DatabaseName(name))
     } catch let error as DatastoreError where [.notFound, .invalidName].contains(error.code) {
       throw CouchError.noDatabase
     }
@@ -135,7 +135,7 @@ package final class Databases: Sendable {
   private func open(_ name: String) async throws {
     try await makeRoom()
     do {
-      try await keepOpen(manager.existingDatastore(named: name))
+      try await keepOpen(manager.existingDatastore(named: DatabaseName(name)))
     } catch let error as DatastoreError where [.notFound, .invalidName].contains(error.code) {
       throw CouchError.noDatabase
     }
@@ -145,9 +145,15 @@ package final class Databases: Sendable {
     do {
       try await open(name)
     } catch let error as CouchError where error == .noDatabase {
-      return try await keepOpen(manager.datastore(named: name))
+      return try await keepOpen(manager.datastore(named: Self.newName(name)))
     }
     throw CouchError.databaseExists
+  }
+
+  private static func newName(_ text: String) throws(CouchError) -> DatabaseName {
+    guard DatabaseName.hasCharactersOfCouchDB(text) else { throw .illegalDatabaseName(text) }
+    guard let name = try? DatabaseName(text), name.isOfCouchDB else { throw .databaseNameTooLong(text) }
+    return name
   }
 
   private func keepOpen(_ store: Datastore) async throws {
@@ -191,7 +197,7 @@ package final class Databases: Sendable {
     let idle = state.open.values.filter { $0.users == 0 && state.changes[$0.database.name] == nil }
     guard let oldest = idle.min(by: { $0.lastUse < $1.lastUse })?.database.name else { return nil }
     state.open[oldest] = nil
-    return begin(oldest, &state) { try? await self.manager.closeDatastore(named: oldest) }
+    return begin(oldest, &state) { try? await self.manager.closeDatastore(named: DatabaseName(oldest)) }
   }
 
   /// Closes databases that no request uses, so that there is room for another one. The system may also have too few files

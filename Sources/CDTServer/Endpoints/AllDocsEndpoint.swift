@@ -19,20 +19,7 @@ struct AllDocsEndpoint: Sendable {
 
   /// `{"queries": [{…}, …]}`: several requests in one.
   func respondToQueries() async throws -> Response {
-    guard exchange.method == .post else { throw exchange.methodNotAllowed("POST") }
-    guard case .array(let queries)? = try await exchange.jsonObject()["queries"] else {
-      throw CouchError.badRequest("`queries` member must exist and be an array.")
-    }
-    var requests: [AllDocsRequest] = []
-    for query in queries {
-      guard case .object(let object) = query else {
-        throw CouchError.badRequest("A query must be an object.")
-      }
-      var options = try ListOptions(exchange.parameters)
-      try options.take(object)
-      requests.append(AllDocsRequest(options: options, onlyDesign: onlyDesign))
-    }
-    let all = requests
+    let all = try await exchange.listQueries().map { AllDocsRequest(options: $0, onlyDesign: onlyDesign) }
     return Reply.stream { out in
       try await out.write(#"{"results":["#)
       for (position, request) in all.enumerated() {
@@ -62,7 +49,7 @@ struct AllDocsEndpoint: Sendable {
         #"{"total_rows":\#(total),"offset":\#(request.options.keys == nil ? "\(skipped)" : "null"),\#(sequence)"rows":["#
           .utf8))
     var isFirst = true
-    if let keys = request.keys {
+    if let keys = request.options.wantedKeys {
       var rest = keys[...]
       while !rest.isEmpty {
         let some = rest.prefix(Self.page)

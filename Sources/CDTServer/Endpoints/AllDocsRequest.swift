@@ -82,14 +82,6 @@ struct AllDocsRequest: Sendable {
     return page
   }
 
-  /// The keys whose rows are wanted; `nil` if the request names none.
-  var keys: [JSONValue]? {
-    options.keys.map { keys in
-      Array(
-        (options.isDescending ? keys.reversed() : keys).dropFirst(options.skip).prefix(options.limit ?? .max))
-    }
-  }
-
   /// The rows of given keys, or of the first of them, in their order; also of documents that do not exist or are deleted.
   func rows(for keys: ArraySlice<JSONValue>, in transaction: ReadTransaction) throws -> Page {
     var page = Page()
@@ -99,8 +91,11 @@ struct AllDocsRequest: Sendable {
 
   private func row(for key: JSONValue, _ transaction: ReadTransaction) throws -> [UInt8] {
     let text = DocumentText(transaction, options.documents)
-    guard case .string(let id) = key, let entry = try transaction.entry(ofDocument: id) else {
-      return Array(#"{"key":\#(key.text),"error":"not_found"}"#.utf8)
+    guard case .string(let id) = key else { return Self.missingRow(key) }
+    guard let entry = try transaction.entry(ofDocument: id) else {
+      // As at CouchDB, a local document that is named is listed.
+      return try LocalDocumentEndpoint.row(id, withDocument: options.includesDocuments, transaction)
+        ?? Self.missingRow(key)
     }
     guard options.includesDocuments else {
       return Self.row(id, entry.revisionID, isDeleted: entry.isDeleted)
@@ -109,6 +104,10 @@ struct AllDocsRequest: Sendable {
       return Self.row(id, entry.revisionID, isDeleted: true, document: Array("null".utf8))
     }
     return Self.row(id, entry.revisionID, document: try text.text(of: document))
+  }
+
+  static func missingRow(_ key: JSONValue) -> [UInt8] {
+    Array(#"{"key":\#(key.text),"error":"not_found"}"#.utf8)
   }
 
   private static func row(

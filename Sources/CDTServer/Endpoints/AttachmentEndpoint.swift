@@ -78,7 +78,8 @@ struct AttachmentEndpoint: Sendable {
     let type = exchange.request.headers[.contentType] ?? "application/octet-stream"
     let isCompressed = try exchange.isCompressed
     var sink = try await AttachmentSink(
-      store, name: name, isCompressed: isCompressed, limit: exchange.limits.attachmentLength)
+      store, name: name, isCompressed: isCompressed, limit: exchange.limits.attachmentLength,
+      contentMD5: exchange.request.headers[.contentMD5])
     for try await buffer in exchange.request.body { try await sink.write(buffer.readableBytesView) }
     let attachment = try await sink.finish(name: name, type: type)
     return try await change { $0[attachment.name] = attachment }
@@ -114,7 +115,8 @@ struct AttachmentEndpoint: Sendable {
         id: id, revision: named, body: BodyText(stored: revision.bodyText), attachments: attachments
       ).revision
     }
-    return document.saved(revision, isPut ? .created : .ok)
+    return document.saved(
+      revision, isPut ? .created : .ok, at: isPut ? exchange.url(access.database.name, id, name) : nil)
   }
 }
 

@@ -5,23 +5,16 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 
-/// Saves many documents: `_bulk_docs`. Each is saved or refused for itself.
+/// Saves many documents: `_bulk_docs`. A malformed one refuses the request; otherwise each is saved or refused for itself.
 struct BulkDocsEndpoint: Sendable {
   let exchange: Exchange
   let access: DatabaseAccess
 
-  /// What became of a document.
-  private struct Outcome: Sendable {
-    let id: String
-    let result: Result<RevisionID, CouchError>
-
-    var json: JSONObject {
-      switch result {
-      case .success(let revision): ["ok": true, "id": .string(id), "rev": .string(revision.description)]
-      case .failure(let error):
-        ["id": .string(id), "error": .string(error.error), "reason": .string(error.reason)]
-      }
-    }
+  private enum Input: Sendable {
+    case document(id: String, DocumentInput)
+    case local(LocalDocumentInput)
+    /// One that the client may not write.
+    case refused(id: String, RevisionID?, CouchError)
   }
 
   /// Documents are saved in transactions of so many, or so many bytes.
@@ -33,21 +26,35 @@ struct BulkDocsEndpoint: Sendable {
     let bytes = try await exchange.jsonBody()
     let envelope = try bytes.envelope(array: "docs")
     guard let documents = envelope.elements else {
-      throw CouchError.badRequest("POST body must include `docs` parameter.")
+      throw CouchError.badRequest(
+        envelope.members["docs"] == nil
+          ? "POST body must include `docs` parameter." : "`docs` parameter must be an array.")
     }
-    let areNewEdits = envelope.members["new_edits"]?.boolValue ?? true
+    guard let areNewEdits = (envelope.members["new_edits"] ?? true).boolValue else {
+      throw CouchError.badRequest("`new_edits` parameter must be a boolean.")
+    }
+    if areNewEdits, envelope.members["all_or_nothing"] == true { return refuseAll(documents, of: bytes) }
+    let batches = Self.batches(documents)
+    // All are read before the first is saved. They are not kept, as they can take much more memory than their text.
+    for batch in batches.dropFirst() { _ = try inputs(batch, of: bytes, areNewEdits: areNewEdits) }
     var reply = ByteBuffer(string: "[")
-    for batch in Self.batches(documents) {
+    for batch in batches {
       try Task.checkCancellation()
-      for outcome in try await save(batch, of: bytes, areNewEdits: areNewEdits) {
-        // As at CouchDB, revisions that were inserted as they are have no rows, only those that were refused.
-        if case .success = outcome.result, !areNewEdits { continue }
+      for row in try await save(inputs(batch, of: bytes, areNewEdits: areNewEdits), areNewEdits: areNewEdits)
+      {
         if reply.readableBytes > 1 { reply.writeStaticString(",") }
-        reply.writeBytes(outcome.json.utf8Text)
+        reply.writeBytes(row.utf8Text)
       }
     }
     reply.writeStaticString("]\n")
     return Reply.bytes(reply, type: Reply.json, .created)
+  }
+
+  /// As at CouchDB, documents can't be saved all or not at all.
+  private func refuseAll(_ documents: [Range<Int>], of bytes: ByteBuffer) -> Response {
+    let error = CouchError(417, "not_implemented", "all_or_nothing is not supported")
+    let rows = documents.map { JSONValue.object(Self.row(bytes.documentID(in: $0) ?? "", nil, error)) }
+    return Reply.value(.array(rows), .expectationFailed)
   }
 
   private static func batches(_ documents: [Range<Int>]) -> [ArraySlice<Range<Int>>] {
@@ -65,41 +72,80 @@ struct BulkDocsEndpoint: Sendable {
     return batches
   }
 
-  private func save(
+  // MARK: Reading
+
+  /// - Throws: ``CouchError`` for a malformed document.
+  private func inputs(
     _ batch: ArraySlice<Range<Int>>, of bytes: ByteBuffer, areNewEdits: Bool
-  ) async throws -> [Outcome] {
-    let inputs = batch.map { range -> (id: String, input: Result<DocumentInput, CouchError>) in
-      do throws(CouchError) {
-        let input = try bytes.withUnsafeReadableBytes { all throws(CouchError) in
-          try DocumentInput(UnsafeRawBufferPointer(rebasing: all[range]))
-        }
-        let id = input.document.id ?? DocumentID.make()
-        try input.check(exchange.limits, id: id)
-        try access.checkWrite(id)
-        return (id, .success(input))
-      } catch {
-        return (bytes.documentID(in: range) ?? "", .failure(error))
+  ) throws(CouchError) -> [Input] {
+    try bytes.withUnsafeReadableBytes { all throws(CouchError) in
+      try batch.map { range throws(CouchError) in
+        try input(UnsafeRawBufferPointer(rebasing: all[range]), areNewEdits: areNewEdits)
       }
     }
+  }
+
+  private func input(_ bytes: UnsafeRawBufferPointer, areNewEdits: Bool) throws(CouchError) -> Input {
+    let object = try DocumentInput.object(bytes)
+    if case .string(let id)? = object.reserved.first(where: { $0.name == "_id" })?.value,
+      let local = id.afterBytePrefix(LocalDocumentInput.prefix)
+    {
+      guard areNewEdits || object.reserved.contains(where: { $0.name == "_rev" }) else {
+        throw .revisionNeeded
+      }
+      return .local(try LocalDocumentInput(id: local, bytes, exchange.limits))
+    }
+    let input = try DocumentInput(object)
+    let id = input.document.id ?? DocumentID.make()
+    do throws(DatastoreError) { try DocumentID.check(id) } catch { throw CouchError(error) }
+    try input.check(exchange.limits, id: id)
+    guard areNewEdits || input.revisionID != nil else { throw .revisionNeeded }
+    do throws(CouchError) { try access.checkWrite(id) } catch {
+      return .refused(id: id, input.revisionID, error)
+    }
+    return .document(id: id, input)
+  }
+
+  // MARK: Saving
+
+  /// - Returns: What became of each document; as at CouchDB, of revisions that are inserted as they are, only of those that
+  ///   were refused.
+  private func save(_ inputs: [Input], areNewEdits: Bool) async throws -> [JSONObject] {
     let limit = access.database.revisionsLimit
     return try await access.database.writes.write { transaction in
       let saving = DocumentSaving(transaction)
       var written: [KeyBytes: [RevisionID]] = [:]
-      let outcomes = try inputs.map { id, input in
-        do {
-          let input = try input.get()
-          let revision = areNewEdits ? try saving.edit(input, id: id) : try saving.insert(input, id: id)
+      let rows = try inputs.compactMap { input -> JSONObject? in
+        switch input {
+        case .refused(let id, let revision, let error):
+          return Self.row(id, areNewEdits ? nil : revision, error)
+        case .local(let document):
+          try document.save(in: transaction)
+          return areNewEdits ? document.reply : nil
+        case .document(let id, let input):
+          let revision: RevisionID
+          do {
+            revision = areNewEdits ? try saving.edit(input, id: id) : try saving.insert(input, id: id)
+          } catch let error as CouchError {
+            return Self.row(id, areNewEdits ? nil : input.revisionID, error)
+          } catch let error as DatastoreError where error.status < 500 {
+            return Self.row(id, areNewEdits ? nil : input.revisionID, CouchError(error))
+          }
           written[KeyBytes(id), default: []].append(revision)
-          return Outcome(id: id, result: .success(revision))
-        } catch let error as CouchError {
-          return Outcome(id: id, result: .failure(error))
-        } catch let error as DatastoreError where error.status < 500 {
-          return Outcome(id: id, result: .failure(CouchError(error)))
+          return areNewEdits ? ["ok": true, "id": .string(id), "rev": .string(revision.description)] : nil
         }
       }
       for (id, revisions) in written { try transaction.stem(id.string, to: limit, after: revisions) }
-      return outcomes
+      return rows
     }
+  }
+
+  private static func row(_ id: String, _ revision: RevisionID?, _ error: CouchError) -> JSONObject {
+    var row: JSONObject = ["id": .string(id)]
+    if let revision { row["rev"] = .string(revision.description) }
+    row["error"] = .string(error.error)
+    row["reason"] = .string(error.reason)
+    return row
   }
 }
 

@@ -29,9 +29,9 @@ struct BulkGetEndpoint: Sendable {
     let parameters = exchange.parameters
     let wanted = documents.map(Self.wanted)
     var options = DocumentOptions()
-    options.revisions = try parameters.flag("revs")
-    options.attachments = try parameters.flag("attachments")
-    let isLatest = try parameters.flag("latest")
+    options.revisions = parameters.flag("revs")
+    options.attachments = parameters.flag("attachments")
+    let isLatest = parameters.flag("latest")
     let final = options
     if let type = exchange.request.headers[.accept], ["multipart/mixed", "multipart/related"].contains(type) {
       return respond(wanted, as: type, isLatest: isLatest, final)

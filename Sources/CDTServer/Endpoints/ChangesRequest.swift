@@ -36,12 +36,15 @@ struct ChangesRequest: Sendable {
       }
       self.feed = feed
     }
-    since = parameters["since"] ?? parameters["last-event-id"] ?? lastEventID
+    // A browser that connects again sends the URL of the beginning, and the header.
+    since =
+      (feed == .eventsource ? lastEventID : nil) ?? parameters["since"] ?? parameters["last-event-id"]
+      ?? lastEventID
     limit = try parameters.count("limit")
-    isDescending = try parameters.flag("descending")
-    includesDocuments = try parameters.flag("include_docs")
-    options.conflicts = try parameters.flag("conflicts")
-    options.attachments = try parameters.flag("attachments")
+    isDescending = parameters.flag("descending")
+    includesDocuments = parameters.flag("include_docs")
+    options.conflicts = parameters.flag("conflicts")
+    options.attachments = parameters.flag("attachments")
     switch parameters["style"] {
     case nil, "main_only": break
     case "all_docs": listsLeaves = true
@@ -120,7 +123,7 @@ enum ChangesFilter: Sendable {
     case .design: return DocumentID.isDesign(id)
     case .selector(let selector, _):
       guard let revision = try revision() else { return false }
-      return try selector.matches(revision)
+      return try selector.matches(revision, with: DocumentText.attachmentMembers(of: revision))
     }
   }
 

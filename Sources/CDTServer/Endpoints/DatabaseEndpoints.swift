@@ -11,11 +11,11 @@ struct DatabaseEndpoints: Sendable {
 
   static func create(_ name: String, _ exchange: Exchange) async throws -> Response {
     try exchange.checkAdmin()
-    if try exchange.parameters.flag("partitioned") {
+    if exchange.parameters.flag("partitioned") {
       throw CouchError.unsupported("A partitioned database", instead: "a database without partitions")
     }
     try await exchange.databases.create(name)
-    return Reply.json(Reply.ok, .created, headers: [.location: "/\(name)"])
+    return Reply.json(Reply.ok, .created, headers: [.location: exchange.url(name)])
   }
 
   func respond() async throws -> Response {
@@ -57,7 +57,7 @@ struct DatabaseEndpoints: Sendable {
     let bytes = try await exchange.jsonBody(limit: exchange.limits.requestLength)
     let object = try bytes.withUnsafeReadableBytes { try DocumentInput.object($0) }
     if case .string(let id)? = object.reserved.last(where: { $0.name == "_id" })?.value,
-      let id = id.afterBytePrefix(LocalDocumentEndpoint.prefix)
+      let id = id.afterBytePrefix(LocalDocumentInput.prefix)
     {
       return try await LocalDocumentEndpoint(exchange: exchange, access: access, id: id).save(bytes)
     }

@@ -16,6 +16,7 @@ struct DocumentEndpoint: Sendable {
     switch exchange.method {
     case .get, .head: return try await get()
     case .put: return try await put()
+    case .post: return try await post()
     case .delete: return try await delete()
     case HTTPRequest.Method("COPY"): return try await copy()
     default: throw exchange.methodNotAllowed("DELETE,GET,HEAD,POST,PUT,COPY")
@@ -27,7 +28,7 @@ struct DocumentEndpoint: Sendable {
   private func get() async throws -> Response {
     let parameters = exchange.parameters
     let options = try DocumentOptions(parameters)
-    let isLatest = try parameters.flag("latest")
+    let isLatest = parameters.flag("latest")
     if let text = parameters["open_revs"] {
       return try await openRevisions(OpenRevisions(parameter: text), isLatest: isLatest, options)
     }
@@ -89,13 +90,37 @@ struct DocumentEndpoint: Sendable {
     return try await save(try bytes.withUnsafeReadableBytes { try DocumentInput($0) })
   }
 
+  /// Saves a document that a form sends, or adds its files to a revision.
+  private func post() async throws -> Response {
+    try access.checkWrite(id)
+    let (id, form) = (id, try await FormUpload(exchange, into: database.store))
+    try form.document?.check(exchange.limits, id: id)
+    let revision = try await database.save(id) { transaction in
+      if let document = form.document {
+        return try DocumentSaving(transaction).edit(document, id: id, adding: form.files)
+      }
+      guard let named = form.revision else {
+        throw CouchError.badRequest("The form has neither _doc nor _rev.")
+      }
+      guard let known = try transaction.documentIfStored(id, named) else { throw CouchError.conflict }
+      var attachments = known.attachments
+      for file in form.files { attachments[file.name] = file }
+      return try transaction.updateDocument(
+        id: id, revision: named, body: BodyText(stored: known.bodyText), attachments: attachments
+      ).revision
+    }
+    return saved(revision, .created, at: exchange.url(database.name, id))
+  }
+
   /// Saves a document that was sent, and answers with its new revision.
   func save(_ sent: DocumentInput, uploads: Attachments = []) async throws -> Response {
     try access.checkWrite(id)
     try sent.check(exchange.limits, id: id)
-    let isReplicated = try !exchange.parameters.flag("new_edits", default: true)
+    let isReplicated = exchange.parameters["new_edits"] == "false"
     var input = sent
-    if !isReplicated { input.revisionID = try namedRevision(or: sent.revisionID) }
+    if !isReplicated || sent.revisionID == nil {
+      input.revisionID = try namedRevision(or: sent.revisionID)
+    }
     let (id, final) = (id, input)
     let revision = try await database.save(id) { transaction in
       let saving = DocumentSaving(transaction)
@@ -104,13 +129,16 @@ struct DocumentEndpoint: Sendable {
         : try saving.edit(final, id: id, uploads: uploads)
     }
     // As at CouchDB, a tombstone that is posted is created.
-    return saved(revision, input.document.isDeleted && exchange.method == .put ? .ok : .created)
+    let isDeletion = input.document.isDeleted && exchange.method == .put
+    return saved(revision, isDeletion ? .ok : .created, at: exchange.url(database.name, id))
   }
 
   /// The reply to a change.
-  func saved(_ revision: RevisionID, _ status: HTTPResponse.Status) -> Response {
+  ///
+  /// - Parameter location: The URL of what was saved; `nil` for a deletion.
+  func saved(_ revision: RevisionID, _ status: HTTPResponse.Status, at location: String?) -> Response {
     var headers: HTTPFields = [.eTag: "\"\(revision)\""]
-    if status == .created { headers[.location] = "/\(database.name)/\(PercentCoding.encode(id))" }
+    headers[.location] = location
     return Reply.json(
       ["ok": true, "id": .string(id), "rev": .string(revision.description)], status, headers: headers)
   }
@@ -118,12 +146,14 @@ struct DocumentEndpoint: Sendable {
   /// The revision to replace: of the document, of the parameter `rev`, or of the header `If-Match`.
   func namedRevision(or body: RevisionID?) throws -> RevisionID? {
     var named = body
-    let header = exchange.request.headers[.ifMatch].map { $0.filter { $0 != "\"" } }
-    for text in [exchange.parameters["rev"], header] {
+    let header = exchange.request.headers[.ifMatch].map { Exchange.strong($0).filter { $0 != "\"" } }
+    for (text, conflict) in [
+      (exchange.parameters["rev"], "rev from request body and query string"), (header, "rev and etag"),
+    ] {
       guard let text, !text.isEmpty else { continue }
       guard let revision = RevisionID(text) else { throw CouchError.invalidRevision }
       guard named == nil || named == revision else {
-        throw CouchError.badRequest("Document rev from request body and query string have different values")
+        throw CouchError.badRequest("Document \(conflict) have different values")
       }
       named = revision
     }
@@ -140,7 +170,7 @@ struct DocumentEndpoint: Sendable {
         id: id, revision: named, isDeleted: true, body: .none, attachments: []
       ).revision
     }
-    return saved(revision, .ok)
+    return saved(revision, .ok, at: nil)
   }
 
   private func copy() async throws -> Response {
@@ -167,7 +197,8 @@ struct DocumentEndpoint: Sendable {
         id: target, body: BodyText(stored: source.bodyText), attachments: source.attachments
       ).revision
     }
-    return DocumentEndpoint(exchange: exchange, access: access, id: target).saved(revision, .created)
+    return DocumentEndpoint(exchange: exchange, access: access, id: target)
+      .saved(revision, .created, at: exchange.url(database.name, target))
   }
 }
 

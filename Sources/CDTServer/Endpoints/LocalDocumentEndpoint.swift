@@ -5,23 +5,14 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 
-/// A local document, which replicators keep checkpoints in. As at CouchDB, its revision is not checked.
+/// A local document, which replicators keep checkpoints in.
 struct LocalDocumentEndpoint: Sendable {
   let exchange: Exchange
   let access: DatabaseAccess
   let id: String
 
-  /// What the ids begin with, as clients write them.
-  static let prefix = "_local/"
-
-  private func checkID() throws(CouchError) {
-    guard !id.isEmpty, !DatabaseSettings.isReserved(id) else {
-      throw CouchError(400, "illegal_docid", "Only reserved document ids may start with a control character.")
-    }
-  }
-
   func respond() async throws -> Response {
-    try checkID()
+    try LocalDocumentInput.checkID(id)
     let (store, id) = (access.database.store, id)
     switch exchange.method {
     case .get, .head:
@@ -40,47 +31,46 @@ struct LocalDocumentEndpoint: Sendable {
         return true
       }
       guard isThere else { throw CouchError.missing }
-      return reply(0, .ok)
+      return Reply.json(LocalDocumentInput.reply(id, 0))
     default: throw exchange.methodNotAllowed("DELETE,GET,HEAD,PUT")
     }
   }
 
   /// Saves the document that was sent as the body of a request.
   func save(_ bytes: ByteBuffer) async throws -> Response {
-    try checkID()
-    guard bytes.readableBytes <= exchange.limits.documentLength else {
-      throw CouchError.tooLarge(exchange.limits.documentLength)
+    let input = try bytes.withUnsafeReadableBytes { bytes throws(CouchError) in
+      try LocalDocumentInput(id: id, bytes, exchange.limits)
     }
-    guard case .object(let object) = try bytes.json() else {
-      throw CouchError.badRequest("Document must be a JSON object")
-    }
-    let (id, revision) = (id, try Self.revision(after: object["_rev"]))
-    let document = LocalDocument(
-      body: JSONObject(object.filter { !$0.key.hasBytePrefix("_") }), revision: revision)
-    try await access.database.writes.write { try $0.setLocalDocument(document, withID: id) }
-    return reply(revision, .created)
-  }
-
-  private static func revision(after sent: JSONValue?) throws -> Int {
-    guard let sent, sent != .null else { return 1 }
-    guard case .string(let text) = sent, let known = LocalDocument.revision(text), known < .max else {
-      throw CouchError.invalidRevision
-    }
-    return known + 1
-  }
-
-  private func reply(_ revision: Int, _ status: HTTPResponse.Status) -> Response {
-    Reply.json(
-      ["ok": true, "id": .string("\(Self.prefix)\(id)"), "rev": .string("0-\(revision)")], status,
-      headers: [.location: "/\(access.database.name)/_local%2F\(PercentCoding.encode(id))"])
+    try await access.database.writes.write { try input.save(in: $0) }
+    return Reply.json(
+      input.reply, input.isDeletion ? .ok : .created,
+      headers: [.location: exchange.url(access.database.name, LocalDocumentInput.prefix + id)])
   }
 
   static func text(_ id: String, _ document: LocalDocument) -> [UInt8] {
     var json: JSONObject = [
-      "_id": .string("\(prefix)\(id)"), "_rev": .string("0-\(max(1, document.revision))"),
+      "_id": .string(LocalDocumentInput.prefix + id), "_rev": .string("0-\(max(1, document.revision))"),
     ]
     for (key, value) in document.body { json[key] = value }
     return json.utf8Text
+  }
+
+  /// A local document in a list.
+  ///
+  /// - Parameter key: The id as clients write it.
+  /// - Returns: `nil` if there is none.
+  static func row(
+    _ key: String, withDocument: Bool, _ transaction: ReadTransaction
+  ) throws -> [UInt8]? {
+    guard let id = key.afterBytePrefix(LocalDocumentInput.prefix), !DatabaseSettings.isReserved(id),
+      let document = try transaction.localDocumentEntry(withID: id)
+    else { return nil }
+    let name = JSONValue.string(key)
+    let row: JSONObject = [
+      "id": name, "key": name, "value": ["rev": .string("0-\(max(1, document.revision))")],
+    ]
+    guard withDocument else { return row.utf8Text }
+    return Array(row.utf8Text.dropLast()) + Array(#","doc":"#.utf8) + text(id, document) + [UInt8(ascii: "}")]
   }
 }
 
@@ -91,23 +81,36 @@ struct LocalDocsEndpoint: Sendable {
 
   func respond() async throws -> Response {
     let options = try await exchange.listOptions()
-    let rows = try await access.database.store.read { transaction in
-      let names = try transaction.localDocumentIDs().filter { !DatabaseSettings.isReserved($0) }
-        .map { LocalDocumentEndpoint.prefix + $0 }
-      return try options.page(of: names).compactMap { key -> JSONValue? in
-        guard let id = key.afterBytePrefix(LocalDocumentEndpoint.prefix),
-          let document = try transaction.localDocumentEntry(withID: id)
-        else { return nil }
-        let name = JSONValue.string(key)
-        var row: JSONObject = [
-          "id": name, "key": name, "value": ["rev": .string("0-\(max(1, document.revision))")],
-        ]
-        if options.includesDocuments {
-          row["doc"] = try JSONValue(parsing: LocalDocumentEndpoint.text(id, document))
+    return Reply.text(try await access.database.store.read { try Self.list(options, $0) })
+  }
+
+  /// `{"queries": [{…}, …]}`: several lists in one.
+  func respondToQueries() async throws -> Response {
+    let queries = try await exchange.listQueries()
+    let lists = try await access.database.store.read { transaction in
+      try queries.map { try Self.list($0, transaction) }
+    }
+    return Reply.text(
+      Array(#"{"results":["#.utf8) + lists.joined(separator: Array(",\n".utf8)) + Array("]}".utf8))
+  }
+
+  private static func list(_ options: ListOptions, _ transaction: ReadTransaction) throws -> [UInt8] {
+    let rows: [[UInt8]]
+    if let keys = options.wantedKeys {
+      rows = try keys.map { key in
+        let known = try key.stringValue.flatMap {
+          try LocalDocumentEndpoint.row($0, withDocument: options.includesDocuments, transaction)
         }
-        return .object(row)
+        return known ?? AllDocsRequest.missingRow(key)
+      }
+    } else {
+      let names = try transaction.localDocumentIDs().filter { !DatabaseSettings.isReserved($0) }
+        .map { LocalDocumentInput.prefix + $0 }
+      rows = try options.page(of: names).compactMap {
+        try LocalDocumentEndpoint.row($0, withDocument: options.includesDocuments, transaction)
       }
     }
-    return Reply.json(["total_rows": nil, "offset": nil, "rows": .array(rows)])
+    return Array(#"{"total_rows":null,"offset":null,"rows":["#.utf8)
+      + rows.joined(separator: Array(",\n".utf8)) + Array("]}".utf8)
   }
 }

@@ -4,6 +4,7 @@ import CDTPlatform
 import CouchDB
 import HTTPTypes
 import Hummingbird
+import NIOCore
 
 /// What the server has besides databases.
 struct ServerEndpoints: Sendable {
@@ -18,20 +19,13 @@ struct ServerEndpoints: Sendable {
     case ("_all_dbs", 0): return try await allDatabases()
     case ("_dbs_info", 0): return try await databasesInfo()
     case ("_active_tasks", 0): return try await activeTasks()
-    case ("_utils", _):
-      throw CouchError.unsupported("The web page", instead: "cdtquery, or any client of CouchDB")
-    case ("_replicate", _), ("_scheduler", _), ("_replicator", _):
-      throw CouchError.unsupported("Replication by request", instead: "the replicator of the other end")
-    case ("_users", _): throw CouchError.unsupported("The database of users", instead: "cdtquery user")
-    case ("_node", _), ("_config", _), ("_stats", _), ("_membership", _), ("_cluster_setup", _),
-      ("_restart", _),
-      ("_db_updates", _), ("_reshard", _), ("_prometheus", _), ("_search_analyze", _),
-      ("_nouveau_analyze", _):
-      throw CouchError.unsupported(
-        "Administration of a cluster (\(name))", instead: "the options of cdtquery serve")
+    case ("_metrics", 0): return try metrics()
     default:
+      if let error = CouchError.unsupportedResource(ofServer: exchange.path.segments) { throw error }
+      guard exchange.method == .put, rest.isEmpty else { throw CouchError.noDatabase }
       throw CouchError(
-        400, "illegal_database_name", "Name: '\(name)'. No database of this server begins with _.")
+        400, "illegal_database_name", "Name: '\(name.prefix(100))'. No database of this server begins with _."
+      )
     }
   }
 
@@ -59,7 +53,8 @@ struct ServerEndpoints: Sendable {
         throw CouchError.badRequest("count parameter too large")
       }
       let ids = (0..<count).map { _ in JSONValue.string(RandomID.digits()) }
-      return Reply.json(["uuids": .array(ids)], headers: [.cacheControl: "must-revalidate, no-cache"])
+      return Reply.json(
+        ["uuids": .array(ids)], headers: [.cacheControl: "must-revalidate, no-cache", .pragma: "no-cache"])
     }
   }
 
@@ -103,6 +98,16 @@ struct ServerEndpoints: Sendable {
       }
     }
     return Reply.value(.array(rows))
+  }
+
+  private func metrics() throws -> Response {
+    try exchange.checkAdmin()
+    return try get {
+      let server = exchange.server
+      let text = server.metrics.text(
+        openDatabases: exchange.databases.openNames.count, tasks: server.tasks.json.count)
+      return Reply.bytes(ByteBuffer(string: text), type: "text/plain; version=0.0.4; charset=utf-8")
+    }
   }
 
   private func activeTasks() async throws -> Response {

@@ -9,10 +9,16 @@ struct SessionEndpoint: Sendable {
 
   func respond() async throws -> Response {
     switch exchange.method {
-    case .get, .head: return Reply.json(description(of: exchange.identity))
+    case .get, .head:
+      // A page that wants the browser to ask for a name and a password.
+      if exchange.parameters.flag("basic"), exchange.identity.name == nil, exchange.server.hasUsers {
+        throw CouchError(401, "unauthorized", "Please login.")
+      }
+      return Reply.json(description(of: exchange.identity))
     case .post: return try await begin()
     case .delete:
-      return Reply.json(Reply.ok, headers: [.setCookie: exchange.server.authenticator.cookieRemoval])
+      let cookie = exchange.server.authenticator.cookieRemoval
+      return try redirected(by: "next", Reply.json(Reply.ok, headers: [.setCookie: cookie]))
     default: throw exchange.methodNotAllowed("DELETE,GET,HEAD,POST")
     }
   }
@@ -38,13 +44,27 @@ struct SessionEndpoint: Sendable {
       known = try await authenticator.logIn(name: name, password: password, from: exchange.peer)
     } catch {
       guard error.status == 401 else { throw error }
-      return Reply.error(error, headers: [.setCookie: authenticator.cookieRemoval])
+      return try redirected(
+        by: "fail", Reply.error(error, headers: [.setCookie: authenticator.cookieRemoval]))
     }
     var reply: JSONObject = ["ok": true]
     for (member, value) in user(known.identity) { reply[member] = value }
     var headers: HTTPFields = [:]
     if let cookie = known.cookie { headers[.setCookie] = cookie }
-    return Reply.json(reply, headers: headers)
+    return try redirected(by: "next", Reply.json(reply, headers: headers))
+  }
+
+  /// The reply, as a redirection if a parameter names a page of this server to go on with.
+  private func redirected(by parameter: String, _ reply: Response) throws -> Response {
+    guard let path = exchange.parameters[parameter] else { return reply }
+    // After the host, no text leads to another one.
+    guard path.utf8.first == UInt8(ascii: "/"), path.utf8.allSatisfy({ 0x21...0x7E ~= $0 }) else {
+      throw CouchError.badRequest("`\(parameter)` must be a path of this server, such as /_session")
+    }
+    var reply = reply
+    reply.status = .found
+    reply.headers[.location] = exchange.url() + path.dropFirst()
+    return reply
   }
 
   /// The name and the password in the body, a form or JSON.

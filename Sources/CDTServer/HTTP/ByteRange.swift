@@ -1,7 +1,7 @@
 import CouchDB
 
 /// The bytes that the header `Range` asks for. Of several ranges, and of units other than bytes, none is served, and the
-/// whole is sent, as RFC 9110 allows.
+/// whole is sent, as RFC 9110 allows. As at CouchDB, `bytes=0-` is the whole.
 struct ByteRange: Sendable, Equatable {
   let bytes: Range<Int64>
   let isPartial: Bool
@@ -20,29 +20,34 @@ struct ByteRange: Sendable, Equatable {
     guard parts.count == 2 else { return }
     let (first, last) = (Self.number(parts[0]), Self.number(parts[1]))
     switch (parts[0].isEmpty, first, parts[1].isEmpty, last) {
+    case (false, 0?, true, _): return
     case (false, let first?, true, _): self = try Self.part(first, length - 1, of: length)
-    case (false, let first?, false, let last?) where first <= last:
-      self = try Self.part(first, min(last, length - 1), of: length)
+    case (false, let first?, false, let last?): self = try Self.part(first, min(last, length - 1), of: length)
     case (true, _, false, let count?) where count > 0:
       self = try Self.part(max(0, length - count), length - 1, of: length)
+    case (true, _, false, 0?): throw .rangeNotSatisfiable
     default: return
     }
   }
 
   private static func part(_ first: Int64, _ last: Int64, of length: Int64) throws(CouchError) -> ByteRange {
-    guard first < length, first <= last else {
-      throw CouchError(416, "requested_range_not_satisfiable", "Requested range not satisfiable")
-    }
+    guard first < length, first <= last else { throw .rangeNotSatisfiable }
     return ByteRange(first..<last + 1, isPartial: true)
   }
 
+  /// A number of digits; the greatest one if it is greater.
   private static func number(_ text: Substring) -> Int64? {
     guard !text.isEmpty, text.utf8.allSatisfy({ 0x30...0x39 ~= $0 }) else { return nil }
-    return Int64(text)
+    return Int64(text) ?? .max
   }
 
   /// The header `Content-Range`; `nil` for the whole.
   func contentRange(of length: Int64) -> String? {
     isPartial ? "bytes \(bytes.lowerBound)-\(bytes.upperBound - 1)/\(length)" : nil
   }
+}
+
+extension CouchError {
+  fileprivate static let rangeNotSatisfiable = CouchError(
+    416, "requested_range_not_satisfiable", "Requested range not satisfiable")
 }

@@ -11,9 +11,14 @@ extension Exchange {
     }
   }
 
-  /// Whether the client has the content with an `ETag` already.
+  /// Whether the client has the content with an `ETag` already. A proxy that compresses replies makes their tags weak, and they
+  /// are compared as if they were not.
   func hasNone(of tag: String?) -> Bool {
     guard let tag, let header = request.headers[.ifNoneMatch] else { return false }
-    return header == "*" || header.split(separator: ",").contains { $0.filter { $0 != " " } == tag }
+    return header == "*"
+      || header.split(separator: ",").contains { Self.strong($0.filter { $0 != " " && $0 != "\t" }) == tag }
   }
+
+  /// An entity tag without the mark of a weak one.
+  static func strong(_ tag: String) -> String { tag.afterBytePrefix("W/") ?? tag }
 }

@@ -14,12 +14,15 @@ struct ListOptions: Sendable {
   private(set) var includesSequence = false
   private(set) var documents = DocumentOptions()
 
-  init(_ parameters: Parameters) throws(CouchError) {
+  /// - Parameter body: The members of a request's body. Those of its query override them, as at CouchDB.
+  init(_ parameters: Parameters, body: JSONObject = [:]) throws(CouchError) {
+    try take(body)
     try take(parameters.members(areJSON: ["key", "keys", "startkey", "start_key", "endkey", "end_key"]))
+    if keys?.isEmpty == false, start != nil || end != nil { throw .keysWithRange }
   }
 
-  /// Takes the members of a request's body, which come before those of its query. Unknown ones are ignored.
-  mutating func take(_ members: JSONObject) throws(CouchError) {
+  /// Takes some options. Unknown ones are ignored.
+  private mutating func take(_ members: JSONObject) throws(CouchError) {
     for (name, value) in members {
       switch name {
       case "keys":
@@ -82,6 +85,11 @@ struct ListOptions: Sendable {
     isDescending ? start.map { ($0, true) } : end.map { ($0, isEndIncluded) }
   }
 
+  /// The keys whose rows are wanted, in the order of their rows; `nil` if the request names none.
+  var wantedKeys: [JSONValue]? {
+    keys.map { Array((isDescending ? $0.reversed() : $0).dropFirst(skip).prefix(limit ?? .max)) }
+  }
+
   /// The wanted part of some names, which are keys.
   ///
   /// - Parameter names: In ascending order of their bytes.
@@ -110,14 +118,31 @@ struct ListOptions: Sendable {
 extension Exchange {
   /// The options of a list that is asked for by GET, or by POST with a body.
   func listOptions() async throws -> ListOptions {
-    var options = try ListOptions(parameters)
     switch method {
-    case .get, .head: break
-    case .post: try options.take(await jsonObject())
+    case .get, .head: try ListOptions(parameters)
+    case .post: try ListOptions(parameters, body: await jsonObject())
     default: throw methodNotAllowed("GET,HEAD,POST")
     }
-    return options
   }
+
+  /// The options of several lists that are asked for at once, by `{"queries": [{…}, …]}`.
+  func listQueries() async throws -> [ListOptions] {
+    guard method == .post else { throw methodNotAllowed("POST") }
+    guard case .array(let queries)? = try await jsonObject()["queries"] else {
+      throw CouchError.badRequest("`queries` member must exist and be an array.")
+    }
+    return try queries.map { query in
+      guard case .object(let object) = query else {
+        throw CouchError.badRequest("A query must be an object.")
+      }
+      return try ListOptions(parameters, body: object)
+    }
+  }
+}
+
+extension CouchError {
+  fileprivate static let keysWithRange = CouchError(
+    400, "query_parse_error", "`keys` is incompatible with `key`, `start_key` and `end_key`")
 }
 
 extension String {

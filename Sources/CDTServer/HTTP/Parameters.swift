@@ -26,15 +26,8 @@ struct Parameters: Sendable {
     return members
   }
 
-  /// `true` or `false`; anything else is refused.
-  func flag(_ name: String, default fallback: Bool = false) throws(CouchError) -> Bool {
-    switch values[name] {
-    case nil: fallback
-    case "true": true
-    case "false": false
-    case let value?: throw .invalidParameter(name, value, expected: "true or false")
-    }
-  }
+  /// Whether a parameter is `true`. As at CouchDB, any other value is ignored.
+  func flag(_ name: String) -> Bool { values[name] == "true" }
 
   /// A number that is not negative.
   func count(_ name: String) throws(CouchError) -> Int? {

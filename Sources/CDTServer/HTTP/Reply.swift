@@ -44,6 +44,7 @@ enum Reply {
   static func error(_ error: CouchError, headers: HTTPFields = [:]) -> Response {
     var headers = headers
     if [429, 503].contains(error.status) { headers[.retryAfter] = retryAfter }
+    headers[.allow] = error.allowedMethods ?? headers[.allow]
     return json(error.json, HTTPResponse.Status(code: error.status), headers: headers)
   }
 

@@ -16,6 +16,8 @@ struct DatabaseRouter: Sendable {
     case ("_design_docs", 1) where rest[0] == "queries":
       return try await AllDocsEndpoint(exchange: exchange, access: access, onlyDesign: true)
         .respondToQueries()
+    case ("_local_docs", 1) where rest[0] == "queries":
+      return try await LocalDocsEndpoint(exchange: exchange, access: access).respondToQueries()
     case ("_local_docs", 0): return try await LocalDocsEndpoint(exchange: exchange, access: access).respond()
     case ("_bulk_docs", 0): return try await BulkDocsEndpoint(exchange: exchange, access: access).respond()
     case ("_bulk_get", 0): return try await BulkGetEndpoint(exchange: exchange, access: access).respond()
@@ -35,13 +37,13 @@ struct DatabaseRouter: Sendable {
       return try await MaintenanceEndpoint(exchange: exchange, access: access).ensureFullCommit()
     case ("_view_cleanup", 0):
       return try await MaintenanceEndpoint(exchange: exchange, access: access).viewCleanup()
-    case ("_purge", _): throw CouchError.unsupported("Purging", instead: "DELETE, then _compact")
-    case ("_partition", _): throw CouchError.unsupported("Partitions", instead: "_find with an index")
-    case ("_shards", _), ("_sync_shards", _):
-      throw CouchError.unsupported("Sharding", instead: "replication to a CouchDB cluster")
-    case ("_search_analyze", _), ("_nouveau_analyze", _):
-      throw CouchError.unsupported("This search service", instead: "_find with $text and a text index")
-    default: throw CouchError.missing
+    default:
+      if let error = CouchError.unsupportedResource(ofDatabase: name) { throw error }
+      // As at CouchDB, it would be a document, which can't be created.
+      guard exchange.method != .put else {
+        throw CouchError(400, "illegal_docid", "Only reserved document ids may start with underscore.")
+      }
+      throw CouchError.missing
     }
   }
 }

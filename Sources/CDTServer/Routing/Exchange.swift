@@ -9,6 +9,7 @@ import NIOCore
 /// A request, and what its answer needs.
 final class Exchange: Sendable {
   let request: Request
+  let method: HTTPRequest.Method
   let path: RequestPath
   let parameters: Parameters
   let identity: Identity
@@ -18,10 +19,11 @@ final class Exchange: Sendable {
   let server: ServerState
 
   init(
-    request: Request, path: RequestPath, parameters: Parameters, identity: Identity, peer: String,
-    client: ClientConnection, server: ServerState
+    request: Request, method: HTTPRequest.Method, path: RequestPath, parameters: Parameters,
+    identity: Identity, peer: String, client: ClientConnection, server: ServerState
   ) {
     self.request = request
+    self.method = method
     self.path = path
     self.parameters = parameters
     self.identity = identity
@@ -30,13 +32,29 @@ final class Exchange: Sendable {
     self.server = server
   }
 
-  var method: HTTPRequest.Method { request.method }
   var limits: ServerConfiguration.Limits { server.configuration.limits }
   var databases: Databases { server.databases }
 
+  /// The URL under which the client has reached a resource, for the header `Location`: behind a proxy, that of the proxy.
+  ///
+  /// - Parameter path: The names of the resource, each a part of the path.
+  func url(_ path: String...) -> String {
+    let headers = request.headers
+    let isSecure =
+      switch (headers[.xForwardedSSL], headers[.xForwardedProto]) {
+      case ("on", _), (_, "https"): true
+      case (_, "http"): false
+      default: server.configuration.tls != nil
+      }
+    let hosts = [headers[.xForwardedHost], request.head.authority, headers[.host]]
+    // What is no host is not repeated.
+    let host = hosts.compactMap(\.self).first { HostAndPort($0) != nil } ?? "localhost"
+    return "\(isSecure ? "https" : "http")://\(host)/\(path.map(PercentCoding.encode).joined(separator: "/"))"
+  }
+
   /// The reply to a method that a resource doesn't have.
   func methodNotAllowed(_ allowed: String) -> CouchError {
-    CouchError(405, "method_not_allowed", "Only \(allowed) allowed")
+    .methodNotAllowed(allowed)
   }
 
   // MARK: Body

@@ -29,7 +29,30 @@ struct Responder: HTTPResponder {
       response = refusal(error, request, context)
     }
     rules.addHeaders(to: &response, for: request)
-    return request.method == .head ? Self.withoutBody(response) : response
+    response.headers[.xCouchRequestID] = Self.requestID(of: request)
+    let method = Self.method(of: request)
+    state.metrics.count(method, response.status)
+    return method == .head ? Self.withoutBody(response) : response
+  }
+
+  /// The id of a request, which the client can choose.
+  private static func requestID(of request: Request) -> String {
+    let chosen = request.headers[.xCouchRequestID] ?? ""
+    let isID = (1...36).contains(chosen.utf8.count) && chosen.utf8.allSatisfy { $0 == 0x2D || isWordByte($0) }
+    return isID ? chosen : String(RandomID.digits().prefix(10))
+  }
+
+  /// Whether a byte is a letter, a digit or `_`.
+  private static func isWordByte(_ byte: UInt8) -> Bool {
+    0x61...0x7A ~= byte | 0x20 || 0x30...0x39 ~= byte || byte == UInt8(ascii: "_")
+  }
+
+  /// The method of a request. As at CouchDB, a client that can only send `POST` names another one in a header.
+  private static func method(of request: Request) -> HTTPRequest.Method {
+    let others = ["GET", "HEAD", "PUT", "DELETE", "COPY"]
+    guard request.method == .post, let name = request.headers[.xHTTPMethodOverride], others.contains(name)
+    else { return request.method }
+    return HTTPRequest.Method(name) ?? request.method
   }
 
   /// The same head without a body.
@@ -51,8 +74,8 @@ struct Responder: HTTPResponder {
       authorization: request.headers[.authorization], cookies: request.headers[values: .cookie],
       from: context.peer)
     let exchange = Exchange(
-      request: request, path: path, parameters: try Parameters(path.query), identity: known.identity,
-      peer: context.peer, client: context.client, server: state)
+      request: request, method: Self.method(of: request), path: path, parameters: try Parameters(path.query),
+      identity: known.identity, peer: context.peer, client: context.client, server: state)
     var response: Response
     do {
       response = try await Router(exchange: exchange).respond()

@@ -45,9 +45,9 @@ struct Router: Sendable {
       // A slash of an id must be encoded, as what follows one is an attachment's name.
       guard rest.count == 2 else { throw CouchError.localAttachment }
       return try await LocalDocumentEndpoint(exchange: exchange, access: access, id: rest[1]).respond()
-    case let name where name.hasBytePrefix(LocalDocumentEndpoint.prefix):
+    case let name where name.hasBytePrefix(LocalDocumentInput.prefix):
       guard rest.count == 1 else { throw CouchError.localAttachment }
-      let id = name.afterBytePrefix(LocalDocumentEndpoint.prefix) ?? ""
+      let id = name.afterBytePrefix(LocalDocumentInput.prefix) ?? ""
       return try await LocalDocumentEndpoint(exchange: exchange, access: access, id: id).respond()
     case let name where DocumentID.isDesign(name):
       return try await document(name, Array(rest.dropFirst()), access)
@@ -64,8 +64,7 @@ struct Router: Sendable {
       return try await DocumentEndpoint(exchange: exchange, access: access, id: id).respond()
     }
     if DocumentID.isDesign(id), let name = rest.first, name.hasBytePrefix("_") {
-      throw CouchError.unsupported(
-        "Design functions (\(name))", instead: "POST /\(access.database.name)/_find")
+      throw CouchError.unsupportedResource(ofDesignDocument: name)
     }
     return try await AttachmentEndpoint(
       exchange: exchange, access: access, id: id, name: rest.joined(separator: "/")
@@ -75,9 +74,4 @@ struct Router: Sendable {
 
 extension CouchError {
   fileprivate static let localAttachment = badRequest("_local documents do not accept attachments.")
-
-  /// What CouchDB has and this server does not.
-  static func unsupported(_ what: String, instead: String) -> CouchError {
-    CouchError(501, "not_implemented", "\(what) is not supported; use \(instead)")
-  }
 }

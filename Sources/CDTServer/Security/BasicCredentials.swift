@@ -1,5 +1,5 @@
+import CDTJSON
 package import CouchDB
-import FoundationEssentials
 
 /// The name and the password of an `Authorization` header.
 package struct BasicCredentials: Hashable, Sendable {
@@ -16,20 +16,16 @@ package struct BasicCredentials: Hashable, Sendable {
   /// The first colon ends the name, so a password can have colons. As in CouchDB, a text without a colon and `_:_` are no
   /// credentials.
   ///
-  /// - Returns: `nil` if there are no credentials.
-  /// - Throws: 400 for invalid Base64 and for unknown schemes; 401 for bearer tokens, and for a text that is not UTF-8.
+  /// - Returns: `nil` if there are no credentials: also, as in CouchDB, for an unknown scheme.
+  /// - Throws: 400 for invalid Base64; 401 for bearer tokens, and for a text that is not UTF-8.
   package static func read(_ header: String?) throws(CouchError) -> BasicCredentials? {
-    guard let header else { return nil }
-    let parts = header.split(separator: " ", maxSplits: 1)
-    guard parts.count == 2, let scheme = parts.first?.lowercased() else {
-      throw .invalidAuthorization
+    guard let parts = header?.split(separator: " ", maxSplits: 1), parts.count == 2 else { return nil }
+    switch parts[0].lowercased() {
+    case "basic": break
+    case "bearer": throw .bearerToken
+    default: return nil
     }
-    guard scheme != "bearer" else { throw .bearerToken }
-    guard scheme == "basic" else { throw .invalidAuthorization }
-    let spaces: Set<Character> = [" ", "\t"]
-    guard let bytes = Data(base64Encoded: String(parts[1].filter { !spaces.contains($0) })) else {
-      throw .invalidBase64
-    }
+    guard let bytes = Base64.decode(String(parts[1]), ignoresSpace: true) else { throw .invalidBase64 }
     // No name and no password has such bytes.
     guard let text = String(validating: bytes, as: UTF8.self) else { throw .wrongPassword }
     guard let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")) else { return nil }

@@ -6,7 +6,6 @@ extension CouchError {
   package static let accountLocked = CouchError(
     403, "forbidden", "Account is temporarily locked due to multiple authentication failures")
   package static let invalidBase64 = badRequest("Authorization header has invalid base64 value")
-  package static let invalidAuthorization = badRequest("Authorization header is invalid")
   package static let bearerToken = CouchError(
     401, "unauthorized", "This server has no bearer tokens; use basic authentication or POST /_session.")
   package static let malformedCookie = badRequest(

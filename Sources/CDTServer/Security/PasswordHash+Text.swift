@@ -1,3 +1,4 @@
+import CDTJSON
 import FoundationEssentials
 
 // The text of a hash in a file of users:

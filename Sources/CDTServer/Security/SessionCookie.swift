@@ -1,4 +1,5 @@
 import CDTDigest
+import CDTJSON
 package import CouchDB
 
 /// The cookie of a session, `AuthSession`: a user's name and a time, authenticated with a key that only the server has.

@@ -13,6 +13,8 @@ package struct AttachmentSink {
   private var gathered: [UInt8] = []
   /// What the client says of the bytes as it sends them.
   private var expected: String?
+  /// The error if they differ.
+  private let mismatch: CouchError
   /// `nil` if the datastore computes the same one.
   private var digest: ContentDigest?
   private var expectedLength: Int64?
@@ -20,9 +22,25 @@ package struct AttachmentSink {
 
   private static let chunk = 256 * 1024
 
-  package init(_ store: Datastore, name: String, isCompressed: Bool, limit: Int64) async throws {
+  /// Receives an attachment that is the body of a request.
+  ///
+  /// - Parameter contentMD5: The header `Content-MD5`, which is verified.
+  package init(_ store: Datastore, name: String, isCompressed: Bool, limit: Int64, contentMD5: String?)
+    async throws
+  {
+    try await self.init(store, name: name, isCompressed: isCompressed, limit: limit, mismatch: .contentMD5)
+    if let contentMD5 {
+      expected = "md5-\(contentMD5)"
+      digest = ContentDigest(.md5)
+    }
+  }
+
+  private init(_ store: Datastore, name: String, isCompressed: Bool, limit: Int64, mismatch: CouchError)
+    async throws
+  {
     self.name = name
     self.limit = limit
+    self.mismatch = mismatch
     gzip = isCompressed ? try GzipReader(limit: limit) : nil
     upload = try await store.beginUpload()
   }
@@ -31,7 +49,9 @@ package struct AttachmentSink {
   package init(_ store: Datastore, _ attachment: IncomingAttachment, isCompressed: Bool, limit: Int64)
     async throws
   {
-    try await self.init(store, name: attachment.name, isCompressed: isCompressed, limit: limit)
+    try await self.init(
+      store, name: attachment.name, isCompressed: isCompressed, limit: limit,
+      mismatch: .badRequest("Attachment \(attachment.name): the content differs from its digest"))
     if case .follows(let length, let encodedLength, _) = attachment.source {
       expectedLength = isCompressed ? encodedLength : length
     }
@@ -80,6 +100,10 @@ package struct AttachmentSink {
 
   private func check(_ digest: String?, _ expected: String) throws(CouchError) {
     if let digest, digest.hasSameBytes(as: expected) { return }
-    throw .badRequest("Attachment \(name): the content differs from its digest")
+    throw mismatch
   }
+}
+
+extension CouchError {
+  fileprivate static let contentMD5 = CouchError(400, "content_md5_mismatch", "Possible message corruption.")
 }

@@ -15,7 +15,7 @@ package struct DocumentInput: Sendable {
     do throws(JSONError) {
       return try JSONText.normalize(whole: bytes)
     } catch {
-      throw .invalidJSON(error)
+      throw error.code == .notAnObject ? .documentNotAnObject : .invalidJSON(error)
     }
   }
 

@@ -10,23 +10,31 @@ package struct DocumentSaving {
 
   /// Saves a document as the next revision after the one that it names.
   ///
-  /// - Parameter uploads: The content of attachments that came apart from the JSON, by name.
+  /// - Parameters:
+  ///   - uploads: The content of attachments that came apart from the JSON, by name.
+  ///   - others: Attachments that the JSON does not name.
   /// - Throws: `CouchError`: `conflict` if the named revision is not a leaf, or none is named and the document exists.
-  package func edit(_ input: DocumentInput, id: String, uploads: Attachments = []) throws -> RevisionID {
+  package func edit(
+    _ input: DocumentInput, id: String, uploads: Attachments = [], adding others: Attachments = []
+  ) throws -> RevisionID {
     let document = input.document
+    func attachments(known: Attachments) throws -> Attachments {
+      var all = try self.attachments(of: document, known: known, uploads: uploads)
+      for attachment in others { all[attachment.name] = attachment }
+      return all
+    }
     let existing = try transaction.entry(ofDocument: id)
     guard let parent = input.revisionID else {
       if let existing, !existing.isDeleted { throw CouchError.conflict }
-      let attachments = try attachments(of: document, known: [], uploads: uploads)
       return try transaction.createDocument(
-        id: id, isDeleted: document.isDeleted, body: input.body, attachments: attachments
+        id: id, isDeleted: document.isDeleted, body: input.body, attachments: attachments(known: [])
       ).revision
     }
     guard existing != nil else { throw CouchError.conflict }
     let known = try transaction.documentIfStored(id, parent)?.attachments ?? []
     return try transaction.updateDocument(
       id: id, revision: parent, isDeleted: document.isDeleted, body: input.body,
-      attachments: attachments(of: document, known: known, uploads: uploads)
+      attachments: attachments(known: known)
     ).revision
   }
 
@@ -36,7 +44,7 @@ package struct DocumentSaving {
   package func insert(_ input: DocumentInput, id: String, uploads: Attachments = []) throws -> RevisionID {
     let document = input.document
     guard let revision = input.revisionID else {
-      throw CouchError.badRequest("A document needs _rev or _revisions with new_edits=false.")
+      throw CouchError.revisionNeeded
     }
     let history = document.history.isEmpty ? [revision] : document.history
     // Only the ancestors of a known revision can be new.
@@ -84,7 +92,9 @@ package struct DocumentSaving {
         attachments[incoming.name] = Attachment(
           data: data, name: incoming.name, contentType: incoming.contentType)
       case .stub:
-        guard let attachment = known[incoming.name] else { throw CouchError.missingStub(incoming.name) }
+        guard let attachment = known[incoming.name], attachment.isMeant(by: incoming) else {
+          throw CouchError.missingStub(incoming.name)
+        }
         attachments[incoming.name] = attachment
       case .follows:
         guard let attachment = uploads[incoming.name] else {
@@ -94,6 +104,15 @@ package struct DocumentSaving {
       }
     }
     return attachments
+  }
+}
+
+extension Attachment {
+  /// Whether a stub means this attachment: not one that another generation has added. A generation that is not known, which
+  /// replicators may leave out, is any.
+  fileprivate func isMeant(by stub: IncomingAttachment) -> Bool {
+    guard let wanted = stub.revpos, let generation, generation > 0 else { return true }
+    return wanted == generation
   }
 }
 
@@ -109,6 +128,8 @@ extension ReadTransaction {
 }
 
 extension CouchError {
+  package static let revisionNeeded = badRequest("A document needs _rev or _revisions with new_edits=false.")
+
   package static func missingStub(_ name: String) -> CouchError {
     CouchError(412, "missing_stub", "Invalid attachment stub in the document for \(name)")
   }

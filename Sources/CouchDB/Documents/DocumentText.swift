@@ -93,6 +93,11 @@ package struct DocumentText {
       attachments.map { ($0.name, .object(entry($0, ["length": .int($0.length ?? 0), "stub": true]))) })
   }
 
+  /// The member `_attachments` that a selector sees of a revision, without content; empty if it has no attachments.
+  package static func attachmentMembers(of revision: DocumentRevision) -> JSONObject {
+    revision.attachments.isEmpty ? [:] : ["_attachments": .object(stubs(revision.attachments))]
+  }
+
   private static func entry(_ attachment: Attachment, _ content: JSONObject) -> JSONObject {
     var entry: JSONObject = [
       "content_type": .string(attachment.contentType), "revpos": .int(Int64(attachment.generation ?? 0)),

@@ -98,12 +98,9 @@ private struct Entry {
 
   /// The decoded `data`, in which white space is ignored, as in CouchDB.
   func data() throws(CouchError) -> Data {
-    guard case .string(let base64)? = members["data"] else { throw .invalidAttachmentData(name) }
-    if let data = Data(base64Encoded: base64) { return data }
-    let compact = base64.utf8.filter { !" \t\r\n".utf8.contains($0) }
-    guard compact.count < base64.utf8.count, let data = Data(base64Encoded: Data(compact)) else {
-      throw .invalidAttachmentData(name)
-    }
-    return data
+    guard case .string(let base64)? = members["data"],
+      let bytes = Base64.decode(base64, ignoresSpace: true)
+    else { throw .invalidAttachmentData(name) }
+    return Data(bytes)
   }
 }

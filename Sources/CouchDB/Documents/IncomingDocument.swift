@@ -17,7 +17,7 @@ package struct IncomingDocument: Sendable {
   package let history: [RevisionID]
   /// Whether `_deleted` is true.
   package let isDeleted: Bool
-  /// The members whose names don't begin with an underscore.
+  /// The members that are not special.
   package let body: JSONObject
   /// The attachments in the order of their members, which is the order of their parts in a multipart body.
   package let attachments: [IncomingAttachment]
@@ -38,7 +38,7 @@ package struct IncomingDocument: Sendable {
     var list: RevisionList?
     var isDeleted = false
     var attachments: [IncomingAttachment] = []
-    for (name, value) in object where Self.isSpecial(name) {
+    for (name, value) in object where ReservedMember.isReserved(name) {
       switch name {
       case "_id":
         guard case .string(let text) = value else { throw .documentIDNotAString }
@@ -57,11 +57,7 @@ package struct IncomingDocument: Sendable {
     history = list?.revisions ?? revision.map { [$0] } ?? []
     revisionID = history.first
     self.isDeleted = isDeleted
-    body = object.filter { !Self.isSpecial($0.key) }
+    body = object.filter { !ReservedMember.isReserved($0.key) }
     self.attachments = attachments
-  }
-
-  private static func isSpecial(_ name: String) -> Bool {
-    name.utf8.first == UInt8(ascii: "_")
   }
 }

@@ -22,7 +22,7 @@ struct DropCommand: ParsableCommand {
     // With --yes the store is not opened, so that a damaged one can be deleted.
     if !yes { try confirm() }
     do {
-      try store.manager().deleteDatastore(named: store.name)
+      try store.manager().deleteDatastore(named: store.databaseName)
     } catch let error as DatastoreError where error.code == .notFound {
       throw store.missing
     }

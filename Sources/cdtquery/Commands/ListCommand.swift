@@ -19,6 +19,6 @@ struct ListCommand: ParsableCommand {
       throw ToolError(.missing, "there is no directory \(directory); check the path")
     }
     let manager = Stores.keep(try DatastoreManager(directory: directory))
-    for name in try manager.datastoreNames() { try Output.standard.line(name) }
+    for name in try manager.databaseNames() { try Output.standard.line(name.directoryName) }
   }
 }

@@ -53,7 +53,7 @@ struct RecoverCommand: ParsableCommand {
     let (manager, saved) = try draft.createWithManager()
     var report = try saved.recoverDocuments(from: store.path, progress: progress)
     report.losses += try saved.recoverIndexes(from: store.path)
-    try manager.closeDatastore(named: draft.name)
+    try manager.closeDatastore(named: draft.databaseName)
     try ToolError.perform("create", target.path) { () throws(SystemError) in
       try Files.rename("\(draft.directory)/\(draft.name)", to: "\(target.directory)/\(target.name)")
     }

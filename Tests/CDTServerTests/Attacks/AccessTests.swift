@@ -69,6 +69,33 @@ import Testing
     }
   }
 
+  @Test func `a page logs in and goes on where it wants`() async throws {
+    try await Self.withUsers { server async throws in
+      let form = Array("name=member&password=password+of+member".utf8)
+      func post(_ query: String, _ body: [UInt8]) async throws -> RunningServer.Reply {
+        try await server.send(
+          "POST", "/_session?\(query)", body: body,
+          headers: [("Content-Type", "application/x-www-form-urlencoded")])
+      }
+      let done = try await post("next=/_up", form)
+      #expect(done.status == 302)
+      #expect(done.headers["location"] == "\(server.url)/_up")
+      #expect(done.headers["set-cookie"]?.hasPrefix("AuthSession=") == true)
+      let failed = try await post("fail=/_up%3Fagain", Array("name=member&password=wrong".utf8))
+      #expect(failed.status == 302)
+      #expect(failed.headers["location"] == "\(server.url)/_up?again")
+      for other in ["//evil.example", "http://evil.example", "/a%0d%0ab", ""] {
+        let reply = try await post("next=\(other)", form)
+        #expect(reply.headers["location"]?.hasPrefix(server.url) ?? true)
+        #expect(reply.status == (other.hasPrefix("//") ? 302 : 400))
+      }
+      #expect(try await server.get("/_session").status == 200)
+      let asked = try await server.get("/_session?basic=true")
+      #expect(asked.status == 401)
+      #expect(asked.json == ["error": "unauthorized", "reason": "Please login."])
+    }
+  }
+
   @Test func `a member may write documents and nothing else`() async throws {
     try await Self.withUsers { server async throws in
       var member = server

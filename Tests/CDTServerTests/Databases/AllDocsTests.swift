@@ -119,8 +119,22 @@ import Testing
     }
   }
 
+  @Test func `the query of a request comes before its body`() async throws {
+    try await withServer { server in
+      for id in ["a", "b"] { #expect(try await server.put("/db/\(id)", [:]).status == 201) }
+      func count(_ path: String, _ body: JSONValue) async throws -> Int? {
+        try await server.post(path, body).json["rows"]?.arrayValue?.count
+      }
+      #expect(try await count("/db/_all_docs?limit=0", ["limit": 1]) == 0)
+      #expect(try await count("/db/_all_docs", ["limit": 1]) == 1)
+      #expect(try await count("/db/_all_docs?limit=2", ["limit": 1]) == 2)
+      #expect(try await count("/db/_all_docs?key=%22b%22", ["key": "c"]) == 1)
+    }
+  }
+
   @Test(arguments: [
     "limit=-1", "limit=x", "descending=maybe", "startkey=a", "keys=1", "skip=99999999999999999999",
+    "keys=%5B%22a%22%5D&key=%22a%22", "keys=%5B%22a%22%5D&endkey=%22a%22",
   ])
   func `an invalid parameter`(query: String) async throws {
     try await withServer { server in

@@ -20,6 +20,20 @@ import Testing
     reply.json["results"]?.arrayValue?.compactMap { $0["id"]?.stringValue } ?? []
   }
 
+  @Test func `a selector sees attachments`() async throws {
+    try await withServer { server in
+      #expect(try await server.put("/db/a", [:]).status == 201)
+      #expect(try await server.send("PUT", "/db/f/x", body: Array("hi".utf8)).status == 201)
+      for (selector, ids) in [
+        (["_attachments": ["$exists": true]], ["f"]), (["_attachments.x.length": ["$lt": 2]], []),
+        (["_attachments.x.stub": true], ["f"]), (["_attachments": ["$exists": false]], ["a"]),
+      ] as [(JSONValue, [String])] {
+        let reply = try await server.post("/db/_changes?filter=_selector", ["selector": selector])
+        #expect(Self.ids(reply) == ids)
+      }
+    }
+  }
+
   @Test func `each document is listed once, with its last change`() async throws {
     try await withServer { server in
       try await Self.fill(server)
@@ -45,6 +59,11 @@ import Testing
       #expect(Self.ids(try await server.get("/db/_changes?descending=true&limit=2")) == ["c", "b"])
       #expect(Self.ids(try await server.get("/db/_changes?since=now")) == [])
       #expect(try await server.get("/db/_changes?since=5").status == 400)
+      // A browser connects again to the URL of the beginning, with the header.
+      let again = try await server.get(
+        "/db/_changes?feed=eventsource&since=0&timeout=1", headers: [("Last-Event-ID", second)])
+      #expect(again.text.split(separator: "\n").count { $0.hasPrefix("data: ") } == 2)
+      #expect(Self.ids(try await server.get("/db/_changes?descending=maybe&conflicts=1")).first == "a")
     }
   }
 

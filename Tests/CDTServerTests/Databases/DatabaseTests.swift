@@ -1,6 +1,7 @@
 import CDTDatastore
 import CDTJSON
 import CDTServerTestSupport
+import CouchDB
 import Testing
 
 /// The server and its databases.
@@ -83,15 +84,46 @@ import Testing
   }
 
   @Test(arguments: [
-    "Bad%20name", "a.b", "1a", "a%2Fb", "a%00", "%2e%2e", "a+b", String(repeating: "a", count: 300),
+    "Bad%20name", "a.b", "1a", "%2Fb", "a%00", "%2e%2e", "a+b", "Tasks", "a-B",
+    String(repeating: "a", count: 239),
   ])
-  func `a name that a store can't have`(name: String) async throws {
+  func `a name that CouchDB refuses`(name: String) async throws {
     try await withServer { server in
       let refused = try await server.put("/\(name)")
       #expect(refused.status == 400)
       #expect(
         ["illegal_database_name", "database_name_too_long"].contains(refused.json["error"]?.stringValue))
       #expect(try await server.get("/_all_dbs").json == ["db"])
+    }
+  }
+
+  @Test(arguments: [
+    "obsidian-livesync", "a$(b)%2B", "couchdb-python%2F1", String(repeating: "a", count: 238),
+  ])
+  func `every name of CouchDB is one of a database`(name: String) async throws {
+    try await withServer { server in
+      let decoded = JSONValue.string(try PercentCoding.decode(name))
+      #expect(try await server.put("/\(name)").status == 201)
+      #expect(try await server.put("/\(name)").status == 412)
+      #expect(try await server.get("/\(name)").json["db_name"] == decoded)
+      #expect(try await server.get("/_all_dbs?startkey=%22\(name)%22&limit=1").json == [decoded])
+      let saved = try await server.put("/\(name)/doc", [:])
+      let location = try #require(saved.headers["location"])
+      #expect(location == "\(server.url)/\(name)/doc")
+      #expect(try await server.get("/\(name)/_all_docs").json["total_rows"] == 1)
+      #expect(try await server.delete("/\(name)").status == 200)
+      #expect(try await server.get("/\(name)").status == 404)
+    }
+  }
+
+  @Test func `a store of an app with upper-case letters is served, and can't be created`() async throws {
+    try await withServer { server in
+      _ = try await server.manager.datastore(named: "MyTasks")
+      #expect(try await server.get("/_all_dbs").json == ["MyTasks", "db"])
+      #expect(try await server.put("/MyTasks/doc", [:]).status == 201)
+      #expect(try await server.put("/MyTasks").status == 412)
+      #expect(try await server.delete("/MyTasks").status == 200)
+      #expect(try await server.put("/MyTasks").json["error"] == "illegal_database_name")
     }
   }
 
@@ -122,18 +154,84 @@ import Testing
     try await withServer { server in
       _ = try await server.put("/db/a", ["n": 1])
       let reply = try await server.post(
-        "/db/_bulk_docs", ["docs": [["_id": "a", "n": 2], ["_id": "b"], ["_id": "_x"], ["_x": 1], ["n": 1]]])
+        "/db/_bulk_docs",
+        ["docs": [["_id": "a", "n": 2], ["_id": "b"], ["n": 1], ["_id": "_local/l", "n": 1]]])
       #expect(reply.status == 201)
       let rows = try #require(reply.json.arrayValue)
-      #expect(
-        rows.map { $0["error"]?.stringValue } == ["conflict", nil, "illegal_docid", "doc_validation", nil])
+      #expect(rows.map { $0["error"]?.stringValue } == ["conflict", nil, nil, nil])
       #expect(rows[1]["ok"] == true)
+      #expect(rows[3] == ["ok": true, "id": "_local/l", "rev": "0-1"])
       #expect(try await server.get("/db").json["doc_count"] == 3)
-      #expect(try await server.post("/db/_bulk_docs", ["new_edits": false]).status == 400)
+      #expect(try await server.get("/db/_local/l").json["n"] == 1)
+      let replicated: JSONValue = [
+        ["_id": "_local/l", "_rev": "0-7", "n": 2], ["_id": "_local/m", "_rev": "0-1", "_deleted": true],
+      ]
+      #expect(try await server.post("/db/_bulk_docs", ["new_edits": false, "docs": replicated]).json == [])
+      #expect(try await server.get("/db/_local/l").json == ["_id": "_local/l", "_rev": "0-8", "n": 2])
+      let removed = try await server.post(
+        "/db/_bulk_docs", ["docs": [["_id": "_local/l", "_deleted": true]]])
+      #expect(removed.json[0]?["rev"] == "0-0")
+      #expect(try await server.get("/db/_local/l").status == 404)
+    }
+  }
+
+  struct Malformed: Sendable, CustomTestStringConvertible {
+    /// The other members of the body.
+    let testDescription: String
+    let status: Int
+    let error: String
+  }
+
+  static let malformed = [
+    Malformed(
+      testDescription: #""docs": [{"_id": "a"}, {"_id": "_x"}]"#, status: 400, error: "illegal_docid"),
+    Malformed(testDescription: #""docs": [{"_id": "a"}, {"_x": 1}]"#, status: 400, error: "doc_validation"),
+    Malformed(testDescription: #""docs": [{"_id": "a"}, {"_id": 1}]"#, status: 400, error: "illegal_docid"),
+    Malformed(testDescription: #""docs": [{"_id": "a"}, {"_id": ""}]"#, status: 400, error: "illegal_docid"),
+    Malformed(
+      testDescription: #""docs": [{"_id": "a"}, {"_id": "_local/"}]"#, status: 400, error: "illegal_docid"),
+    Malformed(testDescription: #""docs": [{"_id": "a"}, 5]"#, status: 400, error: "bad_request"),
+    Malformed(testDescription: #""docs": [{"_id": "a"}, {"_rev": "x"}]"#, status: 400, error: "bad_request"),
+    Malformed(
+      testDescription: #""docs": [{"_id": "a", "_rev": "1-a"}, {"_id": "b"}], "new_edits": false"#,
+      status: 400,
+      error: "bad_request"),
+    Malformed(
+      testDescription: #""docs": [{"_id": "a"}, {"_attachments": {"a": {"data": "YW=J"}}}]"#, status: 400,
+      error: "bad_request"),
+    Malformed(testDescription: #""new_edits": false"#, status: 400, error: "bad_request"),
+    Malformed(testDescription: #""docs": "a""#, status: 400, error: "bad_request"),
+    Malformed(
+      testDescription: #""docs": [{"_id": "a"}], "new_edits": "false""#, status: 400, error: "bad_request"),
+    Malformed(testDescription: #""docs": [{"_id": "a"}], "new_edits": 0"#, status: 400, error: "bad_request"),
+  ]
+
+  @Test(arguments: malformed) func `a malformed document refuses all`(_ malformed: Malformed) async throws {
+    try await withServer { server in
+      let reply = try await server.send(
+        "POST", "/db/_bulk_docs", body: Array("{\(malformed.testDescription)}".utf8),
+        headers: [("Content-Type", "application/json")])
+      #expect(reply.status == malformed.status)
+      #expect(reply.json["error"]?.stringValue == malformed.error)
+      #expect(try await server.get("/db/_all_docs").json["rows"] == [])
+    }
+  }
+
+  @Test func `a malformed document of a later batch refuses all, too`() async throws {
+    try await withServer { server in
+      let documents = (0..<700).map { JSONValue.object(["_id": $0 < 699 ? .string("d\($0)") : "_x"]) }
+      #expect(try await server.post("/db/_bulk_docs", ["docs": .array(documents)]).status == 400)
+      #expect(try await server.get("/db").json["doc_count"] == 0)
+    }
+  }
+
+  @Test func `documents are not saved all or not at all`() async throws {
+    try await withServer { server in
+      let reply = try await server.post("/db/_bulk_docs", ["docs": [["_id": "a"]], "all_or_nothing": true])
+      #expect(reply.status == 417)
       #expect(
-        try await server.send(
-          "POST", "/db/_bulk_docs", body: [], headers: [("Content-Type", "application/json")]
-        ).status == 400)
+        reply.json == [["id": "a", "error": "not_implemented", "reason": "all_or_nothing is not supported"]])
+      #expect(try await server.get("/db/a").status == 404)
     }
   }
 
@@ -222,8 +320,15 @@ import Testing
       let rows = try await server.get("/db/_local_docs?include_docs=true&limit=1").json["rows"]
       #expect(rows?.arrayValue?.count == 1)
       #expect(rows?[0]?["doc"]?["n"] == 2)
-      let other = try await server.post("/db/_local_docs", ["keys": ["_local/b"]]).json["rows"]
-      #expect(other?.arrayValue?.map { $0["id"] } == ["_local/b"])
+      let keys: JSONValue = ["keys": ["_local/b", "_local/none", "_local/a", "_local/\u{1}server"]]
+      for path in ["/db/_local_docs", "/db/_all_docs"] {
+        let rows = try await server.post(path, keys).json["rows"]?.arrayValue
+        #expect(rows?.map { $0["id"] } == ["_local/b", nil, "_local/a", nil])
+        #expect(rows?[1] == ["key": "_local/none", "error": "not_found"])
+        #expect(rows?[2]["value"] == ["rev": "0-100"])
+      }
+      let queries = try await server.post("/db/_local_docs/queries", ["queries": [["limit": 1], keys]])
+      #expect(queries.json["results"]?.arrayValue?.map { $0["rows"]?.arrayValue?.count } == [1, 4])
       #expect(
         try await server.get("/db/_local_docs?startkey=%22_local/a%22&descending=true").json["rows"]?[0]?[
           "id"]
@@ -236,6 +341,9 @@ import Testing
       let store = try await server.manager.datastore(named: "db")
       _ = try await server.put("/db/_local/c", ["_rev": "0-3", "n": 3])
       #expect(try await store.localDocument(withID: "c") == ["n": 3])
+      let emptied = try await server.put("/db/_local/c", ["_deleted": true])
+      #expect(emptied.json["rev"] == "0-0")
+      #expect(try await server.get("/db/_local/c").status == 404)
     }
   }
 
@@ -260,6 +368,12 @@ import Testing
     Unsupported(testDescription: "/db/_purge", method: "POST"),
     Unsupported(testDescription: "/db/_partition/a"), Unsupported(testDescription: "/db/_shards"),
     Unsupported(testDescription: "/db/_changes?filter=a/b"), Unsupported(testDescription: "/_scheduler/jobs"),
+    Unsupported(testDescription: "/_db_updates"), Unsupported(testDescription: "/_node/_local/_stats"),
+    Unsupported(testDescription: "/_membership"), Unsupported(testDescription: "/db/_purged_infos_limit"),
+    Unsupported(testDescription: "/db/_design/a/_search/b"),
+    Unsupported(testDescription: "/db/_design/a/_info"),
+    Unsupported(testDescription: "/db/_design/a/_update/b", method: "PUT"),
+    Unsupported(testDescription: "/db/_search_cleanup", method: "POST"),
   ]
 
   @Test(arguments: unsupported) func `what is not supported names what to use`(request: Unsupported)
@@ -273,6 +387,47 @@ import Testing
     }
   }
 
+  @Test func `what is not supported names the right thing`() async throws {
+    try await withServer { server in
+      for (method, path, word) in [
+        ("POST", "/_replicate", "cdtquery replicate"), ("GET", "/db/_design/d/_search/s", "$text"),
+        ("GET", "/_users", "cdtquery user"), ("GET", "/_node/_local/_config/cors", "--cors"),
+        ("PUT", "/db/_design/d/_update/u", "PUT of the document"), ("GET", "/_db_updates", "_changes"),
+        ("GET", "/_node/_local/_stats", "/_metrics"), ("GET", "/_node/_local/_prometheus", "/_metrics"),
+      ] {
+        let reply = try await server.send(method, path)
+        #expect(reply.json["reason"]?.stringValue?.contains(word) == true, "\(path)")
+      }
+    }
+  }
+
+  @Test func `metrics count replies, open databases and tasks`() async throws {
+    try await withServer { server in
+      for _ in 0..<2 { #expect(try await server.get("/db").status == 200) }
+      #expect(try await server.send("NONSENSE", "/db").status == 405)
+      let reply = try await server.get("/_metrics")
+      #expect(reply.headers["content-type"] == "text/plain; version=0.0.4; charset=utf-8")
+      let lines = reply.text.split(separator: "\n")
+      for line in [
+        #"cdtdatastore_replies_total{method="GET",status="200"} 2"#,
+        #"cdtdatastore_replies_total{method="other",status="405"} 1"#, "cdtdatastore_open_databases 1",
+        "cdtdatastore_active_tasks 0", "# TYPE process_start_time_seconds gauge",
+      ] {
+        #expect(lines.contains { $0 == line }, "\(line)")
+      }
+    }
+  }
+
+  @Test func `a name that begins with an underscore is no database and no document`() async throws {
+    try await withServer { server in
+      #expect(try await server.get("/_foo").json["reason"] == "Database does not exist.")
+      #expect(try await server.get("/_all_dbs/_all_docs").status == 404)
+      #expect(try await server.put("/_foo").json["error"] == "illegal_database_name")
+      #expect(try await server.get("/db/_foo").status == 404)
+      #expect(try await server.put("/db/_foo", [:]).json["error"] == "illegal_docid")
+    }
+  }
+
   @Test func `a method that a resource does not have is refused with those that it has`() async throws {
     try await withServer { server in
       for (method, path) in [
@@ -281,6 +436,8 @@ import Testing
         let reply = try await server.send(method, path)
         #expect(reply.status == 405)
         #expect(reply.json["error"] == "method_not_allowed")
+        let allowed = try #require(reply.headers["allow"])
+        #expect(reply.json["reason"]?.stringValue == "Only \(allowed) allowed")
       }
     }
   }

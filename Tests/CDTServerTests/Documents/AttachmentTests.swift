@@ -50,8 +50,12 @@ import Testing
     RangeCase(testDescription: "bytes=7-", status: 206, text: "789"),
     RangeCase(testDescription: "bytes=-2", status: 206, text: "89"),
     RangeCase(testDescription: "bytes=8-100", status: 206, text: "89"),
-    RangeCase(testDescription: "bytes=0-99999999999999999999", status: 200, text: "0123456789"),
-    RangeCase(testDescription: "bytes=5-2", status: 200, text: "0123456789"),
+    RangeCase(testDescription: "bytes=0-", status: 200, text: "0123456789"),
+    RangeCase(testDescription: "bytes=0-99999999999999999999", status: 206, text: "0123456789"),
+    RangeCase(testDescription: "bytes=-99999999999999999999", status: 206, text: "0123456789"),
+    RangeCase(testDescription: "bytes=99999999999999999999-", status: 416, text: ""),
+    RangeCase(testDescription: "bytes=5-2", status: 416, text: ""),
+    RangeCase(testDescription: "bytes=-0", status: 416, text: ""),
     RangeCase(testDescription: "bytes=0-1,3-4", status: 200, text: "0123456789"),
     RangeCase(testDescription: "lines=1-2", status: 200, text: "0123456789"),
     RangeCase(testDescription: "bytes=10-", status: 416, text: ""),
@@ -67,6 +71,77 @@ import Testing
       } else {
         #expect(reply.text == range.text)
       }
+    }
+  }
+
+  @Test(arguments: ["notBase64Encoded=", "YW=J", "====", "abc", "YWJ", "%%%%", "YWJj=", "YWI=YWI="])
+  func `what is not base64 is refused`(data: String) async throws {
+    try await withServer { server in
+      let refused = try await server.put("/db/a", ["_attachments": ["a": ["data": .string(data)]]])
+      #expect(refused.status == 400)
+      #expect(refused.json["reason"] == "Invalid attachment data for a")
+      #expect(try await server.get("/db/a").status == 404)
+    }
+  }
+
+  @Test func `the digest of the header Content-MD5 is verified`() async throws {
+    try await withServer { server in
+      func put(_ digest: String) async throws -> RunningServer.Reply {
+        try await server.send(
+          "PUT", "/db/m/a.txt", body: Array("hello".utf8), headers: [("Content-MD5", digest)])
+      }
+      let refused = try await put("AAAAAAAAAAAAAAAAAAAAAA==")
+      #expect(refused.status == 400)
+      #expect(refused.json["error"] == "content_md5_mismatch")
+      #expect(try await server.get("/db/m").status == 404)
+      #expect(try await put("XUFAKrxLKna5cZ2REBfFkg==").status == 201)
+    }
+  }
+
+  @Test func `a form of a page uploads files`() async throws {
+    try await withServer { server in
+      func post(_ path: String, _ fields: [(disposition: String, content: String)]) async throws
+        -> RunningServer.Reply
+      {
+        let parts = fields.map {
+          "--b\r\nContent-Disposition: form-data; \($0.disposition)\r\n\r\n\($0.content)\r\n"
+        }
+        return try await server.send(
+          "POST", path, body: Array((parts.joined() + "--b--\r\n").utf8),
+          headers: [("Content-Type", "multipart/form-data; boundary=b")])
+      }
+      let file = (disposition: #"name="_attachments"; filename="a.txt""#, content: "hello")
+      let made = try await post("/db/d", [(#"name="_doc""#, #"{"n": 1}"#), file])
+      #expect(made.status == 201)
+      let revision = try #require(made.json["rev"]?.stringValue)
+      let other = (disposition: #"name="_attachments"; filename="b.txt""#, content: "more")
+      #expect(try await post("/db/d", [(#"name="_rev""#, revision), other]).status == 201)
+      #expect(try await server.get("/db/d").json["n"] == 1)
+      #expect(try await server.get("/db/d/a.txt").text == "hello")
+      #expect(try await server.get("/db/d/b.txt").text == "more")
+      #expect(try await post("/db/d", [(#"name="_rev""#, revision), other]).status == 409)
+      #expect(try await post("/db/e", [other]).status == 400)
+      #expect(
+        try await server.post("/db/d", [:]).json["reason"] == "Content-Type must be multipart/form-data")
+    }
+  }
+
+  @Test func `a stub of another generation is refused`() async throws {
+    try await withServer { server in
+      let made = try await server.put("/db/d", ["_attachments": ["a": ["data": "aGVsbG8="]]])
+      var revision = try #require(made.json["rev"])
+      func update(_ stub: JSONObject) async throws -> RunningServer.Reply {
+        try await server.put("/db/d", ["_rev": revision, "_attachments": ["a": .object(stub)]])
+      }
+      let refused = try await update(["stub": true, "revpos": 10])
+      #expect(refused.status == 412)
+      #expect(refused.json["error"] == "missing_stub")
+      for stub in [["stub": true, "revpos": 1], ["stub": true]] as [JSONObject] {
+        let saved = try await update(stub)
+        #expect(saved.status == 201)
+        revision = try #require(saved.json["rev"])
+      }
+      #expect(try await server.get("/db/d/a").text == "hello")
     }
   }
 

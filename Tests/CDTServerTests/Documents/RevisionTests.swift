@@ -183,6 +183,56 @@ import Testing
     }
   }
 
+  @Test func `a weak tag is compared like a strong one`() async throws {
+    try await withServer { server in
+      let made = try await server.put("/db/a", ["n": 1])
+      let tag = try #require(made.headers["etag"])
+      for known in [tag, "W/\(tag)", "\"x\", W/\(tag)", "*"] {
+        #expect(try await server.get("/db/a", headers: [("If-None-Match", known)]).status == 304)
+      }
+      #expect(try await server.send("DELETE", "/db/a", headers: [("If-Match", "W/\(tag)")]).status == 200)
+    }
+  }
+
+  @Test(arguments: ["revs", "revs_info", "conflicts", "attachments", "latest", "new_edits", "meta"])
+  func `a flag that is neither true nor false is ignored`(name: String) async throws {
+    try await withServer { server in
+      let made = try await server.put("/db/a?\(name)=maybe", ["n": 1])
+      #expect(made.status == 201)
+      let reply = try await server.get("/db/a?\(name)=maybe")
+      #expect(reply.json == ["_id": "a", "_rev": made.json["rev"] ?? nil, "n": 1])
+    }
+  }
+
+  @Test func `a revision that is inserted can be named by the query`() async throws {
+    try await withServer { server in
+      #expect(try await server.put("/db/a?new_edits=false&rev=3-abc", ["n": 1]).status == 201)
+      #expect(try await server.get("/db/a").json["_rev"] == "3-abc")
+      #expect(try await server.put("/db/b?new_edits=false", ["n": 1]).status == 400)
+    }
+  }
+
+  @Test func `what CouchDB's replicator writes into a document is part of it`() async throws {
+    try await withServer { server in
+      let members: JSONObject = [
+        "_replication_id": "1+continuous", "source": "a", "_replication_state": "completed",
+        "_replication_state_time": "2026-11-25T12:00:00Z", "_replication_state_reason": nil,
+        "_replication_stats": ["docs_read": 5],
+      ]
+      let made = try await server.put("/db/r", .object(members))
+      #expect(made.status == 201)
+      let read = try await server.get("/db/r").json.objectValue ?? [:]
+      #expect(JSONObject(read.filter { $0.key != "_id" && $0.key != "_rev" }) == members)
+      // An app reads and changes them as it does others.
+      let store = try await server.manager.datastore(named: "db")
+      var revision = try await store.document(withID: "r")
+      revision.body["_replication_state"] = "error"
+      _ = try await store.updateDocument(from: revision)
+      #expect(try await server.get("/db/r").json["_replication_state"] == "error")
+      #expect(try await server.put("/db/s", ["_replication_other": 1]).json["error"] == "doc_validation")
+    }
+  }
+
   @Test(.timeLimit(.minutes(10))) func `a document takes any number of conflicts`() async throws {
     try await withServer { server in
       _ = try await server.put("/db")

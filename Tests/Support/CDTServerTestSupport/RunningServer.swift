@@ -20,10 +20,12 @@ package struct RunningServer: Sendable {
     self.headers = headers
   }
 
-  /// Never closed, as all tests share it. It does not try again to connect to a server that has ended.
+  /// Never closed, as all tests share it. It does not try again to connect to a server that has ended, and follows no
+  /// redirection.
   private static let client: HTTPClient = {
     var configuration = HTTPClient.Configuration()
     configuration.connectionPool.retryConnectionEstablishment = false
+    configuration.redirectConfiguration = .disallow
     return HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
   }()
 

@@ -41,6 +41,23 @@ import Testing
     #expect(space.exists("\(c.directory)/db.sync"))
   }
 
+  @Test(arguments: ["user-tasks", "a$(b)+", "team%2F1"])
+  func `a store of a server with a name of CouchDB is taken by every command`(_ name: String) throws {
+    let space = try Workspace()
+    let store = "people/\(name)"
+    for (command, output) in [
+      (["import", store, "-", "--quiet"], ""), (["list", "people"], "\(name)\n"), (["count", store], "3\n"),
+      (["find", store, #"{"age": 36}"#, "--fields", "name"], "{\"name\":\"Mike\"}\n"),
+      (["index", "create", store, "age"], "age\n"), (["conflicts", store], ""), (["check", store], ""),
+      (["recover", store, "people/saved-1", "--quiet"], ""), (["count", "people/saved-1"], "3\n"),
+      (["drop", "people/saved-1", "--yes"], ""), (["drop", store, "--yes"], ""), (["list", "people"], ""),
+    ] {
+      let result = try space.run(Built.cdtquery, command, input: Array(Workspace.people.utf8))
+      #expect(result.status == 0, "\(command): \(result.errors)")
+      #expect(result.output == output, "\(command)")
+    }
+  }
+
   static let refused = [
     (
       store: "people/nobody", status: Int32(66),
@@ -56,14 +73,14 @@ import Testing
       error: "there is no store nobody; \"cdtquery list .\" lists the stores there, or create it with import"
     ),
     (
-      store: "people/no-such", status: 64,
+      store: "people/no.such", status: 64,
       error:
-        "\"no-such\" is not a valid datastore name; start with a letter and use only letters, digits and _, at most 200 characters"
+        "\"no.such\" is not a valid name of a store; start with a letter and use only letters, digits and _, or only lower-case letters, digits and _$()+-/, where / is %2F in a path"
     ),
     (
       store: "people/..", status: 64,
       error:
-        "\"..\" is not a valid datastore name; start with a letter and use only letters, digits and _, at most 200 characters"
+        "\"..\" is not a valid name of a store; start with a letter and use only letters, digits and _, or only lower-case letters, digits and _$()+-/, where / is %2F in a path"
     ),
     (store: "", status: 64, error: "The value '' is invalid for '<store>'"),
     (store: "/", status: 64, error: "The value '/' is invalid for '<store>'"),
