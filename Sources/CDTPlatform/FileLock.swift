@@ -9,14 +9,14 @@ package struct FileLock: ~Copyable, Sendable {
   /// Takes the lock.
   ///
   /// - Parameters:
-  ///   - isDirectory: Whether the path is a directory; a missing file is created.
+  ///   - isDirectory: Whether the path is a directory; a missing file is created, but not where a symbolic link leads.
   ///   - waits: Called repeatedly while another holder has the lock; returns whether to keep waiting.
   /// - Returns: `nil` if `waits` returned `false`.
   /// - Throws: ``SystemError`` if the path can't be opened or locked.
   package static func take(
     _ path: String, isDirectory: Bool, whileBusy waits: () throws -> Bool
   ) throws -> FileLock? {
-    let file = try OpenFile(path, flags: isDirectory ? O_RDONLY | O_DIRECTORY : O_RDWR | O_CREAT)
+    let file = try OpenFile(path, flags: isDirectory ? O_RDONLY | O_DIRECTORY : O_RDWR | O_CREAT | O_NOFOLLOW)
     while try !file.lock() {
       guard try waits() else { return nil }
       Pause.microseconds(2_000)

@@ -4,6 +4,8 @@ import Glibc
 package struct FileStatus: Equatable, Sendable {
   package enum Kind: Sendable {
     case file, directory, other
+    /// A symbolic link, if links are not followed.
+    case link
   }
 
   package let identity: FileIdentity
@@ -37,6 +39,7 @@ package struct FileStatus: Equatable, Sendable {
       switch status.st_mode & S_IFMT {
       case S_IFREG: .file
       case S_IFDIR: .directory
+      case S_IFLNK: .link
       default: .other
       }
     size = Int64(status.st_size)

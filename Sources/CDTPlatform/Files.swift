@@ -17,6 +17,18 @@ package enum Files {
     try FileStatus.ofFile(at: path, followsLinks: followsLinks)?.kind
   }
 
+  /// The absolute path of a file without symbolic links; `nil` if there is no file.
+  package static func realPath(_ path: String) throws(SystemError) -> String? {
+    try SystemError.checkPath(path)
+    guard let real = realpath(path, nil) else {
+      let error = SystemError(errno)
+      guard error.isMissing else { throw error }
+      return nil
+    }
+    defer { free(real) }
+    return String(cString: real)
+  }
+
   /// The length of a regular file; `nil` if there is none.
   ///
   /// - Throws: ``SystemError`` if the system can't tell.
@@ -47,12 +59,6 @@ package enum Files {
   package static func makeFile(_ path: String) throws(SystemError) {
     try SystemError.checkPath(path)
     guard mknod(path, S_IFREG | 0o600, 0) == 0 || errno == EEXIST else { throw SystemError(errno) }
-  }
-
-  /// Gives a file the permissions of another one, unless that does not exist.
-  package static func copyPermissions(of path: String, to other: String) throws(SystemError) {
-    guard let status = try FileStatus.ofFile(at: path) else { return }
-    guard chmod(other, status.permissions) == 0 else { throw SystemError(errno) }
   }
 
   /// Renames a file, replacing an existing one.

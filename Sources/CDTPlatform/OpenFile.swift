@@ -135,6 +135,25 @@ package final class OpenFile: Sendable {
     guard fsync(descriptor) == 0 else { throw SystemError(errno) }
   }
 
+  /// Gives the file the permissions of another one, unless that does not exist.
+  package func copyPermissions(of path: String) throws(SystemError) {
+    guard let status = try FileStatus.ofFile(at: path) else { return }
+    guard fchmod(descriptor, status.permissions) == 0 else { throw SystemError(errno) }
+  }
+
+  /// Gives a file that was opened without a name one that does not exist yet.
+  func link(to path: String) throws(SystemError) {
+    guard linkat(AT_FDCWD, descriptorPath, AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0 else {
+      throw SystemError(errno)
+    }
+  }
+
+  /// The file among the open files of this process. It is not there if `/proc` is not mounted.
+  private var descriptorPath: String { "/proc/self/fd/\(descriptor)" }
+
+  /// Whether ``link(to:)`` is possible.
+  var canBeLinked: Bool { access(descriptorPath, F_OK) == 0 }
+
   /// Takes the file's advisory lock (`flock`), until ``unlock()`` or until the file is closed.
   ///
   /// - Parameter isShared: Whether others can have it as well, if theirs is shared too.
