@@ -30,7 +30,10 @@ static int32_t fill(int result, const struct stat *found, struct cdt_status *sta
   status->links = (uint64_t)found->st_nlink;
   status->permissions = (uint32_t)(found->st_mode & 0777);
   status->owner = (uint32_t)found->st_uid;
-  status->kind = S_ISREG(found->st_mode) ? cdt_kind_file : S_ISDIR(found->st_mode) ? cdt_kind_directory : cdt_kind_other;
+  status->kind = S_ISREG(found->st_mode)   ? cdt_kind_file
+                 : S_ISDIR(found->st_mode) ? cdt_kind_directory
+                 : S_ISLNK(found->st_mode) ? cdt_kind_link
+                                           : cdt_kind_other;
 #ifdef __APPLE__
   status->modified = nanoseconds(found->st_mtimespec);
   status->changed = nanoseconds(found->st_ctimespec);

@@ -87,43 +87,34 @@ package final class Output: Sendable {
     let target = URL(filePath: path).resolvingSymlinksInPath().path
     let kind = try kind(of: target)
     guard kind ?? .file == .file else { return try writing(over: path, body) }
-    let draft = target + ".\(RandomID.digits().prefix(8)).tmp"
-    do {
-      // Nobody else can read the draft of a file that is private.
-      try writing(over: draft, body, creates: path, isPrivate: kind != nil)
-      try ToolError.perform("replace", path) { () throws(SystemError) in
-        try Files.copyPermissions(of: target, to: draft)
-        try Files.rename(draft, to: target)
-      }
-      // A directory that can't be read can't be synced.
-      try? Files.synchronizeDirectory(of: target)
-    } catch {
-      try? Files.remove(draft)
-      throw error
+    // Nobody else can read the draft of a file that is private.
+    let draft = try ToolError.perform("create", path) { () throws(SystemError) in
+      try DraftFile(for: target, isPrivate: kind != nil)
     }
+    let output = Output(draft.file)
+    try body(output)
+    try output.flush()
+    try ToolError.perform("write", path) { () throws(SystemError) in try draft.file.synchronize() }
+    try ToolError.perform("replace", path) { () throws(SystemError) in
+      try draft.file.copyPermissions(of: target)
+      try draft.publish()
+    }
+    // A directory that can't be read can't be synced.
+    try? Files.synchronizeDirectory(of: target)
   }
 
   private static func kind(of path: String) throws(ToolError) -> FileStatus.Kind? {
     try ToolError.perform("read", path) { () throws(SystemError) in try Files.kind(of: path) }
   }
 
-  /// Writes to what is not a regular file, such as a pipe, or to a new file.
-  private static func writing(
-    over path: String, _ body: (Output) throws -> Void, creates named: String? = nil, isPrivate: Bool = false
-  ) throws {
-    let named = named ?? path
-    var file: OpenFile?
-    try ToolError.perform("create", named) { () throws(SystemError) in
-      file = try OpenFile(path, for: .replacing, isPrivate: isPrivate)
+  /// Writes to what is not a regular file, such as a pipe.
+  private static func writing(over path: String, _ body: (Output) throws -> Void) throws {
+    let file = try ToolError.perform("create", path) { () throws(SystemError) in
+      try OpenFile(path, for: .replacing)
     }
-    guard let file else { return }
     let output = Output(file)
     try body(output)
     try output.flush()
-    // A pipe can't be synced.
-    if try kind(of: path) == .file {
-      try ToolError.perform("write", named) { () throws(SystemError) in try file.synchronize() }
-    }
   }
 }
 

@@ -48,6 +48,7 @@ public final class Datastore: Sendable {
     self.name = name
     self.directory = directory
     self.options = options
+    try StorePath.check(directory)
     try FileSystem.makeDirectory(directory)
     let place = StoreDirectory(name: name, path: directory, timeout: options.busyTimeout)
     self.place = place
@@ -216,8 +217,8 @@ public final class Datastore: Sendable {
     return try mappingFailures {
       let lock = try stayInPlace()
       defer { _ = lock }
-      try FileSystem.makeDirectory(extensions)
-      try FileSystem.makeDirectory(path)
+      try FileSystem.makeDirectory(extensions, followsLinks: false)
+      try FileSystem.makeDirectory(path, followsLinks: false)
       return path
     }
   }
@@ -236,9 +237,11 @@ public final class Datastore: Sendable {
     return made
   }
 
+  /// Whether an extension has data. It has none where a symbolic link leads, since it would write there.
   private func hasDirectory(of type: any DatastoreExtension.Type) throws(DatastoreError) -> Bool {
-    let path = "\(StoreFiles.extensions(in: directory))/\(type.extensionName)"
-    return try FileSystem.perform("read", path, Files.kind(of: path)) == .directory
+    let extensions = StoreFiles.extensions(in: directory)
+    guard try FileSystem.kind(of: extensions) == .directory else { return false }
+    return try FileSystem.kind(of: "\(extensions)/\(type.extensionName)") == .directory
   }
 
   /// The extensions that have data, including data that another process created in the meantime.

@@ -301,6 +301,12 @@ extension DatastoreError {
     DatastoreError(.corrupt, "\(path) is an SQLite database but not a datastore; move it elsewhere")
   }
 
+  static func unknownFile(_ path: String) -> DatastoreError {
+    DatastoreError(
+      .corrupt,
+      "\(path) has nothing that a datastore has written; move it elsewhere, or remove the directory yourself")
+  }
+
   private static let recovery = "restore it from a backup, or save what can be read with \"cdtquery recover\""
 
   static func damaged(_ path: String, _ what: String) -> DatastoreError {
@@ -340,6 +346,18 @@ extension DatastoreError {
 
   package static func notARegularFile(_ path: String) -> DatastoreError {
     DatastoreError(.io, "\(path) is not a regular file; check the path")
+  }
+
+  package static func link(_ path: String) -> DatastoreError {
+    DatastoreError(
+      .io, "\(path) is a symbolic link, where nothing is written; put what it leads to in its place")
+  }
+
+  static func longPath(_ path: String, longest: Int) -> DatastoreError {
+    DatastoreError(
+      .io,
+      "the path \(path) has \(path.utf8.count) bytes, but a datastore's can have at most \(longest), since SQLite limits paths; "
+        + "choose a directory with a shorter one")
   }
 
   static func notADirectory(_ path: String) -> DatastoreError {

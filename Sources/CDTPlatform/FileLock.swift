@@ -7,7 +7,7 @@ package struct FileLock: ~Copyable, Sendable {
   /// Takes the lock.
   ///
   /// - Parameters:
-  ///   - isDirectory: Whether the path is a directory; a missing file is created.
+  ///   - isDirectory: Whether the path is a directory; a missing file is created, but not where a symbolic link leads.
   ///   - waits: Called repeatedly while another holder has the lock; returns whether to keep waiting.
   /// - Returns: `nil` if `waits` returned `false`.
   /// - Throws: ``SystemError`` if the path can't be opened or locked.

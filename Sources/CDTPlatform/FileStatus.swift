@@ -4,6 +4,8 @@ import CDTCPlatform
 package struct FileStatus: Hashable, Sendable {
   package enum Kind: Sendable {
     case file, directory, other
+    /// A symbolic link, if links are not followed.
+    case link
   }
 
   package let identity: FileIdentity
@@ -53,6 +55,7 @@ package struct FileStatus: Hashable, Sendable {
       switch status.kind {
       case Int32(cdt_kind_file): .file
       case Int32(cdt_kind_directory): .directory
+      case Int32(cdt_kind_link): .link
       default: .other
       }
     size = status.size

@@ -25,6 +25,18 @@ package enum Files {
     try FileStatus.ofFile(at: path, followsLinks: followsLinks)?.kind
   }
 
+  /// The absolute path of a file without symbolic links; `nil` if there is no file.
+  package static func realPath(_ path: String) throws(SystemError) -> String? {
+    try SystemError.checkPath(path)
+    guard let real = realpath(path, nil) else {
+      let error = SystemError(errno)
+      guard error.isMissing else { throw error }
+      return nil
+    }
+    defer { free(real) }
+    return String(cString: real)
+  }
+
   /// The length of a regular file; `nil` if there is none.
   ///
   /// - Throws: ``SystemError`` if the system can't tell.
@@ -56,12 +68,6 @@ package enum Files {
     try SystemError.checkPath(path)
     let error = cdt_make_file(path)
     guard error == 0 || error == EEXIST else { throw SystemError(error) }
-  }
-
-  /// Gives a file the permissions of another one, unless that does not exist.
-  package static func copyPermissions(of path: String, to other: String) throws(SystemError) {
-    guard let status = try FileStatus.ofFile(at: path) else { return }
-    guard chmod(other, mode_t(status.permissions)) == 0 else { throw SystemError(errno) }
   }
 
   /// Renames a file, replacing an existing one.

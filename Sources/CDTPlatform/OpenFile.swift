@@ -20,7 +20,7 @@ package final class OpenFile: Sendable {
     case replacing
     /// A directory, to lock it.
     case directory
-    /// A file that is created if it does not exist, to lock it.
+    /// A file that is created if it does not exist, to lock it. A symbolic link is not followed.
     case locking
     /// A file that is there, without following a link and without waiting for the writer of a FIFO.
     case probing
@@ -28,7 +28,7 @@ package final class OpenFile: Sendable {
     fileprivate var flags: Int32 {
       switch self {
       case .directory: O_RDONLY | O_DIRECTORY
-      case .locking: O_RDWR | O_CREAT
+      case .locking: O_RDWR | O_CREAT | O_NOFOLLOW
       case .probing: O_RDONLY | O_NONBLOCK | O_NOFOLLOW
       case .reading: O_RDONLY
       case .creating: O_WRONLY | O_CREAT | O_EXCL
@@ -78,7 +78,7 @@ package final class OpenFile: Sendable {
     return file
   }
 
-  private init(_ path: String, flags: Int32, isPrivate: Bool = true) throws(SystemError) {
+  init(_ path: String, flags: Int32, isPrivate: Bool = true) throws(SystemError) {
     try SystemError.checkPath(path)
     isStream = false
     descriptor = cdt_open(path, flags, isPrivate ? 0o600 : 0o666)
@@ -150,6 +150,25 @@ package final class OpenFile: Sendable {
     let error = cdt_synchronize(descriptor)
     guard error == 0 else { throw SystemError(error) }
   }
+
+  /// Gives the file the permissions of another one, unless that does not exist.
+  package func copyPermissions(of path: String) throws(SystemError) {
+    guard let status = try FileStatus.ofFile(at: path) else { return }
+    guard fchmod(descriptor, mode_t(status.permissions)) == 0 else { throw SystemError(errno) }
+  }
+
+  /// Gives a file that was opened without a name one that does not exist yet.
+  func link(to path: String) throws(SystemError) {
+    guard linkat(AT_FDCWD, descriptorPath, AT_FDCWD, path, AT_SYMLINK_FOLLOW) == 0 else {
+      throw SystemError(errno)
+    }
+  }
+
+  /// The file among the open files of this process. It is not there if `/proc` is not mounted.
+  private var descriptorPath: String { "/proc/self/fd/\(descriptor)" }
+
+  /// Whether ``link(to:)`` is possible.
+  var canBeLinked: Bool { access(descriptorPath, F_OK) == 0 }
 
   /// Takes the file's advisory lock (`flock`), until ``unlock()`` or until the file is closed.
   ///

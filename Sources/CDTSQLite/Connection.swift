@@ -15,6 +15,11 @@ package final class Connection {
   /// The oldest SQLite that the package is tested with, as in `sqlite3_libversion_number`.
   package static let minimumLibraryVersion: Int32 = 3_040_000
 
+  /// The length in bytes of the longest path of a database, without symbolic links: SQLite adds `-journal`.
+  package static var longestPath: Int {
+    Int(sqlite3_vfs_find(nil)?.pointee.mxPathname ?? 512) - "-journal".utf8.count
+  }
+
   /// `nil` after the connection is closed.
   private(set) var handle: OpaquePointer?
   private var statements = StatementCache()

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { cdt_kind_file = 0, cdt_kind_directory = 1, cdt_kind_other = 2 };
+enum { cdt_kind_file = 0, cdt_kind_directory = 1, cdt_kind_link = 2, cdt_kind_other = 3 };
 
 struct cdt_status {
   uint64_t device;

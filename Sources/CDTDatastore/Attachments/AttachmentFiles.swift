@@ -52,7 +52,7 @@ package final class AttachmentFiles: Sendable {
   /// Creates a file for content that arrives in parts.
   func beginStaging() throws -> StagingFile {
     try checkOpen()
-    if try FileSystem.kind(of: directory) == nil { try FileSystem.makeDirectory(directory) }
+    try FileSystem.makeDirectory(directory, followsLinks: false)
     let session = try session.withLock { current in
       if let session = current?.value { return session }
       let new = try StagingSession(in: directory)
@@ -142,22 +142,16 @@ package final class AttachmentFiles: Sendable {
     }
   }
 
-  /// Writes a temporary file next to the path and renames it when it is complete. The file is the user's, so the umask
-  /// decides who can access it.
+  /// Writes a file, which takes its place when it is complete. The file is the user's, so the umask decides who can access
+  /// it.
   static func replaceFile(
     _ path: String, _ produce: (_ write: (UnsafeRawBufferPointer) throws -> Void) throws -> Void
   ) throws {
     guard !path.utf8.contains(0) else { throw DatastoreError.invalidPath(path) }
-    let folder = path.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(path[...$0]) } ?? ""
-    let file = try WritableFile(creating: "\(folder).\(RandomID.uuid())", isPrivate: false)
-    do {
-      try produce { try file.write($0) }
-      try file.synchronize()
-      try FileSystem.rename(file.path, to: path)
-    } catch {
-      file.remove()
-      throw error
-    }
+    let draft = try FileSystem.perform("create", path, DraftFile(for: path, isPrivate: false))
+    try produce { try FileSystem.perform("write", path, draft.file.write($0)) }
+    try FileSystem.perform("write", path, draft.file.synchronize())
+    try FileSystem.perform("create", path, draft.publish())
   }
 }
 

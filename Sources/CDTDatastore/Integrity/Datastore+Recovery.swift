@@ -32,8 +32,8 @@ extension Datastore {
   ///   - directory: The damaged datastore's directory, with `db.sync` in it.
   ///   - progress: Called with the number of pages read, then of documents saved, and their total.
   /// - Returns: What was saved, and what was lost.
-  /// - Throws: ``DatastoreError``: `.notFound` if there is no `db.sync`, `.io` if the system can't read it; the errors
-  ///   of a write.
+  /// - Throws: ``DatastoreError``: `.notFound` if there is no `db.sync`, `.io` if the system can't read it, `.corrupt` if
+  ///   no datastore has written it; the errors of a write.
   /// - Complexity: O(*n*) in the size of the damaged datastore; memory for some hundred bytes for each revision.
   ///
   /// Source: `docs/cli.md`, Recover.
@@ -72,6 +72,7 @@ private final class StoreRecovery {
       try RawDatabase(path, versionWithChecksums: UInt32(DatabaseFile.version))
     }
     guard let database else { throw DatastoreError.notARegularFile(path) }
+    try FileOwner.check(path)
     self.database = database
     files = AttachmentFiles(directory: "\(directory)/attachments", storeName: path)
   }

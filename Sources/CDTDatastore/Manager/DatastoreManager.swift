@@ -217,7 +217,8 @@ public final class DatastoreManager: Sendable {
   /// either complete or deleted. The next manager of the directory removes what is left. Files that the datastore has
   /// not made stay in the directory, and symbolic links are not followed.
   ///
-  /// - Throws: ``DatastoreError``: `.notFound` if the datastore does not exist; `.nestedWrite` inside a write to the
+  /// - Throws: ``DatastoreError``: `.notFound` if the datastore does not exist; `.corrupt` if its `db.sync` is another
+  ///   program's, which is left alone; `.nestedWrite` inside a write to the
   ///   datastore on the same thread, which leaves it unchanged; `.busy` if another deletion of it, or others
   ///   that open or close it, take longer than the busy timeout.
   public func deleteDatastore(named name: String) throws {
@@ -245,6 +246,7 @@ public final class DatastoreManager: Sendable {
       guard try FileSystem.kind(of: path(name)) == .directory else {
         throw DatastoreError.linkedDirectory(path(name))
       }
+      try FileOwner.check(DatabaseFile.path(in: path(name)))
       do {
         try StoreDirectory(name: name.description, path: path(name), timeout: options.busyTimeout).moving {
           try FileSystem.rename(path(name), to: aside)
@@ -298,6 +300,7 @@ public final class DatastoreManager: Sendable {
 
   /// Creates the directory and removes what deletions left.
   static func prepare(_ directory: String) throws(DatastoreError) {
+    if try FileSystem.kind(of: directory) == nil { try StorePath.check("\(directory)/x") }
     try FileSystem.makeDirectory(directory)
     sweep(directory)
   }

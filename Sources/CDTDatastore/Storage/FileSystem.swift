@@ -31,14 +31,17 @@ enum FileSystem {
   }
 
   /// Creates a directory if it does not exist; its parent must exist.
-  static func makeDirectory(_ path: String) throws(DatastoreError) {
+  ///
+  /// - Parameter followsLinks: Whether a symbolic link to a directory is one; otherwise it is an error.
+  static func makeDirectory(_ path: String, followsLinks: Bool = true) throws(DatastoreError) {
     // The system would cut the path at the NUL.
     guard !path.utf8.contains(0) else { throw .invalidPath(path) }
     do {
       try Files.makeDirectory(path)
     } catch {
       guard error.isExisting else { throw DatastoreError(error, "create", path) }
-      guard try perform("read", path, Files.kind(of: path)) == .directory else { throw .notADirectory(path) }
+      let kind = try perform("read", path, Files.kind(of: path, followsLinks: followsLinks))
+      guard kind == .directory else { throw kind == .link ? .link(path) : .notADirectory(path) }
       return
     }
     // Files in the directory are durable only when its own name is. If the parent can't be read, it can't be synced
@@ -83,7 +86,7 @@ enum FileSystem {
       switch status?.kind {
       case .file: total += status?.size ?? 0
       case .directory: total += try size(of: path)
-      case .other, nil: break
+      case .link, .other, nil: break
       }
     }
     return total

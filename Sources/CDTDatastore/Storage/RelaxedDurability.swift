@@ -11,8 +11,9 @@ enum RelaxedDurability {
   /// Notes it, before the first such write.
   static func note(in directory: String) throws(DatastoreError) {
     let path = "\(directory)/\(name)"
-    guard try !FileSystem.perform("read", path, Files.exists(path)) else { return }
-    _ = try FileSystem.perform("create", path, OpenFile(path, for: .replacing, isPrivate: true))
+    guard try FileSystem.kind(of: path) == nil else { return }
+    // Not where a symbolic link leads.
+    try FileSystem.perform("create", path, Files.makeFile(path))
     try FileSystem.synchronize(directory)
   }
 

@@ -23,11 +23,16 @@ enum StoreFiles {
     throw .notARegularFile(path)
   }
 
-  /// Throws if something of another kind is in place of a file or directory: SQLite's message would not name it.
+  /// Throws if something of another kind is in place of a file or directory: SQLite's message would not name it, and it
+  /// would write where a symbolic link leads.
   static func checkKinds(in directory: String) throws(DatastoreError) {
     for name in [DatabaseFile.name] + logs {
       let path = "\(directory)/\(name)"
-      guard try (kind(of: path) ?? .file) == .file else { throw .notARegularFile(path) }
+      switch try FileSystem.kind(of: path) {
+      case .file, nil: continue
+      case .link: throw .link(path)
+      case .directory, .other: throw .notARegularFile(path)
+      }
     }
     for path in [attachments(in: directory), extensions(in: directory)] {
       guard try (kind(of: path) ?? .directory) == .directory else { throw .notADirectory(path) }
@@ -56,7 +61,8 @@ enum StoreFiles {
   /// Whether a directory has what an interrupted ``remove(_:)`` leaves.
   static func areRemains(_ directory: String) -> Bool {
     guard (try? FileSystem.kind(of: directory)) == .directory else { return false }
-    return (try? FileSystem.kind(of: "\(directory)/\(DatabaseFile.name)")) == .file
+    let path = DatabaseFile.path(in: directory)
+    return (try? FileSystem.kind(of: path)) == .file && (try? FileOwner.check(path)) != nil
       || (try? Files.names(in: directory))?.isEmpty == true
   }
 }

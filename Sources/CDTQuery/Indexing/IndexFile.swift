@@ -14,12 +14,15 @@ package enum IndexFile {
   /// The schema name under which readers attach the file.
   package static let schema = "query"
 
-  /// Throws if something else is in place of the file or its logs, such as a directory.
+  /// Throws if something else is in place of the file or its logs, such as a directory. What a symbolic link leads to is
+  /// neither written nor removed.
   static func checkKind(_ path: String) throws {
     for path in ["", "-wal", "-shm"].map({ path + $0 }) {
       do {
-        guard try (Files.kind(of: path) ?? .file) == .file else {
-          throw IndexDamage.unreadable("\(path) is not a regular file")
+        switch try Files.kind(of: path, followsLinks: false) {
+        case .file, nil: continue
+        case .link: throw DatastoreError.link(path)
+        case .directory, .other: throw IndexDamage.unreadable("\(path) is not a regular file")
         }
       } catch let error as SystemError {
         throw DatastoreError(error, "read", path)

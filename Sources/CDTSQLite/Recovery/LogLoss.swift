@@ -37,6 +37,12 @@ package enum LogLoss: Sendable, Hashable {
     return following == 0 ? nil : .frames(found: log.validFrames, of: log.validFrames + 1 + following)
   }
 
+  /// Whether a file is a write-ahead log.
+  package static func hasHeader(_ path: String) throws(SystemError) -> Bool {
+    guard let file = try existing(path) else { return false }
+    return WriteAheadLog.pageSize(of: try file.bytes(at: 0, count: WriteAheadLog.headerLength)) != nil
+  }
+
   private static func findWhileClosed(_ path: String) throws(SystemError) -> LogLoss? {
     guard let file = try existing("\(path)-wal") else { return nil }
     let index = try existing("\(path)-shm").map { file throws(SystemError) in try LogIndex(file) } ?? nil

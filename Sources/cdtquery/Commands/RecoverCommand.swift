@@ -50,16 +50,31 @@ struct RecoverCommand: ParsableCommand {
     let (directory, lock) = try makeLockedDirectory()
     defer { withExtendedLifetime(lock) {} }
     let draft = StoreArgument(directory: directory, name: target.name)
-    let (manager, saved) = try draft.createWithManager()
-    var report = try saved.recoverDocuments(from: store.path, progress: progress)
-    report.losses += try saved.recoverIndexes(from: store.path)
-    try manager.closeDatastore(named: draft.databaseName)
-    try ToolError.perform("create", target.path) { () throws(SystemError) in
-      try Files.rename("\(draft.directory)/\(draft.name)", to: "\(target.directory)/\(target.name)")
+    let report: RecoveryReport
+    do {
+      report = try save(in: draft, progress)
+      try ToolError.perform("create", target.path) { () throws(SystemError) in
+        try Files.rename("\(draft.directory)/\(draft.name)", to: "\(target.directory)/\(target.name)")
+      }
+    } catch {
+      // A draft on a full disk would keep it full.
+      try? removeTree(draft.directory)
+      throw error
     }
     // All is saved, and the next run removes what can't be removed now.
     try? Files.synchronizeDirectory(of: draft.directory)
     try? removeTree(draft.directory)
+    return report
+  }
+
+  private func save(
+    in draft: StoreArgument, _ progress: (_ done: Int, _ total: Int) -> Void
+  ) throws -> RecoveryReport {
+    let (manager, saved) = try draft.createWithManager()
+    // Also after an error: what is open keeps its space.
+    defer { try? manager.closeDatastore(named: draft.databaseName) }
+    var report = try saved.recoverDocuments(from: store.path, progress: progress)
+    report.losses += try saved.recoverIndexes(from: store.path)
     return report
   }
 

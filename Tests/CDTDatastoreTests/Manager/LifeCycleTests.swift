@@ -538,6 +538,36 @@ import Testing
     }
   }
 
+  /// Each path of a store with a link in its place, and a write that would follow it.
+  @Test(arguments: ["db.sync", "attachments", "extensions", "extensions/mine", "durability-normal"])
+  func `no write follows a symbolic link out of the store`(_ name: String) throws {
+    try withTemporaryDirectory { directory in
+      let files = FileManager.default
+      let manager = try DatastoreManager(directory: directory)
+      _ = try manager.datastore(named: "store").extensionDirectory(named: "mine")
+      try manager.closeDatastore(named: "store")
+      let outside = "\(directory)/outside"
+      let isDirectory = name != "db.sync" && name != "durability-normal"
+      if isDirectory { try files.createDirectory(atPath: outside, withIntermediateDirectories: false) }
+      try? files.removeItem(atPath: "\(directory)/store/\(name)")
+      try files.createSymbolicLink(atPath: "\(directory)/store/\(name)", withDestinationPath: outside)
+      var options = DatastoreOptions()
+      options.durability = .normal
+      let error = datastoreError {
+        let store = try DatastoreManager(directory: directory, options: options).datastore(named: "store")
+        let attachment = Attachment(data: Data("x".utf8), name: "x", contentType: "")
+        try store.createDocument(from: DocumentDraft(body: [:], attachments: [attachment]))
+        _ = try store.extensionDirectory(named: "mine")
+      }
+      if name != "durability-normal" {
+        #expect(
+          error?.message
+            == "\(directory)/store/\(name) is a symbolic link, where nothing is written; put what it leads to in its place")
+      }
+      #expect(isDirectory ? try files.contentsOfDirectory(atPath: outside) == [] : !files.fileExists(atPath: outside))
+    }
+  }
+
   @Test func `a datastore's directory that is a link is not deleted`() throws {
     try withTemporaryDirectory { directory in
       let elsewhere = try DatastoreManager(directory: "\(directory)/elsewhere")

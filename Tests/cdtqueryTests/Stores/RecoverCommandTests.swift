@@ -29,6 +29,15 @@ import Testing
     #expect(try space.run("recover", "people/contacts", "people/saved").status == 73)
   }
 
+  @Test func `a recovery that fails leaves nothing`() throws {
+    let space = try Workspace(Workspace.people)
+    // Nothing can be renamed to the name of a file's content.
+    let result = try space.shell(
+      "ulimit -f 40; trap '' XFSZ; cdtquery recover people/contacts people/saved --quiet")
+    #expect(result.status > 1, "\(result.errors)")
+    #expect(try Files.names(in: space.path("people")) == ["contacts"])
+  }
+
   @Test func `what interrupted recoveries have left goes, and nothing else`() throws {
     let space = try Workspace(Workspace.people)
     func make(_ name: String) throws {

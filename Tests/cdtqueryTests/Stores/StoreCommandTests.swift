@@ -1,4 +1,6 @@
 import CDTJSON
+import CDTPlatform
+import Foundation
 import Glibc
 import Testing
 
@@ -131,11 +133,61 @@ import Testing
 
   @Test func `a store that is damaged can be dropped`() throws {
     let space = try Workspace(Workspace.people)
-    for name in ["db.sync-wal", "db.sync-shm"] { unlink(space.path("people/contacts/\(name)")) }
-    try space.write("no database at all, whatever it was", to: "people/contacts/db.sync")
+    let file = space.path("people/contacts/db.sync")
+    var data = try Data(contentsOf: URL(filePath: file))
+    data.replaceSubrange(0..<4_096, with: Data(repeating: 7, count: 4_096))
+    try data.write(to: URL(filePath: file))
     #expect(try space.run("count", "people/contacts").status == 74)
     #expect(try space.run("drop", "people/contacts", "--yes").status == 0)
     #expect(!space.exists("people/contacts"))
+  }
+
+  @Test(arguments: [
+    ("CREATE TABLE precious(a); INSERT INTO precious VALUES(1)", "is an SQLite database but not a datastore"),
+    (nil, "has nothing that a datastore has written"),
+  ])
+  func `a file of another program is neither dropped nor recovered`(
+    _ c: (sql: String?, reason: String)
+  ) throws {
+    let space = try Workspace()
+    try FileManager.default.createDirectory(
+      atPath: space.path("d/x"), withIntermediateDirectories: true)
+    try space.write("my notes", to: "d/x/notes.txt")
+    if let sql = c.sql {
+      try space.shell("sqlite3 d/x/db.sync '\(sql)'")
+    } else {
+      try space.write("my notes", to: "d/x/db.sync")
+    }
+    let before = try Data(contentsOf: URL(filePath: space.path("d/x/db.sync")))
+    for arguments in [["drop", "d/x", "--yes"], ["recover", "d/x", "d/saved"]] {
+      let result = try space.run(Built.cdtquery, arguments)
+      #expect(result.status == 74)
+      #expect(result.errors.contains("db.sync \(c.reason)"), "\(result.errors)")
+    }
+    #expect(try Data(contentsOf: URL(filePath: space.path("d/x/db.sync"))) == before)
+    #expect(try Files.names(in: space.path("d")) == ["x"])
+  }
+
+  @Test func `a store whose path is too long for SQLite is refused whole`() throws {
+    let space = try Workspace()
+    var directory = space.directory
+    while directory.utf8.count < 420 { directory += "/" + String(repeating: "e", count: 30) }
+    for length in [470, 505] {
+      let long = directory + "/" + String(repeating: "f", count: length - directory.utf8.count - 1)
+      try FileManager.default.createDirectory(atPath: long, withIntermediateDirectories: true)
+      let result = try space.run("import", "\(long)/s", input: "{}")
+      #expect(result.status == 73)
+      #expect(result.errors.contains("choose a directory with a shorter one"), "\(result.errors)")
+      #expect(try Files.names(in: long) == [])
+    }
+    // Everything works at the longest path.
+    let longest = 504 - "/extensions/com.cloudant.sync.query/indexes.sqlite.new".utf8.count - "/s".utf8.count
+    let parent = directory + "/" + String(repeating: "g", count: longest - directory.utf8.count - 1)
+    try FileManager.default.createDirectory(atPath: parent, withIntermediateDirectories: true)
+    #expect(try space.run("import", "\(parent)/s", input: "{}").status == 0)
+    #expect(try space.run("index", "create", "\(parent)/s", "n").status == 0)
+    #expect(try space.run("find", "\(parent)/s", #"{"n":{"$exists":false}}"#, "--ids").lines.count == 1)
+    #expect(try space.run("import", "\(parent)/ss", input: "{}").status == 73)
   }
 
   @Test(arguments: [("contacts\n", Int32(0)), ("no\n", 64), ("\n", 64), ("\u{4}", 64)])
