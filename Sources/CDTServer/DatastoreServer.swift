@@ -90,7 +90,8 @@ public final class DatastoreServer: Service {
       responder: Responder(state, rules),
       server: try configuration.secureTLS.map { try .tls(http, tlsConfiguration: $0) } ?? http,
       configuration: ApplicationConfiguration(
-        address: .hostname(configuration.host, port: configuration.port), serverName: "CDTServer/\(Version.current)",
+        address: .hostname(configuration.host, port: configuration.port),
+        serverName: "CDTServer/\(Version.current)",
         availableConnectionsDelegate: MaximumAvailableConnections(
           connections.maximum + ConnectionLimit.refused)),
       onServerRunning: { [self] channel in

@@ -34,10 +34,12 @@ struct ChangesEndpoint: Sendable {
     if request.isDescending, !request.feed.isLive {
       return Reply.stream(headers: headers) { out in try await feed.writeDescending(to: &out) }
     }
+    // Before the reply begins, so that a failure can be answered.
+    let listener = request.feed.isLive ? try ChangeListener(to: database.store) : nil
     let type = request.feed == .eventsource ? "text/event-stream" : Reply.json
     return Reply.stream(type: type, headers: headers) { out in
       var feed = feed
-      try await feed.write(since: start, to: &out)
+      try await feed.write(since: start, listener: listener, to: &out)
     }
   }
 

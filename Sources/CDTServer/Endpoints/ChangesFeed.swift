@@ -44,9 +44,11 @@ struct ChangesFeed: Sendable {
 
   // MARK: Writing
 
-  mutating func write(since start: Int64, to out: inout ReplyStream) async throws {
+  /// - Parameter listener: Of the database, if the feed is live.
+  mutating func write(
+    since start: Int64, listener: ChangeListener?, to out: inout ReplyStream
+  ) async throws {
     try await writeHead(to: &out)
-    let listener = request.feed.isLive ? try ChangeListener(to: database.store) : nil
     var (page, count, quietSince) = (Page(last: start), 0, ContinuousClock.now)
     // As at CouchDB, 0 stands for 1 in feeds that wait.
     let limit = request.limit.map { request.feed.isLive ? max(1, $0) : $0 } ?? .max

@@ -9,7 +9,7 @@ import Testing
     try withTemporaryDatastore { store in
       try store.insert("2-b", after: ["1-a"])
       _ = try store.createDocument(from: DocumentDraft(id: "other", body: [:]))
-      try store.read { snapshot in
+      try store.read { snapshot throws in
         for _ in 0..<2 {
           #expect(try snapshot.tree(ofDocument: "a")?.nodes.count == 2)
           #expect(try snapshot.tree(ofDocument: "a")?.nodes.count == 2)
@@ -17,7 +17,7 @@ import Testing
           #expect(try snapshot.tree(ofDocument: "absent") == nil)
         }
       }
-      try store.write { transaction in
+      try store.write { transaction throws in
         #expect(try transaction.tree(ofDocument: "other")?.nodes.count == 1)
         var other = try transaction.document(withID: "other")
         other.body["n"] = 1

@@ -255,7 +255,8 @@ import Testing
   @Test func `a query that finds a damaged page of an index is answered from the documents`() async throws {
     let directory = try ServerDirectory()
     do {
-      let store = try await DatastoreManager(directory: directory.path).datastore(named: "db")
+      let manager = try DatastoreManager(directory: directory.path)
+      let store = try await manager.datastore(named: "db")
       try await store.write { transaction in
         for number in 0..<3_000 {
           try transaction.createDocument(
@@ -263,6 +264,7 @@ import Testing
         }
       }
       try await store.ensureIndexed(["n"], name: "by_n")
+      try await manager.closeDatastore(named: "db")
     }
     // Behind the pages that the first results need.
     let extensions = "\(directory.path)/db/extensions"
