@@ -271,7 +271,7 @@ import Testing
     var damaged = 0
     for path in try FileManager.default.subpathsOfDirectory(atPath: extensions) {
       let url = URL(filePath: "\(extensions)/\(path)")
-      guard var content = try? Data(contentsOf: url), content.count > 100_000 else { continue }
+      guard var content = try? Data(contentsOf: url), content.count > 50_000 else { continue }
       for offset in stride(from: content.count / 2, to: content.count, by: 512) { content[offset] ^= 0xFF }
       try content.write(to: url)
       damaged += 1
