@@ -62,6 +62,25 @@ static inline uint64_t csqlite_page_sum(const void *page, int size, int64_t numb
   return sum;
 }
 
+/// Adds words of 8 bytes to the two sums of a write-ahead log. In C for the same reason as `csqlite_page_sum`.
+static inline void csqlite_log_sum(
+    const void *bytes, long count, _Bool is_big_endian, uint32_t *first, uint32_t *second) {
+  const unsigned char *word = (const unsigned char *)bytes;
+  uint32_t sums[2] = {*first, *second};
+  for (long offset = 0; offset + 8 <= count; offset += 8) {
+    uint32_t values[2];
+    memcpy(values, word + offset, 8);
+    if (is_big_endian != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)) {
+      values[0] = __builtin_bswap32(values[0]);
+      values[1] = __builtin_bswap32(values[1]);
+    }
+    sums[0] += values[0] + sums[1];
+    sums[1] += values[1] + sums[0];
+  }
+  *first = sums[0];
+  *second = sums[1];
+}
+
 /// An open database file whose pages have checksums. The file of the system's VFS follows it in memory.
 typedef struct csqlite_checked_file {
   sqlite3_file base;
@@ -71,6 +90,8 @@ typedef struct csqlite_checked_file {
   int page_size;
   /// The number of the last page that was found damaged, or 0.
   sqlite3_int64 damaged_page;
+  /// A retained `CopiedPages`, or null.
+  void *copied_pages;
 } csqlite_checked_file;
 
 #endif

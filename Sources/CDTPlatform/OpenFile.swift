@@ -186,6 +186,17 @@ package final class OpenFile: Sendable {
     flock(descriptor, LOCK_UN)
   }
 
+  /// Whether another process has locked bytes of the file (`fcntl`). Closing the file releases the locks of this process.
+  package func isLocked(_ bytes: Range<Int64>) -> Bool {
+    var lock = flock()
+    lock.l_type = Int16(F_WRLCK)
+    lock.l_whence = Int16(SEEK_SET)
+    lock.l_start = off_t(bytes.lowerBound)
+    lock.l_len = off_t(bytes.count)
+    return withUnsafeMutablePointer(to: &lock) { fcntl(descriptor, F_GETLK, $0) } == 0
+      && lock.l_type != Int16(F_UNLCK)
+  }
+
   func status() throws(SystemError) -> FileStatus { try FileStatus(descriptor: descriptor) }
 
   /// Whether the file still has a name.

@@ -25,7 +25,8 @@ extension Datastore {
   ///
   /// The files are read page by page and not changed. Documents keep their revision trees and attachments. Where the
   /// newest revision of a branch can't be read, the newest one that can be read takes its place, and the report says
-  /// so. Nothing may write to the damaged datastore in the meantime. Recovering again adds nothing that is there
+  /// so. What is on damaged pages is used if the digests of the revisions verify it; of a document of which nothing else is
+  /// left, what can't be verified is saved as a new revision. Nothing may write to the damaged datastore in the meantime. Recovering again adds nothing that is there
   /// already.
   ///
   /// - Parameters:
@@ -85,6 +86,10 @@ private final class StoreRecovery {
           try stop?.check()
           progress(Int(done), Int(database.pageCount))
         }, { rows.add($0) })
+      for location in rows.unverified {
+        try stop?.check()
+        if let row = try database.row(at: location) { rows.addUnverified(row) }
+      }
     }
     noteDamagedPages()
     try saveDocuments(of: rows, progress)
@@ -110,7 +115,8 @@ private final class StoreRecovery {
     case .header: lose(.database, nil, "the header of \(path)-wal is not valid; the writes in it are lost")
     case .frames(let found, let all):
       lose(
-        .database, nil, "only \(found) of the \(all) pages in \(path)-wal are valid; the last writes are lost"
+        .database, nil,
+        "only \(found) of the \(all) pages in \(path)-wal are valid; what only the others held is lost"
       )
     }
   }
@@ -154,7 +160,10 @@ private final class StoreRecovery {
       return lose(.tree, id, "the document can't be saved: \(error.message)")
     }
     let parents = Set(document.revisions.values.compactMap(\.parent))
+    var document = document
     var isSaved = false
+    /// The newest revision whose content can be read and not be verified.
+    var doubtful: Doubtful?
     // With their ancestors, which need not be told again.
     var known: Set<RevisionID> = []
     // Ancestors first, as their content is not added later.
@@ -163,13 +172,24 @@ private final class StoreRecovery {
         continue
       }
       let history = Self.history(of: revision, in: document, until: known)
-      let attachments = attachments(of: revision, in: document, id: id)
+      let rows = Self.attachmentRows(of: revision, in: document)
+      let isRight =
+        found.isVerified && rows.all.count == rows.verified.count
+        || Self.isDigest(revision, of: content, found, rows.all)
+      let attachments = attachments(isRight ? rows.all : rows.verified, id: id)
+      guard found.isVerified || isRight else {
+        document.revisions[revision]?.body = nil
+        document.revisions[revision]?.isIncomplete = true
+        if let body = content.body, !found.isDeleted {
+          doubtful = Doubtful(revision: revision, body: body, rows: rows.all, attachments: attachments)
+        }
+        continue
+      }
       do {
         try transaction.forceInsert(
           DocumentRevision(
             id: id, revisionID: revision, content: content.body, isDeleted: found.isDeleted,
-            attachments: attachments,
-            sequence: 0), history: history)
+            attachments: attachments, sequence: 0), history: history)
         isSaved = true
         known.formUnion(history)
         report.revisions += 1
@@ -177,6 +197,15 @@ private final class StoreRecovery {
       } catch let error as DatastoreError where error.status == 400 {
         lose(.tree, id, "revision \(revision) can't be saved: \(error.message)")
       }
+    }
+    if !isSaved, let doubtful, let made = try save(doubtful, of: id, in: transaction) {
+      report.documents += 1
+      report.revisions += 1
+      report.attachments += doubtful.attachments.count
+      return lose(
+        .body, id,
+        "revision \(doubtful.revision) is on a damaged page and can't be verified; what is there was saved as \(made)"
+      )
     }
     if isSaved { report.documents += 1 }
     let newest = document.newestReadable()
@@ -186,6 +215,58 @@ private final class StoreRecovery {
       lose(.body, id, "revision \(leaf) can't be read\(instead)")
     }
     if !isSaved { lose(.tree, id, "no revision of the document can be read") }
+  }
+
+  /// The content of a revision on damaged pages, which may be wrong.
+  private struct Doubtful {
+    let revision: RevisionID
+    let body: DocumentBody
+    let rows: [AttachmentRow]
+    let attachments: Attachments
+  }
+
+  /// Saves content that may be wrong as a child of its revision: that revision may have other content elsewhere.
+  ///
+  /// - Returns: The id of the new revision; `nil` if it can't be saved.
+  private func save(_ doubtful: Doubtful, of id: String, in transaction: WriteTransaction) throws
+    -> RevisionID?
+  {
+    do {
+      let child = try RevisionDigest.revision(
+        after: doubtful.revision, isDeleted: false,
+        attachments: doubtful.rows.filter { doubtful.attachments[$0.name] != nil }.map(\.key),
+        canonicalBody: BodyText(stored: doubtful.body.text).canonical)
+      try transaction.forceInsert(
+        DocumentRevision(
+          id: id, revisionID: child, content: doubtful.body, isDeleted: false,
+          attachments: doubtful.attachments, sequence: 0), history: [child, doubtful.revision])
+      return child
+    } catch let error as DatastoreError where error.status == 400 {
+      return nil
+    }
+  }
+
+  /// Whether a revision id is the digest of content, as of every revision that was made by this library. Those that a
+  /// CouchDB has made can't be computed.
+  private static func isDigest(
+    _ revision: RevisionID, of content: Content, _ found: RecoveredRows.Revision, _ rows: [AttachmentRow]
+  ) -> Bool {
+    let canonical = content.body.map { BodyText(stored: $0.text).canonical } ?? []
+    let computed = try? RevisionDigest.revision(
+      after: found.parent, isDeleted: found.isDeleted, attachments: rows.map(\.key), canonicalBody: canonical)
+    return computed == revision
+  }
+
+  /// The attachments of a revision in the order of their names: those on pages that are as they were written, and all.
+  private static func attachmentRows(
+    of revision: RevisionID, in document: RecoveredRows.Document
+  ) -> (verified: [AttachmentRow], all: [AttachmentRow]) {
+    func sorted(_ rows: [KeyBytes: AttachmentRow]) -> [AttachmentRow] {
+      rows.values.sorted { $0.name.utf16.lexicographicallyPrecedes($1.name.utf16) }
+    }
+    let verified = document.attachments[revision] ?? [:]
+    let all = verified.merging(document.unverifiedAttachments[revision] ?? [:]) { known, _ in known }
+    return (sorted(verified), sorted(all))
   }
 
   private struct Content {
@@ -218,11 +299,9 @@ private final class StoreRecovery {
     return history
   }
 
-  private func attachments(of revision: RevisionID, in document: RecoveredRows.Document, id: String)
-    -> Attachments
-  {
+  private func attachments(_ rows: [AttachmentRow], id: String) -> Attachments {
     var attachments = Attachments()
-    for (_, row) in (document.attachments[revision] ?? [:]).sorted(by: { $0.key.precedes($1.key) }) {
+    for row in rows {
       let attachment = Attachment(row, in: files)
       do {
         try attachment.content.verify(row.name)

@@ -6,6 +6,8 @@ import CDTSQLite
 /// A row may be found more than once, also in a state that it no longer has: its page may have become unreachable, or
 /// its winner may have moved to `revisions`. Every such row was true when it was written, so the revisions of a
 /// document are those of all its rows. Rows are recognized by the number and the types of their values.
+///
+/// Rows on damaged pages are added last, and only where no other row says something else. What they say has to be verified.
 struct RecoveredRows {
   struct Revision {
     var parent: RevisionID?
@@ -14,6 +16,8 @@ struct RecoveredRows {
     var body: RawDatabase.Location?
     /// Whether it had a body, or attachments, that can't be read.
     var isIncomplete = false
+    /// Whether its row is on pages that are as they were written.
+    var isVerified = true
   }
 
   struct Document {
@@ -21,12 +25,19 @@ struct RecoveredRows {
     var lastSequence: Int64 = 0
     var revisions: [RevisionID: Revision] = [:]
     var attachments: [RevisionID: [KeyBytes: AttachmentRow]] = [:]
+    /// The same from damaged pages.
+    var unverifiedAttachments: [RevisionID: [KeyBytes: AttachmentRow]] = [:]
 
     /// The parent of a revision, if it is one generation older. Rows of a damaged file may say anything, also that a
     /// revision descends from itself.
     func parent(of id: RevisionID) -> RevisionID? {
       guard let parent = revisions[id]?.parent, parent.generation == id.generation - 1 else { return nil }
       return parent
+    }
+
+    /// Whether another revision is a child of this one, or its parent.
+    func isRelated(_ id: RevisionID, to parent: RevisionID?) -> Bool {
+      parent.map { revisions[$0] != nil } ?? false || revisions.values.contains { $0.parent == id }
     }
 
     /// The newest revision with a body from which each revision descends, or which it is.
@@ -54,14 +65,40 @@ struct RecoveredRows {
   /// By number.
   private(set) var documents: [Int64: Document] = [:]
   private(set) var localDocuments: [KeyBytes: RawDatabase.Location] = [:]
+  /// The rows on damaged pages.
+  private(set) var unverified: [RawDatabase.Location] = []
 
   mutating func add(_ row: RawRow) {
+    guard row.isVerified else {
+      unverified.append(row.location)
+      return
+    }
     switch row.values.count {
     case 10: addDocument(row)
     case 9: addRevision(row)
-    case 7: addAttachment(row.values)
+    case 7: addAttachment(row)
     case 2: addEntry(row)
     default: break
+    }
+  }
+
+  /// Adds a row of a damaged page. Call it when all other rows were added.
+  mutating func addUnverified(_ row: RawRow) {
+    switch row.values.count {
+    case 10:
+      // Another document's number would give it this content.
+      guard let number = row.rowID, let id = row.values[2].string, let revision = row.values[3].revision,
+        documents[number]?.id ?? id == id, documents[number]?.revisions[revision]?.body == nil
+      else { return }
+      addDocument(row)
+    case 9:
+      guard let number = row.values[0].integer, let revision = row.values[2].revision,
+        let document = documents[number], document.revisions[revision]?.body == nil,
+        document.isRelated(revision, to: row.values[3].revision)
+      else { return }
+      addRevision(row)
+    case 7: addAttachment(row)
+    default: return
     }
   }
 
@@ -73,7 +110,9 @@ struct RecoveredRows {
     else { return }
     documents[number, default: Document()].id = id
     add(
-      Revision(parent: values[4].revision, isDeleted: values[7].integer == 1, body: row.location), revision,
+      Revision(
+        parent: values[4].revision, isDeleted: values[7].integer == 1, body: row.location,
+        isVerified: row.isVerified), revision,
       hasBody: values[9].isText, to: number, sequence)
   }
 
@@ -86,7 +125,7 @@ struct RecoveredRows {
     add(
       Revision(
         parent: values[3].revision, isDeleted: values[6].integer == 1,
-        body: values[8] == .null ? nil : row.location), revision,
+        body: values[8] == .null ? nil : row.location, isVerified: row.isVerified), revision,
       hasBody: values[8] == .null || values[8].isText, to: number, sequence)
   }
 
@@ -99,15 +138,20 @@ struct RecoveredRows {
   }
 
   /// `document, revision, name, key, type, length, revpos`
-  private mutating func addAttachment(_ values: [RawRow.Value]) {
+  private mutating func addAttachment(_ row: RawRow) {
+    let values = row.values
     guard let number = values[0].integer, let revision = values[1].revision, let name = values[2].string,
       case .blob(let key) = values[3], key.count == 20, let type = values[4].string,
       let length = values[5].integer,
       let generation = values[6].integer
     else { return }
-    documents[number, default: Document()].attachments[revision, default: [:]][KeyBytes(name)] =
-      AttachmentRow(
-        name: name, key: key, type: type, storedLength: length, generation: generation)
+    let attachment = AttachmentRow(
+      name: name, key: key, type: type, storedLength: length, generation: generation)
+    if row.isVerified {
+      documents[number, default: Document()].attachments[revision, default: [:]][KeyBytes(name)] = attachment
+    } else {
+      documents[number]?.unverifiedAttachments[revision, default: [:]][KeyBytes(name)] = attachment
+    }
   }
 
   /// An entry of the index of ids, or a local document.
@@ -122,7 +166,7 @@ struct RecoveredRows {
 }
 
 extension RawRow.Value {
-  fileprivate var integer: Int64? {
+  var integer: Int64? {
     if case .integer(let value) = self { value } else { nil }
   }
 
@@ -130,7 +174,7 @@ extension RawRow.Value {
     if case .text(let bytes) = self { String(validating: bytes, as: UTF8.self) } else { nil }
   }
 
-  fileprivate var revision: RevisionID? { string.flatMap { RevisionID($0) } }
+  var revision: RevisionID? { string.flatMap { RevisionID($0) } }
 
   fileprivate var isText: Bool {
     if case .text = self { true } else { false }

@@ -14,14 +14,16 @@ package enum DatabaseOwner: Hashable, Sendable {
     let header = file.bytes(at: 0, count: 100)
     guard file.size >= header.count else {
       let length = min(Int(file.size), magic.count)
-      self = header.prefix(length).elementsEqual(magic.prefix(length)) ? .empty : .unknown(hasCheckedPages: false)
+      self =
+        header.prefix(length).elementsEqual(magic.prefix(length)) ? .empty : .unknown(hasCheckedPages: false)
       return
     }
     let isHeader = header.starts(with: magic)
     let application = Int64(header.bigEndian(at: 68))
     let hasCheckedPages = (!isHeader || Int(header[20]) == PageChecksum.length) && Self.hasCheckedPages(file)
     // Anything may have changed the header.
-    self = isHeader && !hasCheckedPages ? .application(application) : .unknown(hasCheckedPages: hasCheckedPages)
+    self =
+      isHeader && !hasCheckedPages ? .application(application) : .unknown(hasCheckedPages: hasCheckedPages)
   }
 
   /// Whether a page has a checksum of ours.

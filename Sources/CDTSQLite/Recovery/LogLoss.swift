@@ -3,9 +3,10 @@ package import CDTPlatform
 /// The loss of a part of a write-ahead log, which SQLite does not report: it opens the log up to the first frame that is
 /// not valid, as after a power failure.
 ///
-/// The index of the log (`-shm`) tells how many frames were committed before its processes ended. With the durability
-/// FULL these frames are on disk before they are counted, so fewer of them mean damage. Its header is only compared
-/// with a log of the same salt: one of another salt was begun later.
+/// Two things tell how many frames were committed: the index of the log (`-shm`), if the processes that used the log were
+/// killed, and the frames after the one that is not valid (``WriteAheadLog/Rest``). With the durability FULL a commit is on
+/// disk before it is counted or followed by another one, so fewer frames mean damage. The header of the index is only
+/// compared with a log of the same salt: one of another salt was begun later.
 ///
 /// Source: https://sqlite.org/walformat.html
 package enum LogLoss: Sendable, Hashable {
@@ -14,27 +15,13 @@ package enum LogLoss: Sendable, Hashable {
   /// The number of committed frames that are valid, and the number that there were.
   case frames(found: Int, of: Int)
 
-  /// The loss of a database's log; `nil` if there is none, if nothing tells, or if this process has the database open.
+  /// The loss of a database's log; `nil` if there is none, if nothing tells, or if the database is open: SQLite reads the
+  /// log when the first connection opens the database, and damage done later is not noticed.
   ///
-  /// Other processes may use the database.
+  /// - Complexity: O(*n*) in the length of the log, if a process was killed; otherwise O(1).
   package static func find(inLogOf path: String) throws(SystemError) -> LogLoss? {
     guard let file = FileIdentity(path) else { return nil }
     return try OpenDatabases.ifClosed(file) { () throws(SystemError) in try findWhileClosed(path) }
-  }
-
-  /// The same for a database that nobody has open. Without the index, frames after one that is not valid count as lost: a
-  /// process that ended while it wrote them may have left them, but so may one that committed them.
-  static func findAfterCrash(inLogOf path: String) throws(SystemError) -> LogLoss? {
-    if let loss = try find(inLogOf: path) { return loss }
-    // To open and close the index would release the locks that this process has on it.
-    guard try FileStatus.ofFile(at: "\(path)-shm") == nil, let file = try existing("\(path)-wal") else {
-      return nil
-    }
-    let header = try file.bytes(at: 0, count: WriteAheadLog.headerLength)
-    guard let pageSize = WriteAheadLog.pageSize(of: header) else { return nil }
-    let log = try WriteAheadLog(file, pageSize: pageSize)
-    let following = try log.framesAfterDamage(in: file, pageSize: pageSize)
-    return following == 0 ? nil : .frames(found: log.validFrames, of: log.validFrames + 1 + following)
   }
 
   /// Whether a file is a write-ahead log.
@@ -45,21 +32,31 @@ package enum LogLoss: Sendable, Hashable {
 
   private static func findWhileClosed(_ path: String) throws(SystemError) -> LogLoss? {
     guard let file = try existing("\(path)-wal") else { return nil }
-    let index = try existing("\(path)-shm").map { file throws(SystemError) in try LogIndex(file) } ?? nil
     let header = try file.bytes(at: 0, count: WriteAheadLog.headerLength)
-    guard !header.isEmpty else { return nil }
+    guard !header.isEmpty, try !isOpenElsewhere(path) else { return nil }
+    let index = try existing("\(path)-shm").map { file throws(SystemError) in try LogIndex(file) } ?? nil
     guard let pageSize = WriteAheadLog.pageSize(of: header) else {
       return try hasContent(file, header) ? .header : nil
     }
-    guard let index, index.salt == Array(header[16..<24]), index.frames > index.copiedFrames else {
-      return nil
-    }
+    let known = index?.salt == Array(header[16..<24]) ? index : nil
+    if let known, known.frames <= known.copiedFrames { return nil }
     let log = try WriteAheadLog(file, pageSize: pageSize)
-    guard log.validFrames < index.frames else { return nil }
+    if let known, log.validFrames >= known.frames { return nil }
+    let rest = try log.rest(of: file, pageSize: pageSize)
+    guard known != nil || rest.hasCommits else { return nil }
     // Another process may have begun the log again in the meantime.
     guard try file.bytes(at: 0, count: header.count) == header else { return nil }
-    return .frames(found: log.validFrames, of: index.frames)
+    return .frames(found: log.validFrames, of: max(known?.frames ?? 0, log.validFrames + rest.frames))
   }
+
+  /// Whether another process has a database open: a connection has a shared lock of it as long as it uses the log. Without
+  /// an answer of the system, the log is read.
+  private static func isOpenElsewhere(_ path: String) throws(SystemError) -> Bool {
+    try existing(path)?.isLocked(lockBytes) ?? false
+  }
+
+  /// Where SQLite locks a database. Source: https://sqlite.org/fileformat2.html, The Lock-Byte Page.
+  private static let lockBytes: Range<Int64> = 0x4000_0000..<0x4000_0200
 
   private static func existing(_ path: String) throws(SystemError) -> OpenFile? {
     do throws(SystemError) {

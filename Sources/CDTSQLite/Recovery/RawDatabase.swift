@@ -2,19 +2,21 @@ package import CDTPlatform
 
 /// A database file read page by page, without SQLite and its tree of pages: what is left of a damaged file.
 ///
-/// Every page with a wrong checksum is left out. The rows of the other pages are found whatever happened to the pages
-/// that lead to them. Nothing in the file is changed, and the log is read where it is.
+/// The rows of the pages are found whatever happened to the pages that lead to them. Nothing in the file is changed, and the
+/// log is read where it is, also what follows damage in it.
 ///
 /// Source: https://sqlite.org/fileformat2.html
 package final class RawDatabase {
   /// Where a row is.
   package struct Location: Hashable, Sendable {
-    let page: Int64
+    package let page: Int64
     let cell: Int
   }
 
-  /// The numbers of the pages that can't be used, after ``forEachRow(progress:_:)``.
+  /// The numbers of the pages that differ from what was written, after ``forEachRow(progress:_:)``.
   package private(set) var damagedPages: [Int64] = []
+  /// The numbers of the pages that another program has copied into the file (``CopiedPages``), likewise.
+  package private(set) var copiedPages: [Int64] = []
   /// The number of pages that are there.
   package let pageCount: Int64
   /// The number of pages that are missing at the end of the file.
@@ -53,13 +55,22 @@ package final class RawDatabase {
     pageSize = validSize ?? sizes[0]
     usableSize = pageSize - (hasChecksums ? PageChecksum.length : Int(header[20]))
     logFile = try? OpenFile.regular("\(path)-wal")
+    var loss = try LogLoss.find(inLogOf: path)
     if let logFile {
-      let log = try WriteAheadLog(logFile, pageSize: pageSize)
+      var log = try WriteAheadLog(logFile, pageSize: pageSize)
+      let rest = try log.rest(of: logFile, pageSize: pageSize)
+      // Without the index, a last transaction that is not whole counts as lost: a process that ended while it wrote it may
+      // have left it, but so may one that committed it.
+      if try rest.hasCommits || loss == nil && rest.frames > 1 && !Files.exists("\(path)-shm") {
+        let valid = log.validFrames + (rest.hasCommits ? rest.verifiedFrames : 0)
+        loss = .frames(found: valid, of: log.validFrames + rest.frames)
+      }
+      log.add(rest)
       self.log = log.pageCount > 0 ? log : nil
     } else {
       log = nil
     }
-    logLoss = try LogLoss.findAfterCrash(inLogOf: path)
+    logLoss = loss
     // The sizes in the header and in the log may be anything.
     let inFile = file.size / Int64(pageSize)
     let inLog = Int64(log?.offsets.count ?? 0)
@@ -92,20 +103,53 @@ package final class RawDatabase {
 
   // MARK: Pages
 
-  /// A page without its reserved bytes; `nil` if it is damaged.
-  private func page(_ number: Int64) throws(SystemError) -> [UInt8]? {
+  private enum PageState {
+    case verified
+    /// It has no checksum, but its layout is right.
+    case copied
+    case damaged
+  }
+
+  /// A page without its reserved bytes; `nil` if it is missing.
+  private func rawPage(_ number: Int64) throws(SystemError) -> (bytes: [UInt8], state: PageState)? {
     guard number >= 1, number <= pageCount else { return nil }
     var page: [UInt8]
+    var state = PageState.verified
     if let logFile, let offset = log?.offsets[number] {
       page = try logFile.bytes(at: offset, count: pageSize)
       guard page.count == pageSize else { return nil }
     } else {
       guard number * Int64(pageSize) <= file.size else { return nil }
       page = file.bytes(at: (number - 1) * Int64(pageSize), count: pageSize)
-      if hasChecksums, !page.withUnsafeBytes({ PageChecksum.isValid($0, number: number) }) { return nil }
+      if hasChecksums, !page.withUnsafeBytes({ PageChecksum.isValid($0, number: number) }) {
+        state = page.withUnsafeBytes { PageChecksum.isMissing($0) } ? .copied : .damaged
+      }
     }
     page.removeLast(pageSize - usableSize)
-    return page
+    if state == .copied, !PageLayout.isWhole(page, isFirst: number == 1) { state = .damaged }
+    return (page, state)
+  }
+
+  /// A page without its reserved bytes; `nil` if it is damaged.
+  private func page(_ number: Int64) throws(SystemError) -> [UInt8]? {
+    guard let page = try rawPage(number), page.state != .damaged else { return nil }
+    return page.bytes
+  }
+
+  /// The numbers of the pages of a file that have zeros in place of their checksums.
+  package static func pagesWithoutChecksum(in path: String) throws(SQLiteError) -> Set<Int64> {
+    let file = try SystemFile(path)
+    let header = file.bytes(at: 0, count: 100)
+    guard Int(header[20]) == PageChecksum.length,
+      let size = pageSizes(header, isHeader: true, hasChecksums: true).last
+    else { return [] }
+    var pages: Set<Int64> = []
+    for number in 1...max(1, file.size / Int64(size)) where number * Int64(size) <= file.size {
+      let checksum = file.bytes(
+        at: number * Int64(size) - Int64(PageChecksum.length), count: PageChecksum.length)
+      if checksum.allSatisfy({ $0 == 0 }) { pages.insert(number) }
+    }
+    return pages
   }
 
   /// The pages that hold nothing, and may have former rows.
@@ -123,20 +167,24 @@ package final class RawDatabase {
 
   // MARK: Rows
 
-  /// Calls `body` with every row of every table and index that can be read.
+  /// Calls `body` with every row of every table and index that can be read, also those on damaged pages, as they are.
   package func forEachRow(
     progress: (_ done: Int64) throws -> Void = { _ in }, _ body: (RawRow) throws -> Void
   ) throws {
     let free = try freePages()
-    damagedPages = []
+    (damagedPages, copiedPages) = ([], [])
     continuations = [:]
     for number in 1...max(1, pageCount) where !free.contains(number) {
-      guard let page = try page(number) else {
-        damagedPages.append(number)
-        continue
-      }
-      for cell in 0..<Self.cellCount(of: page, number) {
-        if let row = try row(at: Location(page: number, cell: cell), in: page) { try body(row) }
+      let page = try rawPage(number)
+      if page == nil || page?.state == .damaged { damagedPages.append(number) }
+      if page?.state == .copied { copiedPages.append(number) }
+      if let page {
+        for cell in 0..<Self.cellCount(of: page.bytes, number) {
+          let location = Location(page: number, cell: cell)
+          if let row = try row(at: location, in: page.bytes, isVerified: page.state != .damaged) {
+            try body(row)
+          }
+        }
       }
       if number % 256 == 0 || number == pageCount { try progress(number) }
     }
@@ -144,9 +192,9 @@ package final class RawDatabase {
 
   /// Reads a row again.
   package func row(at location: Location) throws(SystemError) -> RawRow? {
-    guard let page = try page(location.page) else { return nil }
+    guard let page = try rawPage(location.page) else { return nil }
     continuations = [:]
-    return try row(at: location, in: page)
+    return try row(at: location, in: page.bytes, isVerified: page.state != .damaged)
   }
 
   /// The first page begins with the file's header.
@@ -165,7 +213,9 @@ package final class RawDatabase {
     case tableLeaf = 0x0D
   }
 
-  private func row(at location: Location, in page: [UInt8]) throws(SystemError) -> RawRow? {
+  private func row(
+    at location: Location, in page: [UInt8], isVerified: Bool
+  ) throws(SystemError) -> RawRow? {
     let start = Self.start(of: location.page)
     guard let kind = PageKind(rawValue: page[start]) else { return nil }
     let pointers = start + (kind == .indexInterior ? 12 : 8)
@@ -177,13 +227,15 @@ package final class RawDatabase {
       guard let number = reader.varint() else { return nil }
       rowID = number
     }
-    let payload = try payload(Int(length), &reader, isTable: kind == .tableLeaf)
-    return RawRow(location: location, rowID: rowID, payload: payload, length: Int(length))
+    var isVerified = isVerified
+    let payload = try payload(Int(length), &reader, isTable: kind == .tableLeaf, &isVerified)
+    return RawRow(
+      location: location, rowID: rowID, payload: payload, length: Int(length), isVerified: isVerified)
   }
 
-  /// A row's bytes; fewer if a page on which it continues is damaged, or belongs to too many others.
+  /// A row's bytes; fewer if a page on which it continues is missing, or belongs to too many others.
   private func payload(
-    _ length: Int, _ reader: inout RawReader, isTable: Bool
+    _ length: Int, _ reader: inout RawReader, isTable: Bool, _ isVerified: inout Bool
   ) throws(SystemError) -> [UInt8] {
     let most = isTable ? usableSize - 35 : (usableSize - 12) * 64 / 255 - 23
     guard length > most else { return reader.bytes(length) }
@@ -192,11 +244,12 @@ package final class RawDatabase {
     var payload = reader.bytes(wanted <= most ? wanted : least)
     var next = Int64(reader.unsigned32() ?? 0)
     while payload.count < length, continuations[next, default: 0] < Self.mostContinuations,
-      let page = try page(next)
+      let page = try rawPage(next)
     {
       continuations[next, default: 0] += 1
-      payload += page[4..<min(page.count, 4 + length - payload.count)]
-      next = Int64(page.bigEndian(at: 0))
+      if page.state == .damaged { isVerified = false }
+      payload += page.bytes[4..<min(page.bytes.count, 4 + length - payload.count)]
+      next = Int64(page.bytes.bigEndian(at: 0))
     }
     return payload
   }

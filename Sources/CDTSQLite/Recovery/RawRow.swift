@@ -14,13 +14,17 @@ package struct RawRow {
   /// The number of a table's row.
   package let rowID: Int64?
   package let values: [Value]
+  /// Whether it is only on pages that are as they were written.
+  package let isVerified: Bool
 
   /// - Parameters:
   ///   - payload: The row's bytes, which end early if the rest is on a damaged page.
   ///   - length: The length that they should have.
-  init?(location: RawDatabase.Location, rowID: Int64?, payload: [UInt8], length: Int) {
+  ///   - isVerified: Whether they are as they were written.
+  init?(location: RawDatabase.Location, rowID: Int64?, payload: [UInt8], length: Int, isVerified: Bool) {
     self.location = location
     self.rowID = rowID
+    self.isVerified = isVerified
     var header = RawReader(payload, at: 0)
     guard let headerLength = header.varint(), headerLength > 0, headerLength <= payload.count else {
       return nil

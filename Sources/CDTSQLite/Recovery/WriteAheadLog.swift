@@ -1,3 +1,4 @@
+import CDTCSQLite
 import CDTPlatform
 
 /// The pages that a write-ahead log adds to its database, read without SQLite.
@@ -15,8 +16,10 @@ struct WriteAheadLog {
   /// Identifies the frames that were written since the log was last restarted.
   private(set) var salt: [UInt8] = []
 
+  /// The checksum of the header, which that of the first frame continues.
+  private var first = LogChecksum(isBigEndian: false)
+
   static let headerLength = 32
-  private static let frameHeaderLength = 24
 
   /// - Parameter pageSize: The size of the database's pages in bytes; a log for another size has no pages.
   /// - Returns: A log without pages if its header is not valid.
@@ -24,7 +27,8 @@ struct WriteAheadLog {
     let header = try file.bytes(at: 0, count: Self.headerLength)
     guard Self.pageSize(of: header) == pageSize else { return }
     salt = Array(header[16..<24])
-    try readFrames(file, pageSize, Self.checksum(of: header))
+    first = Self.checksum(of: header)
+    try readFrames(file, pageSize)
   }
 
   /// The size of pages according to a log's header; `nil` if the header is not valid.
@@ -42,41 +46,142 @@ struct WriteAheadLog {
     return sum
   }
 
-  /// The number of frames of this log after the first one that is not valid. Whether they are valid can't be told.
-  func framesAfterDamage(in file: OpenFile, pageSize: Int) throws(SystemError) -> Int {
-    let length = Int64(Self.frameHeaderLength + pageSize)
-    var number = Int64(validFrames) + 1
-    var count = 0
-    while case let frame = try file.bytes(
-      at: Int64(Self.headerLength) + number * length, count: Self.frameHeaderLength),
-      frame.count == Self.frameHeaderLength, frame[8..<16].elementsEqual(salt)
-    {
-      (number, count) = (number + 1, count + 1)
-    }
-    return count
+  /// What a log has after its first frame that is not valid.
+  ///
+  /// The checksum of a frame continues that of the frame before. So frames after a damaged one can be verified with the
+  /// checksum that is stored in its header, or in that of a later frame.
+  struct Rest {
+    /// The number of frames up to the last one that belongs to this log by its salt, with the one that is not valid.
+    var frames = 0
+    /// The number of those that were verified.
+    var verifiedFrames = 0
+    /// Whether the log has lost writes that were committed: a frame that ends a transaction is followed by one of the next
+    /// transaction, which a connection only writes when the former is on disk.
+    var hasCommits = false
+    fileprivate var offsets: [Int64: Int64] = [:]
+    fileprivate var pageCount: Int64 = 0
   }
 
-  private mutating func readFrames(_ file: OpenFile, _ pageSize: Int, _ first: LogChecksum)
-    throws(SystemError)
-  {
+  /// Reads the frames after the first one that is not valid. What is left of a transaction that was rolled back, or that a
+  /// process has not finished, may be among them.
+  func rest(of file: OpenFile, pageSize: Int) throws(SystemError) -> Rest {
+    var rest = Rest()
+    guard !salt.isEmpty else { return rest }
+    var frames = LogFrames(file, pageSize: pageSize, from: validFrames)
+    var sum: LogChecksum?
+    var uncommitted: [Int64: Int64] = [:]
+    var followsCommit = false
+    var number = 0
+    while let frame = try frames.next() {
+      number += 1
+      guard frame.salt.elementsEqual(salt) else {
+        (sum, followsCommit) = (nil, false)
+        continue
+      }
+      rest.frames = number
+      let isVerified =
+        sum.map { before in
+          var sum = before
+          frame.add(to: &sum)
+          return frame.isSum(sum)
+        } ?? false
+      sum = frame.storedSum(like: first)
+      if followsCommit, isVerified {
+        rest.hasCommits = true
+        rest.offsets.merge(uncommitted) { $1 }
+        uncommitted = [:]
+      }
+      followsCommit = false
+      guard isVerified else { continue }
+      rest.verifiedFrames += 1
+      uncommitted[frame.page] = frame.offset
+      if frame.databaseSize > 0 {
+        followsCommit = true
+        rest.pageCount = frame.databaseSize
+      }
+    }
+    // The last commit of a log that has lost others.
+    if rest.hasCommits, followsCommit { rest.offsets.merge(uncommitted) { $1 } }
+    return rest
+  }
+
+  /// Adds the pages of ``Rest``: the newest content of each that can be verified.
+  mutating func add(_ rest: Rest) {
+    guard rest.hasCommits else { return }
+    offsets.merge(rest.offsets) { $1 }
+    pageCount = rest.pageCount
+  }
+
+  private mutating func readFrames(_ file: OpenFile, _ pageSize: Int) throws(SystemError) {
     var sum = first
     var uncommitted: [Int64: Int64] = [:]
-    let length = Self.frameHeaderLength + pageSize
-    while true {
-      let offset = Int64(Self.headerLength) + Int64(validFrames) * Int64(length)
-      let frame = try file.bytes(at: offset, count: length)
-      guard frame.count == length, frame[8..<16].elementsEqual(salt) else { return }
-      sum.add(frame[..<8])
-      sum.add(frame[Self.frameHeaderLength...])
-      guard sum.equals(frame, at: 16) else { return }
+    var frames = LogFrames(file, pageSize: pageSize, from: 0)
+    while let frame = try frames.next(), frame.salt.elementsEqual(salt) {
+      frame.add(to: &sum)
+      guard frame.isSum(sum) else { return }
       validFrames += 1
-      uncommitted[Int64(frame.bigEndian(at: 0))] = offset + Int64(Self.frameHeaderLength)
-      let size = frame.bigEndian(at: 4)
-      guard size > 0 else { continue }
+      uncommitted[frame.page] = frame.offset
+      guard frame.databaseSize > 0 else { continue }
       offsets.merge(uncommitted) { $1 }
       uncommitted = [:]
-      (pageCount, committedFrames) = (Int64(size), validFrames)
+      (pageCount, committedFrames) = (frame.databaseSize, validFrames)
     }
+  }
+}
+
+/// The frames of a log, one after the other.
+private struct LogFrames {
+  private let file: OpenFile
+  private let length: Int
+  private var number: Int
+  /// The frames that were read and not returned yet.
+  private var rest: ArraySlice<UInt8> = []
+
+  private static let headerLength = 24
+  private static let framesPerRead = 64
+
+  struct Frame {
+    fileprivate let bytes: ArraySlice<UInt8>
+    /// Where the page begins in the log.
+    let offset: Int64
+
+    private func number(at offset: Int) -> UInt32 {
+      bytes[(bytes.startIndex + offset)..<(bytes.startIndex + offset + 4)].reduce(0) { $0 << 8 | UInt32($1) }
+    }
+
+    var page: Int64 { Int64(number(at: 0)) }
+    /// In pages, after the transaction that the frame ends; 0 if it ends none.
+    var databaseSize: Int64 { Int64(number(at: 4)) }
+    var salt: ArraySlice<UInt8> { bytes.dropFirst(8).prefix(8) }
+
+    func add(to sum: inout LogChecksum) {
+      sum.add(bytes.prefix(8))
+      sum.add(bytes.dropFirst(LogFrames.headerLength))
+    }
+
+    func isSum(_ sum: LogChecksum) -> Bool { sum.isEqual(to: number(at: 16), number(at: 20)) }
+
+    func storedSum(like sum: LogChecksum) -> LogChecksum { sum.with(number(at: 16), number(at: 20)) }
+  }
+
+  init(_ file: OpenFile, pageSize: Int, from number: Int) {
+    self.file = file
+    self.number = number
+    length = Self.headerLength + pageSize
+  }
+
+  /// - Returns: `nil` at the end of the file.
+  mutating func next() throws(SystemError) -> Frame? {
+    let start = Int64(WriteAheadLog.headerLength) + Int64(number) * Int64(length)
+    if rest.count < length {
+      rest = try file.bytes(at: start, count: length * Self.framesPerRead)[...]
+      guard rest.count >= length else { return nil }
+    }
+    defer {
+      rest = rest.dropFirst(length)
+      number += 1
+    }
+    return Frame(bytes: rest.prefix(length), offset: start + Int64(Self.headerLength))
   }
 }
 
@@ -91,17 +196,19 @@ struct LogChecksum {
 
   /// - Parameter bytes: A multiple of 8 bytes.
   mutating func add(_ bytes: ArraySlice<UInt8>) {
-    var sums = sums
     bytes.withUnsafeBytes { bytes in
-      for offset in stride(from: 0, to: bytes.count - 7, by: 8) {
-        let first = bytes.loadUnaligned(fromByteOffset: offset, as: UInt32.self)
-        let second = bytes.loadUnaligned(fromByteOffset: offset + 4, as: UInt32.self)
-        sums.0 &+= (isBigEndian ? first.bigEndian : first.littleEndian) &+ sums.1
-        sums.1 &+= (isBigEndian ? second.bigEndian : second.littleEndian) &+ sums.0
-      }
+      csqlite_log_sum(bytes.baseAddress, bytes.count, isBigEndian, &sums.0, &sums.1)
     }
-    self.sums = sums
   }
+
+  /// The checksum of the same log with other sums.
+  func with(_ first: UInt32, _ second: UInt32) -> LogChecksum {
+    var other = self
+    other.sums = (first, second)
+    return other
+  }
+
+  func isEqual(to first: UInt32, _ second: UInt32) -> Bool { sums == (first, second) }
 
   /// Whether the two sums are stored at an offset, in big-endian order.
   func equals(_ bytes: [UInt8], at offset: Int) -> Bool {

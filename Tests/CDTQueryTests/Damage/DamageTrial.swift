@@ -160,8 +160,12 @@ struct DamageTrial {
     let saved = try manager.datastore(named: "store")
     let report = try saved.recoverDocuments(from: "\(damaged)/store")
     #expect(try saved.checkIntegrity() == [], "\(what)")
-    for (revision, body) in try Self.bodies(of: saved) {
-      #expect(bodies[revision] == body, "\(what): \(revision)")
+    for (revision, body) in try Self.bodies(of: saved) where bodies[revision] != body {
+      // What can't be verified is saved under another id.
+      let isReported = report.losses.contains {
+        $0.message.hasSuffix("was saved as \(revision.split(separator: " ").last ?? "")")
+      }
+      #expect(isReported && bodies[revision] == nil, "\(what): \(revision)")
     }
     manager.close()
     guard report.losses.isEmpty else { return }
@@ -189,7 +193,7 @@ struct DamageTrial {
     let page = place / 4_096 * 4_096
     let pageEnd = min(page + 4_096, data.count)
     let kind: String
-    switch Int.random(in: 0..<10, using: &random) {
+    switch Int.random(in: 0..<12, using: &random) {
     case 0...3:
       kind = "a bit of byte \(place)"
       data[place] ^= 1 << UInt8.random(in: 0..<8, using: &random)
@@ -208,6 +212,11 @@ struct DamageTrial {
       let (one, two) = (Data(data[page..<pageEnd]), Data(data[other..<otherEnd]))
       data.replaceSubrange(page..<pageEnd, with: two)
       data.replaceSubrange(other..<otherEnd, with: one)
+    case 8, 9:
+      // As of pages that another program has copied from the log.
+      let start = max(page, pageEnd - Int.random(in: 8...600, using: &random))
+      kind = "zeros in \(start)..<\(pageEnd)"
+      data.replaceSubrange(start..<pageEnd, with: Data(repeating: 0, count: pageEnd - start))
     default:
       kind = "cut at \(place)"
       data.removeLast(data.count - place)
