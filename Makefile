@@ -55,7 +55,7 @@ server: packages ## Build cdtquery and its server for release
 	$(RELEASE) cdtquery-server
 
 test: packages lint ## Run every test
-	@scripts/install-packages.sh curl openssl
+	@scripts/install-packages.sh curl openssl sqlite3
 	$(SWIFT) build --build-tests
 	@SWIFT="$(SWIFT)" scripts/run-tests.sh
 

@@ -31,6 +31,8 @@ public final class Datastore: Sendable {
   package let access: FileAccess
   /// The opened database file. If it is deleted elsewhere, another file may appear at its path.
   private let identity: FileIdentity
+  /// The pages that another program has copied into the file.
+  let copiedPages: CopiedPages?
   /// The files of attachments.
   package let attachmentFiles: AttachmentFiles
   /// The listeners that wait for commits.
@@ -71,6 +73,7 @@ public final class Datastore: Sendable {
       return (opened, access, found)
     }
     storeID = opened.storeID
+    copiedPages = opened.connection.copiedPages
     self.access = access
     self.identity = identity
     let open: @Sendable () throws -> Connection = {

@@ -371,6 +371,12 @@ extension DatastoreError {
       : DatastoreError(.io, "can't \(action) \(path): \(reason); check the path and its permissions")
   }
 
+  static func readersPreventRepair(_ name: String) -> DatastoreError {
+    DatastoreError(
+      .busy,
+      "the checksums of \(quoted(name)) can't be written while an earlier state is read; try again later")
+  }
+
   static func busyHere(_ name: String, _ timeout: Duration) -> DatastoreError {
     DatastoreError(
       .busy,

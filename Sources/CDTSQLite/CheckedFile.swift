@@ -4,7 +4,8 @@ import CDTCSQLite
 ///
 /// Pages get a ``PageChecksum`` when they are written to the file, and it is verified when they are read. A file is
 /// checked if its header reserves 8 bytes in each page (byte 20). The write-ahead log has checksums of its own, which
-/// SQLite verifies when it opens the log. Source: https://sqlite.org/fileformat2.html, https://sqlite.org/vfs.html
+/// SQLite verifies when it opens the log. The pages that SQLite gets, and writes to the log, have zeros in place of the
+/// checksum. Source: https://sqlite.org/fileformat2.html, https://sqlite.org/vfs.html
 struct CheckedFile {
   /// What SQLite passes to each method.
   typealias File = UnsafeMutablePointer<sqlite3_file>
@@ -17,6 +18,9 @@ struct CheckedFile {
   static let damagedPageOperation: Int32 = 1_128
   /// The operation of `sqlite3_file_control` that returns whether the file is checked, as an `Int64`.
   static let isCheckedOperation: Int32 = 1_129
+  /// The operation of `sqlite3_file_control` that gives the file its ``CopiedPages``: an `Unmanaged` reference, which is
+  /// retained until the file is closed.
+  static let copiedPagesOperation: Int32 = 1_130
 
   private let memory: Memory
   private let file: File
@@ -32,10 +36,13 @@ struct CheckedFile {
   }
 
   /// Makes a file that the system's VFS has opened a checked one.
-  static func open(_ file: File) {
+  ///
+  /// - Parameter copiedPages: The pages without checksums that are used.
+  static func open(_ file: File, copiedPages: CopiedPages?) {
     let memory = UnsafeMutableRawPointer(file).assumingMemoryBound(to: csqlite_checked_file.self)
     memory.initialize(to: csqlite_checked_file())
     memory.pointee.base.pMethods = UnsafePointer(ioMethods)
+    if let copiedPages { memory.pointee.copied_pages = Unmanaged.passRetained(copiedPages).toOpaque() }
   }
 
   private var methods: sqlite3_io_methods { file.pointee.pMethods.pointee }
@@ -50,7 +57,7 @@ struct CheckedFile {
     guard isChecked else { return SQLITE_OK }
     let size = pageSize
     if count == size, offset % Int64(size) == 0 {
-      return verify(UnsafeRawBufferPointer(start: buffer, count: Int(count)), at: offset)
+      return verify(UnsafeMutableRawBufferPointer(start: buffer, count: Int(count)), at: offset)
     }
     // SQLite reads the header by itself, before it locks the file. It may also read a part of another page.
     guard size > 0, offset >= Int64(size) else { return SQLITE_OK }
@@ -60,8 +67,9 @@ struct CheckedFile {
       guard let address = page.baseAddress else { return SQLITE_NOMEM }
       let code = methods.xRead(file, address, size, start)
       guard code == SQLITE_OK else { return code }
+      let verified = verify(page, at: start)
       buffer.copyMemory(from: address + Int(offset - start), byteCount: Int(count))
-      return verify(UnsafeRawBufferPointer(page), at: start)
+      return verified
     }
   }
 
@@ -75,11 +83,50 @@ struct CheckedFile {
     return SQLiteError.damagedPageCode
   }
 
-  private func verify(_ page: UnsafeRawBufferPointer, at offset: Int64) -> Int32 {
+  private func verify(_ page: UnsafeMutableRawBufferPointer, at offset: Int64) -> Int32 {
     let number = offset / Int64(page.count) + 1
-    if PageChecksum.isValid(page, number: number) { return SQLITE_OK }
+    let read = UnsafeRawBufferPointer(page)
+    if PageChecksum.isValid(read, number: number) {
+      PageChecksum.clear(in: page)
+      return SQLITE_OK
+    }
+    if PageChecksum.isMissing(read), copiedPages?.accepts(number) == true { return SQLITE_OK }
     memory.pointee.damaged_page = number
     return SQLiteError.damagedPageCode
+  }
+
+  // MARK: Pages that another program has copied
+
+  private var copiedPages: CopiedPages? {
+    memory.pointee.copied_pages.map { Unmanaged<CopiedPages>.fromOpaque($0).takeUnretainedValue() }
+  }
+
+  private func setCopiedPages(_ new: UnsafeMutableRawPointer?) {
+    if let old = memory.pointee.copied_pages { Unmanaged<CopiedPages>.fromOpaque(old).release() }
+    if let new { _ = Unmanaged<CopiedPages>.fromOpaque(new).retain() }
+    memory.pointee.copied_pages = new
+  }
+
+  /// Writes the checksums of copied pages, if that was asked for. In a checkpoint nothing else writes to the file, and
+  /// SQLite syncs it at the end.
+  private func sealCopiedPages() -> Int32 {
+    guard let copiedPages, let numbers = copiedPages.takePagesToSeal() else { return SQLITE_OK }
+    let size = pageSize
+    return withUnsafeTemporaryAllocation(byteCount: Int(size), alignment: 8) { page in
+      guard let address = page.baseAddress else { return SQLITE_NOMEM }
+      for number in numbers {
+        let offset = (number - 1) * Int64(size)
+        var code = methods.xRead(file, address, size, offset)
+        guard code == SQLITE_OK else { return code }
+        // It may have been written in the meantime.
+        guard PageChecksum.isMissing(UnsafeRawBufferPointer(page)) else { continue }
+        PageChecksum.store(in: page, number: number)
+        code = methods.xWrite(file, address, size, offset)
+        guard code == SQLITE_OK else { return code }
+      }
+      copiedPages.noteSealed(numbers)
+      return SQLITE_OK
+    }
   }
 
   private func write(_ buffer: UnsafeRawPointer, _ count: Int32, at offset: Int64) -> Int32 {
@@ -137,7 +184,10 @@ struct CheckedFile {
     var methods = sqlite3_io_methods()
     // Version 2 has shared memory, for the write-ahead log, but no memory mapping, which would avoid the checks.
     methods.iVersion = 2
-    methods.xClose = { file in CheckedFile.forward(file) { $1.xClose($0) } }
+    methods.xClose = { file in
+      if let file { CheckedFile(file).setCopiedPages(nil) }
+      return CheckedFile.forward(file) { $1.xClose($0) }
+    }
     methods.xRead = { file, buffer, count, offset in
       guard let file, let buffer else { return SQLITE_MISUSE }
       return CheckedFile(file).read(buffer, count, at: offset)
@@ -197,6 +247,12 @@ struct CheckedFile {
     case Self.isCheckedOperation:
       argument?.storeBytes(of: isChecked ? 1 : 0, as: Int64.self)
       return SQLITE_OK
+    case Self.copiedPagesOperation:
+      setCopiedPages(argument)
+      return SQLITE_OK
+    case SQLITE_FCNTL_CKPT_START:
+      let code = sealCopiedPages()
+      return code == SQLITE_OK ? methods.xFileControl(file, operation, argument) : code
     default:
       return methods.xFileControl(file, operation, argument)
     }

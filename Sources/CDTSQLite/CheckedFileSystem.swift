@@ -57,7 +57,9 @@ enum CheckedFileSystem {
         system.pointee.xOpen(system, path, CheckedFile.system(file), flags, result)
       }
       // Without methods there is nothing to close.
-      if CheckedFile.system(file).pointee.pMethods != nil { CheckedFile.open(file) }
+      if CheckedFile.system(file).pointee.pMethods != nil {
+        CheckedFile.open(file, copiedPages: path.flatMap { CopiedPages.ofOpenFile(String(cString: $0)) })
+      }
       return code
     }
     methods.xDelete = { vfs, path, syncs in

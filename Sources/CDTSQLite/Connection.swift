@@ -12,6 +12,15 @@ package final class Connection {
     case immutable
   }
 
+  /// What happens to pages that another program has copied into the file from the log (``CopiedPages``).
+  package enum CopiedPageUse: Sendable {
+    /// They are damaged pages.
+    case refused
+    /// They are used once the whole file was verified. Other connections to the file in this process then use them, too.
+    case verified(CopiedPages.Verification)
+    case all
+  }
+
   /// The oldest SQLite that the package is tested with, as in `sqlite3_libversion_number`.
   package static let minimumLibraryVersion: Int32 = 3_040_000
 
@@ -26,6 +35,8 @@ package final class Connection {
   /// The file, if there is one.
   private var file: FileIdentity?
   private let directory: String?
+  /// The pages that another program has copied into the file, if they may be used.
+  package let copiedPages: CopiedPages?
   private let busyWait: BusyWait
   private var progress: ProgressCheck?
   var logLength: LogLength?
@@ -37,6 +48,7 @@ package final class Connection {
   /// - Parameters:
   ///   - checksPages: Whether the checksums of pages are verified, in files that have them (``CheckedFile``).
   ///   - busyTimeout: How long to wait for another connection's lock before giving up.
+  ///   - copiedPages: Whether to use pages without checksums. By default, they are used if other connections use them.
   ///   - directory: A directory that others may move, with this file and others that are attached. It stays in place while
   ///     a file is closed, since SQLite removes the log by its path then (``DirectoryLock``). Whoever opens a file must
   ///     have the lock until the file was read once, since SQLite opens the log by its path.
@@ -44,7 +56,8 @@ package final class Connection {
   /// - Throws: ``SQLiteError``. A file that is not a database is detected at the first read, not here.
   package init(
     path: String, mode: Mode, checksPages: Bool = true, busyTimeout: Duration = .seconds(5),
-    in directory: String? = nil, libraryVersion: Int32 = sqlite3_libversion_number()
+    copiedPages use: CopiedPageUse = .refused, in directory: String? = nil,
+    libraryVersion: Int32 = sqlite3_libversion_number()
   ) throws(SQLiteError) {
     guard libraryVersion >= Self.minimumLibraryVersion else { throw .oldLibrary(libraryVersion) }
     let access: Int32 =
@@ -71,8 +84,20 @@ package final class Connection {
       throw error.at(path)
     }
     handle = opened
-    file = FileIdentity(path)
+    let file = FileIdentity(path)
+    self.file = file
+    copiedPages =
+      switch use {
+      case .refused: nil
+      case .all: .all(at: path)
+      case .verified(let verification):
+        file.map { .of($0, at: path, isImmutable: mode == .immutable, verification) }
+      }
     if let file { OpenDatabases.add(file) }
+    if let copiedPages {
+      let reference = Unmanaged.passUnretained(copiedPages).toOpaque()
+      _ = sqlite3_file_control(opened, "main", CheckedFile.copiedPagesOperation, reference)
+    }
     _ = csqlite_db_config(opened, SQLITE_DBCONFIG_DEFENSIVE, 1)
     if checksPages && mode == .readWriteCreate { reservePageChecksums() }
     sqlite3_busy_handler(

@@ -20,6 +20,7 @@ struct CDTQueryServerTool: AsyncParsableCommand {
   static func main() async {
     // A reader may close the pipe early, which ends the output and is not an error.
     CurrentProcess.ignoreSignalsOfWrites()
+    CopiedPageMessage.enable()
     do {
       var command = try parseAsRoot()
       if var command = command as? any AsyncParsableCommand {

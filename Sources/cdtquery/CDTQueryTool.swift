@@ -46,6 +46,7 @@ struct CDTQueryTool: ParsableCommand {
   static func main() {
     // A reader may close the pipe early, which ends the output and is not an error.
     CurrentProcess.ignoreSignalsOfWrites()
+    CopiedPageMessage.enable()
     do {
       try Arguments.check()
       try ServerProgram.runIfAsked(CommandLine.arguments.dropFirst())

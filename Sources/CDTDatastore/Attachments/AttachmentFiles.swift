@@ -73,7 +73,7 @@ package final class AttachmentFiles: Sendable {
     var hash = Digest(.sha1)
     let isRead: Void? = try? FileChunks.read(
       path(of: key), failure: { DatastoreError($0, "read", path(of: key)) }
-    ) { hash.update( $0) }
+    ) { hash.update($0) }
     return isRead != nil && hash.finalize().elementsEqual(key)
   }
 

@@ -9,40 +9,61 @@ extension Datastore {
   /// for finding in try store.checkIntegrity() { print(finding) }
   /// ```
   ///
-  /// The check reads one snapshot and changes nothing.
+  /// The check reads one snapshot.
   ///
-  /// - Parameter progress: Called with the number of documents checked and the total.
+  /// - Parameters:
+  ///   - repair: Whether to write the checksums of pages that have none (``IntegrityFinding/Kind/checksum``), if nothing else
+  ///     is found. Nothing else is changed.
+  ///   - progress: Called with the number of documents checked and the total.
   /// - Returns: The problems found; empty if there are none.
-  /// - Throws: ``DatastoreError`` if the file can't be read at all.
+  /// - Throws: ``DatastoreError`` if the file can't be read at all; `.busy` if other readers prevent the repair.
   /// - Complexity: O(*n*) in the size of the store.
   ///
   /// Source: `docs/cli.md`, Check.
   public func checkIntegrity(
-    progress: (_ done: Int, _ total: Int) -> Void = { _, _ in }
+    repair: Bool = false, progress: (_ done: Int, _ total: Int) -> Void = { _, _ in }
   ) throws -> [IntegrityFinding] {
-    try checkIntegrity(stop: nil, progress)
+    try checkIntegrity(repair: repair, stop: nil, progress)
   }
 
   /// Checks the integrity of the store on one of the datastore's threads.
   public func checkIntegrity(
-    progress: @escaping @Sendable (_ done: Int, _ total: Int) -> Void = { _, _ in }
+    repair: Bool = false, progress: @escaping @Sendable (_ done: Int, _ total: Int) -> Void = { _, _ in }
   ) async throws -> [IntegrityFinding] {
-    try await work.run(.long) { try self.checkIntegrity(stop: $0, progress) }
+    try await work.run(.long) { try self.checkIntegrity(repair: repair, stop: $0, progress) }
   }
 
   private func checkIntegrity(
-    stop: StopSignal?, _ progress: (_ done: Int, _ total: Int) -> Void
+    repair: Bool, stop: StopSignal?, _ progress: (_ done: Int, _ total: Int) -> Void
   ) throws -> [IntegrityFinding] {
-    try readState(stop: stop) { state in
+    let findings = try readState(stop: stop) { state in
       let connection = try state.connection()
       var findings = try databaseFindings(connection)
       guard findings.isEmpty else { return findings }
-      findings += try treeFindings(connection, stop, progress)
-      findings += try Self.localFindings(connection)
-      findings += try Self.strayFindings(connection)
+      findings += try Self.contentFindings(connection, stop, progress)
       findings += try attachmentFindings(connection)
+      if let copied = try copiedPageFinding(connection) { findings.append(copied) }
       return findings
     }
+    if repair, findings.contains(where: { $0.kind == .checksum }),
+      !findings.contains(where: { [.database, .tree, .body].contains($0.kind) })
+    {
+      try sealCopiedPages(stop)
+    }
+    return findings
+  }
+
+  /// What is found in the documents of a database whose structure is right.
+  private static func contentFindings(
+    _ connection: Connection, _ stop: StopSignal?, _ progress: (_ done: Int, _ total: Int) -> Void
+  ) throws -> [IntegrityFinding] {
+    try treeFindings(connection, stop, progress) + localFindings(connection) + strayFindings(connection)
+  }
+
+  /// Whether nothing is found in a database, apart from the content of attachments.
+  static func isSound(_ connection: Connection) throws -> Bool {
+    guard try connection.integrityFindings(atMost: 1).isEmpty else { return false }
+    return try contentFindings(connection, nil) { _, _ in }.isEmpty
   }
 
   private func databaseFindings(_ connection: Connection) throws -> [IntegrityFinding] {
@@ -56,14 +77,14 @@ extension Datastore {
         try database?.forEachRow { _ in }
         return database
       }
-      let pages = (database?.damagedPages ?? []).map {
+      let pages = ((database?.damagedPages ?? []) + (database?.copiedPages ?? [])).sorted().map {
         "page \($0) of \(databasePath) differs from what was written"
       }
       return (pages.isEmpty ? [error.message] : pages).map { IntegrityFinding(.database, $0) }
     }
   }
 
-  private func treeFindings(
+  private static func treeFindings(
     _ connection: Connection, _ stop: StopSignal?, _ progress: (_ done: Int, _ total: Int) -> Void
   ) throws -> [IntegrityFinding] {
     let total = Int(try connection.scalar("SELECT count(*) FROM documents"))
@@ -82,7 +103,7 @@ extension Datastore {
           continue
         }
         findings += tree.violations.map { IntegrityFinding(.tree, documentID: id, $0) }
-        findings += try Self.bodyFindings(of: id, number: tree.number, connection)
+        findings += try bodyFindings(of: id, number: tree.number, connection)
       } catch let error as DatastoreError where error.code == .corrupt {
         findings.append(IntegrityFinding(.tree, documentID: id, error.message))
       }

@@ -4,6 +4,8 @@ public struct IntegrityFinding: Sendable, Hashable, CustomStringConvertible {
   public enum Kind: String, Sendable, Hashable {
     /// SQLite reports that its file is damaged.
     case database
+    /// Pages have no checksums, since another program has copied them from the write-ahead log. Their content is right.
+    case checksum
     /// A revision tree is inconsistent.
     case tree
     /// A body is not a valid JSON object.

@@ -12,7 +12,8 @@ extension DatabaseFile {
     try RelaxedDurability.checkLog(of: path)
     return try mapping(path) {
       let connection = try Connection(
-        path: path, mode: access.mode, busyTimeout: options.busyTimeout, in: directory)
+        path: path, mode: access.mode, busyTimeout: options.busyTimeout,
+        copiedPages: .verified(Datastore.isSound), in: directory)
       do {
         let found = try connection.transaction(.deferred) { try check(connection, path) }
         guard found >= versionWithoutChecksums else { throw DatastoreError.olderFormat(path, version: found) }

@@ -152,7 +152,8 @@ package enum DatabaseFile {
     let status = try FileSystem.perform("read", path, FileStatus.ofFile(at: path))
     if status?.size ?? 0 == 0 { try LostFile.check(path, includingLog: true) }
     let connection = try Connection(
-      path: path, mode: .readWriteCreate, busyTimeout: options.busyTimeout, in: directory)
+      path: path, mode: .readWriteCreate, busyTimeout: options.busyTimeout,
+      copiedPages: .verified(Datastore.isSound), in: directory)
     do {
       // If the file is rejected, its log is kept, too.
       connection.setKeepsLogOnClose(true)
@@ -185,7 +186,8 @@ package enum DatabaseFile {
     let path = path(in: directory)
     return try mapping(path) {
       let connection = try Connection(
-        path: path, mode: access.mode, busyTimeout: options.busyTimeout, in: directory)
+        path: path, mode: access.mode, busyTimeout: options.busyTimeout,
+        copiedPages: .verified(Datastore.isSound), in: directory)
       do {
         try configure(connection, options)
         // SQLite opens the log at the first read.

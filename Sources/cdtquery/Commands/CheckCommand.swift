@@ -11,7 +11,9 @@ struct CheckCommand: ParsableCommand {
     discussion: """
       Checks SQLite's structures, the revision tree and body of every document, the content of every attachment, \
       and every index against the documents. Each finding is one line: its kind, the document's id if it has one, \
-      and what was found. The exit code is 1 if there are findings, including those that --repair fixed.
+      and what was found. The exit code is 1 if there are findings, including those that --repair fixed. A finding of \
+      the kind checksum is about pages that another program, such as sqlite3, has copied from the log into the file: \
+      they are used once the whole file was verified, and --repair writes their checksums.
 
       EXAMPLE
         $ cdtquery index create people/contacts age
@@ -21,24 +23,26 @@ struct CheckCommand: ParsableCommand {
       """)
 
   @Argument(help: "The store, DIRECTORY/NAME.") var store: StoreArgument
-  @Flag(help: "Rebuild damaged indexes; nothing else is changed.") var repair = false
+  @Flag(help: "Rebuild damaged indexes, and write missing checksums; nothing else is changed.") var repair =
+    false
   @Flag(help: "Print only findings, without progress.") var quiet = false
 
   func run() throws {
+    CopiedPageMessage.disable()
     let datastore = try store.open()
     let progress = ProgressBar(noun: "documents", isQuiet: quiet)
     defer { progress.clear() }
-    let findings = try datastore.checkIntegrity { progress.show($0, of: $1) }
+    let findings = try datastore.checkIntegrity(repair: repair) { progress.show($0, of: $1) }
     progress.clear()
     // Indexes can only be checked if the documents are readable.
     let isReadable = !findings.contains { $0.kind == .database }
     let indexes = isReadable ? try datastore.checkIndexes(repair: repair) { progress.show($0, of: $1) } : []
     progress.clear()
     for finding in findings + indexes {
-      try Self.write(finding, isRepaired: repair && finding.kind == .index)
+      try Self.write(finding, isRepaired: repair && canBeRepaired(finding, of: findings))
     }
     try Output.standard.flush()
-    if !quiet { Message.write("cdtquery: " + summary(findings.count, indexes.count)) }
+    if !quiet { Message.write("cdtquery: " + summary(findings, indexes)) }
     if !findings.isEmpty || !indexes.isEmpty { throw ExitStatus.findings }
   }
 
@@ -50,11 +54,22 @@ struct CheckCommand: ParsableCommand {
     try Output.standard.line(json.text)
   }
 
-  private func summary(_ others: Int, _ indexes: Int) -> String {
-    let count = others + indexes
+  /// Checksums are not written over damage.
+  private func canBeRepaired(_ finding: IntegrityFinding, of findings: [IntegrityFinding]) -> Bool {
+    finding.kind == .index
+      || finding.kind == .checksum && !findings.contains { [.tree, .body].contains($0.kind) }
+  }
+
+  private func summary(_ findings: [IntegrityFinding], _ indexes: [IntegrityFinding]) -> String {
+    let count = findings.count + indexes.count
     if count == 0 { return "no problems found" }
     let found = "\(count) \(count == 1 ? "finding" : "findings")"
-    if indexes == 0 { return found }
-    return repair ? found + ", \(indexes) repaired" : found + "; --repair rebuilds the indexes"
+    let checksums = findings.count { $0.kind == .checksum && canBeRepaired($0, of: findings) }
+    if checksums + indexes.count == 0 { return found }
+    if repair { return found + ", \(checksums + indexes.count) repaired" }
+    let remedies = [
+      checksums > 0 ? "writes the checksums" : nil, indexes.isEmpty ? nil : "rebuilds the indexes",
+    ]
+    return found + "; --repair " + remedies.compactMap { $0 }.joined(separator: " and ")
   }
 }

@@ -562,9 +562,12 @@ import Testing
       if name != "durability-normal" {
         #expect(
           error?.message
-            == "\(directory)/store/\(name) is a symbolic link, where nothing is written; put what it leads to in its place")
+            == "\(directory)/store/\(name) is a symbolic link, where nothing is written; put what it leads to in its place"
+        )
       }
-      #expect(isDirectory ? try files.contentsOfDirectory(atPath: outside) == [] : !files.fileExists(atPath: outside))
+      #expect(
+        isDirectory
+          ? try files.contentsOfDirectory(atPath: outside) == [] : !files.fileExists(atPath: outside))
     }
   }
 

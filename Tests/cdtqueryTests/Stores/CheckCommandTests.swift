@@ -49,6 +49,44 @@ import Testing
     #expect(try space.run("find", "people/contacts", "{\"age\":12}", "--ids").output == "zoe\n")
   }
 
+  /// It closes the store last, and copies the log into the file without checksums.
+  @Test func `a store that sqlite3 reads during a write stays readable, and is repaired`() throws {
+    let space = try Workspace(Workspace.people)
+    let lines = (0..<300).map { #"{"_id":"d\#($0)","text":"some words"}"# + "\n" }.joined()
+    try space.write(lines, to: "more.jsonl")
+    // A reader of the first state lets no earlier process empty the log.
+    try space.shell(
+      """
+      mkfifo first second
+      sqlite3 people/contacts/db.sync < first > one.txt & exec 3> first
+      echo 'BEGIN; SELECT count(*) FROM documents;' >&3; until [ -s one.txt ]; do sleep 0.02; done
+      cdtquery import people/contacts more.jsonl
+      sqlite3 people/contacts/db.sync < second > two.txt & exec 4> second
+      echo 'BEGIN; SELECT count(*) FROM documents;' >&4; until [ -s two.txt ]; do sleep 0.02; done
+      cdtquery put people/contacts new '{"n":1}'
+      exec 3>&-; exec 4>&-; wait
+      """)
+    #expect(!space.exists("people/contacts/db.sync-wal"))
+    let finding = #"{"kind":"checksum","finding":""#
+    for _ in 0..<2 {
+      let check = try space.run("check", "people/contacts")
+      #expect(check.lines.count == 1 && check.output.hasPrefix(finding), "\(check.output)")
+      #expect(check.errors == "cdtquery: 1 finding; --repair writes the checksums\n")
+      #expect(check.status == 1)
+    }
+    let exported = try space.run("export", "people/contacts")
+    #expect(exported.lines.count == 304)
+    #expect(exported.status == 0)
+    #expect(exported.errors.hasPrefix("cdtquery: another program, such as sqlite3, has copied "))
+    let recovered = try space.run("recover", "people/contacts", "people/saved")
+    #expect(recovered.errors == "cdtquery: saved 304 documents, 304 revisions, 0 attachments; 0 losses\n")
+    let repaired = try space.run("check", "people/contacts", "--repair")
+    #expect(repaired.output.hasSuffix(#","repaired":true}"# + "\n"))
+    #expect(repaired.errors == "cdtquery: 1 finding, 1 repaired\n")
+    #expect(try space.run("check", "people/contacts").errors == "cdtquery: no problems found\n")
+    #expect(try space.run("count", "people/contacts").errors == "")
+  }
+
   @Test func `an index file that is gone is found and made anew`() throws {
     let space = try workspace()
     unlink(space.path(Self.index))

@@ -1,0 +1,93 @@
+import CDTJSON
+import CDTPlatform
+import CDTSQLite
+
+/// Pages of `db.sync` that another program has copied there from the log. They have no checksums.
+extension Datastore {
+  /// What `check` says about such pages, whose content was verified; `nil` if there are none.
+  func copiedPageFinding(_ connection: Connection) throws -> IntegrityFinding? {
+    let pages = try FileSystem.reading(databasePath) {
+      guard try connection.hasPageChecksums() else { return Set<Int64>() }
+      return try RawDatabase.pagesWithoutChecksum(in: databasePath)
+    }
+    guard !pages.isEmpty else { return nil }
+    let (all, right) = try digests(on: pages, connection)
+    let verified =
+      all == right
+      ? "all of the \(all) revisions on them have the digest of their content"
+      : "\(right) of the \(all) revisions on them have the digest of their content, and those of other programs can't be computed"
+    return IntegrityFinding(
+      .checksum,
+      "\(pages.count) pages of \(databasePath) have no checksums, as another program, such as sqlite3, has copied them from the "
+        + "log; nothing in them is damaged, and \(verified)")
+  }
+
+  /// The number of revisions with a body whose rows are on some pages, and the number of those whose ids are the digests of
+  /// their content.
+  private func digests(on pages: Set<Int64>, _ connection: Connection) throws -> (all: Int, right: Int) {
+    var (all, right) = (0, 0)
+    try FileSystem.reading(databasePath) {
+      let database = try RawDatabase(databasePath, versionWithChecksums: UInt32(DatabaseFile.version))
+      try database?.forEachRow { row in
+        guard pages.contains(row.location.page), let revision = StoredRevision(row) else { return }
+        let attachments = try AttachmentRow.find(
+          document: revision.document, revision: revision.id, on: connection)
+        all += 1
+        if revision.isDigest(of: attachments) { right += 1 }
+      }
+    }
+    return (all, right)
+  }
+
+  /// Writes the checksums of the pages, whose content was verified: at the beginning of a checkpoint, as nothing else writes
+  /// to the file then.
+  func sealCopiedPages(_ stop: StopSignal?) throws {
+    guard let copiedPages else { return }
+    let deadline = ContinuousClock.now + options.busyTimeout
+    while true {
+      let isDone = try withWriter(stop: stop) { writer in
+        guard copiedPages.sealAtNextCheckpoint() else { return true }
+        // A checkpoint of an empty log does nothing.
+        try writer.connection.execute("PRAGMA user_version = \(DatabaseFile.version)")
+        _ = try writer.connection.checkpointsWholeLog()
+        return false
+      }
+      if isDone { return }
+      guard ContinuousClock.now < deadline else { throw DatastoreError.readersPreventRepair(name) }
+      try stop?.check()
+      Pause.microseconds(10_000)
+    }
+  }
+}
+
+/// A revision with a body, as a row of `documents` or `revisions`.
+private struct StoredRevision {
+  let document: Int64
+  let id: RevisionID
+  private let parent: RevisionID?
+  private let isDeleted: Bool
+  private let body: [UInt8]
+
+  init?(_ row: RawRow) {
+    let values = row.values
+    let columns: (number: Int64?, revision: Int)
+    switch values.count {
+    case 10: columns = (row.rowID, 3)
+    case 9: columns = (values[0].integer, 2)
+    default: return nil
+    }
+    guard let number = columns.number, let id = values[columns.revision].revision,
+      case .text(let body)? = values.last
+    else { return nil }
+    (document, self.id, self.body) = (number, id, body)
+    parent = values[columns.revision + 1].revision
+    isDeleted = values[values.count == 10 ? 7 : 6].integer == 1
+  }
+
+  func isDigest(of attachments: [AttachmentRow]) -> Bool {
+    let computed = try? RevisionDigest.revision(
+      after: parent, isDeleted: isDeleted, attachments: attachments.map(\.key),
+      canonicalBody: BodyText(stored: body).canonical)
+    return computed == id
+  }
+}
