@@ -120,7 +120,7 @@ import Testing
   }
 
   @Test func `the query of a request comes before its body`() async throws {
-    try await withServer { server in
+    try await withServer { server async throws in
       for id in ["a", "b"] { #expect(try await server.put("/db/\(id)", [:]).status == 201) }
       func count(_ path: String, _ body: JSONValue) async throws -> Int? {
         try await server.post(path, body).json["rows"]?.arrayValue?.count

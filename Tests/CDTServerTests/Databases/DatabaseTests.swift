@@ -218,7 +218,7 @@ import Testing
   }
 
   @Test func `a malformed document of a later batch refuses all, too`() async throws {
-    try await withServer { server in
+    try await withServer { server async throws in
       let documents = (0..<700).map { JSONValue.object(["_id": $0 < 699 ? .string("d\($0)") : "_x"]) }
       #expect(try await server.post("/db/_bulk_docs", ["docs": .array(documents)]).status == 400)
       #expect(try await server.get("/db").json["doc_count"] == 0)
@@ -419,7 +419,7 @@ import Testing
   }
 
   @Test func `a name that begins with an underscore is no database and no document`() async throws {
-    try await withServer { server in
+    try await withServer { server async throws in
       #expect(try await server.get("/_foo").json["reason"] == "Database does not exist.")
       #expect(try await server.get("/_all_dbs/_all_docs").status == 404)
       #expect(try await server.put("/_foo").json["error"] == "illegal_database_name")

@@ -205,7 +205,7 @@ import Testing
   }
 
   @Test func `a revision that is inserted can be named by the query`() async throws {
-    try await withServer { server in
+    try await withServer { server async throws in
       #expect(try await server.put("/db/a?new_edits=false&rev=3-abc", ["n": 1]).status == 201)
       #expect(try await server.get("/db/a").json["_rev"] == "3-abc")
       #expect(try await server.put("/db/b?new_edits=false", ["n": 1]).status == 400)
