@@ -114,7 +114,7 @@ struct DocumentPart: Sendable {
 
     func write(with writer: inout MultipartWriter, to out: inout any ResponseBodyWriter) async throws {
       try await out.write(ByteBuffer(bytes: writer.begin(head)))
-      guard let inner else { return try await out.write(ByteBuffer(bytes: part.text)) }
+      guard let inner else { return try await out.send(ByteBuffer(bytes: part.text)) }
       try await part.write(with: inner, to: &out)
     }
   }
@@ -122,12 +122,12 @@ struct DocumentPart: Sendable {
   private func write(with writer: MultipartWriter, to body: inout any ResponseBodyWriter) async throws {
     var writer = writer
     let heads = heads
-    try await body.write(ByteBuffer(bytes: writer.begin(heads[0].head) + text))
+    try await body.send(ByteBuffer(bytes: writer.begin(heads[0].head) + text))
     for (attachment, part) in zip(attachments, heads.dropFirst()) {
       var start = writer.begin(part.head)
       let reader = try AttachmentReader(attachment)
       while case let chunk = try await reader.next(), !chunk.isEmpty {
-        try await body.write(ByteBuffer(bytes: start.isEmpty ? chunk : start + chunk))
+        try await body.send(ByteBuffer(bytes: start.isEmpty ? chunk : start + chunk))
         start = []
       }
       if !start.isEmpty { try await body.write(ByteBuffer(bytes: start)) }

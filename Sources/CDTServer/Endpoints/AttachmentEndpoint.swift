@@ -51,7 +51,7 @@ struct AttachmentEndpoint: Sendable {
       status: status, headers: headers,
       body: ResponseBody(contentLength: Int(reader.length)) { writer in
         while case let chunk = try await reader.next(), !chunk.isEmpty {
-          try await writer.write(ByteBuffer(bytes: chunk))
+          try await writer.send(ByteBuffer(bytes: chunk))
         }
         try await writer.finish(nil)
       })

@@ -23,7 +23,7 @@ struct ClientChannel: HTTPChannelHandler {
 
   func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<Value> {
     channel.eventLoop.makeCompletedFuture {
-      let connection = ClientConnection()
+      let connection = ClientConnection(on: channel.eventLoop)
       let pipeline = channel.pipeline.syncOperations
       var lengths = NIOHTTPDecoderLimitConfiguration()
       lengths.maxHeaderFieldSize = limits.headerLength

@@ -79,7 +79,7 @@ struct ReplyStream {
   private var writer: any ResponseBodyWriter
   private var buffer = ByteBuffer()
 
-  private static let chunk = 32 * 1024
+  private static let chunk = 64 * 1024
 
   /// The number of bytes after which a page of rows ends, of a reply that is read page by page: each client that does not
   /// read keeps one in memory.
@@ -113,7 +113,7 @@ struct ReplyStream {
     guard buffer.readableBytes > 0 else { return }
     let full = buffer
     buffer = ByteBuffer()
-    try await writer.write(full)
+    try await writer.send(full)
   }
 
   fileprivate mutating func finish() async throws {
