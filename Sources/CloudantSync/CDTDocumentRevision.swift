@@ -1,20 +1,25 @@
 public import CDTDatastore
-public import CDTJSON
+import CDTJSON
+public import Foundation
 
 /// CDTDatastore's revision, the same type whether saved or not.
+///
+/// Its body is a reference, so copies share it; ``copy()`` copies it too.
 @available(*, deprecated, message: "use DocumentDraft for a new document, DocumentRevision for a saved one")
-public struct CDTDocumentRevision: Sendable, Hashable {
+public struct CDTDocumentRevision {
   /// The document's id, or `nil` to generate one.
   public var docId: String?
   /// The attachments, by name.
   public var attachments: Attachments
-  private var content: JSONObject?
+  private var content = NSMutableDictionary()
+  private var hasBody = false
   private let saved: DocumentRevision?
 
-  /// The document's content.
-  public var body: JSONObject {
-    get { content ?? [:] }
-    set { content = newValue }
+  /// The document's content: strings, numbers, booleans, arrays, dictionaries and `NSNull`. What you don't change is saved as
+  /// it was read. Setting copies the dictionary.
+  public var body: NSMutableDictionary {
+    get { content }
+    set { (content, hasBody) = (Self.copy(newValue), true) }
   }
 
   /// Creates a revision to save as a new document.
@@ -33,8 +38,8 @@ public struct CDTDocumentRevision: Sendable, Hashable {
   public init(_ revision: DocumentRevision) {
     docId = revision.id
     attachments = revision.attachments
-    content = revision.hasBody ? revision.body : nil
     saved = revision
+    if revision.hasBody { (content, hasBody) = (revision.body.foundation(), true) }
   }
 
   /// The revision's id as text; `nil` before it is saved.
@@ -46,36 +51,51 @@ public struct CDTDocumentRevision: Sendable, Hashable {
   /// The number of the write that created the revision; 0 before it is saved.
   public var sequence: Int64 { saved?.sequence ?? 0 }
 
-  /// Copies the revision. CDTDatastore required this; now a revision is a value, which assignment copies.
-  public func copy() -> CDTDocumentRevision { self }
+  /// Copies the revision and its body.
+  public func copy() -> CDTDocumentRevision {
+    var copy = self
+    copy.content = Self.copy(content)
+    return copy
+  }
+
+  static func copy(_ dictionary: NSDictionary) -> NSMutableDictionary {
+    let copy = NSMutableDictionary()
+    for (key, value) in dictionary {
+      if let key = key as? AnyHashable { copy[key] = value }
+    }
+    return copy
+  }
 
   /// Returns a revision to change. CDTDatastore 0.7 to 0.17 required this; now a revision in a `var` can be changed.
-  public func mutableCopy() -> CDTDocumentRevision { self }
+  public func mutableCopy() -> CDTDocumentRevision { copy() }
 
   // MARK: Current types
 
   /// The revision as a draft of a new document.
   ///
-  /// - Throws: `DatastoreError`: `.missingBody`; `.conflict` if the revision is saved and not a tombstone.
+  /// - Throws: `DatastoreError`: `.missingBody`; `.invalidBody` for a value that JSON can't represent; `.conflict` if the
+  ///   revision is saved and not a tombstone.
   public func draft() throws(DatastoreError) -> DocumentDraft {
     if let saved, !saved.isDeleted {
       throw DatastoreError(
         .conflict, documentID: docId,
         "document \"\(saved.id)\" has a revision already; update it, or create one from its body")
     }
-    guard let content else {
+    guard hasBody || content.count > 0 else {
       throw DatastoreError(
         .missingBody, documentID: docId,
         "the revision has no body; set one before saving, {} for an empty body"
       )
     }
-    return DocumentDraft(id: docId, body: content, attachments: attachments)
+    return DocumentDraft(
+      id: docId, body: try JSONObject.converted(content, was: saved?.body, path: []), attachments: attachments
+    )
   }
 
   /// The revision as a change of a saved document.
   ///
   /// - Throws: `DatastoreError`: `.invalidRevision` if the revision is not saved or its id was changed, `.invalidID`
-  ///   if it has no id.
+  ///   if it has no id, `.invalidBody` for a value that JSON can't represent.
   public func revision() throws(DatastoreError) -> DocumentRevision {
     guard let docId else {
       throw DatastoreError(
@@ -86,9 +106,27 @@ public struct CDTDocumentRevision: Sendable, Hashable {
         .invalidRevision, documentID: docId,
         "the revision has not been saved under this id; read the document before changing it")
     }
-    if let content, !content.isSpelled(like: revision.body) { revision.body = content }
+    if hasBody || content.count > 0 {
+      let body = try JSONObject.converted(content, was: revision.body, path: [])
+      if !body.isSpelled(like: revision.body) { revision.body = body }
+    }
     if attachments != revision.attachments { revision.attachments = attachments }
     return revision
+  }
+}
+
+@available(*, deprecated, message: "use DocumentDraft for a new document, DocumentRevision for a saved one")
+extension CDTDocumentRevision: Hashable {
+  /// Whether both have the same ids, bodies and attachments.
+  public static func == (left: CDTDocumentRevision, right: CDTDocumentRevision) -> Bool {
+    left.docId == right.docId && left.revId == right.revId && left.deleted == right.deleted
+      && left.content == right.content && left.attachments == right.attachments
+  }
+
+  /// Hashes the ids.
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(docId)
+    hasher.combine(revId)
   }
 }
 

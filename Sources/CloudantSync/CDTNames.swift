@@ -1,6 +1,7 @@
 // There is no alias `CDTDatastore` for `Datastore`, as it would hide the module of that name.
 
 public import CDTDatastore
+public import CDTQuery
 
 /// CDTDatastore's name for `DatastoreManager`.
 @available(*, deprecated, renamed: "DatastoreManager")
@@ -28,4 +29,8 @@ public typealias CDTSavedAttachment = Attachment
 
 /// CDTDatastore's name for the results of a query.
 @available(*, deprecated, message: "a query returns an array of documents")
-public typealias CDTQResultSet = [DocumentRevision]
+public typealias CDTQResultSet = [CDTDocumentRevision]
+
+/// CDTDatastore's name for `IndexType`.
+@available(*, deprecated, renamed: "IndexType")
+public typealias CDTQIndexType = IndexType

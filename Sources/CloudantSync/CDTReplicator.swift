@@ -20,9 +20,9 @@ public enum CDTReplicatorState: Int, Sendable, Hashable, CaseIterable {
   case error
 }
 
-/// Hears how a ``CDTReplicator`` goes on, on a thread of Swift's.
+/// Hears how a ``CDTReplicator`` goes on: one call at a time, on a thread of Swift's.
 @available(*, deprecated, message: "read the statuses of Replicator.run()")
-public protocol CDTReplicatorDelegate: AnyObject, Sendable {
+public protocol CDTReplicatorDelegate: AnyObject {
   /// The replicator has another state.
   func replicatorDidChangeState(_ replicator: CDTReplicator)
   /// The replicator has dealt with more changes, or knows of more.
@@ -51,12 +51,17 @@ public struct CDTReplicatorFactory: Sendable {
   /// Creates a factory. The stores that it replicates are those of the replications.
   public init(datastoreManager: DatastoreManager) {}
 
+  /// Does nothing; CDTDatastore before 0.8 required it.
+  public func start() {}
+
+  /// Does nothing; CDTDatastore before 0.8 required it.
+  public func stop() {}
+
   /// Makes a replicator, which can be started once.
   ///
   /// - Throws: `ReplicationError` with the code `.invalidRequest` for a URL that is not one of a database.
   public func oneWay(_ replication: CDTAbstractReplication) throws(ReplicationError) -> CDTReplicator {
-    let (replication, store) = try replication.replication()
-    return CDTReplicator(Replicator(replication, of: store))
+    try CDTReplicator(replication)
   }
 }
 
@@ -68,7 +73,7 @@ public final class CDTReplicator: Sendable {
     var processed = 0
     var total = 0
     var error: (any Error)?
-    var delegate: (@Sendable () -> (any CDTReplicatorDelegate)?)?
+    var delegate = WeakDelegate()
     /// The replicator keeps itself while it runs, as CDTDatastore's does.
     var run: Task<Void, Never>?
   }
@@ -76,21 +81,17 @@ public final class CDTReplicator: Sendable {
   private let replicator: Replicator
   private let current = Mutex(State())
 
-  fileprivate init(_ replicator: Replicator) {
-    self.replicator = replicator
+  init(_ replication: CDTAbstractReplication) throws(ReplicationError) {
+    let (replication, store) = try replication.replication()
+    replicator = Replicator(replication, of: store)
   }
 
   /// Hears how the replication goes on. It is not kept.
   public var delegate: (any CDTReplicatorDelegate)? {
-    get { current.withLock { $0.delegate }?() }
+    get { current.withLock { $0.delegate }.value }
     set {
-      let reference: (@Sendable () -> (any CDTReplicatorDelegate)?)?
-      if let newValue {
-        reference = { [weak newValue] in newValue }
-      } else {
-        reference = nil
-      }
-      current.withLock { $0.delegate = reference }
+      let delegate = WeakDelegate(value: newValue)
+      current.withLock { $0.delegate = delegate }
     }
   }
 
@@ -104,6 +105,11 @@ public final class CDTReplicator: Sendable {
   public var error: (any Error)? { current.withLock { $0.error } }
   /// Whether the replication has begun and not ended.
   public var isActive: Bool { [.started, .stopping].contains(state) }
+
+  /// Sendable: delegates of CDTDatastore's apps are classes with state, and expect to be called on any thread.
+  private struct WeakDelegate: @unchecked Sendable {
+    weak var value: (any CDTReplicatorDelegate)?
+  }
 
   /// Starts the replication, and returns at once.
   ///

@@ -27,4 +27,10 @@ extension Datastore {
   public func resolveConflictsForDocument(_ id: String, resolver: some ConflictResolver) throws {
     try resolveConflicts(for: id, with: resolver)
   }
+
+  /// CDTDatastore's form of `Datastore.resolveConflicts(for:with:)` since Swift 3.
+  @available(*, deprecated, renamed: "resolveConflicts(for:with:)")
+  public func resolveConflicts(forDocument id: String, resolver: some ConflictResolver) throws {
+    try resolveConflicts(for: id, with: resolver)
+  }
 }

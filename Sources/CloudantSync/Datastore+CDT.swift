@@ -47,6 +47,54 @@ extension Datastore {
     try compact()
   }
 
+  // MARK: Names since Swift 3
+
+  /// CDTDatastore's form of `Datastore.createDocument(from:)`.
+  @available(*, deprecated, message: "pass a DocumentDraft")
+  @discardableResult
+  public func createDocument(from revision: CDTDocumentRevision) throws -> CDTDocumentRevision {
+    try createDocumentFromRevision(revision)
+  }
+
+  /// CDTDatastore's form of `Datastore.updateDocument(from:)`.
+  @available(*, deprecated, message: "pass a DocumentRevision")
+  @discardableResult
+  public func updateDocument(from revision: CDTDocumentRevision) throws -> CDTDocumentRevision {
+    try updateDocumentFromRevision(revision)
+  }
+
+  /// CDTDatastore's form of `Datastore.deleteDocument(from:)`.
+  @available(*, deprecated, message: "pass a DocumentRevision")
+  @discardableResult
+  public func deleteDocument(from revision: CDTDocumentRevision) throws -> CDTDocumentRevision {
+    try deleteDocumentFromRevision(revision)
+  }
+
+  /// CDTDatastore's form of `Datastore.deleteDocument(withID:)`.
+  @available(*, deprecated, renamed: "deleteDocument(withID:)")
+  @discardableResult
+  public func deleteDocument(withId id: String) throws -> [CDTDocumentRevision] {
+    try deleteDocumentWithId(id)
+  }
+
+  /// CDTDatastore's form of `Datastore.document(withID:)`.
+  @available(*, deprecated, renamed: "document(withID:)")
+  public func getDocument(withId id: String) throws -> CDTDocumentRevision {
+    try getDocumentWithId(id)
+  }
+
+  /// CDTDatastore's form of `Datastore.document(withID:revisionID:)`.
+  @available(*, deprecated, renamed: "document(withID:revisionID:)")
+  public func getDocument(withId id: String, rev: String) throws -> CDTDocumentRevision {
+    try getDocumentWithId(id, rev: rev)
+  }
+
+  /// CDTDatastore's form of `Datastore.documents(withIDs:)`; empty if they can't be read.
+  @available(*, deprecated, renamed: "documents(withIDs:)")
+  public func getDocuments(withIds ids: [String]) -> [CDTDocumentRevision] {
+    getDocumentsWithIds(ids)
+  }
+
   // MARK: Reading
 
   /// CDTDatastore's form of `Datastore.document(withID:)`.

@@ -22,13 +22,13 @@ import Testing
       var saved: [CDTDocumentRevision] = []
       for id in ["a", "b", "c"] {
         var rev = CDTMutableDocumentRevision(docId: id)
-        rev.body = ["id": .string(id)]
+        rev.body = ["id": id]
         saved.append(try datastore.createDocumentFromRevision(rev))
       }
       #expect(datastore.getAllDocumentIds() == ["a", "b", "c"])
       #expect(datastore.getAllDocumentsOffset(1, limit: 1, descending: true) == [saved[1]])
       #expect(datastore.getDocumentsWithIds(["c", "x", "a"]) == [saved[2], saved[0]])
-      var changed = saved[0].mutableCopy()
+      let changed = saved[0].mutableCopy()
       changed.body["more"] = true
       let updated = try datastore.updateDocumentFromRevision(changed)
       #expect(saved[0].copy().body["more"] == nil)
@@ -70,12 +70,12 @@ import Testing
       let name = try datastore.ensureIndexed(["name"], withName: "by_name")
       #expect(name == "by_name")
       try datastore.updateIndexes()
-      let result: CDTQResultSet = try datastore.find(["name": ["$gt": "a"]], sort: ["name"])
+      let result: CDTQResultSet = try datastore.find(["name": ["$gt": "a"]], sort: [["name": "asc"]])
       #expect(result.documentIds == ["ann", "bob", "cid"])
       var seen: [String] = []
       result.enumerateObjectsUsingBlock { rev, index, stop in
-        seen.append("\(index) \(rev.docId)")
-        stop = index == 1
+        seen.append("\(index) \(rev.docId ?? "")")
+        stop.pointee = index == 1
       }
       #expect(seen == ["0 ann", "1 bob"])
       try datastore.deleteIndexNamed("by_name")

@@ -72,7 +72,7 @@ import Testing
       try await local.createDocument(from: DocumentDraft(id: "not mine", body: [:]))
       let push = CDTPushReplication(source: local, target: url)
       push.filterParams = ["member": "pushed"]
-      push.filter = { revision, parameters in revision.body[parameters["member"] ?? ""] == true }
+      push.filter = { revision, parameters in revision.body[parameters["member"] ?? ""] as? Bool == true }
       let second = Listener()
       let pusher = try factory.oneWay(push)
       pusher.delegate = second

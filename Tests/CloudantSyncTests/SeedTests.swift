@@ -96,14 +96,14 @@ private typealias Attachment = Attachments.Element
       #expect(revision.revId?.hasPrefix("1-") == true)
 
       let docId = try #require(revision.docId)
-      var retrieved = try datastore.getDocumentWithId(docId)
+      let retrieved = try datastore.getDocumentWithId(docId)
 
       #expect(retrieved == revision)
 
       retrieved.body["completed"] = true
       let updated = try datastore.updateDocumentFromRevision(retrieved)
 
-      #expect(updated.body["completed"] == true && updated.revId?.hasPrefix("2-") == true)
+      #expect(updated.body["completed"] as? Bool == true && updated.revId?.hasPrefix("2-") == true)
 
       let documentRevisions = datastore.getAllDocuments()
 
@@ -379,7 +379,7 @@ private typealias Attachment = Attachments.Element
   @available(*, deprecated) @Test func `updating with attachments 1: the body alone`() throws {
     try withThree { world, revision in
       let datastore = world.datastore
-      var saved = revision
+      let saved = revision
       saved.body["hello"] = "world"
 
       let updated = try datastore.updateDocumentFromRevision(saved)
@@ -498,7 +498,7 @@ private typealias Attachment = Attachments.Element
       let (datastore, other_datastore) = (world.datastore, world.other_datastore)
 
       // Doc ID same as `saved`
-      var rev = CDTDocumentRevision("doc1")
+      let rev = CDTDocumentRevision("doc1")
       rev.body["hello"] = "world"
 
       let code = code {

@@ -135,8 +135,8 @@ import struct CloudantSync.TouchDBIndexReport
         names.insert(String(match.1))
       }
     }
-    // Misspellings that CDTDatastore's guide had, and no name of its own.
-    names.subtract(["datastoreName", "updateDocumentForRevision", "getDocumentForId"])
+    // Misspellings that CDTDatastore's guide had, and no name of its own; and a method of Hashable.
+    names.subtract(["datastoreName", "updateDocumentForRevision", "getDocumentForId", "hash"])
     #expect(names.count > 30)
     for name in names { #expect(page.contains(name), "\(name)") }
   }

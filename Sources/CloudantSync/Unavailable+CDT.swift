@@ -1,0 +1,66 @@
+// Names of CDTDatastore without a counterpart of the same form. Their messages show where to go on.
+
+public import CDTDatastore
+public import Foundation
+
+/// A provider of encryption keys in CDTDatastore.
+@available(
+  *, unavailable, message: "encryption is not included; encrypt the file system, see docs/api-migration.md"
+)
+public protocol CDTEncryptionKeyProvider {}
+
+/// A provider of encryption keys in CDTDatastore.
+@available(
+  *, unavailable, message: "encryption is not included; encrypt the file system, see docs/api-migration.md"
+)
+public struct CDTEncryptionKeySimpleProvider {}
+
+/// A provider of encryption keys in CDTDatastore.
+@available(
+  *, unavailable, message: "encryption is not included; encrypt the file system, see docs/api-migration.md"
+)
+public struct CDTEncryptionKeychainProvider {}
+
+/// CDTDatastore's provider for stores without encryption.
+@available(*, unavailable, message: "encryption is not included; leave the argument out")
+public struct CDTEncryptionKeyNilProvider {}
+
+/// CDTDatastore's operation that reads changes.
+@available(*, unavailable, message: "use Datastore.changes(since:limit:)")
+public struct CDTFetchChanges {}
+
+/// CDTDatastore's indexes before 0.9.
+@available(
+  *, unavailable, message: "use Datastore.ensureIndexed(_:name:type:settings:) and Datastore.find(_:)"
+)
+public struct CDTIndexManager {}
+
+/// CDTDatastore's indexes.
+@available(
+  *, unavailable, message: "use Datastore.ensureIndexed(_:name:type:settings:) and Datastore.find(_:)"
+)
+public struct CDTQIndexManager {}
+
+/// CDTDatastore's notification of a change, in Swift 2.
+@available(*, unavailable, message: "read Datastore.liveChanges(since:)")
+public let CDTDatastoreChangeNotification = "CDTDatastoreChangeNotification"
+
+/// CDTDatastore's log level.
+@available(*, unavailable, message: "the package writes no log; errors are thrown")
+public func CDTChangeLogLevel(_ context: Int, _ level: Int) {}
+
+extension NSNotification.Name {
+  /// CDTDatastore's notification of a change.
+  @available(*, unavailable, message: "read Datastore.liveChanges(since:)")
+  public static var CDTDatastoreChange: NSNotification.Name { NSNotification.Name("CDTDatastoreChange") }
+}
+
+extension DatastoreManager {
+  /// CDTDatastore's form for encrypted datastores.
+  @available(
+    *, unavailable, message: "encryption is not included; encrypt the file system, and use datastore(named:)"
+  )
+  public func datastoreNamed(_ name: String, withEncryptionKeyProvider provider: Any) throws -> Datastore {
+    try datastore(named: name)
+  }
+}
