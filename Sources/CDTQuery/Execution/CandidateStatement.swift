@@ -144,6 +144,8 @@ struct CandidateStatement: Sendable {
   private static func index(
     _ access: IndexAccess, _ order: QueryPlan.Order, _ start: Bookmark?, _ floor: Int64?, _ form: Form
   ) -> CandidateStatement {
+    var access = access
+    if let start, case .index(let terms) = order { access.begin(at: start, in: terms) }
     var conditions = IndexConditions(
       access,
       after: """

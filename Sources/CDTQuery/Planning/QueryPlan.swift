@@ -195,6 +195,23 @@ package struct IndexAccess: Sendable {
     return fields.count < index.definition.fields.count || !fields.allSatisfy(\.isPoint)
   }
 
+  /// Narrows the range of the field that the order goes by to the values from a position on, where the index is then
+  /// entered.
+  mutating func begin(at start: Bookmark, in terms: [QueryPlan.OrderTerm]) {
+    for (term, value) in zip(terms, start.values) {
+      guard let field = term.field, fields.indices.contains(field) else { return }
+      let key = IndexKey(value)
+      if case .points([key]) = fields[field] { continue }
+      guard field == constantFields, case .range = fields[field] else { return }
+      let bound = FieldAccess.Bound.key(key, inclusive: true)
+      let rest =
+        term.isDescending
+        ? FieldAccess.range(lower: nil, upper: bound) : FieldAccess.range(lower: bound, upper: nil)
+      if let both = fields[field].intersection(rest) { fields[field] = both }
+      return
+    }
+  }
+
   /// The number of leading fields with a single value.
   package var constantFields: Int {
     fields.prefix { $0.isPoint }.count
