@@ -110,6 +110,18 @@ extension QueryError {
         + "delete it or choose another name")
   }
 
+  static func indexOfDesignDocument(_ name: String, _ document: String) -> QueryError {
+    QueryError(
+      .invalidIndex, at: "name",
+      "the index \"\(name)\" is defined by the document \(document); change or delete that document")
+  }
+
+  static var partialIndex: QueryError {
+    QueryError(
+      .invalidIndex, at: "partial_filter_selector",
+      "an index has every document; use one without a partial_filter_selector")
+  }
+
   package static func unknownIndex(_ name: String, known: [String], at place: String) -> QueryError {
     let names =
       known.isEmpty

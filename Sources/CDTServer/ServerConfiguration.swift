@@ -31,6 +31,9 @@ public struct ServerConfiguration: Sendable {
   public var isReadOnly = false
   /// How long requests may go on when the server has been asked to end. After that their connections are closed.
   public var grace = Duration.seconds(10)
+  /// Whether design documents are refused that have something which is never used, such as JavaScript functions. Otherwise
+  /// they are stored, and the reply has a warning.
+  public var isStrictAboutDesign = false
   /// What a client may use of the server.
   public var limits = Limits()
   /// The life of a session in seconds, which tests shorten.

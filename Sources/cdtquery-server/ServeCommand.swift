@@ -33,6 +33,7 @@ struct ServeCommand: AsyncParsableCommand {
   @Option(help: "How many seconds a query may take.") var queryTime = 60.0
   @Option(help: "How many seconds requests may go on after SIGTERM.") var grace = 10.0
   @Flag(help: "Refuse every change.") var readOnly = false
+  @Flag(help: "Refuse design documents with functions, which are never run.") var strictDesign = false
   @Flag(help: "Serve other machines without users or without TLS.") var insecure = false
 
   func run() async throws {
@@ -71,6 +72,7 @@ struct ServeCommand: AsyncParsableCommand {
     configuration.isInsecure = insecure
     configuration.grace = try Self.seconds(grace, "--grace")
     configuration.limits.queryTime = try Self.seconds(queryTime, "--query-time")
+    configuration.isStrictAboutDesign = strictDesign
     // Connections can have half of the files, and a datastore with indexes and some readers has about twenty.
     configuration.limits.openDatastores = max(10, CurrentProcess.maximumDescriptors / 2 / 20)
     configuration.tls = try certificate()

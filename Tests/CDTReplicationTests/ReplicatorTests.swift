@@ -1,5 +1,6 @@
 import CDTDatastore
 import CDTJSON
+import CDTQuery
 import CDTServer
 import CDTServerTestSupport
 import CDTTestSupport
@@ -63,6 +64,21 @@ import Testing
       try Self.fill(remote, 2, from: 3)
       for try await _ in Replicator(replication, of: local).run() {}
       #expect(try await local.documentCount() == 5)
+    }
+  }
+
+  @Test func `indexes are replicated with their design documents, in both directions`() async throws {
+    try await withServedStore { served in
+      let body: JSONObject = ["language": "query", "views": ["a": ["map": ["fields": ["a": "asc"]]]]]
+      _ = try await served.local.createDocument(from: DocumentDraft(id: "_design/here", body: body))
+      _ = try await served.remote.createDocument(from: DocumentDraft(id: "_design/there", body: body))
+      try await served.replicate(.both)
+      for store in [served.local, served.remote] {
+        #expect(try await store.listIndexes().map(\.name) == ["_design/here/a", "_design/there/a"])
+      }
+      try await served.remote.deleteDocument(withID: "_design/here")
+      try await served.replicate(.both)
+      #expect(try await served.local.listIndexes().map(\.name) == ["_design/there/a"])
     }
   }
 

@@ -15,6 +15,9 @@ package enum DocumentID {
   /// What the ids of design documents begin with.
   package static let designPrefix = "_design/"
 
+  /// The end of the range of the ids of design documents.
+  package static let designEnd = "_design0"
+
   /// Whether an id is one of a design document.
   package static func isDesign(_ id: String) -> Bool { id.hasBytePrefix(designPrefix) }
 

@@ -14,6 +14,8 @@ public struct IntegrityFinding: Sendable, Hashable, CustomStringConvertible {
     case attachment
     /// An index disagrees with the documents.
     case index
+    /// A design document has something that is never used, which is no damage.
+    case design
   }
 
   /// The kind of problem.

@@ -36,7 +36,8 @@ struct DefinitionFile: Sendable {
       else { return nil }
       let settings = definition["settings"]?.objectValue ?? [:]
       return try? IndexDefinition(
-        fields: SortField.fields(fields, at: "fields"), name: name, type: type, settings: settings)
+        fields: SortField.fields(fields, at: "fields"), name: name, type: type, settings: settings,
+        designDocument: definition["ddoc"]?.stringValue)
     }
   }
 
@@ -57,10 +58,12 @@ struct DefinitionFile: Sendable {
   func save(_ definitions: [IndexDefinition]) throws {
     let value = JSONValue.array(
       definitions.map { definition in
-        [
+        var json: JSONObject = [
           "name": .string(definition.name), "type": .string(definition.type.rawValue),
           "fields": definition.fieldsJSON, "settings": .object(definition.settings),
         ]
+        if let designDocument = definition.designDocument { json["ddoc"] = .string(designDocument) }
+        return .object(json)
       })
     do throws(SystemError) {
       try Files.replace(path, with: Array(value.prettyText.utf8))

@@ -105,9 +105,12 @@ package struct IndexCatalog: Sendable {
       guard case .array(let fields) = try JSONValue(parsing: row.text(3)),
         let type = IndexType(rawValue: row.text(2))
       else { throw IndexDamage.unreadable("a definition is invalid") }
+      var settings = try JSONObject(parsing: row.text(4))
+      let designDocument = settings["ddoc"]?.stringValue
+      settings["ddoc"] = nil
       return try IndexDefinition(
         fields: SortField.fields(fields, at: "fields"), name: row.text(1), type: type,
-        settings: JSONObject(parsing: row.text(4)))
+        settings: settings, designDocument: designDocument)
     } catch let damage as IndexDamage {
       throw damage
     } catch {

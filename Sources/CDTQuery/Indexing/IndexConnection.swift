@@ -199,7 +199,7 @@ final class IndexConnection {
     try insert.bind(definition.name, at: 1)
     try insert.bind(definition.type.rawValue, at: 2)
     try insert.bind(definition.fieldsJSON.text, at: 3)
-    try insert.bind(definition.settings.text, at: 4)
+    try insert.bind(definition.storedSettings.text, at: 4)
     try insert.run()
     try connection.execute(IndexFile.tableCreation(number: connection.lastInsertRowID, definition))
   }

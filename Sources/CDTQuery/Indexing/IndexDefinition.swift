@@ -21,6 +21,9 @@ public struct IndexDefinition: Sendable, Hashable {
   /// The tokenizer of a text index; `simple` and unused in other indexes.
   public let tokenizer: TextTokenizerName
 
+  /// The id of the design document that defines the index; `nil` if an app made it.
+  public let designDocument: String?
+
   /// The fields as in requests: a path, or an object with a direction.
   public var fieldsJSON: JSONValue {
     .array(fields.map { SortField($0.path, $0.isDescending ? .descending : .ascending).json })
@@ -45,9 +48,12 @@ extension IndexDefinition {
   ///   - fields: The fields, most significant first.
   ///   - name: The name, or `nil` to generate one from the fields.
   ///   - settings: For a text index `{"tokenize": "simple" | "porter" | "unicode61" | "trigram"}`.
+  ///   - designDocument: The id of the design document that defines it.
   package init(
-    fields: [SortField], name: String?, type: IndexType, settings: JSONObject = [:]
+    fields: [SortField], name: String?, type: IndexType, settings: JSONObject = [:],
+    designDocument: String? = nil
   ) throws(QueryError) {
+    self.designDocument = designDocument
     tokenizer = try Self.tokenizer(settings, type: type)
     guard !fields.isEmpty else { throw .indexWithoutFields }
     guard fields.count <= Self.maximumFields else { throw .indexWithTooManyFields(fields.count) }
@@ -89,6 +95,18 @@ extension IndexDefinition {
   /// The settings as the user gives them.
   package var settings: JSONObject {
     type == .text ? ["tokenize": .string(tokenizer.rawValue)] : [:]
+  }
+
+  /// The settings and the design document, as stored in the index file.
+  var storedSettings: JSONObject {
+    var stored = settings
+    if let designDocument { stored["ddoc"] = .string(designDocument) }
+    return stored
+  }
+
+  /// The name of an index in its design document; the name of any other.
+  package var ownName: String {
+    designDocument.flatMap { name.afterBytePrefix("\($0)/").map { String($0) } } ?? name
   }
 
   /// Whether both define the same index, ignoring the name.

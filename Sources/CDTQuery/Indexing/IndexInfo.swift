@@ -25,6 +25,7 @@ public struct IndexInfo: Sendable, Hashable {
       "name": .string(name), "type": .string(type.rawValue), "fields": definition.fieldsJSON,
     ]
     if type == .text { json["settings"] = .object(definition.settings) }
+    if let designDocument = definition.designDocument { json["ddoc"] = .string(designDocument) }
     json["entries"] = .int(Int64(entries))
     json["bytes"] = .int(Int64(bytes))
     json["sequence"] = .int(indexedSequence)

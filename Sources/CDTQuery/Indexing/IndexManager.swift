@@ -23,6 +23,8 @@ package final class IndexManager: DatastoreExtension {
   let worker = IndexWorker()
   /// The number of callers that are building indexes.
   private let callersBuilding = Atomic(0)
+  /// Whether the write that is about to be committed changes design documents.
+  private let changesDesign = Atomic(false)
 
   private struct Turn: @unchecked Sendable {
     // Sendable without a lock: it is inside the Mutex above.
@@ -44,8 +46,8 @@ package final class IndexManager: DatastoreExtension {
     isReadOnly = store.access.isReadOnly
     path = "\(directory)/\(IndexFile.name)"
     recovery = IndexRecovery(path: path, directory: directory)
-    // Finish the work that an earlier process left.
-    if (try? recovery.mayBeNeeded) ?? true { wakeWorker() }
+    // Finish the work that an earlier process left, and follow design documents that were written without indexes.
+    wakeWorker()
   }
 
   // MARK: DatastoreExtension
@@ -66,6 +68,7 @@ package final class IndexManager: DatastoreExtension {
 
   package func willCommit(_ write: PendingWrite) {
     guard write.lastSequence > write.previousSequence else { return }
+    changesDesign.store((try? Self.changesDesignDocuments(write)) ?? true, ordering: .relaxed)
     let isBehind = turn.withLock { turn -> Bool in
       do {
         guard let current = try self.current(&turn) else { return try recovery.hasDefinitions }
@@ -90,10 +93,11 @@ package final class IndexManager: DatastoreExtension {
         return true
       }
     }
-    if isDue { wakeWorker() }
+    if changesDesign.exchange(false, ordering: .relaxed) || isDue { wakeWorker() }
   }
 
   package func didRollBack() {
+    changesDesign.store(false, ordering: .relaxed)
     turn.withLock { $0.current?.rollBack() }
   }
 
@@ -128,7 +132,7 @@ package final class IndexManager: DatastoreExtension {
   // MARK: Changing
 
   /// Runs `body` with the file, which is created if it is missing and replaced if it is damaged.
-  private func withFile<R>(_ body: (IndexConnection, Datastore) throws -> R) throws -> R {
+  func withFile<R>(_ body: (IndexConnection, Datastore) throws -> R) throws -> R {
     let store = try openStore()
     try store.checkWritable()
     return try recovery.recovering(for: store) {
@@ -138,7 +142,7 @@ package final class IndexManager: DatastoreExtension {
     }
   }
 
-  private func openStore() throws -> Datastore {
+  func openStore() throws -> Datastore {
     guard let store = store.value else { throw QueryError.resultSetClosed }
     return store
   }
@@ -162,6 +166,7 @@ package final class IndexManager: DatastoreExtension {
   }
 
   private func fill(only name: String?, _ goesOn: @escaping (IndexProgress) -> Bool) throws -> Bool {
+    if name == nil { try followDesignDocuments() }
     guard try recovery.mayBeNeeded else {
       _ = goesOn(IndexProgress(done: 0, total: 0))
       return true
@@ -176,6 +181,7 @@ package final class IndexManager: DatastoreExtension {
 
   package func listIndexes() throws -> [IndexInfo] {
     try checkAccess()
+    try followDesignDocuments()
     guard try recovery.mayBeNeeded else { return [] }
     guard isReadOnly else { return try withFile { file, _ in try IndexInfo.all(in: file) } }
     let file = try IndexConnection(path: path, of: openStore())
@@ -204,7 +210,11 @@ package final class IndexManager: DatastoreExtension {
           }
           return definition.name
         }
-        if !isNamed, let same = catalog.entries.first(where: { $0.definition.isSame(as: definition) }) {
+        if !isNamed,
+          let same = catalog.entries.first(where: {
+            $0.definition.designDocument == nil && $0.definition.isSame(as: definition)
+          })
+        {
           return same.definition.name
         }
         if definition.type == .text, let other = catalog.text {
@@ -228,6 +238,9 @@ package final class IndexManager: DatastoreExtension {
         let catalog = try file.catalog()
         if isUndefined, catalog.entry(named: name) == nil { return }
         let entry = try catalog.entry(wanted: name, at: "name")
+        if let designDocument = entry.definition.designDocument {
+          throw QueryError.indexOfDesignDocument(name, designDocument)
+        }
         try recovery.save(catalog.entries.map(\.definition).filter { !$0.name.hasSameBytes(as: name) })
         isUndefined = true
         try file.delete(entry)

@@ -27,7 +27,11 @@ final class LocalEnd: ReplicationSource, ReplicationTarget {
 
   var isWritable: Bool { !store.access.isReadOnly }
 
-  func open(creating: Bool) -> String? { store.storeID }
+  func open(creating: Bool) throws -> String? {
+    // Its indexes follow the design documents that it receives.
+    _ = try store.indexManager()
+    return store.storeID
+  }
 
   func makeDurable() -> String? { store.storeID }
 

@@ -18,6 +18,8 @@ package final class OpenDatabase: Sendable {
 
   init(_ store: Datastore) async throws {
     self.store = store
+    // From now on the indexes follow the design documents that are written.
+    _ = try store.indexManager()
     writes = WriteGroup(store)
     let settings = try await DatabaseSettings.of(store)
     created = settings.created
@@ -88,11 +90,19 @@ extension Database {
     _ id: String, _ body: @escaping @Sendable (WriteTransaction) throws -> RevisionID
   ) async throws -> RevisionID {
     let limit = revisionsLimit
-    return try await writes.write { transaction in
+    let revision = try await writes.write { transaction in
       let revision = try body(transaction)
       try transaction.stem(id, to: limit, after: [revision])
       return revision
     }
+    await noteWrites(of: [id])
+    return revision
+  }
+
+  /// Lets the indexes follow design documents that were written, so that the next request finds them.
+  func noteWrites(of ids: [String]) async {
+    // If that fails now, the datastore tries again in the background.
+    if ids.contains(where: DocumentID.isDesign) { _ = try? await store.indexDefinitions() }
   }
 
   // MARK: Compaction

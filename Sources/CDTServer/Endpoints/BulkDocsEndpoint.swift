@@ -1,5 +1,6 @@
 import CDTDatastore
 import CDTJSON
+import CDTQuery
 import CouchDB
 import HTTPTypes
 import Hummingbird
@@ -11,10 +12,17 @@ struct BulkDocsEndpoint: Sendable {
   let access: DatabaseAccess
 
   private enum Input: Sendable {
-    case document(id: String, DocumentInput)
+    case document(id: String, DocumentInput, warning: String?)
     case local(LocalDocumentInput)
     /// One that the client may not write.
     case refused(id: String, RevisionID?, CouchError)
+
+    var id: String {
+      switch self {
+      case .document(let id, _, _), .refused(let id, _, _): id
+      case .local(let document): LocalDocumentInput.prefix + document.id
+      }
+    }
   }
 
   /// Documents are saved in transactions of so many, or so many bytes.
@@ -100,10 +108,14 @@ struct BulkDocsEndpoint: Sendable {
     do throws(DatastoreError) { try DocumentID.check(id) } catch { throw CouchError(error) }
     try input.check(exchange.limits, id: id)
     guard areNewEdits || input.revisionID != nil else { throw .revisionNeeded }
-    do throws(CouchError) { try access.checkWrite(id) } catch {
+    do throws(CouchError) {
+      try access.checkWrite(id)
+      let isStrict = exchange.server.configuration.isStrictAboutDesign
+      let warning = try DesignDocument.warning(of: id, input.body, isStrict: isStrict)
+      return .document(id: id, input, warning: warning)
+    } catch {
       return .refused(id: id, input.revisionID, error)
     }
-    return .document(id: id, input)
   }
 
   // MARK: Saving
@@ -112,7 +124,7 @@ struct BulkDocsEndpoint: Sendable {
   ///   were refused.
   private func save(_ inputs: [Input], areNewEdits: Bool) async throws -> [JSONObject] {
     let limit = access.database.revisionsLimit
-    return try await access.database.writes.write { transaction in
+    let outcomes = try await access.database.writes.write { transaction in
       let saving = DocumentSaving(transaction)
       var written: [KeyBytes: [RevisionID]] = [:]
       let rows = try inputs.compactMap { input -> JSONObject? in
@@ -122,7 +134,7 @@ struct BulkDocsEndpoint: Sendable {
         case .local(let document):
           try document.save(in: transaction)
           return areNewEdits ? document.reply : nil
-        case .document(let id, let input):
+        case .document(let id, let input, let warning):
           let revision: RevisionID
           do {
             revision = areNewEdits ? try saving.edit(input, id: id) : try saving.insert(input, id: id)
@@ -132,12 +144,17 @@ struct BulkDocsEndpoint: Sendable {
             return Self.row(id, areNewEdits ? nil : input.revisionID, CouchError(error))
           }
           written[KeyBytes(id), default: []].append(revision)
-          return areNewEdits ? ["ok": true, "id": .string(id), "rev": .string(revision.description)] : nil
+          guard areNewEdits else { return nil }
+          var row: JSONObject = ["ok": true, "id": .string(id), "rev": .string(revision.description)]
+          if let warning { row["warning"] = .string(warning) }
+          return row
         }
       }
       for (id, revisions) in written { try transaction.stem(id.string, to: limit, after: revisions) }
       return rows
     }
+    await access.database.noteWrites(of: inputs.map(\.id))
+    return outcomes
   }
 
   private static func row(_ id: String, _ revision: RevisionID?, _ error: CouchError) -> JSONObject {

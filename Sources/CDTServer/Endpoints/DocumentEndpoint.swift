@@ -1,5 +1,6 @@
 import CDTDatastore
 import CDTJSON
+import CDTQuery
 import CouchDB
 import HTTPTypes
 import Hummingbird
@@ -121,6 +122,8 @@ struct DocumentEndpoint: Sendable {
     if !isReplicated || sent.revisionID == nil {
       input.revisionID = try namedRevision(or: sent.revisionID)
     }
+    let warning = try DesignDocument.warning(
+      of: id, input.body, isStrict: exchange.server.configuration.isStrictAboutDesign)
     let (id, final) = (id, input)
     let revision = try await database.save(id) { transaction in
       let saving = DocumentSaving(transaction)
@@ -130,17 +133,23 @@ struct DocumentEndpoint: Sendable {
     }
     // As at CouchDB, a tombstone that is posted is created.
     let isDeletion = input.document.isDeleted && exchange.method == .put
-    return saved(revision, isDeletion ? .ok : .created, at: exchange.url(database.name, id))
+    return saved(
+      revision, isDeletion ? .ok : .created, at: exchange.url(database.name, id), warning: warning)
   }
 
   /// The reply to a change.
   ///
-  /// - Parameter location: The URL of what was saved; `nil` for a deletion.
-  func saved(_ revision: RevisionID, _ status: HTTPResponse.Status, at location: String?) -> Response {
+  /// - Parameters:
+  ///   - location: The URL of what was saved; `nil` for a deletion.
+  ///   - warning: What a design document has that is never used.
+  func saved(
+    _ revision: RevisionID, _ status: HTTPResponse.Status, at location: String?, warning: String? = nil
+  ) -> Response {
     var headers: HTTPFields = [.eTag: "\"\(revision)\""]
     headers[.location] = location
-    return Reply.json(
-      ["ok": true, "id": .string(id), "rev": .string(revision.description)], status, headers: headers)
+    var json: JSONObject = ["ok": true, "id": .string(id), "rev": .string(revision.description)]
+    if let warning { json["warning"] = .string(warning) }
+    return Reply.json(json, status, headers: headers)
   }
 
   /// The revision to replace: of the document, of the parameter `rev`, or of the header `If-Match`.
@@ -185,8 +194,15 @@ struct DocumentEndpoint: Sendable {
     try access.checkWrite(target)
     let named = try parts.count > 1 ? Parameters(String(parts[1])).revision("rev") : nil
     let (id, wanted) = (id, try exchange.parameters.revision("rev"))
+    let isStrict = exchange.server.configuration.isStrictAboutDesign
+    let warning = try await database.store.read { transaction in
+      let source = try transaction.revision(of: id, wanted)
+      return try DesignDocument.warning(of: target, BodyText(stored: source.bodyText), isStrict: isStrict)
+    }
     let revision = try await database.save(target) { transaction in
       let source = try transaction.revision(of: id, wanted)
+      // It may have changed since.
+      _ = try DesignDocument.warning(of: target, BodyText(stored: source.bodyText), isStrict: isStrict)
       if let named {
         return try transaction.updateDocument(
           id: target, revision: named, body: BodyText(stored: source.bodyText),
@@ -198,7 +214,7 @@ struct DocumentEndpoint: Sendable {
       ).revision
     }
     return DocumentEndpoint(exchange: exchange, access: access, id: target)
-      .saved(revision, .created, at: exchange.url(database.name, target))
+      .saved(revision, .created, at: exchange.url(database.name, target), warning: warning)
   }
 }
 

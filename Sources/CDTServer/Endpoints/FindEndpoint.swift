@@ -11,8 +11,8 @@ struct FindEndpoint: Sendable {
   let access: DatabaseAccess
 
   func find() async throws -> Response {
-    let (store, start) = (access.database.store, ContinuousClock.now)
-    let request = try await FindRequest(try await body()).resolved(in: store)
+    let start = ContinuousClock.now
+    let request = try FindRequest(await body())
     let limit = exchange.limits.queryTime
     let (documents, end) = try await access.database.query(until: start + limit) { transaction in
       // Nothing is sent before the last result is found, so the query can begin again without a damaged index.
@@ -56,13 +56,13 @@ struct FindEndpoint: Sendable {
   /// The plan of a query in our own form, inside the members that clients of CouchDB look for.
   func explain() async throws -> Response {
     let store = access.database.store
-    let request = try await FindRequest(try await body()).resolved(in: store)
+    let request = try FindRequest(await body())
     let end = ContinuousClock.now + exchange.limits.queryTime
     let (query, explanation) = try await access.database.query(until: end) { transaction in
       let query = try request.cursor(by: QueryEngine(transaction)).query
       return (query, try transaction.explain(query))
     }
-    let indexes = try await store.listIndexes()
+    let indexes = try await store.indexDefinitions()
     let used = explanation.considered.first(where: \.isUsed).flatMap { used in
       indexes.first { $0.name == used.name }
     }
@@ -87,7 +87,7 @@ extension Explanation {
   fileprivate var lacksIndex: Bool { json["wishedIndex"] != .null }
 
   /// The indexes that are not used, the usable ones first, as CouchDB describes them.
-  fileprivate func candidates(of indexes: [IndexInfo]) -> [JSONValue] {
+  fileprivate func candidates(of indexes: [IndexDefinition]) -> [JSONValue] {
     let others = considered.filter { !$0.isUsed }
     let ranked = others.filter(\.isUsable) + others.filter { !$0.isUsable }
     return ranked.enumerated().compactMap { position, other in

@@ -12,10 +12,8 @@ struct FindRequest: Sendable {
   private(set) var wantsStatistics = false
   private var skip = 0
   private var sort: JSONValue?
-  /// What the index that is named may be called: a name may have a slash, too.
-  private var indexNames: [String] = []
-  /// The index to use, if there is one of those names.
-  private var index: String?
+  /// The index to use.
+  private var index: NamedIndex?
   private var allowsFallback = true
   /// The position after which the page begins, as text.
   private(set) var bookmark = "nil"
@@ -40,7 +38,7 @@ struct FindRequest: Sendable {
             400, "invalid_fields_json", "Fields must be an array of strings, not: \(value.text)")
         }
         self.fields = fields
-      case "use_index": indexNames = try Self.indexNames(value)
+      case "use_index": index = try NamedIndex(value)
       case "allow_fallback": allowsFallback = value.boolValue ?? true
       case "bookmark": try setBookmark(value)
       case "conflicts": options.conflicts = value.boolValue ?? false
@@ -60,36 +58,53 @@ struct FindRequest: Sendable {
     return count
   }
 
-  /// The names of an index: of `"ddoc"`, `"_design/ddoc"`, `"ddoc/name"`, or `["ddoc", "name"]`.
-  private static func indexNames(_ value: JSONValue) throws(CouchError) -> [String] {
-    switch value {
-    case .null, .array([]): return []
-    case .string(let text): return names(text)
-    case .array(let parts):
-      guard let last = parts.last?.stringValue, parts.count <= 2 else { fallthrough }
-      return parts.count == 1 ? names(last) : [last]
-    default:
-      throw CouchError(
-        400, "invalid_key", "use_index must be a name or an array of a design document and a name.")
+  // MARK: Indexes
+
+  /// How a request names an index: by its design document, by its own name, or by both.
+  private enum NamedIndex {
+    case either(String)
+    case both(document: String, name: String)
+
+    init?(_ value: JSONValue) throws(CouchError) {
+      let texts = value.stringValue.map { [$0] } ?? value.arrayValue?.compactMap(\.stringValue) ?? []
+      switch (value, texts.count) {
+      case (.null, _), (.array([]), _): return nil
+      case (.string, _): self = .either(texts[0])
+      case (.array(let parts), 1) where parts.count == 1: self = .either(texts[0])
+      case (.array(let parts), 2) where parts.count == 2: self = .both(document: texts[0], name: texts[1])
+      default:
+        throw CouchError(
+          400, "invalid_key", "use_index must be a name or an array of a design document and a name.")
+      }
+    }
+
+    func names(_ index: IndexDefinition) -> Bool {
+      let (own, document) = (index.ownName, index.designDocument.map(Self.short))
+      switch self {
+      case .either(let text):
+        let text = Self.short(text)
+        return text.hasSameBytes(as: own)
+          || document.map { text.hasSameBytes(as: $0) || text.hasSameBytes(as: "\($0)/\(own)") } ?? false
+      case .both(let wanted, let name):
+        // One that an app made has no document.
+        return name.hasSameBytes(as: own) && document.map { $0.hasSameBytes(as: Self.short(wanted)) } ?? true
+      }
+    }
+
+    private static func short(_ id: String) -> String {
+      id.afterBytePrefix(DocumentID.designPrefix).map { String($0) } ?? id
+    }
+
+    /// As CouchDB's warnings show it.
+    var text: String {
+      switch self {
+      case .either(let text): "_design/\(Self.short(text))"
+      case .both(let document, let name): "_design/\(Self.short(document)), \(name)"
+      }
     }
   }
 
-  private static func names(_ text: String) -> [String] {
-    let path = text.afterBytePrefix(DocumentID.designPrefix) ?? text
-    let parts = path.split(separator: "/", maxSplits: 1)
-    return parts.count == 2 ? [path, String(parts[1])] : [path]
-  }
-
   // MARK: The query
-
-  /// The request with the index that it names, if there is one. An unknown one is not used, as at CouchDB.
-  func resolved(in store: Datastore) async throws -> FindRequest {
-    guard !indexNames.isEmpty else { return self }
-    let known = try await store.listIndexes().map(\.name)
-    var request = self
-    request.index = indexNames.first(where: known.contains)
-    return request
-  }
 
   func query() throws -> Query {
     var request: JSONObject = ["selector": selector]
@@ -100,7 +115,6 @@ struct FindRequest: Sendable {
     query.bookmark = start
     query.hidesDesignDocuments = true
     query.fields = fields
-    query.useIndex = index
     return query
   }
 
@@ -109,17 +123,22 @@ struct FindRequest: Sendable {
   /// - Throws: `CouchError` if that is not allowed, or if no index serves and only an index may.
   func cursor(by engine: QueryEngine) throws -> (query: Query, cursor: Cursor, warning: String?) {
     var query = try query()
-    var cursor = try engine.cursor(query)
-    var warning: String?
-    if let name = indexNames.first, index == nil || !cursor.isServed {
-      let unused = "_design/\(name) was not used because it does not contain a valid index for this query."
-      guard allowsFallback else { throw CouchError(400, "invalid_index", unused) }
-      warning = unused
-      if index != nil {
-        query.useIndex = nil
-        cursor = try engine.cursor(query)
+    for definition in engine.indexes.catalog.entries.map(\.definition)
+    where index?.names(definition) == true {
+      query.useIndex = definition.name
+      do {
+        let cursor = try engine.cursor(query)
+        if cursor.isServed { return (query, cursor, nil) }
+      } catch let error as QueryError where error.path == "use_index" {
+        // It is a text index, or has been deleted.
       }
     }
+    query.useIndex = nil
+    let warning = index.map {
+      "\($0.text) was not used because it does not contain a valid index for this query."
+    }
+    if let warning, !allowsFallback { throw CouchError(400, "invalid_index", warning) }
+    let cursor = try engine.cursor(query)
     guard allowsFallback || cursor.isServed else {
       throw CouchError(
         400, "no_usable_index",
@@ -149,7 +168,7 @@ struct FindRequest: Sendable {
 
   var opts: JSONObject {
     [
-      "use_index": index.map { .array([.string($0)]) } ?? [], "bookmark": .string(bookmark),
+      "use_index": index.map { [.string($0.text)] } ?? [], "bookmark": .string(bookmark),
       "limit": .int(Int64(limit)),
       "skip": .int(Int64(skip)), "sort": sort ?? [:], "fields": .array(fields.map { .string($0) }),
       "partition": "", "r": 1, "conflicts": .bool(options.conflicts), "stale": false, "update": true,

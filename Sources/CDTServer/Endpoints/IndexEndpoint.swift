@@ -7,7 +7,8 @@ import Hummingbird
 
 /// The indexes of a database: `_index`.
 ///
-/// An index has one name here. CouchDB's has the name of a design document besides, which is the same here.
+/// An index that is made here is a member of a design document, which the datastore follows. Those that apps made are listed
+/// without one.
 struct IndexEndpoint: Sendable {
   let exchange: Exchange
   let access: DatabaseAccess
@@ -27,35 +28,84 @@ struct IndexEndpoint: Sendable {
   }
 
   private func list() async throws -> Response {
-    let indexes = try await store.listIndexes()
-    let all = [IndexJSON.allDocuments] + indexes.map(IndexJSON.of)
+    let parameters = exchange.parameters
+    let (skip, limit) = (try parameters.count("skip") ?? 0, try parameters.count("limit"))
+    let all = try await [IndexJSON.allDocuments] + store.indexDefinitions().map(IndexJSON.of)
     return Reply.json([
-      "total_rows": .int(Int64(all.count)), "indexes": .array(all.map { .object($0) }),
+      "total_rows": .int(Int64(all.count)),
+      "indexes": .array(all.dropFirst(skip).prefix(limit ?? .max).map { .object($0) }),
     ])
   }
+
+  // MARK: Creating
 
   private func create() async throws -> Response {
     try exchange.checkWritable()
     try access.checkAdmin()
     let wanted = try IndexRequest(try await exchange.jsonObject())
-    let before = try await store.listIndexes().map(\.name)
-    let name = try await exchange.server.tasks.run("indexer", on: access.database.name) { report in
-      try await store.ensureIndexed(wanted.fields, name: wanted.name, type: wanted.type) {
-        report($0.done, $0.total)
-      }
+    let known = try await store.indexDefinitions()
+    if let same = known.first(where: wanted.isMade) { return Self.created(same, "exists") }
+    if wanted.definition.type == .text,
+      let other = known.first(where: { $0.type == .text && $0.name != wanted.definition.name })
+    {
+      throw CouchError(400, "invalid_index", "A database has one text index, and there is \(other.name).")
     }
-    return Reply.json([
-      "result": before.contains(name) ? "exists" : "created", "id": .string("_design/\(name)"),
-      "name": .string(name),
+    try await change(wanted.document) { document in
+      var body = document ?? [:]
+      guard document == nil || body["language"] == DesignDocument.language else {
+        throw CouchError(
+          400, "invalid_ddoc_lang", "\(wanted.document) is not of the language `query`; name another `ddoc`.")
+      }
+      DesignDocument.add(wanted.definition, named: wanted.definition.ownName, to: &body)
+      return body
+    }
+    try await exchange.server.tasks.run("indexer", on: access.database.name) { report in
+      try await store.updateIndexes { report($0.done, $0.total) }
+    }
+    return Self.created(wanted.definition, "created")
+  }
+
+  private static func created(_ definition: IndexDefinition, _ result: String) -> Response {
+    Reply.json([
+      "result": .string(result), "id": definition.designDocument.map { .string($0) } ?? .null,
+      "name": .string(definition.ownName),
     ])
   }
+
+  /// Saves a new revision of a design document.
+  ///
+  /// - Parameter change: Receives the body, `nil` if there is none, and returns the new one; `nil` deletes the document.
+  private func change(
+    _ id: String, _ change: @escaping @Sendable (JSONObject?) throws -> JSONObject?
+  ) async throws {
+    _ = try await access.database.save(id) { transaction in
+      let known = try transaction.documents(withIDs: [id]).first { !$0.isDeleted }
+      guard let body = try change(known?.body) else {
+        guard let known else { throw CouchError.missing }
+        return try transaction.updateDocument(
+          id: id, revision: known.revisionID, isDeleted: true, body: .none, attachments: []
+        ).revision
+      }
+      guard var known else {
+        return try transaction.createDocument(from: DocumentDraft(id: id, body: body)).revisionID
+      }
+      known.body = body
+      return try transaction.updateDocument(from: known).revisionID
+    }
+  }
+
+  // MARK: Deleting
 
   private func delete(_ rest: [String]) async throws -> Response {
     try exchange.checkWritable()
     try access.checkAdmin()
     let parts = rest[0] == "_design" ? Array(rest.dropFirst()) : rest
-    guard parts.count == 3, let name = parts.last, try await remove(name) else {
-      throw CouchError(404, "not_found", "Index not found")
+    let notFound = CouchError(404, "not_found", "Index not found")
+    guard parts.count == 3, let type = IndexType(rawValue: parts[1]) else { throw notFound }
+    let name = parts[2]
+    try await change(IndexRequest.documentID(parts[0])) { document in
+      guard var body = document, DesignDocument.remove(name, type, from: &body) else { throw notFound }
+      return body["views"] == nil && body["indexes"] == nil ? nil : body
     }
     return Reply.json(Reply.ok)
   }
@@ -68,26 +118,18 @@ struct IndexEndpoint: Sendable {
     }
     var (done, failed): ([JSONValue], [JSONValue]) = ([], [])
     for value in names {
-      let name = value.stringValue.map {
-        $0.afterBytePrefix(DocumentID.designPrefix) ?? $0
-      }
-      if let name, try await remove(name) {
+      do {
+        guard let name = value.stringValue else { throw CouchError.missing }
+        try await change(IndexRequest.documentID(name)) { document in
+          guard document?["language"] == DesignDocument.language else { throw CouchError.missing }
+          return nil
+        }
         done.append(["id": value, "ok": true])
-      } else {
-        failed.append(["id": value, "error": "not_found"])
+      } catch let error as CouchError {
+        failed.append(["id": value, "error": .string(error.error)])
       }
     }
     return Reply.json(["success": .array(done), "fail": .array(failed)])
-  }
-
-  /// - Returns: Whether there was an index of this name.
-  private func remove(_ name: String) async throws -> Bool {
-    do {
-      try await store.deleteIndex(named: name)
-      return true
-    } catch let error as QueryError where error.code == .unknownIndex {
-      return false
-    }
   }
 }
 
@@ -97,9 +139,9 @@ enum IndexJSON {
     "ddoc": nil, "name": "_all_docs", "type": "special", "def": ["fields": [["_id": "asc"]]],
   ]
 
-  static func of(_ index: IndexInfo) -> JSONObject {
+  static func of(_ index: IndexDefinition) -> JSONObject {
     [
-      "ddoc": .string("_design/\(index.name)"), "name": .string(index.name),
+      "ddoc": index.designDocument.map { .string($0) } ?? .null, "name": .string(index.ownName),
       "type": .string(index.type.rawValue), "partitioned": false,
       "def": ["fields": .array(index.fields.map { [$0.path: .string($0.isDescending ? "desc" : "asc")] })],
     ]
@@ -108,33 +150,50 @@ enum IndexJSON {
 
 /// The body of a request for an index.
 struct IndexRequest: Sendable {
-  let fields: [SortField]
-  let name: String?
-  let type: IndexType
+  let definition: IndexDefinition
+  /// The id of its design document.
+  let document: String
+  /// What the request names; an index that is there may have another name if it names none.
+  private let names: (name: String?, document: String?)
 
   init(_ body: JSONObject) throws {
     guard case .object(let index)? = body["index"] else {
       throw CouchError(400, "missing_required_key", "Missing required key: index")
     }
+    let type: IndexType
     switch body["type"]?.stringValue {
     case nil, "json": type = .json
     case "text": type = .text
     case let other?:
       throw CouchError(400, "invalid_index", "The type \(other.prefix(50)) is unknown: use json or text.")
     }
-    if index["partial_filter_selector"] != nil {
+    if let filter = index["partial_filter_selector"], filter != [:] {
       throw CouchError.unsupported(
         "partial_filter_selector", instead: "an index on the same fields without it")
     }
-    guard case .array(let fields)? = index["fields"] else {
+    guard case .array(let clauses)? = index["fields"] else {
       throw CouchError(400, "invalid_index", "`fields` must be an array of names or {name: direction}.")
     }
-    self.fields = try SortField.fields(
-      fields.map { field in
-        // Text indexes of CouchDB have {"name": …, "type": …}.
-        if case .object(let object) = field, let name = object["name"], object["type"] != nil { return name }
-        return field
-      }, at: "index.fields")
-    name = body["name"]?.stringValue ?? body["ddoc"]?.stringValue
+    let fields = try SortField.fields(clauses.map(DesignDocument.fieldOfText), at: "index.fields")
+    if body["name"] == "" {
+      throw CouchError(400, "invalid_index", "The name of an index must not be empty.")
+    }
+    names = (body["name"]?.stringValue, body["ddoc"]?.stringValue.map(Self.documentID))
+    let name = try names.name ?? IndexDefinition(fields: fields, name: nil, type: type).name
+    document = names.document ?? Self.documentID(name)
+    definition = try IndexDefinition(
+      fields: fields, name: DesignDocument.name(of: name, in: document), type: type,
+      designDocument: document)
+  }
+
+  static func documentID(_ name: String) -> String {
+    DocumentID.isDesign(name) ? name : DocumentID.designPrefix + name
+  }
+
+  /// Whether an index is the one that the request wants.
+  func isMade(_ other: IndexDefinition) -> Bool {
+    guard let document = other.designDocument, other.isSame(as: definition) else { return false }
+    return (names.name ?? other.ownName).hasSameBytes(as: other.ownName)
+      && (names.document ?? document).hasSameBytes(as: document)
   }
 }

@@ -13,7 +13,9 @@ struct CheckCommand: ParsableCommand {
       and every index against the documents. Each finding is one line: its kind, the document's id if it has one, \
       and what was found. The exit code is 1 if there are findings, including those that --repair fixed. A finding of \
       the kind checksum is about pages that another program, such as sqlite3, has copied from the log into the file: \
-      they are used once the whole file was verified, and --repair writes their checksums.
+      they are used once the whole file was verified, and --repair writes their checksums. Functions of design \
+      documents, which are stored and never run, and indexes of design documents that can't be made are listed with \
+      the kind design; they are no problems.
 
       EXAMPLE
         $ cdtquery index create people/contacts age
@@ -40,6 +42,9 @@ struct CheckCommand: ParsableCommand {
     progress.clear()
     for finding in findings + indexes {
       try Self.write(finding, isRepaired: repair && canBeRepaired(finding, of: findings))
+    }
+    if isReadable {
+      for note in try datastore.checkDesignDocuments() { try Self.write(note, isRepaired: false) }
     }
     try Output.standard.flush()
     if !quiet { Message.write("cdtquery: " + summary(findings, indexes)) }

@@ -19,7 +19,7 @@ import Testing
 
   @Test func `the golden files pass`() throws {
     let blocks = try Self.blocks("fixture")
-    #expect(blocks.count == 3)
+    #expect(blocks.count == 4)
     for (number, text) in blocks.enumerated() {
       let fixture = try QueryFixture(parsing: text, name: "block \(number)")
       for outcome in try withTemporaryDirectory({ try fixture.run(in: $0) }) {
@@ -33,9 +33,29 @@ import Testing
     // White space aside, which the formatter settles.
     let code = source.filter { !$0.isWhitespace }
     let blocks = try Self.blocks("swift")
-    #expect(blocks.count == 10)
+    #expect(blocks.count == 11)
     for block in blocks {
       #expect(code.contains(block.filter { !$0.isWhitespace }), "\(block)")
+    }
+  }
+
+  @Test func `the code of pages runs`() throws {
+    try withTemporaryDatastore { store in
+      for number in 0..<25 {
+        let name = JSONValue.string("cat \(100 + number)")
+        try store.createDocument(
+          from: DocumentDraft(id: "c\(100 + number)", body: ["name": name, "species": "cat"]))
+      }
+      var page = try Query(["species": "cat"], limit: 10, sort: ["name"])
+      var names: [String] = []
+      while true {
+        let results = try store.results(for: page)
+        let cats = try results.documents()
+        guard let bookmark = try results.bookmark() else { break }
+        names += cats.map(\.id)
+        page.bookmark = bookmark
+      }
+      #expect(names == (0..<25).map { "c\(100 + $0)" })
     }
   }
 

@@ -1,6 +1,7 @@
 import CDTDatastore
 import CDTJSON
 import CDTQuery
+import CDTServer
 import CDTServerTestSupport
 import Foundation
 import Testing
@@ -191,20 +192,24 @@ import Testing
         "index": ["fields": ["name", ["age": "asc"]]], "ddoc": "people", "name": "by_name", "type": "json",
       ]
       let made = try await server.post("/db/_index", wanted)
-      #expect(made.json == ["result": "created", "id": "_design/by_name", "name": "by_name"])
+      #expect(made.json == ["result": "created", "id": "_design/people", "name": "by_name"])
       #expect(try await server.post("/db/_index", wanted).json["result"] == "exists")
       let list = try await server.get("/db/_index").json
       #expect(list["total_rows"] == 2)
       #expect(list["indexes"]?[0]?["name"] == "_all_docs")
+      #expect(list["indexes"]?[1]?["ddoc"] == "_design/people")
       #expect(list["indexes"]?[1]?["def"]?["fields"] == [["name": "asc"], ["age": "asc"]])
+      #expect(try await server.get("/db/_index?limit=1").json["indexes"]?.arrayValue?.count == 1)
+      #expect(try await server.get("/db/_index?skip=1&limit=5").json["indexes"]?[0]?["name"] == "by_name")
       let plan = try await server.post("/db/_explain", ["selector": ["name": "zoe", "age": 7]]).json
       #expect(plan["dbname"] == "db")
       #expect(plan["index"]?["name"] == "by_name")
       let used = try await server.post(
-        "/db/_find", ["selector": ["name": "zoe"], "use_index": ["_design/by_name", "by_name"]])
+        "/db/_find", ["selector": ["name": "zoe"], "use_index": ["_design/people", "by_name"]])
       #expect(used.json["warning"] == nil)
       for name: JSONValue in [
-        [], ["by_name"], ["_design/by_name"], "by_name/by_name", "_design/by_name/by_name",
+        [], ["by_name"], "people", "_design/people", "people/by_name", "_design/people/by_name",
+        ["people", "by_name"],
       ] {
         let reply = try await server.post(
           "/db/_find", ["selector": ["name": "zoe"], "use_index": name, "allow_fallback": false])
@@ -215,11 +220,77 @@ import Testing
       #expect(
         try await server.post("/db/_find", ["selector": [:], "use_index": "nope", "allow_fallback": false])
           .status == 400)
-      #expect(try await server.delete("/db/_index/_design/by_name/json/by_name").json == ["ok": true])
-      #expect(try await server.delete("/db/_index/by_name/json/by_name").status == 404)
+      #expect(try await server.delete("/db/_index/_design/people/json/by_name").json == ["ok": true])
+      #expect(try await server.delete("/db/_index/people/json/by_name").status == 404)
+      #expect(try await server.get("/db/_design/people").status == 404)
       #expect(
         try await server.post("/db/_index/_bulk_delete", ["docids": ["_design/x"]]).json["fail"]?.arrayValue?
           .count == 1)
+    }
+  }
+
+  @Test func `an index is a member of its design document`() async throws {
+    try await Self.withPeople { server in
+      for (name, field) in [("by_name", "name"), ("by_age", "age")] {
+        _ = try await server.post(
+          "/db/_index",
+          ["index": ["fields": [.string(field)]], "ddoc": "_design/people", "name": .string(name)])
+      }
+      var document = try #require(try await server.get("/db/_design/people").json.objectValue)
+      #expect(document["language"] == "query")
+      #expect(
+        document["views"]?["by_age"]
+          == ["map": ["fields": ["age": "asc"]], "reduce": "_count", "options": ["def": ["fields": ["age"]]]])
+      #expect(try await server.get("/db/_design_docs").json["rows"]?[0]?["id"] == "_design/people")
+      let changes = try await server.get("/db/_changes?filter=_design").json
+      #expect(changes["results"]?[0]?["id"] == "_design/people")
+      // A client edits the document, and the indexes follow.
+      document["views"] = ["by_city": ["map": ["fields": ["city": "desc", "name": "desc"]]]]
+      #expect(try await server.put("/db/_design/people", .object(document)).json["warning"] == nil)
+      let edited = try await server.get("/db/_index").json
+      #expect(edited["total_rows"] == 2)
+      #expect(edited["indexes"]?[1]?["def"]?["fields"] == [["city": "desc"], ["name": "desc"]])
+      let revision = try await server.get("/db/_design/people").json["_rev"]?.stringValue ?? ""
+      _ = try await server.delete("/db/_design/people?rev=\(revision)")
+      #expect(try await server.get("/db/_index").json["total_rows"] == 1)
+      let other: JSONValue = ["index": ["fields": ["age"]], "ddoc": "views"]
+      _ = try await server.put("/db/_design/views", ["views": ["v": ["map": "function(d) {}"]]])
+      #expect(try await server.post("/db/_index", other).json["error"] == "invalid_ddoc_lang")
+    }
+  }
+
+  @Test func `design documents with functions are stored with a warning, or refused`() async throws {
+    let functions: JSONValue = [
+      "validate_doc_update": "function(n) {}", "filters": ["f": "function(d) {}"],
+      "views": ["v": ["map": "function(d) {}"]],
+    ]
+    try await withServer { server in
+      let stored = try await server.put("/db/_design/app", functions)
+      #expect(stored.status == 201)
+      for name in ["validate_doc_update", "filters", "views"] {
+        #expect(stored.json["warning"]?.stringValue?.contains("`\(name)`") == true)
+      }
+      let bulk = try await server.post(
+        "/db/_bulk_docs", ["docs": [["_id": "_design/b", "filters": ["f": "x"]], ["_id": "a"]]])
+      #expect(bulk.json[0]?["warning"] != nil && bulk.json[1]?["warning"] == nil)
+      let partial: JSONValue = [
+        "language": "query",
+        "views": ["p": ["map": ["fields": ["a": "asc"], "partial_filter_selector": ["b": 1]]]],
+      ]
+      #expect(try await server.put("/db/_design/p", partial).json["warning"] != nil)
+      #expect(try await server.get("/db/_index").json["total_rows"] == 1)
+    }
+    try await withServer({ $0.isStrictAboutDesign = true }) { server in
+      #expect(try await server.put("/db/_design/app", functions).json["error"] == "invalid_design_doc")
+      _ = try await server.put("/db/plain", functions)
+      #expect(
+        try await server.send("COPY", "/db/plain", headers: [("Destination", "_design/app")]).status == 400)
+      let bulk = try await server.post(
+        "/db/_bulk_docs",
+        ["docs": [["_id": "_design/b", "filters": ["f": "x"], "_rev": "1-a"]], "new_edits": false])
+      #expect(bulk.json[0]?["error"] == "invalid_design_doc")
+      let index: JSONValue = ["language": "query", "views": ["a": ["map": ["fields": ["a": "asc"]]]]]
+      #expect(try await server.put("/db/_design/i", index).status == 201)
     }
   }
 

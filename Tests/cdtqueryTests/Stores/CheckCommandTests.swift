@@ -31,6 +31,16 @@ import Testing
     #expect(quiet.status == 0)
   }
 
+  @Test func `functions of design documents are listed and are no problems`() throws {
+    let space = try workspace()
+    try space.run("put", "people/contacts", "_design/v", #"{"validate_doc_update":"function() {}"}"#)
+    let result = try space.run("check", "people/contacts")
+    let note = "`validate_doc_update` is stored and never run, as there is no JavaScript."
+    #expect(result.output == #"{"kind":"design","id":"_design/v","finding":"\#(note)"}"# + "\n")
+    #expect(result.errors == "cdtquery: no problems found\n")
+    #expect(result.status == 0)
+  }
+
   @Test func `an index that disagrees is found, and repaired when that is wanted`() throws {
     let space = try workspace()
     try execute("DELETE FROM entries_1 WHERE id = 'zoe'", on: Self.index, in: space)

@@ -1,0 +1,99 @@
+package import CDTJSON
+
+/// What a design document of CouchDB means to a datastore: the indexes that it defines, and what is stored of it and
+/// never used.
+///
+/// ```json
+/// {"_id": "_design/people", "language": "query",
+///  "views": {"by_age": {"map": {"fields": {"age": "asc"}}, "reduce": "_count", "options": {"def": {"fields": ["age"]}}}}}
+/// ```
+///
+/// This defines the index `_design/people/by_age`. A text index is a member of `indexes` in place of `views`.
+package struct DesignDocument: Sendable {
+  /// The indexes that it defines, named by its id and their own names.
+  package private(set) var indexes: [IndexDefinition] = []
+  /// What it has that is never used, each as a sentence.
+  package private(set) var notes: [String] = []
+
+  /// The value of `language` for indexes.
+  package static let language: JSONValue = "query"
+
+  private static let functions = [
+    "validate_doc_update", "filters", "views", "shows", "lists", "updates", "rewrites",
+  ]
+
+  package init(id: String, body: JSONObject) {
+    let definesIndexes = body["language"] == Self.language
+    for name in Self.functions where !(definesIndexes && name == "views") {
+      guard let value = body[name], value != .null, value != [:] else { continue }
+      notes.append("`\(name)` is stored and never run, as there is no JavaScript.")
+    }
+    guard definesIndexes else { return }
+    for (kind, type) in [("views", IndexType.json), ("indexes", .text)] {
+      for (name, definition) in body[kind]?.objectValue ?? [:] {
+        do throws(QueryError) {
+          indexes.append(try Self.index(name, type, definition, of: id))
+        } catch {
+          notes.append("The index \(JSONValue.string(name).text) is stored and not made: \(error.message).")
+        }
+      }
+    }
+  }
+
+  private static func index(
+    _ name: String, _ type: IndexType, _ json: JSONValue, of id: String
+  ) throws(QueryError) -> IndexDefinition {
+    let body = json[type == .json ? "map" : "index"]
+    if let filter = body?["partial_filter_selector"], filter != [:] { throw .partialIndex }
+    var fields: [SortField] = []
+    switch body?["fields"] {
+    case .object(let members)?:
+      for (path, direction) in members {
+        fields.append(try SortField(json: .object([path: direction]), at: "fields"))
+      }
+    case .array(let clauses)?: fields = try SortField.fields(clauses.map(fieldOfText), at: "fields")
+    default: break
+    }
+    return try IndexDefinition(
+      fields: fields, name: Self.name(of: name, in: id), type: type, designDocument: id)
+  }
+
+  /// A field of a text index of CouchDB has a type, which has no meaning here.
+  package static func fieldOfText(_ field: JSONValue) -> JSONValue {
+    if let name = field["name"], field["type"] != nil { return name }
+    return field
+  }
+
+  /// The name of an index in the datastore.
+  package static func name(of index: String, in id: String) -> String { "\(id)/\(index)" }
+
+  /// Adds an index to the body of a design document, or replaces the one of this name.
+  package static func add(_ definition: IndexDefinition, named name: String, to body: inout JSONObject) {
+    body["language"] = language
+    let kind = definition.type == .json ? "views" : "indexes"
+    var members = body[kind]?.objectValue ?? [:]
+    if definition.type == .json {
+      let directions = definition.fields.map { ($0.path, JSONValue.string($0.isDescending ? "desc" : "asc")) }
+      members[name] = [
+        "map": ["fields": .object(JSONObject(directions))], "reduce": "_count",
+        "options": ["def": ["fields": definition.fieldsJSON]],
+      ]
+    } else {
+      members[name] = ["index": ["fields": definition.fieldsJSON]]
+    }
+    body[kind] = .object(members)
+  }
+
+  /// Removes an index from the body of a design document.
+  ///
+  /// - Returns: Whether it was there.
+  package static func remove(_ name: String, _ type: IndexType, from body: inout JSONObject) -> Bool {
+    let kind = type == .json ? "views" : "indexes"
+    guard body["language"] == language, var members = body[kind]?.objectValue, members[name] != nil else {
+      return false
+    }
+    members[name] = nil
+    body[kind] = members.isEmpty ? nil : .object(members)
+    return true
+  }
+}

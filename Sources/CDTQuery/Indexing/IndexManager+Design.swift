@@ -1,0 +1,126 @@
+import CDTDatastore
+import CDTJSON
+import CDTSQLite
+
+/// The indexes that design documents define.
+///
+/// A design document is a document like others: clients write it, and it is replicated. The indexes follow: after a write of one by
+/// this process, when a datastore's indexes are first used, and before they are listed or updated.
+extension IndexManager {
+  /// Creates and deletes indexes until they are those that the design documents define. Indexes that an app made are
+  /// left alone.
+  func followDesignDocuments() throws {
+    let store = try openStore()
+    guard !store.access.isReadOnly else { return }
+    let wanted = try store.read { try Self.definitions(in: "main", on: $0.connection()) }
+    let known = try recovery.definitions.filter { $0.designDocument != nil }
+    if Set(wanted) == Set(known) { return }
+    try withFile { file, store in
+      try recovery.changingDefinitions {
+        let lock = try store.stayInPlace()
+        defer { _ = lock }
+        try recovery.check(file)
+        let wanted = try file.readingDocuments {
+          try Self.definitions(in: IndexConnection.documents, on: file.connection)
+        }
+        let entries = try file.catalog().entries
+        let obsolete = entries.filter { entry in
+          entry.definition.designDocument != nil && !wanted.contains(entry.definition)
+        }
+        var definitions = entries.map(\.definition).filter { definition in
+          !obsolete.contains { $0.definition == definition }
+        }
+        // As with one index: what is deleted goes from the definitions first, and what is new comes into them last.
+        if !obsolete.isEmpty { try recovery.save(definitions) }
+        for entry in obsolete { try file.delete(entry) }
+        for definition in wanted where Self.canAdd(definition, to: definitions) {
+          try file.create(definition)
+          definitions.append(definition)
+        }
+        if try Set(recovery.definitions) != Set(definitions) { try recovery.save(definitions) }
+      }
+    }
+  }
+
+  /// Whether no index has the name, and no other is a text index.
+  private static func canAdd(_ definition: IndexDefinition, to others: [IndexDefinition]) -> Bool {
+    !others.contains { other in
+      other.name.hasSameBytes(as: definition.name) || definition.type == .text && other.type == .text
+    }
+  }
+
+  private static func definitions(in schema: String, on connection: Connection) throws -> [IndexDefinition] {
+    var definitions: [IndexDefinition] = []
+    try forEachDesignDocument(in: schema, on: connection) { _, document in
+      definitions += document.indexes
+    }
+    return definitions
+  }
+
+  private static func forEachDesignDocument(
+    in schema: String, on connection: Connection, _ body: (String, DesignDocument) throws -> Void
+  ) throws {
+    let statement = try connection.statement(
+      "SELECT id, body FROM \(schema).documents WHERE id >= ?1 AND id < ?2 AND NOT deleted ORDER BY id")
+    defer { statement.reset() }
+    try statement.bind(DocumentID.designPrefix, at: 1)
+    try statement.bind(DocumentID.designEnd, at: 2)
+    while try statement.step() {
+      // A damaged body is for the check of the documents to find.
+      guard let json = try? JSONObject(parsing: Array(statement.unsafeBytes(1))) else { continue }
+      let id = statement.text(0)
+      try body(id, DesignDocument(id: id, body: json))
+    }
+  }
+
+  /// Whether a write has changed design documents.
+  static func changesDesignDocuments(_ write: PendingWrite) throws -> Bool {
+    let statement = try write.connection.statement(
+      "SELECT 1 FROM documents WHERE id >= ?1 AND id < ?2 AND +sequence > ?3 LIMIT 1")
+    defer { statement.reset() }
+    try statement.bind(DocumentID.designPrefix, at: 1)
+    try statement.bind(DocumentID.designEnd, at: 2)
+    try statement.bind(write.previousSequence, at: 3)
+    return try statement.step()
+  }
+
+  /// The definitions of the indexes, sorted by name.
+  func allDefinitions() throws -> [IndexDefinition] {
+    try followDesignDocuments()
+    return try recovery.definitions.sorted { $0.name.precedesInBytes($1.name) }
+  }
+
+  /// What the design documents have that is never used: functions, and indexes that can't be made.
+  func designNotes() throws -> [IntegrityFinding] {
+    try followDesignDocuments()
+    let made = try Set(recovery.definitions)
+    return try openStore().read { transaction in
+      var findings: [IntegrityFinding] = []
+      try Self.forEachDesignDocument(in: "main", on: transaction.connection()) { id, document in
+        findings += document.notes.map { IntegrityFinding(.design, documentID: id, $0) }
+        for index in document.indexes where !made.contains(index) {
+          findings.append(
+            IntegrityFinding(
+              .design, documentID: id,
+              "The index \(JSONValue.string(index.name).text) is not made: there is another text index, or another index of this name."
+            ))
+        }
+      }
+      return findings
+    }
+  }
+}
+
+extension Datastore {
+  /// The definitions of the indexes, sorted by name; unlike ``listIndexes()`` this reads no index.
+  package func indexDefinitions() async throws -> [IndexDefinition] {
+    try await runReading { _ in try self.mapped { try self.indexManager().allDefinitions() } }
+  }
+
+  /// What the design documents have that is stored and never used: JavaScript functions, and indexes that can't be made.
+  ///
+  /// - Returns: A finding for each; they are no damage.
+  public func checkDesignDocuments() throws -> [IntegrityFinding] {
+    try mapped { try indexManager().designNotes() }
+  }
+}

@@ -1,0 +1,86 @@
+import CDTDatastore
+import CDTJSON
+import Testing
+
+@testable import CDTQuery
+
+/// Design documents of the language `query`, which the indexes follow.
+@Suite struct DesignDocumentTests {
+  private static func body(_ views: JSONObject) -> JSONObject {
+    ["language": "query", "views": .object(views)]
+  }
+
+  private static func view(_ fields: JSONValue) -> JSONValue { ["map": ["fields": fields]] }
+
+  @Test func `indexes follow what is written, edited and deleted`() throws {
+    try withTemporaryDatastore { store in
+      try store.ensureIndexed(["n"], name: "own")
+      try store.write { transaction in
+        for number in 0..<20 {
+          try transaction.createDocument(
+            from: DocumentDraft(id: "d\(number)", body: ["a": .int(Int64(number))]))
+        }
+        let views = Self.body(["a": Self.view(["a": "asc"]), "b": Self.view(["b": "desc", "a": "desc"])])
+        try transaction.createDocument(from: DocumentDraft(id: "_design/x", body: views))
+      }
+      #expect(try store.listIndexes().map(\.name) == ["_design/x/a", "_design/x/b", "own"])
+      #expect(try store.find(Query(["a": 7], useIndex: "_design/x/a")).map(\.id) == ["d7"])
+      try store.updateDocument(withID: "_design/x") { $0.body = Self.body(["a": Self.view(["a": "desc"])]) }
+      let indexes = try store.listIndexes()
+      #expect(indexes.map(\.name) == ["_design/x/a", "own"])
+      #expect(indexes[0].fields[0].isDescending && indexes[0].definition.designDocument == "_design/x")
+      let error = #expect(throws: QueryError.self) { try store.deleteIndex(named: "_design/x/a") }
+      #expect(error?.code == .invalidIndex)
+      #expect(try store.ensureIndexed([.descending("a")], name: nil) == "a-desc")
+      try store.deleteDocument(withID: "_design/x")
+      #expect(try store.listIndexes().map(\.name) == ["a-desc", "own"])
+      #expect(try store.checkIndexes() == [])
+    }
+  }
+
+  @Test func `a design document is followed that was written without indexes, and by name after reopening`()
+    throws
+  {
+    try withTemporaryDirectory { directory in
+      let manager = try DatastoreManager(directory: directory)
+      let store = try manager.datastore(named: "store")
+      defer { manager.close() }
+      try store.createDocument(
+        from: DocumentDraft(id: "_design/x", body: Self.body(["a": Self.view(["a": "asc"])])))
+      #expect(try store.listIndexes().map(\.name) == ["_design/x/a"])
+      manager.close()
+      let again = try manager.datastore(named: "store")
+      #expect(try again.listIndexes().map(\.definition.designDocument) == ["_design/x"])
+      #expect(try again.listIndexes().map(\.definition.ownName) == ["a"])
+    }
+  }
+
+  @Test func `what is never used is noted`() throws {
+    try withTemporaryDatastore { store in
+      try store.ensureIndexed(["t"], type: .text)
+      func put(_ id: String, _ body: JSONObject) throws {
+        try store.createDocument(from: DocumentDraft(id: id, body: body))
+      }
+      try put("_design/a", ["validate_doc_update": "function() {}", "views": [:], "filters": ["f": "x"]])
+      try put(
+        "_design/b",
+        Self.body([
+          "none": Self.view([]),
+          "partial": ["map": ["fields": ["a": "asc"], "partial_filter_selector": ["b": 1]]],
+          "odd": Self.view(["a..b": "asc"]), "wrong": 5, "good": Self.view(["a": "asc"]),
+        ]))
+      try put(
+        "_design/c",
+        ["language": "query", "indexes": ["t": ["index": ["fields": [["name": "t", "type": "string"]]]]]])
+      #expect(try store.listIndexes().map(\.name) == ["_design/b/good", "text_t"])
+      let notes = try store.checkDesignDocuments()
+      #expect(notes.allSatisfy { $0.kind == .design })
+      #expect(
+        notes.map(\.documentID) == [
+          "_design/a", "_design/a", "_design/b", "_design/b", "_design/b", "_design/b", "_design/c",
+        ])
+      #expect(notes[0].message == "`validate_doc_update` is stored and never run, as there is no JavaScript.")
+      #expect(try store.checkIntegrity() == [] && store.checkIndexes() == [])
+    }
+  }
+}
