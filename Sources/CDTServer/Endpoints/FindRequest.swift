@@ -41,12 +41,18 @@ struct FindRequest: Sendable {
         }
         self.fields = fields
       case "use_index": indexNames = try Self.indexNames(value)
-      case "allow_fallback": allowsFallback = value.boolValue ?? true
+      case "allow_fallback": allowsFallback = try Self.flag(name, value)
       case "bookmark": try setBookmark(value)
-      case "conflicts": options.conflicts = value.boolValue ?? false
-      case "execution_stats": wantsStatistics = value.boolValue ?? false
+      case "conflicts": options.conflicts = try Self.flag(name, value)
+      case "execution_stats": wantsStatistics = try Self.flag(name, value)
       // What a cluster decides by.
-      case "r", "update", "stable", "stale", "partition": break
+      case "r":
+        guard let count = value.intValue, count > 0 else {
+          throw CouchError(
+            400, "invalid_pos_integer", "r: must be a positive integer, not \(value.text.prefix(100))")
+        }
+      case "update", "stable": _ = try Self.flag(name, value)
+      case "stale", "partition": break
       default: throw CouchError(400, "invalid_key", "Invalid key \(name) for this request.")
       }
     }
@@ -55,9 +61,18 @@ struct FindRequest: Sendable {
   private static func count(_ name: String, _ value: JSONValue) throws(CouchError) -> Int {
     guard let count = value.intValue, count >= 0 else {
       throw CouchError(
-        400, "invalid_non_neg_integer", "\(name): must be a non-negative integer, not \(value.text)")
+        400, "invalid_non_neg_integer",
+        "\(name): must be a non-negative integer, not \(value.text.prefix(100))")
     }
     return count
+  }
+
+  private static func flag(_ name: String, _ value: JSONValue) throws(CouchError) -> Bool {
+    guard let flag = value.boolValue else {
+      throw CouchError(
+        400, "invalid_boolean", "\(name): must be true or false, not \(value.text.prefix(100))")
+    }
+    return flag
   }
 
   /// The names of an index: of `"ddoc"`, `"_design/ddoc"`, `"ddoc/name"`, or `["ddoc", "name"]`.
