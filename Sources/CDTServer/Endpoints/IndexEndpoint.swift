@@ -116,6 +116,10 @@ struct IndexRequest: Sendable {
     guard case .object(let index)? = body["index"] else {
       throw CouchError(400, "missing_required_key", "Missing required key: index")
     }
+    for member in ["name", "ddoc", "type"] {
+      guard let value = body[member], value.stringValue == nil else { continue }
+      throw CouchError(400, "invalid_string", "\(member): must be a string, not \(value.text.prefix(100))")
+    }
     switch body["type"]?.stringValue {
     case nil, "json": type = .json
     case "text": type = .text

@@ -223,6 +223,17 @@ import Testing
     }
   }
 
+  @Test(arguments: ["name", "ddoc", "type"], [5, true, nil, 1.5, []] as [JSONValue])
+  func `a member of an index that is not a string is refused`(member: String, value: JSONValue) async throws {
+    try await withServer { server in
+      var body: JSONObject = ["index": ["fields": ["a"]]]
+      body[member] = value
+      let reply = try await server.post("/db/_index", .object(body))
+      #expect(reply.status == 400)
+      #expect(reply.json["error"] == "invalid_string")
+    }
+  }
+
   struct Refusal: Sendable, CustomTestStringConvertible {
     let testDescription: String
     let error: String
