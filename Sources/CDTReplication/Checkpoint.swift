@@ -9,17 +9,38 @@ import FoundationEssentials
 /// ```
 /// {"session_id": "6d…", "source_last_seq": "12-…", "history": [{"session_id": "6d…", "recorded_seq": "12-…", …}, …]}
 /// ```
+///
+/// A store also keeps what was rejected, `"rejected": {"id": ["1-a"]}`. Other ends keep only the sequence before it,
+/// `rejected_since` of the run: who may read their local documents may not know of the documents that they refuse.
 struct Checkpoint: Sendable {
-  /// The members of the document that don't begin with an underscore.
+  /// The members that every end keeps.
   let json: JSONObject
+  /// The revisions that the target has not taken; `nil` if they are not known here.
+  let rejected: JSONObject?
   /// The value of `_rev`, if the document has one.
   let revision: String?
 
   private static let maximumHistory = 50
 
+  /// Reads the document of a checkpoint.
   init(_ json: JSONObject) {
+    self.init(json, rejected: json[Self.rejectedMember]?.objectValue)
+  }
+
+  private init(_ json: JSONObject, rejected: JSONObject?) {
     revision = json["_rev"]?.stringValue
-    self.json = json.filter { !$0.key.hasBytePrefix("_") }
+    self.json = json.filter { !$0.key.hasBytePrefix("_") && $0.key != Self.rejectedMember }
+    self.rejected = rejected
+  }
+
+  private static let rejectedMember = "rejected"
+  private static let rejectedSince = "rejected_since"
+
+  /// The members that a store keeps.
+  var jsonInStore: JSONObject {
+    var json = json
+    json[Self.rejectedMember] = rejected.map { .object($0) }
+    return json
   }
 
   /// The runs, newest first.
@@ -36,6 +57,8 @@ struct Checkpoint: Sendable {
     /// An end that was restored from a backup or created again has lost some runs. If they stayed in the history that both
     /// ends keep, a later run would go on from them.
     var history: [JSONObject] = []
+    /// What was rejected before the sequence.
+    var rejections: RejectionList.Record?
   }
 
   /// Finds the newest run that both ends know.
@@ -44,12 +67,24 @@ struct Checkpoint: Sendable {
     let theirs = target.history
     for (index, run) in source.history.enumerated() {
       guard let session = run["session_id"], let ours = run["recorded_seq"],
-        let other = theirs.first(where: { $0["session_id"] == session })?["recorded_seq"],
-        let sequence = earlier(ours, other)
+        let position = theirs.firstIndex(where: { $0["session_id"] == session }),
+        let other = theirs[position]["recorded_seq"], let sequence = earlier(ours, other)
       else { continue }
-      var history = Array(source.history[index...])
-      history[0]["recorded_seq"] = sequence
-      return Resumption(sequence: sequence, history: history)
+      var resumption = Resumption(sequence: sequence, history: Array(source.history[index...]))
+      let earlierRun = sequence == ours ? run : theirs[position]
+      if let since = earlierRun[rejectedSince] {
+        // A list belongs to the newest run of its end.
+        let lists = [(source.rejected, index), (target.rejected, position)]
+        if ours == other, let list = lists.first(where: { $0.0 != nil && $0.1 == 0 })?.0 {
+          resumption.rejections = RejectionList.Record(since: since, revisions: list)
+        } else {
+          // What the target has taken since then, it may have lost.
+          resumption.sequence = since
+        }
+      }
+      resumption.history[0]["recorded_seq"] = resumption.sequence
+      resumption.history[0][rejectedSince] = resumption.rejections?.since
+      return resumption
     }
     return Resumption()
   }
@@ -69,8 +104,10 @@ struct Checkpoint: Sendable {
   }
 
   /// The checkpoint of a run, before those of earlier runs.
-  init(_ run: Run, sequence: JSONValue, counts: ReplicationResult.Counts) {
-    let entry: JSONObject = [
+  init(
+    _ run: Run, sequence: JSONValue, counts: ReplicationResult.Counts, rejections: RejectionList.Record? = nil
+  ) {
+    var entry: JSONObject = [
       "session_id": .string(run.session), "start_time": .string(Self.date(run.start)),
       "end_time": .string(Self.date(.now)), "start_last_seq": run.resumption.sequence,
       "end_last_seq": sequence, "recorded_seq": sequence, "missing_checked": .int(Int64(counts.changes)),
@@ -78,11 +115,13 @@ struct Checkpoint: Sendable {
       "docs_written": .int(Int64(counts.revisionsWritten)),
       "doc_write_failures": .int(Int64(counts.rejected.count)),
     ]
+    entry[Self.rejectedSince] = rejections?.since
     let history = [entry] + run.resumption.history
-    self.init([
-      "session_id": .string(run.session), "source_last_seq": sequence, "replication_id_version": 4,
-      "history": .array(history.prefix(Self.maximumHistory).map { .object($0) }),
-    ])
+    self.init(
+      [
+        "session_id": .string(run.session), "source_last_seq": sequence, "replication_id_version": 4,
+        "history": .array(history.prefix(Self.maximumHistory).map { .object($0) }),
+      ], rejected: rejections?.revisions)
   }
 
   /// A run of a replication.

@@ -19,8 +19,8 @@ public struct ReplicationResult: Sendable, Hashable {
     public var attachments = 0
     /// The bytes of those revisions and attachments.
     public var bytes: Int64 = 0
-    /// What the target rejected, or could not be read. The replication goes on without it. Of very many, these are the
-    /// newest, at least 10,000.
+    /// What the target rejected, or could not be read. The replication goes on without it, and the next run tries it
+    /// again. Of very many, these are the newest, at least 10,000.
     public var rejected: [RejectedRevision] = []
     /// The number of revisions that were rejected.
     public var rejectedCount = 0

@@ -21,8 +21,8 @@ struct ReplicateCommand: AsyncParsableCommand {
       standard input), or else the variable CDTQUERY_PASSWORD, or else it is asked for.
 
       EXIT STATUS
-        65 some documents were rejected; they are listed on standard error   66 no such store or database
-        69 the server can't be reached or is overloaded   77 not authorized
+        65 some documents were rejected; they are listed on standard error, and the next run tries them again
+        66 no such store or database   69 the server can't be reached or is overloaded   77 not authorized
 
       EXAMPLE
         $ cdtquery replicate people/people backup/people --create | jq .pushed.written
@@ -72,7 +72,7 @@ struct ReplicateCommand: AsyncParsableCommand {
       }
     } catch {
       bar.clear()
-      // The next run goes on behind them.
+      // The next run may not come to them.
       if let last { report.list(last.result) }
       throw error
     }

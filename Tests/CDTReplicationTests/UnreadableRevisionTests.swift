@@ -1,4 +1,5 @@
 import CDTDatastore
+import CouchDB
 import Foundation
 import Synchronization
 import Testing
@@ -23,9 +24,9 @@ import Testing
 
   /// Pulls from a server that has three documents, and sends a part for each.
   ///
-  /// - Parameter part: The part of a document, with its head.
+  /// - Parameter part: The part of a document, with its head; `nil` to leave it out.
   private static func pull(
-    _ ids: [String], _ part: @escaping @Sendable (_ id: String) -> String,
+    _ ids: [String], _ part: @escaping @Sendable (_ id: String) -> String?,
     _ body: (_ result: ReplicationResult, _ store: Datastore) async throws -> Void
   ) async throws {
     let server = try await ScriptedServer { request in
@@ -37,23 +38,26 @@ import Testing
         }
         return .init(body: #"{"results":[\#(rows.joined(separator: ","))],"last_seq":3,"pending":0}"#)
       }
-      if line.contains("/_bulk_get") { return multipart(ids.map(part)) }
+      if line.contains("/_bulk_get") {
+        return multipart(ids.filter { request.contains(#""id":"\#($0)""#) }.map(part))
+      }
       for id in ids where line.contains("/db/\(id)?") { return multipart([part(id)]) }
       return .init(body: #"{"db_name":"db","update_seq":3,"instance_start_time":"0"}"#)
     }
     try await withStores { store, _ in
       for _ in 0..<2 {
-        let replication = Replication(.pull, with: try RemoteDatabase("\(server.url)/db"))
+        var replication = Replication(.pull, with: try RemoteDatabase("\(server.url)/db"))
+        replication.retries.firstPause = .milliseconds(1)
         try await body(try await Replicator(replication, of: store).replicate(), store)
       }
     }
     await server.close()
   }
 
-  private static func multipart(_ parts: [String]) -> ScriptedServer.Reply {
+  private static func multipart(_ parts: [String?]) -> ScriptedServer.Reply {
     .init(
       contentType: "multipart/mixed; boundary=\"b\"",
-      body: parts.map { "--b\r\n\($0)\r\n" }.joined() + "--b--")
+      body: parts.compactMap(\.self).map { "--b\r\n\($0)\r\n" }.joined() + "--b--")
   }
 
   @Test(.timeLimit(.minutes(10)))
@@ -72,6 +76,63 @@ import Testing
       #expect(result.pulled.rejected == [])
       let ids = try await store.allDocumentIDs()
       #expect(ids == ["late"])
+    }
+  }
+
+  private static func isFirst(_ reads: borrowing Atomic<Int>) -> Bool {
+    reads.add(1, ordering: .relaxed).oldValue == 0
+  }
+
+  @Test(.timeLimit(.minutes(10)))
+  func `a revision that the reply leaves out is not passed over`() async throws {
+    let reads = Atomic(0)
+    try await Self.pull(["one", "two", "gone"]) { id in
+      let isFirst = id == "two" && Self.isFirst(reads)
+      return isFirst || id == "gone" ? nil : Self.document(id)
+    } _: { result, store in
+      #expect(result.pulled.rejected.map(\.id) == ["gone"])
+      let ids = try await store.allDocumentIDs()
+      #expect(ids == ["one", "two"])
+    }
+  }
+
+  @Test(.timeLimit(.minutes(10)))
+  func `a revision whose id or document's id was changed on the way is asked for again`() async throws {
+    let other = String(repeating: "b", count: 32)
+    for (part, change) in [(#""id""#, #""ie""#), (Self.suffix, other)] {
+      let reads = Atomic(0)
+      try await Self.pull(["id"]) { id in
+        Self.isFirst(reads)
+          ? Self.document(id).replacingOccurrences(of: part, with: change) : Self.document(id)
+      } _: { result, store in
+        #expect(result.pulled.rejected == [])
+        let ids = try await store.allDocumentIDs()
+        #expect(ids == ["id"])
+      }
+      #expect(reads.load(ordering: .relaxed) >= 2)
+    }
+  }
+
+  @Test func `a descendant is an answer, also if its history is cut off`() throws {
+    func revision(_ generation: Int, _ ids: String...) throws -> TransferredRevision {
+      let list = ids.map { "\"\($0)\"" }.joined(separator: ",")
+      let text = #"{"_id":"doc","_revisions":{"start":\#(generation),"ids":[\#(list)]}}"#
+      let input = try Array(text.utf8).withUnsafeBytes { try DocumentInput($0) }
+      let id = try #require(input.revisionID)
+      return TransferredRevision(id: "doc", revision: id, content: .parsed(input), attachments: [])
+    }
+    let asked = ["2-b", "2-c"].compactMap { RevisionID($0) }
+    var requested = RequestedRevisions([RevisionDifference(id: "doc", missing: asked)])
+    for other in [try revision(2, "d", "a"), try revision(3, "e", "d"), try revision(1, "a")] {
+      let isWanted = requested.take(other)
+      #expect(!isWanted)
+    }
+    for (descendant, rest) in [
+      (try revision(3, "e", "b", "a"), [[asked[1]]]), (try revision(4, "f", "e"), []),
+    ] as [(TransferredRevision, [[RevisionID]])] {
+      let isWanted = requested.take(descendant)
+      #expect(isWanted)
+      #expect(requested.unanswered.map(\.missing) == rest)
     }
   }
 

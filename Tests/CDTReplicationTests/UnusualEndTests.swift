@@ -132,7 +132,7 @@ import Testing
       let (writable, view) = ("\(directory)/writable", "\(directory)/view")
       let writing = try DatastoreManager(directory: writable)
       try await writing.datastore(named: "source").createDocument(from: DocumentDraft(id: "a", body: [:]))
-      writing.close()
+      try await writing.closeDatastore(named: "source")
       try FileManager.default.createDirectory(atPath: view, withIntermediateDirectories: false)
       try #require(mount(writable, view, nil, UInt(MS_BIND), nil) == 0, "errno \(errno)")
       defer { umount2(view, Int32(MNT_DETACH)) }
@@ -152,7 +152,7 @@ import Testing
         #expect(try await served.remote.allDocumentIDs() == ["a"])
         #expect(try await served.local.allDocumentIDs() == ["a"])
       }
-      reading.close()
+      try await reading.closeDatastore(named: "source")
     }
   }
 

@@ -38,7 +38,7 @@ final class LocalEnd: ReplicationSource, ReplicationTarget {
   }
 
   func save(_ checkpoint: Checkpoint, _ id: String) async throws {
-    try await store.setLocalDocument(checkpoint.json, withID: id)
+    try await store.setLocalDocument(checkpoint.jsonInStore, withID: id)
   }
 
   // MARK: Reading
@@ -65,6 +65,14 @@ final class LocalEnd: ReplicationSource, ReplicationTarget {
       }
       return ChangeBatch(
         documents: documents, last: .int(changes.lastSequence), isLast: changes.documents.count < limit)
+    }
+  }
+
+  func leaves(of ids: [String]) async throws -> [ChangedDocument]? {
+    try await store.read { transaction in
+      try ids.compactMap { id in
+        try transaction.tree(ofDocument: id).map { ChangedDocument(id: id, revisions: $0.leaves.map(\.id)) }
+      }
     }
   }
 

@@ -75,12 +75,10 @@ extension RemoteEnd {
       lacksBulkGet = true
       return nil
     }
-    var arrived: [RevisionKey] = []
-    let (failures, missing) = try await readParts(of: reply, boundary) { revision in
-      arrived.append(revision.key)
-      try await body(revision)
-    }
-    return failures.isEmpty && missing.isEmpty ? [] : wanted.without(Set(arrived))
+    var requested = RequestedRevisions(wanted)
+    let (failures, _) = try await readParts(of: reply, boundary, &requested, body)
+    // One of several descendants may have failed.
+    return failures.isEmpty ? requested.unanswered : requested.notArrived
   }
 
   /// Reads one document.
@@ -121,18 +119,16 @@ extension RemoteEnd {
       } catch {
         throw ReplicationError(.invalidReply, "\(identity): \(error)")
       }
-      var arrived: Set<RevisionID> = []
-      let (failures, missing) = try await readParts(of: reply, boundary) { revision in
-        arrived.insert(revision.revision)
-        try await body(revision)
+      var requested = RequestedRevisions([RevisionDifference(id: wanted.id, missing: asked)])
+      let (failures, missing) = try await readParts(of: reply, boundary, &requested, body)
+      guard let failure = failures.first else {
+        lacking += requested.unanswered
+        continue
       }
-      if !missing.isEmpty {
-        lacking.append(RevisionDifference(id: wanted.id, missing: asked.filter { missing.contains($0) }))
-      }
-      guard let failure = failures.first else { continue }
-      rejected += asked.filter { !arrived.contains($0) && !missing.contains($0) }.map {
-        Self.unreadable(wanted.id, $0, failure)
-      }
+      let rest = requested.notArrived.flatMap(\.missing)
+      rejected += rest.filter { !missing.contains($0) }.map { Self.unreadable(wanted.id, $0, failure) }
+      let lacked = rest.filter { missing.contains($0) }
+      if !lacked.isEmpty { lacking.append(RevisionDifference(id: wanted.id, missing: lacked)) }
     }
     return lacking
   }
@@ -163,10 +159,11 @@ extension RemoteEnd {
 
   /// Calls a closure with the revision of each part.
   ///
+  /// - Parameter requested: Gets what arrives.
   /// - Returns: The errors of the parts that can't be read into a store or are errors of the server, and the revisions
   ///   that the server lacks.
   private func readParts(
-    of reply: RemoteConnection.Reply, _ boundary: MultipartBoundary,
+    of reply: RemoteConnection.Reply, _ boundary: MultipartBoundary, _ requested: inout RequestedRevisions,
     _ body: (TransferredRevision) async throws -> Void
   ) async throws -> (failures: [CouchError], missing: Set<RevisionID>) {
     var reader = MultipartReader<ByteBufferView>(boundary: boundary, maximumParts: .max)
@@ -200,7 +197,13 @@ extension RemoteEnd {
       while let buffer = try await chunks.next() {
         var chunk = buffer.readableBytesView
         while let event = try reader.next(&chunk) {
-          if let revision = try await revision(after: event) { try await body(revision) }
+          guard let revision = try await revision(after: event) else { continue }
+          guard requested.take(revision) else {
+            throw ReplicationError(
+              .invalidReply, "\(identity): the server sent a revision that was not asked for",
+              isTransient: true)
+          }
+          try await body(revision)
         }
       }
       try reader.finish()

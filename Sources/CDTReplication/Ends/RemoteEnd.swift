@@ -117,9 +117,7 @@ final class RemoteEnd: ReplicationSource, ReplicationTarget {
     query += waits ? "&feed=longpoll&heartbeat=\(max(1, heartbeat.milliseconds))" : ""
     let reply = try await connection.send(request(query))
     guard reply.status == 200 else {
-      guard !lacksFilter, filter?.isReplaceable == true,
-        [400, 403, 404, 405, 413, 501].contains(reply.status)
-      else {
+      guard !lacksFilter, filter?.isReplaceable == true, Self.lacksFilter(reply.status) else {
         throw await reply.failure()
       }
       state.withLock { $0.lacksFilter = true }
@@ -158,6 +156,31 @@ final class RemoteEnd: ReplicationSource, ReplicationTarget {
     }
   }
 
+  /// CouchDB looks up so many documents, and reads every change for more of them.
+  private static let idsTogether = 100
+
+  func leaves(of ids: [String]) async throws -> [ChangedDocument]? {
+    var documents: [ChangedDocument] = []
+    for start in stride(from: 0, to: ids.count, by: Self.idsTogether) {
+      let page = ids[start..<min(ids.count, start + Self.idsTogether)]
+      let reply = try await connection.send(
+        .init(
+          .POST, "/_changes?style=all_docs&filter=_doc_ids",
+          ["doc_ids": .array(page.map { .string($0) })]))
+      guard reply.status == 200 else {
+        if Self.lacksFilter(reply.status) { return nil }
+        throw await reply.failure()
+      }
+      documents += try Self.batch(try await reply.json(), limit: .max).documents
+    }
+    return documents
+  }
+
+  /// Whether a status says that the server has no such filter, or takes no body.
+  private static func lacksFilter(_ status: Int) -> Bool {
+    [400, 403, 404, 405, 413, 501].contains(status)
+  }
+
   private static func batch(_ json: JSONValue, limit: Int) throws(ReplicationError) -> ChangeBatch {
     guard let rows = json["results"]?.arrayValue, let last = json["last_seq"] else {
       throw ReplicationError(.invalidReply, "the reply of _changes has no results or no last_seq")
@@ -169,13 +192,7 @@ final class RemoteEnd: ReplicationSource, ReplicationTarget {
         throw ReplicationError(.invalidReply, "a row of _changes has no id or no changes")
       }
       var document = ChangedDocument(id: id)
-      for text in revisions.compactMap({ $0["rev"]?.stringValue }) {
-        if let revision = RevisionID(text) {
-          document.revisions.append(revision)
-        } else {
-          document.invalid.append(text)
-        }
-      }
+      for text in revisions.compactMap({ $0["rev"]?.stringValue }) { document.add(text) }
       documents.append(document)
     }
     return ChangeBatch(

@@ -29,6 +29,9 @@ protocol ReplicationSource: ReplicationEnd {
   /// - Parameter waits: Whether to wait for a change if there is none.
   func changes(since sequence: JSONValue, limit: Int, waits: Bool) async throws -> ChangeBatch
 
+  /// The leaves of documents; those that the database lacks are left out. `nil` if it can't be asked for them.
+  func leaves(of ids: [String]) async throws -> [ChangedDocument]?
+
   /// Calls a closure with revisions and those that descend from them, one after the other.
   ///
   /// - Returns: The revisions that can't be read into a store.
@@ -58,6 +61,11 @@ struct ChangedDocument: Sendable {
   var revisions: [RevisionID] = []
   /// Leaves whose ids a datastore can't have.
   var invalid: [String] = []
+
+  /// Adds a leaf.
+  mutating func add(_ text: String) {
+    if let revision = RevisionID(text) { revisions.append(revision) } else { invalid.append(text) }
+  }
 }
 
 /// Some changes of a source.

@@ -36,8 +36,19 @@ struct OneWayReplication: Sendable {
 
   /// A batch of changes, and what the target lacks of it.
   private struct Batch: Sendable {
+    /// The sequence before it.
+    let since: JSONValue
     let changes: ChangeBatch
     var missing: [RevisionDifference]
+  }
+
+  /// What a transfer depends on and adds to, besides its revisions.
+  private struct Turn: Sendable {
+    /// The end of the batch before, after which revisions are written.
+    let previous: BatchEnd
+    let rejections: RejectionList
+    /// The sequence before the revisions.
+    let since: JSONValue
   }
 
   private static let maximumReplacements = 5
@@ -78,31 +89,41 @@ struct OneWayReplication: Sendable {
     let resumption = Checkpoint.resumption(known.source, known.target)
     progress.begin(at: resumption.sequence)
     let run = Checkpoint.Run(from: resumption)
-    try await replicateBatches(from: resumption.sequence, instances) { sequence, counts in
-      try await save(Checkpoint(run, sequence: sequence, counts: counts), id)
+    let rejections = RejectionList()
+    if let record = resumption.rejections { try await transfer(record, rejections) }
+    try await replicateBatches(from: resumption, instances, rejections) { sequence, counts, rejections in
+      let checkpoint = Checkpoint(run, sequence: sequence, counts: counts, rejections: rejections)
+      try await save(checkpoint, id)
     }
   }
 
+  private typealias SaveCheckpoint =
+    @Sendable (JSONValue, ReplicationResult.Counts, RejectionList.Record?) async throws -> Void
+
   private func replicateBatches(
-    from start: JSONValue, _ instances: Instances,
-    save: @escaping @Sendable (_ sequence: JSONValue, _ counts: ReplicationResult.Counts) async throws -> Void
+    from start: Checkpoint.Resumption, _ instances: Instances, _ rejections: RejectionList,
+    save: @escaping SaveCheckpoint
   ) async throws {
-    var recorded = start
+    var (recorded, recordedRejections) = (start.sequence, start.rejections)
     var previous = BatchEnd {}
     do {
-      var batch = try await next(since: start, waits: false)
+      var batch = try await next(since: start.sequence, waits: false)
       while true {
         let changes = batch.changes
         async let following = changes.isLast ? nil : next(since: changes.last, waits: false)
-        let transferred = try await previous.during { try await transfer(batch, after: previous) }
+        let turn = Turn(previous: previous, rejections: rejections, since: batch.since)
+        let transferred = try await previous.during { [batch] in try await transfer(batch, turn) }
         try await previous.wait()
-        if !changes.documents.isEmpty || (options.filter != nil && changes.last != recorded) {
-          let counts = progress.counts
+        let rejected = rejections.record
+        if !changes.documents.isEmpty || (options.filter != nil && changes.last != recorded)
+          || rejected != recordedRejections
+        {
+          let (sequence, counts) = (rejections.checkpoint(after: changes.last), progress.counts)
           previous = BatchEnd {
             try await checkIdentities(instances)
-            try await save(changes.last, counts)
+            try await save(sequence, counts, rejected)
           }
-          recorded = changes.last
+          (recorded, recordedRejections) = (changes.last, rejected)
         }
         if !stop.isSet, let following = try await following {
           batch = following
@@ -162,43 +183,82 @@ struct OneWayReplication: Sendable {
       defer { waits = false }
       return try await source.changes(since: sequence, limit: max(1, options.batchSize), waits: waits)
     }
-    let documents = changes.documents.filter { !$0.revisions.isEmpty }
-    let missing = documents.isEmpty ? [] : try await retrying { try await target.missing(documents) }
-    return Batch(changes: changes, missing: missing)
+    let missing = try await missing(changes.documents)
+    return Batch(since: sequence, changes: changes, missing: missing)
+  }
+
+  private func missing(_ documents: [ChangedDocument]) async throws -> [RevisionDifference] {
+    let documents = documents.filter { !$0.revisions.isEmpty }
+    return documents.isEmpty ? [] : try await retrying { try await target.missing(documents) }
+  }
+
+  // MARK: What was rejected
+
+  /// Transfers what earlier runs could not, as far as it still is a leaf of the source. The leaves that have taken the
+  /// place of others are among the changes.
+  private func transfer(_ record: RejectionList.Record, _ rejections: RejectionList) async throws {
+    let documents = record.documents
+    let leaves = try await retrying { try await source.leaves(of: documents.map(\.id)) }
+    let wanted = leaves.map { record.documents(among: $0) } ?? documents
+    let turn = Turn(previous: BatchEnd {}, rejections: rejections, since: record.since)
+    rejectInvalid(wanted, turn)
+    let missing = try await missing(wanted)
+    let keys = Set(missing.flatMap { document in document.missing.map { RevisionKey(document.id, $0) } })
+    // The source sends descendants instead of what is no longer a leaf.
+    _ = try await transfer(missing, turn) { keys.contains($0.key) }
+  }
+
+  private func reject(_ revisions: [RejectedRevision], _ turn: Turn) {
+    progress.reject(revisions)
+    turn.rejections.add(revisions, since: turn.since)
+  }
+
+  private func rejectInvalid(_ documents: [ChangedDocument], _ turn: Turn) {
+    let rejected = documents.flatMap { document in
+      document.invalid.map {
+        RejectedRevision(
+          id: document.id, revision: $0, reason: "a datastore can't have the id of this revision")
+      }
+    }
+    reject(rejected, turn)
   }
 
   // MARK: A batch
 
-  private func transfer(_ batch: Batch, after previous: BatchEnd) async throws -> Set<RevisionKey> {
-    progress.count(pending: batch.changes.pending + batch.changes.documents.count) {
-      $0.missing += batch.missing.reduce(0) { $0 + $1.missing.count }
-    }
-    progress.reject(
-      batch.changes.documents.flatMap { document in
-        document.invalid.map {
-          RejectedRevision(
-            id: document.id, revision: $0, reason: "a datastore can't have the id of this revision")
-        }
-      })
+  private func transfer(_ batch: Batch, _ turn: Turn) async throws -> Set<RevisionKey> {
+    let changes = batch.changes
+    progress.count(pending: changes.pending + changes.documents.count) { _ in }
+    rejectInvalid(changes.documents, turn)
+    let transferred = try await transfer(batch.missing, turn) { _ in true }
+    progress.count(pending: changes.pending) { $0.changes += changes.documents.count }
+    return transferred
+  }
+
+  /// Transfers revisions in several requests at a time.
+  ///
+  /// - Parameter isWanted: Whether a revision is written that the source sends.
+  private func transfer(
+    _ missing: [RevisionDifference], _ turn: Turn,
+    where isWanted: @escaping @Sendable (TransferredRevision) -> Bool
+  ) async throws -> Set<RevisionKey> {
+    progress.count { $0.missing += missing.reduce(0) { $0 + $1.missing.count } }
     let jobs = max(1, options.concurrentRequests)
-    let size = min(1_000, max(50, batch.missing.count / jobs + 1))
-    let transferred = try await withThrowingTaskGroup(of: Set<RevisionKey>.self) { group in
+    let size = min(1_000, max(50, missing.count / jobs + 1))
+    return try await withThrowingTaskGroup(of: Set<RevisionKey>.self) { group in
       var transferred: Set<RevisionKey> = []
-      for (number, start) in stride(from: 0, to: batch.missing.count, by: size).enumerated() {
+      for (number, start) in stride(from: 0, to: missing.count, by: size).enumerated() {
         if number >= jobs, let part = try await group.next() { transferred.formUnion(part) }
-        let part = Array(batch.missing[start..<min(batch.missing.count, start + size)])
-        group.addTask { try await transfer(part, after: previous) }
+        let part = Array(missing[start..<min(missing.count, start + size)])
+        group.addTask { try await transferPart(part, turn, where: isWanted) }
       }
       for try await part in group { transferred.formUnion(part) }
       return transferred
     }
-    progress.count(pending: batch.changes.pending) { $0.changes += batch.changes.documents.count }
-    return transferred
   }
 
   /// Transfers some documents. After an error, what has arrived is not sent again.
-  private func transfer(
-    _ documents: [RevisionDifference], after previous: BatchEnd
+  private func transferPart(
+    _ documents: [RevisionDifference], _ turn: Turn, where isWanted: (TransferredRevision) -> Bool
   ) async throws -> Set<RevisionKey> {
     var wanted = documents
     // The source may send descendants instead.
@@ -214,21 +274,21 @@ struct OneWayReplication: Sendable {
       isRepeated = true
       var writing = WriteBuffer()
       let unreadable = try await source.read(wanted) { revision in
-        guard try lateFilter?.accepts(revision, revision.input()) ?? true else { return }
+        guard isWanted(revision), try lateFilter?.accepts(revision, revision.input()) ?? true else { return }
         progress.count { $0.revisionsRead += 1 }
         transferred.insert(revision.key)
         writing.add(revision)
-        if writing.isFull { try await write(writing.take(), after: previous) }
+        if writing.isFull { try await write(writing.take(), turn) }
       }
-      try await write(writing.take(), after: previous)
-      progress.reject(unreadable)
+      try await write(writing.take(), turn)
+      reject(unreadable, turn)
     }
     return transferred
   }
 
-  private func write(_ revisions: [TransferredRevision], after previous: BatchEnd) async throws {
+  private func write(_ revisions: [TransferredRevision], _ turn: Turn) async throws {
     guard !revisions.isEmpty else { return }
-    guard await previous.hasSucceeded else { throw CancellationError() }
+    guard await turn.previous.hasSucceeded else { throw CancellationError() }
     var outcome = try await target.write(revisions)
     let incomplete = Set(outcome.incomplete.map(\.revision.key))
     var sent = revisions.filter { !incomplete.contains($0.key) }
@@ -247,7 +307,7 @@ struct OneWayReplication: Sendable {
       counts.attachments += sent.reduce(0) { $0 + $1.attachmentCount }
       counts.bytes = sent.reduce(counts.bytes) { $0.addingSaturated($1.length) }
     }
-    progress.reject(outcome.rejected)
+    reject(outcome.rejected, turn)
   }
 
   // MARK: Errors

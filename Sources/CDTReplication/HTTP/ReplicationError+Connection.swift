@@ -81,8 +81,14 @@ extension CouchError {
   /// An error in a reply, without what the client keeps secret, which a server may repeat.
   init(_ status: Int, _ json: JSONValue, hiding secrets: [String]) {
     func text(_ name: String) -> String {
-      secrets.reduce(json[name]?.stringValue ?? "") { $1.isEmpty ? $0 : $0.replacing($1, with: "…") }
+      let text = secrets.reduce(json[name]?.stringValue ?? "") { text, secret in
+        secret.isEmpty ? text : text.replacing(secret, with: "…")
+      }
+      return text.utf8.count <= Self.maximumLength ? text : "\(text.prefix(Self.maximumLength))…"
     }
     self.init(status, text("error"), text("reason"))
   }
+
+  /// People read it, and many may be listed.
+  private static let maximumLength = 1_000
 }
