@@ -66,11 +66,37 @@ package struct StoreArgument: ExpressibleByArgument {
 
   /// Opens the store, or creates it, and returns the manager that can close it.
   package func createWithManager() throws -> (manager: DatastoreManager, store: Datastore) {
+    let made = try make()
+    return (made.manager, made.store)
+  }
+
+  private func make() throws -> (manager: DatastoreManager, store: Datastore, isNew: Bool) {
     do {
       let manager = Stores.keep(try DatastoreManager(directory: directory))
-      return (manager, try manager.datastore(named: databaseName))
+      do {
+        return (manager, try manager.existingDatastore(named: databaseName), false)
+      } catch let error as DatastoreError where error.code == .notFound {
+        return (manager, try manager.datastore(named: databaseName), true)
+      }
     } catch let error as DatastoreError where error.code == .io {
       throw ToolError(.cantCreate, error.message)
+    }
+  }
+
+  /// Opens the store, or creates it, for `body`. If that fails and has written nothing, a store that was created is deleted
+  /// again, with its directory.
+  package func withCreated<R>(_ body: (Datastore) throws -> R) throws -> R {
+    let hadDirectory = try Stores.isDirectory(directory)
+    let made = try make()
+    do {
+      return try body(made.store)
+    } catch {
+      if made.isNew, (try? made.store.lastSequence()) == 0 {
+        try? made.manager.deleteDatastore(named: databaseName)
+        // Fails if there is anything in it.
+        if !hadDirectory { try? Files.removeDirectory(directory) }
+      }
+      throw error
     }
   }
 

@@ -49,7 +49,7 @@ struct PutCommand: ParsableCommand {
       return try store.open().updateDocument(withID: id, revisionID: revision, body: body)
     }
     do {
-      return try store.create().createDocument(from: DocumentDraft(id: id, body: body))
+      return try store.withCreated { try $0.createDocument(from: DocumentDraft(id: id, body: body)) }
     } catch let error as DatastoreError where error.code == .conflict {
       throw ToolError(
         .data,

@@ -12,7 +12,10 @@ struct TouchDBImport {
   func run(into store: StoreArgument) throws {
     // Check the file first, so that no store is created for an invalid one.
     let total = try TouchDBImporter.check(file)
-    let datastore = try store.create()
+    try store.withCreated { try run(into: $0, total: total) }
+  }
+
+  private func run(into datastore: Datastore, total: Int) throws {
     let progress = ProgressBar(total: Int64(total), noun: "documents")
     defer { progress.clear() }
     var importer = TouchDBImporter(into: datastore)
