@@ -1,19 +1,33 @@
 public import ArgumentParser
 public import CDTDatastore
+import CDTJSON
 import CDTPlatform
 import CDTQuery
 
 /// What an import reads, and how.
 package struct ImportOptions: ParsableArguments {
   @Argument(help: "Files to read; - is standard input, the default.") package var files: [String] = []
-  @Option(help: "json, or csv with a header line.") package var format = DocumentImporter.Format.json
+  @Option(help: "auto, or what the files are: json, csv, tsv, couchdb or mongodb.")
+  package var format = DocumentImporter.Format.automatic
   @Option(
-    name: .customLong("at"), help: "Import the array at this path of a single object, as in data.people.")
+    name: .customLong("at"),
+    help:
+      "Import the array or object of documents at this path of a single object, as in data.people; . is the object itself."
+  )
   package var path: String?
-  @Option(name: .customLong("id"), help: "The field to use as the id of documents without _id.")
-  package var idField: String?
+  @Option(
+    name: .customLong("id"), help: "The field to use as the id of documents without _id, as in customer.id.")
+  package var idPath: String?
+  @Option(help: "What separates the cells of a table, if not what the header has.")
+  package var delimiter: String?
+  @Option(help: "Columns whose cells stay text, as in zip,color; * is every column.")
+  package var textColumns: String?
+  @Flag(help: "Keep dots in the names of columns; otherwise pet.name is a field of the object pet.")
+  package var flat = false
   @Option(help: "What to do if a document exists: fail, skip or replace. (default: fail)")
   package var onConflict: DocumentImporter.ConflictRule?
+  @Flag(help: "Replace documents also if they have changed since the _rev in the file.") package var force =
+    false
   @Option(help: "The maximum number of documents (revisions with --from-touchdb) to write at once.")
   package var batch = 1_000
   @Flag(help: "Report invalid documents and continue.") package var keepGoing = false
@@ -22,14 +36,42 @@ package struct ImportOptions: ParsableArguments {
 
   /// Whether the files, and what is in them, are left to the command.
   package var isEmpty: Bool {
-    files.isEmpty && path == nil && idField == nil && onConflict == nil && format == .json
+    files.isEmpty && path == nil && idPath == nil && onConflict == nil && format == .automatic && !force
+      && !hasTableOptions
   }
+
+  private var hasTableOptions: Bool { delimiter != nil || textColumns != nil || flat }
 
   package func validate() throws {
     guard batch > 0 else { throw ValidationError("--batch must be a whole number, 1 or more") }
-    guard format == .json || path == nil else {
-      throw ValidationError("--at is a path in JSON; leave it out with --format csv")
+    guard path == nil || format != .csv && format != .tsv else {
+      throw ValidationError("--at is a path in JSON; leave it out with --format \(format.rawValue)")
     }
+    guard !hasTableOptions || [.automatic, .csv, .tsv].contains(format) && path == nil else {
+      throw ValidationError("--delimiter, --text-columns and --flat are for tables; leave them out")
+    }
+    guard !force || onConflict == .replace else {
+      throw ValidationError("--force is for --on-conflict replace; add that, or leave out --force")
+    }
+    if let delimiter {
+      guard Self.delimiter(delimiter) != nil else {
+        throw ValidationError("--delimiter must be one ASCII character, but no quotation mark, or tab")
+      }
+    }
+  }
+
+  private static func delimiter(_ text: String) -> Character? {
+    if text == "tab" || text == "\\t" { return "\t" }
+    guard text.utf8.count == 1, let delimiter = text.first, !"\"\r\n".contains(delimiter) else { return nil }
+    return delimiter
+  }
+
+  private var table: DocumentImporter.TableOptions {
+    var table = DocumentImporter.TableOptions()
+    table.delimiter = delimiter.flatMap(Self.delimiter)
+    table.textColumns = textColumns?.splitBytes(at: ",").map(\.withoutOuterSpaces) ?? []
+    table.isFlat = flat
+    return table
   }
 
   /// The files to read; `-` is standard input.
@@ -42,22 +84,26 @@ package struct ImportOptions: ParsableArguments {
   package func reader(_ progress: ImportProgress) throws -> ImportReader {
     var reader = ImportReader(inputs)
     reader.format = format
-    reader.arrayPath = try path.map(Self.names) ?? []
-    reader.idField = idField
+    // Table options mean that the files are tables, whatever their names.
+    if hasTableOptions, format == .automatic { reader.format = .csv }
+    reader.table = table
+    reader.path = try path.map { $0 == "." ? [] : try Self.names(onPath: $0, of: "--at") }
+    reader.idPath = try idPath.map { try Self.names(onPath: $0, of: "--id") } ?? []
     reader.batchSize = batch
     reader.continuesOnError = keepGoing
-    reader.onInvalidDocument = { progress.report($0) }
+    reader.onInvalidDocument = { progress.report("\($0)") }
+    reader.onNotice = { progress.report($0) }
     for file in inputs { try Self.checkReadable(file) }
     return reader
   }
 
-  private static func names(onPath path: String) throws -> [String] {
+  private static func names(onPath path: String, of option: String) throws -> [String] {
     do throws(FieldPath.Fault) {
       return try FieldPath(path, allowsDollar: true).segments.map { String(decoding: $0.name, as: UTF8.self) }
     } catch {
       throw ToolError(
         .usage,
-        "\"\(path)\" is not a path for --at; give one such as data.people, with \\. for a dot in a name")
+        "\"\(path)\" is not a path for \(option); give one such as data.people, with \\. for a dot in a name")
     }
   }
 

@@ -23,26 +23,27 @@ package struct ImportProgress: Sendable {
     bar.show(count: report.written + report.skipped, done: report.bytes)
   }
 
-  package func report(_ problem: ImportError) {
+  package func report(_ message: String) {
     bar.clear()
-    Message.write("cdtquery: \(problem)")
+    Message.write("cdtquery: \(message)")
   }
 
   package func clear() { bar.clear() }
 
   /// Writes the summary.
   ///
-  /// - Throws: ``ExitStatus`` if documents were invalid.
+  /// - Throws: ``ExitStatus`` if documents were invalid, or were not replaced because they have changed.
   package func finish(_ report: DocumentImporter.Report) throws(ExitStatus) {
     bar.clear()
     Message.write(Self.summary(report))
-    if report.failed > 0 { throw .data }
+    if report.failed > 0 || report.stale > 0 { throw .data }
   }
 
   private static func summary(_ report: DocumentImporter.Report) -> String {
     var parts = ["\(report.imported) imported"]
     if report.replaced > 0 { parts.append("\(report.replaced) replaced") }
     if report.skipped > 0 { parts.append("\(report.skipped) skipped") }
+    if report.stale > 0 { parts.append("\(report.stale) stale") }
     if report.failed > 0 { parts.append("\(report.failed) failed") }
     return parts.joined(separator: ", ")
   }

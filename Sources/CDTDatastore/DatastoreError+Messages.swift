@@ -129,6 +129,33 @@ extension DatastoreError {
       .missingBody, documentID: id, "the revision has no body; set one before saving, {} for an empty body")
   }
 
+  static func compressedFile(_ name: String, _ isTruncated: Bool) -> DatastoreError {
+    DatastoreError(
+      .io, "\(name) is \(isTruncated ? "an incomplete" : "a damaged") file of gzip; get it again")
+  }
+
+  static func valueTooLong(_ name: String, line: Int) -> DatastoreError {
+    DatastoreError(
+      .invalidBody,
+      "\(name):\(line): what begins here has more than 1 GiB, more than a document can have; check the format of the file"
+    )
+  }
+
+  static func importedText(_ error: JSONError) -> DatastoreError {
+    DatastoreError(.invalidBody, error.message)
+  }
+
+  static func importedID() -> DatastoreError {
+    DatastoreError(
+      .invalidBody, "_id must be a string; quote it, or leave it out and name another field with --id")
+  }
+
+  static func importedRevision(_ value: JSONValue) -> DatastoreError {
+    DatastoreError(
+      .invalidBody, "_rev must be a revision id, not \(value.text); leave it out, or add --force to ignore it"
+    )
+  }
+
   static func reservedKey(_ key: String, id: String?) -> DatastoreError {
     DatastoreError(
       .reservedKey, documentID: id,

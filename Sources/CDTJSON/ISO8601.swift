@@ -1,12 +1,12 @@
-import FoundationEssentials
+package import FoundationEssentials
 
 /// Dates as text, `2024-05-01T12:30:00.250Z`, in the Gregorian calendar for all years.
 ///
 /// Foundation's format truncates milliseconds instead of rounding, so every other date would be off by one, and
 /// accepts February 31 and trailing text.
-enum ISO8601 {
+package enum ISO8601 {
   /// The text in UTC, rounded to milliseconds; `nil` outside the years 0 to 9999.
-  static func text(of date: Date) -> String? {
+  package static func text(of date: Date) -> String? {
     let rounded = (date.timeIntervalSinceReferenceDate * 1_000).rounded()
     guard let milliseconds = Int(exactly: rounded) else { return nil }
     let (day, inDay) = milliseconds.flooredDivision(by: 86_400_000)

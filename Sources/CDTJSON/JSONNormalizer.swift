@@ -37,6 +37,9 @@ package struct JSONNormalizer {
     }
   }
 
+  /// Whether there are top-level members whose names begin with an underscore.
+  package var hasReserved: Bool { !reservedPlaces.isEmpty }
+
   /// The value of the only reserved member, if it has this name and is a string without escapes.
   ///
   /// - Parameter name: The name with its quotation marks.
@@ -65,6 +68,18 @@ package struct JSONNormalizer {
       try normalizer.normalize()
       return normalizer.scanner.position
     }
+  }
+
+  /// Validates the object at an offset of an array.
+  package mutating func normalize(_ text: [UInt8], from start: Int = 0) throws(JSONError) -> Int {
+    let result: Result<Int, JSONError> = text.withUnsafeBytes { bytes in
+      do throws(JSONError) {
+        return .success(try normalize(bytes, from: start))
+      } catch {
+        return .failure(error)
+      }
+    }
+    return try result.get()
   }
 
   /// Validates text that is one object and nothing else.

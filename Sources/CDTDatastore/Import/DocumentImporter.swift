@@ -10,8 +10,8 @@ public import FoundationEssentials
 /// report.imported  // the number of new documents
 /// ```
 ///
-/// JSON Lines, a JSON array and CouchDB's `{"docs": […]}` are detected by their content. Files are read as a stream:
-/// memory depends on the largest document, not on the file. `_attachments` with inline data, as written by
+/// The format of a file is detected by its content, or by its name if that is the name of a table. Files are read as a
+/// stream, also those compressed by gzip: memory depends on the largest document, not on the file. `_attachments` with inline data, as written by
 /// ``Attachments/inlineJSON()`` and CouchDB, are imported too; they replace the attachments of a replaced document.
 ///
 /// Source: `docs/cli.md`, import.
@@ -22,16 +22,39 @@ public struct DocumentImporter: Sendable {
     case fail
     /// The document is skipped.
     case skip
-    /// The document is saved as a new revision.
+    /// The document is saved as a new revision. If it has a `_rev`, that must be the current revision.
     case replace
   }
 
   /// The format of the files.
   public enum Format: String, Sendable, CaseIterable {
-    /// JSON Lines, an array, or `{"docs": […]}`, detected by content.
+    /// The format is detected for each file.
+    case automatic = "auto"
+    /// JSON objects, one after another or in arrays, each of which is a document.
     case json
-    /// Comma-separated values with a header line.
+    /// Values separated by commas, semicolons, tabs or bars, with a header line.
     case csv
+    /// Values separated by tabs, with a header line.
+    case tsv
+    /// What CouchDB and its tools write: `{"docs": […]}`, replies of `_all_docs` and `_changes` with their documents, and
+    /// dumps of couchbackup and pouchdb-dump.
+    case couchDB = "couchdb"
+    /// JSON objects with the types of MongoDB's Extended JSON, which become plain JSON.
+    case mongoDB = "mongodb"
+  }
+
+  /// How tables are read.
+  public struct TableOptions: Sendable, Hashable {
+    /// What separates cells, an ASCII character; `nil` to determine it by the header.
+    public var delimiter: Character?
+    /// The columns whose cells are strings also if they look like numbers; `*` is every column.
+    public var textColumns: [String] = []
+    /// Whether dots in the names of columns stay in them. Otherwise the column `pet.name` is the member `name` of the
+    /// object `pet`.
+    public var isFlat = false
+
+    /// The defaults: the delimiter is determined, numbers are numbers, dots make objects.
+    public init() {}
   }
 
   /// The progress of an import.
@@ -44,6 +67,10 @@ public struct DocumentImporter: Sendable {
     public var skipped = 0
     /// The number of invalid documents.
     public var failed = 0
+    /// The number of documents that were not replaced, as they have changed since the revision in `_rev`.
+    public var stale = 0
+    /// The number of deleted documents (tombstones) in the files, which are left out.
+    public var tombstones = 0
     /// The number of bytes read.
     public var bytes: Int64 = 0
 
@@ -54,25 +81,33 @@ public struct DocumentImporter: Sendable {
   }
 
   /// The format of the files.
-  public var format = Format.json
-  /// The member names on the path to the array inside a single object; empty if the file consists of documents.
-  public var arrayPath: [String] = []
-  /// The field to use as the id of documents without `_id`.
-  public var idField: String?
+  public var format = Format.automatic
+  /// How tables are read.
+  public var table = TableOptions()
+  /// The member names on the path to the documents inside a single object; empty for the object itself. They are an array,
+  /// or an object whose members are documents. From an array on the path on, the rest of it is followed in each element.
+  /// `nil` if the file consists of documents.
+  public var path: [String]?
+  /// The member names on the path to the id of documents without `_id`; empty to make ids.
+  public var idPath: [String] = []
   /// What to do with a document whose id exists.
   public var onConflict = ConflictRule.fail
+  /// Whether documents are replaced also if they have changed since the revision in `_rev`.
+  public var ignoresRevisions = false
   /// The maximum number of documents per transaction; large documents reduce it to limit memory.
   public var batchSize = 1_000
   /// Whether invalid documents are reported and skipped; otherwise the first one ends the import.
   public var continuesOnError = false
-  /// Called for each skipped invalid document.
+  /// Called for each invalid document that is skipped, and for each that has changed since the revision in `_rev`.
   public var onInvalidDocument: (@Sendable (ImportError) -> Void)?
+  /// Called with sentences for people: what was recognized in a file, and what was left out of it.
+  public var onNotice: (@Sendable (String) -> Void)?
   /// Called after each batch.
   public var onProgress: (@Sendable (Report) -> Void)?
 
   private let datastore: Datastore
 
-  /// Creates an importer with the defaults: JSON by content, conflicts fail, 1,000 documents per transaction.
+  /// Creates an importer with the defaults: the format by content, conflicts fail, 1,000 documents per transaction.
   public init(into datastore: Datastore) {
     self.datastore = datastore
   }
@@ -105,11 +140,13 @@ public struct DocumentImporter: Sendable {
   private func run(_ files: [String], stop: StopSignal?) throws -> Report {
     var reader = ImportReader(files)
     reader.format = format
-    reader.arrayPath = arrayPath
-    reader.idField = idField
+    reader.table = table
+    reader.path = path
+    reader.idPath = idPath
     reader.batchSize = batchSize
     reader.continuesOnError = continuesOnError
     reader.onInvalidDocument = onInvalidDocument
+    reader.onNotice = onNotice
     return try run(reader, stop: stop)
   }
 
@@ -120,6 +157,7 @@ public struct DocumentImporter: Sendable {
 
   private func run(_ reader: ImportReader, stop: StopSignal?) throws -> Report {
     var reader = reader
+    reader.readsRevisions = onConflict == .replace && !ignoresRevisions
     var report = Report()
     while let batch = try reader.next(&report) {
       try stop?.check()
@@ -144,8 +182,10 @@ public struct DocumentImporter: Sendable {
       }
       for row in 0..<batch.count {
         do {
-          try write(
-            batch.id(at: row), batch.documents.body(at: row), batch.attachments[row], transaction, &report)
+          if let stale = try write(batch, row, transaction, &report) {
+            report.stale += 1
+            problems.append(stale)
+          }
         } catch let error as DatastoreError where error.status < 500 {
           let problem =
             error.code == .conflict ? batch.conflict(at: row) : batch.problem(error.message, at: row)
@@ -160,10 +200,21 @@ public struct DocumentImporter: Sendable {
     return written
   }
 
+  /// Saves a document.
+  ///
+  /// - Returns: The error of a document that has changed since the revision that it replaces.
   private func write(
-    _ id: String, _ body: BodyText, _ attachments: Attachments?, _ transaction: WriteTransaction,
-    _ report: inout Report
-  ) throws {
+    _ batch: ImportBatch, _ row: Int, _ transaction: WriteTransaction, _ report: inout Report
+  ) throws -> ImportError? {
+    let (id, body, attachments) = (
+      batch.id(at: row), batch.documents.body(at: row), batch.attachments(at: row)
+    )
+    let wanted = batch.revision(at: row)
+    if let wanted, let current = try transaction.currentRevision(of: id),
+      current.isDeleted || current.id != wanted
+    {
+      return batch.stale(at: row, current: "\(current.id)", isDeleted: current.isDeleted)
+    }
     do {
       try transaction.createDocument(id: id, body: body, attachments: attachments ?? [])
       report.imported += 1
@@ -176,5 +227,6 @@ public struct DocumentImporter: Sendable {
         report.replaced += 1
       }
     }
+    return nil
   }
 }

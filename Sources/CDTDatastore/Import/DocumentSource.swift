@@ -13,59 +13,17 @@ protocol DocumentSource {
 
   /// The number of bytes read.
   var taken: Int64 { get }
+
+  /// What was recognized in the text since the last call.
+  mutating func takeNotices() -> [ImportNotice]
 }
 
 /// The place of a document in the input.
 struct SourcePlace {
   let file: String
   let line: Int
-}
-
-/// One JSON object per line.
-struct JSONLinesSource: DocumentSource {
-  private var input: InputBuffer
-  private var length = 0
-
-  init(_ input: InputBuffer) {
-    self.input = input
-  }
-
-  var taken: Int64 { input.taken }
-
-  mutating func next(_ normalizer: inout JSONNormalizer) throws -> SourcePlace? {
-    while true {
-      guard let length = try input.lineLength() else { return nil }
-      self.length = length
-      let isBlank = input.withBytes(length) { JSONBytes($0).skipSpace(0) == length }
-      guard isBlank else { break }
-      input.takeLine(length)
-    }
-    try read(&normalizer)
-    let place = SourcePlace(file: input.name, line: input.line)
-    input.takeLine(length)
-    return place
-  }
-
-  mutating func recover() -> Bool {
-    input.takeLine(length)
-    return true
-  }
-
-  private func read(_ normalizer: inout JSONNormalizer) throws {
-    let failure: JSONError? = input.withBytes(length) { line in
-      do throws(JSONError) {
-        try normalizer.normalize(whole: line)
-        return nil
-      } catch {
-        return error
-      }
-    }
-    guard let failure else { return }
-    guard failure.code == .unexpectedEnd, length < input.available else {
-      throw ImportError(failure, in: input)
-    }
-    throw ImportError(
-      file: input.name, line: input.line, column: input.column + failure.column - 1,
-      message: "the line ends inside a value; put each document on one line, or all of them in an array")
-  }
+  /// The name of a member that is a document, which serves as its id.
+  var name: String?
+  /// Whether it stood in a wrapper of CouchDB.
+  var isWrapped = false
 }

@@ -5,6 +5,8 @@ package struct ImportBatch {
   let documents = NewDocuments()
   /// The attachments of the documents that have `_attachments`, by position.
   private(set) var attachments: [Int: Attachments] = [:]
+  /// The revisions that documents replace, by position.
+  private var revisions: [Int: RevisionID] = [:]
   private var file = ""
   private var lines: [Int] = []
 
@@ -18,6 +20,20 @@ package struct ImportBatch {
 
   /// The attachments of a document; `nil` if it has no `_attachments`.
   package func attachments(at row: Int) -> Attachments? { attachments[row] }
+
+  /// The revision that a document replaces; `nil` if it replaces any.
+  package func revision(at row: Int) -> RevisionID? { revisions[row] }
+
+  /// The error of a document that has another revision than the one that it replaces.
+  ///
+  /// - Parameter isDeleted: Whether the other revision is a tombstone.
+  package func stale(at row: Int, current: String, isDeleted: Bool) -> ImportError {
+    let wanted = revisions[row].map { "\($0)" } ?? ""
+    let change = isDeleted ? "was deleted (\(current))" : "has changed to \(current)"
+    return problem(
+      "document \(DatastoreError.quoted(id(at: row))) \(change), but this line replaces \(wanted); edit the current revision, or overwrite it with --force",
+      at: row)
+  }
 
   /// An error of a document.
   package func problem(_ message: String, at row: Int) -> ImportError {
@@ -34,14 +50,16 @@ package struct ImportBatch {
   mutating func removeAll() {
     documents.removeAll()
     attachments = [:]
+    revisions = [:]
     lines.removeAll(keepingCapacity: true)
   }
 
   mutating func append(
-    _ id: String, _ document: JSONNormalizer, _ attachments: Attachments?, at place: SourcePlace
+    _ document: ImportedDocument, at place: SourcePlace, body: JSONNormalizer
   ) {
-    if let attachments { self.attachments[count] = attachments }
-    documents.append(id: id, body: document)
+    if let attachments = document.attachments { self.attachments[count] = attachments }
+    if let revision = document.revision { revisions[count] = revision }
+    documents.append(id: document.id ?? DocumentID.make(), body: body)
     file = place.file
     lines.append(place.line)
   }

@@ -1,3 +1,4 @@
+import CDTGzip
 import CDTJSON
 import CDTPlatform
 
@@ -18,9 +19,15 @@ struct InputBuffer {
   /// The line of ``start`` in the input.
   private(set) var line = 1
   private(set) var column = 1
-  private(set) var taken: Int64 = 0
+  private var consumed: Int64 = 0
+  /// What decompresses the file; its input that was not read yet, and the number of bytes of it that were.
+  private var gzip: GzipReader?
+  private var compressed: ArraySlice<UInt8> = []
+  private var decompressed: Int64 = 0
 
   private static let chunk = 256 * 1024
+  /// More than any document that can be stored.
+  private static let longestValue = 1 << 30
 
   /// Opens a file, or standard input for `-`.
   init(_ path: String) throws(DatastoreError) {
@@ -29,6 +36,29 @@ struct InputBuffer {
     } else {
       (name, file) = (path, try FileSystem.perform("read", path, OpenFile(path, for: .reading)))
     }
+  }
+
+  /// The number of bytes of the file that were consumed; of a compressed one, that were decompressed.
+  var taken: Int64 { gzip == nil ? consumed : decompressed }
+
+  /// Decompresses a file of gzip from here on, and skips a byte order mark.
+  ///
+  /// - Throws: ``ImportError`` if it is a file of another kind that is no text.
+  mutating func begin() throws {
+    while available < FileKind.longestMark, try fill() {}
+    if self[0] == 0x1F, self[1] == 0x8B {
+      compressed = bytes[start..<end]
+      (start, end) = (0, 0)
+      gzip = try Self.decompressing(name) { () throws(GzipError) in try GzipReader(limit: .max) }
+      while available < FileKind.longestMark, try fill() {}
+    }
+    if let kind = withBytes(nil, { FileKind($0) }) {
+      throw ImportError(file: name, line: 1, column: 0, message: kind.message)
+    }
+    // Some programs write a byte order mark at the start of UTF-8; it is not part of the text.
+    guard self[0] == 0xEF, self[1] == 0xBB, self[2] == 0xBF else { return }
+    start += 3
+    consumed += 3
   }
 
   /// The number of buffered bytes.
@@ -58,18 +88,53 @@ struct InputBuffer {
     }
     bytes.withUnsafeMutableBytes { $0.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0[start..<end])) }
     (start, end) = (0, known)
-    let got = try FileSystem.perform("read", name, file.read(into: &bytes, at: known, upTo: wanted))
+    guard known <= Self.longestValue else { throw DatastoreError.valueTooLong(name, line: line) }
+    let got: Int
+    if let gzip {
+      got = try decompress(gzip)
+    } else {
+      got = try FileSystem.perform("read", name, file.read(into: &bytes, at: known, upTo: wanted))
+    }
     end += got
     isAtEnd = got == 0
     return got > 0
   }
 
-  /// Reads until twice as much is buffered, or up to the end. A pipe gives little at a time: what searches a long value from
-  /// its beginning takes linear time with this.
+  /// Decompresses the next bytes to the end of the buffer, which has room for a piece.
+  private mutating func decompress(_ gzip: GzipReader) throws(DatastoreError) -> Int {
+    while true {
+      let piece = try Self.decompressing(name) { () throws(GzipError) in try gzip.next(&compressed) }
+      if let piece {
+        bytes.replaceSubrange(end..<end + piece.count, with: piece)
+        return piece.count
+      }
+      let chunk = try FileSystem.perform("read", name, file.read(upTo: Self.chunk))
+      decompressed += Int64(chunk.count)
+      compressed = chunk[...]
+      if chunk.isEmpty {
+        try Self.decompressing(name) { () throws(GzipError) in try gzip.finish() }
+        return 0
+      }
+    }
+  }
+
+  private static func decompressing<R>(_ name: String, _ body: () throws(GzipError) -> R)
+    throws(DatastoreError) -> R
+  {
+    do {
+      return try body()
+    } catch {
+      throw .compressedFile(name, error == .truncated)
+    }
+  }
+
+  /// Reads more; of a long value, until twice as much is buffered, or up to the end. A pipe gives little at a time: what
+  /// searches a long value from its beginning takes linear time with this.
   ///
   /// - Returns: Whether there were more bytes.
-  mutating func fillTwofold() throws(DatastoreError) -> Bool {
+  mutating func fillMore() throws(DatastoreError) -> Bool {
     let known = available
+    guard known >= Self.chunk else { return try fill() }
     while available < 2 * known, try fill() {}
     return available > known
   }
@@ -85,7 +150,7 @@ struct InputBuffer {
         column += 1
       }
     }
-    taken += Int64(end - start)
+    consumed += Int64(end - start)
     start = end
   }
 
@@ -93,17 +158,9 @@ struct InputBuffer {
   mutating func takeLine(_ length: Int) {
     guard length < available else { return take(length) }
     start += length + 1
-    taken += Int64(length + 1)
+    consumed += Int64(length + 1)
     line += 1
     column = 1
-  }
-
-  /// Skips the byte order mark that some programs write at the start of UTF-8; it is not part of the text.
-  mutating func skipByteOrderMark() throws(DatastoreError) {
-    while available < 3, try fill() {}
-    guard self[0] == 0xEF, self[1] == 0xBB, self[2] == 0xBF else { return }
-    start += 3
-    taken += 3
   }
 
   /// Consumes white space and returns the next byte, or `nil` at the end.

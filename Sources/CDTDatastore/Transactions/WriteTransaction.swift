@@ -120,6 +120,11 @@ public final class WriteTransaction: ReadTransaction {
     return try DocumentRow.find(id, on: connection)
   }
 
+  /// The winner of a document, which may be a tombstone; `nil` if there is no document.
+  func currentRevision(of id: String) throws -> (id: RevisionID, isDeleted: Bool)? {
+    try use { try DocumentRow.find(id, on: $0) }.map { ($0.revision, $0.isDeleted) }
+  }
+
   /// The id of an existing document's winner.
   package func winner(of id: String) throws -> RevisionID {
     guard let row = try use({ try DocumentRow.find(id, on: $0) }) else {

@@ -10,6 +10,8 @@ import CouchDB
 package struct RemoteImporter: Sendable {
   /// What to do with a document whose id exists.
   package var onConflict = DocumentImporter.ConflictRule.fail
+  /// Whether documents are replaced also if they have changed since the revision in `_rev`.
+  package var ignoresRevisions = false
   /// Called after each batch.
   package var onProgress: (@Sendable (DocumentImporter.Report) -> Void)?
   private let database: RemoteDatastore
@@ -28,6 +30,7 @@ package struct RemoteImporter: Sendable {
   ///   refuses a document, the others of its batch may be.
   package func run(_ reader: ImportReader) async throws -> DocumentImporter.Report {
     var reader = reader
+    reader.readsRevisions = onConflict == .replace && !ignoresRevisions
     var report = DocumentImporter.Report()
     while let batch = try reader.next(&report) {
       var writing = BatchWriting(batch, reader, onConflict, report)
@@ -142,6 +145,14 @@ private struct BatchWriting {
       return nil
     }
     let isNew = sent.insert(Array(id.utf8)).inserted
+    if let wanted = batch.revision(at: row), let current,
+      current.isDeleted || !current.revision.hasSameBytes(as: "\(wanted)")
+    {
+      report.stale += 1
+      reader.onInvalidDocument?(batch.stale(at: row, current: current.revision, isDeleted: current.isDeleted))
+      return nil
+    }
+    let current = current.flatMap { $0.isDeleted ? nil : $0 }
     if rule != .replace, current != nil || !isNew {
       try takeConflict(at: row)
       return nil
@@ -194,12 +205,13 @@ private struct BatchWriting {
 /// The revision that a new one of a document replaces.
 struct CurrentRevision {
   let revision: String
+  let isDeleted: Bool
   /// The attachments without their content, which a new revision keeps if it names them.
   let attachments: JSONValue?
 }
 
 extension RemoteDatastore {
-  /// The current revisions of documents; `nil` for one that does not exist or is deleted.
+  /// The current revisions of documents; `nil` for one that does not exist.
   ///
   /// - Parameter withAttachments: Whether to read the documents too, for the names of their attachments.
   fileprivate func currentRevisions(
@@ -217,9 +229,9 @@ extension RemoteDatastore {
           .invalidReply, "POST \(database.url)/_all_docs: the reply has not a row for each key")
       }
       return rows.map { row in
-        guard let value = row["value"], let revision = value["rev"]?.stringValue, value["deleted"] != true
-        else { return nil }
-        return CurrentRevision(revision: revision, attachments: row["doc"]?["_attachments"])
+        guard let value = row["value"], let revision = value["rev"]?.stringValue else { return nil }
+        return CurrentRevision(
+          revision: revision, isDeleted: value["deleted"] == true, attachments: row["doc"]?["_attachments"])
       }
     } catch let error as ReplicationError where error.isTooLong && ids.count > 1 {
       let middle = ids.count / 2

@@ -33,6 +33,7 @@ struct RemoteImportCommand: AsyncParsableCommand {
     try await database.createDatabaseIfMissing()
     var importer = RemoteImporter(into: database)
     importer.onConflict = options.onConflict ?? .fail
+    importer.ignoresRevisions = options.force
     importer.onProgress = { progress.show($0) }
     defer { progress.clear() }
     try progress.finish(try await importer.run(reader))

@@ -146,7 +146,7 @@ import Testing
       let run = try await Self.run(served.url, [lines], "--keep-going")
       let messages = run.message.split(separator: "\n")
       #expect(messages.count == 4, "\(run.message)")
-      #expect(messages[0].hasPrefix("cdtquery: 0:4:"))
+      #expect(messages[0].hasPrefix("cdtquery: 0:5:"))
       #expect(messages[1].hasPrefix("cdtquery: 0:2: the id \"_b\" begins with an underscore"))
       #expect(messages[2].hasPrefix("cdtquery: 0:3: the server refuses the document: document_too_large"))
       #expect(messages[3] == "2 imported, 3 failed")

@@ -42,6 +42,14 @@ import Testing
       testDescription: "a byte order mark", csv: "\u{FEFF}_id,a\nx,1\n",
       json: #"{"_id":"x","_rev":"…","a":1}"#),
     Case(
+      testDescription: "codes with an e are text, numbers keep their spelling",
+      csv: "_id,a,b,c,d,e\nx,557e90,12E4,1e-05,1.50,1.5e3\n",
+      json: #"{"_id":"x","_rev":"…","a":"557e90","b":"12E4","c":1e-05,"d":1.50,"e":1.5e3}"#),
+    Case(
+      testDescription: "dots in names make objects, where they look like paths",
+      csv: "_id,n.a,No. of x,n.b,v1.0,p\\.q,o.z\nx,1,2,3,4,5,\n",
+      json: #"{"_id":"x","_rev":"…","n":{"a":1,"b":3},"No. of x":2,"v1.0":4,"p.q":5}"#),
+    Case(
       testDescription: "columns in any script", csv: "_id,naïve,名前\nx,1,山\n",
       json: #"{"_id":"x","_rev":"…","naïve":1,"名前":"山"}"#),
   ]
@@ -49,8 +57,47 @@ import Testing
   @Test(arguments: cases) func reads(_ c: Case) throws {
     let space = try Workspace()
     let result = try space.run("import", "s", "--format", "csv", input: c.csv)
-    #expect(result.errors == "1 imported\n")
+    #expect(result.errors.hasSuffix("1 imported\n"))
     #expect(Examples.matches(try space.run("export", "s").output, c.json + "\n"))
+  }
+
+  static let tables: [(file: String, csv: String, options: [String], notice: String, json: String)] = [
+    (
+      "t.csv", "_id,a\nx,1\n", [],
+      "t.csv: a table; values are separated by commas (--delimiter sets another)", #""a":1"#
+    ),
+    (
+      "t.txt", "_id\ta\nx\t1\n", ["--format", "csv"],
+      "t.txt: values are separated by tabs (--delimiter sets another)", #""a":1"#
+    ),
+    (
+      "t.csv", "_id;a\nx;1,5\n", ["--format", "csv"],
+      "t.csv: values are separated by semicolons (--delimiter sets another)", #""a":"1,5""#
+    ),
+    (
+      "t.csv", "_id;a,b\nx;1\n", [],
+      "t.csv: a table; values are separated by semicolons (--delimiter sets another)", #""a,b":1"#
+    ),
+    ("t.tsv", "_id\ta,b\nx\t1\n", [], "", #""a,b":1"#),
+    ("t.txt", "_id a\nx 1\n", ["--delimiter", " "], "", #""a":1"#),
+    ("t.txt", "_id,a,b\nx,1,2\n", ["--text-columns", "b, a"], "", #""a":"1","b":"2""#),
+    ("t.txt", "_id,a,b\nx,1,\n", ["--text-columns", "*"], "", #""a":"1"}"#),
+    ("t.txt", "_id,a.b\nx,1\n", ["--flat"], "", #""a.b":1"#),
+    (
+      "t.txt", "_id,a.b\nx,1\n", ["--format", "csv"],
+      "t.txt: columns such as \"a.b\" become objects (--flat keeps the dots in the names)", #""a":{"b":1}"#
+    ),
+  ]
+
+  @Test(arguments: tables.indices) func `a table is recognized by its name and its header`(_ number: Int)
+    throws
+  {
+    let (file, csv, options, notice, json) = Self.tables[number]
+    let space = try Workspace()
+    try space.write(csv, to: file)
+    let result = try space.run(Built.cdtquery, ["import", "s", file] + options)
+    #expect(result.errors == (notice.isEmpty ? "" : "cdtquery: \(notice)\n") + "1 imported\n")
+    #expect(try space.run("export", "s").output.contains(json))
   }
 
   @Test(.timeLimit(.minutes(10)))
@@ -75,6 +122,25 @@ import Testing
       error: "3: the record has 3 cells but the header has 2; quote cells that contain commas"
     ),
     (csv: "a,\n1,2\n", error: "1: column 2 has no name; name it"),
+    (
+      csv: "a;b,c\n1;2,3\n",
+      error: "1: the header has commas and semicolons; name what separates its cells, as in --delimiter ','"
+    ),
+    (
+      csv: "a,b\n\"x\"y,1\n",
+      error:
+        "2: text stands before or behind a quoted cell of this record; double the quotation marks in it, or remove the text"
+    ),
+    (
+      csv: "a,b\n1, \"x\"\n",
+      error:
+        "2: text stands before or behind a quoted cell of this record; double the quotation marks in it, or remove the text"
+    ),
+    (
+      csv: "a,a.b\n1,2\n",
+      error:
+        "1: the column \"a.b\" and others can't both be fields, as one is a member of the other; rename one, or give --flat to keep the dots in the names"
+    ),
     (csv: "a,a\n1,2\n", error: "1: two columns are named \"a\"; name each once"),
     (
       csv: "a,b\r1,2\r3,4,5\r",
@@ -91,7 +157,7 @@ import Testing
     let result = try space.run("import", "s", "--format", "csv", input: c.csv)
     #expect(result.errors == "cdtquery: standard input:\(c.error)\n")
     #expect(result.status == 65)
-    #expect(try space.run("count", "s").output == "0\n")
+    #expect(!space.exists("s"))
   }
 
   @Test func `nothing, and a header alone, are no documents`() throws {
@@ -103,7 +169,7 @@ import Testing
   @Test func `what find prints as CSV is read as the same values`() throws {
     let documents = """
       {"_id":"a","n":1.5,"s":"1.5","t":"true","b":true,"e":"","q":"say \\"x\\", or\\ny"}
-      {"_id":"b","n":-7,"s":" 7 "}
+      {"_id":"b","n":-7,"s":" 7 ","x.y":1,"c":"12e4"}
 
       """
     let space = try Workspace(documents)

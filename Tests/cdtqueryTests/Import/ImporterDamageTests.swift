@@ -25,8 +25,8 @@ import Testing
       for _ in 0..<Int.random(in: 1...4, using: &random) { Self.damage(&bytes, &random) }
       try space.write(bytes, to: "input")
       var importer = DocumentImporter(into: store)
-      importer.format = Bool.random(using: &random) ? .json : .csv
-      importer.arrayPath = importer.format == .json && round % 3 == 0 ? ["a", "b"] : []
+      importer.format = DocumentImporter.Format.allCases.randomElement(using: &random) ?? .automatic
+      importer.path = importer.format != .csv && importer.format != .tsv && round % 3 == 0 ? ["a", "b"] : nil
       importer.continuesOnError = round % 2 == 0
       importer.onConflict = .replace
       do {

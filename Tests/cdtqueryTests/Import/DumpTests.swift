@@ -1,0 +1,208 @@
+import Testing
+
+/// What other programs write: dumps of CouchDB and its tools, of MongoDB, and objects with documents in them.
+@Suite struct DumpTests {
+  struct Case: Sendable, CustomTestStringConvertible {
+    let testDescription: String
+    let input: String
+    var options: [String] = []
+    /// What is said about `f`, a line each.
+    let notices: [String]
+    /// The documents without their revisions.
+    let documents: [String]
+  }
+
+  private static let docs =
+    #"f: CouchDB's {"docs": […]}; the documents in it are imported (--format json imports the text as it is)"#
+  private static let rows =
+    "f: rows of CouchDB; their documents are imported (--format json imports the rows as they are)"
+  private static let allDocs =
+    "f: a reply of CouchDB's _all_docs; the documents in it are imported (--format json imports the text as it is)"
+  private static let mongo =
+    "f: MongoDB's Extended JSON; $oid, $date and numbers become plain JSON (--format json imports them as they are)"
+
+  static let cases = [
+    Case(
+      testDescription: "docs", input: #"{"docs":[{"_id":"a"},{"_id":"b"}]}"#, notices: [docs],
+      documents: ["a", "b"]),
+    Case(
+      testDescription: "docs on several lines, after new_edits",
+      input:
+        "{\n \"new_edits\" : false,\n \"docs\" : [\n {\"_id\":\"a\"}\n ]\n}\n{\"docs\":[{\"_id\":\"b\"}]}",
+      notices: [docs], documents: ["a", "b"]),
+    Case(
+      testDescription: "docs beside others, forced", input: #"{"docs":[{"_id":"a"}],"x":{"y":["]}"]},"z":1}"#,
+      options: ["--format", "couchdb"], notices: [], documents: ["a"]),
+    Case(
+      testDescription: "docs as a document", input: #"{"_id":"x","docs":[{"_id":"a"}]}"#,
+      options: ["--format", "json"], notices: [], documents: [#"x,"docs":[{"_id":"a"}]"#]),
+    Case(
+      testDescription: "the reply of _find",
+      input: #"{"docs":[{"_id":"a","_rev":"1-x"}],"bookmark":"nil","warning":"no"}"#,
+      notices: [docs], documents: ["a"]),
+    Case(
+      testDescription: "pouchdb-dump",
+      input: """
+        {"version":"1.2.6","db_type":"http","start_time":"2015","db_info":{"doc_count":2}}
+        {"docs":[{"_id":"a","_rev":"1-5","v":1}]}
+        {"docs":[{"_id":"b","_rev":"2-6","_deleted":true,"_revisions":{"start":2,"ids":["6","5"]}}]}
+        {"seq":2}
+
+        """,
+      notices: [
+        "f: a dump of pouchdb-dump; its documents are imported (--format json imports the text as it is)",
+        "1 deleted document is left out",
+      ], documents: [#"a,"v":1"#]),
+    Case(
+      testDescription: "couchbackup",
+      input: """
+        {"name":"@cloudant/couchbackup","version":"2.11.0","mode":"full"}
+        [{"_id":"a","_rev":"2-bb","_revisions":{"start":2,"ids":["bb","aa"]},"v":1},{"_id":"b","_rev":"2-cc","_deleted":true}]
+        [{"_id":"_design/d","_rev":"1-dd","views":{}}]
+
+        """,
+      notices: [
+        "f: a file of couchbackup; its documents are imported (--format json imports the text as it is)",
+        "1 deleted document is left out",
+        "1 design document imported; functions in them are stored, but not run",
+      ], documents: [#"_design/d,"views":{}"#, #"a,"v":1"#]),
+    Case(
+      testDescription: "_all_docs",
+      input: """
+        {"total_rows":3,"offset":0,"rows":[
+        {"id":"a","key":"a","value":{"rev":"1-x"},"doc":{"_id":"a","_rev":"1-x","_attachments":{"p":{"stub":true}}}},
+        {"id":"b","key":"b","value":{"rev":"2-y","deleted":true},"doc":null},
+        {"key":"c","error":"not_found"}
+        ]}
+        """,
+      notices: [
+        allDocs, "2 deleted documents are left out",
+        "1 attachment without content left out; read the database with attachments=true",
+      ], documents: ["a"]),
+    Case(
+      testDescription: "rows alone", input: #"{"id":"a","key":"a","value":{"rev":"1-x"},"doc":{"_id":"a"}}"#,
+      notices: [rows], documents: ["a"]),
+    Case(
+      testDescription: "rows at a path",
+      input: #"{"rows":[{"id":"a","key":"a","value":{"rev":"1-x"},"doc":{"_id":"a"}}]}"#,
+      options: ["--at", "rows"], notices: [rows], documents: ["a"]),
+    Case(
+      testDescription: "_changes",
+      input:
+        #"{"results":[{"seq":1,"id":"a","changes":[{"rev":"1-x"}],"doc":{"_id":"a","_rev":"1-x"}}],"last_seq":1,"pending":0}"#,
+      notices: [
+        "f: a reply of CouchDB's _changes; the documents in it are imported (--format json imports the text as it is)"
+      ], documents: ["a"]),
+    Case(
+      testDescription: "_changes with feed=continuous",
+      input: """
+        {"seq":"1-g","id":"a","changes":[{"rev":"1-x"}],"doc":{"_id":"a","_rev":"1-x"}}
+
+        {"seq":"2-g","id":"b","changes":[{"rev":"2-x"}],"deleted":true,"doc":{"_id":"b","_rev":"2-x","_deleted":true}}
+        {"last_seq":"2-g","pending":0}
+        """,
+      notices: [rows, "1 deleted document is left out"], documents: ["a"]),
+    Case(
+      testDescription: "mongoexport",
+      input:
+        #"{"_id":{"$oid":"5f1b2c3d4e5f6a7b8c9d0e1f"},"n":{"$numberInt":"5"},"d":[{"$date":{"$numberLong":"1500000000123"}}],"e":{"$numberDecimal":"1.10"},"f":{"$numberDouble":"NaN"},"g":{"$binary":{"base64":"","subType":"00"}},"__v":{"$numberLong":"3"}}"#,
+      notices: [mongo, #"f: names that begin with _ are reserved; "__v" is imported as "v""#],
+      documents: [
+        #"5f1b2c3d4e5f6a7b8c9d0e1f,"n":5,"d":["2017-07-14T02:40:00.123Z"],"e":1.10,"f":"NaN","g":{"$binary":{"base64":"","subType":"00"}},"v":3"#
+      ]),
+    Case(
+      testDescription: "mongoexport of version 1, integer ids",
+      input:
+        #"{"_id":7,"a":{"$date":-1},"b":{"$date":"2014-01-01T05:00:00Z"},"c":{"$ref":"x","$id":{"$oid":"5f1b2c3d4e5f6a7b8c9d0e1f"}}}"#,
+      notices: [mongo],
+      documents: [
+        #"7,"a":"1969-12-31T23:59:59.999Z","b":"2014-01-01T05:00:00Z","c":{"$ref":"x","$id":"5f1b2c3d4e5f6a7b8c9d0e1f"}"#
+      ]),
+    Case(
+      testDescription: "an id of MongoDB by its path", input: #"{"_id":{"$oid":"5f1b2c3d4e5f6a7b8c9d0e1f"}}"#,
+      options: ["--id", "_id.$oid"], notices: [mongo], documents: ["5f1b2c3d4e5f6a7b8c9d0e1f"]),
+    Case(
+      testDescription: "what only looks like MongoDB",
+      input: #"{"_id":"a","_rev":"1-x","d":{"$date":1}}"# + "\n" + #"{"_id":"b","p":"$5","q":{"$gt":1}}"#,
+      notices: [],
+      documents: [#"a,"d":{"$date":1}"#, #"b,"p":"$5","q":{"$gt":1}"#]),
+    Case(
+      testDescription: "an object of documents at a path",
+      input: #"{"data":{"CH":{"name":"Switzerland"},"DE":{"_id":"de"}},"x":1}"#, options: ["--at", "data"],
+      notices: [#"f: the members of "data" are imported, with their names as ids"#],
+      documents: [#"CH,"name":"Switzerland""#, "de"]),
+    Case(
+      testDescription: "an object of documents", input: #"{"a\u0062":{"x":1},"c":{"x":2}}"#,
+      options: ["--at", "."],
+      notices: ["f: the members of the object are imported, with their names as ids"],
+      documents: [#"ab,"x":1"#, #"c,"x":2"#]),
+    Case(
+      testDescription: "--id where documents have an _id", input: #"{"_id":"x","code":"a"}"#,
+      options: ["--id", "code"],
+      notices: ["--id has no effect on 1 document with an _id"], documents: [#"x,"code":"a""#]),
+  ]
+
+  @Test(arguments: cases) func imports(_ c: Case) throws {
+    let space = try Workspace()
+    try space.write(c.input, to: "f")
+    let result = try space.run(Built.cdtquery, ["import", "s", "f"] + c.options)
+    let notices = c.notices.map { "cdtquery: \($0)\n" }.joined()
+    #expect(result.errors == notices + "\(c.documents.count) imported\n")
+    let found = try space.run("export", "s").lines.map { line in
+      let rest = line.dropFirst(#"{"_id":""#.count).dropLast()
+      let id = rest.prefix { $0 != "\"" }
+      return id + rest.dropFirst(id.count + #"","_rev":"1-967a00dff5e02add41819138abb3284d""#.count)
+    }
+    #expect(found.map(String.init) == c.documents)
+  }
+
+  @Test func `rows without documents are refused with the way to read them`() throws {
+    let space = try Workspace()
+    let result = try space.run(
+      "import", "s", input: #"{"total_rows":1,"rows":[{"id":"a","key":"a","value":{"rev":"1-x"}}]}"#)
+    #expect(result.status == 65)
+    #expect(result.errors.contains("include_docs=true"))
+    #expect(!space.exists("s"))
+  }
+
+  @Test func `one object with an array of objects is a document, with a hint`() throws {
+    let space = try Workspace()
+    let result = try space.run("import", "s", input: #"{"type":"x","features":[{"a":1},{"a":2}]}"#)
+    #expect(result.errors.contains(#"--at features imports the 2 objects in its array "features" instead"#))
+    #expect(result.errors.hasSuffix("\n1 imported\n"))
+  }
+
+  @Test func `members behind a long array of documents are checked, too`() throws {
+    let space = try Workspace()
+    let documents = (0..<30_000).map { #"{"_id":"\#($0)","text":"some text to fill the buffer"}"# }.joined(
+      separator: ",")
+    for (end, status) in [(#"],"bookmark":"x"}"#, 0), (#"],"title":"x"}"#, 65)] {
+      try space.write(#"{"docs":["# + documents + end, to: "f")
+      #expect(try space.run("import", "s\(status)", "f").status == Int32(status))
+    }
+    #expect(try space.run("count", "s0").output == "30000\n")
+  }
+
+  @Test(arguments: [
+    ("f.jsonl.gz", "{\"_id\":\"x\",\"a\":1}\n"), ("f.csv.gz", "_id,a\nx,1\n"),
+    ("f", "[{\"_id\":\"x\",\"a\":1}]"),
+  ])
+  func `a file compressed by gzip is read`(_ c: (file: String, text: String)) throws {
+    let space = try Workspace()
+    try space.write(c.text, to: "text")
+    try space.shell("gzip -c text > \(c.file); cat \(c.file) \(c.file) > twice; head -c -3 \(c.file) > cut")
+    #expect(try space.run("import", "s", c.file).errors.hasSuffix("1 imported\n"))
+    #expect(try space.run("export", "s").output.contains("\"a\":1"))
+    let cut = try space.run("import", "t", "cut", "--format", c.file.contains("csv") ? "csv" : "auto")
+    #expect(cut.errors == "cdtquery: cut is an incomplete file of gzip; get it again\n")
+    #expect(cut.status == 74)
+    #expect(!space.exists("t"))
+  }
+
+  @Test func `a name that is taken by a renamed one is refused`() throws {
+    let space = try Workspace()
+    let result = try space.run("import", "s", input: #"{"_id":1,"__v":2,"v":3}"#)
+    #expect(result.errors.contains("the object has two members named \"v\""))
+    #expect(result.status == 65)
+  }
+}
