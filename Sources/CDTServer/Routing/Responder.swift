@@ -30,9 +30,8 @@ struct Responder: HTTPResponder {
     }
     rules.addHeaders(to: &response, for: request)
     response.headers[.xCouchRequestID] = Self.requestID(of: request)
-    let method = Self.method(of: request)
-    state.metrics.count(method, response.status)
-    return method == .head ? Self.withoutBody(response) : response
+    state.metrics.count(Self.method(of: request), response.status)
+    return request.method == .head ? Self.withoutBody(response) : response
   }
 
   /// The id of a request, which the client can choose.
@@ -47,9 +46,10 @@ struct Responder: HTTPResponder {
     0x61...0x7A ~= byte | 0x20 || 0x30...0x39 ~= byte || byte == UInt8(ascii: "_")
   }
 
-  /// The method of a request. As at CouchDB, a client that can only send `POST` names another one in a header.
+  /// The method of a request. As at CouchDB, a client that can only send `POST` names another one in a header: not `HEAD`, as
+  /// the reply to a `POST` has the body that its head describes.
   private static func method(of request: Request) -> HTTPRequest.Method {
-    let others = ["GET", "HEAD", "PUT", "DELETE", "COPY"]
+    let others = ["GET", "PUT", "DELETE", "COPY"]
     guard request.method == .post, let name = request.headers[.xHTTPMethodOverride], others.contains(name)
     else { return request.method }
     return HTTPRequest.Method(name) ?? request.method

@@ -10,7 +10,7 @@ import Testing
       let made = try await server.put("/db/mike", ["age": 36])
       #expect(made.status == 201)
       #expect(made.json == ["ok": true, "id": "mike", "rev": "1-dc7c404fb82b5e0160f925a3aaa9534b"])
-      #expect(made.headers["location"] == "/db/mike")
+      #expect(made.headers["location"] == "\(server.url)/db/mike")
       let read = try await server.get("/db/mike")
       #expect(read.status == 200)
       #expect(read.headers["etag"] == "\"1-dc7c404fb82b5e0160f925a3aaa9534b\"")

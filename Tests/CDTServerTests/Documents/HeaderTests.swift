@@ -67,10 +67,9 @@ import Testing
       }
       #expect(try await send("POST", as: "PUT", "/db/a").status == 201)
       #expect(try await send("POST", as: "GET", "/db/a").json["_id"] == "a")
-      #expect(try await send("POST", as: "HEAD", "/db/a").body == [])
       // Only a POST, and only for a method that there is.
       #expect(try await send("GET", as: "DELETE", "/db/a").status == 200)
-      #expect(try await send("POST", as: "PATCH", "/db").status == 201)
+      for other in ["PATCH", "HEAD"] { #expect(try await send("POST", as: other, "/db").status == 201) }
       let revision = try await server.get("/db/a").json["_rev"]?.stringValue ?? ""
       #expect(try await send("POST", as: "DELETE", "/db/a?rev=\(revision)").status == 200)
     }
