@@ -54,8 +54,8 @@ import Testing
     do {
       _ = try complete(milk)
       Issue.record("an old revision was replaced")
-    } catch let error as NSError {
-      #expect(error.code == 409)
+    } catch let error as DatastoreError {
+      #expect(error.status == 409)
     }
 
     let noted = try attach(done, Data("two litres".utf8))
