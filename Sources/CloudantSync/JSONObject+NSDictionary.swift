@@ -39,7 +39,8 @@ extension JSONObject {
     guard path.count <= JSONParsingOptions().maximumDepth else {
       throw DatastoreError(
         .invalidBody,
-        "the body is nested deeper than \(JSONParsingOptions().maximumDepth) levels; look for a cycle")
+        "the body is nested deeper than \(JSONParsingOptions().maximumDepth) levels; store it in several documents"
+      )
     }
     var values: [String: JSONValue] = [:]
     for (key, value) in dictionary {
