@@ -27,6 +27,9 @@ package final class RawDatabase {
   private let file: SystemFile
   private let logFile: OpenFile?
   private let log: WriteAheadLog?
+  /// Whether pages may be of different times, as the log is damaged. A row that continues on other pages may then be joined
+  /// with what another row had there.
+  private let isMixed: Bool
   private let pageSize: Int
   /// The size of a page without its reserved bytes.
   private let usableSize: Int
@@ -67,8 +70,10 @@ package final class RawDatabase {
       }
       log.add(rest)
       self.log = log.pageCount > 0 ? log : nil
+      isMixed = rest.hasCommits
     } else {
       log = nil
+      isMixed = false
     }
     logLoss = loss
     // The sizes in the header and in the log may be anything.
@@ -239,6 +244,7 @@ package final class RawDatabase {
   ) throws(SystemError) -> [UInt8] {
     let most = isTable ? usableSize - 35 : (usableSize - 12) * 64 / 255 - 23
     guard length > most else { return reader.bytes(length) }
+    if isMixed { isVerified = false }
     let least = (usableSize - 12) * 32 / 255 - 23
     let wanted = least + (length - least) % (usableSize - 4)
     var payload = reader.bytes(wanted <= most ? wanted : least)

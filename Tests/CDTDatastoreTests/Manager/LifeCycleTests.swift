@@ -554,7 +554,9 @@ import Testing
       var options = DatastoreOptions()
       options.durability = .normal
       let error = datastoreError {
-        let store = try DatastoreManager(directory: directory, options: options).datastore(named: "store")
+        let manager = try DatastoreManager(directory: directory, options: options)
+        defer { try? manager.closeDatastore(named: "store") }
+        let store = try manager.datastore(named: "store")
         let attachment = Attachment(data: Data("x".utf8), name: "x", contentType: "")
         try store.createDocument(from: DocumentDraft(body: [:], attachments: [attachment]))
         _ = try store.extensionDirectory(named: "mine")
