@@ -12,7 +12,7 @@ extension Datastore {
     completionHandler: @escaping ((any Error)?) -> Void
   ) {
     let push = CDTPushReplication(source: self, target: target)
-    if let username { (push.username, push.password) = (username, password) }
+    if let username, !username.isEmpty { (push.username, push.password) = (username, password) }
     Self.run(push, completionHandler)
   }
 
@@ -25,7 +25,7 @@ extension Datastore {
     withDelegate delegate: (any CDTReplicatorDelegate)?
   ) throws -> CDTReplicator {
     let push = CDTPushReplication(source: self, target: target)
-    if let username { (push.username, push.password) = (username, password) }
+    if let username, !username.isEmpty { (push.username, push.password) = (username, password) }
     return try Self.start(push, delegate)
   }
 
@@ -37,7 +37,7 @@ extension Datastore {
     completionHandler: @escaping ((any Error)?) -> Void
   ) {
     let pull = CDTPullReplication(source: source, target: self)
-    if let username { (pull.username, pull.password) = (username, password) }
+    if let username, !username.isEmpty { (pull.username, pull.password) = (username, password) }
     Self.run(pull, completionHandler)
   }
 
@@ -50,7 +50,7 @@ extension Datastore {
     withDelegate delegate: (any CDTReplicatorDelegate)?
   ) throws -> CDTReplicator {
     let pull = CDTPullReplication(source: source, target: self)
-    if let username { (pull.username, pull.password) = (username, password) }
+    if let username, !username.isEmpty { (pull.username, pull.password) = (username, password) }
     return try Self.start(pull, delegate)
   }
 

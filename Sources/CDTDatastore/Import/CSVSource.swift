@@ -161,9 +161,10 @@ struct CSVSource: DocumentSource {
       }
       let separator = separator ?? UInt8(ascii: ",")
       let isWellFormed = input.withBytes(length) { Self.read($0, separator, into: &cells, &isOpen) }
-      guard isWellFormed else { throw misplacedQuote(first) }
       let hasFeed = length < input.available
+      // Also of a record with an error, behind which an import may go on.
       input.take(length + 1)
+      guard isWellFormed else { throw misplacedQuote(first) }
       if !isOpen { return cells }
       guard hasFeed else { throw openQuote(first) }
       cells[cells.count - 1].text.append(input.lineEnd)

@@ -39,7 +39,7 @@ enum ImportNotice: Equatable {
     case .stubs(let count):
       "\(Self.counted(count, "attachment")) without content left out; read the database with attachments=true"
     case .designDocuments(let count):
-      "\(Self.counted(count, "design document")) imported; functions in them are stored, but not run"
+      "\(Self.counted(count, "design document")) imported; indexes in them are made, functions are stored and never run"
     }
   }
 

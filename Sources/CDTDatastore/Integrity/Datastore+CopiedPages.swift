@@ -8,7 +8,7 @@ extension Datastore {
   func copiedPageFinding(_ connection: Connection) throws -> IntegrityFinding? {
     let pages = try FileSystem.reading(databasePath) {
       guard try connection.hasPageChecksums() else { return Set<Int64>() }
-      return try RawDatabase.pagesWithoutChecksum(in: databasePath)
+      return try RawDatabase.pagesWithoutChecksum(in: databasePath, exceptInLog: true)
     }
     guard !pages.isEmpty else { return nil }
     let (all, right) = try digests(on: pages, connection)

@@ -142,19 +142,29 @@ package final class RawDatabase {
   }
 
   /// The numbers of the pages of a file that have zeros in place of their checksums.
-  package static func pagesWithoutChecksum(in path: String) throws(SQLiteError) -> Set<Int64> {
+  ///
+  /// - Parameter exceptInLog: Whether to leave out those of which the log has newer content. A checkpoint writes them again; one that
+  ///   a power failure has ended may have left a part of them.
+  package static func pagesWithoutChecksum(
+    in path: String, exceptInLog: Bool = false
+  ) throws(SQLiteError) -> Set<Int64> {
     let file = try SystemFile(path)
     let header = file.bytes(at: 0, count: 100)
     guard Int(header[20]) == PageChecksum.length,
       let size = pageSizes(header, isHeader: true, hasChecksums: true).last
     else { return [] }
-    var pages: Set<Int64> = []
-    for number in 1...max(1, file.size / Int64(size)) where number * Int64(size) <= file.size {
+    func lacksChecksum(_ number: Int64) -> Bool {
+      guard number * Int64(size) <= file.size else { return false }
       let checksum = file.bytes(
         at: number * Int64(size) - Int64(PageChecksum.length), count: PageChecksum.length)
-      if checksum.allSatisfy({ $0 == 0 }) { pages.insert(number) }
+      return checksum.allSatisfy { $0 == 0 }
     }
-    return pages
+    let pages = Set((1...max(1, file.size / Int64(size))).filter(lacksChecksum))
+    guard exceptInLog, !pages.isEmpty, let logFile = try? OpenFile.regular("\(path)-wal"),
+      let log = try? WriteAheadLog(logFile, pageSize: size)
+    else { return pages }
+    // A checkpoint may have ended since the pages were looked at.
+    return pages.filter { log.offsets[$0] == nil && lacksChecksum($0) }
   }
 
   /// The pages that hold nothing, and may have former rows.

@@ -121,14 +121,17 @@ struct FindRequest: Sendable {
 
   // MARK: The query
 
+  /// What the engine is asked. If members that the server adds decide, it gives whole documents and no page.
   func query() throws -> Query {
-    var request: JSONObject = ["selector": selector]
+    let filter = try AddedMemberFilter(selector)
+    var request: JSONObject = ["selector": filter?.others ?? selector]
     if let sort { request["sort"] = sort }
     var query = try Query(request: request)
-    query.skip = skip
-    query.limit = limit
     query.bookmark = start
     query.hidesDesignDocuments = true
+    guard filter == nil else { return query }
+    query.skip = skip
+    query.limit = limit
     query.fields = fields
     return query
   }
@@ -168,6 +171,9 @@ struct FindRequest: Sendable {
   func forEachText(
     _ cursor: Cursor, _ transaction: ReadTransaction, _ body: ([UInt8]) throws -> Void
   ) throws {
+    if let filter = try AddedMemberFilter(selector) {
+      return try forEachText(cursor, transaction, accepted: filter, body)
+    }
     guard fields.isEmpty, !options.needsTree else {
       let text = DocumentText(transaction, options)
       while let document = try cursor.nextDocument() {
@@ -178,6 +184,27 @@ struct FindRequest: Sendable {
     try cursor.forEachText(attachmentsJSON: { DocumentText.stubs($0) }) { text in
       try body(Array(text))
       return true
+    }
+  }
+
+  /// The same, of the results that a filter accepts.
+  private func forEachText(
+    _ cursor: Cursor, _ transaction: ReadTransaction, accepted filter: AddedMemberFilter,
+    _ body: ([UInt8]) throws -> Void
+  ) throws {
+    var wanted = try Query(request: ["selector": [:]])
+    wanted.fields = fields
+    let projection = try ResolvedQuery(wanted).projection
+    let text = DocumentText(transaction, options)
+    var (passed, given) = (0, 0)
+    while given < limit, let document = try cursor.nextDocument() {
+      let bytes = try text.text(of: document)
+      let written = try JSONObject(parsing: bytes)
+      guard try filter.accepts(document, written: written) else { continue }
+      passed += 1
+      guard passed > skip else { continue }
+      given += 1
+      try body(projection.isEverything ? bytes : projection.apply(to: written).utf8Text)
     }
   }
 

@@ -7,7 +7,7 @@ import Testing
 
 /// Datastores of CDTDatastore 2.x, as `Fixtures/touchdb/make.sh` makes one.
 @Suite struct TouchDBImportTests {
-  @Test func `every document comes with its winner, its body in this store's spelling`() throws {
+  @Test func `every document comes with its winner, its body in this store's spelling, and numbers in their own`() throws {
     try withTouchDB { fixture in
       let report = try fixture.store.importTouchDB(fixture.path)
       #expect(
@@ -19,7 +19,7 @@ import Testing
           #"{"_id":"edited","_rev":"3-00000000000000000000000000000003","hi":"zoe"}"#,
           #"{"_id":"empty","_rev":"1-00000000000000000000000000000f01"}"#,
           #"{"_id":"pictures","_rev":"2-00000000000000000000000000000e02","of":"animals","more":true}"#,
-          #"{"_id":"plain","_rev":"1-00000000000000000000000000000001","url":"http://example.com/aé","n":1.5,"#
+          #"{"_id":"plain","_rev":"1-00000000000000000000000000000001","url":"http://example.com/aé","n":1.50,"#
             + #""nested":{"b":[true,null]}}"#,
           #"{"_id":"pulled","_rev":"4-00000000000000000000000000000a04","from":"server"}"#,
           #"{"_id":"revived","_rev":"3-00000000000000000000000000000d03","v":3}"#,

@@ -137,7 +137,7 @@ import Testing
           (66, ["\(served.server.url)/none", "--batch", file]),
           (69, ["http://127.0.0.1:1/db", "--batch", file]),
           (64, [served.url, "--batch", file, "--ids"]), (64, [served.url, "{}", "--batch", file]),
-          (64, [served.url, "--batch", "-", "--user", "ana"]), (64, [served.url]),
+          (64, [served.url, "--batch", "-", "--user", "ana"]),
           (74, [served.url, "--batch", "\(directory)/none"]),
         ]
         for (status, arguments) in cases {

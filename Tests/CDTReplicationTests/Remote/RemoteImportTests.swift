@@ -224,7 +224,7 @@ import Testing
         (69, "http://127.0.0.1:1/db", []), (77, wrongUser, []), (64, served.server.url, []),
         (64, served.url, ["--user", "ana"]), (64, served.url, ["--user", "ana", "--password-file", "-"]),
         (64, served.url, ["--batch", "0"]), (64, served.url, ["--from-touchdb", "x.touchdb"]),
-        (74, served.url, ["/nowhere/at/all"]), (65, "\(served.server.url)/not-a-name", []),
+        (74, served.url, ["/nowhere/at/all"]), (65, "\(served.server.url)/Not-A-Name", []),
       ]
       for (status, url, options) in cases {
         let program = try BuiltProgram("cdtquery", ["import", url] + options, hidesErrors: true)

@@ -64,7 +64,7 @@ import Testing
     Refusal(#"{"a":1,"_ID":"x"}"#, .badSpecialMember("_ID")),
     Refusal(#"{"_Rev":"1-a"}"#, .badSpecialMember("_Rev")),
     Refusal(#"{"__id":1}"#, .badSpecialMember("__id")),
-    Refusal(#"{"_replication_state":"triggered"}"#, .badSpecialMember("_replication_state")),
+    Refusal(#"{"_replication_other":"triggered"}"#, .badSpecialMember("_replication_other")),
   ]
 
   @Test(arguments: refusals) func `an invalid document`(refusal: Refusal) {

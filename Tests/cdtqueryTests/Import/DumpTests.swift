@@ -64,7 +64,7 @@ import Testing
       notices: [
         "f: a file of couchbackup; its documents are imported (--format json imports the text as it is)",
         "1 deleted document is left out",
-        "1 design document imported; functions in them are stored, but not run",
+        "1 design document imported; indexes in them are made, functions are stored and never run",
       ], documents: [#"_design/d,"views":{}"#, #"a,"v":1"#]),
     Case(
       testDescription: "_all_docs",

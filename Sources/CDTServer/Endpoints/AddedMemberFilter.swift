@@ -1,0 +1,47 @@
+import CDTDatastore
+import CDTJSON
+import CDTQuery
+import CouchDB
+
+/// Decides on the clauses of a selector that name members which the server adds to a document: `_attachments`, and `_conflicts` if
+/// they are asked for. The engine, whose documents do not have them, gives the candidates of the other clauses.
+///
+///     {"type": "photo", "_attachments": {"$exists": true}}   →   {"type": "photo"}  and  {"_attachments": {"$exists": true}}
+struct AddedMemberFilter {
+  /// The clauses that the engine can decide.
+  let others: JSONValue
+  private let filter: SelectorFilter
+
+  private static let names = ["_attachments", "_conflicts"]
+
+  /// - Returns: `nil` for a selector that names no such member.
+  init?(_ selector: JSONValue) throws {
+    guard case .object(let clauses) = selector, Self.isNamed(in: selector) else { return nil }
+    var (others, own) = (JSONObject(), JSONObject())
+    for (name, value) in clauses {
+      if Self.isNamed(in: .object([name: value])) { own[name] = value } else { others[name] = value }
+    }
+    self.others = .object(others)
+    filter = try SelectorFilter(Selector(own))
+  }
+
+  private static func isNamed(in selector: JSONValue) -> Bool {
+    guard case .object(let clauses) = selector else { return false }
+    return clauses.contains { name, value in
+      switch name {
+      case "$and", "$or", "$nor": value.arrayValue?.contains(where: isNamed) == true
+      case "$not": isNamed(in: value)
+      default: names.contains { name.hasSameBytes(as: $0) || name.hasBytePrefix("\($0).") }
+      }
+    }
+  }
+
+  /// Whether the filter accepts a document.
+  ///
+  /// - Parameter written: The document as the server writes it.
+  func accepts(_ document: DocumentRevision, written: JSONObject) throws -> Bool {
+    var members = JSONObject()
+    for name in Self.names { members[name] = written[name] }
+    return try filter.matches(document, with: members)
+  }
+}
