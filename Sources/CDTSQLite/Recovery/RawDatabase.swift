@@ -143,7 +143,7 @@ package final class RawDatabase {
 
   /// The numbers of the pages of a file that have zeros in place of their checksums.
   ///
-  /// - Parameter exceptInLog: Whether to leave out those of which the log has newer content. A checkpoint writes them again; one that
+  /// - Parameter exceptInLog: Whether to leave out those of which the log has content that was not copied yet. A checkpoint writes them; one that
   ///   a power failure has ended may have left a part of them.
   package static func pagesWithoutChecksum(
     in path: String, exceptInLog: Bool = false
@@ -163,8 +163,12 @@ package final class RawDatabase {
     guard exceptInLog, !pages.isEmpty, let logFile = try? OpenFile.regular("\(path)-wal"),
       let log = try? WriteAheadLog(logFile, pageSize: size)
     else { return pages }
+    let copied = LogIndex.copiedFrames(of: path, salt: log.salt)
     // A checkpoint may have ended since the pages were looked at.
-    return pages.filter { log.offsets[$0] == nil && lacksChecksum($0) }
+    return pages.filter { page in
+      let isCopied = log.frame(of: page, pageSize: size).map { $0 <= copied } ?? true
+      return isCopied && lacksChecksum(page)
+    }
   }
 
   /// The pages that hold nothing, and may have former rows.

@@ -21,6 +21,11 @@ struct WriteAheadLog {
 
   static let headerLength = 32
 
+  /// The number of the frame, from 1, that has a page's newest committed content; `nil` if none has.
+  func frame(of page: Int64, pageSize: Int) -> Int? {
+    offsets[page].map { Int(($0 - Int64(Self.headerLength)) / Int64(LogFrames.headerLength + pageSize)) + 1 }
+  }
+
   /// - Parameter pageSize: The size of the database's pages in bytes; a log for another size has no pages.
   /// - Returns: A log without pages if its header is not valid.
   init(_ file: OpenFile, pageSize: Int) throws(SystemError) {
@@ -130,14 +135,14 @@ struct WriteAheadLog {
 }
 
 /// The frames of a log, one after the other.
-private struct LogFrames {
+struct LogFrames {
   private let file: OpenFile
   private let length: Int
   private var number: Int
   /// The frames that were read and not returned yet.
   private var rest: ArraySlice<UInt8> = []
 
-  private static let headerLength = 24
+  static let headerLength = 24
   private static let framesPerRead = 64
 
   struct Frame {
