@@ -45,7 +45,7 @@ extension Datastore {
   }
 
   /// Reads with a single statement, which needs no transaction.
-  func readOnce<R>(stop: StopSignal? = nil, _ body: (ReadTransaction) throws -> R) throws -> R {
+  package func readOnce<R>(stop: StopSignal? = nil, _ body: (ReadTransaction) throws -> R) throws -> R {
     try withReader { reader in
       let transaction = try ReadTransaction(
         reader.connection, of: self, sortMemory: reader.sortMemory, stop: stop)

@@ -12,7 +12,8 @@ extension IndexManager {
   func followDesignDocuments() throws {
     let store = try openStore()
     guard !store.access.isReadOnly else { return }
-    let wanted = try store.read { try Self.definitions(in: "main", on: $0.connection()) }
+    // One statement, without the indexes of a state, which may be what is damaged or locked.
+    let wanted = try store.readOnce { try Self.definitions(in: "main", on: $0.connection()) }
     let known = try recovery.definitions.filter { $0.designDocument != nil }
     if Set(wanted) == Set(known) { return }
     try withFile { file, store in
