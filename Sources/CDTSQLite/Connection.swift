@@ -75,9 +75,17 @@ package final class Connection {
     // can't be created, opening it fails.
     if mode == .readWriteCreate, path != ":memory:" { try? Files.makeFile(path) }
     var opened: OpaquePointer?
-    let code = sqlite3_open_v2(
-      mode == .immutable ? Self.immutableURI(path) : Self.plain(path), &opened,
-      access | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, fileSystem)
+    func open() -> Int32 {
+      sqlite3_open_v2(
+        mode == .immutable ? Self.immutableURI(path) : Self.plain(path), &opened,
+        access | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, fileSystem)
+    }
+    var code = open()
+    // SQLite opens a file for reading if it can't open it for writing, also for lack of file descriptors, which may be over.
+    if code == SQLITE_OK, access & SQLITE_OPEN_READWRITE != 0, sqlite3_db_readonly(opened, "main") == 1 {
+      sqlite3_close_v2(opened)
+      code = open()
+    }
     guard code == SQLITE_OK, let opened else {
       let error = SQLiteError(code, of: opened, sql: nil)
       sqlite3_close_v2(opened)
