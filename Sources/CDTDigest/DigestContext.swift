@@ -51,7 +51,9 @@
       guard let library = OSSL_LIB_CTX_new(), OSSL_PROVIDER_load(library, "default") != nil,
         let md5 = EVP_MD_fetch(library, "MD5", nil), let sha1 = EVP_MD_fetch(library, "SHA1", nil),
         let sha256 = EVP_MD_fetch(library, "SHA256", nil)
-      else { fatalError("libcrypto has no MD5, SHA-1 or SHA-256: install OpenSSL 3 with its default provider") }
+      else {
+        fatalError("libcrypto has no MD5, SHA-1 or SHA-256: install OpenSSL 3 with its default provider")
+      }
       (self.md5, self.sha1, self.sha256) = (md5, sha1, sha256)
     }
 

@@ -26,7 +26,8 @@ package enum KeyDerivation {
     #if canImport(CommonCrypto)
       throw KeyDerivationError(description: "scrypt is not available on this system; use PBKDF2")
     #else
-      guard let n = UInt64(exactly: cost), let r = UInt64(exactly: blockSize), let p = UInt64(exactly: parallelism)
+      guard let n = UInt64(exactly: cost), let r = UInt64(exactly: blockSize),
+        let p = UInt64(exactly: parallelism)
       else { throw KeyDerivationError(description: "scrypt: the parameters are out of range") }
       return try derive("scrypt", count) { key in
         password.withUnsafeBytes { password in
@@ -50,7 +51,8 @@ package enum KeyDerivation {
         #if canImport(CommonCrypto)
           let status = CCKeyDerivationPBKDF(
             CCPBKDFAlgorithm(kCCPBKDF2), text.baseAddress, text.count, salt, salt.count,
-            CCPseudoRandomAlgorithm(kCCPRFHmacAlgSHA256), UInt32(clamping: iterations), key.baseAddress, key.count)
+            CCPseudoRandomAlgorithm(kCCPRFHmacAlgSHA256), UInt32(clamping: iterations), key.baseAddress,
+            key.count)
           return status == Int32(kCCSuccess) ? 1 : 0
         #else
           return PKCS5_PBKDF2_HMAC(
@@ -67,7 +69,8 @@ package enum KeyDerivation {
     var key = [UInt8](repeating: 0, count: max(0, count))
     guard key.withUnsafeMutableBufferPointer({ body($0) }) == 1 else {
       throw KeyDerivationError(
-        description: "\(name): a key of \(count) bytes can't be derived; the parameters or the memory do not allow it")
+        description:
+          "\(name): a key of \(count) bytes can't be derived; the parameters or the memory do not allow it")
     }
     return key
   }

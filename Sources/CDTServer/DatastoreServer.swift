@@ -125,7 +125,8 @@ public final class DatastoreServer: Service {
     let (host, port) = (state.configuration.host, state.configuration.port)
     let address = host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
     return switch error {
-    case let error as IOError where SystemError(error.errnoCode).isAddressInUse: ServerError.addressInUse(address)
+    case let error as IOError where SystemError(error.errnoCode).isAddressInUse:
+      ServerError.addressInUse(address)
     case let error as IOError: ServerError.address(address, SystemError(error.errnoCode).description)
     case is SocketAddressError, is SocketAddressError.UnknownHost:
       ServerError.address(address, "the name is unknown")

@@ -14,12 +14,14 @@ import Testing
     Vector(
       testDescription: "MD5 of nothing", function: .md5, text: "", digest: "d41d8cd98f00b204e9800998ecf8427e"),
     Vector(
-      testDescription: "MD5", function: .md5, text: "message digest", digest: "f96b697d7cb7938d525a2f31aaf161d0"),
+      testDescription: "MD5", function: .md5, text: "message digest",
+      digest: "f96b697d7cb7938d525a2f31aaf161d0"),
     Vector(
       testDescription: "SHA-1 of nothing", function: .sha1, text: "",
       digest: "da39a3ee5e6b4b0d3255bfef95601890afd80709"),
     Vector(
-      testDescription: "SHA-1", function: .sha1, text: "abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq",
+      testDescription: "SHA-1", function: .sha1,
+      text: "abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq",
       digest: "84983e441c3bd26ebaae4aa1f95129e5e54670f1"),
     Vector(
       testDescription: "SHA-256", function: .sha256, text: "abc",
@@ -44,7 +46,8 @@ import Testing
 
   /// RFC 4231, test case 2.
   @Test func `a published authentication code`() {
-    let code = AuthenticationCode.hmacSHA256(Array("what do ya want for nothing?".utf8), key: Array("Jefe".utf8))
+    let code = AuthenticationCode.hmacSHA256(
+      Array("what do ya want for nothing?".utf8), key: Array("Jefe".utf8))
     #expect(hex(code) == "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843")
     #expect(AuthenticationCode.areEqual(code, code))
     #expect(!AuthenticationCode.areEqual(code, Array(code.dropLast())))
@@ -56,7 +59,8 @@ import Testing
     let key = try KeyDerivation.scrypt(
       Array("password".utf8), salt: Array("NaCl".utf8), cost: 1_024, blockSize: 8, parallelism: 16, count: 64)
     #expect(hex(key).hasPrefix("fdbabe1c9d3472007856e7190d01e9fe7c6ad7cbc8237830e77376634b373162"))
-    let other = try KeyDerivation.pbkdf2(Array("passwd".utf8), salt: Array("salt".utf8), iterations: 1, count: 64)
+    let other = try KeyDerivation.pbkdf2(
+      Array("passwd".utf8), salt: Array("salt".utf8), iterations: 1, count: 64)
     #expect(hex(other).hasPrefix("55ac046e56e3089fec1691c22544b605f94185216dde0465e68b9d57c20dacbc"))
   }
 

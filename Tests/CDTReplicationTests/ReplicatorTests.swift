@@ -49,7 +49,9 @@ import Testing
     }
   }
 
-  @Test(arguments: [("obsidian-livesync", "obsidian-livesync"), ("a$(b)+c", "a$(b)+c"), ("team/1", "team%2F1")])
+  @Test(arguments: [
+    ("obsidian-livesync", "obsidian-livesync"), ("a$(b)+c", "a$(b)+c"), ("team/1", "team%2F1"),
+  ])
   func `databases with a name of CouchDB replicate in both directions`(_ name: String, _ inURL: String)
     async throws
   {

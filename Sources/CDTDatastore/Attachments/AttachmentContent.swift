@@ -58,7 +58,7 @@ struct SavedContent: Sendable, Hashable {
       path, notRegular: .damagedAttachment(name, path),
       failure: { $0.isMissing ? .missingAttachment(name, path) : DatastoreError($0, "read", path) }
     ) { chunk in
-      hash.update( chunk)
+      hash.update(chunk)
       count += Int64(chunk.count)
       guard count <= length else { throw DatastoreError.damagedAttachment(name, path) }
       try body(chunk)

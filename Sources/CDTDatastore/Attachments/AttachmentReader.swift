@@ -81,7 +81,7 @@ extension AttachmentReader.State {
       throw DatastoreError(error, "read", path)
     }
     guard !bytes.isEmpty else { return try finish() }
-    bytes.withUnsafeBytes { hash.update( $0) }
+    bytes.withUnsafeBytes { hash.update($0) }
     let wanted = (start..<end).clamped(to: position..<position + Int64(bytes.count))
     let offset = position
     position += Int64(bytes.count)

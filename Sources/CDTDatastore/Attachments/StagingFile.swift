@@ -75,7 +75,7 @@ final class StagingFile: Sendable {
   func write(_ bytes: UnsafeRawBufferPointer) throws {
     try state.withLock { state in
       guard let file = state.file else { throw DatastoreError.closed(path) }
-      state.hash.update( bytes)
+      state.hash.update(bytes)
       try file.write(bytes)
       state.length += Int64(bytes.count)
     }

@@ -18,8 +18,8 @@ enum RevisionDigest {
     head.append(isDeleted ? 1 : 0)
     for digest in attachments { head += digest }
     var hash = Digest(.md5)
-    head.withUnsafeBytes { hash.update( $0) }
-    canonicalBody.withUnsafeBytes { hash.update( $0) }
+    head.withUnsafeBytes { hash.update($0) }
+    canonicalBody.withUnsafeBytes { hash.update($0) }
     return RevisionID(generation: generation, suffix: hex(hash.finalize()))
   }
 
@@ -30,7 +30,7 @@ enum RevisionDigest {
     var hash = Digest(.md5)
     // No parent, not deleted.
     hash.update([0, 0] as [UInt8])
-    if canonicalBody.count > 2 { canonicalBody.withUnsafeBytes { hash.update( $0) } }
+    if canonicalBody.count > 2 { canonicalBody.withUnsafeBytes { hash.update($0) } }
     text.append(UInt8(ascii: "1"))
     text.append(UInt8(ascii: "-"))
     hash.withFinalBytes { digest in

@@ -7,7 +7,10 @@ import Testing
 
 /// Datastores of CDTDatastore 2.x, as `Fixtures/touchdb/make.sh` makes one.
 @Suite struct TouchDBImportTests {
-  @Test func `every document comes with its winner, its body in this store's spelling, and numbers in their own`() throws {
+  @Test
+  func `every document comes with its winner, its body in this store's spelling, and numbers in their own`()
+    throws
+  {
     try withTouchDB { fixture in
       let report = try fixture.store.importTouchDB(fixture.path)
       #expect(

@@ -97,7 +97,7 @@ struct TouchDBAttachments {
       do {
         let gzip = try GzipReader(limit: .max)
         try FileChunks.read(path, failure: unreadable) { chunk in
-          hash.update( chunk)
+          hash.update(chunk)
           var rest = chunk[...]
           while let piece = try gzip.next(&rest) { try piece.withUnsafeBytes { try count($0) } }
         }
@@ -109,7 +109,7 @@ struct TouchDBAttachments {
       }
     } else {
       try FileChunks.read(path, failure: unreadable) { chunk in
-        hash.update( chunk)
+        hash.update(chunk)
         try count(chunk)
       }
     }
