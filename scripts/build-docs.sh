@@ -40,7 +40,7 @@ for module in "${modules[@]}"; do
     scripts/link-articles.pl "$out/articles" "$module" "$guide" "$base" > "$catalog/$article.md"
   done < "$out/articles"
   "$tools/swift-symbolgraph-extract" -module-name "$module" -target "$triple" -I "$built/Modules" \
-    -I Sources/CDTCSQLite -I Sources/CDTCPCRE2 -I Sources/CDTCZlib "${maps[@]}" -output-dir "$out/symbols/$module" \
+    -I Sources/CDTCSQLite -I Sources/CDTCPCRE2 -I Sources/CDTCZlib -I Sources/CDTCCrypto "${maps[@]}" -output-dir "$out/symbols/$module" \
     -minimum-access-level public -emit-extension-block-symbols -skip-synthesized-members -skip-inherited-docs
   "$tools/docc" convert "$catalog" --additional-symbol-graph-dir "$out/symbols/$module" \
     --fallback-display-name "$module" --fallback-bundle-identifier "$module" --fallback-default-module-kind Library \

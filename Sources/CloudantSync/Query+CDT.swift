@@ -85,7 +85,7 @@ extension Array where Element == CDTDocumentRevision {
     for (index, revision) in enumerated() where !stop.pointee { try block(revision, index, stop) }
   }
 
-  /// The name of ``enumerateObjects(_:)`` before Swift 3.
+  /// The name of `enumerateObjects(_:)` before Swift 3.
   public func enumerateObjectsUsingBlock(
     _ block: (_ revision: CDTDocumentRevision, _ index: Int, _ stop: CDTQStop) throws -> Void
   ) rethrows {
@@ -105,7 +105,7 @@ extension Array where Element == DocumentRevision {
     try map { CDTDocumentRevision($0) }.enumerateObjects(block)
   }
 
-  /// The name of ``enumerateObjects(_:)`` before Swift 3.
+  /// The name of `enumerateObjects(_:)` before Swift 3.
   public func enumerateObjectsUsingBlock(
     _ block: (_ revision: CDTDocumentRevision, _ index: Int, _ stop: CDTQStop) throws -> Void
   ) rethrows {

@@ -6,7 +6,11 @@ public import Foundation
 extension Datastore {
   /// Pushes to a database in the background.
   ///
-  /// - Parameter completionHandler: Called once at the end, on a thread of Swift's, with the error if there is one.
+  /// - Parameters:
+  ///   - target: The URL of the database.
+  ///   - username: The name of the user at the server; `nil` or empty for none.
+  ///   - password: The user's password.
+  ///   - completionHandler: Called once at the end, on a concurrency thread, with the error if there is one.
   public func push(
     to target: URL, username: String? = nil, password: String? = nil,
     completionHandler: @escaping ((any Error)?) -> Void
@@ -31,7 +35,11 @@ extension Datastore {
 
   /// Pulls from a database in the background.
   ///
-  /// - Parameter completionHandler: Called once at the end, on a thread of Swift's, with the error if there is one.
+  /// - Parameters:
+  ///   - source: The URL of the database.
+  ///   - username: The name of the user at the server; `nil` or empty for none.
+  ///   - password: The user's password.
+  ///   - completionHandler: Called once at the end, on a concurrency thread, with the error if there is one.
   public func pull(
     from source: URL, username: String? = nil, password: String? = nil,
     completionHandler: @escaping ((any Error)?) -> Void

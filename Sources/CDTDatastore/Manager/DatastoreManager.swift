@@ -104,7 +104,7 @@ public final class DatastoreManager: Sendable {
     try datastore(named: DatabaseName(ofDatastore: name))
   }
 
-  /// Opens or creates a datastore whose name may be one of CouchDB; see ``datastore(named:)-(String)``.
+  /// Opens or creates a datastore whose name may be one of CouchDB; see `datastore(named:)` with a `String`.
   public func datastore(named name: DatabaseName) throws -> Datastore {
     try datastore(named: name, isCreated: true)
   }
@@ -187,7 +187,7 @@ public final class DatastoreManager: Sendable {
     try existingDatastore(named: DatabaseName(ofDatastore: name))
   }
 
-  /// Opens an existing datastore whose name may be one of CouchDB; see ``existingDatastore(named:)-(String)``.
+  /// Opens an existing datastore whose name may be one of CouchDB; see `existingDatastore(named:)` with a `String`.
   public func existingDatastore(named name: DatabaseName) throws -> Datastore {
     guard try exists(name) else { throw DatastoreError.noSuchDatastore(name.description, in: directory) }
     return try datastore(named: name, isCreated: false)
@@ -204,7 +204,7 @@ public final class DatastoreManager: Sendable {
     try closeDatastore(named: name)
   }
 
-  /// Closes a datastore whose name may be one of CouchDB; see ``closeDatastore(named:)-(String)``.
+  /// Closes a datastore whose name may be one of CouchDB; see `closeDatastore(named:)` with a `String`.
   public func closeDatastore(named name: DatabaseName) throws(DatastoreError) {
     try checkNotWritten(state.withLock { $0.slots[name] }, named: name, "closed")
     state.withLock { $0.slots.removeValue(forKey: name) }?.remove()?.close()
@@ -225,7 +225,7 @@ public final class DatastoreManager: Sendable {
     try deleteDatastore(named: DatabaseName(ofDatastore: name))
   }
 
-  /// Deletes a datastore whose name may be one of CouchDB; see ``deleteDatastore(named:)-(String)``.
+  /// Deletes a datastore whose name may be one of CouchDB; see `deleteDatastore(named:)` with a `String`.
   public func deleteDatastore(named name: DatabaseName) throws {
     try checkNotWritten(state.withLock { $0.slots[name] }, named: name, "deleted")
     let deletion = try state(of: name) { state in
