@@ -49,7 +49,10 @@ struct FindRequest: Sendable {
           throw CouchError(
             400, "invalid_pos_integer", "r: must be a positive integer, not \(value.text.prefix(100))")
         }
-      case "update", "stable": _ = try Self.flag(name, value)
+      case "stable": _ = try Self.flag(name, value)
+      // Cloudant's clients send it as a string.
+      case "update" where ["true", "false", "lazy"].contains(value): break
+      case "update": _ = try Self.flag(name, value)
       case "stale", "partition": break
       default: throw CouchError(400, "invalid_key", "Invalid key \(name) for this request.")
       }
