@@ -149,8 +149,14 @@ package enum DatabaseFile {
     let path = path(in: directory)
     try RelaxedDurability.checkLog(of: path)
     // SQLite would remove the log of a file that is empty.
-    let status = try FileSystem.perform("read", path, FileStatus.ofFile(at: path))
-    if status?.size ?? 0 == 0 { try LostFile.check(path, includingLog: true) }
+    if try isEmpty(path) {
+      do {
+        try LostFile.check(path, includingLog: true)
+      } catch {
+        // Another process may have filled it since, and made the other files.
+        guard try !isEmpty(path) else { throw error }
+      }
+    }
     let connection = try Connection(
       path: path, mode: .readWriteCreate, busyTimeout: options.busyTimeout,
       copiedPages: .verified(Datastore.isSound), in: directory)
@@ -175,6 +181,10 @@ package enum DatabaseFile {
       connection.close()
       throw error
     }
+  }
+
+  private static func isEmpty(_ path: String) throws(DatastoreError) -> Bool {
+    try FileSystem.perform("read", path, FileStatus.ofFile(at: path))?.size ?? 0 == 0
   }
 
   /// Opens the file once more. The directory must stay in place (``StoreDirectory``).
