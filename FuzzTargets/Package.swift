@@ -11,7 +11,7 @@ let name = String(library.lowercased().map { $0.isLetter || $0.isNumber ? $0 : "
 // without which it does not link.
 let package = Package(
   name: "FuzzTargets",
-  dependencies: [.package(name: "CDTDatastore", path: "..", traits: [])],
+  dependencies: [.package(name: "CDTDatastore", path: "..")],
   targets: [
     .executableTarget(
       name: "FuzzTargets",
