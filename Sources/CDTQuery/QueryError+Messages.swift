@@ -107,7 +107,7 @@ extension QueryError {
   static func tooDeep(at path: String) -> QueryError {
     QueryError(
       .tooDeep, at: path,
-      "the selector is nested deeper than \(Selector.maximumDepth) levels; flatten it")
+      "the selector is nested deeper than \(QuerySelector.maximumDepth) levels; flatten it")
   }
 
   static func valueTooDeep(at path: String) -> QueryError {
@@ -126,7 +126,7 @@ extension QueryError {
   static func tooManyClauses(at path: String) -> QueryError {
     QueryError(
       .tooLarge, at: path,
-      "the selector has more than \(Selector.maximumClauses) clauses; use \"$in\" for many values of one field"
+      "the selector has more than \(QuerySelector.maximumClauses) clauses; use \"$in\" for many values of one field"
     )
   }
 

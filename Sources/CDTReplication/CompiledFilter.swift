@@ -21,7 +21,7 @@ struct CompiledFilter: Sendable {
     case .closure(_, let body): kind = .closure(body)
     case .selector(let json):
       do throws(QueryError) {
-        kind = .selector(try SelectorFilter(Selector(json)))
+        kind = .selector(try SelectorFilter(QuerySelector(json)))
       } catch {
         throw ReplicationError(.invalidRequest, "the filter: \(error)")
       }

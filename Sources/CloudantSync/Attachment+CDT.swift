@@ -1,20 +1,20 @@
 public import CDTDatastore
 public import FoundationEssentials
 
-extension Attachment {
-  /// CDTDatastore's form of `Attachment.init(file:name:contentType:)`.
+extension DocumentAttachment {
+  /// CDTDatastore's form of `DocumentAttachment.init(file:name:contentType:)`.
   @available(*, deprecated, renamed: "init(file:name:contentType:)")
   public init(path: String, name: String, type: String) {
     self.init(file: path, name: name, contentType: type)
   }
 
-  /// CDTDatastore's form of `Attachment.init(data:name:contentType:)`.
+  /// CDTDatastore's form of `DocumentAttachment.init(data:name:contentType:)`.
   @available(*, deprecated, renamed: "init(data:name:contentType:)")
   public init(data: Data, name: String, type: String) {
     self.init(data: data, name: name, contentType: type)
   }
 
-  /// CDTDatastore's form of `Attachment.data()`. It returns `nil` if the content can't be read; `data()` throws the
+  /// CDTDatastore's form of `DocumentAttachment.data()`. It returns `nil` if the content can't be read; `data()` throws the
   /// reason.
   @available(*, deprecated, renamed: "data()")
   public func dataFromAttachmentContent() -> Data? {
@@ -23,7 +23,7 @@ extension Attachment {
 }
 
 // The guide uses the result of `revision.attachments["cat.jpg"]` without unwrapping it.
-extension Optional where Wrapped == Attachment {
+extension Optional where Wrapped == DocumentAttachment {
   /// The content of an attachment; `nil` if the attachment does not exist or can't be read.
   @available(*, deprecated, message: "unwrap the attachment and read it with data()")
   public var dataFromAttachmentContent: Data? { flatMap { try? $0.data() } }
@@ -43,7 +43,7 @@ extension Attachments: ExpressibleByNilLiteral {
   /// CDTDatastore's form of `Attachments.removeValue(forKey:)`.
   @available(*, deprecated, renamed: "removeValue(forKey:)")
   @discardableResult
-  public mutating func removeValueForKey(_ name: String) -> Attachment? {
+  public mutating func removeValueForKey(_ name: String) -> DocumentAttachment? {
     removeValue(forKey: name)
   }
 

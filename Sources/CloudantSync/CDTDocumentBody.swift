@@ -51,14 +51,16 @@ extension Datastore {
   }
 
   /// The attachment of a revision; `nil` if it has none of that name.
-  public func attachmentNamed(_ name: String, forRev revision: CDTDocumentRevision) throws -> Attachment? {
+  public func attachmentNamed(_ name: String, forRev revision: CDTDocumentRevision) throws
+    -> DocumentAttachment?
+  {
     revision.attachments[name]
   }
 
   /// Adds and replaces attachments of a revision.
   @discardableResult
   public func updateAttachments(
-    _ attachments: [Attachment], forRev revision: CDTDocumentRevision
+    _ attachments: [DocumentAttachment], forRev revision: CDTDocumentRevision
   ) throws -> CDTDocumentRevision {
     var revision = revision
     for attachment in attachments { revision.attachments[attachment.name] = attachment }

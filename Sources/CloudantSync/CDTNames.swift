@@ -11,21 +11,21 @@ public typealias CDTDatastoreManager = DatastoreManager
 @available(*, deprecated, message: "use DocumentDraft for a new document, DocumentRevision for a saved one")
 public typealias CDTMutableDocumentRevision = CDTDocumentRevision
 
-/// CDTDatastore's name for `Attachment`.
-@available(*, deprecated, renamed: "Attachment")
-public typealias CDTAttachment = Attachment
+/// CDTDatastore's name for `DocumentAttachment`.
+@available(*, deprecated, renamed: "DocumentAttachment")
+public typealias CDTAttachment = DocumentAttachment
 
-/// CDTDatastore's name for an `Attachment` of data in memory.
-@available(*, deprecated, renamed: "Attachment")
-public typealias CDTUnsavedDataAttachment = Attachment
+/// CDTDatastore's name for an `DocumentAttachment` of data in memory.
+@available(*, deprecated, renamed: "DocumentAttachment")
+public typealias CDTUnsavedDataAttachment = DocumentAttachment
 
-/// CDTDatastore's name for an `Attachment` of a file.
-@available(*, deprecated, renamed: "Attachment")
-public typealias CDTUnsavedFileAttachment = Attachment
+/// CDTDatastore's name for an `DocumentAttachment` of a file.
+@available(*, deprecated, renamed: "DocumentAttachment")
+public typealias CDTUnsavedFileAttachment = DocumentAttachment
 
-/// CDTDatastore's name for an `Attachment` of a saved revision.
-@available(*, deprecated, renamed: "Attachment")
-public typealias CDTSavedAttachment = Attachment
+/// CDTDatastore's name for an `DocumentAttachment` of a saved revision.
+@available(*, deprecated, renamed: "DocumentAttachment")
+public typealias CDTSavedAttachment = DocumentAttachment
 
 /// CDTDatastore's name for the results of a query.
 @available(*, deprecated, message: "a query returns an array of documents")

@@ -29,7 +29,7 @@ import Testing
       let bridged = error as NSError
       #expect(bridged.domain == domain && bridged.code == code, "\(bridged)")
     }
-    let query = #expect(throws: QueryError.self) { try Selector(["a": ["$gtt": 1]]) }
+    let query = #expect(throws: QueryError.self) { try QuerySelector(["a": ["$gtt": 1]]) }
     let json = #expect(throws: JSONError.self) { try JSONValue(parsing: "{") }
     #expect((query as (any Error)?).map { ($0 as NSError).code } == 1)
     #expect(json?.localizedDescription == json?.description)

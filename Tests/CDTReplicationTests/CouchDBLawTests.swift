@@ -80,7 +80,7 @@ struct CouchDBLawTests {
           from: DocumentDraft(id: "doc\(number)", body: number % 5 == 0 ? ["bad": true] : [:]))
       }
       var picture = DocumentDraft(id: "picture", body: ["bad": true])
-      picture.attachments["a"] = Attachment(
+      picture.attachments["a"] = DocumentAttachment(
         data: Data(repeating: 1, count: 100_000), name: "a", contentType: "image/png")
       try await left.createDocument(from: picture)
       try await left.createDocument(

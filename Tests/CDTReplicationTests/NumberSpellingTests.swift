@@ -14,7 +14,8 @@ import Testing
       for number in numbers {
         var draft = DocumentDraft(id: "doc\(number)", body: try JSONObject(parsing: texts[number]))
         if hasAttachments {
-          draft.attachments["a"] = Attachment(data: Data("x".utf8), name: "a", contentType: "text/plain")
+          draft.attachments["a"] = DocumentAttachment(
+            data: Data("x".utf8), name: "a", contentType: "text/plain")
         }
         try store.createDocument(from: draft)
       }

@@ -100,13 +100,15 @@ struct RandomHistory {
   }
 
   /// The content names the attachment, as the digest of a revision covers neither names nor types.
-  private mutating func attachment(_ number: Int) -> Attachment {
+  private mutating func attachment(_ number: Int) -> DocumentAttachment {
     let type = ["text/plain", "image/png", "application/json"][self.number(3)]
     let rest = [
       "short", String(repeating: "\r\n--x", count: 10), String(repeating: "line ü\n", count: 5_000),
     ]
-    if self.number(5) == 0 { return Attachment(data: Data(), name: "empty", contentType: "text/plain") }
-    return Attachment(
+    if self.number(5) == 0 {
+      return DocumentAttachment(data: Data(), name: "empty", contentType: "text/plain")
+    }
+    return DocumentAttachment(
       data: Data("\(number) \(type) \(rest[self.number(3)])".utf8), name: "file\(number)", contentType: type)
   }
 }

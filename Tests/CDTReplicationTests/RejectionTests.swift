@@ -24,7 +24,8 @@ import Testing
       source = served.local
       target = path == .push ? served.remote : try await served.manager.datastore(named: "other")
       for id in ["one", "damaged", "two"] {
-        let attachment = Attachment(data: Data("content of \(id)".utf8), name: "a", contentType: "image/png")
+        let attachment = DocumentAttachment(
+          data: Data("content of \(id)".utf8), name: "a", contentType: "image/png")
         try await source.createDocument(from: DocumentDraft(id: id, body: [:], attachments: [attachment]))
       }
       let digest = try #require(try await source.document(withID: "damaged").attachments["a"]?.digest)

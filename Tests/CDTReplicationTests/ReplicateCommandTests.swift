@@ -97,7 +97,7 @@ import Testing
         try await store.write { transaction in
           for number in 0..<300 {
             var draft = DocumentDraft(id: "doc\(number)", body: [:])
-            draft.attachments["a"] = Attachment(
+            draft.attachments["a"] = DocumentAttachment(
               data: Data("content \(number)".utf8), name: "a", contentType: "")
             try transaction.createDocument(from: draft)
           }

@@ -126,7 +126,7 @@ struct ReplicationHistory: Sendable {
           from: before.right.only { !wanted.contains($0) })
       }
     case .selector:
-      let selector = try Selector(Self.selector)
+      let selector = try QuerySelector(Self.selector)
       problems += try one.lacking(in: right, selector) + other.lacking(in: left, selector)
     }
     for store in [left, right] { problems += try await store.checkIntegrity().map(\.message) }
@@ -202,7 +202,7 @@ extension StoreContent {
   }
 
   /// The leaves that match, and that another store does not know.
-  fileprivate func lacking(in other: Datastore, _ selector: Selector) throws -> [String] {
+  fileprivate func lacking(in other: Datastore, _ selector: QuerySelector) throws -> [String] {
     try documents.flatMap { key, document -> [String] in
       let id = String(decoding: key, as: UTF8.self)
       let known = try other.read { try $0.tree(ofDocument: id) }

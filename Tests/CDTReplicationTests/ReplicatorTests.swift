@@ -496,11 +496,11 @@ import Testing
       let content = Data((0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 &* 7_919 >> 5) })
       for (store, id) in [(served.local, "here"), (served.remote, "there")] {
         var draft = DocumentDraft(id: id, body: [:])
-        draft.attachments["a"] = Attachment(data: content, name: "a", contentType: "image/png")
+        draft.attachments["a"] = DocumentAttachment(data: content, name: "a", contentType: "image/png")
         try await store.createDocument(from: draft)
       }
       // It is part of the JSON.
-      let small = Attachment(data: Data("b".utf8), name: "b", contentType: "text/plain")
+      let small = DocumentAttachment(data: Data("b".utf8), name: "b", contentType: "text/plain")
       for (store, id) in [(served.local, "small here"), (served.remote, "small there")] {
         try await store.createDocument(from: DocumentDraft(id: id, body: [:], attachments: [small]))
       }

@@ -17,7 +17,7 @@ import Testing
   private static func fillDamaged(_ store: Datastore, length: Int) async throws {
     for id in ["one", "damaged", "two"] {
       var draft = DocumentDraft(id: id, body: ["id": .string(id)])
-      draft.attachments["a"] = Attachment(
+      draft.attachments["a"] = DocumentAttachment(
         data: Data(id.utf8) + content.prefix(length), name: "a", contentType: "text/plain")
       try await store.createDocument(from: draft)
     }

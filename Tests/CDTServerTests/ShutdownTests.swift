@@ -50,7 +50,7 @@ import Testing
     let manager = try DatastoreManager(directory: directory)
     // More than the buffers of both ends.
     var draft = DocumentDraft(id: "large", body: [:])
-    draft.attachments["data"] = Attachment(
+    draft.attachments["data"] = DocumentAttachment(
       data: Data(count: 32 << 20), name: "data", contentType: "application/octet-stream")
     try await manager.datastore(named: "db").createDocument(from: draft)
     var configuration = ServerConfiguration()

@@ -2,9 +2,6 @@ import CloudantSync
 import Foundation
 import Testing
 
-// Swift Testing has an `Attachment` too.
-private typealias Attachment = Attachments.Element
-
 /// The Swift snippets of CDTDatastore's guide to documents, in its own names.
 ///
 /// They stand as they are there, but for `var` where a revision is changed, `Data` for `NSData`, a body for `[....]`, a `try`
@@ -276,13 +273,13 @@ private typealias Attachment = Attachments.Element
   // MARK: Cookbook: updating a document without attachments
 
   @available(*, deprecated) private func withSaved(
-    _ body: (_ datastore: Datastore, _ saved: CDTDocumentRevision, _ att1: Attachment) throws -> Void
+    _ body: (_ datastore: Datastore, _ saved: CDTDocumentRevision, _ att1: DocumentAttachment) throws -> Void
   ) throws {
     try with { world in
       let saved = try world.datastore.createDocument(from: DocumentDraft(id: "doc1", body: ["a": 1]))
       try body(
         world.datastore, CDTDocumentRevision(saved),
-        Attachment(file: world.image, name: "cute_cat.jpg", contentType: "image/jpeg"))
+        DocumentAttachment(file: world.image, name: "cute_cat.jpg", contentType: "image/jpeg"))
     }
   }
 

@@ -80,7 +80,7 @@ import Testing
     let store = session.store
     for number in 0..<12 {
       let body: JSONObject = ["n": .int(Int64(number)), "kind": "red", "tags": ["blue"], "text": "a word"]
-      let attachment = Attachment(
+      let attachment = DocumentAttachment(
         data: Data(String(repeating: "\(number)", count: 3_000).utf8), name: "a0", contentType: "text/plain")
       try store.createDocument(
         from: DocumentDraft(id: "d\(number)", body: body, attachments: number < 3 ? [attachment] : []))

@@ -30,14 +30,14 @@ enum CatalogTarget {
     let documents = image.documents.values.flatMap(\.self)
     expectEqual(Set(try store.allDocuments()), Set(documents), "the documents")
     for selector: JSONObject in [["tags": "red"], ["pets.kind": "cat"]] {
-      let query = Query(try Selector(selector))
+      let query = Query(try QuerySelector(selector))
       _ = resultOrError { try store.find(query).map(\.id).sorted() }
     }
     _ = resultOrError { try store.listIndexes() }
     _ = try store.checkIndexes(repair: true)
     expectEqual(try store.checkIndexes(), [], "the indexes after a repair")
     for selector: JSONObject in [["tags": "red"], ["pets.kind": "cat"], ["age": ["$gt": 1]]] {
-      let query = Query(try Selector(selector))
+      let query = Query(try QuerySelector(selector))
       expectEqual(
         try store.find(query).map(\.id).sorted(), try query.find(in: documents).map(\.id).sorted(),
         "the results after a repair")

@@ -33,6 +33,6 @@ enum TextTarget {
     if let search = try? TextSearch(text), let again = try? TextSearch(text) {
       expectEqual(again, search, "the same search again")
     }
-    QueryTarget.check(Query(try Selector(["$text": ["$search": .string(text)]])), sample)
+    QueryTarget.check(Query(try QuerySelector(["$text": ["$search": .string(text)]])), sample)
   }
 }

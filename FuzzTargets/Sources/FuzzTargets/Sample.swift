@@ -66,7 +66,8 @@ struct Sample {
     let sample = try Sample(isIndexed: true) { store in
       var ann = try store.document(withID: "ann")
       ann.body["age"] = 37
-      ann.attachments["note"] = Attachment(data: Data("a note".utf8), name: "note", contentType: "text/plain")
+      ann.attachments["note"] = DocumentAttachment(
+        data: Data("a note".utf8), name: "note", contentType: "text/plain")
       _ = try store.updateDocument(from: ann)
       for revision in ["1-aaaa", "1-bbbb"] {
         guard let id = RevisionID(revision) else { continue }

@@ -6,9 +6,9 @@ enum SelectorTarget {
   static func run(_ input: [UInt8]) throws {
     let (line, rest) = firstLine(input)
     let json = try JSONObject(parsing: line)
-    let selector = try Selector(json)
-    let negation = try? Selector(["$nor": [.object(json)]])
-    let rewritten = try? Selector(selector.clause.selector)
+    let selector = try QuerySelector(json)
+    let negation = try? QuerySelector(["$nor": [.object(json)]])
+    let rewritten = try? QuerySelector(selector.clause.selector)
     for line in rest.split(separator: UInt8(ascii: "\n")) {
       let document = try JSONObject(parsing: Array(line))
       let matches = try selector.matches(document, id: "a", revision: "1-a")

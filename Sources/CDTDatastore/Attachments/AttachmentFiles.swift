@@ -34,7 +34,7 @@ package final class AttachmentFiles: Sendable {
   /// Copies content into the directory under a name that nothing refers to.
   ///
   /// - Throws: ``DatastoreError``; no file is left then.
-  func stage(_ attachment: Attachment) throws -> StagedFile {
+  func stage(_ attachment: DocumentAttachment) throws -> StagedFile {
     try stage { write in try attachment.content.forEachChunk(of: attachment.name, write) }
   }
 

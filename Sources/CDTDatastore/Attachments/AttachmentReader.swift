@@ -31,7 +31,7 @@ package final class AttachmentReader: Sendable {
   /// Opens the file of a saved attachment.
   ///
   /// - Parameter range: The bytes to return, within the content; `nil` for all.
-  package init(_ attachment: Attachment, range: Range<Int64>? = nil) throws {
+  package init(_ attachment: DocumentAttachment, range: Range<Int64>? = nil) throws {
     guard case .saved(let saved) = attachment.content else {
       throw DatastoreError.missingAttachment(attachment.name, "")
     }

@@ -67,7 +67,7 @@ extension AttachmentRow {
 
 extension Attachments {
   init(_ rows: [AttachmentRow], in files: AttachmentFiles) {
-    self.init(rows.map { Attachment($0, in: files) })
+    self.init(rows.map { DocumentAttachment($0, in: files) })
   }
 
   /// The saved attachments of a revision.

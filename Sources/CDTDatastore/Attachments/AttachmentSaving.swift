@@ -26,7 +26,7 @@ struct AttachmentSaving {
     return result
   }
 
-  private func takesLong(_ attachment: Attachment) -> Bool {
+  private func takesLong(_ attachment: DocumentAttachment) -> Bool {
     switch attachment.content {
     case .file: true
     case .saved(let saved): !saved.files.isSameDirectory(as: files)
@@ -48,7 +48,7 @@ struct AttachmentSaving {
   }
 
   private func row(
-    for attachment: Attachment, known: [AttachmentRow], generation: Int
+    for attachment: DocumentAttachment, known: [AttachmentRow], generation: Int
   ) throws -> (row: AttachmentRow, isNew: Bool) {
     let (key, length, isNew) = try save(attachment)
     let stays = known.first { row in
@@ -62,7 +62,7 @@ struct AttachmentSaving {
   }
 
   /// - Returns: The key of the content, and whether its name may not be synced yet.
-  private func save(_ attachment: Attachment) throws -> (key: [UInt8], length: Int64, isNew: Bool) {
+  private func save(_ attachment: DocumentAttachment) throws -> (key: [UInt8], length: Int64, isNew: Bool) {
     switch attachment.content {
     case .saved(let saved) where saved.files.isSameDirectory(as: files):
       let path = files.path(of: saved.key)

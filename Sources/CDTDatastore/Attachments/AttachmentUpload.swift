@@ -13,9 +13,9 @@ package struct AttachmentUpload: Sendable {
   }
 
   /// Syncs the content to disk, and returns an attachment that can be saved in the datastore.
-  package func finish(name: String, contentType: String) async throws -> Attachment {
+  package func finish(name: String, contentType: String) async throws -> DocumentAttachment {
     let staged = try await AsyncWork.ofFiles.run(.read) { _ in try file.finish() }
-    return Attachment(staged, name: name, contentType: contentType)
+    return DocumentAttachment(staged, name: name, contentType: contentType)
   }
 }
 

@@ -8,7 +8,7 @@ import FoundationEssentials
 extension Attachments {
   /// The attachments as CouchDB's `_attachments`, with base64 content. All of it is in memory at once.
   ///
-  /// - Throws: The errors of `Attachment.data()`.
+  /// - Throws: The errors of `DocumentAttachment.data()`.
   ///
   /// Source: `docs/cli.md`, Export.
   public func inlineJSON() throws -> JSONObject {
@@ -27,11 +27,11 @@ extension Attachments {
   public init(inlineJSON inline: JSONValue) throws(DatastoreError) {
     guard case .object(let entries) = inline else { throw .inlineAttachmentsNoObject() }
     self.init()
-    for (name, entry) in entries { self[name] = try Attachment(inlineJSON: entry, name: name) }
+    for (name, entry) in entries { self[name] = try DocumentAttachment(inlineJSON: entry, name: name) }
   }
 }
 
-extension Attachment {
+extension DocumentAttachment {
   fileprivate func inlineJSON() throws -> JSONObject {
     let data = try data()
     var json: JSONObject = ["content_type": .string(contentType)]

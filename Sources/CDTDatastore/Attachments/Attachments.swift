@@ -14,7 +14,7 @@ import CDTJSON
 public struct Attachments: Sendable, Hashable {
   private struct Entry: Sendable, Hashable {
     let key: KeyBytes
-    var attachment: Attachment
+    var attachment: DocumentAttachment
   }
 
   /// Sorted by key.
@@ -24,7 +24,7 @@ public struct Attachments: Sendable, Hashable {
   public init() {}
 
   /// Creates attachments from a sequence; if a name occurs more than once, the last one is kept.
-  public init(_ attachments: some Sequence<Attachment>) {
+  public init(_ attachments: some Sequence<DocumentAttachment>) {
     for attachment in attachments { self[attachment.name] = attachment }
   }
 
@@ -36,7 +36,7 @@ public struct Attachments: Sendable, Hashable {
   /// The key must be the attachment's name when you save the document.
   ///
   /// - Complexity: O(log *n*) to read; O(*n*) to change.
-  public subscript(name: String) -> Attachment? {
+  public subscript(name: String) -> DocumentAttachment? {
     get { place(of: name).found.map { entries[$0].attachment } }
     set {
       let place = place(of: name)
@@ -52,7 +52,7 @@ public struct Attachments: Sendable, Hashable {
 
   /// Removes an attachment and returns it, if there was one.
   @discardableResult
-  public mutating func removeValue(forKey name: String) -> Attachment? {
+  public mutating func removeValue(forKey name: String) -> DocumentAttachment? {
     defer { self[name] = nil }
     return self[name]
   }
@@ -73,7 +73,7 @@ public struct Attachments: Sendable, Hashable {
   }
 
   /// Names and attachments, sorted by name.
-  func sorted() -> [(key: String, value: Attachment)] {
+  func sorted() -> [(key: String, value: DocumentAttachment)] {
     entries.map { (key: $0.key.string, value: $0.attachment) }
   }
 }
@@ -86,12 +86,12 @@ extension Attachments: RandomAccessCollection {
   public var endIndex: Int { entries.count }
 
   /// The attachment at a position, sorted by name.
-  public subscript(position: Int) -> Attachment { entries[position].attachment }
+  public subscript(position: Int) -> DocumentAttachment { entries[position].attachment }
 }
 
 extension Attachments: ExpressibleByArrayLiteral {
   /// Creates attachments from an array literal.
-  public init(arrayLiteral attachments: Attachment...) {
+  public init(arrayLiteral attachments: DocumentAttachment...) {
     self.init(attachments)
   }
 }
@@ -99,7 +99,7 @@ extension Attachments: ExpressibleByArrayLiteral {
 extension Attachments: ExpressibleByDictionaryLiteral {
   /// Creates attachments from a dictionary literal. When you save the document, each key must be the attachment's
   /// name; `nil` values are omitted.
-  public init(dictionaryLiteral elements: (String, Attachment?)...) {
+  public init(dictionaryLiteral elements: (String, DocumentAttachment?)...) {
     for (name, attachment) in elements { self[name] = attachment }
   }
 }

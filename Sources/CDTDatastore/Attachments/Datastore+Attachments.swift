@@ -27,7 +27,7 @@ extension Datastore {
   /// - Parameter source: The name of the file in messages.
   package func attachment(
     reading file: OpenFile, source: String, name: String, contentType: String
-  ) throws -> Attachment {
+  ) throws -> DocumentAttachment {
     let staged = try attachmentFiles.stage { write in
       do {
         try FileChunks.read(file, write)
@@ -35,6 +35,6 @@ extension Datastore {
         throw DatastoreError.missingSource(source, of: name, error.description)
       }
     }
-    return Attachment(staged, name: name, contentType: contentType)
+    return DocumentAttachment(staged, name: name, contentType: contentType)
   }
 }

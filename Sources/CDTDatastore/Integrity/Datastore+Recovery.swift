@@ -302,7 +302,7 @@ private final class StoreRecovery {
   private func attachments(_ rows: [AttachmentRow], id: String) -> Attachments {
     var attachments = Attachments()
     for row in rows {
-      let attachment = Attachment(row, in: files)
+      let attachment = DocumentAttachment(row, in: files)
       do {
         try attachment.content.verify(row.name)
         attachments[row.name] = attachment

@@ -67,7 +67,7 @@ extension Datastore {
   ///
   /// - Throws: ``QueryError``, `DatastoreError`.
   public func count(_ selector: JSONObject) throws -> Int {
-    try count(Query(try Selector(selector)))
+    try count(Query(try QuerySelector(selector)))
   }
 
   /// The number of documents that match a query's selector, ignoring its page.
@@ -77,7 +77,7 @@ extension Datastore {
 
   /// Whether a selector matches any document.
   public func containsDocuments(matching selector: JSONObject) throws -> Bool {
-    try containsDocuments(matching: Query(try Selector(selector)))
+    try containsDocuments(matching: Query(try QuerySelector(selector)))
   }
 
   /// Whether any document matches a query's selector, ignoring its page.

@@ -51,7 +51,7 @@ extension Datastore {
   ///
   /// - Throws: ``QueryError``, `DatastoreError`.
   public func count(_ selector: JSONObject) async throws -> Int {
-    try await count(Query(try Selector(selector)))
+    try await count(Query(try QuerySelector(selector)))
   }
 
   /// The number of documents that match a query's selector, ignoring its page.
@@ -61,7 +61,7 @@ extension Datastore {
 
   /// Whether a selector matches any document.
   public func containsDocuments(matching selector: JSONObject) async throws -> Bool {
-    try await containsDocuments(matching: Query(try Selector(selector)))
+    try await containsDocuments(matching: Query(try QuerySelector(selector)))
   }
 
   /// Whether any document matches a query's selector, ignoring its page.

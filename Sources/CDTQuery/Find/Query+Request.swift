@@ -14,7 +14,7 @@ extension Query {
     for (key, _) in request where !Self.requestKeys.contains(key) { throw .unknownRequestKey(key) }
     guard let selector = request["selector"] else { throw .requestWithoutSelector }
     guard case .object(let object) = selector else { throw .notAnObject(selector, at: "selector") }
-    self.init(try Selector(object))
+    self.init(try QuerySelector(object))
     skip = try Self.wholeNumber("skip", in: request)
     let limit = try Self.wholeNumber("limit", in: request)
     self.limit = limit > 0 ? limit : nil
@@ -54,7 +54,7 @@ extension Query {
     if Self.isRequest(object) {
       try self.init(request: object)
     } else {
-      self.init(try Selector(object))
+      self.init(try QuerySelector(object))
     }
   }
 

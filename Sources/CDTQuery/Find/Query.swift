@@ -16,7 +16,7 @@ public struct Query: Sendable, Hashable {
   public static let maximumSortFields = 32
 
   /// The selector of the documents.
-  public var selector: Selector
+  public var selector: QuerySelector
 
   /// The number of matches to skip before the first result.
   public var skip = 0
@@ -45,7 +45,7 @@ public struct Query: Sendable, Hashable {
   package var hidesDesignDocuments = false
 
   /// Creates a query for all documents that match a selector, without a sort.
-  public init(_ selector: Selector) {
+  public init(_ selector: QuerySelector) {
     self.selector = selector
   }
 
@@ -56,7 +56,7 @@ public struct Query: Sendable, Hashable {
     _ selector: JSONObject, skip: Int = 0, limit: Int? = nil, fields: [String] = [], sort: [SortField] = [],
     useIndex: String? = nil
   ) throws(QueryError) {
-    self.init(try Selector(selector))
+    self.init(try QuerySelector(selector))
     self.skip = skip
     self.limit = limit
     self.fields = fields

@@ -72,7 +72,7 @@ extension ReadTransaction {
   ///
   /// - Throws: ``QueryError``, `DatastoreError`.
   public func count(_ selector: JSONObject) throws -> Int {
-    try count(Query(try Selector(selector)))
+    try count(Query(try QuerySelector(selector)))
   }
 
   /// The number of documents that match a query's selector, ignoring its page.
@@ -82,7 +82,7 @@ extension ReadTransaction {
 
   /// Whether a selector matches any document.
   public func containsDocuments(matching selector: JSONObject) throws -> Bool {
-    try containsDocuments(matching: Query(try Selector(selector)))
+    try containsDocuments(matching: Query(try QuerySelector(selector)))
   }
 
   /// Whether any document matches a query's selector, ignoring its page.

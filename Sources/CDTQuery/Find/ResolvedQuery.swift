@@ -1,6 +1,6 @@
 /// A query with validated and parsed parts, for the planner and the matcher.
 package struct ResolvedQuery: Sendable, Hashable {
-  package let selector: Selector
+  package let selector: QuerySelector
   package let skip: Int
   package let limit: Int?
   package let useIndex: String?
@@ -32,7 +32,8 @@ package struct ResolvedQuery: Sendable, Hashable {
     projection = try Self.projection(query.fields)
   }
 
-  private static func order(_ fields: [SortField], of selector: Selector) throws(QueryError) -> SortOrder {
+  private static func order(_ fields: [SortField], of selector: QuerySelector) throws(QueryError) -> SortOrder
+  {
     guard fields.count <= Query.maximumSortFields else { throw .tooManySortFields(fields.count) }
     if let number = fields.firstIndex(where: \.isScore) {
       let place = "sort[\(number)]"

@@ -80,11 +80,11 @@ extension DocumentBytes {
   }
 }
 
-extension Selector {
+extension QuerySelector {
   /// Whether a document matches, with the same semantics as in a query.
   ///
   /// ```swift
-  /// try Selector(["tags": "red"]).matches(["tags": ["blue", "red"]])  // true
+  /// try QuerySelector(["tags": "red"]).matches(["tags": ["blue", "red"]])  // true
   /// ```
   ///
   /// - Parameters:

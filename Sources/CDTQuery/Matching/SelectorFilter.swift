@@ -3,11 +3,11 @@ import CDTJSON
 
 /// Decides by a selector on one revision after the other, with the limits of one query for all their patterns.
 package struct SelectorFilter: Sendable {
-  private let selector: Selector
+  private let selector: QuerySelector
   private let matcher: Matcher
 
   /// - Throws: ``QueryError`` with the code `.textSearch` for a selector with `$text`, which needs a text index.
-  package init(_ selector: Selector) throws(QueryError) {
+  package init(_ selector: QuerySelector) throws(QueryError) {
     guard selector.clause.textSearch == nil else { throw .textWithoutIndex(store: nil) }
     self.selector = selector
     matcher = Matcher(selector.clause)

@@ -5,7 +5,7 @@ extension Clause {
   /// A selector equivalent to the clause.
   ///
   /// ```swift
-  /// try Selector(parsing: #"{"age": {"$gt": 3}, "pet": {"species": "cat"}}"#).clause.selector
+  /// try QuerySelector(parsing: #"{"age": {"$gt": 3}, "pet": {"species": "cat"}}"#).clause.selector
   /// // {"$and": [{"age": {"$gt": 3}}, {"pet.species": {"$eq": "cat"}}]}
   /// ```
   package var selector: JSONObject {

@@ -245,12 +245,12 @@ struct SelectorParser {
   private mutating func enter(_ path: String) throws(QueryError) {
     try count(path)
     depth += 1
-    guard depth <= Selector.maximumDepth else { throw .tooDeep(at: path) }
+    guard depth <= QuerySelector.maximumDepth else { throw .tooDeep(at: path) }
   }
 
   private mutating func count(_ path: String) throws(QueryError) {
     clauses += 1
-    guard clauses <= Selector.maximumClauses else { throw .tooManyClauses(at: path) }
+    guard clauses <= QuerySelector.maximumClauses else { throw .tooManyClauses(at: path) }
   }
 
   private static func fieldPath(_ text: String, at place: String) throws(QueryError) -> FieldPath {

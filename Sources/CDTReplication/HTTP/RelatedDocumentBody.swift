@@ -6,12 +6,12 @@ import NIOCore
 struct RelatedDocumentBody: AsyncSequence, Sendable {
   private let writer = MultipartWriter()
   private let text: [UInt8]
-  private let attachments: [Attachment]
+  private let attachments: [DocumentAttachment]
 
   /// - Parameters:
   ///   - text: The JSON, with the attachments that follow in the same order.
   ///   - attachments: Saved attachments.
-  init(_ text: [UInt8], _ attachments: [Attachment]) {
+  init(_ text: [UInt8], _ attachments: [DocumentAttachment]) {
     self.text = text
     self.attachments = attachments
   }
@@ -58,7 +58,7 @@ struct RelatedDocumentBody: AsyncSequence, Sendable {
   }
 }
 
-extension Attachment {
+extension DocumentAttachment {
   fileprivate var head: MultipartHead {
     .attachment(named: name, contentType: contentType, length: length ?? 0)
   }

@@ -77,7 +77,9 @@ enum CandidateSelector: Sendable, Hashable {
   var selector: JSONObject? {
     guard case .conjuncts(let conjuncts, _) = self else { return nil }
     let selector = Self.joined("$and", conjuncts)
-    guard selector.utf8Text.count <= Self.maximumLength, (try? Selector(selector)) != nil else { return nil }
+    guard selector.utf8Text.count <= Self.maximumLength, (try? QuerySelector(selector)) != nil else {
+      return nil
+    }
     return selector
   }
 

@@ -7,7 +7,7 @@ import NIOCore
 /// A revision as a part of a multipart reply: its JSON, and after it the attachments whose content is wanted.
 struct DocumentPart: Sendable {
   let text: [UInt8]
-  let attachments: [Attachment]
+  let attachments: [DocumentAttachment]
   /// Whether the text is an error, not a document.
   let isMissing: Bool
 

@@ -22,7 +22,7 @@ struct AddedMemberFilter {
       if Self.isNamed(in: .object([name: value])) { own[name] = value } else { others[name] = value }
     }
     self.others = .object(others)
-    filter = try SelectorFilter(Selector(own))
+    filter = try SelectorFilter(QuerySelector(own))
   }
 
   private static func isNamed(in selector: JSONValue) -> Bool {

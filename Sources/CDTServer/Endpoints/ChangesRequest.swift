@@ -90,7 +90,7 @@ enum ChangesFilter: Sendable {
       guard let body, case .object(let selector)? = body["selector"] else {
         throw CouchError.badRequest("Selector error: expected a JSON object")
       }
-      var query = Query(try Selector(selector))
+      var query = Query(try QuerySelector(selector))
       query.fields = try Self.fields(body["fields"])
       self = .selector(try SelectorFilter(query.selector), try ResolvedQuery(query).projection)
     case "_view": throw CouchError.unsupported("The filter _view", instead: "filter=_selector")

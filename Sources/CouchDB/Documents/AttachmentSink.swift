@@ -86,7 +86,7 @@ package struct AttachmentSink {
     gathered.removeAll(keepingCapacity: true)
   }
 
-  package mutating func finish(name: String, type: String) async throws -> Attachment {
+  package mutating func finish(name: String, type: String) async throws -> DocumentAttachment {
     try gzip?.finish()
     if let expectedLength, received < expectedLength {
       throw CouchError.badRequest("Attachment \(name): attachment shorter than expected")

@@ -89,7 +89,7 @@ package struct DocumentSaving {
     for incoming in document.attachments {
       switch incoming.source {
       case .inline(let data):
-        attachments[incoming.name] = Attachment(
+        attachments[incoming.name] = DocumentAttachment(
           data: data, name: incoming.name, contentType: incoming.contentType)
       case .stub:
         guard let attachment = known[incoming.name], attachment.isMeant(by: incoming) else {
@@ -107,7 +107,7 @@ package struct DocumentSaving {
   }
 }
 
-extension Attachment {
+extension DocumentAttachment {
   /// Whether a stub means this attachment: not one that another generation has added. A generation that is not known, which
   /// replicators may leave out, is any.
   fileprivate func isMeant(by stub: IncomingAttachment) -> Bool {

@@ -69,13 +69,15 @@ package struct DocumentText {
   /// The attachments of a revision whose content follows in parts, in the order in which they are written.
   ///
   /// Those without content are in the JSON: CouchDB's replicator waits five minutes after a part that is empty.
-  package func followingAttachments(of revision: DocumentRevision) throws -> [Attachment] {
+  package func followingAttachments(of revision: DocumentRevision) throws -> [DocumentAttachment] {
     let tree = options.attachmentsSince.isEmpty ? nil : try transaction.tree(ofDocument: revision.id)
     return revision.attachments.filter { $0.length != 0 && isWanted($0, of: revision, tree) }
   }
 
   /// Whether the content is wanted: no ancestor that the client has is as new as the attachment.
-  private func isWanted(_ attachment: Attachment, of revision: DocumentRevision, _ tree: DocumentTree?)
+  private func isWanted(
+    _ attachment: DocumentAttachment, of revision: DocumentRevision, _ tree: DocumentTree?
+  )
     -> Bool
   {
     guard options.attachments else { return false }
@@ -98,7 +100,7 @@ package struct DocumentText {
     revision.attachments.isEmpty ? [:] : ["_attachments": .object(stubs(revision.attachments))]
   }
 
-  private static func entry(_ attachment: Attachment, _ content: JSONObject) -> JSONObject {
+  private static func entry(_ attachment: DocumentAttachment, _ content: JSONObject) -> JSONObject {
     var entry: JSONObject = [
       "content_type": .string(attachment.contentType), "revpos": .int(Int64(attachment.generation ?? 0)),
       "digest": .string(attachment.couchDigest ?? ""),

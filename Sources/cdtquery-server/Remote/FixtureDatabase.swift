@@ -49,7 +49,7 @@ struct FixtureDatabase {
     let others = Clause.field(try FieldPath("_id"), .among(ids)).complement
     func asked(_ query: Query) -> Query {
       var asked = query
-      if !ids.isEmpty { asked.selector = Selector(clause: .all([query.selector.clause, others])) }
+      if !ids.isEmpty { asked.selector = QuerySelector(clause: .all([query.selector.clause, others])) }
       return asked
     }
     return try await fixture.findings(way) {

@@ -117,7 +117,7 @@ struct AttachmentCommand: ParsableCommand {
           file == "-"
           ? try datastore.attachment(
             reading: .standardInput, source: "standard input", name: name, contentType: type)
-          : CDTDatastore.Attachment(file: file, name: name, contentType: type)
+          : DocumentAttachment(file: file, name: name, contentType: type)
       }
     }
   }
@@ -160,7 +160,7 @@ struct DocumentOptions: ParsableArguments {
     return try snapshot.document(withID: id, revisionID: try RevisionArgument.read(revision))
   }
 
-  func attachment(_ name: String, in snapshot: ReadTransaction) throws -> CDTDatastore.Attachment {
+  func attachment(_ name: String, in snapshot: ReadTransaction) throws -> DocumentAttachment {
     let attachments = try read(in: snapshot).attachments
     if let attachment = attachments[name] { return attachment }
     let names = attachments.names.map { JSONValue.string($0).text }.joined(separator: ", ")
@@ -181,7 +181,7 @@ struct DocumentOptions: ParsableArguments {
   }
 }
 
-extension CDTDatastore.Attachment {
+extension DocumentAttachment {
   /// The attachment as `cdtquery attachment list` prints it.
   fileprivate var json: JSONObject {
     var json: JSONObject = ["name": .string(name), "type": .string(contentType)]

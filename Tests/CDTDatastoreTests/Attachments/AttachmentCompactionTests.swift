@@ -12,7 +12,7 @@ import Testing
 
   private static func draft(_ id: String, _ text: String) -> DocumentDraft {
     DocumentDraft(
-      id: id, body: [:], attachments: [Attachment(data: Data(text.utf8), name: "a", contentType: "")])
+      id: id, body: [:], attachments: [DocumentAttachment(data: Data(text.utf8), name: "a", contentType: "")])
   }
 
   @Test func `checks, exports and reads beside writers and compaction miss no attachment`() async throws {

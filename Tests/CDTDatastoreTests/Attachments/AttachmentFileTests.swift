@@ -11,12 +11,13 @@ import Testing
 
   /// Runs `body` with a store whose document has an attachment of ``content``, and the path of its file.
   private func withSaved(
-    _ body: (_ store: Datastore, _ attachment: Attachment, _ file: String) throws -> Void
+    _ body: (_ store: Datastore, _ attachment: DocumentAttachment, _ file: String) throws -> Void
   ) throws {
     try withTemporaryDatastore { store in
       let saved = try store.createDocument(
         from: DocumentDraft(
-          id: "a", body: [:], attachments: [Attachment(data: Self.content, name: "x", contentType: "")]))
+          id: "a", body: [:],
+          attachments: [DocumentAttachment(data: Self.content, name: "x", contentType: "")]))
       let attachment = try #require(saved.attachments["x"])
       try body(store, attachment, "\(store.directory)/attachments/\(try #require(attachment.digest))")
     }
@@ -69,7 +70,8 @@ import Testing
       try harm(file, damage)
       try store.createDocument(
         from: DocumentDraft(
-          id: "b", body: [:], attachments: [Attachment(data: Self.content, name: "y", contentType: "")]))
+          id: "b", body: [:],
+          attachments: [DocumentAttachment(data: Self.content, name: "y", contentType: "")]))
       #expect(try store.document(withID: "a").attachments["x"]?.data() == Self.content)
       #expect(try store.checkIntegrity() == [])
     }
@@ -203,8 +205,9 @@ import Testing
                 from: DocumentDraft(
                   body: [:],
                   attachments: [
-                    Attachment(file: "\(store.directory)/\(thread).source", name: "x", contentType: ""),
-                    Attachment(data: Data("\(round % 5)".utf8), name: "y", contentType: ""),
+                    DocumentAttachment(
+                      file: "\(store.directory)/\(thread).source", name: "x", contentType: ""),
+                    DocumentAttachment(data: Data("\(round % 5)".utf8), name: "y", contentType: ""),
                   ]))
             }
           } catch {
@@ -231,7 +234,9 @@ import Testing
         from: DocumentDraft(
           body: [:],
           attachments: Attachments(
-            (0..<count).map { Attachment(file: "\(directory)/source", name: "\($0)", contentType: "") })))
+            (0..<count).map {
+              DocumentAttachment(file: "\(directory)/source", name: "\($0)", contentType: "")
+            })))
       #expect(saved.attachments.count == count)
       #expect(store.attachmentFileNames.count == 1)
     }
@@ -252,7 +257,8 @@ import Testing
       let store = try manager.datastore(named: "store")
       try store.createDocument(
         from: DocumentDraft(
-          id: "a", body: [:], attachments: [Attachment(data: Self.content, name: "x", contentType: "")]))
+          id: "a", body: [:],
+          attachments: [DocumentAttachment(data: Self.content, name: "x", contentType: "")]))
       try withDatabase(of: "store", in: directory) { try $0.execute("UPDATE attachments SET \(row)") }
       var document = try store.document(withID: "a")
       for attachment in document.attachments {
@@ -277,7 +283,8 @@ import Testing
     let store = try await manager.datastore(named: "store")
     try await store.createDocument(
       from: DocumentDraft(
-        id: "a", body: [:], attachments: [Attachment(data: Self.content, name: "x", contentType: "")]))
+        id: "a", body: [:], attachments: [DocumentAttachment(data: Self.content, name: "x", contentType: "")])
+    )
     try withDatabase(of: "store", in: directory) { try $0.execute("UPDATE attachments SET \(row)") }
     for attachment in try await store.document(withID: "a").attachments {
       do {

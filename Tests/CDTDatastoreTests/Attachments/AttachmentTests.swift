@@ -6,8 +6,8 @@ import Testing
 
 /// What becomes of a revision's attachments when it is saved, see `docs/attachments.md`.
 @Suite struct AttachmentTests {
-  private func text(_ text: String, _ name: String) -> Attachment {
-    Attachment(data: Data(text.utf8), name: name, contentType: "text/plain")
+  private func text(_ text: String, _ name: String) -> DocumentAttachment {
+    DocumentAttachment(data: Data(text.utf8), name: name, contentType: "text/plain")
   }
 
   private func contents(_ revision: DocumentRevision) throws -> [String: String] {
@@ -50,7 +50,7 @@ import Testing
       #expect(try contents(revision) == ["two": "zwei", "three": "3"])
       // The same again is no new one, but for its type.
       revision.attachments["two"] = text("zwei", "two")
-      revision.attachments["three"] = Attachment(
+      revision.attachments["three"] = DocumentAttachment(
         data: Data("3".utf8), name: "three", contentType: "text/html")
       revision = try store.updateDocument(from: revision)
       #expect(revision.attachments.map(\.generation) == [5, 3])
@@ -86,7 +86,8 @@ import Testing
         let first = try store.createDocument(
           from: DocumentDraft(body: [:], attachments: [text("same", "a"), text("same", "b")]))
         try store.createDocument(
-          from: DocumentDraft(body: [:], attachments: [Attachment(file: path, name: "c", contentType: "")]))
+          from: DocumentDraft(
+            body: [:], attachments: [DocumentAttachment(file: path, name: "c", contentType: "")]))
         try store.createDocument(from: DocumentDraft(body: [:], attachments: first.attachments))
         #expect(store.attachmentFileNames.count == 1)
         #expect(first.attachments["a"]?.digest == store.attachmentFileNames.first)
@@ -208,7 +209,7 @@ import Testing
       try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: fifo)
       for path in [fifo, link, "/dev/null", "/dev/zero"] {
         let revision = DocumentDraft(
-          body: [:], attachments: [Attachment(file: path, name: "x", contentType: "")])
+          body: [:], attachments: [DocumentAttachment(file: path, name: "x", contentType: "")])
         for save in [
           { _ = try store.createDocument(from: revision) },
           { _ = try store.write { try $0.createDocument(from: revision) } },
@@ -227,7 +228,8 @@ import Testing
       try FileManager.default.removeItem(atPath: link)
       try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "file")
       let saved = try store.createDocument(
-        from: DocumentDraft(body: [:], attachments: [Attachment(file: link, name: "x", contentType: "")]))
+        from: DocumentDraft(
+          body: [:], attachments: [DocumentAttachment(file: link, name: "x", contentType: "")]))
       #expect(try saved.attachments["x"]?.data() == Data("text".utf8))
     }
   }
@@ -261,10 +263,13 @@ import Testing
           #"the attachment named "y" is stored under the key "x"; use its name as the key"#
         ),
         ([text("1", "")], .invalidAttachment, "an attachment has an empty name; name it"),
-        ([Attachment(file: "\(directory)/none", name: "x", contentType: "")], .invalidAttachment, missing),
-        ([Attachment(file: directory, name: "x", contentType: "")], .invalidAttachment, isDirectory),
         (
-          [Attachment(file: "a\0b", name: "x", contentType: "")], .invalidAttachment,
+          [DocumentAttachment(file: "\(directory)/none", name: "x", contentType: "")], .invalidAttachment,
+          missing
+        ),
+        ([DocumentAttachment(file: directory, name: "x", contentType: "")], .invalidAttachment, isDirectory),
+        (
+          [DocumentAttachment(file: "a\0b", name: "x", contentType: "")], .invalidAttachment,
           #"the path "a\u0000b" of attachment "x" contains a NUL character; remove it"#
         ),
       ]
@@ -300,7 +305,7 @@ import Testing
       try withTemporaryDatastore { store in
         let saved = try store.createDocument(from: DocumentDraft(id: "a", body: [:]))
         let current = try store.updateDocument(from: saved)
-        for attachment in [text("1", "x"), Attachment(file: path, name: "x", contentType: "")] {
+        for attachment in [text("1", "x"), DocumentAttachment(file: path, name: "x", contentType: "")] {
           var (stale, bad) = (saved, current)
           stale.attachments = [attachment]
           bad.attachments = [attachment]

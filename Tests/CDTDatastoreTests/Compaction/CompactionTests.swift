@@ -10,7 +10,7 @@ import Testing
   private static func first(_ number: Int) -> DocumentDraft {
     DocumentDraft(
       id: "\(number)", body: ["n": 0, "text": .string(String(repeating: "x", count: 2_000))],
-      attachments: [Attachment(data: Data("\(number) 0".utf8), name: "x", contentType: "")])
+      attachments: [DocumentAttachment(data: Data("\(number) 0".utf8), name: "x", contentType: "")])
   }
 
   /// Runs `body` with a store of 50 documents, each of 20 long revisions and with an attachment that changed once.
@@ -26,7 +26,7 @@ import Testing
             ]
             if version % 10 == 0 {
               let data = Data("\(number) \(version)".utf8)
-              revision.attachments = [Attachment(data: data, name: "x", contentType: "")]
+              revision.attachments = [DocumentAttachment(data: data, name: "x", contentType: "")]
             }
             revision = try transaction.updateDocument(from: revision)
           }
@@ -85,7 +85,7 @@ import Testing
       for revision in ["2-b", "2-c", "2-a"] {
         try store.insert(
           revision, after: ["1-a"],
-          attachments: [Attachment(data: Data(revision.utf8), name: "x", contentType: "")])
+          attachments: [DocumentAttachment(data: Data(revision.utf8), name: "x", contentType: "")])
       }
       try store.insert("3-t", after: ["2-t", "1-a"], isDeleted: true)
       let before = try TreeState(of: "a", in: store)

@@ -12,7 +12,7 @@ import Testing
         try store.insert(
           revision, after: ["1-a"],
           attachments: [
-            Attachment(data: Data(revision.utf8), name: "\(revision).txt", contentType: "text/plain")
+            DocumentAttachment(data: Data(revision.utf8), name: "\(revision).txt", contentType: "text/plain")
           ])
       }
       try store.insert("3-c", after: ["2-a", "1-a"])
@@ -179,7 +179,7 @@ import Testing
         for leaf in leaves {
           for attachment in leaf.attachments { merged.attachments[attachment.name] = attachment }
         }
-        merged.attachments["new"] = Attachment(data: Data("new".utf8), name: "new", contentType: "")
+        merged.attachments["new"] = DocumentAttachment(data: Data("new".utf8), name: "new", contentType: "")
         return merged
       }
       try store.compact()
@@ -234,8 +234,8 @@ import Testing
       let files = store.attachmentFileNames
       let changes: [(inout DocumentRevision) -> Void] = [
         { $0.body["_x"] = 1 }, { $0.body["x"] = .double(.infinity) },
-        { $0.attachments["x"] = Attachment(data: Data(), name: "y", contentType: "") },
-        { $0.attachments["x"] = Attachment(file: "/nowhere", name: "x", contentType: "") },
+        { $0.attachments["x"] = DocumentAttachment(data: Data(), name: "y", contentType: "") },
+        { $0.attachments["x"] = DocumentAttachment(file: "/nowhere", name: "x", contentType: "") },
       ]
       for change in changes {
         datastoreError {

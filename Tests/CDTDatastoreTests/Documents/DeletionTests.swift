@@ -18,7 +18,7 @@ import Testing
           try transaction.createDocument(
             from: DocumentDraft(
               id: "\(number)", body: ["n": .int(Int64(number))],
-              attachments: [Attachment(data: content, name: "x", contentType: "")]))
+              attachments: [DocumentAttachment(data: content, name: "x", contentType: "")]))
         }
       }
       try store.ensureIndexed(["n"], name: "by_n")
@@ -66,7 +66,7 @@ import Testing
               let data = Data("\(thread) \(round)".utf8)
               let saved = try store.createDocument(
                 from: DocumentDraft(
-                  body: [:], attachments: [Attachment(data: data, name: "x", contentType: "")]))
+                  body: [:], attachments: [DocumentAttachment(data: data, name: "x", contentType: "")]))
               guard try saved.attachments["x"]?.data() == data else { throw CocoaError(.fileReadUnknown) }
               _ = try store.allDocuments()
             }
@@ -90,12 +90,13 @@ import Testing
       let store = try manager.datastore(named: "store")
       let saved = try store.createDocument(
         from: DocumentDraft(
-          id: "a", body: [:], attachments: [Attachment(data: Data("x".utf8), name: "x", contentType: "")]))
+          id: "a", body: [:],
+          attachments: [DocumentAttachment(data: Data("x".utf8), name: "x", contentType: "")]))
       let attachments = "\(store.directory)/attachments"
       let files = FileManager.default
       try files.setAttributes([.posixPermissions: 0o500], ofItemAtPath: attachments)
       var changed = saved
-      changed.attachments["y"] = Attachment(data: Data("y".utf8), name: "y", contentType: "")
+      changed.attachments["y"] = DocumentAttachment(data: Data("y".utf8), name: "y", contentType: "")
       #expect(datastoreError { try store.updateDocument(from: changed) }?.code == .io)
       #expect(try store.document(withID: "a") == saved)
       try files.setAttributes([.posixPermissions: 0o700], ofItemAtPath: attachments)

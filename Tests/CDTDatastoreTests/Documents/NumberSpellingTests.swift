@@ -67,7 +67,7 @@ import Testing
       try store.updateDocument(withID: "a") {
         $0.body["b"]?[1] = 2
         $0.body["c"]["e"] = 1.5
-        $0.attachments["x"] = Attachment(data: Data("x".utf8), name: "x", contentType: "text/plain")
+        $0.attachments["x"] = DocumentAttachment(data: Data("x".utf8), name: "x", contentType: "text/plain")
       }
       #expect(try stored("a", store).hasPrefix(#"{"a":1.10,"b":[1e3,2],"c":{"d":2.50,"e":1.5}"#))
       // Equal in a query, but another text.

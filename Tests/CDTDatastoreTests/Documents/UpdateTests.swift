@@ -13,7 +13,7 @@ import Testing
       let saved = try store.updateDocument(withID: "a") { document in
         #expect(document.body == ["by": "2-b"])
         document.body["n"] = 1
-        document.attachments["x"] = Attachment(data: Data("x".utf8), name: "x", contentType: "")
+        document.attachments["x"] = DocumentAttachment(data: Data("x".utf8), name: "x", contentType: "")
       }
       #expect(saved.revisionID.generation == 3)
       #expect(try store.document(withID: "a") == saved)

@@ -6,8 +6,6 @@ import Testing
 
 /// The examples of `docs/api-tour.md`, each as it stands there.
 @Suite struct ApiTourTests {
-  // Swift Testing has an `Attachment` too.
-  typealias Attachment = CDTDatastore.Attachment
 
   @Test func `ten tasks`() async throws {
     let path = try temporaryDirectory()
@@ -79,7 +77,7 @@ import Testing
     #expect(await ids.next() == "milk")
 
     var picnic = try await store.createDocument(from: DocumentDraft(id: "picnic", body: [:]))
-    picnic.attachments["map.png"] = Attachment(file: file, name: "map.png", contentType: "image/png")
+    picnic.attachments["map.png"] = DocumentAttachment(file: file, name: "map.png", contentType: "image/png")
     picnic = try await store.updateDocument(from: picnic)
     let map = try await picnic.attachments["map.png"]?.data()
     #expect(map == Data("a map".utf8))

@@ -13,8 +13,8 @@ import Testing
       let (store, elsewhere) = (try manager.datastore(named: "store"), try manager.datastore(named: "other"))
       let (picture, other) = (Data("miau".utf8), Data("purr".utf8))
 
-      let cat = Attachment(data: picture, name: "cat.jpg", contentType: "image/jpeg")
-      let notes = Attachment(file: "\(path)/notes.txt", name: "notes.txt", contentType: "text/plain")
+      let cat = DocumentAttachment(data: picture, name: "cat.jpg", contentType: "image/jpeg")
+      let notes = DocumentAttachment(file: "\(path)/notes.txt", name: "notes.txt", contentType: "text/plain")
       var document = try store.createDocument(
         from: DocumentDraft(id: "pets", body: ["n": 2], attachments: [cat, notes]))
       #expect(document.attachments.count == 2)
@@ -30,7 +30,7 @@ import Testing
       #expect(count == 4)
       #expect(FileManager.default.contents(atPath: "\(path)/copy.jpg") == picture)
 
-      let purring = Attachment(data: other, name: "cat.jpg", contentType: "image/jpeg")
+      let purring = DocumentAttachment(data: other, name: "cat.jpg", contentType: "image/jpeg")
       document.attachments["cat.jpg"] = purring  // replaced
       document.attachments["notes.txt"] = nil  // removed
       document = try store.updateDocument(from: document)

@@ -15,7 +15,7 @@ import Testing
   @Test func resolving() throws {
     try withTemporaryDatastore { store in
       for (revision, tag) in [("2-b", "shop"), ("2-x", "home")] {
-        let attachment = Attachment(data: Data(tag.utf8), name: tag, contentType: "text/plain")
+        let attachment = DocumentAttachment(data: Data(tag.utf8), name: tag, contentType: "text/plain")
         let theirs = try remote(
           revision, of: "task", body: ["tags": ["all", .string(tag)]], attachments: [attachment])
         try store.forceInsert(theirs)

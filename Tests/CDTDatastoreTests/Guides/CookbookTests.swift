@@ -6,13 +6,11 @@ import Testing
 /// The cookbook of CDTDatastore's guide to documents, case by case, and the changes that its migration guide tells of, in
 /// this package's API.
 @Suite struct CookbookTests {
-  // Swift Testing has an `Attachment` too.
-  typealias Attachment = CDTDatastore.Attachment
 
   private static let picture = Data("a cute cat".utf8)
 
-  private static func attachment(_ name: String, _ text: String = "content") -> Attachment {
-    Attachment(data: Data(text.utf8), name: name, contentType: "text/plain")
+  private static func attachment(_ name: String, _ text: String = "content") -> DocumentAttachment {
+    DocumentAttachment(data: Data(text.utf8), name: name, contentType: "text/plain")
   }
 
   /// Runs `body` with an empty store, another one, and the path of a picture.
@@ -30,11 +28,11 @@ import Testing
 
   /// Runs `body` with a document of a body and no attachments, and an attachment ready to be added.
   private func withPlain(
-    _ body: (_ store: Datastore, _ saved: DocumentRevision, _ cat: Attachment) throws -> Void
+    _ body: (_ store: Datastore, _ saved: DocumentRevision, _ cat: DocumentAttachment) throws -> Void
   ) throws {
     try withStores { store, _, file in
       let saved = try store.createDocument(from: DocumentDraft(id: "doc1", body: ["a": 1]))
-      try body(store, saved, Attachment(file: file, name: "cute_cat.jpg", contentType: "image/jpeg"))
+      try body(store, saved, DocumentAttachment(file: file, name: "cute_cat.jpg", contentType: "image/jpeg"))
     }
   }
 
@@ -44,7 +42,7 @@ import Testing
   ) throws {
     try withStores { store, other, file in
       let attachments: Attachments = [
-        Attachment(file: file, name: "one", contentType: "image/jpeg"), Self.attachment("two"),
+        DocumentAttachment(file: file, name: "one", contentType: "image/jpeg"), Self.attachment("two"),
         Self.attachment("three", ""),
       ]
       let saved = try store.createDocument(
@@ -88,7 +86,7 @@ import Testing
   @Test func `creating 3: a body, an id and attachments`() throws {
     try withStores { store, _, file in
       var revision = DocumentDraft(id: "doc1", body: ["a": 1])
-      let picture = Attachment(file: file, name: "filename", contentType: "image/jpeg")
+      let picture = DocumentAttachment(file: file, name: "filename", contentType: "image/jpeg")
       revision.attachments = [picture.name: picture]
       let saved = try store.createDocument(from: revision)
       #expect(try saved.attachments["filename"]?.data() == Self.picture)
@@ -99,7 +97,7 @@ import Testing
 
   @Test func `creating 4: a body and attachments, but no id`() throws {
     try withStores { store, _, file in
-      let picture = Attachment(file: file, name: "filename", contentType: "image/jpeg")
+      let picture = DocumentAttachment(file: file, name: "filename", contentType: "image/jpeg")
       let saved = try store.createDocument(from: DocumentDraft(body: ["a": 1], attachments: [picture]))
       #expect(saved.id.isEmpty == false)
       #expect(try saved.attachments["filename"]?.data() == Self.picture)
@@ -400,7 +398,7 @@ import Testing
 
   @Test func `migrating to 0.8, adding attachments: in the same revision as the body`() throws {
     try withStores { store, _, _ in
-      let picture = Attachment(data: Self.picture, name: "picture", contentType: "image/jpg")
+      let picture = DocumentAttachment(data: Self.picture, name: "picture", contentType: "image/jpg")
       var revision = DocumentDraft(body: ["aKey": "aValue"])
       revision.attachments = [picture.name: picture]
       let saved = try store.createDocument(from: revision)

@@ -9,8 +9,6 @@ import struct CloudantSync.TouchDBIndexReport
 
 /// The examples of `docs/api-migration.md`, each as it stands there.
 @Suite struct MigrationGuideTests {
-  // Swift Testing has an `Attachment` too.
-  typealias Attachment = CDTDatastore.Attachment
 
   @Test func file() throws {
     try withTouchDB { fixture in
@@ -89,7 +87,8 @@ import struct CloudantSync.TouchDBIndexReport
     try withTemporaryDatastore { datastore in
       var revision = try datastore.createDocument(from: DocumentDraft(body: [:]))
       let data = Data("a cat".utf8)
-      revision.attachments["cat.jpg"] = Attachment(data: data, name: "cat.jpg", contentType: "image/jpeg")
+      revision.attachments["cat.jpg"] = DocumentAttachment(
+        data: data, name: "cat.jpg", contentType: "image/jpeg")
       let saved = try datastore.updateDocument(from: revision)
       let content = try saved.attachments["cat.jpg"]?.data()
       #expect(content == data)
@@ -101,7 +100,7 @@ import struct CloudantSync.TouchDBIndexReport
       let file = "\(directory)/cat.jpg"
       try Data("a cat".utf8).write(to: URL(filePath: file))
       try withTemporaryDatastore { datastore in
-        let picture = Attachment(file: file, name: "cat.jpg", contentType: "image/jpeg")
+        let picture = DocumentAttachment(file: file, name: "cat.jpg", contentType: "image/jpeg")
         let doc1 = DocumentDraft(id: "doc1", body: ["completed": false], attachments: [picture])
         let saved = try datastore.createDocument(from: doc1)
         let open = try datastore.find(["completed": false])

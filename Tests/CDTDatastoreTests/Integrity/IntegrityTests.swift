@@ -73,7 +73,7 @@ import Testing
       try store.insert("2-b", after: ["1-a"])
       try store.insert(
         "3-c", after: ["2-c", "1-a"],
-        attachments: [Attachment(data: Data("x".utf8), name: "x", contentType: "")])
+        attachments: [DocumentAttachment(data: Data("x".utf8), name: "x", contentType: "")])
       #expect(try store.checkIntegrity() == [])
       try withDatabase(of: "store", in: directory) { try $0.execute(damage.sql) }
       let findings = try store.checkIntegrity().map(\.description)

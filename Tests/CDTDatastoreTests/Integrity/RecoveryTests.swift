@@ -20,7 +20,7 @@ import Testing
             id: "doc\(number)",
             body: ["number": .int(Int64(number)), "long": .string(.init(repeating: "é", count: number * 30))])
           if number % 50 == 0 {
-            draft.attachments["a"] = Attachment(
+            draft.attachments["a"] = DocumentAttachment(
               data: Data("content \(number)".utf8), name: "a", contentType: "text/plain")
           }
           try transaction.createDocument(from: draft)
@@ -229,7 +229,8 @@ import Testing
       let names = ["caf\u{e9}", "cafe\u{301}"]
       var draft = DocumentDraft(id: "doc", body: [:])
       for name in names {
-        draft.attachments[name] = Attachment(data: Data(name.utf8), name: name, contentType: "text/plain")
+        draft.attachments[name] = DocumentAttachment(
+          data: Data(name.utf8), name: name, contentType: "text/plain")
       }
       try store.createDocument(from: draft)
       for name in names { try store.setLocalDocument(["bytes": .int(Int64(name.utf8.count))], withID: name) }

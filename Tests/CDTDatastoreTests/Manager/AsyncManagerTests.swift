@@ -40,7 +40,8 @@ import Testing
     try Data(#"{"_id":"b"}"#.utf8).write(to: documents)
     let saved = try await store.createDocument(
       from: DocumentDraft(
-        id: "a", body: [:], attachments: [Attachment(file: picture, name: "p", contentType: "image/png")]))
+        id: "a", body: [:],
+        attachments: [DocumentAttachment(file: picture, name: "p", contentType: "image/png")]))
     let attachment = try #require(saved.attachments["p"])
     #expect(try await attachment.data() == Data([1, 2, 3]))
     try await attachment.write(to: directory.appending(path: "copy"))

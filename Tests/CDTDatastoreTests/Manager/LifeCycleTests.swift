@@ -244,7 +244,8 @@ import Testing
       try store.write { transaction in
         try transaction.createDocument(
           from: DocumentDraft(
-            id: "a", body: [:], attachments: [Attachment(data: Data("one".utf8), name: "x", contentType: "")])
+            id: "a", body: [:],
+            attachments: [DocumentAttachment(data: Data("one".utf8), name: "x", contentType: "")])
         )
         let error = datastoreError(end)
         #expect(error?.code == .nestedWrite)
@@ -305,7 +306,7 @@ import Testing
       var options = DatastoreOptions()
       options.durability = durability
       let manager = try DatastoreManager(directory: directory, options: options)
-      let attachment = Attachment(data: Data("x".utf8), name: "x", contentType: "")
+      let attachment = DocumentAttachment(data: Data("x".utf8), name: "x", contentType: "")
       try manager.datastore(named: "store").createDocument(
         from: DocumentDraft(body: [:], attachments: [attachment]))
       try manager.deleteDatastore(named: "store")
@@ -515,7 +516,7 @@ import Testing
       let manager = try DatastoreManager(directory: directory)
       let folder = "\(directory)/store"
       let store = try manager.datastore(named: "store")
-      let attachment = Attachment(data: Data("x".utf8), name: "x", contentType: "")
+      let attachment = DocumentAttachment(data: Data("x".utf8), name: "x", contentType: "")
       try store.createDocument(from: DocumentDraft(body: [:], attachments: [attachment]))
       _ = try store.extensionDirectory(named: "mine")
       let outside = "\(directory)/outside"
@@ -557,7 +558,7 @@ import Testing
         let manager = try DatastoreManager(directory: directory, options: options)
         defer { try? manager.closeDatastore(named: "store") }
         let store = try manager.datastore(named: "store")
-        let attachment = Attachment(data: Data("x".utf8), name: "x", contentType: "")
+        let attachment = DocumentAttachment(data: Data("x".utf8), name: "x", contentType: "")
         try store.createDocument(from: DocumentDraft(body: [:], attachments: [attachment]))
         _ = try store.extensionDirectory(named: "mine")
       }

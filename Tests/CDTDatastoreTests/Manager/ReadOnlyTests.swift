@@ -11,7 +11,7 @@ import Testing
     let manager = try DatastoreManager(directory: directory)
     defer { manager.close() }
     let store = try manager.datastore(named: "store")
-    let attachment = Attachment(data: Data("x".utf8), name: "x", contentType: "")
+    let attachment = DocumentAttachment(data: Data("x".utf8), name: "x", contentType: "")
     let saved = try store.createDocument(
       from: DocumentDraft(id: "a", body: ["n": 1, "text": "some words"], attachments: [attachment]))
     for number in 2..<10 {

@@ -4,9 +4,6 @@ import CDTSQLite
 import Foundation
 import Testing
 
-// Swift Testing has attachments as well.
-typealias Attachment = CDTDatastore.Attachment
-
 /// A revision that was made elsewhere.
 func remote(
   _ revision: String, of id: String = "a", body: JSONObject? = [:], isDeleted: Bool = false,

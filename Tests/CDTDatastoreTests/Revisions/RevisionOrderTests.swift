@@ -16,7 +16,7 @@ import Testing
 
     var attachments: Attachments {
       guard let attachment else { return [] }
-      return [Attachment(data: Data(repeating: 7, count: attachment), name: "x", contentType: "")]
+      return [DocumentAttachment(data: Data(repeating: 7, count: attachment), name: "x", contentType: "")]
     }
   }
 

@@ -28,7 +28,7 @@ import Testing
       try store.insert(
         "3-c", after: ["2-b", "1-a"],
         attachments: [
-          Attachment(data: Data("x".utf8), name: "x", contentType: "text/plain")
+          DocumentAttachment(data: Data("x".utf8), name: "x", contentType: "text/plain")
         ])
       try store.insert("2-x", after: ["1-a"], isDeleted: true)
       let before = try StoreState(store)
@@ -259,7 +259,8 @@ import Testing
         if isThere { try store.insert("2-b", after: ["1-a"]) }
         let before = try StoreState(store)
         let revision = try remote(
-          refusal.revision, attachments: [Attachment(data: Data("x".utf8), name: "x", contentType: "")])
+          refusal.revision,
+          attachments: [DocumentAttachment(data: Data("x".utf8), name: "x", contentType: "")])
         let error = datastoreError {
           try store.forceInsert(revision, history: try revisionIDs(refusal.history))
         }
@@ -284,7 +285,8 @@ import Testing
         (
           DocumentRevision(
             id: "a", revisionID: one, body: [:],
-            attachments: ["x": Attachment(data: Data(), name: "y", contentType: "")]), .invalidAttachment
+            attachments: ["x": DocumentAttachment(data: Data(), name: "y", contentType: "")]),
+          .invalidAttachment
         ),
       ]
       for (revision, code) in attempts {

@@ -27,7 +27,7 @@ import Testing
   @Test func `the content of forgotten revisions goes`() throws {
     try withTemporaryDatastore { store in
       for number in 0..<3 {
-        let attachment = Attachment(
+        let attachment = DocumentAttachment(
           data: Data(repeating: UInt8(number), count: 10), name: "x", contentType: "")
         if number == 0 {
           try store.createDocument(from: DocumentDraft(id: "a", body: [:], attachments: [attachment]))

@@ -63,8 +63,8 @@ import Testing
   func `an attachment that does not fit leaves no file`() throws {
     try withSmallDisk { store, directory in
       var revision = try store.createDocument(from: DocumentDraft(id: "a", body: [:]))
-      revision.attachments = [Attachment(data: Data(count: Self.size), name: "x", contentType: "")]
-      let source = Attachment(file: "/proc/self/exe", name: "x", contentType: "")
+      revision.attachments = [DocumentAttachment(data: Data(count: Self.size), name: "x", contentType: "")]
+      let source = DocumentAttachment(file: "/proc/self/exe", name: "x", contentType: "")
       let attempts: [() throws -> Void] = [
         { try store.updateDocument(from: revision) },
         { try store.createDocument(from: DocumentDraft(body: [:], attachments: [source])) },
@@ -76,7 +76,7 @@ import Testing
         #expect(store.attachmentFileNames == [])
       }
       #expect(try store.documentCount() == 1)
-      revision.attachments = [Attachment(data: Data(count: 1 << 19), name: "x", contentType: "")]
+      revision.attachments = [DocumentAttachment(data: Data(count: 1 << 19), name: "x", contentType: "")]
       try store.updateDocument(from: revision)
       #expect(try store.checkIntegrity() == [])
     }

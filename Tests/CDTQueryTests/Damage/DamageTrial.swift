@@ -91,7 +91,7 @@ struct DamageTrial {
             "long": .string(String(repeating: "x\(number)", count: number % 10 == 0 ? 3_000 : 10)),
           ])
         if number % 40 == 0 {
-          draft.attachments["file"] = Attachment(
+          draft.attachments["file"] = DocumentAttachment(
             data: Data(repeating: UInt8(number), count: 5_000), name: "file", contentType: "text/plain")
         }
         try transaction.createDocument(from: draft)

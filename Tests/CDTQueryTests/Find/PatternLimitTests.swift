@@ -38,7 +38,7 @@ import Testing
     let revision = DocumentRevision(
       id: "doc", revisionID: try #require(RevisionID("1-a")),
       body: ["text": text])
-    let filter = try SelectorFilter(Selector(["text": ["$regex": "a*a*[cd]"]]))
+    let filter = try SelectorFilter(QuerySelector(["text": ["$regex": "a*a*[cd]"]]))
     let error = #expect(throws: QueryError.self) {
       for _ in 0..<2_000 { _ = try filter.matches(revision) }
     }
@@ -55,7 +55,7 @@ import Testing
     for _ in 0..<10 {
       #expect(try query.find(in: [Self.document("doc", ["text": text])]).isEmpty)
     }
-    #expect(try Selector(["text": ["$regex": "baba"]]).matches(["text": text]))
+    #expect(try QuerySelector(["text": ["$regex": "baba"]]).matches(["text": text]))
   }
 
   @Test func `a match that needs too much memory is given up`() throws {
@@ -78,8 +78,10 @@ import Testing
 
   @Test func `a pattern that is too long is refused`() throws {
     let longest = String(repeating: "a", count: RegularExpression.maximumLength)
-    _ = try Selector(["a": ["$regex": .string(longest)]])
-    let error = #expect(throws: QueryError.self) { try Selector(["a": ["$regex": .string(longest + "a")]]) }
+    _ = try QuerySelector(["a": ["$regex": .string(longest)]])
+    let error = #expect(throws: QueryError.self) {
+      try QuerySelector(["a": ["$regex": .string(longest + "a")]])
+    }
     #expect(error?.code == .invalidRegex)
     #expect(error?.description == "a.$regex: the pattern is longer than 32000 bytes; use a shorter one")
   }

@@ -33,7 +33,7 @@ import Testing
 
   @Test func `a selector of many fields tests each of them`() throws {
     let wide = Self.body(100)
-    let selector = try Selector(wide)
+    let selector = try QuerySelector(wide)
     #expect(try selector.matches(wide))
     #expect(try selector.matches(JSONObject(wide.reversed().map { ($0.key, $0.value) })))
     for name in ["f0", "f50", "f99"] {

@@ -53,7 +53,7 @@ enum Fuzz {
   static func compareWithOracle(_ random: inout RandomDocuments) throws -> String? {
     let body = random.body()
     let json = random.selector()
-    let selector = try Selector(json)
+    let selector = try QuerySelector(json)
     let expected = Oracle.matches(json, body, id: "doc")
     guard try selector.matches(body, id: "doc", revision: "1-a") == expected else {
       return "\(json.text) of \(body.text): the oracle says \(expected)"

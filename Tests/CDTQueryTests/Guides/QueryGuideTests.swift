@@ -161,7 +161,7 @@ import Testing
     var lines = ["| | " + values.map { "`\($0.name)`" }.joined(separator: " | ") + " |"]
     lines.append("|---" + String(repeating: "|:-:", count: values.count) + "|")
     for text in operators {
-      let selector = try Selector(parsing: "{\"x\":\(text)}")
+      let selector = try QuerySelector(parsing: "{\"x\":\(text)}")
       let cells = try values.map { value in
         let body = try JSONObject(parsing: value.name == "missing" ? "{}" : "{\"x\":\(value.body)}")
         return try selector.matches(body) ? "●" : " "

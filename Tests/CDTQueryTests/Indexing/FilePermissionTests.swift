@@ -12,7 +12,7 @@ import Testing
         let manager = try DatastoreManager(directory: "\(directory)/stores")
         defer { manager.close() }
         let store = try manager.datastore(named: "store")
-        let attachment = Attachment(data: Data("cat".utf8), name: "cat", contentType: "text/plain")
+        let attachment = DocumentAttachment(data: Data("cat".utf8), name: "cat", contentType: "text/plain")
         try store.createDocument(
           from: DocumentDraft(id: "a", body: ["name": "mike"], attachments: [attachment]))
         try store.ensureIndexed(["name"])
@@ -42,7 +42,7 @@ import Testing
 
   @Test func `the umask decides who can access a file that the user asks for`() throws {
     try withTemporaryDatastore { store in
-      let attachment = Attachment(data: Data("cat".utf8), name: "cat", contentType: "text/plain")
+      let attachment = DocumentAttachment(data: Data("cat".utf8), name: "cat", contentType: "text/plain")
       let path = "\(store.directory)/copy"
       try attachment.write(toFile: path)
       let reference = "\(store.directory)/reference"

@@ -14,7 +14,7 @@ import Testing
 
   private func code(_ selector: JSONObject) -> QueryError.Code? {
     do throws(QueryError) {
-      _ = try Selector(selector)
+      _ = try QuerySelector(selector)
       return nil
     } catch {
       return error.code
@@ -22,8 +22,8 @@ import Testing
   }
 
   @Test func `the depth of a selector`() {
-    #expect(code(selector(negations: Selector.maximumDepth - 1)) == nil)
-    #expect(code(selector(negations: Selector.maximumDepth)) == .tooDeep)
+    #expect(code(selector(negations: QuerySelector.maximumDepth - 1)) == nil)
+    #expect(code(selector(negations: QuerySelector.maximumDepth)) == .tooDeep)
   }
 
   @Test func `the depth of a value in a selector`() {
@@ -36,8 +36,8 @@ import Testing
   @Test func `the number of clauses`() {
     // The selector itself is one.
     func wide(_ count: Int) -> JSONObject { JSONObject((0..<count).map { ("f\($0)", 1) }) }
-    #expect(code(wide(Selector.maximumClauses - 1)) == nil)
-    #expect(code(wide(Selector.maximumClauses)) == .tooLarge)
+    #expect(code(wide(QuerySelector.maximumClauses - 1)) == nil)
+    #expect(code(wide(QuerySelector.maximumClauses)) == .tooLarge)
   }
 
   @Test func `the words of a text search, the depth of its parentheses and the distance of NEAR`() {
@@ -58,8 +58,8 @@ import Testing
     let page = try Repository.page("limits.md")
     for row in [
       "depth of a document | \(JSONParsingOptions().maximumDepth) |",
-      "depth of a selector; including the values in it | \(Selector.maximumDepth); \(JSONParsingOptions().maximumDepth) |",
-      "clauses of a selector, without members of `$in` | \(Self.spelled(Selector.maximumClauses)) |",
+      "depth of a selector; including the values in it | \(QuerySelector.maximumDepth); \(JSONParsingOptions().maximumDepth) |",
+      "clauses of a selector, without members of `$in` | \(Self.spelled(QuerySelector.maximumClauses)) |",
       "segments of a path | \(FieldPath.maximumSegments) |",
       "fields of a sort | \(Query.maximumSortFields) |",
       "fields of an index | \(IndexDefinition.maximumFields) |",

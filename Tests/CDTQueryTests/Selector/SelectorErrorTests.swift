@@ -111,12 +111,12 @@ import Testing
   ]
 
   @Test(arguments: cases) func refuses(_ c: Case) throws {
-    let error = #expect(throws: QueryError.self) { try Selector(parsing: c.selector) }
+    let error = #expect(throws: QueryError.self) { try QuerySelector(parsing: c.selector) }
     #expect(error?.description == c.error)
   }
 
   @Test func `text that is not JSON is refused with its place`() {
-    let error = #expect(throws: QueryError.self) { try Selector(parsing: "{\"a\": }") }
+    let error = #expect(throws: QueryError.self) { try QuerySelector(parsing: "{\"a\": }") }
     let reason =
       "expected a value: an object, an array, a string in double quotes, a number, true, false or null"
     #expect(error?.description == "the selector is not JSON: line 1, column 7: \(reason)")
@@ -124,10 +124,10 @@ import Testing
 
   @Test func `deep selectors are refused, not followed`() {
     let deep = String(repeating: "{\"$not\":", count: 200) + "{\"a\":1}" + String(repeating: "}", count: 200)
-    let error = #expect(throws: QueryError.self) { try Selector(parsing: deep) }
+    let error = #expect(throws: QueryError.self) { try QuerySelector(parsing: deep) }
     #expect(error?.code == .tooDeep)
     let fields = String(repeating: "{\"a\":", count: 300) + "1" + String(repeating: "}", count: 300)
-    #expect(throws: QueryError.self) { try Selector(parsing: fields) }
+    #expect(throws: QueryError.self) { try QuerySelector(parsing: fields) }
   }
 
   static let beyondJSON: [(JSONObject, String)] = [
@@ -139,7 +139,7 @@ import Testing
 
   @Test(arguments: beyondJSON)
   func `numbers that JSON can't hold are refused`(selector: JSONObject, path: String) {
-    let error = #expect(throws: QueryError.self) { try Selector(selector) }
+    let error = #expect(throws: QueryError.self) { try QuerySelector(selector) }
     #expect(error?.code == .invalidArgument && error?.path == path, "\(String(describing: error))")
   }
 
@@ -148,13 +148,13 @@ import Testing
     for selector in [["a": deep], ["a": ["$in": [deep]]], ["$and": [["a": ["$eq": ["b": deep]]]]]]
       as [JSONObject]
     {
-      let error = #expect(throws: QueryError.self) { try Selector(selector) }
+      let error = #expect(throws: QueryError.self) { try QuerySelector(selector) }
       #expect(error?.code == .tooDeep)
     }
   }
 
   @Test func `ten thousand members of $in are no clauses`() throws {
     let members = JSONValue.array((0..<10_000).map { .int($0) })
-    #expect(try Selector(["a": ["$in": members]]).matches(["a": 9_999]))
+    #expect(try QuerySelector(["a": ["$in": members]]).matches(["a": 9_999]))
   }
 }

@@ -17,15 +17,16 @@ import Testing
 
   @Test(arguments: ["$elemMatch", "$allMatch", "$keyMapMatch"], elementSelectors)
   func `what is asked of elements`(operator name: String, of element: String) throws {
-    guard let selector = try? Selector(parsing: #"{"a": {"\#(name)": \#(element)}}"#) else {
+    guard let selector = try? QuerySelector(parsing: #"{"a": {"\#(name)": \#(element)}}"#) else {
       #expect(name == "$keyMapMatch", "only keys have no fields")
       return
     }
-    #expect(try Selector(selector.clause.selector).clause == selector.clause, "\(selector.clause.selector)")
+    #expect(
+      try QuerySelector(selector.clause.selector).clause == selector.clause, "\(selector.clause.selector)")
   }
 
   @Test func `an operator that is asked twice is complemented twice`() throws {
-    let selector = try Selector(parsing: #"{"a": {"$elemMatch": {"$all": [1, 2]}}}"#)
+    let selector = try QuerySelector(parsing: #"{"a": {"$elemMatch": {"$all": [1, 2]}}}"#)
     #expect(
       selector.clause.selector.text == #"{"a":{"$elemMatch":{"$eq":1,"$not":{"$not":{"$eq":2}}}}}"#)
   }

@@ -167,7 +167,7 @@ import Testing
           #""$text" needs a text index, and the datastore has none; create one: cdtquery index create "#)
           == true)
       #expect(error?.message.hasSuffix("store FIELD… --type text") == true)
-      #expect(throws: QueryError.self) { try Selector(["$text": ["$search": "cat"]]).matches([:]) }
+      #expect(throws: QueryError.self) { try QuerySelector(["$text": ["$search": "cat"]]).matches([:]) }
     }
   }
 

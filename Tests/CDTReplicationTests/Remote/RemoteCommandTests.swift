@@ -84,8 +84,8 @@ import Testing
         let content = Data((0..<100_000).map { UInt8(truncatingIfNeeded: $0 * $0 >> 5) })
         var cat = DocumentDraft(id: "a/cat", body: ["age": 3])
         cat.attachments = [
-          Attachment(data: content, name: "cat.bin", contentType: "application/octet-stream"),
-          Attachment(data: Data("meow".utf8), name: "sound.txt", contentType: "text/plain"),
+          DocumentAttachment(data: content, name: "cat.bin", contentType: "application/octet-stream"),
+          DocumentAttachment(data: Data("meow".utf8), name: "sound.txt", contentType: "text/plain"),
         ]
         try await served.remote.createDocument(from: cat)
         for id in ["b", "_design/x"] {

@@ -135,7 +135,8 @@ import Testing
         return .init(status: status, headers: ["Location": "\(target)\(path)"])
       }
       try await served.remote.createDocument(from: DocumentDraft(id: "a", body: [:]))
-      let large = Attachment(data: Data(repeating: 1, count: 300_000), name: "a", contentType: "image/png")
+      let large = DocumentAttachment(
+        data: Data(repeating: 1, count: 300_000), name: "a", contentType: "image/png")
       try await served.local.createDocument(from: DocumentDraft(id: "b", body: [:], attachments: [large]))
       let replication = Replication(.both, with: try RemoteDatabase("\(front.url)/db"))
       let result = try await Replicator(replication, of: served.local).replicate()

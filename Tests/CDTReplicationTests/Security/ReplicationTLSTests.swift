@@ -48,7 +48,7 @@ import Testing
   @Test(arguments: ["localhost", "127.0.0.1"])
   func `an authority of one's own is trusted, and attachments travel`(_ host: String) async throws {
     try await Self.withTLS { served, certificates in
-      let attachment = Attachment(
+      let attachment = DocumentAttachment(
         data: Data(repeating: 1, count: 300_000), name: "a", contentType: "image/png")
       try await served.remote.createDocument(
         from: DocumentDraft(id: "a", body: [:], attachments: ["a": attachment]))

@@ -134,7 +134,8 @@ import Testing
   func `checkpoints, files, errors and the server's log have none`(_ credentials: Credentials) async throws {
     let log = KeptLog()
     try await withServedUser(log: log) { served, _ in
-      let attachment = Attachment(data: Data(repeating: 1, count: 200_000), name: "a", contentType: "a/b")
+      let attachment = DocumentAttachment(
+        data: Data(repeating: 1, count: 200_000), name: "a", contentType: "a/b")
       try await served.local.createDocument(
         from: DocumentDraft(id: "a", body: [:], attachments: [attachment]))
       try await served.remote.createDocument(

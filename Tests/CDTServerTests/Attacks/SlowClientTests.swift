@@ -32,7 +32,7 @@ import Testing
       // More than the buffers of both ends.
       let content = [UInt8](repeating: 1, count: 32 << 20)
       var draft = DocumentDraft(id: "a", body: [:])
-      draft.attachments["data"] = Attachment(
+      draft.attachments["data"] = DocumentAttachment(
         data: Data(content), name: "data", contentType: "application/octet-stream")
       try await server.manager.datastore(named: "db").createDocument(from: draft)
       let port = server.port
@@ -55,7 +55,7 @@ import Testing
     try await withServer({ $0.limits.idleTime = .seconds(5) }) { server in
       // More than the buffers of both ends, in one part.
       var draft = DocumentDraft(id: "a", body: [:])
-      draft.attachments["data"] = Attachment(
+      draft.attachments["data"] = DocumentAttachment(
         data: Data(repeating: 1, count: 24 << 20), name: "data", contentType: "application/octet-stream")
       try await server.manager.datastore(named: "db").createDocument(from: draft)
       let port = server.port

@@ -16,10 +16,10 @@ struct DatabaseContent: Sendable {
     let body: JSONObject
     /// The suffixes of the revision and its ancestors, newest first.
     let history: [String]
-    let attachments: [String: Attachment]
+    let attachments: [String: DocumentAttachment]
   }
 
-  struct Attachment: Sendable, Hashable {
+  struct DocumentAttachment: Sendable, Hashable {
     let type: String
     let revpos: Int
     let length: Int
@@ -97,13 +97,13 @@ extension DatabaseContent.Leaf {
     isDeleted = document["_deleted"] == true
     body = document.filter { !$0.key.hasPrefix("_") }
     history = document["_revisions"]?["ids"]?.arrayValue?.compactMap(\.stringValue) ?? []
-    var attachments: [String: DatabaseContent.Attachment] = [:]
+    var attachments: [String: DatabaseContent.DocumentAttachment] = [:]
     for (name, entry) in document["_attachments"]?.objectValue ?? [:] {
       let content = try await database.server.send(
         "GET", "/\(database.name)\(path)/\(PercentCoding.encode(name))?rev=\(revision)")
       var digest = ContentDigest(.md5)
       digest.update(content.body)
-      attachments[name] = DatabaseContent.Attachment(
+      attachments[name] = DatabaseContent.DocumentAttachment(
         type: entry["content_type"]?.stringValue ?? "", revpos: entry["revpos"]?.intValue ?? -1,
         length: entry["length"]?.intValue ?? -1, digest: digest.text)
     }

@@ -140,7 +140,9 @@ extension Step {
 extension Change {
   private static func saved(_ attachments: [String: String]) -> Attachments {
     Attachments(
-      attachments.map { Attachment(data: Data($0.value.utf8), name: $0.key, contentType: "text/plain") })
+      attachments.map {
+        DocumentAttachment(data: Data($0.value.utf8), name: $0.key, contentType: "text/plain")
+      })
   }
 
   private static func rival(_ id: String, _ body: JSONObject, _ number: UInt64) -> DocumentRevision {

@@ -45,7 +45,9 @@ package enum StoreCheck {
     try store.createDocument(
       from: DocumentDraft(
         body: ["n": 20, "kind": "red", "tags": ["blue", "new"], "text": "a new word"],
-        attachments: [Attachment(data: .init("a new content".utf8), name: "new", contentType: "text/plain")]))
+        attachments: [
+          DocumentAttachment(data: .init("a new content".utf8), name: "new", contentType: "text/plain")
+        ]))
     try store.updateIndexes()
     return try problems(of: store)
   }

@@ -68,7 +68,7 @@ struct FaultRun {
     for round in 0..<2 {
       try store.updateDocument(withID: "d0") { document in
         document.attachments = [
-          Attachment(
+          DocumentAttachment(
             data: Data(String(repeating: "content \(round) ", count: 800).utf8), name: "a0",
             contentType: "text/plain")
         ]

@@ -142,12 +142,13 @@ extension Operation {
     Operation("attach data") { use in
       let data = Data(String(repeating: "new content ", count: 700).utf8)
       return try use.store.updateDocument(withID: "d1") { document in
-        document.attachments["a"] = Attachment(data: data, name: "a", contentType: "text/plain")
-        document.attachments["b"] = Attachment(data: data + data, name: "b", contentType: "text/plain")
+        document.attachments["a"] = DocumentAttachment(data: data, name: "a", contentType: "text/plain")
+        document.attachments["b"] = DocumentAttachment(
+          data: data + data, name: "b", contentType: "text/plain")
       }.revisionID.description
     },
     Operation("attach a file") { use in
-      let attachment = Attachment(file: "\(use.files)/content", name: "a", contentType: "text/plain")
+      let attachment = DocumentAttachment(file: "\(use.files)/content", name: "a", contentType: "text/plain")
       return try use.store.createDocument(
         from: DocumentDraft(id: "new", body: [:], attachments: [attachment])
       )

@@ -46,7 +46,7 @@ struct AttachmentWorker {
         try transaction.updateDocument(withID: id) { document in
           document.attachments = ["a", "b"].reduce(into: Attachments()) { attachments, name in
             let data = Data("\(id) \(name) \(UInt64.random(in: 0...(.max)))".utf8)
-            attachments[name] = Attachment(data: data, name: name, contentType: "")
+            attachments[name] = DocumentAttachment(data: data, name: name, contentType: "")
           }
         }
       }

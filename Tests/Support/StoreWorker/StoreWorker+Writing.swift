@@ -151,7 +151,7 @@ extension StoreWorker {
     // Few contents, so that documents share some.
     let text = String(repeating: "\(Int.random(in: 0..<20, using: &random)) ", count: 500)
     let body: JSONObject = ["content": .string(text)]
-    let attachment = Attachment(data: Data(text.utf8), name: "content", contentType: "text/plain")
+    let attachment = DocumentAttachment(data: Data(text.utf8), name: "content", contentType: "text/plain")
     do {
       try store.updateDocument(withID: id) { ($0.body, $0.attachments) = (body, [attachment]) }
     } catch let error as DatastoreError where error.code == .notFound {

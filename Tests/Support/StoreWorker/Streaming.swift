@@ -18,7 +18,7 @@ struct Streaming {
     let manager = try DatastoreManager(directory: directory)
     try writeSource(source)
     let (store, other) = (try manager.datastore(named: "store"), try manager.datastore(named: "other"))
-    let small = Attachment(data: Data("small".utf8), name: "x", contentType: "text/plain")
+    let small = DocumentAttachment(data: Data("small".utf8), name: "x", contentType: "text/plain")
     let first = try store.createDocument(from: DocumentDraft(body: [:], attachments: [small]))
     _ = try first.attachments["x"]?.data()
     let before = try peak()
@@ -34,8 +34,8 @@ struct Streaming {
     return ["read": .int(Int64(count)), "grown": .int(Int64(try peak() - before))]
   }
 
-  private func attachment(_ path: String) -> Attachment {
-    Attachment(file: path, name: "x", contentType: "application/octet-stream")
+  private func attachment(_ path: String) -> DocumentAttachment {
+    DocumentAttachment(file: path, name: "x", contentType: "application/octet-stream")
   }
 
   private func writeSource(_ path: String) throws {

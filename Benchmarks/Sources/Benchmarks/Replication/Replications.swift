@@ -29,7 +29,7 @@ struct Replications {
     let store = try manager.datastore(named: Content.files.store)
     for number in 0..<files {
       var draft = DocumentDraft(id: "file\(number)", body: ["number": .int(Int64(number))])
-      draft.attachments["data"] = Attachment(
+      draft.attachments["data"] = DocumentAttachment(
         data: Data(Self.file(number, fileSize)), name: "data", contentType: "application/octet-stream")
       _ = try store.createDocument(from: draft)
     }

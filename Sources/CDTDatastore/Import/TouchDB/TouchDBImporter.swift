@@ -11,7 +11,7 @@ public import FoundationEssentials
 /// ```
 ///
 /// Tombstones, conflicts, compacted revisions, local documents and attachments are imported too; compressed
-/// attachments are decompressed. Attachment contents are read from `tasks attachments` beside the file. The file and
+/// attachments are decompressed. DocumentAttachment contents are read from `tasks attachments` beside the file. The file and
 /// everything beside it are only read.
 ///
 /// Importing again adds nothing: known revisions and existing local documents are kept. Documents are imported in the

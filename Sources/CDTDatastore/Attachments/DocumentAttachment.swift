@@ -5,14 +5,14 @@ public import FoundationEssentials
 ///
 /// ```swift
 /// var task = try store.document(withID: "task1")
-/// task.attachments["cat.jpg"] = Attachment(file: "/tmp/cat.jpg", name: "cat.jpg", contentType: "image/jpeg")
+/// task.attachments["cat.jpg"] = DocumentAttachment(file: "/tmp/cat.jpg", name: "cat.jpg", contentType: "image/jpeg")
 /// task = try store.updateDocument(from: task)
 /// try task.attachments["cat.jpg"]?.data()
 /// ```
 ///
 /// The content is either data in memory or a file, which is read when you save the revision. You can add an attachment
 /// of a saved revision to another revision, also of another document or datastore. Source: `docs/attachments.md`.
-public struct Attachment: Sendable, Hashable {
+public struct DocumentAttachment: Sendable, Hashable {
   /// The name, which is not empty and is unique in its revision. It is never used as a path.
   public let name: String
 
@@ -34,8 +34,8 @@ public struct Attachment: Sendable, Hashable {
   }
 
   /// The attachment as added by a generation, which a replicator knows.
-  package func declared(inGeneration generation: Int) -> Attachment {
-    Attachment(name: name, contentType: contentType, content: content, declaredGeneration: generation)
+  package func declared(inGeneration generation: Int) -> DocumentAttachment {
+    DocumentAttachment(name: name, contentType: contentType, content: content, declaredGeneration: generation)
   }
 
   /// Creates an attachment from data in memory.
@@ -67,8 +67,8 @@ public struct Attachment: Sendable, Hashable {
     self.init(name: name, contentType: contentType, content: .staged(staged))
   }
 
-  func with(_ staged: StagedFile) -> Attachment {
-    Attachment(
+  func with(_ staged: StagedFile) -> DocumentAttachment {
+    DocumentAttachment(
       name: name, contentType: contentType, content: .staged(staged), declaredGeneration: declaredGeneration)
   }
 
@@ -93,7 +93,7 @@ public struct Attachment: Sendable, Hashable {
   }
 
   /// Whether both have the same name, type and content. Contents are compared by their source, without reading them.
-  public static func == (left: Attachment, right: Attachment) -> Bool {
+  public static func == (left: DocumentAttachment, right: DocumentAttachment) -> Bool {
     left.name.hasSameBytes(as: right.name) && left.contentType.hasSameBytes(as: right.contentType)
       && left.content == right.content
   }
@@ -107,7 +107,7 @@ public struct Attachment: Sendable, Hashable {
 
 // MARK: - Reading
 
-extension Attachment {
+extension DocumentAttachment {
   /// The whole content, read into memory.
   ///
   /// - Throws: ``DatastoreError``: `.corrupt` if the file differs from what was saved, `.notFound` if compaction

@@ -3,12 +3,12 @@ public import CDTJSON
 /// The condition of a query, which documents match or not.
 ///
 /// ```swift
-/// let adults = try Selector(["age": ["$gte": 18], "pet": ["species": "cat"]])
+/// let adults = try QuerySelector(["age": ["$gte": 18], "pet": ["species": "cat"]])
 /// try adults.matches(["age": 36, "pet": ["species": "cat"]])  // true
 /// ```
 ///
 /// A selector is fully validated when it is created, so it can always run. Source: `docs/query.md`, Selectors.
-public struct Selector: Sendable, Hashable {
+public struct QuerySelector: Sendable, Hashable {
   /// The maximum nesting depth of clauses.
   public static let maximumDepth = 100
 
