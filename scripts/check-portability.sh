@@ -34,10 +34,10 @@ mkdir -p "$work/modules/CDTCPlatform"
 echo "module CDTCPlatform { header \"$PWD/Sources/CDTCPlatform/include/CDTCPlatform.h\" export * }" \
   > "$work/modules/CDTCPlatform/module.modulemap"
 
-# WeakReference.swift is left out: embedded programs have no weak references.
+# Embedded programs have no weak references and no Foundation.
 "${SWIFTC:-swiftc}" -typecheck -suppress-warnings -parse-as-library -swift-version 6 -module-name CDTPlatform -package-name cdtdatastore \
   -enable-experimental-feature Embedded -enable-upcoming-feature ExistentialAny -wmo \
   -enable-upcoming-feature InternalImportsByDefault -target arm64-apple-ios18.0 -module-cache-path "$work/cache" \
   -I "$work/modules" -Xcc -isystem -Xcc "$headers" \
-  scripts/portability/Stubs.swift $(find Sources/CDTPlatform -name '*.swift' ! -name WeakReference.swift)
+  scripts/portability/Stubs.swift $(find Sources/CDTPlatform -name '*.swift' ! -name WeakReference.swift ! -name Foundation.swift)
 echo "CDTPlatform: type-checked for Apple's systems"

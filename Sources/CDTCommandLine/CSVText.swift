@@ -1,4 +1,5 @@
 package import CDTJSON
+import CDTPlatform
 
 /// Lines of comma-separated values, or of values with another separator, written so that import reads the same values.
 package struct CSVText {
@@ -31,11 +32,11 @@ package struct CSVText {
 
   /// A number whose exponent has a sign: import takes `12e4` for text, and `12e+4` for a number.
   private static func number(_ text: String) -> String {
-    guard let first = text.utf8.first, first == UInt8(ascii: "-") || (0x30...0x39).contains(first),
+    guard let first = text.utf8.first, first == UInt8(ascii: "-") || first.isDigit,
       let exponent = text.utf8.firstIndex(where: { $0 | 0x20 == UInt8(ascii: "e") })
     else { return text }
     let digits = text.utf8.index(after: exponent)
-    guard digits < text.utf8.endIndex, (0x30...0x39).contains(text.utf8[digits]) else { return text }
+    guard digits < text.utf8.endIndex, text.utf8[digits].isDigit else { return text }
     return String(text[..<digits]) + "+" + String(text[digits...])
   }
 

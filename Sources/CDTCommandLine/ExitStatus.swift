@@ -3,7 +3,6 @@ import CDTJSON
 import CDTPlatform
 import CDTQuery
 import CDTSQLite
-import FoundationEssentials
 
 /// The exit status of a run, with the codes of sysexits, so that scripts can distinguish kinds of failure.
 package enum ExitStatus: Int32, Error {

@@ -1,7 +1,6 @@
 import CDTPlatform
 import CDTQuery
 package import CDTQueryTesting
-import FoundationEssentials
 
 /// The golden files of a directory: reads them, runs them in a temporary directory, and records them.
 package struct FixtureFiles {

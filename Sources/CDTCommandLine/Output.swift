@@ -1,5 +1,4 @@
 import CDTPlatform
-import FoundationEssentials
 import Synchronization
 
 /// Buffered standard output that reports every write error.

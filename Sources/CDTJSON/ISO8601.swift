@@ -1,4 +1,4 @@
-package import FoundationEssentials
+package import CDTPlatform
 
 /// Dates as text, `2024-05-01T12:30:00.250Z`, in the Gregorian calendar for all years.
 ///
@@ -50,7 +50,7 @@ package enum ISO8601 {
 
   private static func number(_ text: inout Substring.UTF8View, digits: Int) -> Int? {
     let field = text.prefix(digits)
-    guard field.count == digits, field.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }) else { return nil }
+    guard field.count == digits, field.allSatisfy(\.isDigit) else { return nil }
     text.removeFirst(digits)
     return Int(Substring(field))
   }
@@ -58,7 +58,7 @@ package enum ISO8601 {
   /// 0 if there is no fraction.
   private static func fraction(_ text: inout Substring.UTF8View) -> Double? {
     guard text.first == UInt8(ascii: ".") else { return 0 }
-    let end = text.dropFirst().firstIndex { $0 < 0x30 || $0 > 0x39 } ?? text.endIndex
+    let end = text.dropFirst().firstIndex { !$0.isDigit } ?? text.endIndex
     let digits = Substring(text[..<end])
     text = text[end...]
     return digits.utf8.count > 1 ? Double("0" + digits) : nil

@@ -1,3 +1,5 @@
+import CDTPlatform
+
 extension JSONBytes {
   /// The number at an offset; integers beyond 64 bits become the nearest doubles.
   package func number(at start: Int) -> JSONNumber? {
@@ -29,7 +31,7 @@ extension JSONBytes {
   @inline(__always)
   private func digit(at offset: Int) -> UInt64? {
     let byte = self[offset]
-    return byte >= 0x30 && byte <= 0x39 ? UInt64(byte - 0x30) : nil
+    return byte.isDigit ? UInt64(byte - 0x30) : nil
   }
 
   /// A number that is not a 64-bit integer. With up to 19 digits and a power of ten that a double represents exactly,

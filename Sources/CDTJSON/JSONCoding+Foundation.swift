@@ -1,4 +1,4 @@
-import FoundationEssentials
+import CDTPlatform
 
 // Foundation types with their own encoding here. The type is compared first, which costs less than a cast of every
 // encoded value.

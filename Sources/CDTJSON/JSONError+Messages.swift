@@ -1,3 +1,5 @@
+import CDTPlatform
+
 // All messages about invalid JSON text.
 extension JSONError {
   /// An error without its line and column.
@@ -39,7 +41,7 @@ extension JSONError {
         "invalid number; write numbers as 0, -1.5 or 2e10, with no leading zero and digits on both sides of the point"
       case .numberOutOfRange: "the number is out of the range of a double; write it as a string"
       case .controlCharacter(let byte):
-        "the control character \(Self.hex(byte)) is not allowed in a string; escape it as \\u00\(Self.hex(byte))"
+        "the control character \(Hexadecimal.text([byte])) is not allowed in a string; escape it as \\u00\(Hexadecimal.text([byte]))"
       case .invalidEscape:
         "invalid escape; after a backslash write one of \"\\/bfnrt, or u and four hexadecimal digits"
       case .loneSurrogate:
@@ -57,10 +59,6 @@ extension JSONError {
       let scalars = name.unicodeScalars
       let isLong = scalars.count > 60
       return JSONValue.string(isLong ? String(scalars.prefix(60)) : name).text + (isLong ? "…" : "")
-    }
-
-    private static func hex(_ byte: UInt8) -> String {
-      (byte < 16 ? "0" : "") + String(byte, radix: 16)
     }
   }
 

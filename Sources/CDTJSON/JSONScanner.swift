@@ -1,3 +1,5 @@
+import CDTPlatform
+
 /// Splits untrusted text into tokens by the grammar of RFC 8259, and throws at the first error.
 struct JSONScanner {
   private(set) var bytes: JSONBytes
@@ -124,7 +126,7 @@ struct JSONScanner {
     if bytes[position] == UInt8(ascii: "-") { position += 1 }
     if bytes[position] == UInt8(ascii: "0") {
       position += 1
-      if isDigit(bytes[position]) { throw fault(.invalidNumber) }
+      if bytes[position].isDigit { throw fault(.invalidNumber) }
     } else {
       try digits()
     }
@@ -151,12 +153,9 @@ struct JSONScanner {
   }
 
   private mutating func digits() throws(JSONError) {
-    guard isDigit(bytes[position]) else { throw fault(.invalidNumber) }
-    while isDigit(bytes[position]) { position += 1 }
+    guard bytes[position].isDigit else { throw fault(.invalidNumber) }
+    while bytes[position].isDigit { position += 1 }
   }
-
-  @inline(__always)
-  private func isDigit(_ byte: UInt8) -> Bool { byte >= 0x30 && byte <= 0x39 }
 
   // MARK: Strings
 

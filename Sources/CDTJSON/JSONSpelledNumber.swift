@@ -1,3 +1,5 @@
+import CDTPlatform
+
 /// A number that keeps the text in which it was written, as neither an integer of 64 bits nor a double is written so. It is
 /// compared as the nearest double.
 ///
@@ -19,5 +21,5 @@ public struct JSONSpelledNumber: Sendable {
   }
 
   /// Whether the text has neither fraction nor exponent. Its digits are then exact, which the double may not be.
-  package var isInteger: Bool { text.utf8.allSatisfy { $0 >= 0x30 && $0 <= 0x39 || $0 == UInt8(ascii: "-") } }
+  package var isInteger: Bool { text.utf8.allSatisfy { $0.isDigit || $0 == UInt8(ascii: "-") } }
 }

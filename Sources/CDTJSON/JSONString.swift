@@ -1,3 +1,5 @@
+import CDTPlatform
+
 /// The stored form of strings: `"`, `\` and control characters are escaped, `\n` and `\r` in the short form and other
 /// control characters as `\u00xx`; everything else is literal. So every string has exactly one form in stored text.
 ///
@@ -89,12 +91,8 @@ package enum JSONString {
     case UInt8(ascii: "\n"): buffer.append(UInt8(ascii: "n"))
     case UInt8(ascii: "\r"): buffer.append(UInt8(ascii: "r"))
     default:
-      buffer.append(contentsOf: [UInt8(ascii: "u"), 0x30, 0x30, hexDigit(byte >> 4), hexDigit(byte & 15)])
+      buffer.append(contentsOf: "u00".utf8 + [Hexadecimal.digit(byte >> 4), Hexadecimal.digit(byte & 15)])
     }
-  }
-
-  private static func hexDigit(_ value: UInt8) -> UInt8 {
-    value < 10 ? 0x30 + value : 0x61 + value - 10
   }
 
   /// The UTF-8 of a string with any of JSON's escapes. The text has been validated; damaged parts are omitted.
@@ -146,18 +144,9 @@ package enum JSONString {
   static func codeUnit(at offset: Int, of bytes: JSONBytes) -> UInt16? {
     var unit: UInt16 = 0
     for position in offset..<offset + 4 {
-      guard let digit = hexValue(bytes[position]) else { return nil }
-      unit = unit << 4 | digit
+      guard let digit = Hexadecimal.value(of: bytes[position]) else { return nil }
+      unit = unit << 4 | UInt16(digit)
     }
     return unit
-  }
-
-  private static func hexValue(_ byte: UInt8) -> UInt16? {
-    switch byte {
-    case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt16(byte - 0x30)
-    case UInt8(ascii: "a")...UInt8(ascii: "f"): UInt16(byte - 0x61 + 10)
-    case UInt8(ascii: "A")...UInt8(ascii: "F"): UInt16(byte - 0x41 + 10)
-    default: nil
-    }
   }
 }

@@ -1,3 +1,5 @@
+import CDTPlatform
+
 // Writes values as text: compact, members in written order, strings with the stored escapes.
 
 extension JSONValue {
@@ -136,7 +138,7 @@ enum JSONDouble {
     guard text.count <= 16, text.suffix(2).elementsEqual(".0".utf8) else { return false }
     let digits = text.dropLast(2)
     return digits.first != UInt8(ascii: "0") && !digits.elementsEqual("-0".utf8)
-      && digits.allSatisfy { $0 >= 0x30 && $0 <= 0x39 || $0 == UInt8(ascii: "-") }
+      && digits.allSatisfy { $0.isDigit || $0 == UInt8(ascii: "-") }
   }
 
   /// The text in the canonical form: a double that equals a 64-bit integer is written with that integer's digits: 1.0 is `1`, 1e18 is

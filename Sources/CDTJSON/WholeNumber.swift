@@ -1,3 +1,5 @@
+import CDTPlatform
+
 /// An integer as sign and magnitude, in 32-bit limbs, least significant first; supports only remainders.
 package struct WholeNumber: Sendable, Hashable {
   private var isNegative: Bool
@@ -44,7 +46,7 @@ package struct WholeNumber: Sendable, Hashable {
   private init?(decimal text: String) {
     var limbs: [UInt32] = []
     for digit in text.utf8.drop(while: { $0 == UInt8(ascii: "-") }) {
-      guard digit >= 0x30, digit <= 0x39 else { return nil }
+      guard digit.isDigit else { return nil }
       var carry = UInt64(digit - 0x30)
       for index in limbs.indices {
         let product = UInt64(limbs[index]) * 10 + carry

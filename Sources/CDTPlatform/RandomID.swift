@@ -17,9 +17,6 @@ package enum RandomID {
     var generator = SystemRandomNumberGenerator()
     let high = generator.next() & ~0xF000 | 0x4000
     let low = generator.next() & ~(0b11 << 62) | 0b10 << 62
-    return [high, low].map { half in
-      let digits = String(half, radix: 16)
-      return String(repeating: "0", count: 16 - digits.utf8.count) + digits
-    }.joined()
+    return Hexadecimal.text(high) + Hexadecimal.text(low)
   }
 }

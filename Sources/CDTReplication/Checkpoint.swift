@@ -2,7 +2,6 @@ import CDTDigest
 import CDTJSON
 import CDTPlatform
 import CouchDB
-import FoundationEssentials
 
 /// How far a replication has come, as both ends keep it in a local document: the history of its runs, in CouchDB's format.
 ///
@@ -143,9 +142,6 @@ struct Checkpoint: Sendable {
   /// The id of a replication: a digest of everything that changes what is sent.
   static func id(source: String, target: String, filter: JSONValue) -> String {
     let text = JSONValue.array([.string(source), .string(target), filter]).text
-    return Digest.hash(text.utf8, .sha256).prefix(16).map { byte in
-      let digits = String(byte, radix: 16)
-      return digits.count == 1 ? "0\(digits)" : digits
-    }.joined()
+    return Hexadecimal.text(Digest.hash(text.utf8, .sha256).prefix(16))
   }
 }

@@ -1,4 +1,4 @@
-import FoundationEssentials
+import CDTPlatform
 public import NIOSSL
 
 /// A database at a server that speaks CouchDB's HTTP API.

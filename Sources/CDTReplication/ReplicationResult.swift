@@ -1,4 +1,4 @@
-public import FoundationEssentials
+public import CDTPlatform
 
 /// What a replication has done so far.
 public struct ReplicationResult: Sendable, Hashable {

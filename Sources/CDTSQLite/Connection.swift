@@ -130,17 +130,7 @@ package final class Connection {
 
   /// `file:///a/b%20c?immutable=1`
   private static func immutableURI(_ path: String) -> String {
-    let digits = Array("0123456789ABCDEF".utf8)
-    var uri = Array((path.utf8.first == UInt8(ascii: "/") ? "file://" : "file:").utf8)
-    for byte in path.utf8 {
-      switch byte {
-      case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "/"), UInt8(ascii: "."), UInt8(ascii: "-"),
-        UInt8(ascii: "_"):
-        uri.append(byte)
-      default: uri += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
-      }
-    }
-    return String(decoding: uri, as: UTF8.self) + "?immutable=1"
+    "\(path.hasPrefix("/") ? "file://" : "file:")\(path.percentEncoded(keeping: "/.-_"))?immutable=1"
   }
 
   deinit {

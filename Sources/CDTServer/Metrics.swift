@@ -1,4 +1,4 @@
-import FoundationEssentials
+import CDTPlatform
 import HTTPTypes
 import Synchronization
 

@@ -1,7 +1,6 @@
 import CDTDatastore
 import CDTPlatform
 import CouchDB
-import FoundationEssentials
 import Logging
 
 /// What all requests of a server share.

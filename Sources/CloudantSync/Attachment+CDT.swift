@@ -1,5 +1,5 @@
 public import CDTDatastore
-public import FoundationEssentials
+public import CDTPlatform
 
 extension DocumentAttachment {
   /// CDTDatastore's form of `DocumentAttachment.init(file:name:contentType:)`.

@@ -1,6 +1,6 @@
 public import CDTDatastore
+public import CDTPlatform
 import CDTReplication
-public import FoundationEssentials
 
 /// What CDTDatastore's descriptions of a replication have in common.
 @available(*, deprecated, message: "use Replication")

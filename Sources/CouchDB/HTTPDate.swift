@@ -1,4 +1,4 @@
-import FoundationEssentials
+import CDTPlatform
 
 /// Times as HTTP headers have them (RFC 9110, IMF-fixdate).
 package enum HTTPDate {

@@ -1,3 +1,5 @@
+import CDTPlatform
+
 /// Percent-encoding of path segments and of the parts of a query string, as CouchDB reads them.
 ///
 /// ```swift
@@ -10,16 +12,7 @@ package enum PercentCoding {
   /// `.` and `..` are encoded as well, as clients remove such segments from a path.
   package static func encode(_ text: String) -> String {
     let isDots = text == "." || text == ".."
-    var encoded: [UInt8] = []
-    encoded.reserveCapacity(text.utf8.count)
-    for byte in text.utf8 {
-      if isUnreserved(byte), !isDots {
-        encoded.append(byte)
-      } else {
-        encoded += [UInt8(ascii: "%"), hexDigit(byte >> 4), hexDigit(byte & 15)]
-      }
-    }
-    return String(decoding: encoded, as: UTF8.self)
+    return text.percentEncoded(keeping: isDots ? "" : "-._~")
   }
 
   /// Decodes a path segment, or a name or value of a query, once. A `+` is a space.
@@ -36,7 +29,8 @@ package enum PercentCoding {
       switch byte {
       case UInt8(ascii: "+"): decoded.append(UInt8(ascii: " "))
       case UInt8(ascii: "%"):
-        guard let high = bytes.next().flatMap(hexValue), let low = bytes.next().flatMap(hexValue)
+        guard let high = bytes.next().flatMap(Hexadecimal.value),
+          let low = bytes.next().flatMap(Hexadecimal.value)
         else {
           throw .invalidPercentEncoding(String(text))
         }
@@ -48,29 +42,5 @@ package enum PercentCoding {
       throw .urlNotUTF8(String(text))
     }
     return string
-  }
-
-  private static func isUnreserved(_ byte: UInt8) -> Bool {
-    switch byte {
-    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."),
-      UInt8(ascii: "_"),
-      UInt8(ascii: "~"):
-      true
-    default: false
-    }
-  }
-
-  private static func hexDigit(_ value: UInt8) -> UInt8 {
-    value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "A") + value - 10
-  }
-
-  private static func hexValue(_ digit: UInt8) -> UInt8? {
-    switch digit {
-    case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
-    case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
-    case UInt8(ascii: "A")...UInt8(ascii: "F"): digit - UInt8(ascii: "A") + 10
-    default: nil
-    }
   }
 }

@@ -4,7 +4,6 @@ import CDTDatastore
 import CDTJSON
 import CDTPlatform
 import CDTReplication
-import FoundationEssentials
 import UnixSignals
 
 struct ReplicateCommand: AsyncParsableCommand {

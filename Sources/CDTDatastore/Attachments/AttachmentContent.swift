@@ -1,6 +1,5 @@
 import CDTDigest
 import CDTPlatform
-import FoundationEssentials
 
 /// The location of an attachment's bytes.
 enum AttachmentContent: Sendable, Hashable {

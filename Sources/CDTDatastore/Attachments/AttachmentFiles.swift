@@ -1,6 +1,5 @@
 import CDTDigest
 import CDTPlatform
-import FoundationEssentials
 import Synchronization
 
 /// A datastore's `attachments` directory: one file per content, named by its SHA-1.
@@ -27,7 +26,7 @@ package final class AttachmentFiles: Sendable {
     if isClosed.load(ordering: .relaxed) { throw .closed(storeName) }
   }
 
-  func path(of key: [UInt8]) -> String { "\(directory)/\(RevisionDigest.hex(key))" }
+  func path(of key: [UInt8]) -> String { "\(directory)/\(Hexadecimal.text(key))" }
 
   // MARK: Writing
 
@@ -133,13 +132,10 @@ package final class AttachmentFiles: Sendable {
 
   /// The key in a file's name; `nil` for a file that this class did not create.
   static func key(named name: String) -> [UInt8]? {
-    let digits = Array(name.utf8)
-    guard digits.count == 40, digits.allSatisfy({ 0x30...0x39 ~= $0 || 0x61...0x66 ~= $0 }) else {
+    guard let key = Hexadecimal.bytes(name), key.count == 20, Hexadecimal.text(key) == name else {
       return nil
     }
-    return stride(from: 0, to: 40, by: 2).map { position in
-      digits[position...position + 1].reduce(0) { $0 << 4 | ($1 < 0x3A ? $1 - 0x30 : $1 - 0x57) }
-    }
+    return key
   }
 
   /// Writes a file, which takes its place when it is complete. The file is the user's, so the umask decides who can access

@@ -1,6 +1,6 @@
 import CDTDigest
 public import CDTJSON
-import FoundationEssentials
+import CDTPlatform
 
 // Attachments inside a document's JSON, as CouchDB writes them:
 //

@@ -1,5 +1,5 @@
 import CDTJSON
-public import FoundationEssentials
+public import CDTPlatform
 
 /// Binary data attached to a document under a name.
 ///
@@ -89,7 +89,7 @@ public struct DocumentAttachment: Sendable, Hashable {
 
   /// The SHA-1 of the content as 40 hexadecimal digits; `nil` before it is saved.
   public var digest: String? {
-    if case .saved(let saved) = content { RevisionDigest.hex(saved.key) } else { nil }
+    if case .saved(let saved) = content { Hexadecimal.text(saved.key) } else { nil }
   }
 
   /// Whether both have the same name, type and content. Contents are compared by their source, without reading them.

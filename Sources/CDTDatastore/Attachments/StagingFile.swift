@@ -1,6 +1,5 @@
 import CDTDigest
 import CDTPlatform
-import FoundationEssentials
 import Synchronization
 
 /// The temporary files of a process in the `attachments` directory:

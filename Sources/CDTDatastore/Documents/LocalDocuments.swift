@@ -1,4 +1,5 @@
 public import CDTJSON
+import CDTPlatform
 import CDTSQLite
 
 extension Datastore {
@@ -47,7 +48,7 @@ package struct LocalDocument: Sendable {
   package static func revision(_ text: String) -> Int? {
     guard text.utf8.starts(with: "0-".utf8) else { return nil }
     let digits = text.utf8.dropFirst(2)
-    guard !digits.isEmpty, digits.allSatisfy({ 0x30...0x39 ~= $0 }) else { return nil }
+    guard !digits.isEmpty, digits.allSatisfy(\.isDigit) else { return nil }
     return Int(String(text.dropFirst(2)))
   }
 }

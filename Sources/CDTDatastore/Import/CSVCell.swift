@@ -1,4 +1,5 @@
 import CDTJSON
+import CDTPlatform
 
 /// A cell of a table.
 ///
@@ -26,7 +27,7 @@ struct CSVCell {
   private var isBoolean: Bool { text.elementsEqual("true".utf8) || text.elementsEqual("false".utf8) }
 
   private var isNumber: Bool {
-    guard let first = text.first, first == UInt8(ascii: "-") || (0x30...0x39).contains(first) else {
+    guard let first = text.first, first == UInt8(ascii: "-") || first.isDigit else {
       return false
     }
     if let exponent = text.firstIndex(where: { $0 | 0x20 == UInt8(ascii: "e") }) {

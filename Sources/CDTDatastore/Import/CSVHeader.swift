@@ -1,4 +1,5 @@
 import CDTJSON
+import CDTPlatform
 
 /// The header of a table, which makes objects of its records.
 ///
@@ -75,11 +76,11 @@ struct CSVHeader {
   private static func isPlain(_ name: [UInt8]) -> Bool {
     guard let first = name.first, isLetter(first) else { return false }
     return name.allSatisfy {
-      isLetter($0) || (0x30...0x39).contains($0) || $0 == UInt8(ascii: "_") || $0 == UInt8(ascii: "-")
+      isLetter($0) || $0.isDigit || $0 == UInt8(ascii: "_") || $0 == UInt8(ascii: "-")
     }
   }
 
-  private static func isLetter(_ byte: UInt8) -> Bool { (0x61...0x7A).contains(byte | 0x20) || byte >= 0x80 }
+  private static func isLetter(_ byte: UInt8) -> Bool { byte.isLetter || byte >= 0x80 }
 
   private static func insert(
     _ column: Int, _ path: ArraySlice<String>, named name: String, into node: inout Node

@@ -1,5 +1,5 @@
 import CDTJSON
-public import FoundationEssentials
+public import CDTPlatform
 
 /// Imports documents from files into a datastore, in batches of one transaction each.
 ///

@@ -1,6 +1,5 @@
 import CDTJSON
 import CDTPlatform
-import FoundationEssentials
 
 /// MongoDB's Extended JSON, of version 1 and 2, as `mongoexport` writes it.
 ///
@@ -117,7 +116,7 @@ struct ExtendedJSON {
   }
 
   private static func isNumber(_ text: [UInt8]) -> Bool {
-    guard let first = text.first, first == UInt8(ascii: "-") || (0x30...0x39).contains(first) else {
+    guard let first = text.first, first == UInt8(ascii: "-") || first.isDigit else {
       return false
     }
     return (try? JSONValue(parsing: text)) != nil

@@ -1,3 +1,5 @@
+import CDTPlatform
+
 /// The name of a datastore as servers and `cdtquery` use it: the name of a datastore, or of a database in CouchDB.
 ///
 /// | name | rule | longest |
@@ -63,20 +65,16 @@ public struct DatabaseName: Hashable, Sendable, CustomStringConvertible {
 
   private static func isOfDatastore(_ name: String) -> Bool {
     let bytes = name.utf8
-    guard let first = bytes.first, bytes.count <= maximumLength, isLetter(first) else { return false }
-    return bytes.allSatisfy { isLetter($0) || isDigit($0) || $0 == UInt8(ascii: "_") }
+    guard let first = bytes.first, bytes.count <= maximumLength, first.isLetter else { return false }
+    return bytes.allSatisfy { $0.isLetter || $0.isDigit || $0 == UInt8(ascii: "_") }
   }
 
   /// Whether a name that is not too long can be one of CouchDB.
   package static func hasCharactersOfCouchDB(_ name: String) -> Bool {
     let bytes = name.utf8
     guard let first = bytes.first, isLowerCase(first) else { return false }
-    return bytes.allSatisfy { isLowerCase($0) || isDigit($0) || "_$()+-/".utf8.contains($0) }
+    return bytes.allSatisfy { isLowerCase($0) || $0.isDigit || "_$()+-/".utf8.contains($0) }
   }
 
-  private static func isLetter(_ byte: UInt8) -> Bool { isLowerCase(byte | 0x20) }
-
   private static func isLowerCase(_ byte: UInt8) -> Bool { 0x61...0x7A ~= byte }
-
-  private static func isDigit(_ byte: UInt8) -> Bool { 0x30...0x39 ~= byte }
 }

@@ -1,4 +1,4 @@
-public import FoundationEssentials
+public import CDTPlatform
 
 extension DatastoreManager {
   /// Creates a manager. See ``init(directory:options:)-(String,_)``.

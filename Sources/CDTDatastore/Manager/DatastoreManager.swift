@@ -1,6 +1,5 @@
 import CDTPlatform
 import Dispatch
-import FoundationEssentials
 import Synchronization
 
 /// Manages the datastores in a directory.

@@ -1,5 +1,5 @@
 import CDTDigest
-import CDTJSON
+import CDTPlatform
 
 /// Computes revision ids as CDTDatastore does, so that the same edit made on two devices gets the same id.
 ///
@@ -20,7 +20,7 @@ enum RevisionDigest {
     var hash = Digest(.md5)
     head.withUnsafeBytes { hash.update($0) }
     canonicalBody.withUnsafeBytes { hash.update($0) }
-    return RevisionID(generation: generation, suffix: hex(hash.finalize()))
+    return RevisionID(generation: generation, suffix: Hexadecimal.text(hash.finalize()))
   }
 
   /// Appends the id of a document's first revision to text.
@@ -35,26 +35,10 @@ enum RevisionDigest {
     text.append(UInt8(ascii: "-"))
     hash.withFinalBytes { digest in
       for byte in digest {
-        text.append(digit(byte >> 4))
-        text.append(digit(byte & 15))
+        text.append(Hexadecimal.digit(byte >> 4))
+        text.append(Hexadecimal.digit(byte & 15))
       }
     }
-  }
-
-  static func hex(_ digest: some Sequence<UInt8>) -> String {
-    String(unsafeUninitializedCapacity: 64) { buffer in
-      var count = 0
-      for byte in digest where count + 2 <= buffer.count {
-        buffer[count] = digit(byte >> 4)
-        buffer[count + 1] = digit(byte & 15)
-        count += 2
-      }
-      return count
-    }
-  }
-
-  private static func digit(_ value: UInt8) -> UInt8 {
-    value < 10 ? 0x30 + value : 0x61 + value - 10
   }
 }
 

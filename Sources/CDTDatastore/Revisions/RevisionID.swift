@@ -1,3 +1,5 @@
+import CDTPlatform
+
 /// The id of a revision: its generation, and a digest of its content and its parent.
 ///
 /// ```swift
@@ -24,7 +26,7 @@ public struct RevisionID: Sendable, Hashable, LosslessStringConvertible {
       return nil
     }
     let digits = bytes[..<hyphen]
-    guard let first = digits.first, first != UInt8(ascii: "0"), digits.allSatisfy({ 0x30...0x39 ~= $0 }),
+    guard let first = digits.first, first != UInt8(ascii: "0"), digits.allSatisfy(\.isDigit),
       let generation = Int(String(description[..<hyphen])), bytes.index(after: hyphen) < bytes.endIndex
     else { return nil }
     self.generation = generation

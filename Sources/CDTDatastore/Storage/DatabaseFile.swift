@@ -1,7 +1,6 @@
 import CDTJSON
 import CDTPlatform
 import CDTSQLite
-import FoundationEssentials
 
 /// The schema of `db.sync`, and how the file is opened.
 ///

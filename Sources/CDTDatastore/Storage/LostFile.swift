@@ -1,5 +1,4 @@
 import CDTPlatform
-import FoundationEssentials
 
 /// Tells a database file that is new from one whose content was lost: the store has other files then.
 enum LostFile {

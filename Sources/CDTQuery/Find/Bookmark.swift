@@ -1,5 +1,5 @@
 import CDTJSON
-import FoundationEssentials
+import CDTPlatform
 
 /// A position in the results of a query, from which the next page continues.
 ///

@@ -1,7 +1,7 @@
 public import CDTDatastore
 import CDTJSON
+import CDTPlatform
 import CDTSQLite
-import FoundationEssentials
 
 /// The result of importing the indexes of a CDTDatastore 2.x datastore.
 public struct TouchDBIndexReport: Sendable, Hashable {

@@ -1,7 +1,6 @@
 import CDTDatastore
 import CDTJSON
 import CDTPlatform
-import FoundationEssentials
 
 /// The index definitions of a datastore as JSON, from which a lost index file is recreated.
 ///

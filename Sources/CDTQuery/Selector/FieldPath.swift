@@ -1,4 +1,5 @@
 import CDTJSON
+import CDTPlatform
 
 /// The path of a field: `pet.species` has the segments `pet` and `species`.
 ///
@@ -31,7 +32,7 @@ package struct FieldPath: Sendable, Hashable {
     }
 
     private static func position(of name: [UInt8]) -> Int? {
-      guard let first = name.first, name.count <= 18, name.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }),
+      guard let first = name.first, name.count <= 18, name.allSatisfy(\.isDigit),
         first != 0x30 || name.count == 1
       else { return nil }
       return name.reduce(0) { $0 * 10 + Int($1 - 0x30) }

@@ -1,3 +1,5 @@
+import CDTPlatform
+
 /// Parses a `$search`.
 ///
 /// ```
@@ -183,7 +185,7 @@ struct TextSearchParser {
 
   private static func distance(_ word: String) throws(TextSearch.Failure) -> Int {
     let digits = word.dropFirst("NEAR/".count)
-    guard !digits.isEmpty, digits.utf8.allSatisfy({ 0x30...0x39 ~= $0 }), let distance = Int(digits),
+    guard !digits.isEmpty, digits.utf8.allSatisfy(\.isDigit), let distance = Int(digits),
       distance <= 1_000_000
     else { throw .invalidDistance(word) }
     return distance

@@ -1,6 +1,6 @@
 import CDTDatastore
 import CDTJSON
-import FoundationEssentials
+import CDTPlatform
 import Synchronization
 
 /// What a run has done so far, for those who watch it.

@@ -1,7 +1,7 @@
 import AsyncHTTPClient
 import CDTJSON
+import CDTPlatform
 import CouchDB
-import FoundationEssentials
 import NIOCore
 
 /// Proves to a server who the client is, and keeps the proof fresh.

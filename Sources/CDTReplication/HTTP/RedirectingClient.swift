@@ -1,5 +1,5 @@
 import AsyncHTTPClient
-import FoundationEssentials
+import CDTPlatform
 import NIOCore
 import NIOHTTP1
 import NIOSSL

@@ -1,8 +1,8 @@
 import AsyncHTTPClient
 import CDTDatastore
 import CDTJSON
+import CDTPlatform
 import CouchDB
-import FoundationEssentials
 import NIOCore
 import NIOHTTP1
 

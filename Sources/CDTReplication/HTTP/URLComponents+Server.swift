@@ -1,4 +1,4 @@
-import FoundationEssentials
+import CDTPlatform
 
 extension URLComponents {
   /// Whether a connection can be made to the host and the port.
@@ -26,7 +26,7 @@ extension URLComponents {
 
   /// Whether a text ends in a colon and digits.
   private func endsInDigits(_ text: Substring.UTF8View) -> Bool {
-    let rest = text.reversed().drop { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+    let rest = text.reversed().drop { $0.isDigit }
     return rest.first == UInt8(ascii: ":") && rest.count < text.count
   }
 }

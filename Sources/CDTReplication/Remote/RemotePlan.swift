@@ -1,4 +1,5 @@
 import CDTJSON
+import CDTPlatform
 import CDTQuery
 
 /// How the candidates of a query are read from a server.
@@ -97,11 +98,6 @@ extension Clause {
 
 extension UInt8 {
   fileprivate var isWordCharacter: Bool {
-    switch self {
-    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"):
-      true
-    default: false
-    }
+    isLetter || isDigit || self == UInt8(ascii: "_")
   }
 }

@@ -1,6 +1,5 @@
 package import CDTJSON
 import CDTPlatform
-import FoundationEssentials
 import Synchronization
 
 /// The long operations that requests have started.

@@ -1,6 +1,6 @@
 import CDTDatastore
 import CDTJSON
-import FoundationEssentials
+import CDTPlatform
 
 /// What the server stores of a database besides its documents: a local document whose id no client can use.
 struct DatabaseSettings: Sendable {

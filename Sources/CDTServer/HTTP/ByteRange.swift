@@ -1,3 +1,4 @@
+import CDTPlatform
 import CouchDB
 
 /// The bytes that the header `Range` asks for. Of several ranges, and of units other than bytes, none is served, and the
@@ -37,7 +38,7 @@ struct ByteRange: Sendable, Equatable {
 
   /// A number of digits; the greatest one if it is greater.
   private static func number(_ text: Substring) -> Int64? {
-    guard !text.isEmpty, text.utf8.allSatisfy({ 0x30...0x39 ~= $0 }) else { return nil }
+    guard !text.isEmpty, text.utf8.allSatisfy(\.isDigit) else { return nil }
     return Int64(text) ?? .max
   }
 

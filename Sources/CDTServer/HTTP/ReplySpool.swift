@@ -1,6 +1,5 @@
 import CDTPlatform
 import CouchDB
-import FoundationEssentials
 
 /// A part of a reply that is gathered in one transaction, and sent after it: how fast the client reads must not decide how
 /// long the transaction lasts. A long one is gathered in a temporary file, so that it needs no memory.

@@ -43,7 +43,7 @@ struct Responder: HTTPResponder {
 
   /// Whether a byte is a letter, a digit or `_`.
   private static func isWordByte(_ byte: UInt8) -> Bool {
-    0x61...0x7A ~= byte | 0x20 || 0x30...0x39 ~= byte || byte == UInt8(ascii: "_")
+    byte.isLetter || byte.isDigit || byte == UInt8(ascii: "_")
   }
 
   /// The method of a request. As at CouchDB, a client that can only send `POST` names another one in a header: not `HEAD`, as

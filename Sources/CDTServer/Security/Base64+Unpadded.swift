@@ -1,5 +1,5 @@
 import CDTJSON
-import FoundationEssentials
+import CDTPlatform
 
 /// Base64 without padding, in the alphabets of RFC 4648.
 extension Base64 {

@@ -1,5 +1,5 @@
 import CDTJSON
-import FoundationEssentials
+import CDTPlatform
 
 // The text of a hash in a file of users:
 //
@@ -61,7 +61,7 @@ extension PasswordHash {
   private static func number(_ text: Substring, after prefix: String) -> Int? {
     guard text.hasPrefix(prefix) else { return nil }
     let digits = text.dropFirst(prefix.count)
-    guard digits.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else { return nil }
+    guard digits.utf8.allSatisfy(\.isDigit) else { return nil }
     return Int(digits)
   }
 }

@@ -1,5 +1,5 @@
 import CDTDigest
-import FoundationEssentials
+import CDTPlatform
 
 /// A password in a form from which it can't be read, but that can be verified.
 ///

@@ -1,4 +1,4 @@
-import FoundationEssentials
+import CDTPlatform
 
 /// The clocks of a server, which tests replace.
 package struct ServerClock: Sendable {

@@ -1,6 +1,5 @@
 import CDTJSON
 import CDTPlatform
-import FoundationEssentials
 
 /// A file of users, with their roles and the hashes of their passwords.
 ///

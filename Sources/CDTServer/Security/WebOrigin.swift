@@ -1,3 +1,5 @@
+import CDTPlatform
+
 /// The origin of a web page: scheme, host and port.
 package struct WebOrigin: Hashable, Sendable {
   package let scheme: String
@@ -9,7 +11,7 @@ package struct WebOrigin: Hashable, Sendable {
   package init?(_ text: String) {
     guard text.utf8.count <= 512, let separator = text.firstRange(of: "://") else { return nil }
     let scheme = text[..<separator.lowerBound].lowercased()
-    guard let first = scheme.utf8.first, Self.isLetter(first), scheme.utf8.allSatisfy(Self.isSchemeByte),
+    guard let first = scheme.utf8.first, first.isLetter, scheme.utf8.allSatisfy(Self.isSchemeByte),
       let place = HostAndPort(String(text[separator.upperBound...]))
     else { return nil }
     self.init(scheme: scheme, place)
@@ -26,12 +28,7 @@ package struct WebOrigin: Hashable, Sendable {
     port = place.port ?? (scheme == "http" ? 80 : scheme == "https" ? 443 : nil)
   }
 
-  private static func isLetter(_ byte: UInt8) -> Bool {
-    (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)
-  }
-
   private static func isSchemeByte(_ byte: UInt8) -> Bool {
-    isLetter(byte) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
-      || [UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: ".")].contains(byte)
+    byte.isLetter || byte.isDigit || "+-.".utf8.contains(byte)
   }
 }

@@ -1,6 +1,6 @@
 import CDTDigest
 import CDTGzip
-import FoundationEssentials
+import CDTPlatform
 
 /// The digest of content that arrives in pieces, as CouchDB writes it: `md5-` or `sha1-`, and the hash in base64.
 ///

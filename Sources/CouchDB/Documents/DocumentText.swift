@@ -1,6 +1,6 @@
 package import CDTDatastore
 package import CDTJSON
-import FoundationEssentials
+import CDTPlatform
 
 /// Writes documents as CouchDB does: `_id`, `_rev`, `_deleted`, the members, and then what the options ask for.
 package struct DocumentText {

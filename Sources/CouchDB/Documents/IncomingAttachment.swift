@@ -1,5 +1,5 @@
 import CDTJSON
-package import FoundationEssentials
+package import CDTPlatform
 
 /// An attachment in the `_attachments` of a document that is sent.
 package struct IncomingAttachment: Sendable, Hashable {

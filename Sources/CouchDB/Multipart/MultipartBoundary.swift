@@ -1,3 +1,5 @@
+import CDTPlatform
+
 /// The boundary of a multipart body: 1 to 70 characters of RFC 2046, the last one not a space.
 package struct MultipartBoundary: Sendable, Hashable {
   package static let maximumLength = 70
@@ -37,11 +39,7 @@ package struct MultipartBoundary: Sendable, Hashable {
 
   /// Generates a boundary from given random numbers.
   package static func random(using generator: inout some RandomNumberGenerator) -> Self {
-    let digits = (0..<2).map { _ in
-      let digits = String(generator.next(), radix: 16)
-      return String(repeating: "0", count: 16 - digits.utf8.count) + digits
-    }
-    return Self(digits: digits.joined())
+    Self(digits: Hexadecimal.text(generator.next()) + Hexadecimal.text(generator.next()))
   }
 
   private init(digits: String) {
@@ -51,11 +49,6 @@ package struct MultipartBoundary: Sendable, Hashable {
   private static let types: Set = ["multipart/related", "multipart/mixed", "multipart/form-data"]
 
   private static func isAllowed(_ byte: UInt8) -> Bool {
-    switch byte {
-    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-      UInt8(ascii: "0")...UInt8(ascii: "9"):
-      true
-    default: "'()+_,-./:=? ".utf8.contains(byte)
-    }
+    byte.isLetter || byte.isDigit || "'()+_,-./:=? ".utf8.contains(byte)
   }
 }

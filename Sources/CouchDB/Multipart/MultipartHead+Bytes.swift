@@ -1,3 +1,5 @@
+import CDTPlatform
+
 extension MultipartHead {
   /// The maximum size of a head, with the empty line that ends it.
   package static let maximumSize = 16 * 1024
@@ -63,11 +65,6 @@ extension MultipartHead.Field {
 
   /// Whether a byte is a character of RFC 9110's tokens.
   private static func isAllowedInName(_ byte: UInt8) -> Bool {
-    switch byte {
-    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-      UInt8(ascii: "0")...UInt8(ascii: "9"):
-      true
-    default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
-    }
+    byte.isLetter || byte.isDigit || "!#$%&'*+-.^_`|~".utf8.contains(byte)
   }
 }

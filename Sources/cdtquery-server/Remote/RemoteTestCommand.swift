@@ -3,7 +3,6 @@ import CDTCommandLine
 import CDTPlatform
 import CDTQueryTesting
 import CDTReplication
-import FoundationEssentials
 
 /// `cdtquery test --at`: golden files against databases at a server.
 struct RemoteTestCommand: AsyncParsableCommand {

@@ -1,6 +1,5 @@
 import CDTCommandLine
 import CDTPlatform
-import FoundationEssentials
 
 /// Where a password comes from: a file, the environment, a prompt on the terminal, or standard input. Never an argument,
 /// which other users of the system can see.

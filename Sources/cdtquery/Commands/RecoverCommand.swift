@@ -4,7 +4,6 @@ import CDTDatastore
 import CDTJSON
 import CDTPlatform
 import CDTQuery
-import FoundationEssentials
 
 struct RecoverCommand: ParsableCommand {
   static let configuration = CommandConfiguration(

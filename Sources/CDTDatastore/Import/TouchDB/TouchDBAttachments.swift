@@ -124,7 +124,7 @@ struct TouchDBAttachments {
 
   /// The possible paths of a content: the name stored in the database, or names derived from the key.
   private func candidates(for key: [UInt8]) throws -> [String] {
-    let lower = RevisionDigest.hex(key)
+    let lower = Hexadecimal.text(key)
     let upper = lower.uppercased()
     var names: [String] = []
     if hasNames {

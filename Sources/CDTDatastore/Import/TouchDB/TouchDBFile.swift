@@ -1,6 +1,5 @@
 import CDTPlatform
 package import CDTSQLite
-import FoundationEssentials
 
 /// A CDTDatastore 2.x database, opened so that neither the file nor anything beside it changes.
 ///

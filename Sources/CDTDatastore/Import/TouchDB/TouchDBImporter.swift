@@ -1,5 +1,5 @@
 import CDTJSON
-public import FoundationEssentials
+public import CDTPlatform
 
 /// Imports a CDTDatastore 2.x datastore: every document with its whole revision tree and the same revision ids.
 ///
