@@ -40,6 +40,20 @@ import Testing
     }
   }
 
+  @Test(.timeLimit(.minutes(10)), arguments: [10, 40_000])
+  func `a document whose attachment is damaged is rejected, and the others are pulled`(length: Int)
+    async throws
+  {
+    try await withServedStore { served in
+      try await Self.fillDamaged(served.remote, length: length)
+      let result = try await served.replicate(.pull)
+      #expect(result.rejected.map(\.id) == ["damaged"])
+      #expect(result.rejected.first?.reason.contains("differs from what was saved") == true)
+      let ids = try await served.local.allDocumentIDs()
+      #expect(ids == ["one", "two"])
+    }
+  }
+
   @Test(.timeLimit(.minutes(10)))
   func `a document whose attachment is damaged is rejected by another store, too`() async throws {
     try await withStores { left, right in

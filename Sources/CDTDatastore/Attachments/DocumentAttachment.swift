@@ -132,6 +132,15 @@ extension DocumentAttachment {
     try await AsyncWork.ofFiles.run(.read) { try self.data(stop: $0) }
   }
 
+  /// Verifies that the content can be read and is what was saved, which reads all of it.
+  ///
+  /// - Throws: The errors of `data()`.
+  package func verify() async throws {
+    try await AsyncWork.ofFiles.run(.read) { stop in
+      try self.content.forEachChunk(of: self.name) { _ in try stop.check() }
+    }
+  }
+
   /// Calls a closure with the content in chunks, in constant memory.
   ///
   /// A saved file is verified before the first call and therefore read twice. The bytes are valid only during the

@@ -43,9 +43,15 @@ extension Datastore {
     try await work.run(.long) { try self.compact(stop: $0) }
   }
 
-  private func compact(stop: StopSignal?) throws -> CompactionReport {
+  /// Compacts, and first cuts every branch of every document to a number of revisions, as CouchDB does with `_revs_limit`.
+  package func compact(keeping depth: Int) async throws -> CompactionReport {
+    try await work.run(.long) { try self.compact(keeping: depth, stop: $0) }
+  }
+
+  private func compact(keeping depth: Int? = nil, stop: StopSignal?) throws -> CompactionReport {
     var report = CompactionReport()
     let before = try FileSystem.size(of: directory)
+    if let depth { try stemAll(to: depth, stop) }
     try forgetBodies(&report, stop)
     report.attachments = try sweepAttachments(stop)
     report.hasChecksums = try withWriter(stop: stop) { try addChecksums($0.connection) }
@@ -70,6 +76,20 @@ extension Datastore {
       guard let end = rows.last else { return }
       report.revisions += rows.count
       last = end
+    }
+  }
+
+  private func stemAll(to depth: Int, _ stop: StopSignal?) throws {
+    var last = Int64.min
+    while true {
+      let documents = try write(stop: stop) { transaction in
+        let documents = try transaction.documents(
+          withMoreRevisionsThan: depth, after: last, count: Self.batch)
+        for document in documents { try transaction.stem(document.id, to: depth) }
+        return documents
+      }
+      guard let end = documents.last else { return }
+      last = end.number
     }
   }
 
@@ -155,6 +175,28 @@ extension WriteTransaction {
         try body.run()
       }
       return rows
+    }
+  }
+
+  /// The first documents, by their numbers, that have more revisions than a branch may have.
+  fileprivate func documents(
+    withMoreRevisionsThan depth: Int, after last: Int64, count: Int64
+  ) throws -> [(number: Int64, id: String)] {
+    try use { connection in
+      // The winner is not in `revisions`.
+      let statement = try connection.statement(
+        """
+        SELECT number, id FROM documents WHERE number > ?1
+           AND EXISTS (SELECT 1 FROM revisions WHERE document = number LIMIT 1 OFFSET ?2)
+         ORDER BY number LIMIT ?3
+        """)
+      defer { statement.reset() }
+      try statement.bind(last, at: 1)
+      try statement.bind(Int64(max(1, depth)) - 1, at: 2)
+      try statement.bind(count, at: 3)
+      var documents: [(Int64, String)] = []
+      while try statement.step() { documents.append((statement.int64(0), statement.text(1))) }
+      return documents
     }
   }
 

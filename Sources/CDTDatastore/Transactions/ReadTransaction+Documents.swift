@@ -2,6 +2,11 @@ public import CDTJSON
 import CDTSQLite
 
 extension ReadTransaction {
+  /// The bytes of the database's free pages, which later writes use.
+  package func freeBytes() throws -> Int64 {
+    try use { try $0.scalar("PRAGMA freelist_count") * $0.scalar("PRAGMA page_size") }
+  }
+
   /// The JSON text of a document's winner in UTF-8, `_id` and `_rev` first, without decoding the body.
   ///
   /// ```swift

@@ -10,9 +10,19 @@ struct DatabaseAccess: Sendable {
 
   func checkRead() throws(CouchError) { try security().checkRead(exchange.identity) }
 
+  /// Throws if the server or the database can only be read.
+  func checkWritable() throws(CouchError) {
+    try exchange.checkWritable()
+    guard !database.store.access.isReadOnly else {
+      throw CouchError(
+        403, "forbidden",
+        "The database can only be read; allow the server to write to its directory and its files.")
+    }
+  }
+
   /// Throws unless the client may change documents.
   func checkWrite() throws(CouchError) {
-    try exchange.checkWritable()
+    try checkWritable()
     try security().checkWrite(exchange.identity)
   }
 

@@ -4,31 +4,43 @@ import CouchDB
 import Hummingbird
 import NIOCore
 
-/// A revision as a part of a multipart reply: its JSON, and after it the attachments whose content is wanted.
+/// A revision as a part of a reply: its JSON, and after it the attachments whose content is wanted. In the place of one that can't
+/// be read, the JSON of an error.
 struct DocumentPart: Sendable {
   let text: [UInt8]
   let attachments: [DocumentAttachment]
   /// Whether the text is an error, not a document.
-  let isMissing: Bool
+  let isError: Bool
 
   init(error: JSONObject) {
     text = error.utf8Text
     attachments = []
-    isMissing = true
+    isError = true
   }
 
-  init(_ open: OpenRevision, _ writing: DocumentText, _ form: AttachmentContentForm) throws {
-    switch open {
-    case .missing(let revision):
-      self.init(error: ["missing": .string(revision.description)])
-    case .found(let revision): try self.init(revision, writing, form)
-    }
+  /// An error of a revision, as in the rows of `_bulk_get`.
+  init(_ error: CouchError, id: String, revision: String) {
+    self.init(error: [
+      "id": .string(id), "rev": .string(revision), "error": .string(error.error),
+      "reason": .string(error.reason),
+    ])
   }
 
   init(_ revision: DocumentRevision, _ writing: DocumentText, _ form: AttachmentContentForm) throws {
     text = try writing.text(of: revision, content: form)
     attachments = form == .follows ? try writing.followingAttachments(of: revision) : []
-    isMissing = false
+    isError = false
+  }
+
+  /// The part, or an error in its place if an attachment is missing or damaged: in the middle of the reply, that would end
+  /// it, and the client would lose the documents that follow.
+  func verified(id: String, revision: RevisionID) async throws -> DocumentPart {
+    do {
+      for attachment in attachments { try await attachment.verify() }
+      return self
+    } catch let error as DatastoreError where error.isOfFile {
+      return DocumentPart(.unreadable(error), id: id, revision: revision.description)
+    }
   }
 
   private var heads: [(head: MultipartHead, length: Int64)] {
@@ -103,7 +115,7 @@ struct DocumentPart: Sendable {
     init(_ part: DocumentPart, fields: [MultipartHead.Field] = []) {
       self.part = part
       guard !part.attachments.isEmpty else {
-        let type = part.isMissing ? "application/json; error=\"true\"" : "application/json"
+        let type = part.isError ? "application/json; error=\"true\"" : "application/json"
         (head, length, inner) = (MultipartHead([.init("Content-Type", type)]), Int64(part.text.count), nil)
         return
       }
@@ -134,4 +146,17 @@ struct DocumentPart: Sendable {
     }
     try await body.write(ByteBuffer(bytes: writer.end()))
   }
+}
+
+extension CouchError {
+  /// The error of a revision that a damaged file keeps from being read. Clients take a status of 404 for a revision that the
+  /// database does not have.
+  static func unreadable(_ error: DatastoreError) -> CouchError {
+    CouchError(500, "internal_server_error", error.message)
+  }
+}
+
+extension DatastoreError {
+  /// Whether a file is missing, damaged or can't be read.
+  var isOfFile: Bool { [.corrupt, .notFound, .io].contains(code) }
 }

@@ -7,9 +7,11 @@ import CouchDB
 /// they are asked for. The engine, whose documents do not have them, gives the candidates of the other clauses.
 ///
 ///     {"type": "photo", "_attachments": {"$exists": true}}   →   {"type": "photo"}  and  {"_attachments": {"$exists": true}}
-struct AddedMemberFilter {
+struct AddedMemberFilter: Sendable {
   /// The clauses that the engine can decide.
   let others: JSONValue
+  /// The clauses that the filter decides.
+  let own: JSONValue
   private let filter: SelectorFilter
 
   private static let names = ["_attachments", "_conflicts"]
@@ -22,6 +24,7 @@ struct AddedMemberFilter {
       if Self.isNamed(in: .object([name: value])) { own[name] = value } else { others[name] = value }
     }
     self.others = .object(others)
+    self.own = .object(own)
     filter = try SelectorFilter(QuerySelector(own))
   }
 

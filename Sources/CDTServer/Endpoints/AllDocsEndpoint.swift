@@ -95,17 +95,6 @@ struct AllDocsEndpoint: Sendable {
   }
 }
 
-/// Writes the comma between rows.
-struct RowSeparator {
-  private var isFirst = true
-
-  mutating func write(_ row: [UInt8], to out: inout ReplyStream) async throws {
-    try await out.write(isFirst ? "\n" : ",\n")
-    isFirst = false
-    try await out.write(row)
-  }
-}
-
 extension DocumentRange {
   fileprivate mutating func `continue`(after id: String) {
     if isDescending {

@@ -37,15 +37,19 @@ struct DatabaseEndpoints: Sendable {
 
   static func info(_ database: Database) async throws -> JSONObject {
     let size = try await database.store.sizeOnDisk()
-    let (count, deleted, sequence) = try await database.store.read { transaction in
+    let (count, deleted, sequence, free) = try await database.store.read { transaction in
       let count = try transaction.documentCount()
-      return (count, try transaction.allDocumentCount() - count, try transaction.lastSequence())
+      return (
+        count, try transaction.allDocumentCount() - count, try transaction.lastSequence(),
+        try transaction.freeBytes()
+      )
     }
+    let used = max(0, size - free)
     return [
       "db_name": .string(database.name), "update_seq": .string(database.text(of: sequence)), "purge_seq": "0",
       "instance_start_time": .string(database.created),
       "doc_count": .int(Int64(count)), "doc_del_count": .int(Int64(deleted)),
-      "sizes": ["file": .int(size), "external": .int(size), "active": .int(size)],
+      "sizes": ["file": .int(size), "external": .int(used), "active": .int(used)],
       "props": [:], "cluster": ["q": 1, "n": 1, "w": 1, "r": 1], "disk_format_version": 8,
       "compact_running": .bool(database.isCompacting),
     ]

@@ -38,9 +38,7 @@ struct DocumentEndpoint: Sendable {
     let form: AttachmentContentForm = isMultipart ? .follows : .inline
     let (revision, part) = try await database.store.read { transaction in
       let revision = try transaction.revision(of: id, wanted, isLatest: isLatest)
-      return (
-        revision.revisionID, try DocumentPart(.found(revision), DocumentText(transaction, options), form)
-      )
+      return (revision.revisionID, try DocumentPart(revision, DocumentText(transaction, options), form))
     }
     var headers = Self.headers(revision)
     if options.tellsMore {
@@ -56,22 +54,46 @@ struct DocumentEndpoint: Sendable {
   private func openRevisions(
     _ wanted: OpenRevisions, isLatest: Bool, _ options: DocumentOptions
   ) async throws -> Response {
-    let id = id
-    let isMultipart = exchange.accepts("multipart/mixed")
-    var options = options
-    // As at CouchDB, whatever the request says of attachments.
-    if isMultipart { options.attachments = true }
-    let chosen = options
-    let parts = try await database.store.read { transaction in
-      if wanted == .all, try transaction.entry(ofDocument: id) == nil { throw CouchError.missing }
-      return try transaction.openRevisions(of: id, wanted, isLatest: isLatest).map {
-        try DocumentPart($0, DocumentText(transaction, chosen), isMultipart ? .follows : .inline)
-      }
+    var document = RevisionReader.Document(id: id, revisions: wanted)
+    document.since = options.attachmentsSince
+    var reader = RevisionReader([document], of: database, isLatest: isLatest, options) { _, revision in
+      DocumentPart(error: ["missing": .string(revision?.description ?? "")])
     }
-    if isMultipart { return DocumentPart.mixed(parts, of: database) }
-    let texts = parts.map { $0.isMissing ? $0.text : Array(#"{"ok":"#.utf8) + $0.text + [UInt8(ascii: "}")] }
-    return Reply.text(
-      [UInt8(ascii: "[")] + texts.joined(separator: [UInt8(ascii: ",")]) + [UInt8(ascii: "]")])
+    let isMultipart = exchange.accepts("multipart/mixed")
+    if isMultipart {
+      // As at CouchDB, whatever the request says of attachments.
+      reader.options.attachments = true
+      reader.form = .follows
+    }
+    var page = try await reader.next()
+    if page.first?.revision == nil {
+      if wanted == .all { throw CouchError.missing }
+      page = []
+    }
+    if isMultipart {
+      // The length of the reply must be known.
+      var parts: [DocumentPart] = []
+      while !page.isEmpty {
+        parts += page.map(\.part)
+        page = try await reader.next()
+      }
+      return DocumentPart.mixed(parts, of: database)
+    }
+    let (first, rest) = (page, reader)
+    return Reply.stream { out in
+      var (page, reader) = (first, rest)
+      try await out.write("[")
+      while !page.isEmpty {
+        for row in page {
+          if !row.isFirstOfDocument { try await out.write(",") }
+          if !row.part.isError { try await out.write(#"{"ok":"#) }
+          try await out.write(row.part.text)
+          if !row.part.isError { try await out.write("}") }
+        }
+        page = try await reader.next()
+      }
+      try await out.write("]\n")
+    }
   }
 
   static func headers(_ revision: RevisionID) -> HTTPFields {

@@ -58,9 +58,8 @@ struct FindEndpoint: Sendable {
     let store = access.database.store
     let request = try FindRequest(await body())
     let end = ContinuousClock.now + exchange.limits.queryTime
-    let (query, explanation) = try await access.database.query(until: end) { transaction in
-      let query = try request.cursor(by: QueryEngine(transaction)).query
-      return (query, try transaction.explain(query))
+    let explanation = try await access.database.query(until: end) { transaction in
+      try transaction.explain(request.cursor(by: QueryEngine(transaction)).query)
     }
     let indexes = try await store.indexDefinitions()
     let used = explanation.considered.first(where: \.isUsed).flatMap { used in
@@ -70,9 +69,9 @@ struct FindEndpoint: Sendable {
       "dbname": .string(access.database.name),
       "index": .object(used.map(IndexJSON.of) ?? IndexJSON.allDocuments), "partitioned": false,
       "selector": request.selector, "opts": .object(request.opts), "limit": .int(Int64(request.limit)),
-      "skip": .int(Int64(query.skip)), "fields": .array(request.fields.map { .string($0) }),
+      "skip": .int(Int64(request.skip)), "fields": .array(request.fields.map { .string($0) }),
       "index_candidates": .array(explanation.candidates(of: indexes)), "selector_hints": [],
-      "covering": explanation.json["covered"] ?? false, "plan": .object(explanation.json),
+      "covering": explanation.json["covered"] ?? false, "plan": .object(request.completed(explanation.json)),
     ])
   }
 

@@ -10,7 +10,7 @@ struct FindRequest: Sendable {
   private(set) var fields: [String] = []
   private(set) var options = DocumentOptions()
   private(set) var wantsStatistics = false
-  private var skip = 0
+  private(set) var skip = 0
   private var sort: JSONValue?
   /// The index to use.
   private var index: NamedIndex?
@@ -18,12 +18,15 @@ struct FindRequest: Sendable {
   /// The position after which the page begins, as text.
   private(set) var bookmark = "nil"
   private var start: Bookmark?
+  /// Decides on the members of the selector that the server adds; `nil` if there are none.
+  private let filter: AddedMemberFilter?
 
-  init(_ body: JSONObject) throws(CouchError) {
+  init(_ body: JSONObject) throws {
     guard let selector = body["selector"] else {
       throw CouchError(400, "missing_required_key", "Missing required key: selector")
     }
     self.selector = selector
+    filter = try AddedMemberFilter(selector)
     for (name, value) in body {
       switch name {
       case "selector": break
@@ -126,7 +129,6 @@ struct FindRequest: Sendable {
 
   /// What the engine is asked. If members that the server adds decide, it gives whole documents and no page.
   func query() throws -> Query {
-    let filter = try AddedMemberFilter(selector)
     var request: JSONObject = ["selector": filter?.others ?? selector]
     if let sort { request["sort"] = sort }
     var query = try Query(request: request)
@@ -168,13 +170,22 @@ struct FindRequest: Sendable {
     return (query, cursor, warning)
   }
 
+  /// The plan of the engine with the clauses that the engine does not see.
+  func completed(_ plan: JSONObject) -> JSONObject {
+    guard let filter else { return plan }
+    var plan = plan
+    let residual = plan["residual"]?.stringValue ?? "nothing"
+    plan["residual"] = .string(residual == "nothing" ? filter.own.text : "\(residual) and \(filter.own.text)")
+    return plan
+  }
+
   // MARK: Results
 
   /// Calls `body` with the text of each result.
   func forEachText(
     _ cursor: Cursor, _ transaction: ReadTransaction, _ body: ([UInt8]) throws -> Void
   ) throws {
-    if let filter = try AddedMemberFilter(selector) {
+    if let filter {
       return try forEachText(cursor, transaction, accepted: filter, body)
     }
     guard fields.isEmpty, !options.needsTree else {

@@ -40,7 +40,7 @@ struct IndexEndpoint: Sendable {
   // MARK: Creating
 
   private func create() async throws -> Response {
-    try exchange.checkWritable()
+    try access.checkWritable()
     try access.checkAdmin()
     let wanted = try IndexRequest(try await exchange.jsonObject())
     let known = try await store.indexDefinitions()
@@ -97,7 +97,7 @@ struct IndexEndpoint: Sendable {
   // MARK: Deleting
 
   private func delete(_ rest: [String]) async throws -> Response {
-    try exchange.checkWritable()
+    try access.checkWritable()
     try access.checkAdmin()
     let parts = rest[0] == "_design" ? Array(rest.dropFirst()) : rest
     let notFound = CouchError(404, "not_found", "Index not found")
@@ -111,7 +111,7 @@ struct IndexEndpoint: Sendable {
   }
 
   private func deleteMany() async throws -> Response {
-    try exchange.checkWritable()
+    try access.checkWritable()
     try access.checkAdmin()
     guard case .array(let names)? = try await exchange.jsonObject()["docids"] else {
       throw CouchError.badRequest("`docids` must be an array.")

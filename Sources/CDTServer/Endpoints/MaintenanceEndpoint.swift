@@ -10,14 +10,16 @@ struct MaintenanceEndpoint: Sendable {
   /// Starts to compact the database, and answers at once.
   func compact() async throws -> Response {
     guard exchange.method == .post else { throw exchange.methodNotAllowed("POST") }
-    try exchange.checkWritable()
+    try access.checkWritable()
     try access.checkAdmin()
     _ = try await exchange.jsonBody(limit: 1 << 20)
     let (database, tasks, logger) = (access.database, exchange.server.tasks, exchange.server.logger)
     exchange.server.background.add {
       do {
         try await tasks.run("database_compaction", on: database.name) { _ in
-          try await database.compacting { _ = try await database.store.compact() }
+          try await database.compacting {
+            _ = try await database.store.compact(keeping: database.revisionsLimit)
+          }
         }
       } catch {
         logger.error("compaction failed", metadata: ["database": "\(database.name)", "error": "\(error)"])

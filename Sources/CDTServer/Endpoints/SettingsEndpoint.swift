@@ -12,7 +12,7 @@ struct SettingsEndpoint: Sendable {
     switch exchange.method {
     case .get, .head: return Reply.json(try exchange.security(of: access.database).json)
     case .put:
-      try exchange.checkWritable()
+      try access.checkWritable()
       try access.checkAdmin()
       // As at CouchDB, of any content type.
       let object = try DatabaseSecurity(try await exchange.body(limit: 1 << 20).json()).json
@@ -26,7 +26,7 @@ struct SettingsEndpoint: Sendable {
     switch exchange.method {
     case .get, .head: return Reply.value(.int(Int64(access.database.revisionsLimit)))
     case .put:
-      try exchange.checkWritable()
+      try access.checkWritable()
       try access.checkAdmin()
       guard let limit = try await exchange.body(limit: 1_000).json().intValue, limit > 0 else {
         throw CouchError.badRequest("`_revs_limit` must be a positive number.")

@@ -271,6 +271,52 @@ import Testing
     }
   }
 
+  @Test(.timeLimit(.minutes(2))) func `a compaction cuts histories to a limit that was lowered`() async throws
+  {
+    try await withServer { server in
+      let histories = [
+        ("a", ["f", "e", "d", "c", "b", "a"]), ("b", ["f", "e", "d"]), ("b", ["x", "e", "d"]),
+      ]
+      for (id, ids) in histories {
+        let history: JSONValue = ["start": 9, "ids": .array(ids.map { .string($0) })]
+        _ = try await server.post(
+          "/db/_bulk_docs", ["new_edits": false, "docs": [["_id": .string(id), "_revisions": history]]])
+      }
+      _ = try await server.put("/db/_revs_limit", 2)
+      func ids(of id: String, _ revision: String) async throws -> JSONValue? {
+        try await server.get("/db/\(id)?revs=true&rev=\(revision)").json["_revisions"]
+      }
+      #expect(try await ids(of: "a", "9-f")?["ids"]?.arrayValue?.count == 6)
+      #expect(try await server.post("/db/_compact", [:]).status == 202)
+      while try await ids(of: "b", "9-x")?["ids"]?.arrayValue?.count != 2 {
+        try await Task.sleep(for: .milliseconds(20))
+      }
+      #expect(try await ids(of: "a", "9-f") == ["start": 9, "ids": ["f", "e"]])
+      #expect(try await ids(of: "b", "9-f") == ["start": 9, "ids": ["f", "e"]])
+      #expect(try await ids(of: "b", "9-x") == ["start": 9, "ids": ["x", "e"]])
+    }
+  }
+
+  @Test func `the bytes of free pages are not in use`() async throws {
+    try await withServer { server in
+      for number in 0..<20 {
+        let text = JSONValue.string(String(repeating: "x", count: 20_000))
+        let made = try await server.put("/db/doc\(number)", ["text": text])
+        let revision = try #require(made.json["rev"]?.stringValue)
+        _ = try await server.put("/db/doc\(number)?rev=\(revision)", [:])
+      }
+      _ = try await server.put("/db/_revs_limit", 1)
+      for number in 0..<20 {
+        let revision = try #require(try await server.get("/db/doc\(number)").json["_rev"]?.stringValue)
+        _ = try await server.put("/db/doc\(number)?rev=\(revision)", ["n": 1])
+      }
+      let sizes = try await server.get("/db").json["sizes"]
+      let (file, active) = (try #require(sizes?["file"]?.intValue), try #require(sizes?["active"]?.intValue))
+      #expect(active <= file - 300_000)
+      #expect(active > 0)
+    }
+  }
+
   @Test(.timeLimit(.minutes(10))) func `settings that another server changes apply`() async throws {
     try await withServer { server in
       #expect(try await server.get("/db/_revs_limit").json == 1000)

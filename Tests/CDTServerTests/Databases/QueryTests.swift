@@ -260,6 +260,12 @@ import Testing
       var asked = conflicts
       asked["conflicts"] = true
       #expect(Self.ids(try await server.post("/db/_find", .object(asked))) == ["c"])
+      let selector: JSONValue = ["_attachments": ["$exists": true], "n": ["$gt": 1], "name": "x"]
+      let plan = try await server.post("/db/_explain", ["selector": selector, "skip": 3]).json
+      #expect(plan["selector"] == selector)
+      #expect(plan["skip"] == 3)
+      let residual = try #require(plan["plan"]?["residual"]?.stringValue)
+      for name in ["_attachments", "n", "name"] { #expect(residual.contains("\"\(name)\""), "\(residual)") }
       let wrong = try await server.post("/db/_find", ["selector": ["_attachments": ["$gtt": 1]]])
       #expect(wrong.json["error"] == "invalid_operator")
     }

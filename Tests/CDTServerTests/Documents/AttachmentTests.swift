@@ -39,6 +39,45 @@ import Testing
     }
   }
 
+  /// The part of a damaged document must not end the reply, in which other documents follow.
+  @Test(arguments: ["something else", nil])
+  func `a document whose attachment is damaged or missing is an error of its own`(content: String?)
+    async throws
+  {
+    try await withServer { server in
+      let store = try await server.manager.datastore(named: "db")
+      var wanted: [JSONValue] = []
+      for id in ["a", "damaged", "z"] {
+        let reply = try await Self.put(server, "/db/\(id)/file", Array("content of \(id)".utf8))
+        wanted.append(["id": .string(id), "rev": try #require(reply.json["rev"])])
+      }
+      let digest = try #require(try await store.document(withID: "damaged").attachments["file"]?.digest)
+      let file = URL(filePath: "\(store.directory)/attachments/\(digest)")
+      if let content {
+        try Data(content.utf8).write(to: file)
+      } else {
+        try FileManager.default.removeItem(at: file)
+      }
+      let body: JSONValue = ["docs": .array(wanted)]
+      let json = try await server.post("/db/_bulk_get?attachments=true", body)
+      let rows = try #require(json.json["results"]?.arrayValue)
+      #expect(rows.map { $0["docs"]?[0]?["ok"]?["_id"] } == ["a", nil, "z"])
+      let error = rows[1]["docs"]?[0]?["error"]
+      #expect(error?["error"] == "internal_server_error")
+      #expect(error?["rev"] == wanted[1]["rev"])
+      let mixed = try await server.send(
+        "POST", "/db/_bulk_get", json: body, headers: [("Accept", "multipart/mixed")])
+      #expect(mixed.text.contains("content of a") && mixed.text.contains("content of z"))
+      #expect(mixed.text.contains(#"application/json; error="true""#))
+      for accept in ["multipart/mixed", "application/json"] {
+        let open = try await server.get(
+          "/db/damaged?open_revs=all&attachments=true", headers: [("Accept", accept)])
+        #expect(open.status == 200)
+        #expect(open.text.contains(#""error":"internal_server_error""#))
+      }
+    }
+  }
+
   struct RangeCase: Sendable, CustomTestStringConvertible {
     let testDescription: String
     let status: Int
