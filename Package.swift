@@ -20,14 +20,18 @@ func server(_ product: String, _ package: String) -> Target.Dependency {
 
 let package = Package(
   name: "CDTDatastore",
+  platforms: [.macOS(.v15), .iOS(.v18)],
   products: [
     .library(name: "CDTDatastore", targets: ["CDTDatastore"]),
     .library(name: "CDTQuery", targets: ["CDTQuery"]),
+    .library(name: "CDTImport", targets: ["CDTImport"]),
+    .library(name: "CDTRecovery", targets: ["CDTRecovery"]),
     .library(name: "CDTQueryTesting", targets: ["CDTQueryTesting"]),
     .library(name: "CloudantSync", targets: ["CloudantSync"]),
     .library(name: "CDTJSON", targets: ["CDTJSON"]),
     .library(name: "CouchDB", targets: ["CouchDB"]),
     .library(name: "CDTReplication", targets: ["CDTReplication"]),
+    .library(name: "CDTRemote", targets: ["CDTRemote"]),
     .library(name: "CDTServer", targets: ["CDTServer"]),
     .executable(name: "cdtquery", targets: ["cdtquery"]),
     // Apart from cdtquery, which compiles in half the time without SwiftNIO.
@@ -82,11 +86,20 @@ let package = Package(
       name: "CDTQuery", dependencies: ["CDTPlatform", "CDTDatastore", "CDTJSON", "CDTSQLite", "CDTCPCRE2"],
       swiftSettings: settings),
     .target(
+      name: "CDTImport",
+      dependencies: [
+        "CDTDatastore", "CDTQuery", "CDTDigest", "CDTJSON", "CDTSQLite", "CDTGzip", "CDTPlatform",
+      ],
+      swiftSettings: settings),
+    .target(
+      name: "CDTRecovery", dependencies: ["CDTDatastore", "CDTJSON", "CDTSQLite", "CDTPlatform"],
+      swiftSettings: settings),
+    .target(
       name: "CDTQueryTesting", dependencies: ["CDTDatastore", "CDTQuery", "CDTJSON"], swiftSettings: settings),
     .target(
       name: "CloudantSync",
       dependencies: [
-        "CDTDatastore", "CDTQuery", "CDTJSON", "CDTPlatform",
+        "CDTImport", "CDTDatastore", "CDTQuery", "CDTJSON", "CDTPlatform",
         .target(name: "CDTReplication", condition: .when(traits: ["Replication"])),
       ],
       swiftSettings: settings),
@@ -105,6 +118,12 @@ let package = Package(
         replication("NIOPosix", "swift-nio"),
         replication("NIOHTTP1", "swift-nio"),
         replication("NIOSSL", "swift-nio-ssl"),
+      ],
+      swiftSettings: settings),
+    .target(
+      name: "CDTRemote",
+      dependencies: [
+        "CDTReplication", "CDTImport", "CouchDB", "CDTDatastore", "CDTQuery", "CDTJSON", "CDTPlatform",
       ],
       swiftSettings: settings),
     .target(
@@ -127,14 +146,15 @@ let package = Package(
     .target(
       name: "CDTCommandLine",
       dependencies: [
-        "CDTDatastore", "CDTQuery", "CDTQueryTesting", "CDTJSON", "CDTSQLite", "CDTPlatform",
+        "CDTImport", "CDTDatastore", "CDTQuery", "CDTQueryTesting", "CDTJSON", "CDTSQLite", "CDTPlatform",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: settings),
     .executableTarget(
       name: "cdtquery-server",
       dependencies: [
-        "CDTCommandLine", "CDTReplication", "CDTServer", "CDTDatastore", "CDTQuery", "CDTQueryTesting",
+        "CDTRemote", "CDTImport", "CDTCommandLine", "CDTReplication", "CDTServer", "CDTDatastore", "CDTQuery",
+        "CDTQueryTesting",
         "CDTJSON", "CDTPlatform",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         server("ServiceLifecycle", "swift-service-lifecycle"),
@@ -146,19 +166,22 @@ let package = Package(
     .executableTarget(
       name: "cdtquery",
       dependencies: [
-        "CDTCommandLine", "CDTPlatform", "CDTSQLite", "CDTQuery", "CDTQueryTesting",
+        "CDTImport", "CDTRecovery", "CDTCommandLine", "CDTPlatform", "CDTSQLite", "CDTQuery",
+        "CDTQueryTesting",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: settings),
 
     // What tests run as another process; no products.
     .executableTarget(
-      name: "cdt-store-worker", dependencies: ["CDTQuery", "CDTCSQLite", "CDTTestSupport"],
+      name: "cdt-store-worker", dependencies: ["CDTImport", "CDTQuery", "CDTCSQLite", "CDTTestSupport"],
       path: "Tests/Support/StoreWorker",
       swiftSettings: settings),
     .executableTarget(
       name: "cdt-crashtest",
-      dependencies: ["CDTDatastore", "CDTQuery", "CDTJSON", "CDTTestSupport", "CDTWorkloads"],
+      dependencies: [
+        "CDTImport", "CDTRecovery", "CDTDatastore", "CDTQuery", "CDTJSON", "CDTTestSupport", "CDTWorkloads",
+      ],
       path: "Tests/Support/CrashTest", swiftSettings: settings),
     .target(name: "CDTFaults", path: "Tests/Support/CDTFaults"),
 
@@ -179,7 +202,8 @@ let package = Package(
       ],
       path: "Tests/Support/CDTServerTestSupport", swiftSettings: settings),
     .target(
-      name: "CDTWorkloads", dependencies: ["CDTDatastore", "CDTQuery", "CDTJSON", "CDTTestSupport"],
+      name: "CDTWorkloads",
+      dependencies: ["CDTImport", "CDTDatastore", "CDTQuery", "CDTJSON", "CDTTestSupport"],
       path: "Tests/Support/CDTWorkloads", swiftSettings: settings),
 
     .testTarget(name: "CDTJSONTests", dependencies: ["CDTJSON", "CDTTestSupport"], swiftSettings: settings),
@@ -189,14 +213,15 @@ let package = Package(
     .testTarget(
       name: "CDTDatastoreTests",
       dependencies: [
-        "CDTDatastore", "CDTQuery", "CloudantSync", "CDTJSON", "CDTDigest", "CDTSQLite", "CDTPlatform",
+        "CDTImport", "CDTRecovery", "CDTDatastore", "CDTQuery", "CloudantSync", "CDTJSON", "CDTDigest",
+        "CDTSQLite", "CDTPlatform",
         "CDTTestSupport", "cdt-store-worker",
       ],
       exclude: ["Import/Fixtures", "Storage/Fixtures"], swiftSettings: settings),
     .testTarget(
       name: "CDTQueryTests",
       dependencies: [
-        "CDTQuery", "CDTQueryTesting", "CDTCSQLite", "CDTTestSupport", "CDTRandomDocuments",
+        "CDTRecovery", "CDTQuery", "CDTQueryTesting", "CDTCSQLite", "CDTTestSupport", "CDTRandomDocuments",
         "cdt-store-worker",
       ],
       exclude: ["Planning/Goldens", "Fuzz/Histories"],
@@ -207,7 +232,8 @@ let package = Package(
     .testTarget(
       name: "cdtqueryTests",
       dependencies: [
-        "cdtquery", "cdtquery-server", "CDTQuery", "CDTQueryTesting", "CDTSQLite", "CDTTestSupport",
+        "CDTImport", "cdtquery", "cdtquery-server", "CDTQuery", "CDTQueryTesting", "CDTSQLite",
+        "CDTTestSupport",
       ],
       swiftSettings: settings),
     .testTarget(
@@ -228,7 +254,8 @@ let package = Package(
     .testTarget(
       name: "CDTReplicationTests",
       dependencies: [
-        "CDTReplication", "CDTServer", "CouchDB", "CDTDatastore", "CDTQuery", "CDTQueryTesting", "CDTJSON",
+        "CDTImport", "CDTRemote", "CDTReplication", "CDTServer", "CouchDB", "CDTDatastore", "CDTQuery",
+        "CDTQueryTesting", "CDTJSON",
         "CDTGzip", "CDTTestSupport", "CDTServerTestSupport", "CDTRandomDocuments", "cdtquery-server",
         server("Logging", "swift-log"),
         server("NIOCore", "swift-nio"),
@@ -239,7 +266,7 @@ let package = Package(
     .testTarget(
       name: "ReliabilityTests",
       dependencies: [
-        "CDTDatastore", "CDTQuery", "CDTJSON", "CDTTestSupport", "CDTWorkloads", "cdt-crashtest",
+        "CDTImport", "CDTDatastore", "CDTQuery", "CDTJSON", "CDTTestSupport", "CDTWorkloads", "cdt-crashtest",
         "cdt-store-worker", "cdtquery",
       ],
       swiftSettings: settings),

@@ -27,6 +27,7 @@ let package = Package(
         "CSQLiteYardstick", "CCryptoYardstick",
         .product(name: "CDTDatastore", package: "CDTDatastore"),
         .product(name: "CDTQuery", package: "CDTDatastore"),
+        .product(name: "CDTImport", package: "CDTDatastore"),
         .product(name: "CDTJSON", package: "CDTDatastore"),
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],

@@ -18,6 +18,8 @@ let package = Package(
       dependencies: [
         .product(name: "CDTDatastore", package: "CDTDatastore"),
         .product(name: "CDTQuery", package: "CDTDatastore"),
+        .product(name: "CDTImport", package: "CDTDatastore"),
+        .product(name: "CDTRecovery", package: "CDTDatastore"),
         .product(name: "CDTQueryTesting", package: "CDTDatastore"),
         .product(name: "CDTJSON", package: "CDTDatastore"),
       ],

@@ -1,5 +1,6 @@
 public import ArgumentParser
-public import CDTDatastore
+import CDTDatastore
+public import CDTImport
 import CDTJSON
 import CDTPlatform
 import CDTQuery

@@ -1,4 +1,5 @@
-package import CDTDatastore
+import CDTDatastore
+package import CDTImport
 import CDTPlatform
 
 /// What an import tells on standard error.

@@ -110,7 +110,7 @@ extension DatastoreError {
       "files of \(quoted(name)) have been opened or closed for longer than \(timeout); try again later")
   }
 
-  static func invalidID(_ id: String) -> DatastoreError {
+  package static func invalidID(_ id: String) -> DatastoreError {
     let message =
       id.isEmpty
       ? "a document id can't be empty; omit it to have one generated"
@@ -129,34 +129,34 @@ extension DatastoreError {
       .missingBody, documentID: id, "the revision has no body; set one before saving, {} for an empty body")
   }
 
-  static func compressedFile(_ name: String, _ isTruncated: Bool) -> DatastoreError {
+  package static func compressedFile(_ name: String, _ isTruncated: Bool) -> DatastoreError {
     DatastoreError(
       .io, "\(name) is \(isTruncated ? "an incomplete" : "a damaged") file of gzip; get it again")
   }
 
-  static func valueTooLong(_ name: String, line: Int) -> DatastoreError {
+  package static func valueTooLong(_ name: String, line: Int) -> DatastoreError {
     DatastoreError(
       .invalidBody,
       "\(name):\(line): what begins here has more than 1 GiB, more than a document can have; check the format of the file"
     )
   }
 
-  static func importedText(_ error: JSONError) -> DatastoreError {
+  package static func importedText(_ error: JSONError) -> DatastoreError {
     DatastoreError(.invalidBody, error.message)
   }
 
-  static func importedID() -> DatastoreError {
+  package static func importedID() -> DatastoreError {
     DatastoreError(
       .invalidBody, "_id must be a string; quote it, or leave it out and name another field with --id")
   }
 
-  static func importedRevision(_ value: JSONValue) -> DatastoreError {
+  package static func importedRevision(_ value: JSONValue) -> DatastoreError {
     DatastoreError(
       .invalidBody, "_rev must be a revision id, not \(value.text); leave it out, or add --force to ignore it"
     )
   }
 
-  static func reservedKey(_ key: String, id: String?) -> DatastoreError {
+  package static func reservedKey(_ key: String, id: String?) -> DatastoreError {
     DatastoreError(
       .reservedKey, documentID: id,
       "the key \(quoted(key)) begins with an underscore, which is reserved; rename the key")
@@ -248,7 +248,7 @@ extension DatastoreError {
         + "of document \(quoted(id)); return one of the revisions passed to it, changed or not")
   }
 
-  static func attachmentWithoutName(_ id: String?) -> DatastoreError {
+  package static func attachmentWithoutName(_ id: String?) -> DatastoreError {
     DatastoreError(
       .invalidAttachment, documentID: id, "an attachment has an empty name; name it")
   }
@@ -447,7 +447,7 @@ extension DatastoreError {
   }
 
   /// A name for a message, with nonprintable characters escaped and a limited length.
-  static func quoted(_ text: String) -> String {
+  package static func quoted(_ text: String) -> String {
     let shown = text.unicodeScalars.count > 80 ? String(text.unicodeScalars.prefix(80)) + "…" : text
     return JSONValue.string(shown).text
   }

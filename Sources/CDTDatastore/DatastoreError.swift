@@ -3,71 +3,62 @@
 /// After an error the store is unchanged. Source: `docs/crud.md`, Errors.
 public struct DatastoreError: Error, Hashable, Sendable {
   /// The kind of error, for programs. New codes may be added.
-  public struct Code: Hashable, Sendable, CustomStringConvertible {
-    private enum Name: String, CaseIterable {
-      // Add new names at the end: their order determines the codes of NSError.
-      case invalidName, invalidID, invalidRevision, invalidBody, missingBody, reservedKey, notFound, conflict,
-        closed,
-        nestedWrite, busy, full, corrupt, newerFormat, io, invalidImport, invalidAttachment,
-        invalidResolution,
-        oldSQLite, interrupted, timedOut, unknownSequence
-    }
-    private let name: Name
+  public struct Code: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
+    /// The code's name.
+    public let rawValue: String
 
-    private init(_ name: Name) {
-      self.name = name
+    /// A code with a name.
+    public init(rawValue: String) {
+      self.rawValue = rawValue
     }
-
-    /// The code's number, starting at 1, as used by `NSError`.
-    var number: Int { (Name.allCases.firstIndex(of: name) ?? 0) + 1 }
 
     /// The code's name.
-    public var description: String { name.rawValue }
+    public var description: String { rawValue }
 
     /// A datastore name does not match `^[a-zA-Z]+[a-zA-Z0-9_]*$`, or is too long.
-    public static let invalidName = Code(.invalidName)
+    public static let invalidName = Code(rawValue: "invalidName")
     /// A document id is empty or begins with an underscore.
-    public static let invalidID = Code(.invalidID)
+    public static let invalidID = Code(rawValue: "invalidID")
     /// A revision id is invalid, or a revision can't be saved.
-    public static let invalidRevision = Code(.invalidRevision)
+    public static let invalidRevision = Code(rawValue: "invalidRevision")
     /// A body has a number that JSON can't represent, or is nested too deeply.
-    public static let invalidBody = Code(.invalidBody)
+    public static let invalidBody = Code(rawValue: "invalidBody")
     /// A revision has no body.
-    public static let missingBody = Code(.missingBody)
+    public static let missingBody = Code(rawValue: "missingBody")
     /// A body has a key that begins with an underscore.
-    public static let reservedKey = Code(.reservedKey)
+    public static let reservedKey = Code(rawValue: "reservedKey")
     /// The datastore, document or revision does not exist.
-    public static let notFound = Code(.notFound)
+    public static let notFound = Code(rawValue: "notFound")
     /// The document already exists, or the revision is not a current leaf.
-    public static let conflict = Code(.conflict)
+    public static let conflict = Code(rawValue: "conflict")
     /// The datastore was closed or deleted.
-    public static let closed = Code(.closed)
+    public static let closed = Code(rawValue: "closed")
     /// A write, close or delete of a datastore was attempted inside a write to it.
-    public static let nestedWrite = Code(.nestedWrite)
+    public static let nestedWrite = Code(rawValue: "nestedWrite")
     /// Another process or another thread used the store for longer than the busy timeout.
-    public static let busy = Code(.busy)
+    public static let busy = Code(rawValue: "busy")
     /// The disk is full.
-    public static let full = Code(.full)
+    public static let full = Code(rawValue: "full")
     /// A file of the store is damaged.
-    public static let corrupt = Code(.corrupt)
+    public static let corrupt = Code(rawValue: "corrupt")
     /// The store was written by a later version of this package.
-    public static let newerFormat = Code(.newerFormat)
+    public static let newerFormat = Code(rawValue: "newerFormat")
     /// The system failed to read or write a file.
-    public static let io = Code(.io)
+    public static let io = Code(rawValue: "io")
     /// An attachment's key differs from its name, or its source can't be read.
-    public static let invalidAttachment = Code(.invalidAttachment)
+    public static let invalidAttachment = Code(rawValue: "invalidAttachment")
     /// A resolver returned a revision that is not a leaf.
-    public static let invalidResolution = Code(.invalidResolution)
+    public static let invalidResolution = Code(rawValue: "invalidResolution")
     /// The data to import is invalid.
-    public static let invalidImport = Code(.invalidImport)
+    public static let invalidImport = Code(rawValue: "invalidImport")
     /// The system's SQLite is older than 3.40.
-    public static let oldSQLite = Code(.oldSQLite)
+    public static let oldSQLite = Code(rawValue: "oldSQLite")
     /// A read was interrupted.
-    public static let interrupted = Code(.interrupted)
+    public static let interrupted = Code(rawValue: "interrupted")
     /// An asynchronous operation did not finish before its deadline.
-    public static let timedOut = Code(.timedOut)
+    public static let timedOut = Code(rawValue: "timedOut")
     /// A sequence is greater than the datastore's last one.
-    public static let unknownSequence = Code(.unknownSequence)
+    public static let unknownSequence = Code(rawValue: "unknownSequence")
   }
 
   /// The kind of error, for programs.

@@ -9,47 +9,41 @@
 /// ```
 public struct JSONError: Error, Hashable, Sendable {
   /// The kind of error, for programs. New codes may be added.
-  public struct Code: Hashable, Sendable {
-    private enum Name: CaseIterable {
-      // Add new names at the end: their order determines the codes of NSError.
-      case expectedValue, expectedCharacter, unexpectedEnd, trailingText, invalidNumber, numberOutOfRange,
-        invalidString, invalidEscape, loneSurrogate, invalidUTF8, duplicateMember, tooDeep, notAnObject
-    }
-    private let name: Name
+  public struct Code: RawRepresentable, Hashable, Sendable {
+    /// The code's name.
+    public let rawValue: String
 
-    private init(_ name: Name) {
-      self.name = name
+    /// A code with a name.
+    public init(rawValue: String) {
+      self.rawValue = rawValue
     }
-
-    /// The code's number, starting at 1, as used by `NSError`.
-    var number: Int { (Name.allCases.firstIndex(of: name) ?? 0) + 1 }
 
     /// A value is expected.
-    public static let expectedValue = Code(.expectedValue)
+    public static let expectedValue = Code(rawValue: "expectedValue")
     /// A comma, a colon, a bracket or a key is missing.
-    public static let expectedCharacter = Code(.expectedCharacter)
+    public static let expectedCharacter = Code(rawValue: "expectedCharacter")
     /// The text ends inside a value.
-    public static let unexpectedEnd = Code(.unexpectedEnd)
+    public static let unexpectedEnd = Code(rawValue: "unexpectedEnd")
     /// There is text after the value.
-    public static let trailingText = Code(.trailingText)
+    public static let trailingText = Code(rawValue: "trailingText")
     /// A number is malformed.
-    public static let invalidNumber = Code(.invalidNumber)
+    public static let invalidNumber = Code(rawValue: "invalidNumber")
     /// A number is out of the range of a double.
-    public static let numberOutOfRange = Code(.numberOutOfRange)
+    public static let numberOutOfRange = Code(rawValue: "numberOutOfRange")
     /// A string has an unescaped control character.
-    public static let invalidString = Code(.invalidString)
+    public static let invalidString = Code(rawValue: "invalidString")
     /// An escape sequence is invalid.
-    public static let invalidEscape = Code(.invalidEscape)
+    public static let invalidEscape = Code(rawValue: "invalidEscape")
     /// A surrogate is unpaired.
-    public static let loneSurrogate = Code(.loneSurrogate)
+    public static let loneSurrogate = Code(rawValue: "loneSurrogate")
     /// The bytes are not valid UTF-8.
-    public static let invalidUTF8 = Code(.invalidUTF8)
+    public static let invalidUTF8 = Code(rawValue: "invalidUTF8")
     /// An object has a repeated key.
-    public static let duplicateMember = Code(.duplicateMember)
+    public static let duplicateMember = Code(rawValue: "duplicateMember")
     /// The nesting exceeds its limit.
-    public static let tooDeep = Code(.tooDeep)
+    public static let tooDeep = Code(rawValue: "tooDeep")
     /// The value is not an object.
-    public static let notAnObject = Code(.notAnObject)
+    public static let notAnObject = Code(rawValue: "notAnObject")
   }
 
   /// The kind of error, for programs.

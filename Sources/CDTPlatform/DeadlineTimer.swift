@@ -1,4 +1,4 @@
-package import Dispatch
+import Dispatch
 import Synchronization
 
 /// Calls a closure at a point in time unless it is cancelled before. Nothing is left of one that was cancelled, while a
@@ -18,13 +18,4 @@ package final class DeadlineTimer: Sendable {
   deinit { cancel() }
 
   package func cancel() { source.withLock { $0.cancel() } }
-}
-
-extension Duration {
-  /// The duration as a Dispatch interval, limited to Dispatch's maximum.
-  package var dispatchInterval: DispatchTimeInterval {
-    let (seconds, attoseconds) = components
-    guard seconds < 1_000_000_000 else { return .seconds(1_000_000_000) }
-    return .nanoseconds(Int(max(0, seconds)) * 1_000_000_000 + Int(attoseconds / 1_000_000_000))
-  }
 }

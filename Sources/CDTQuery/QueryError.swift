@@ -13,58 +13,50 @@
 /// An invalid query never runs: nothing was read, and nothing changed.
 public struct QueryError: Error, Hashable, Sendable {
   /// The kind of error, for programs. New codes may be added.
-  public struct Code: Hashable, Sendable, CustomStringConvertible {
-    private enum Name: String, CaseIterable {
-      // Add new names at the end: their order determines the codes of NSError.
-      case unknownOperator, invalidArgument, invalidSelector, invalidPath, invalidRegex, invalidRequest,
-        tooDeep,
-        tooLarge, unknownIndex, invalidIndex, indexConflict, textSearch, matchLimit, closed, inUse,
-        timedOut
-    }
-    private let name: Name
-
-    private init(_ name: Name) {
-      self.name = name
-    }
-
-    /// The code's number, starting at 1, as used by `NSError`.
-    var number: Int { (Name.allCases.firstIndex(of: name) ?? 0) + 1 }
-
+  public struct Code: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
     /// The code's name, as `cdtquery find --batch` prints it.
-    public var description: String { name.rawValue }
+    public let rawValue: String
+
+    /// A code with a name.
+    public init(rawValue: String) {
+      self.rawValue = rawValue
+    }
+
+    /// The code's name.
+    public var description: String { rawValue }
 
     /// A key that begins with `$` is not an operator, or the operator is not allowed in this place.
-    public static let unknownOperator = Code(.unknownOperator)
+    public static let unknownOperator = Code(rawValue: "unknownOperator")
     /// An operator's argument has the wrong type or range.
-    public static let invalidArgument = Code(.invalidArgument)
+    public static let invalidArgument = Code(rawValue: "invalidArgument")
     /// A selector is malformed, such as operators beside names, or an empty clause.
-    public static let invalidSelector = Code(.invalidSelector)
+    public static let invalidSelector = Code(rawValue: "invalidSelector")
     /// A field's path has an empty segment or an unescaped `$`.
-    public static let invalidPath = Code(.invalidPath)
+    public static let invalidPath = Code(rawValue: "invalidPath")
     /// A pattern does not compile.
-    public static let invalidRegex = Code(.invalidRegex)
+    public static let invalidRegex = Code(rawValue: "invalidRegex")
     /// A request has an unknown key, or its sort, limit, skip or projection is malformed.
-    public static let invalidRequest = Code(.invalidRequest)
+    public static let invalidRequest = Code(rawValue: "invalidRequest")
     /// The nesting exceeds its limit.
-    public static let tooDeep = Code(.tooDeep)
+    public static let tooDeep = Code(rawValue: "tooDeep")
     /// The number of clauses, or of the fields of a sort, exceeds its limit.
-    public static let tooLarge = Code(.tooLarge)
+    public static let tooLarge = Code(rawValue: "tooLarge")
     /// The index does not exist.
-    public static let unknownIndex = Code(.unknownIndex)
+    public static let unknownIndex = Code(rawValue: "unknownIndex")
     /// An index definition is invalid.
-    public static let invalidIndex = Code(.invalidIndex)
+    public static let invalidIndex = Code(rawValue: "invalidIndex")
     /// Another index has the same name.
-    public static let indexConflict = Code(.indexConflict)
+    public static let indexConflict = Code(rawValue: "indexConflict")
     /// A text search can't be run.
-    public static let textSearch = Code(.textSearch)
+    public static let textSearch = Code(rawValue: "textSearch")
     /// A pattern exceeded the match limit on a document.
-    public static let matchLimit = Code(.matchLimit)
+    public static let matchLimit = Code(rawValue: "matchLimit")
     /// The result set is closed.
-    public static let closed = Code(.closed)
+    public static let closed = Code(rawValue: "closed")
     /// Another call is reading the result set.
-    public static let inUse = Code(.inUse)
+    public static let inUse = Code(rawValue: "inUse")
     /// The query exceeded its time limit.
-    public static let timedOut = Code(.timedOut)
+    public static let timedOut = Code(rawValue: "timedOut")
   }
 
   /// The kind of error, for programs.

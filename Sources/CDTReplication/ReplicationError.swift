@@ -34,13 +34,13 @@ public struct ReplicationError: Error, Sendable, Hashable {
   /// The HTTP status that the server sent, if it did.
   public let status: Int?
   /// Whether the same request may succeed later.
-  let isTransient: Bool
+  package let isTransient: Bool
   /// The pause that the server asks for.
-  let pause: Duration?
+  package let pause: Duration?
   /// Whether the server sent nothing for as long as ``RemoteDatabase/timeout``.
-  let isSilence: Bool
+  package let isSilence: Bool
   /// Whether the server's reply has more bytes than were expected.
-  let isTooLong: Bool
+  package let isTooLong: Bool
 
   package init(
     _ code: Code, _ message: String, status: Int? = nil, isTransient: Bool = false, pause: Duration? = nil,

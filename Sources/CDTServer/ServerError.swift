@@ -1,5 +1,4 @@
 import CDTJSON
-public import Foundation
 
 /// The reason why a server does not start.
 ///
@@ -12,39 +11,34 @@ public import Foundation
 /// ```
 public struct ServerError: Error, Hashable, Sendable {
   /// The kind of error, for programs. New codes may be added.
-  public struct Code: Hashable, Sendable, CustomStringConvertible {
-    private enum Name: String, CaseIterable {
-      // Add new names at the end: their order determines the codes of NSError.
-      case exposed, invalidHostName, invalidOrigin, invalidSecret, users, certificate, addressInUse, address
-    }
-    private let name: Name
+  public struct Code: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
+    /// The code's name.
+    public let rawValue: String
 
-    private init(_ name: Name) {
-      self.name = name
+    /// A code with a name.
+    public init(rawValue: String) {
+      self.rawValue = rawValue
     }
-
-    /// The code's number, starting at 1, as used by `NSError`.
-    var number: Int { (Name.allCases.firstIndex(of: name) ?? 0) + 1 }
 
     /// The code's name.
-    public var description: String { name.rawValue }
+    public var description: String { rawValue }
 
     /// Everyone could read and change the datastores.
-    public static let exposed = Code(.exposed)
+    public static let exposed = Code(rawValue: "exposed")
     /// A name of ``ServerConfiguration/hostNames`` is not a host name.
-    public static let invalidHostName = Code(.invalidHostName)
+    public static let invalidHostName = Code(rawValue: "invalidHostName")
     /// An element of ``ServerConfiguration/origins`` is not an origin.
-    public static let invalidOrigin = Code(.invalidOrigin)
+    public static let invalidOrigin = Code(rawValue: "invalidOrigin")
     /// ``ServerConfiguration/secret`` is too short.
-    public static let invalidSecret = Code(.invalidSecret)
+    public static let invalidSecret = Code(rawValue: "invalidSecret")
     /// The file of users can't be used.
-    public static let users = Code(.users)
+    public static let users = Code(rawValue: "users")
     /// The certificate or its key can't be used.
-    public static let certificate = Code(.certificate)
+    public static let certificate = Code(rawValue: "certificate")
     /// Another process listens at the address.
-    public static let addressInUse = Code(.addressInUse)
+    public static let addressInUse = Code(rawValue: "addressInUse")
     /// The system can't listen at the address.
-    public static let address = Code(.address)
+    public static let address = Code(rawValue: "address")
   }
 
   /// The kind of error.
@@ -119,19 +113,7 @@ extension ServerError {
   }
 }
 
-extension ServerError: CustomStringConvertible, LocalizedError, CustomNSError {
+extension ServerError: CustomStringConvertible {
   /// The message.
   public var description: String { message }
-
-  /// The message.
-  public var errorDescription: String? { message }
-
-  /// The domain of the error as an `NSError`.
-  public static var errorDomain: String { "CDTServer.ServerError" }
-
-  /// The error's code as a number, stable across versions.
-  public var errorCode: Int { code.number }
-
-  /// The message under `NSLocalizedDescriptionKey`.
-  public var errorUserInfo: [String: Any] { [NSLocalizedDescriptionKey: message] }
 }

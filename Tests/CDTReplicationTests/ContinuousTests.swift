@@ -5,6 +5,7 @@ import Glibc
 import Synchronization
 import Testing
 
+@testable import CDTRemote
 @testable import CDTReplication
 
 /// Replications that run for long, and many of them.

@@ -1,6 +1,7 @@
 import CDTGzip
 import Testing
 
+@testable import CDTRemote
 @testable import CDTReplication
 
 @Suite struct RemoteConnectionTests {

@@ -7,6 +7,7 @@ import Glibc
 import Synchronization
 import Testing
 
+@testable import CDTRemote
 @testable import CDTReplication
 
 /// Ends that are damaged, busy, or take less than others.

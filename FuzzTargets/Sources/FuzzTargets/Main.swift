@@ -1,4 +1,5 @@
 import CDTDatastore
+import CDTImport
 import FoundationEssentials
 
 /// The targets, by the names of their corpora.

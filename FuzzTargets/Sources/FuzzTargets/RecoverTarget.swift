@@ -1,4 +1,5 @@
 import CDTDatastore
+import CDTRecovery
 import FoundationEssentials
 
 /// A damaged or hostile store: what is recovered makes a sound store, and damage makes no wrong document.

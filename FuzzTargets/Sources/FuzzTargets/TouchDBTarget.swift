@@ -1,4 +1,5 @@
 import CDTDatastore
+import CDTImport
 import FoundationEssentials
 
 /// A changed file of CDTDatastore 2.x: it is imported or refused, and the target is sound.

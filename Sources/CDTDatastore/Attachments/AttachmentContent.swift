@@ -1,5 +1,5 @@
 import CDTDigest
-import CDTPlatform
+package import CDTPlatform
 
 /// The location of an attachment's bytes.
 enum AttachmentContent: Sendable, Hashable {
@@ -26,11 +26,6 @@ enum AttachmentContent: Sendable, Hashable {
     try FileChunks.read(
       path, notRegular: .sourceNotRegular(path, of: name),
       failure: { .missingSource(path, of: name, $0.description) }, body)
-  }
-
-  /// - Throws: ``DatastoreError`` if a saved file differs from what was saved.
-  func verify(_ name: String) throws {
-    if case .saved(let saved) = self { try saved.forEachChunk(of: name) { _ in } }
   }
 }
 
@@ -77,7 +72,7 @@ struct SavedContent: Sendable, Hashable {
 }
 
 /// Reads files in chunks of bounded size.
-enum FileChunks {
+package enum FileChunks {
   private static let size = 256 * 1024
 
   /// Reads a regular file.
@@ -85,7 +80,7 @@ enum FileChunks {
   /// - Parameters:
   ///   - notRegular: The error for a device, a FIFO, a directory or a socket.
   ///   - failure: The error for a file that can't be read.
-  static func read(
+  package static func read(
     _ path: String, notRegular: @autoclosure () -> DatastoreError? = nil,
     failure: (SystemError) -> DatastoreError, _ body: (UnsafeRawBufferPointer) throws -> Void
   ) throws {
@@ -103,7 +98,7 @@ enum FileChunks {
   /// Reads the rest of an open file.
   ///
   /// - Throws: `SystemError`, and the errors of `body`.
-  static func read(_ file: OpenFile, _ body: (UnsafeRawBufferPointer) throws -> Void) throws {
+  package static func read(_ file: OpenFile, _ body: (UnsafeRawBufferPointer) throws -> Void) throws {
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 16)
     defer { buffer.deallocate() }
     while case let count = try file.read(into: buffer), count > 0 {

@@ -13,7 +13,7 @@ package final class AttachmentFiles: Sendable {
   private let isClosed = Atomic(false)
   private let session = Mutex<WeakReference<StagingSession>?>(nil)
 
-  init(directory: String, storeName: String) {
+  package init(directory: String, storeName: String) {
     self.directory = directory
     self.storeName = storeName
   }
@@ -40,7 +40,7 @@ package final class AttachmentFiles: Sendable {
   /// Writes content into the directory under a name that nothing refers to.
   ///
   /// - Parameter produce: Calls its argument with each chunk of the content.
-  func stage(
+  package func stage(
     _ produce: (_ write: (UnsafeRawBufferPointer) throws -> Void) throws -> Void
   ) throws -> StagedFile {
     let staging = try beginStaging()
@@ -140,7 +140,7 @@ package final class AttachmentFiles: Sendable {
 
   /// Writes a file, which takes its place when it is complete. The file is the user's, so the umask decides who can access
   /// it.
-  static func replaceFile(
+  package static func replaceFile(
     _ path: String, _ produce: (_ write: (UnsafeRawBufferPointer) throws -> Void) throws -> Void
   ) throws {
     guard !path.utf8.contains(0) else { throw DatastoreError.invalidPath(path) }

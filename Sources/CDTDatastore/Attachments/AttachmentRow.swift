@@ -1,16 +1,16 @@
 package import CDTSQLite
 
 /// A row of `attachments`: an attachment of a revision.
-struct AttachmentRow: Sendable, Hashable {
-  let name: String
-  let key: [UInt8]
-  let type: String
-  let length: Int64
+package struct AttachmentRow: Sendable, Hashable {
+  package let name: String
+  package let key: [UInt8]
+  package let type: String
+  package let length: Int64
   /// The generation that added it.
-  let generation: Int
+  package let generation: Int
 
   /// The attachments of a revision, in the order of their names.
-  static func find(
+  package static func find(
     document: Int64, revision: RevisionID, on connection: Connection
   ) throws -> [AttachmentRow] {
     let statement = try connection.statement(
@@ -27,7 +27,7 @@ struct AttachmentRow: Sendable, Hashable {
     return rows.sorted { $0.name.utf16.lexicographicallyPrecedes($1.name.utf16) }
   }
 
-  static func insert(
+  package static func insert(
     _ rows: [AttachmentRow], document: Int64, revision: RevisionID, on connection: Connection
   ) throws {
     for row in rows {
@@ -51,14 +51,14 @@ extension AttachmentRow {
   /// - Parameters:
   ///   - length: As stored. An impossible one becomes one that no file has.
   ///   - generation: As stored.
-  init(name: String, key: [UInt8], type: String, storedLength length: Int64, generation: Int64) {
+  package init(name: String, key: [UInt8], type: String, storedLength length: Int64, generation: Int64) {
     self.init(
       name: name, key: key, type: type, length: min(max(0, length), Self.longest),
       generation: Int(clamping: generation))
   }
 
   /// - Parameter statement: At a row whose columns are `name`, `key`, `type`, `length` and `revpos`.
-  init(_ statement: Statement) {
+  package init(_ statement: Statement) {
     self.init(
       name: statement.text(0), key: statement.withBytes(1) { Array($0) }, type: statement.text(2),
       storedLength: statement.int64(3), generation: statement.int64(4))
@@ -66,7 +66,7 @@ extension AttachmentRow {
 }
 
 extension Attachments {
-  init(_ rows: [AttachmentRow], in files: AttachmentFiles) {
+  package init(_ rows: [AttachmentRow], in files: AttachmentFiles) {
     self.init(rows.map { DocumentAttachment($0, in: files) })
   }
 

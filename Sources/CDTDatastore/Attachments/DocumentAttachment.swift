@@ -59,12 +59,17 @@ public struct DocumentAttachment: Sendable, Hashable {
     self.init(file: url.path, name: name, contentType: contentType)
   }
 
-  init(_ row: AttachmentRow, in files: AttachmentFiles) {
+  package init(_ row: AttachmentRow, in files: AttachmentFiles) {
     self.init(name: row.name, contentType: row.type, content: .saved(SavedContent(row, in: files)))
   }
 
   init(_ staged: StagedFile, name: String, contentType: String) {
     self.init(name: name, contentType: contentType, content: .staged(staged))
+  }
+
+  /// - Throws: ``DatastoreError`` if a saved file differs from what was saved.
+  package func verify() throws {
+    if case .saved(let saved) = content { try saved.forEachChunk(of: name) { _ in } }
   }
 
   func with(_ staged: StagedFile) -> DocumentAttachment {
@@ -148,7 +153,7 @@ extension DocumentAttachment {
   ///
   /// - Throws: The errors of `data()` and of the closure.
   public func forEachChunk(_ body: (UnsafeRawBufferPointer) throws -> Void) throws {
-    try content.verify(name)
+    try verify()
     try content.forEachChunk(of: name, body)
   }
 

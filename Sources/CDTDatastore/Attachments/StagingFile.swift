@@ -96,10 +96,10 @@ final class StagingFile: Sendable {
 }
 
 /// Content in the directory that has no final name yet. Unless it is published, it is removed with the last reference.
-final class StagedFile: Sendable, Hashable {
+package final class StagedFile: Sendable, Hashable {
   let path: String
-  let key: [UInt8]
-  let length: Int64
+  package let key: [UInt8]
+  package let length: Int64
   private let session: StagingSession
   private let isPublished = Atomic(false)
 
@@ -118,9 +118,9 @@ final class StagedFile: Sendable, Hashable {
     if !isPublished.load(ordering: .relaxed) { try? Files.remove(path) }
   }
 
-  static func == (left: StagedFile, right: StagedFile) -> Bool { left.key == right.key }
+  package static func == (left: StagedFile, right: StagedFile) -> Bool { left.key == right.key }
 
-  func hash(into hasher: inout Hasher) {
+  package func hash(into hasher: inout Hasher) {
     hasher.combine(key)
   }
 }

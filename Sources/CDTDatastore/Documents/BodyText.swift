@@ -5,7 +5,7 @@ package struct BodyText: Sendable {
   package let text: [UInt8]
 
   /// The canonical text that the digest is computed from; empty for an empty body.
-  let canonical: [UInt8]
+  package let canonical: [UInt8]
 
   /// The body of a tombstone.
   package static let none = BodyText(text: Array("{}".utf8), canonical: [])
@@ -26,7 +26,7 @@ package struct BodyText: Sendable {
   /// Validates a body and writes its text.
   ///
   /// - Throws: ``DatastoreError``: `.reservedKey`, `.invalidBody`.
-  init(_ body: JSONObject, id: String?) throws(DatastoreError) {
+  package init(_ body: JSONObject, id: String?) throws(DatastoreError) {
     for (key, _) in body where ReservedMember.isReserved(key) { throw .reservedKey(key, id: id) }
     try Self.check(.object(body), depth: 1, id: id)
     var text: [UInt8] = []

@@ -2,11 +2,11 @@ import CDTJSON
 import Synchronization
 
 /// The content of a revision: a value, or text that is decoded on first use.
-enum DocumentBody: Sendable {
+package enum DocumentBody: Sendable {
   case object(JSONObject)
   case stored(StoredBody)
 
-  var object: JSONObject {
+  package var object: JSONObject {
     switch self {
     case .object(let object): object
     case .stored(let stored): stored.object
@@ -14,7 +14,7 @@ enum DocumentBody: Sendable {
   }
 
   /// Compact JSON text.
-  var text: [UInt8] {
+  package var text: [UInt8] {
     switch self {
     case .object(let object): object.utf8Text
     case .stored(let stored): stored.text
@@ -23,7 +23,7 @@ enum DocumentBody: Sendable {
 }
 
 /// A body as it was read, decoded on first use. Replacing a whole document never decodes it.
-final class StoredBody: Sendable {
+package final class StoredBody: Sendable {
   private enum State {
     case text([UInt8])
     case object(JSONObject)
@@ -32,12 +32,12 @@ final class StoredBody: Sendable {
   private let state: Mutex<State>
 
   /// - Returns: `nil` if the text is not an object. Stored text was validated, so checking its ends detects damage.
-  init?(_ text: UnsafeRawBufferPointer) {
+  package init?(_ text: UnsafeRawBufferPointer) {
     guard text.first == UInt8(ascii: "{"), text.last == UInt8(ascii: "}") else { return nil }
     state = Mutex(.text(Array(text)))
   }
 
-  var text: [UInt8] {
+  package var text: [UInt8] {
     state.withLock { state in
       switch state {
       case .text(let text): text
@@ -46,7 +46,7 @@ final class StoredBody: Sendable {
     }
   }
 
-  var object: JSONObject {
+  package var object: JSONObject {
     state.withLock { state in
       switch state {
       case .object(let object): return object

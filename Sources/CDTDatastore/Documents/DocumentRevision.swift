@@ -81,7 +81,7 @@ public struct DocumentRevision: Sendable, Hashable, Identifiable {
       attachments: attachments, sequence: sequence, isProjected: isProjected)
   }
 
-  init(
+  package init(
     id: String, revisionID: RevisionID, content: DocumentBody?, isDeleted: Bool, attachments: Attachments,
     sequence: Int64, isProjected: Bool = false
   ) {

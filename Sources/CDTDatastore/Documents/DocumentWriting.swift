@@ -1,13 +1,21 @@
 import CDTSQLite
 
 /// A revision to be added to a tree.
-struct NewRevision {
-  let id: RevisionID
-  let parent: RevisionID?
-  let sequence: Int64
-  var isDeleted = false
-  var body = BodyText.none.text
-  var attachments: [AttachmentRow] = []
+package struct NewRevision {
+  package let id: RevisionID
+  package let parent: RevisionID?
+  package let sequence: Int64
+  package var isDeleted: Bool
+  package var body: [UInt8]
+  package var attachments: [AttachmentRow]
+
+  package init(
+    id: RevisionID, parent: RevisionID?, sequence: Int64, isDeleted: Bool = false,
+    body: [UInt8] = BodyText.none.text, attachments: [AttachmentRow] = []
+  ) {
+    (self.id, self.parent, self.sequence, self.isDeleted) = (id, parent, sequence, isDeleted)
+    (self.body, self.attachments) = (body, attachments)
+  }
 }
 
 /// Writes revisions: winners into `documents`, all others into `revisions`.

@@ -36,7 +36,7 @@ package struct LocalDocument: Sendable {
   }
 
   /// Reads what ``text`` writes.
-  init(stored: JSONObject) {
+  package init(stored: JSONObject) {
     body = stored
     revision = 0
     guard case .string(let text)? = body["_rev"] else { return }
@@ -86,7 +86,7 @@ extension WriteTransaction {
     }
   }
 
-  func hasLocalDocument(_ id: String) throws -> Bool {
+  package func hasLocalDocument(_ id: String) throws -> Bool {
     try use { connection in
       let statement = try connection.statement("SELECT 1 FROM local_documents WHERE id = ?1")
       defer { statement.reset() }

@@ -1,10 +1,10 @@
-import CDTJSON
-import CDTSQLite
+package import CDTJSON
+package import CDTSQLite
 
 /// A batch of new documents, saved together.
 ///
 /// They share one byte array, because several small arrays per document would dominate the cost.
-final class NewDocuments {
+package final class NewDocuments {
   private var bytes: [UInt8] = []
   private var rows: [Row] = []
   /// Whether every id is valid.
@@ -24,10 +24,12 @@ final class NewDocuments {
     "INSERT INTO documents (number, sequence, id, revision, leaves, deleted, attachments, body)",
     row: "(?, ?, ?, ?, 1, 0, 0, ?)", tail: "ON CONFLICT (id) DO NOTHING")
 
-  var count: Int { rows.count }
+  package init() {}
+
+  package var count: Int { rows.count }
 
   /// Adds a document from the texts in the normalizer.
-  func append(id: String, body: JSONNormalizer) {
+  package func append(id: String, body: JSONNormalizer) {
     if (try? DocumentID.check(id)) == nil { haveValidIDs = false }
     let start = bytes.count
     var id = id
@@ -41,25 +43,25 @@ final class NewDocuments {
   }
 
   /// Removes all documents but keeps the memory.
-  func removeAll() {
+  package func removeAll() {
     bytes.removeAll(keepingCapacity: true)
     rows.removeAll(keepingCapacity: true)
     haveValidIDs = true
     largest = 0
   }
 
-  func id(at row: Int) -> String {
+  package func id(at row: Int) -> String {
     String(decoding: bytes[rows[row].start..<rows[row].idEnd], as: UTF8.self)
   }
 
-  func body(at row: Int) -> BodyText {
+  package func body(at row: Int) -> BodyText {
     BodyText(stored: Array(bytes[rows[row].revisionEnd..<rows[row].end]))
   }
 
   /// Inserts the documents with consecutive sequences after `lastSequence`.
   ///
   /// - Returns: Whether all were new and can be saved; if not, nothing has changed.
-  func insert(after lastSequence: Int64, on connection: Connection) throws -> Bool {
+  package func insert(after lastSequence: Int64, on connection: Connection) throws -> Bool {
     guard haveValidIDs, largest <= DocumentSize.limit(on: connection) else { return false }
     try connection.statement("SAVEPOINT new_documents").run()
     let inserted = try bytes.withUnsafeBytes { bytes in

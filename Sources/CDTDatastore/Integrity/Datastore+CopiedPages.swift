@@ -1,6 +1,6 @@
 import CDTJSON
 import CDTPlatform
-import CDTSQLite
+package import CDTSQLite
 
 /// Pages of `db.sync` that another program has copied there from the log. They have no checksums.
 extension Datastore {
@@ -90,4 +90,16 @@ private struct StoredRevision {
       canonicalBody: BodyText(stored: body).canonical)
     return computed == id
   }
+}
+
+extension RawRow.Value {
+  package var integer: Int64? {
+    if case .integer(let value) = self { value } else { nil }
+  }
+
+  package var string: String? {
+    if case .text(let bytes) = self { String(validating: bytes, as: UTF8.self) } else { nil }
+  }
+
+  package var revision: RevisionID? { string.flatMap { RevisionID($0) } }
 }

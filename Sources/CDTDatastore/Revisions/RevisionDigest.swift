@@ -7,8 +7,8 @@ import CDTPlatform
 /// the SHA-1 of each attachment in the order of their names, the canonical text of the body.
 ///
 /// Source: `docs/file-format.md`, Digests.
-enum RevisionDigest {
-  static func revision(
+package enum RevisionDigest {
+  package static func revision(
     after parent: RevisionID?, isDeleted: Bool, attachments: [[UInt8]] = [], canonicalBody: [UInt8]
   ) throws -> RevisionID {
     let generation = try parent?.childGeneration() ?? 1

@@ -31,7 +31,7 @@ extension WriteTransaction {
   }
 
   /// Inserts the first revision of a validated history; the revision is created only if it is missing.
-  func forceInsert(
+  package func forceInsert(
     _ history: [RevisionID], of id: String, new: (_ sequence: Int64) throws -> NewRevision
   ) throws -> Bool {
     try use { connection in
@@ -41,7 +41,7 @@ extension WriteTransaction {
   }
 
   /// Throws unless a history leads from the revision back, one generation at a time.
-  static func check(_ history: [RevisionID], of revision: RevisionID, id: String)
+  package static func check(_ history: [RevisionID], of revision: RevisionID, id: String)
     throws(DatastoreError)
   {
     guard history.first == revision else { throw .historyOfOther(revision, history.first, of: id) }

@@ -2,9 +2,9 @@ import CDTPlatform
 import CDTSQLite
 
 /// Tells a datastore's `db.sync`, damaged or not, from a file of another program.
-enum FileOwner {
+package enum FileOwner {
   /// - Throws: ``DatastoreError`` with the code `.corrupt` if no datastore has written the file.
-  static func check(_ path: String) throws(DatastoreError) {
+  package static func check(_ path: String) throws(DatastoreError) {
     do {
       let owner = try DatabaseOwner(of: path)
       switch owner {

@@ -1,10 +1,10 @@
-import CDTPlatform
+package import CDTPlatform
 import CDTSQLite
 
 /// File system operations of the store. Each failure is a ``DatastoreError`` with the path.
-enum FileSystem {
+package enum FileSystem {
   /// Makes a system call. The error of a failure names the action and the file.
-  static func perform<R>(
+  package static func perform<R>(
     _ action: String, _ path: String, _ call: @autoclosure () throws(SystemError) -> R
   ) throws(DatastoreError) -> R {
     do {
@@ -15,12 +15,12 @@ enum FileSystem {
   }
 
   /// What is at a path, which may be a link; `nil` if nothing is.
-  static func kind(of path: String) throws(DatastoreError) -> FileStatus.Kind? {
+  package static func kind(of path: String) throws(DatastoreError) -> FileStatus.Kind? {
     try perform("read", path, Files.kind(of: path, followsLinks: false))
   }
 
   /// Runs `body`, which reads a file.
-  static func reading<R>(_ path: String, _ body: () throws -> R) throws -> R {
+  package static func reading<R>(_ path: String, _ body: () throws -> R) throws -> R {
     do {
       return try body()
     } catch let error as SystemError {
@@ -33,7 +33,7 @@ enum FileSystem {
   /// Creates a directory if it does not exist; its parent must exist.
   ///
   /// - Parameter followsLinks: Whether a symbolic link to a directory is one; otherwise it is an error.
-  static func makeDirectory(_ path: String, followsLinks: Bool = true) throws(DatastoreError) {
+  package static func makeDirectory(_ path: String, followsLinks: Bool = true) throws(DatastoreError) {
     // The system would cut the path at the NUL.
     guard !path.utf8.contains(0) else { throw .invalidPath(path) }
     do {
@@ -49,29 +49,29 @@ enum FileSystem {
     try? synchronize("\(path)/..")
   }
 
-  static func names(in directory: String) throws(DatastoreError) -> [String] {
+  package static func names(in directory: String) throws(DatastoreError) -> [String] {
     try perform("read", directory, Files.names(in: directory))
   }
 
-  static func rename(_ old: String, to new: String) throws(DatastoreError) {
+  package static func rename(_ old: String, to new: String) throws(DatastoreError) {
     try perform("rename", old, Files.rename(old, to: new))
   }
 
   /// Syncs a directory's entries to disk.
-  static func synchronize(_ directory: String) throws(DatastoreError) {
+  package static func synchronize(_ directory: String) throws(DatastoreError) {
     let file = try perform("open", directory, OpenFile(directory, for: .reading))
     try perform("write", directory, file.synchronize())
   }
 
   /// Removes a directory recursively, without following links. Another process may do the same, so a missing file is
   /// not an error.
-  static func remove(_ path: String) throws(DatastoreError) {
+  package static func remove(_ path: String) throws(DatastoreError) {
     try perform("remove", path, Files.removeTree(path))
   }
 
   /// The total size of the files below a directory, without those that links lead to; files removed in the meantime don't
   /// count.
-  static func size(of directory: String) throws(DatastoreError) -> Int64 {
+  package static func size(of directory: String) throws(DatastoreError) -> Int64 {
     let names: [String]
     do throws(SystemError) {
       names = try Files.names(in: directory)

@@ -119,7 +119,7 @@ extension Datastore {
     }
   }
 
-  func write<R>(stop: StopSignal?, _ body: (WriteTransaction) throws -> R) throws -> R {
+  package func write<R>(stop: StopSignal?, _ body: (WriteTransaction) throws -> R) throws -> R {
     let extensions = try currentExtensions()
     let result = try withWriter(stop: stop) { writer in
       var cleanUp: (() -> Void)?

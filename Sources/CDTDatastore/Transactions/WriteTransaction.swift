@@ -70,7 +70,7 @@ public final class WriteTransaction: ReadTransaction {
   /// Saves several new documents at once.
   ///
   /// - Returns: Whether all were saved; nothing has changed if an id exists, occurs twice or is invalid.
-  func createDocuments(_ documents: NewDocuments) throws -> Bool {
+  package func createDocuments(_ documents: NewDocuments) throws -> Bool {
     let (last, overflow) = sequence.addingReportingOverflow(Int64(documents.count))
     guard !overflow else { throw DatastoreError.sequencesExhausted(path) }
     let isDone = try use { try documents.insert(after: sequence, on: $0) }
@@ -91,7 +91,7 @@ public final class WriteTransaction: ReadTransaction {
   }
 
   /// Gives content its name in the directory of attachments.
-  func publish(_ staged: StagedFile) throws {
+  package func publish(_ staged: StagedFile) throws {
     try files.publish(staged)
     hasNewFileNames = true
   }
@@ -121,7 +121,7 @@ public final class WriteTransaction: ReadTransaction {
   }
 
   /// The winner of a document, which may be a tombstone; `nil` if there is no document.
-  func currentRevision(of id: String) throws -> (id: RevisionID, isDeleted: Bool)? {
+  package func currentRevision(of id: String) throws -> (id: RevisionID, isDeleted: Bool)? {
     try use { try DocumentRow.find(id, on: $0) }.map { ($0.revision, $0.isDeleted) }
   }
 

@@ -99,7 +99,7 @@ extension RemoteEnd {
       let asked = Array(wanted.missing[start..<min(wanted.missing.count, start + Self.revisionsInURL)])
       let revisions = OpenRevisions.revisions(asked)
       var request = RemoteConnection.Request(
-        "\(Self.path(wanted.id))?revs=true&latest=true&open_revs=\(PercentCoding.encode(revisions.parameter))\(since)"
+        "\(RemoteConnection.path(wanted.id))?revs=true&latest=true&open_revs=\(PercentCoding.encode(revisions.parameter))\(since)"
       )
       request.accept = "multipart/mixed"
       let reply = try await connection.send(request)
@@ -141,20 +141,6 @@ extension RemoteEnd {
     RejectedRevision(
       id: id, revision: revision.description,
       reason: "it can't be read: \(error.reason.isEmpty ? error.error : error.reason)")
-  }
-
-  /// Whether a document can have an id. Other names that begin with an underscore are resources of the server, or local
-  /// documents.
-  static func isDocumentID(_ id: String) -> Bool {
-    (try? DocumentID.check(id)) != nil
-  }
-
-  /// The path of a document.
-  static func path(_ id: String) -> String {
-    guard let name = id.afterBytePrefix(DocumentID.designPrefix) else {
-      return "/\(PercentCoding.encode(id))"
-    }
-    return "/\(DocumentID.designPrefix)\(PercentCoding.encode(name))"
   }
 
   /// Calls a closure with the revision of each part.

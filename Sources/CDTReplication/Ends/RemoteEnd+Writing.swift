@@ -77,7 +77,7 @@ extension RemoteEnd {
   /// Writes a revision with a request of its own.
   private func writeAlone(_ revision: TransferredRevision, _ outcome: inout WriteOutcome) async throws {
     var request = RemoteConnection.Request(
-      .PUT, "\(Self.path(revision.id))?new_edits=false", json: revision.text)
+      .PUT, "\(RemoteConnection.path(revision.id))?new_edits=false", json: revision.text)
     if !revision.attachments.isEmpty {
       request.body = .multipart(RelatedDocumentBody(revision.text, Array(revision.attachments)))
     }

@@ -1,5 +1,6 @@
 import CDTDatastore
 import CDTJSON
+import CDTPlatform
 import CouchDB
 import NIOCore
 import Synchronization
@@ -218,11 +219,5 @@ final class RemoteEnd: ReplicationSource, ReplicationTarget {
           $0.stringValue.flatMap { RevisionID($0) }
         })
     }
-  }
-}
-
-extension Duration {
-  var milliseconds: Int64 {
-    components.seconds * 1_000 + components.attoseconds / 1_000_000_000_000_000
   }
 }

@@ -116,8 +116,7 @@ final class ReplicationProgress: Sendable {
 
     func wait(for pause: Duration, reason: String) {
       count { $0.retries += 1 }
-      let seconds = Double(pause.components.seconds) + Double(pause.components.attoseconds) / 1e18
-      become(.waiting(until: .now.addingTimeInterval(seconds), reason: reason))
+      become(.waiting(until: .now.addingTimeInterval(pause.seconds), reason: reason))
     }
   }
 }

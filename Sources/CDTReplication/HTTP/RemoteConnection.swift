@@ -1,20 +1,20 @@
 import AsyncHTTPClient
 import CDTDatastore
-import CDTJSON
+package import CDTJSON
 import CDTPlatform
-import CouchDB
-import NIOCore
-import NIOHTTP1
+package import CouchDB
+package import NIOCore
+package import NIOHTTP1
 
 /// Sends requests to the server of a database.
-final class RemoteConnection: Sendable {
-  let database: RemoteDatabase
+package final class RemoteConnection: Sendable {
+  package let database: RemoteDatabase
   private let client: HTTPClient
   private let redirecting: RedirectingClient
   private let authorization: Authorization
 
   /// - Parameter concurrentRequests: The maximum number of connections.
-  init(_ database: RemoteDatabase, concurrentRequests: Int) {
+  package init(_ database: RemoteDatabase, concurrentRequests: Int) {
     self.database = database
     var configuration = HTTPClient.Configuration()
     configuration.tlsConfiguration = database.tls
@@ -34,16 +34,16 @@ final class RemoteConnection: Sendable {
   }
 
   /// Ends the connections, and waits for that.
-  func close() async {
+  package func close() async {
     try? await client.shutdown()
   }
 
   /// A request, relative to the database.
-  struct Request: Sendable {
-    var method = HTTPMethod.GET
+  package struct Request: Sendable {
+    package var method = HTTPMethod.GET
     /// What follows the URL of the database: empty, or begins with a slash.
-    var path = ""
-    var accept = "application/json"
+    package var path = ""
+    package var accept = "application/json"
     var body: Body?
 
     typealias Body = UploadBody.Content
@@ -54,30 +54,30 @@ final class RemoteConnection: Sendable {
       return body.map { UploadBody($0) }
     }
 
-    init(_ path: String) {
+    package init(_ path: String) {
       self.path = path
     }
 
-    init(_ method: HTTPMethod, _ path: String, json: ByteBuffer) {
+    package init(_ method: HTTPMethod, _ path: String, json: ByteBuffer) {
       self.method = method
       self.path = path
       body = .json(json)
     }
 
-    init(_ method: HTTPMethod, _ path: String, json: [UInt8]) {
+    package init(_ method: HTTPMethod, _ path: String, json: [UInt8]) {
       self.init(method, path, json: ByteBuffer(bytes: json))
     }
 
-    init(_ method: HTTPMethod, _ path: String, _ json: JSONObject) {
+    package init(_ method: HTTPMethod, _ path: String, _ json: JSONObject) {
       self.init(method, path, json: json.utf8Text)
     }
   }
 
   /// A reply whose body is read as it arrives.
-  struct Reply: Sendable {
-    let status: Int
-    let contentType: String
-    let pause: Duration?
+  package struct Reply: Sendable {
+    package let status: Int
+    package let contentType: String
+    package let pause: Duration?
     let body: ReplyBody
     fileprivate let request: String
     /// The credentials that the server was sent; `nil` if it was sent none, or if the reply comes from another server.
@@ -88,7 +88,7 @@ final class RemoteConnection: Sendable {
     /// The whole body as JSON.
     ///
     /// - Throws: ``ReplicationError``, `CancellationError`.
-    func json(limit: Int = 64 * 1024 * 1024) async throws -> JSONValue {
+    package func json(limit: Int = 64 * 1024 * 1024) async throws -> JSONValue {
       let bytes: ByteBuffer
       do {
         bytes = try await body.collect(upTo: limit)
@@ -104,18 +104,18 @@ final class RemoteConnection: Sendable {
     }
 
     /// The reason of an error that the server sent.
-    func refusal() async -> CouchError {
+    package func refusal() async -> CouchError {
       guard let json = try? await json(limit: 1024 * 1024) else { return CouchError(status, "", "") }
       return error(json, status)
     }
 
     /// An error in a reply, without the credentials, which a server may repeat.
-    func error(_ json: JSONValue, _ status: Int = 0) -> CouchError {
+    package func error(_ json: JSONValue, _ status: Int = 0) -> CouchError {
       CouchError(status, json, hiding: secrets)
     }
 
     /// The error for a status that was not expected.
-    func failure() async -> ReplicationError {
+    package func failure() async -> ReplicationError {
       ReplicationError(await refusal(), request, pause: pause)
     }
   }
@@ -123,7 +123,7 @@ final class RemoteConnection: Sendable {
   /// Sends a request, and returns the reply whatever its status is.
   ///
   /// - Throws: ``ReplicationError`` if there is no reply, `CancellationError`.
-  func send(_ request: Request) async throws -> Reply {
+  package func send(_ request: Request) async throws -> Reply {
     let reply = try await sendOnce(request)
     guard reply.status == 401, let refused = reply.credentials, try await authorization.renew(refused) else {
       return reply
@@ -132,7 +132,7 @@ final class RemoteConnection: Sendable {
   }
 
   /// Sends a request, and returns the reply if its status is among the expected ones.
-  func send(_ request: Request, expecting statuses: Int...) async throws -> Reply {
+  package func send(_ request: Request, expecting statuses: Int...) async throws -> Reply {
     let reply = try await send(request)
     guard statuses.contains(reply.status) else { throw await reply.failure() }
     return reply
@@ -200,7 +200,7 @@ final class RemoteConnection: Sendable {
   }
 
   /// The pause that a `Retry-After` asks for: seconds, or a time.
-  static func pause(_ text: String) -> Duration? {
+  package static func pause(_ text: String) -> Duration? {
     if let seconds = Int(text) { return .seconds(seconds) }
     return HTTPDate.seconds(text).map { .seconds($0 - Int64(Date.now.timeIntervalSince1970)) }
   }
@@ -258,5 +258,23 @@ extension HTTPInterceptor.Reply {
 
 extension RemoteConnection: CustomReflectable {
   /// Without credentials, cookies and tokens.
-  var customMirror: Mirror { Mirror(self, children: ["database": database]) }
+  package var customMirror: Mirror { Mirror(self, children: ["database": database]) }
+}
+
+// MARK: Documents
+
+extension RemoteConnection {
+  /// Whether a document can have an id. Other names that begin with an underscore are resources of the server, or local
+  /// documents.
+  package static func isDocumentID(_ id: String) -> Bool {
+    (try? DocumentID.check(id)) != nil
+  }
+
+  /// The path of a document.
+  package static func path(_ id: String) -> String {
+    guard let name = id.afterBytePrefix(DocumentID.designPrefix) else {
+      return "/\(PercentCoding.encode(id))"
+    }
+    return "/\(DocumentID.designPrefix)\(PercentCoding.encode(name))"
+  }
 }

@@ -1,7 +1,7 @@
 import AsyncHTTPClient
 import CDTJSON
 import CDTPlatform
-import CouchDB
+package import CouchDB
 import NIOCore
 import NIOPosix
 import NIOSSL
@@ -59,7 +59,7 @@ extension ReplicationError {
   }
 
   /// An error that the server sent.
-  init(_ error: CouchError, _ request: String, pause: Duration?) {
+  package init(_ error: CouchError, _ request: String, pause: Duration?) {
     let code: Code =
       switch error.status {
       case 401: .unauthorized

@@ -4,6 +4,7 @@ import CDTJSON
 import CDTPlatform
 import CDTQuery
 import CDTQueryTesting
+import CDTRemote
 import CDTReplication
 
 /// A database at a server with a fixture's documents.

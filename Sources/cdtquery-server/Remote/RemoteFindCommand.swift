@@ -2,6 +2,7 @@ import ArgumentParser
 import CDTCommandLine
 import CDTDatastore
 import CDTQuery
+import CDTRemote
 import CDTReplication
 
 /// `cdtquery find`, `count` and `explain` of a database at a server.

@@ -2,6 +2,7 @@ import ArgumentParser
 import CDTCommandLine
 import CDTDatastore
 import CDTJSON
+import CDTRemote
 import CDTReplication
 
 /// `cdtquery get` of a database at a server.

@@ -1,6 +1,7 @@
 import ArgumentParser
 import CDTCommandLine
 import CDTDatastore
+import CDTRemote
 import CDTReplication
 
 /// `cdtquery import` into a database at a server.

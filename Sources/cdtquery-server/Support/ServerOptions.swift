@@ -1,5 +1,6 @@
 import ArgumentParser
 import CDTCommandLine
+import CDTRemote
 import CDTReplication
 import NIOSSL
 

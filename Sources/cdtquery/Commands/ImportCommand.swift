@@ -1,6 +1,7 @@
 import ArgumentParser
 import CDTCommandLine
 import CDTDatastore
+import CDTImport
 
 struct ImportCommand: ParsableCommand {
   static let configuration = CommandConfiguration(

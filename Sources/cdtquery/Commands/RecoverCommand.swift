@@ -4,6 +4,7 @@ import CDTDatastore
 import CDTJSON
 import CDTPlatform
 import CDTQuery
+import CDTRecovery
 
 struct RecoverCommand: ParsableCommand {
   static let configuration = CommandConfiguration(

@@ -1,5 +1,6 @@
 import CDTCommandLine
 import CDTDatastore
+import CDTImport
 import CDTJSON
 import CDTQuery
 

@@ -1,5 +1,7 @@
 import CDTDatastore
+import CDTImport
 import CDTJSON
+import CDTRecovery
 import CDTTestSupport
 import Foundation
 import Testing

@@ -1,4 +1,5 @@
 import CDTDatastore
+import CDTImport
 import CDTQuery
 import CDTTestSupport
 import Foundation

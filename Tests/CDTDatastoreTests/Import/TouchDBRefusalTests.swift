@@ -1,5 +1,6 @@
 import CDTDatastore
 import CDTDigest
+import CDTImport
 import CDTJSON
 import CDTSQLite
 import CDTTestSupport

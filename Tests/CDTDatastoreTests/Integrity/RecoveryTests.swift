@@ -5,6 +5,7 @@ import Foundation
 import Testing
 
 @testable import CDTDatastore
+@testable import CDTRecovery
 
 @Suite struct RecoveryTests {
   /// Runs `body` with the directory of a closed store and what was in it.

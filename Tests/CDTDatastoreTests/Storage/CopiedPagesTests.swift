@@ -3,6 +3,7 @@ import Foundation
 import Testing
 
 @testable import CDTDatastore
+@testable import CDTRecovery
 @testable import CDTSQLite
 
 /// A plain SQLite that reads a store may copy its log into `db.sync`, where pages then have no checksums.

@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import CDTDatastore
+@testable import CDTRecovery
 @testable import CDTSQLite
 
 /// A log that a killed process has left, and that was damaged then. Its index, `-shm`, is gone.

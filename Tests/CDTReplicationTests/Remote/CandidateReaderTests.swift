@@ -2,6 +2,7 @@ import CDTDatastore
 import CDTQuery
 import Testing
 
+@testable import CDTRemote
 @testable import CDTReplication
 
 /// Servers that behave as ours does not.

@@ -5,6 +5,8 @@ import CDTTestSupport
 import Foundation
 import Testing
 
+@testable import CDTImport
+@testable import CDTRemote
 @testable import CDTReplication
 
 /// Queries of a CouchDB.

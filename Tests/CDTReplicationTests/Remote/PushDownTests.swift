@@ -3,6 +3,7 @@ import CDTJSON
 import CDTQuery
 import Testing
 
+@testable import CDTRemote
 @testable import CDTReplication
 
 /// The work happens at the server where it can.

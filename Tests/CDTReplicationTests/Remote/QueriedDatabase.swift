@@ -3,6 +3,7 @@ import CDTJSON
 import CDTQuery
 import CDTRandomDocuments
 
+@testable import CDTRemote
 @testable import CDTReplication
 
 /// A database at a server, and the documents that it has.

@@ -4,6 +4,7 @@ import CDTQuery
 import CDTTestSupport
 import Testing
 
+@testable import CDTRemote
 @testable import CDTReplication
 
 @Suite struct RemoteDatastoreTests {

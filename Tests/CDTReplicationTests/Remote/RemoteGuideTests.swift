@@ -1,4 +1,5 @@
 import CDTQuery
+import CDTRemote
 import CDTReplication
 import CDTTestSupport
 import Testing

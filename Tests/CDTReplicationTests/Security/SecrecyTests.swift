@@ -4,6 +4,7 @@ import Foundation
 import Synchronization
 import Testing
 
+@testable import CDTRemote
 @testable import CDTReplication
 
 /// Where credentials don't appear.

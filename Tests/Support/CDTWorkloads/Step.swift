@@ -1,4 +1,5 @@
 package import CDTDatastore
+import CDTImport
 package import CDTJSON
 package import CDTQuery
 import CDTTestSupport

@@ -1,3 +1,4 @@
+import CDTImport
 import CDTJSON
 import CDTTestSupport
 

@@ -1,4 +1,5 @@
 import CDTDatastore
+import CDTImport
 import CDTJSON
 import CDTQuery
 import CDTTestSupport

@@ -1,6 +1,8 @@
 import CDTDatastore
+import CDTImport
 import CDTJSON
 import CDTQuery
+import CDTRecovery
 import CDTTestSupport
 import CDTWorkloads
 import Foundation

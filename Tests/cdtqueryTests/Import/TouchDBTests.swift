@@ -1,3 +1,4 @@
+import CDTImport
 import FoundationEssentials
 import Testing
 

@@ -1,0 +1,223 @@
+import CDTDatastore
+import CDTJSON
+import CDTPlatform
+
+/// A table in text: a header line with the field names, then one document per record, as RFC 4180 describes it for
+/// commas. Lines end with CRLF, LF or CR.
+struct CSVSource: DocumentSource {
+  private var input: InputBuffer
+  private var separator: UInt8?
+  private let options: DocumentImporter.TableOptions
+  /// Whether the user did not name the format, so that it is said.
+  private let isRecognized: Bool
+  private var header: CSVHeader?
+  private var notices: [ImportNotice] = []
+  private var object: [UInt8] = []
+
+  /// - Parameter separator: What separates cells; `nil` to determine it.
+  init(
+    _ input: InputBuffer, separator: UInt8?, _ options: DocumentImporter.TableOptions, isRecognized: Bool
+  ) {
+    self.input = input
+    self.separator = separator
+    self.options = options
+    self.isRecognized = isRecognized
+  }
+
+  var taken: Int64 { input.taken }
+
+  mutating func takeNotices() -> [ImportNotice] {
+    defer { notices = [] }
+    return notices
+  }
+
+  mutating func next(_ normalizer: inout JSONNormalizer) throws -> SourcePlace? {
+    if header == nil { header = try readHeader() }
+    guard let header else { return nil }
+    var line = input.line
+    var cells = try record()
+    while let found = cells, found.count == 1, found[0].text.isEmpty, !found[0].isQuoted {
+      line = input.line
+      cells = try record()
+    }
+    guard let cells else { return nil }
+    guard cells.count <= header.count else {
+      throw ImportError(
+        file: input.name, line: line, column: 0,
+        message:
+          "the record has \(cells.count) cells but the header has \(header.count); quote cells that contain \(ImportNotice.noun(separator ?? UInt8(ascii: ",")))"
+      )
+    }
+    object.removeAll(keepingCapacity: true)
+    header.write(cells, to: &object)
+    do throws(JSONError) {
+      _ = try normalizer.normalize(object)
+    } catch {
+      throw error.code == .invalidUTF8
+        ? notUTF8(line) : ImportError(file: input.name, line: line, column: 0, message: error.message)
+    }
+    return SourcePlace(file: input.name, line: line)
+  }
+
+  /// Without a header no record has a meaning.
+  mutating func recover() -> Bool { header != nil }
+
+  private func notUTF8(_ line: Int) -> ImportError {
+    ImportError(
+      file: input.name, line: line, column: 0, message: "the record is not UTF-8; convert the text to UTF-8")
+  }
+
+  // MARK: Header
+
+  private mutating func readHeader() throws -> CSVHeader? {
+    var offset = 0
+    guard let counts = try countSeparators(from: &offset, findsLineEnd: true) else { return nil }
+    if separator == nil {
+      let found = try determinedSeparator(counts, &offset)
+      separator = found
+      if isRecognized || found != UInt8(ascii: ",") {
+        notices.append(.table(separator: found, isRecognized: isRecognized, input.name))
+      }
+    }
+    guard let cells = try record() else { return nil }
+    let names = try cells.map { cell in
+      guard let name = String(validating: cell.text, as: UTF8.self) else { throw notUTF8(1) }
+      return name
+    }
+    do throws(CSVHeader.Fault) {
+      let header = try CSVHeader(names, options)
+      if let name = header.nestedName { notices.append(.nestedColumn(name, input.name)) }
+      return header
+    } catch {
+      throw ImportError(file: input.name, line: 1, column: 0, message: error.message)
+    }
+  }
+
+  /// The separators that are determined.
+  private static let separators: [UInt8] = [
+    UInt8(ascii: ","), UInt8(ascii: "\t"), UInt8(ascii: ";"), UInt8(ascii: "|"),
+  ]
+
+  /// The only separator in the header, or the only one that the first record has as often.
+  private mutating func determinedSeparator(_ counts: [Int], _ offset: inout Int) throws -> UInt8 {
+    var found = Self.separators.indices.filter { counts[$0] > 0 }
+    if found.count > 1, let next = try countSeparators(from: &offset) {
+      let same = found.filter { next[$0] == counts[$0] }
+      if same.count == 1 { found = same }
+    }
+    guard found.count < 2 else {
+      let nouns = found.map { ImportNotice.noun(Self.separators[$0]) }.joined(separator: " and ")
+      throw ImportError(
+        file: input.name, line: 1, column: 0,
+        message: "the header has \(nouns); name what separates its cells, as in --delimiter ','")
+    }
+    return found.first.map { Self.separators[$0] } ?? UInt8(ascii: ",")
+  }
+
+  /// Counts the separators in a record outside of quoted cells, without consuming it.
+  ///
+  /// - Parameter findsLineEnd: Whether the end of the record determines if lines end with CR, as some programs write
+  ///   them. Otherwise they end with LF or CRLF.
+  /// - Returns: `nil` at the end.
+  private mutating func countSeparators(from offset: inout Int, findsLineEnd: Bool = false) throws -> [Int]? {
+    let start = offset
+    var counts = Self.separators.map { _ in 0 }
+    var isQuoted = false
+    // A quotation mark begins a quoted cell only where a cell begins; others are text.
+    var beginsCell = true
+    while true {
+      if offset + 1 >= input.available, try !input.fill(), offset >= input.available {
+        return offset > start ? counts : nil
+      }
+      let (byte, next) = (input[offset], input[offset + 1])
+      offset += 1
+      if isQuoted {
+        if byte == UInt8(ascii: "\"") {
+          if next == byte { offset += 1 } else { isQuoted = false }
+        }
+        continue
+      }
+      if findsLineEnd, byte == UInt8(ascii: "\r"), next != UInt8(ascii: "\n") { input.lineEnd = byte }
+      if byte == input.lineEnd { return counts }
+      isQuoted = byte == UInt8(ascii: "\"") && beginsCell
+      beginsCell = false
+      if let index = Self.separators.firstIndex(of: byte) {
+        counts[index] += 1
+        beginsCell = true
+      }
+    }
+  }
+
+  // MARK: Records
+
+  /// The cells of the next record, or `nil` at the end. A record ends with its line unless a quotation mark is open.
+  private mutating func record() throws -> [CSVCell]? {
+    if input.available == 0, try !input.fill() { return nil }
+    var cells = [CSVCell()]
+    var isOpen = false
+    let first = input.line
+    while true {
+      guard let length = try input.lineLength(endingWith: input.lineEnd) else {
+        guard !isOpen else { throw openQuote(first) }
+        return cells
+      }
+      let separator = separator ?? UInt8(ascii: ",")
+      let isWellFormed = input.withBytes(length) { Self.read($0, separator, into: &cells, &isOpen) }
+      let hasFeed = length < input.available
+      // Also of a record with an error, behind which an import may go on.
+      input.take(length + 1)
+      guard isWellFormed else { throw misplacedQuote(first) }
+      if !isOpen { return cells }
+      guard hasFeed else { throw openQuote(first) }
+      cells[cells.count - 1].text.append(input.lineEnd)
+    }
+  }
+
+  private func openQuote(_ line: Int) -> ImportError {
+    ImportError(
+      file: input.name, line: line, column: 0,
+      message: "a quotation mark in this record is not closed; close it, or double it if it is text")
+  }
+
+  private func misplacedQuote(_ line: Int) -> ImportError {
+    ImportError(
+      file: input.name, line: line, column: 0,
+      message:
+        "text stands before or behind a quoted cell of this record; double the quotation marks in it, or remove the text"
+    )
+  }
+
+  /// Adds the cells of a line to the record.
+  ///
+  /// - Returns: `false` if there is text behind the closing quotation mark of a cell, or spaces before the opening one.
+  private static func read(
+    _ line: UnsafeRawBufferPointer, _ separator: UInt8, into cells: inout [CSVCell], _ isOpen: inout Bool
+  ) -> Bool {
+    var offset = 0
+    while offset < line.count {
+      let byte = line[offset]
+      offset += 1
+      if isOpen {
+        if byte != UInt8(ascii: "\"") {
+          cells[cells.count - 1].text.append(byte)
+        } else if offset < line.count, line[offset] == UInt8(ascii: "\"") {
+          cells[cells.count - 1].text.append(byte)
+          offset += 1
+        } else {
+          isOpen = false
+        }
+      } else if byte == UInt8(ascii: "\""), cells[cells.count - 1].text.isEmpty {
+        cells[cells.count - 1].isQuoted = true
+        isOpen = true
+      } else if byte == separator {
+        cells.append(CSVCell())
+      } else if byte != UInt8(ascii: "\r") || offset < line.count {
+        let isSpaced =
+          byte == UInt8(ascii: "\"") && cells[cells.count - 1].text.allSatisfy { $0 == UInt8(ascii: " ") }
+        if cells[cells.count - 1].isQuoted || isSpaced { return false }
+        cells[cells.count - 1].text.append(byte)
+      }
+    }
+    return true
+  }
+}

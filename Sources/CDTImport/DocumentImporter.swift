@@ -1,0 +1,233 @@
+public import CDTDatastore
+import CDTJSON
+public import CDTPlatform
+
+/// Imports documents from files into a datastore, in batches of one transaction each.
+///
+/// ```swift
+/// var importer = DocumentImporter(into: store)
+/// importer.onConflict = .replace
+/// let report = try importer.run(["people.jsonl"])
+/// report.imported  // the number of new documents
+/// ```
+///
+/// The format of a file is detected by its content, or by its name if that is the name of a table. Files are read as a
+/// stream, also those compressed by gzip: memory depends on the largest document, not on the file. `_attachments` with inline data, as written by
+/// ``Attachments/inlineJSON()`` and CouchDB, are imported too; they replace the attachments of a replaced document.
+///
+/// Source: `docs/cli.md`, import.
+public struct DocumentImporter: Sendable {
+  /// What to do with a document whose id exists.
+  public enum ConflictRule: String, Sendable, CaseIterable {
+    /// The import stops.
+    case fail
+    /// The document is skipped.
+    case skip
+    /// The document is saved as a new revision. If it has a `_rev`, that must be the current revision.
+    case replace
+  }
+
+  /// The format of the files.
+  public enum Format: String, Sendable, CaseIterable {
+    /// The format is detected for each file.
+    case automatic = "auto"
+    /// JSON objects, one after another or in arrays, each of which is a document.
+    case json
+    /// Values separated by commas, semicolons, tabs or bars, with a header line.
+    case csv
+    /// Values separated by tabs, with a header line.
+    case tsv
+    /// What CouchDB and its tools write: `{"docs": […]}`, replies of `_all_docs` and `_changes` with their documents, and
+    /// dumps of couchbackup and pouchdb-dump.
+    case couchDB = "couchdb"
+    /// JSON objects with the types of MongoDB's Extended JSON, which become plain JSON.
+    case mongoDB = "mongodb"
+  }
+
+  /// How tables are read.
+  public struct TableOptions: Sendable, Hashable {
+    /// What separates cells, an ASCII character; `nil` to determine it by the header.
+    public var delimiter: Character?
+    /// The columns whose cells are strings also if they look like numbers; `*` is every column.
+    public var textColumns: [String] = []
+    /// Whether dots in the names of columns stay in them. Otherwise the column `pet.name` is the member `name` of the
+    /// object `pet`.
+    public var isFlat = false
+
+    /// The defaults: the delimiter is determined, numbers are numbers, dots make objects.
+    public init() {}
+  }
+
+  /// The progress of an import.
+  public struct Report: Sendable, Hashable {
+    /// The number of new documents.
+    public var imported = 0
+    /// The number of documents that got a new revision.
+    public var replaced = 0
+    /// The number of documents skipped because their ids exist.
+    public var skipped = 0
+    /// The number of invalid documents.
+    public var failed = 0
+    /// The number of documents that were not replaced, as they have changed since the revision in `_rev`.
+    public var stale = 0
+    /// The number of deleted documents (tombstones) in the files, which are left out.
+    public var tombstones = 0
+    /// The number of bytes read.
+    public var bytes: Int64 = 0
+
+    package init() {}
+
+    /// The number of documents written.
+    public var written: Int { imported + replaced }
+  }
+
+  /// The format of the files.
+  public var format = Format.automatic
+  /// How tables are read.
+  public var table = TableOptions()
+  /// The member names on the path to the documents inside a single object; empty for the object itself. They are an array,
+  /// or an object whose members are documents. From an array on the path on, the rest of it is followed in each element.
+  /// `nil` if the file consists of documents.
+  public var path: [String]?
+  /// The member names on the path to the id of documents without `_id`; empty to make ids.
+  public var idPath: [String] = []
+  /// What to do with a document whose id exists.
+  public var onConflict = ConflictRule.fail
+  /// Whether documents are replaced also if they have changed since the revision in `_rev`.
+  public var ignoresRevisions = false
+  /// The maximum number of documents per transaction; large documents reduce it to limit memory.
+  public var batchSize = 1_000
+  /// Whether invalid documents are reported and skipped; otherwise the first one ends the import.
+  public var continuesOnError = false
+  /// Called for each invalid document that is skipped, and for each that has changed since the revision in `_rev`.
+  public var onInvalidDocument: (@Sendable (ImportError) -> Void)?
+  /// Called with sentences for people: what was recognized in a file, and what was left out of it.
+  public var onNotice: (@Sendable (String) -> Void)?
+  /// Called after each batch.
+  public var onProgress: (@Sendable (Report) -> Void)?
+
+  private let datastore: Datastore
+
+  /// Creates an importer with the defaults: the format by content, conflicts fail, 1,000 documents per transaction.
+  public init(into datastore: Datastore) {
+    self.datastore = datastore
+  }
+
+  /// Imports files; `-` is standard input.
+  ///
+  /// - Returns: The result of the import.
+  /// - Throws: ``ImportError`` with file, line and column for an invalid document, ``DatastoreError`` if reading or
+  ///   writing fails. The current batch is not written, but the batches before it are.
+  public func run(_ files: [String]) throws -> Report {
+    try run(files, stop: nil)
+  }
+
+  /// Imports files on one of the datastore's threads. If it is cancelled, it ends after a batch, and written batches
+  /// are kept.
+  public func run(_ files: [String]) async throws -> Report {
+    try await datastore.runLong { try run(files, stop: $0) }
+  }
+
+  /// Imports files. See `run(_:)` with paths.
+  public func run(_ files: [URL]) throws -> Report {
+    try run(files.map(\.path))
+  }
+
+  /// Imports files on one of the datastore's threads.
+  public func run(_ files: [URL]) async throws -> Report {
+    try await run(files.map(\.path))
+  }
+
+  private func run(_ files: [String], stop: StopSignal?) throws -> Report {
+    var reader = ImportReader(files)
+    reader.format = format
+    reader.table = table
+    reader.path = path
+    reader.idPath = idPath
+    reader.batchSize = batchSize
+    reader.continuesOnError = continuesOnError
+    reader.onInvalidDocument = onInvalidDocument
+    reader.onNotice = onNotice
+    return try run(reader, stop: stop)
+  }
+
+  /// Imports what a reader reads. The settings of the reader are used instead of the importer's.
+  package func run(_ reader: ImportReader) throws -> Report {
+    try run(reader, stop: nil)
+  }
+
+  private func run(_ reader: ImportReader, stop: StopSignal?) throws -> Report {
+    var reader = reader
+    reader.readsRevisions = onConflict == .replace && !ignoresRevisions
+    var report = Report()
+    while let batch = try reader.next(&report) {
+      try stop?.check()
+      report = try write(batch, of: reader, report)
+      onProgress?(report)
+    }
+    onProgress?(report)
+    return report
+  }
+
+  // MARK: Writing
+
+  private func write(_ batch: ImportBatch, of reader: ImportReader, _ report: Report) throws -> Report {
+    var problems: [ImportError] = []
+    let written = try datastore.write { transaction in
+      var report = report
+      // Most documents are new. Otherwise, or with attachments, save each document individually.
+      let arePlain = batch.attachments.values.allSatisfy(\.isEmpty)
+      if arePlain, try transaction.createDocuments(batch.documents) {
+        report.imported += batch.count
+        return report
+      }
+      for row in 0..<batch.count {
+        do {
+          if let stale = try write(batch, row, transaction, &report) {
+            report.stale += 1
+            problems.append(stale)
+          }
+        } catch let error as DatastoreError where error.status < 500 {
+          let problem =
+            error.code == .conflict ? batch.conflict(at: row) : batch.problem(error.message, at: row)
+          guard reader.continuesOnError else { throw problem }
+          report.failed += 1
+          problems.append(problem)
+        }
+      }
+      return report
+    }
+    for problem in problems { reader.onInvalidDocument?(problem) }
+    return written
+  }
+
+  /// Saves a document.
+  ///
+  /// - Returns: The error of a document that has changed since the revision that it replaces.
+  private func write(
+    _ batch: ImportBatch, _ row: Int, _ transaction: WriteTransaction, _ report: inout Report
+  ) throws -> ImportError? {
+    let (id, body, attachments) = (
+      batch.id(at: row), batch.documents.body(at: row), batch.attachments(at: row)
+    )
+    let wanted = batch.revision(at: row)
+    if let wanted, let current = try transaction.currentRevision(of: id),
+      current.isDeleted || current.id != wanted
+    {
+      return batch.stale(at: row, current: "\(current.id)", isDeleted: current.isDeleted)
+    }
+    do {
+      try transaction.createDocument(id: id, body: body, attachments: attachments ?? [])
+      report.imported += 1
+    } catch let error as DatastoreError where error.code == .conflict && onConflict != .fail {
+      if onConflict == .skip {
+        report.skipped += 1
+      } else {
+        try transaction.updateDocument(
+          id: id, revision: try transaction.winner(of: id), body: body, attachments: attachments)
+        report.replaced += 1
+      }
+    }
+    return nil
+  }
+}

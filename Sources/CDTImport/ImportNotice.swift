@@ -1,0 +1,80 @@
+import CDTDatastore
+import CDTJSON
+import CDTPlatform
+
+// What an import says about its input, besides errors. A notice says what was recognized, and how to have it otherwise.
+enum ImportNotice: Equatable {
+  case wrapper(CouchWrapper, String)
+  case rows(String)
+  case members([String], String)
+  case embeddedArray(String, Int, String)
+  case mongoDB(String)
+  case renamed(String, String)
+  case table(separator: UInt8, isRecognized: Bool, String)
+  case nestedColumn(String, String)
+  case unusedIDPath(Int)
+  case tombstones(Int)
+  case stubs(Int)
+  case designDocuments(Int)
+
+  var message: String {
+    switch self {
+    case .wrapper(let wrapper, let file):
+      "\(file): \(Self.text(of: wrapper)) (--format json imports the text as it is)"
+    case .rows(let file):
+      "\(file): rows of CouchDB; their documents are imported (--format json imports the rows as they are)"
+    case .members([], let file): "\(file): the members of the object are imported, with their names as ids"
+    case .members(let path, let file):
+      "\(file): the members of \(Self.quoted(path.joined(separator: "."))) are imported, with their names as ids"
+    case .embeddedArray(let name, let count, let file):
+      "\(file): the text is one object, which is imported as one document; --at \(name) imports the \(count) objects in its array \(Self.quoted(name)) instead"
+    case .mongoDB(let file):
+      "\(file): MongoDB's Extended JSON; $oid, $date and numbers become plain JSON (--format json imports them as they are)"
+    case .renamed(let name, let file):
+      "\(file): names that begin with _ are reserved; \(Self.quoted(name)) is imported as \(Self.quoted(Self.renamed(name)))"
+    case .table(let separator, let isRecognized, let file):
+      "\(file): \(isRecognized ? "a table; " : "")values are separated by \(Self.noun(separator)) (--delimiter sets another)"
+    case .nestedColumn(let name, let file):
+      "\(file): columns such as \(Self.quoted(name)) become objects (--flat keeps the dots in the names)"
+    case .unusedIDPath(let count):
+      "--id has no effect on \(Self.counted(count, "document")) with an _id"
+    case .tombstones(let count):
+      count == 1 ? "1 deleted document is left out" : "\(count) deleted documents are left out"
+    case .stubs(let count):
+      "\(Self.counted(count, "attachment")) without content left out; read the database with attachments=true"
+    case .designDocuments(let count):
+      "\(Self.counted(count, "design document")) imported; indexes in them are made, functions are stored and never run"
+    }
+  }
+
+  /// The name of a member of MongoDB, without the underscores at its start.
+  static func renamed(_ name: String) -> String {
+    String(decoding: name.utf8.drop { $0 == UInt8(ascii: "_") }, as: UTF8.self)
+  }
+
+  private static func text(of wrapper: CouchWrapper) -> String {
+    switch wrapper {
+    case .docs: "CouchDB's {\"docs\": […]}; the documents in it are imported"
+    case .rows: "a reply of CouchDB's _all_docs; the documents in it are imported"
+    case .changes: "a reply of CouchDB's _changes; the documents in it are imported"
+    case .pouchHeader: "a dump of pouchdb-dump; its documents are imported"
+    case .backupHeader: "a file of couchbackup; its documents are imported"
+    case .sequence: "a sequence of CouchDB"
+    }
+  }
+
+  static func noun(_ separator: UInt8) -> String {
+    switch separator {
+    case UInt8(ascii: "\t"): "tabs"
+    case UInt8(ascii: ";"): "semicolons"
+    case UInt8(ascii: ","): "commas"
+    default: "\"\(Character(Unicode.Scalar(separator)))\""
+    }
+  }
+
+  private static func counted(_ count: Int, _ noun: String) -> String {
+    "\(count) \(noun)\(count == 1 ? "" : "s")"
+  }
+
+  private static func quoted(_ name: String) -> String { DatastoreError.quoted(name) }
+}

@@ -1,0 +1,283 @@
+import CDTDatastore
+import CDTJSON
+import CDTPlatform
+
+/// Reads the documents of files in batches, for an import.
+package struct ImportReader {
+  // The settings are those of ``DocumentImporter``.
+  package var format = DocumentImporter.Format.automatic
+  package var path: [String]?
+  package var idPath: [String] = []
+  package var table = DocumentImporter.TableOptions()
+  package var batchSize = 1_000
+  package var continuesOnError = false
+  package var onInvalidDocument: (@Sendable (ImportError) -> Void)?
+  package var onNotice: (@Sendable (String) -> Void)?
+  /// Whether `_rev` names the revision that a document replaces; otherwise it is ignored.
+  package var readsRevisions = false
+
+  private var files: ArraySlice<String>
+  private var source: (any DocumentSource)?
+  private var recognized = Recognized()
+  private var leftOut = LeftOut()
+  /// The number of bytes in the files before this one.
+  private var bytesBefore: Int64 = 0
+  private var batch = ImportBatch()
+  /// Its memory is reused for each document.
+  private var normalizer = JSONNormalizer()
+
+  /// What was recognized in the documents of a file.
+  private struct Recognized {
+    var isTable = false
+    var hasRows = false
+    var isMongoDB = false
+    /// The names that begin with an underscore and were changed.
+    var renamed: Set<String> = []
+  }
+
+  /// What was left out or had no effect, in all files.
+  private struct LeftOut {
+    var idPath = 0
+    var stubs = 0
+    var tombstones = 0
+    var designDocuments = 0
+  }
+
+  /// - Parameter files: Paths; `-` is standard input.
+  package init(_ files: [String]) {
+    self.files = files[...]
+  }
+
+  /// The maximum size of a batch in bytes, not counting its last document.
+  private static let largestBatch = 4 * 1024 * 1024
+
+  /// Reads the next batch, which has documents of one file, and at least one. It is valid until the next call.
+  ///
+  /// - Parameter report: Gets the numbers of bytes, of tombstones and of invalid documents.
+  /// - Returns: `nil` after the last document.
+  /// - Throws: ``ImportError`` for an invalid document, ``DatastoreError`` if a file can't be read.
+  package mutating func next(_ report: inout DocumentImporter.Report) throws -> ImportBatch? {
+    while true {
+      if var current = source.take() {
+        defer { source = current }
+        try fill(from: &current, &report)
+        report.bytes = bytesBefore + current.taken
+        if batch.count > 0 { return batch }
+      }
+      source = nil
+      guard let file = files.popFirst() else {
+        tellLeftOut()
+        return nil
+      }
+      bytesBefore = report.bytes
+      source = try source(file)
+    }
+  }
+
+  /// Opens a file. Its kind is determined by the format, by its content, and by its name if that ends with `.csv` or
+  /// `.tsv`.
+  private mutating func source(_ file: String) throws -> any DocumentSource {
+    var input = try InputBuffer(file)
+    try input.begin()
+    recognized = Recognized()
+    let named = Self.tableFormat(file)
+    guard format == .csv || format == .tsv || (format == .automatic && path == nil && named != nil) else {
+      return JSONSource(input, at: path, format: format)
+    }
+    if format == .automatic, let byte = try input.nextByte(),
+      byte == UInt8(ascii: "{") || byte == UInt8(ascii: "[")
+    {
+      throw ImportError(
+        "the name of the file is that of a table, but the text begins as JSON; give --format csv or --format json",
+        at: input)
+    }
+    recognized.isTable = true
+    let isTSV = format == .automatic ? named == .tsv : format == .tsv
+    let separator = table.delimiter?.asciiValue ?? (isTSV ? UInt8(ascii: "\t") : nil)
+    return CSVSource(input, separator: separator, table, isRecognized: format == .automatic)
+  }
+
+  /// The format of a table that a file has by its name, which may end with `.gz`.
+  private static func tableFormat(_ file: String) -> DocumentImporter.Format? {
+    var name = file.lowercased()
+    if name.hasSuffix(".gz") { name.removeLast(3) }
+    return name.hasSuffix(".csv") ? .csv : name.hasSuffix(".tsv") || name.hasSuffix(".tab") ? .tsv : nil
+  }
+
+  private mutating func fill(
+    from source: inout any DocumentSource, _ report: inout DocumentImporter.Report
+  ) throws {
+    batch.removeAll()
+    var bytes = 0
+    while batch.count < max(1, batchSize), bytes < Self.largestBatch {
+      do {
+        let place = try source.next(&normalizer)
+        for notice in source.takeNotices() { tell(notice) }
+        guard let place else { break }
+        bytes += normalizer.text.count
+        do {
+          guard let document = try document(at: place, &report) else { continue }
+          bytes += document.attachments?.reduce(0) { $0 + Int(clamping: $1.length ?? 0) } ?? 0
+          batch.append(document, at: place, body: normalizer)
+        } catch let error as ImportError where continuesOnError {
+          report.failed += 1
+          onInvalidDocument?(error)
+        }
+      } catch let error as ImportError where continuesOnError {
+        report.failed += 1
+        onInvalidDocument?(error)
+        guard try source.recover() else { break }
+      }
+    }
+  }
+
+  // MARK: Documents
+
+  /// What the normalizer has, as a document; `nil` if it is left out.
+  private mutating func document(
+    at place: SourcePlace, _ report: inout DocumentImporter.Report
+  ) throws -> ImportedDocument? {
+    if !recognized.isTable, format == .automatic || format == .couchDB, try takeFromRow(at: place, &report) {
+      return nil
+    }
+    var document: ImportedDocument
+    do throws(DatastoreError) {
+      document = try head(at: place)
+    } catch {
+      throw problem(error.message, place)
+    }
+    if document.isDeleted {
+      report.tombstones += 1
+      leftOut.tombstones += 1
+      return nil
+    }
+    leftOut.stubs += document.stubs
+    if document.id == nil {
+      document.id = idPath.isEmpty ? place.name : try id(at: idPath, at: place)
+    } else if !idPath.isEmpty, idPath.first != "_id" {
+      leftOut.idPath += 1
+    }
+    if document.id?.hasBytePrefix("_design/") == true { leftOut.designDocuments += 1 }
+    return document
+  }
+
+  /// Replaces a row of CouchDB by its document.
+  ///
+  /// - Returns: Whether the row has none, and is left out.
+  private mutating func takeFromRow(
+    at place: SourcePlace, _ report: inout DocumentImporter.Report
+  ) throws -> Bool {
+    // Rows have no reserved members, and most documents are told from them by their first member.
+    guard !normalizer.hasReserved else { return false }
+    let text = normalizer.text
+    guard let row = text.withUnsafeBytes({ CouchRow(JSONBytes($0)) }) else { return false }
+    if case .end = row { return recognized.hasRows }
+    if !recognized.hasRows, !place.isWrapped, format == .automatic { tell(.rows(place.file)) }
+    recognized.hasRows = true
+    switch row {
+    case .end: return true
+    case .deleted:
+      report.tombstones += 1
+      leftOut.tombstones += 1
+      return true
+    case .withoutDocument:
+      throw problem(
+        "the row has no document; read the database with include_docs=true, or give --format json to import the rows",
+        place)
+    case .document(let start):
+      do throws(JSONError) {
+        _ = try normalizer.normalize(text, from: start)
+      } catch {
+        throw problem(error.message, place)
+      }
+      return false
+    }
+  }
+
+  /// The reserved members of what the normalizer has, without the types of MongoDB.
+  private mutating func head(at place: SourcePlace) throws(DatastoreError) -> ImportedDocument {
+    var document = ImportedDocument()
+    // Most documents have no other reserved members.
+    let id = normalizer.onlyReserved(#""_id""#)
+    let reserved = id.map { [("_id", .string($0))] } ?? normalizer.reserved
+    if let mongo = try mongoDocument(reserved) {
+      if format == .automatic, !recognized.isMongoDB { tell(.mongoDB(place.file)) }
+      recognized.isMongoDB = true
+      for name in mongo.renamed where recognized.renamed.insert(name).inserted {
+        tell(.renamed(name, place.file))
+      }
+      if let text = mongo.text {
+        do throws(JSONError) {
+          _ = try normalizer.normalize(text)
+        } catch {
+          throw .importedText(error)
+        }
+      }
+      document.id = mongo.id
+    } else if let id {
+      document.id = id
+    } else if !reserved.isEmpty {
+      document = try ImportedDocument(
+        reserved, readsRevisions: readsRevisions,
+        leavesOutStubs: place.isWrapped || recognized.hasRows || format == .couchDB)
+    }
+    return document
+  }
+
+  /// The document of MongoDB that the normalizer has; `nil` if it has another one. Those have no `_rev`.
+  private func mongoDocument(_ reserved: [(name: String, value: JSONValue)]) throws(DatastoreError)
+    -> MongoDocument?
+  {
+    let isKnown = format == .mongoDB || recognized.isMongoDB
+    guard !recognized.isTable, format == .automatic || format == .mongoDB,
+      isKnown || !reserved.contains(where: { $0.name == "_rev" })
+    else { return nil }
+    return try MongoDocument(normalizer.text, reserved: reserved, isKnown: isKnown)
+  }
+
+  /// The id of a document without `_id`.
+  private func id(at path: [String], at place: SourcePlace) throws -> String {
+    let value = normalizer.text.withUnsafeBytes { bytes -> JSONValue? in
+      let text = JSONBytes(bytes)
+      var value = 0
+      for name in path {
+        guard let member = text.member(spelled: JSONString.spelling(of: Array(name.utf8)), at: value) else {
+          return nil
+        }
+        value = member
+      }
+      return text.value(at: value)
+    }
+    let name = DatastoreError.quoted(path.joined(separator: "."))
+    switch value {
+    case .string(let text)?: return text
+    case .int(let int)?: return String(int)
+    case .spelled(let number)? where number.isInteger: return number.text
+    case nil:
+      throw problem("the document has no field \(name) to use as the id; choose another field", place)
+    default:
+      throw problem(
+        "the field \(name) must be a string or a whole number to serve as the id; choose another field", place
+      )
+    }
+  }
+
+  // MARK: Notices
+
+  private func tell(_ notice: ImportNotice) {
+    onNotice?(notice.message)
+  }
+
+  /// Tells once, at the end, what was left out.
+  private mutating func tellLeftOut() {
+    if leftOut.idPath > 0 { tell(.unusedIDPath(leftOut.idPath)) }
+    if leftOut.tombstones > 0 { tell(.tombstones(leftOut.tombstones)) }
+    if leftOut.stubs > 0 { tell(.stubs(leftOut.stubs)) }
+    if leftOut.designDocuments > 0 { tell(.designDocuments(leftOut.designDocuments)) }
+    leftOut = LeftOut()
+  }
+
+  private func problem(_ message: String, _ place: SourcePlace) -> ImportError {
+    ImportError(file: place.file, line: place.line, column: 0, message: message)
+  }
+}

@@ -1,0 +1,89 @@
+import CDTDatastore
+import CDTJSON
+import CDTPlatform
+
+// The structure of JSON text around the documents.
+extension InputBuffer {
+  /// Consumes the name of a member and its colon.
+  mutating func memberName() throws -> String {
+    guard try nextByte() == UInt8(ascii: "\""), let length = try valueLength() else {
+      throw ImportError("expected a member name in double quotes", at: self)
+    }
+    let name = withBytes(length) { JSONBytes($0).string(at: 0) }
+    take(length)
+    guard try nextByte() == UInt8(ascii: ":") else { throw ImportError("expected a colon", at: self) }
+    take(1)
+    return name
+  }
+
+  /// The length of the value that begins here, or `nil` if the input ends inside it.
+  mutating func valueLength() throws -> Int? {
+    while true {
+      let end = withBytes { JSONBytes($0).endOfValue(at: 0) }
+      if end < available { return end }
+      guard try fillMore() else {
+        let last = self[available - 1]
+        return last == UInt8(ascii: "}") || last == UInt8(ascii: "]") ? end : nil
+      }
+    }
+  }
+
+  /// Moves to the value of a member of the object that begins here, skipping the members before it.
+  mutating func enterMember(_ name: String) throws {
+    guard try nextByte() == UInt8(ascii: "{") else {
+      throw ImportError("expected an object with a member \(DatastoreError.quoted(name))", at: self)
+    }
+    take(1)
+    while try nextByte() == UInt8(ascii: "\"") {
+      guard let length = try valueLength() else { break }
+      let found = withBytes(length) { JSONBytes($0).string(at: 0) }
+      take(length)
+      guard try nextByte() == UInt8(ascii: ":") else { break }
+      take(1)
+      if found.hasSameBytes(as: name) { return }
+      try skipValue()
+      if try nextByte() == UInt8(ascii: ",") { take(1) }
+    }
+    throw ImportError(
+      "there is no member \(DatastoreError.quoted(name)); check the path given to --at", at: self)
+  }
+
+  /// Skips a value of any length without buffering it.
+  mutating func skipValue() throws {
+    var depth = 0
+    var isInString = false
+    _ = try nextByte()
+    while true {
+      var offset = 0
+      while offset < available {
+        let byte = self[offset]
+        if isInString {
+          if byte == UInt8(ascii: "\\") {
+            offset += 1
+          } else if byte == UInt8(ascii: "\"") {
+            isInString = false
+          }
+        } else if depth == 0,
+          byte == UInt8(ascii: ",") || byte == UInt8(ascii: ":") || byte == UInt8(ascii: "}")
+            || byte == UInt8(ascii: "]")
+        {
+          return take(offset)
+        } else if byte == UInt8(ascii: "\"") {
+          isInString = true
+        } else if byte == UInt8(ascii: "{") || byte == UInt8(ascii: "[") {
+          depth += 1
+        } else if byte == UInt8(ascii: "}") || byte == UInt8(ascii: "]") {
+          depth -= 1
+          if depth == 0 { return take(offset + 1) }
+        }
+        offset += 1
+      }
+      // If a backslash is the last buffered byte, its escape continues in the next bytes.
+      let passed = offset > available ? available - 1 : available
+      take(passed)
+      guard try fill() else {
+        throw ImportError("the text ends inside a value; check that it is complete", at: self)
+      }
+    }
+  }
+}

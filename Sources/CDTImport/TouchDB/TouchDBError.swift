@@ -1,0 +1,64 @@
+import CDTDatastore
+import CDTJSON
+import CDTPlatform
+
+/// An error in a CDTDatastore 2.x file that can't be imported, in whole or in part.
+///
+/// The file is unchanged. Documents imported before the error are kept; importing again continues from there.
+public struct TouchDBError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// The kind of error, for programs. New codes may be added.
+  public struct Code: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
+    /// The code's name.
+    public let rawValue: String
+
+    /// A code with a name.
+    public init(rawValue: String) {
+      self.rawValue = rawValue
+    }
+
+    /// The code's name.
+    public var description: String { rawValue }
+
+    /// The file does not exist or can't be read.
+    public static let unreadable = Code(rawValue: "unreadable")
+    /// The file is encrypted.
+    public static let encrypted = Code(rawValue: "encrypted")
+    /// The file is not one of CDTDatastore 2.x.
+    public static let foreign = Code(rawValue: "foreign")
+    /// The file has an unsupported version.
+    public static let unsupportedVersion = Code(rawValue: "unsupportedVersion")
+    /// The file is damaged.
+    public static let damaged = Code(rawValue: "damaged")
+    /// The file changed during the import.
+    public static let changed = Code(rawValue: "changed")
+    /// A document has an invalid id, revision or body.
+    public static let invalidDocument = Code(rawValue: "invalidDocument")
+    /// The content of an attachment is missing or differs from what was saved.
+    public static let invalidAttachment = Code(rawValue: "invalidAttachment")
+  }
+
+  /// The kind of error, for programs.
+  public let code: Code
+
+  /// The file.
+  public let path: String
+
+  /// The document concerned, if there is one.
+  public let documentID: String?
+
+  /// What is wrong and how to fix it, for people.
+  public let message: String
+
+  init(_ code: Code, _ path: String, documentID: String? = nil, _ message: String) {
+    self.code = code
+    self.path = path
+    self.documentID = documentID
+    self.message = message
+  }
+
+  /// The file, the document and the message.
+  public var description: String {
+    let place = documentID.map { "document \(DatastoreError.quoted($0)): " } ?? ""
+    return "\(path): \(place)\(message)"
+  }
+}
