@@ -186,7 +186,9 @@ let package = Package(
     .target(name: "CDTFaults", path: "Tests/Support/CDTFaults"),
 
     // What the tests of several modules need.
-    .target(name: "CDTTestSupport", path: "Tests/Support/CDTTestSupport", swiftSettings: settings),
+    .target(
+      name: "CDTTestSupport", dependencies: ["CDTCZlib", "CDTGzip"], path: "Tests/Support/CDTTestSupport",
+      swiftSettings: settings),
     .target(
       name: "CDTRandomDocuments", dependencies: ["CDTJSON", "CDTTestSupport"],
       path: "Tests/Support/CDTRandomDocuments", swiftSettings: settings),

@@ -31,7 +31,7 @@ curl --silent --fail --user admin:secret -X PUT "$url/contacts" > "$work/reply"
 
 # It leaves files where it runs.
 (cd "$work" && "$root/$environment/bin/schemathesis" --config-file "$root/scripts/fuzz-server.toml" \
-  run "$root/docs/openapi.yaml" --url "$url" --auth admin:secret \
+  run "$root/docs/openapi.yaml" --url "$url" --auth admin:secret --exclude-operation-id deleteDatabase \
   --checks not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance \
   --max-time "$seconds" --warnings off --continue-on-failure ${SEED:+--seed "$SEED"})
 # It is still there, and ends as it should.

@@ -22,7 +22,7 @@ struct CandidateField: Sendable {
     self.path = path
   }
 
-  /// What accepts the documents whose field satisfies a predicate.
+  /// A selector that accepts the documents whose field satisfies a predicate.
   func candidates(_ predicate: Predicate) -> CandidateSelector {
     if isID { return idCandidates(predicate) }
     let whole = forms(predicate)
@@ -134,7 +134,7 @@ struct CandidateField: Sendable {
 
   // MARK: Complements
 
-  /// What accepts the documents whose field does not satisfy a predicate.
+  /// A selector that accepts the documents whose field does not satisfy a predicate.
   func complement(_ predicate: Predicate) -> CandidateSelector {
     if isID { return idComplement(predicate) }
     guard path.segments.count == 1 else { return .unknown }

@@ -51,7 +51,7 @@ struct CandidateReader: Sendable {
     }
   }
 
-  /// What the server says of a query.
+  /// The server's explanation of a query.
   func explain(_ selector: JSONObject) async throws -> JSONValue {
     try await retries.run {
       try await connection.send(.init(.POST, "/_explain", ["selector": .object(selector)]), expecting: 200)

@@ -41,7 +41,7 @@ enum CandidateSelector: Sendable, Hashable {
       }
   }
 
-  /// What accepts at least the documents that a clause does not accept.
+  /// A selector that accepts at least the documents that a clause does not accept.
   private init(complementOf clause: Clause, isDocument: Bool) {
     self =
       switch clause {

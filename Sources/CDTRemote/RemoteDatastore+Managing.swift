@@ -3,7 +3,7 @@ package import CDTQuery
 import CDTReplication
 import CouchDB
 
-// What `cdtquery` does to databases at a server.
+// The operations of `cdtquery` on databases at a server.
 extension RemoteDatastore {
   /// Creates the database.
   package func createDatabase() async throws {

@@ -22,7 +22,7 @@ public final class RemoteDatastore: Sendable {
   public let database: RemoteDatabase
   /// The fields and the tokenizer that `$text` uses; `nil` if it is not used. The words are searched here.
   public let textIndex: IndexDefinition?
-  /// How often a request that failed is repeated.
+  /// The number of times that a request that failed is repeated.
   public let retries: RetryPolicy
   let connection: RemoteConnection
   private let replyLimit: Int

@@ -2,7 +2,7 @@ public import CDTJSON
 import CDTQuery
 import CDTReplication
 
-/// How a query of a database at a server is answered, as text and as data.
+/// The plan of a query of a database at a server, as text and as data.
 ///
 /// ```
 /// POST _find {"$and":[{"age":{"$gte":18}},…]}, and the design documents

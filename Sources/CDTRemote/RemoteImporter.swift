@@ -10,7 +10,7 @@ import CouchDB
 /// before the batch is sent. A document that is created in between is refused by the server, and then treated as one
 /// that was found. A request that writes is not repeated, as the server may have done it although no reply arrived.
 package struct RemoteImporter: Sendable {
-  /// What to do with a document whose id exists.
+  /// The treatment of a document whose id exists.
   package var onConflict = DocumentImporter.ConflictRule.fail
   /// Whether documents are replaced also if they have changed since the revision in `_rev`.
   package var ignoresRevisions = false
@@ -18,7 +18,7 @@ package struct RemoteImporter: Sendable {
   package var onProgress: (@Sendable (DocumentImporter.Report) -> Void)?
   private let database: RemoteDatastore
 
-  /// How often a document is sent that is changed by others at the same time.
+  /// The number of times that a document is sent if others change it at the same time.
   private static let maximumAttempts = 5
 
   package init(into database: RemoteDatastore) {
@@ -137,7 +137,7 @@ private struct BatchWriting {
     return parts
   }
 
-  /// What to send for a document; `nil` for nothing.
+  /// The document to send for an imported one; `nil` for none.
   mutating func draft(_ row: Int, over current: CurrentRevision?) throws -> Draft? {
     let id = batch.id(at: row)
     do {

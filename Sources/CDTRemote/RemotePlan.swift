@@ -3,14 +3,14 @@ import CDTPlatform
 import CDTQuery
 import CDTReplication
 
-/// How the candidates of a query are read from a server.
+/// The way in which the candidates of a query are read from a server.
 struct RemotePlan: Sendable {
   enum Source: Sendable, Hashable {
     /// Nothing can match.
     case nothing
     /// The documents with these ids.
     case ids([String])
-    /// What the server finds, and the design documents, which CouchDB does not search.
+    /// The documents that the server finds, and the design documents, which CouchDB does not search.
     case find(JSONObject)
     /// Every document, in the order of ids.
     case allDocuments(isDescending: Bool)
@@ -19,7 +19,7 @@ struct RemotePlan: Sendable {
   let source: Source
   /// Whether the candidates arrive in the order of the results.
   let isInOrder: Bool
-  /// What the source does not decide.
+  /// The conditions that the source does not decide.
   let residual: Clause
   /// The members that the matcher reads; empty for all.
   let fields: [String]

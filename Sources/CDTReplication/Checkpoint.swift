@@ -3,7 +3,7 @@ import CDTJSON
 import CDTPlatform
 import CouchDB
 
-/// How far a replication has come, as both ends keep it in a local document: the history of its runs, in CouchDB's format.
+/// The state of a replication as both ends keep it in a local document: the history of its runs, in CouchDB's format.
 ///
 /// ```
 /// {"session_id": "6d…", "source_last_seq": "12-…", "history": [{"session_id": "6d…", "recorded_seq": "12-…", …}, …]}
@@ -47,16 +47,16 @@ struct Checkpoint: Sendable {
     (json["history"]?.arrayValue ?? []).compactMap(\.objectValue)
   }
 
-  /// What two ends know of earlier runs.
+  /// The record of earlier runs that two ends have in common.
   struct Resumption: Sendable {
-    /// Where to go on.
+    /// The sequence after which the next run begins.
     var sequence: JSONValue = 0
     /// The runs that both ends know, newest first.
     ///
     /// An end that was restored from a backup or created again has lost some runs. If they stayed in the history that both
     /// ends keep, a later run would go on from them.
     var history: [JSONObject] = []
-    /// What was rejected before the sequence.
+    /// The revisions that were rejected before the sequence.
     var rejections: RejectionList.Record?
   }
 
@@ -77,7 +77,7 @@ struct Checkpoint: Sendable {
         if ours == other, let list = lists.first(where: { $0.0 != nil && $0.1 == 0 })?.0 {
           resumption.rejections = RejectionList.Record(since: since, revisions: list)
         } else {
-          // What the target has taken since then, it may have lost.
+          // The target may have lost revisions that it has taken since then.
           resumption.sequence = since
         }
       }
@@ -129,7 +129,7 @@ struct Checkpoint: Sendable {
     let start = Date.now
     let resumption: Resumption
 
-    /// - Parameter resumption: What both ends know of the runs before.
+    /// - Parameter resumption: The record of the earlier runs at both ends.
     init(from resumption: Resumption) {
       self.resumption = resumption
     }

@@ -66,7 +66,7 @@ struct CompiledFilter: Sendable {
       return try accepts(
         DocumentRevision(
           id: revision.id, revisionID: revision.revision, body: try JSONObject(parsing: input.body.text),
-          isDeleted: input.document.isDeleted))
+          isDeleted: input.isDeleted))
     }
   }
 }
@@ -80,7 +80,7 @@ extension ReplicationFilter {
     }
   }
 
-  /// What identifies the filter in the id of a replication.
+  /// A text that identifies the filter in the id of a replication.
   var json: JSONValue {
     switch self {
     case .selector(let selector): ["selector": .object(selector)]

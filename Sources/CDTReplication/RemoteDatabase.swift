@@ -9,13 +9,13 @@ public import NIOSSL
 public struct RemoteDatabase: Sendable {
   /// The URL of the database, without credentials.
   public let url: String
-  /// Who the client is.
+  /// The client's credentials.
   public var credentials: Credentials?
   /// Certificates and trust; `nil` for the defaults of the system.
   public var tls: TLSConfiguration?
-  /// What sees and changes each request and its reply, in this order.
+  /// The interceptors, each of which sees and changes each request and its reply, in this order.
   public var interceptors: [HTTPInterceptor] = []
-  /// How long the server may be silent. A server that waits for changes sends heartbeats more often than that.
+  /// The time that the server may be silent. A server that waits for changes sends heartbeats more often than that.
   public var timeout = Duration.seconds(30)
   /// The URL of the server, the part before the database's name.
   let server: String
@@ -74,7 +74,7 @@ package struct URLUser: Sendable {
   }
 }
 
-/// Who a client of a server is.
+/// The credentials of a client of a server.
 public struct Credentials: Sendable {
   enum Kind: Sendable {
     case basic(String, String)

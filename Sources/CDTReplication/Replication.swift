@@ -1,7 +1,7 @@
 public import CDTDatastore
 public import CDTJSON
 
-/// What to replicate, with whom, and how.
+/// The options of a replication: the ends, the direction, the filter and the settings.
 ///
 /// ```swift
 /// let couch = try RemoteDatabase("https://couch.example.org/tasks", credentials: .basic("ana", password))
@@ -44,7 +44,7 @@ public struct Replication: Sendable {
   public var batchSize = 2_500
   /// The maximum number of requests at the same time.
   public var concurrentRequests = 4
-  /// What happens when the server can't be reached or is overloaded.
+  /// The treatment of a server that can't be reached or is overloaded.
   public var retries = RetryPolicy()
 
   /// Creates a replication with a database at a server.

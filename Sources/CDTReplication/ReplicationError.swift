@@ -29,7 +29,7 @@ public struct ReplicationError: Error, Sendable, Hashable {
 
   /// The kind of error.
   public let code: Code
-  /// What is wrong and what to do, for people. It has no credentials.
+  /// The reason and the remedy, for people, without credentials.
   public let message: String
   /// The HTTP status that the server sent, if it did.
   public let status: Int?

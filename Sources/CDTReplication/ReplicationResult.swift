@@ -1,8 +1,8 @@
 public import CDTPlatform
 
-/// What a replication has done so far.
+/// The result of a replication so far.
 public struct ReplicationResult: Sendable, Hashable {
-  /// What was done in one direction.
+  /// The counts of one direction.
   public struct Counts: Sendable, Hashable {
     /// The sequence of the source after which the run began, as the source writes it: that of the last checkpoint, or
     /// `0`. `nil` before the run has found it out.
@@ -19,7 +19,7 @@ public struct ReplicationResult: Sendable, Hashable {
     public var attachments = 0
     /// The bytes of those revisions and attachments.
     public var bytes: Int64 = 0
-    /// What the target rejected, or could not be read. The replication goes on without it, and the next run tries it
+    /// The revisions that the target rejected or that could not be read. The replication goes on without it, and the next run tries it
     /// again. Of very many, these are the newest, at least 10,000.
     public var rejected: [RejectedRevision] = []
     /// The number of revisions that were rejected.
@@ -35,9 +35,9 @@ public struct ReplicationResult: Sendable, Hashable {
   public var pulled = Counts()
   /// From the store to the peer.
   public var pushed = Counts()
-  /// When the replication began.
+  /// The time at which the replication began.
   public var start = Date.now
-  /// When it ended; `nil` while it runs.
+  /// The time at which it ended; `nil` while it runs.
   public var end: Date?
 
   /// Creates an empty result.
@@ -53,13 +53,13 @@ public struct RejectedRevision: Sendable, Hashable {
   public let id: String
   /// The revision, as the source writes it.
   public let revision: String
-  /// What the target says is wrong.
+  /// The reason that the target gives.
   public let reason: String
 }
 
 /// A step of a running replication.
 public struct ReplicationStatus: Sendable, Hashable {
-  /// What a replication is doing.
+  /// The activity of a replication.
   public enum State: Sendable, Hashable {
     /// It transfers revisions.
     case running
@@ -71,9 +71,9 @@ public struct ReplicationStatus: Sendable, Hashable {
     case stopped
   }
 
-  /// What the replication is doing.
+  /// The activity of the replication.
   public var state = State.running
-  /// What it has done so far.
+  /// The counts so far.
   public var result = ReplicationResult()
 
   /// The number of changed documents that were dealt with.

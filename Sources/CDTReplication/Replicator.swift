@@ -24,7 +24,7 @@ public final class Replicator: Sendable {
     self.store = store
   }
 
-  /// Runs the replication, and tells how it goes on.
+  /// Runs the replication and reports its progress.
   ///
   /// The sequence ends when both ends agree; if the replication is continuous, when it is stopped. If you read it slowly,
   /// you get the newest status. Leaving the loop cancels the run.
@@ -73,11 +73,11 @@ public final class Replicator: Sendable {
     let progress = ReplicationProgress(directions, report)
     switch replication.peer {
     case .store(let other):
-      try await run(try lanes(with: other, progress, stop), stop)
+      try await run(try directions(with: other, progress, stop), stop)
     case .remote(let database):
       let connection = RemoteConnection(database, concurrentRequests: replication.concurrentRequests)
       do {
-        try await run(try lanes(with: connection, progress, stop), stop)
+        try await run(try directions(with: connection, progress, stop), stop)
       } catch {
         await connection.close()
         throw error
@@ -90,12 +90,12 @@ public final class Replicator: Sendable {
 
   /// Runs each direction to its end. An error in one direction of a continuous replication stops the other one, which
   /// would not end by itself.
-  private func run(_ lanes: [OneWayReplication], _ stop: ReplicationStop) async throws {
+  private func run(_ directions: [OneWayReplication], _ stop: ReplicationStop) async throws {
     try await withThrowingTaskGroup { group in
-      for lane in lanes {
+      for direction in directions {
         group.addTask { [isContinuous = replication.isContinuous] in
           do {
-            try await lane.run()
+            try await direction.run()
           } catch {
             if isContinuous { stop.set() }
             throw error
@@ -108,7 +108,7 @@ public final class Replicator: Sendable {
 
   // MARK: Directions
 
-  private func lanes(
+  private func directions(
     with other: Datastore, _ progress: ReplicationProgress, _ stop: ReplicationStop
   ) throws -> [OneWayReplication] {
     guard other.storeID != store.storeID else {
@@ -123,7 +123,7 @@ public final class Replicator: Sendable {
     }
   }
 
-  private func lanes(
+  private func directions(
     with connection: RemoteConnection, _ progress: ReplicationProgress, _ stop: ReplicationStop
   ) throws -> [OneWayReplication] {
     let filter = replication.filter
@@ -131,14 +131,14 @@ public final class Replicator: Sendable {
       let remote = RemoteEnd(connection, of: store, filter: isPush ? nil : filter)
       let local = LocalEnd(
         store, filter: isPush ? try filter.map { try CompiledFilter($0) } : nil, sendsToServer: true)
-      let lane = ReplicationProgress.Lane(progress: progress, isPush: isPush)
+      let direction = ReplicationProgress.DirectionProgress(progress: progress, isPush: isPush)
       if isPush {
         return OneWayReplication(
-          source: local, target: remote, options: replication, progress: lane, stop: stop,
+          source: local, target: remote, options: replication, progress: direction, stop: stop,
           lateFilter: { nil })
       }
       return OneWayReplication(
-        source: remote, target: local, options: replication, progress: lane, stop: stop,
+        source: remote, target: local, options: replication, progress: direction, stop: stop,
         lateFilter: { try remote.lateFilter() })
     }
   }
@@ -154,7 +154,7 @@ public final class Replicator: Sendable {
 }
 
 extension RemoteEnd {
-  /// What has to be filtered here, as the server does not.
+  /// The filter that is applied here, as the server does not apply it.
   func lateFilter() throws(ReplicationError) -> CompiledFilter? {
     guard let filter else { return nil }
     if case .closure = filter { return try CompiledFilter(filter) }

@@ -1,4 +1,4 @@
-/// When a request that failed is sent again: after a connection error, a timeout, or an answer that says that the server
+/// The rule for sending a request that failed again: after a connection error, a timeout, or an answer that says that the server
 /// is overloaded.
 public struct RetryPolicy: Sendable, Hashable {
   /// The maximum number of attempts. A continuous replication has no limit.

@@ -2,7 +2,7 @@ import CDTPlatform
 import HTTPTypes
 import Synchronization
 
-/// What a server counts, for `/_metrics`.
+/// The counters of a server, for `/_metrics`.
 final class Metrics: Sendable {
   private struct Key: Hashable, Comparable {
     let method: String

@@ -29,12 +29,12 @@ public struct ServerConfiguration: Sendable {
   public var isInsecure = false
   /// Whether every request that would change something is refused.
   public var isReadOnly = false
-  /// How long requests may go on when the server has been asked to end. After that their connections are closed.
+  /// The time that requests may go on when the server has been asked to end. After that their connections are closed.
   public var grace = Duration.seconds(10)
   /// Whether design documents are refused that have something which is never used, such as JavaScript functions. Otherwise
   /// they are stored, and the reply has a warning.
   public var isStrictAboutDesign = false
-  /// What a client may use of the server.
+  /// The limits on what a client may use of the server.
   public var limits = Limits()
   /// The life of a session in seconds, which tests shorten.
   package var sessionLife = SessionCookie.lifetime
@@ -61,9 +61,9 @@ public struct ServerConfiguration: Sendable {
     /// With a number, the server closes the one that was used longest ago when it opens another one. Set it only if your
     /// app uses no datastore of the manager itself, as it would be closed under it.
     public var openDatastores: Int?
-    /// How long a connection may be idle, or a request may not make progress.
+    /// The time that a connection may be idle, or a request may make no progress.
     public var idleTime = Duration.seconds(60)
-    /// How long a query may take, with the time that it waits for its turn.
+    /// The time that a query may take, with the time that it waits for its turn.
     public var queryTime = Duration.seconds(60)
 
     /// Creates the default limits.

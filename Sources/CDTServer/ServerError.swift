@@ -43,7 +43,7 @@ public struct ServerError: Error, Hashable, Sendable {
 
   /// The kind of error.
   public let code: Code
-  /// What is wrong and how to fix it, for people.
+  /// The reason and the remedy, for people.
   public let message: String
   /// The error of the file of users.
   package let cause: UserFileError?

@@ -25,7 +25,7 @@ extension CDTHTTPInterceptor {
   public var credentials: Credentials? { nil }
 }
 
-/// What an interceptor sees.
+/// The context of a request or a reply that an interceptor sees.
 @available(*, deprecated, message: "use HTTPInterceptor")
 public struct CDTHTTPInterceptorContext: Sendable {
   /// The request.

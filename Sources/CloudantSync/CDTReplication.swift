@@ -2,7 +2,7 @@ public import CDTDatastore
 public import CDTPlatform
 import CDTReplication
 
-/// What CDTDatastore's descriptions of a replication have in common.
+/// The common part of CDTDatastore's descriptions of a replication.
 @available(*, deprecated, message: "use Replication")
 public class CDTAbstractReplication {
   /// The name of the user at the server.
@@ -13,7 +13,7 @@ public class CDTAbstractReplication {
   public var IAMAPIKey: String?
   /// Header fields of each request.
   public var optionalHeaders: [String: String]?
-  /// What sees and changes each request.
+  /// The interceptors, each of which sees and changes each request.
   public private(set) var httpInterceptors: [any CDTHTTPInterceptor] = []
 
   fileprivate init() {}
@@ -125,7 +125,7 @@ public final class CDTPushReplication: CDTAbstractReplication {
   }
   /// Decides which revisions are pushed.
   public var filter: Filter?
-  /// What the filter gets besides a revision. A change of the parameters starts the replication anew.
+  /// The parameters that the filter gets besides a revision. A change of the parameters starts the replication anew.
   public var filterParams: [String: String]?
 
   /// Creates a description.

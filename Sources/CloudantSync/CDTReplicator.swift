@@ -3,7 +3,7 @@ import CDTPlatform
 public import CDTReplication
 import Synchronization
 
-/// What a ``CDTReplicator`` is doing.
+/// The state of a ``CDTReplicator``.
 @available(*, deprecated, message: "use ReplicationStatus.State")
 public enum CDTReplicatorState: Int, Sendable, Hashable, CaseIterable {
   /// It has not been started.
@@ -20,7 +20,7 @@ public enum CDTReplicatorState: Int, Sendable, Hashable, CaseIterable {
   case error
 }
 
-/// Hears how a ``CDTReplicator`` goes on: one call at a time, on a thread of Swift's.
+/// Receives the progress of a ``CDTReplicator``: one call at a time, on a concurrency thread.
 @available(*, deprecated, message: "read the statuses of Replicator.run()")
 public protocol CDTReplicatorDelegate: AnyObject {
   /// The replicator has another state.
@@ -86,7 +86,7 @@ public final class CDTReplicator: Sendable {
     replicator = Replicator(replication, of: store)
   }
 
-  /// Hears how the replication goes on. It is not kept.
+  /// Receives the progress of the replication. Held weakly.
   public var delegate: (any CDTReplicatorDelegate)? {
     get { current.withLock { $0.delegate }.value }
     set {
@@ -95,7 +95,7 @@ public final class CDTReplicator: Sendable {
     }
   }
 
-  /// What the replicator is doing.
+  /// The state of the replicator.
   public var state: CDTReplicatorState { current.withLock { $0.state } }
   /// The number of changes that were dealt with.
   public var changesProcessed: Int { current.withLock { $0.processed } }

@@ -32,7 +32,7 @@ extension JSONObject {
     return dictionary
   }
 
-  /// - Parameter was: What the dictionary was made from: members that have not changed keep their order and spelling.
+  /// - Parameter was: The object that the dictionary was made from: members that have not changed keep their order and spelling.
   static func converted(
     _ dictionary: NSDictionary, was: JSONObject?, path: [String]
   ) throws(DatastoreError) -> JSONObject {

@@ -106,8 +106,6 @@ extension CouchError {
   package static let invalidRevisionList = badRequest("Invalid list of revisions")
   package static let invalidOpenRevisions = badRequest(
     "open_revs must be all or a JSON array of revisions, such as [\"1-a\"]")
-  package static let revisionsDiffNotAnObject = badRequest(
-    "the body must be an object of arrays of revisions, such as {\"id\": [\"1-a\"]}")
 
   package static func badSpecialMember(_ name: String) -> CouchError {
     docValidation("Bad special document member: \(shortened(name))")

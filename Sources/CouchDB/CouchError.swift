@@ -1,4 +1,5 @@
 public import CDTDatastore
+package import CDTGzip
 public import CDTJSON
 
 /// An error as CouchDB sends it: a status, and `{"error": …, "reason": …}` as the body.
@@ -9,7 +10,7 @@ public struct CouchError: Error, Sendable, Hashable {
   public let status: Int
   /// The kind of error in CouchDB's word, such as `not_found`.
   public let error: String
-  /// What is wrong, for people: at most 1,000 characters, although it may quote megabytes that a client has sent.
+  /// The reason, for people: at most 1,000 characters, although it may quote megabytes that a client has sent.
   public let reason: String
   /// The methods of the resource, if the status is 405.
   package private(set) var allowedMethods: String?
@@ -67,4 +68,15 @@ public struct CouchError: Error, Sendable, Hashable {
 extension CouchError: CustomStringConvertible {
   /// The kind of error and what is wrong.
   public var description: String { "\(error): \(reason)" }
+}
+
+extension CouchError {
+  /// The error of a gzip stream in a request.
+  package init(_ error: GzipError) {
+    switch error {
+    case .corrupt, .truncated: self = .badRequest(error.description)
+    case .tooLarge: self.init(413, "too_large", error.description)
+    case .outOfMemory: self.init(503, "service_unavailable", error.description)
+    }
+  }
 }

@@ -1,4 +1,4 @@
-import CDTGzip
+import CDTTestSupport
 import Testing
 
 @testable import CDTRemote

@@ -475,18 +475,18 @@ import Testing
     let states = Gathered<ReplicationStatus.State>()
     let progress = ReplicationProgress([false, true]) { states.append($0.state) }
     for isPush in [true, false] {
-      ReplicationProgress.Lane(progress: progress, isPush: isPush).become(.idle)
+      ReplicationProgress.DirectionProgress(progress: progress, isPush: isPush).become(.idle)
     }
     #expect(states.all == [.running, .idle])
   }
 
   @Test func `a revision is listed as rejected once, however often it is sent`() {
     let progress = ReplicationProgress([true]) { _ in }
-    let lane = ReplicationProgress.Lane(progress: progress, isPush: true)
+    let direction = ReplicationProgress.DirectionProgress(progress: progress, isPush: true)
     // Ids are told apart by their bytes.
     let rejected = ["\u{e9}", "e\u{301}"].map { RejectedRevision(id: $0, revision: "1-a", reason: "no") }
-    for _ in 0..<3 { lane.reject(rejected) }
-    #expect(lane.counts.rejected.count == 2)
+    for _ in 0..<3 { direction.reject(rejected) }
+    #expect(direction.counts.rejected.count == 2)
   }
 
   // MARK: Attachments

@@ -65,28 +65,24 @@ import Testing
       .invalidOpenRevisions,
       #"400 bad_request: open_revs must be all or a JSON array of revisions, such as ["1-a"]"#
     ),
-    (
-      .revisionsDiffNotAnObject,
-      #"400 bad_request: the body must be an object of arrays of revisions, such as {"id": ["1-a"]}"#
-    ),
     (.badSpecialMember("_x"), "400 doc_validation: Bad special document member: _x"),
     (
       .revisionsOutOfRange(start: 1, count: 2),
       "400 doc_validation: _revisions has 2 ids from generation 1 down; the last must be of generation 1 or higher"
     ),
-    (.attachmentWithoutName, "400 bad_request: DocumentAttachment name must not be empty"),
+    (.attachmentWithoutName, "400 bad_request: Attachment name must not be empty"),
     (
       .attachmentNameProhibited("_x"),
-      "400 bad_request: DocumentAttachment name '_x' starts with prohibited character '_'"
+      "400 bad_request: Attachment name '_x' starts with prohibited character '_'"
     ),
     (
       .attachmentNotAnObject("a"),
-      #"400 bad_request: DocumentAttachment "a" must be an object with data, stub or follows"#
+      #"400 bad_request: Attachment "a" must be an object with data, stub or follows"#
     ),
     (.invalidAttachmentData("a"), "400 bad_request: Invalid attachment data for a"),
     (
       .invalidAttachmentMember("digest", of: "a", "a string"),
-      #"400 bad_request: DocumentAttachment "a" has a digest that is not a string"#
+      #"400 bad_request: Attachment "a" has a digest that is not a string"#
     ),
   ]
 

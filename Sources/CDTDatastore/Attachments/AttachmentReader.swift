@@ -28,29 +28,32 @@ package final class AttachmentReader: Sendable {
     var isAtEnd = false
   }
 
-  /// Opens the file of a saved attachment.
+  /// Opens the file of a saved attachment, on a thread that may wait for the disk.
   ///
   /// - Parameter range: The bytes to return, within the content; `nil` for all.
-  package init(_ attachment: DocumentAttachment, range: Range<Int64>? = nil) throws {
+  package init(_ attachment: DocumentAttachment, range: Range<Int64>? = nil) async throws {
     guard case .saved(let saved) = attachment.content else {
       throw DatastoreError.missingAttachment(attachment.name, "")
     }
-    try saved.files.checkOpen()
-    let path = saved.files.path(of: saved.key)
-    let file: OpenFile?
-    do throws(SystemError) {
-      file = try OpenFile.regular(path)
-    } catch {
-      if error.isMissing { throw DatastoreError.missingAttachment(attachment.name, path) }
-      throw DatastoreError(error, "read", path)
+    let name = attachment.name
+    let (path, file) = try await AsyncWork.ofFiles.run(.read) { _ in
+      try saved.files.checkOpen()
+      let path = saved.files.path(of: saved.key)
+      let file: OpenFile?
+      do throws(SystemError) {
+        file = try OpenFile.regular(path)
+      } catch {
+        if error.isMissing { throw DatastoreError.missingAttachment(name, path) }
+        throw DatastoreError(error, "read", path)
+      }
+      guard let file else { throw DatastoreError.damagedAttachment(name, path) }
+      return (path, file)
     }
-    guard let file else { throw DatastoreError.damagedAttachment(attachment.name, path) }
     let range = (range ?? 0..<saved.length).clamped(to: 0..<saved.length)
     length = Int64(range.count)
     state = Mutex(
       State(
-        saved: saved, name: attachment.name, path: path, file: file, start: range.lowerBound,
-        end: range.upperBound))
+        saved: saved, name: name, path: path, file: file, start: range.lowerBound, end: range.upperBound))
   }
 
   /// The next chunk; empty at the end. Only one call may run at a time.

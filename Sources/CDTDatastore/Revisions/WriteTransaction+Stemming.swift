@@ -19,6 +19,8 @@ extension WriteTransaction {
   ///   branch is too long.
   package func stem(_ id: String, to depth: Int, after written: [RevisionID]? = nil) throws {
     let depth = max(1, depth)
+    // A branch is not longer than the generation of its leaf.
+    if let written, written.allSatisfy({ $0.generation <= depth }) { return }
     try use { connection in
       guard let row = try DocumentRow.find(id, on: connection) else { return }
       let stemming = Stemming(connection: connection, row: row)

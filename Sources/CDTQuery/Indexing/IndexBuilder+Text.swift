@@ -17,7 +17,7 @@ extension IndexBuilder {
       guard let taken else { return true }
       done += taken.documents
       guard let reached = taken.reached else { return true }
-      guard try tell() else { return false }
+      guard try reportProgress() else { return false }
       watermark = reached
       Pause.microseconds(Self.pause)
     }

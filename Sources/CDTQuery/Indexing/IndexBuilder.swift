@@ -50,10 +50,10 @@ final class IndexBuilder {
   ///
   /// - Returns: Whether they are complete; `false` if the build was stopped.
   func run(only name: String? = nil) throws -> Bool {
-    guard try isNeeded() else { return try tell() }
+    guard try isNeeded() else { return try reportProgress() }
     try file.writing { try noteMissedWrites() }
     total = try documentsAhead(only: name)
-    guard try tell() else { return false }
+    guard try reportProgress() else { return false }
     while let entry = try nextEntry(only: name) {
       do {
         guard try work(on: entry) else { return false }
@@ -66,7 +66,7 @@ final class IndexBuilder {
     total = max(done, total)
     if done < total {
       done = total
-      _ = try tell()
+      _ = try reportProgress()
     }
     return true
   }
@@ -90,7 +90,7 @@ final class IndexBuilder {
     }
   }
 
-  func tell(ahead: Int = 0) throws -> Bool {
+  func reportProgress(ahead: Int = 0) throws -> Bool {
     try store.checkOpen()
     return goesOn(IndexProgress(done: done + ahead, total: max(done + ahead, total)))
   }
@@ -188,7 +188,7 @@ final class IndexBuilder {
       var batch = Batch(rows: IndexRows(entry.definition))
       try connection.transaction(.deferred) {
         try read(into: &batch, of: entry, after: watermark, atMost: nil) {
-          goesOn = try tell(ahead: $0)
+          goesOn = try reportProgress(ahead: $0)
           return goesOn
         }
       }
@@ -196,7 +196,7 @@ final class IndexBuilder {
       guard try insert(batch, into: table, from: watermark) else { return true }
       done += batch.documents
       watermark = batch.reached
-      guard try goesOn && tell() else { return false }
+      guard try goesOn && reportProgress() else { return false }
     }
   }
 

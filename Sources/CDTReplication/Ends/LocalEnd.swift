@@ -16,7 +16,7 @@ final class LocalEnd: ReplicationSource, ReplicationTarget {
   /// Attachments of a document up to this size together are sent in its JSON, with many documents in a request.
   private static let inlineLength: Int64 = 16 * 1024
 
-  /// - Parameter filter: What is read; `nil` for everything.
+  /// - Parameter filter: The documents to read; `nil` for all.
   init(_ store: Datastore, filter: CompiledFilter? = nil, sendsToServer: Bool = false) {
     self.store = store
     self.filter = filter
@@ -163,7 +163,7 @@ final class LocalEnd: ReplicationSource, ReplicationTarget {
       do {
         prepared.append((revision, try await store.staging(revision.attachments, of: revision.id)))
       } catch let error as DatastoreError where error.isOfContent {
-        unreadable.incomplete.append((revision, CouchError(error)))
+        unreadable.needsAttachments.append((revision, CouchError(error)))
       }
     }
     let (all, known) = (prepared, unreadable)
@@ -174,7 +174,7 @@ final class LocalEnd: ReplicationSource, ReplicationTarget {
         do {
           _ = try saving.insert(try revision.input(), id: revision.id, uploads: attachments)
         } catch let error as CouchError where error.status == 412 {
-          outcome.incomplete.append((revision, error))
+          outcome.needsAttachments.append((revision, error))
         } catch let error as CouchError {
           outcome.rejected.append(revision.rejected(error))
         } catch let error as DatastoreError where error.status < 500 {

@@ -39,7 +39,7 @@ extension RemoteEnd {
 
   /// Reads documents with `_bulk_get`.
   ///
-  /// - Returns: What to read document by document, as a part of the reply is missing or can't be read; `nil` if the server
+  /// - Returns: The documents to read one by one, as a part of the reply is missing or can't be read; `nil` if the server
   ///   has no `_bulk_get`.
   private func readTogether(
     _ wanted: [RevisionDifference], _ body: (TransferredRevision) async throws -> Void
@@ -84,7 +84,7 @@ extension RemoteEnd {
   /// Reads one document.
   ///
   /// - Parameter rejected: Gets the revisions that can't be read.
-  /// - Returns: What the server lacks.
+  /// - Returns: The revisions that the server lacks.
   private func read(
     _ wanted: RevisionDifference, _ body: (TransferredRevision) async throws -> Void,
     _ rejected: inout [RejectedRevision]
@@ -243,10 +243,10 @@ extension RemoteEnd {
       if inner == nil { try await document.take(.endOfPart) }
       try inner?.finish()
       let (input, uploads) = try document.finish()
-      guard let id = input.document.id, let revision = input.revisionID else {
+      guard let id = input.id, let revision = input.revisionID else {
         throw CouchError.badRequest("a revision has no _id or no _rev")
       }
-      let inline = input.document.attachments.count {
+      let inline = input.attachments.count {
         if case .inline(let data) = $0.source { !data.isEmpty } else { false }
       }
       return .revision(

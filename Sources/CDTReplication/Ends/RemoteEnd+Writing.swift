@@ -85,11 +85,11 @@ extension RemoteEnd {
     do {
       reply = try await connection.send(request)
     } catch let error as DatastoreError where error.isOfContent {
-      return outcome.incomplete.append((revision, CouchError(error)))
+      return outcome.needsAttachments.append((revision, CouchError(error)))
     }
     switch reply.status {
     case 200, 201, 202: return
-    case 412: outcome.incomplete.append((revision, .missingStub(revision.id)))
+    case 412: outcome.needsAttachments.append((revision, .missingStub(revision.id)))
     case 400, 401, 403, 404, 413, 414, 415: outcome.rejected.append(revision.rejected(await reply.refusal()))
     default: throw await reply.failure()
     }

@@ -202,8 +202,8 @@ final class RemoteEnd: ReplicationSource, ReplicationTarget {
   }
 
   func missing(_ documents: [ChangedDocument]) async throws -> [RevisionDifference] {
-    let request = RevisionsDiffRequest(documents.map { .init(id: $0.id, revisions: $0.revisions) })
-    let reply = try await connection.send(.init(.POST, "/_revs_diff", request.json))
+    let request = RevisionsDiffRequest.json(documents.map { ($0.id, $0.revisions) })
+    let reply = try await connection.send(.init(.POST, "/_revs_diff", request))
     if reply.status == 413, documents.count > 1 {
       let (first, second) = documents.halves
       return try await missing(first) + missing(second)

@@ -4,7 +4,7 @@ import CouchDB
 
 /// One of the two databases of a replication.
 protocol ReplicationEnd: Sendable {
-  /// What identifies the database in the id of a replication.
+  /// A text that identifies the database in the id of a replication.
   var identity: String { get }
 
   /// Makes sure that the database exists.
@@ -50,7 +50,7 @@ protocol ReplicationTarget: ReplicationEnd {
 
   /// Waits until everything that was written is on disk.
   ///
-  /// - Returns: What `open` returned.
+  /// - Returns: The result of `open`.
   func makeDurable() async throws -> String?
 }
 
@@ -71,7 +71,7 @@ struct ChangedDocument: Sendable {
 /// Some changes of a source.
 struct ChangeBatch: Sendable {
   private(set) var documents: [ChangedDocument]
-  /// Where the next batch begins.
+  /// The sequence at which the next batch begins.
   let last: JSONValue
   /// Whether there were no more changes.
   let isLast: Bool
@@ -132,12 +132,12 @@ struct TransferredRevision: Sendable {
   }
 }
 
-/// What became of written revisions. Those that are not mentioned were written.
+/// The outcome of a write. Revisions that are not listed were written.
 struct WriteOutcome: Sendable {
   var rejected: [RejectedRevision] = []
   /// Revisions to read again with the content of all attachments, as the target lacks some that it was expected to have,
   /// or as some could not be read; and what to say if that does not help.
-  var incomplete: [(revision: TransferredRevision, reason: CouchError)] = []
+  var needsAttachments: [(revision: TransferredRevision, reason: CouchError)] = []
 }
 
 /// A revision of a document. Ids are told apart by their bytes.

@@ -9,7 +9,7 @@ import CouchDB
 struct RequestedRevisions {
   private let documents: [RevisionDifference]
   private let asked: [KeyBytes: Set<RevisionID>]
-  /// What has not been sent, nor a descendant of it.
+  /// The revisions that were not sent, nor a descendant of them.
   private var rest: [KeyBytes: Set<RevisionID>]
   private var arrived: Set<RevisionKey> = []
 
@@ -37,7 +37,7 @@ struct RequestedRevisions {
   ) -> Set<RevisionID> {
     if asked.contains(revision.revision) { return [revision.revision] }
     guard case .parsed(let input) = revision.content else { return [] }
-    let history = input.document.history
+    let history = input.history
     let known = asked.intersection(history)
     guard known.isEmpty, let oldest = history.last?.generation else { return known }
     // The history may be cut off.

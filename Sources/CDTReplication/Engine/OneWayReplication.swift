@@ -20,15 +20,15 @@ struct OneWayReplication: Sendable {
   let source: any ReplicationSource
   let target: any ReplicationTarget
   let options: Replication
-  let progress: ReplicationProgress.Lane
+  let progress: ReplicationProgress.DirectionProgress
   let stop: ReplicationStop
-  /// What is rejected on the way, if the source can't filter it.
+  /// The filter that is applied on the way, if the source can't filter.
   let lateFilter: @Sendable () throws -> CompiledFilter?
 
   /// Another database has taken the place of one of the two.
   private struct DatabaseReplaced: Error {}
 
-  /// When the two databases were created, where they say so.
+  /// The times at which the two databases were created, where they say so.
   private struct Instances {
     let source: String?
     let target: String?
@@ -42,10 +42,10 @@ struct OneWayReplication: Sendable {
     var missing: [RevisionDifference]
   }
 
-  /// What a transfer depends on and adds to, besides its revisions.
+  /// The state that a transfer depends on and adds to, besides its revisions.
   private struct Turn: Sendable {
     /// The end of the batch before, after which revisions are written.
-    let previous: BatchEnd
+    let previous: BatchCompletion
     let rejections: RejectionList
     /// The sequence before the revisions.
     let since: JSONValue
@@ -105,7 +105,7 @@ struct OneWayReplication: Sendable {
     save: @escaping SaveCheckpoint
   ) async throws {
     var (recorded, recordedRejections) = (start.sequence, start.rejections)
-    var previous = BatchEnd {}
+    var previous = BatchCompletion {}
     do {
       var batch = try await next(since: start.sequence, waits: false)
       while true {
@@ -119,7 +119,7 @@ struct OneWayReplication: Sendable {
           || rejected != recordedRejections
         {
           let (sequence, counts) = (rejections.checkpoint(after: changes.last), progress.counts)
-          previous = BatchEnd {
+          previous = BatchCompletion {
             try await checkIdentities(instances)
             try await save(sequence, counts, rejected)
           }
@@ -200,7 +200,7 @@ struct OneWayReplication: Sendable {
     let documents = record.documents
     let leaves = try await retrying { try await source.leaves(of: documents.map(\.id)) }
     let wanted = leaves.map { record.documents(among: $0) } ?? documents
-    let turn = Turn(previous: BatchEnd {}, rejections: rejections, since: record.since)
+    let turn = Turn(previous: BatchCompletion {}, rejections: rejections, since: record.since)
     rejectInvalid(wanted, turn)
     let missing = try await missing(wanted)
     let keys = Set(missing.flatMap { document in document.missing.map { RevisionKey(document.id, $0) } })
@@ -290,15 +290,15 @@ struct OneWayReplication: Sendable {
     guard !revisions.isEmpty else { return }
     guard await turn.previous.hasSucceeded else { throw CancellationError() }
     var outcome = try await target.write(revisions)
-    let incomplete = Set(outcome.incomplete.map(\.revision.key))
-    var sent = revisions.filter { !incomplete.contains($0.key) }
-    for (revision, _) in outcome.incomplete {
+    let waiting = Set(outcome.needsAttachments.map(\.revision.key))
+    var sent = revisions.filter { !waiting.contains($0.key) }
+    for (revision, _) in outcome.needsAttachments {
       let wanted = RevisionDifference(id: revision.id, missing: [revision.revision])
       outcome.rejected += try await source.read([wanted]) { revision in
         sent.append(revision)
         let again = try await target.write([revision])
         outcome.rejected += again.rejected
-        outcome.rejected += again.incomplete.map { $0.revision.rejected($0.reason) }
+        outcome.rejected += again.needsAttachments.map { $0.revision.rejected($0.reason) }
       }
     }
     let written = revisions.count - outcome.rejected.count
@@ -346,7 +346,7 @@ struct OneWayReplication: Sendable {
 }
 
 /// The last steps of a batch, which go on while the next one is read.
-private struct BatchEnd: Sendable {
+private struct BatchCompletion: Sendable {
   private let task: Task<Void, any Error>
 
   init(_ body: @escaping @Sendable () async throws -> Void) {

@@ -7,7 +7,7 @@ import Synchronization
 /// A checkpoint keeps so many of them. The first one beyond holds the checkpoint where its batch begins, so that the next
 /// run finds it among the changes.
 final class RejectionList: Sendable {
-  /// What a checkpoint keeps.
+  /// The part that a checkpoint keeps.
   struct Record: Sendable, Hashable {
     /// The sequence before the batch with the first of them.
     let since: JSONValue
@@ -62,7 +62,7 @@ final class RejectionList: Sendable {
     }
   }
 
-  /// Where the next run may go on after everything up to a sequence has been dealt with.
+  /// The sequence after which the next run may begin when everything up to a sequence has been dealt with.
   func checkpoint(after sequence: JSONValue) -> JSONValue { state.withLock { $0.held ?? sequence } }
 }
 

@@ -3,14 +3,14 @@ import CDTJSON
 import CDTPlatform
 import Synchronization
 
-/// What a run has done so far, for those who watch it.
+/// The progress of a run, for those who watch it.
 final class ReplicationProgress: Sendable {
   private struct State {
     var status = ReplicationStatus()
     /// The changes that each direction knows to follow, and what it is doing.
     var pending: [Bool: Int] = [:]
     var states: [Bool: ReplicationStatus.State] = [:]
-    /// What is listed as rejected, so that it is listed once however often it is sent.
+    /// The revisions that are listed as rejected, so that each is listed once however often it is sent.
     var rejections: [Bool: Set<Rejection>] = [:]
 
     mutating func count(_ isPush: Bool, _ body: (inout ReplicationResult.Counts) -> Void) {
@@ -58,7 +58,7 @@ final class ReplicationProgress: Sendable {
   }
 
   /// The progress in one direction.
-  struct Lane: Sendable {
+  struct DirectionProgress: Sendable {
     let progress: ReplicationProgress
     let isPush: Bool
 

@@ -10,7 +10,7 @@ actor Authorization {
   private let client: RedirectingClient
   /// The value of the cookie `AuthSession`, or a token.
   private var proof: String?
-  /// When the proof is renewed, before it expires.
+  /// The time at which the proof is renewed, before it expires.
   private var renewal = ContinuousClock.now
   /// Whether the server has no `_session`.
   private var lacksSessions = false
@@ -25,7 +25,7 @@ actor Authorization {
   struct Field: Sendable, Hashable {
     let name, value: String
 
-    /// What follows the scheme or the cookie's name.
+    /// The text after the scheme or the cookie's name.
     var secret: String { String(value.drop { $0 != " " && $0 != "=" }.dropFirst()) }
   }
 
@@ -117,7 +117,7 @@ actor Authorization {
     }
   }
 
-  /// - Parameter life: How long the proof is valid, in seconds.
+  /// - Parameter life: The lifetime of the proof in seconds.
   private func prove(with new: String, for life: Int) {
     proof = new
     renewal = .now + .seconds(max(0, min(life, 86_400))) * 0.8
@@ -151,7 +151,7 @@ actor Authorization {
     return true
   }
 
-  /// - Parameter what: What a server refuses with a status of 200 without a proof, 400 or 401. With 403 it refuses the
+  /// - Parameter what: A request that a server refuses with a status of 200 without a proof, 400 or 401. With 403 it refuses the
   ///   user, who may be locked after many failed logins, and says so.
   private func failure(_ reply: Reply, _ what: String, _ request: String) -> ReplicationError {
     switch reply.status {

@@ -62,7 +62,7 @@ struct RedirectingClient: Sendable {
   }
 }
 
-/// Where a redirect leads.
+/// The target of a redirect.
 private struct Redirect {
   let url: String
   let staysAtOrigin: Bool

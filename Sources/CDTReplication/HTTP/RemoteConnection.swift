@@ -41,7 +41,7 @@ package final class RemoteConnection: Sendable {
   /// A request, relative to the database.
   package struct Request: Sendable {
     package var method = HTTPMethod.GET
-    /// What follows the URL of the database: empty, or begins with a slash.
+    /// The part after the URL of the database: empty, or begins with a slash.
     package var path = ""
     package var accept = "application/json"
     var body: Body?
@@ -82,7 +82,7 @@ package final class RemoteConnection: Sendable {
     fileprivate let request: String
     /// The credentials that the server was sent; `nil` if it was sent none, or if the reply comes from another server.
     fileprivate let credentials: Authorization.Field?
-    /// What the database's credentials and those that were sent keep secret.
+    /// The secrets in the database's credentials and in those that were sent.
     fileprivate let secrets: [String]
 
     /// The whole body as JSON.

@@ -53,7 +53,7 @@ extension ReplicationError {
       return "the server's certificate is not signed by a trusted authority"
     }
     if text.contains("WRONG_VERSION_NUMBER") { return "the server does not speak TLS at this port" }
-    // What the server tells: it needs a certificate, or does not know the authority of the client's.
+    // The server's reason: it needs a certificate, or does not know the authority of the client's.
     let isAlert = text.contains("ALERT") && (text.contains("CERTIFICATE") || text.contains("UNKNOWN_CA"))
     return isAlert ? "the server does not accept the client's certificate, or asks for one" : nil
   }

@@ -27,7 +27,7 @@ struct ReplyBody: AsyncSequence, Sendable {
     private let codings: [String]
     private var chunks: HTTPClientResponse.Body.AsyncIterator
     private var gzip: GzipReader?
-    /// What is left to decompress.
+    /// The bytes that are not decompressed yet.
     private var compressed = ByteBuffer().readableBytesView
     private var isEmpty = true
 

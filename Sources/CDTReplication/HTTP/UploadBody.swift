@@ -1,3 +1,4 @@
+import CouchDB
 import NIOCore
 import Synchronization
 
@@ -31,7 +32,7 @@ struct UploadBody: AsyncSequence, Sendable {
   struct Iterator: AsyncIteratorProtocol {
     private let progress: UploadProgress
     private var parts: RelatedDocumentBody.Iterator?
-    /// What is left of the last part.
+    /// The rest of the last part.
     private var rest = ByteBuffer()
 
     fileprivate init(_ body: UploadBody) {
@@ -49,7 +50,7 @@ struct UploadBody: AsyncSequence, Sendable {
           progress.end()
           return nil
         }
-        rest = next
+        rest = ByteBuffer(bytes: next)
       }
       return rest.readSlice(length: Swift.min(rest.readableBytes, UploadBody.part))
     }
@@ -59,7 +60,7 @@ struct UploadBody: AsyncSequence, Sendable {
 /// The server has taken nothing of a body for too long.
 struct UploadStalled: Error {}
 
-/// When a server last took a part of a body.
+/// The time at which a server last took a part of a body.
 final class UploadProgress: Sendable {
   /// `nil` before the first part, and after the last one.
   private let last = Mutex<ContinuousClock.Instant?>(nil)

@@ -1,19 +1,20 @@
 package import CDTDatastore
 import CDTJSON
+import CDTPlatform
 import CDTQuery
 import CouchDB
 import Synchronization
 
-/// What all requests share of a datastore that the server has open.
-package final class OpenDatabase: Sendable {
-  let store: Datastore
+/// A datastore that the server has open, which all requests share. It stays open while a request refers to it.
+package final class Database: Sendable {
+  package let store: Datastore
   let writes: WriteGroup
   let compactions = Atomic(0)
   /// Part of every sequence, so that one of a database that was deleted and created again is noticed.
   let created: String
   private let current: Mutex<(settings: DatabaseSettings, read: ContinuousClock.Instant)>
 
-  /// How old the settings may be, which another server may change.
+  /// The maximum age of the settings, which another server may change.
   private static let settingsAge = Duration.seconds(1)
 
   init(_ store: Datastore) async throws {
@@ -45,20 +46,6 @@ package final class OpenDatabase: Sendable {
 }
 
 extension Database {
-  var name: String { open.name }
-
-  package var store: Datastore { open.store }
-
-  var created: String { open.created }
-
-  // MARK: Settings
-
-  var settings: DatabaseSettings { open.settings }
-
-  func changeSettings(_ change: @escaping @Sendable (inout DatabaseSettings) -> Void) async throws {
-    try await open.changeSettings(change)
-  }
-
   // MARK: Queries
 
   /// Reads on the threads of queries.
@@ -77,8 +64,6 @@ extension Database {
   }
 
   // MARK: Writing
-
-  var writes: WriteGroup { open.writes }
 
   /// The number of revisions that are kept of each branch of a document.
   var revisionsLimit: Int { settings.revisionsLimit ?? 1_000 }
@@ -107,14 +92,14 @@ extension Database {
 
   // MARK: Compaction
 
-  var isCompacting: Bool { open.compactions.load(ordering: .relaxed) > 0 }
+  var isCompacting: Bool { compactions.load(ordering: .relaxed) > 0 }
 
-  /// Runs a compaction, which the database's info mentions meanwhile.
+  /// Runs a compaction, reported by `GET /db` while it runs.
   func compacting<R>(
     isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> R
   ) async rethrows -> R {
-    open.compactions.add(1, ordering: .relaxed)
-    defer { open.compactions.subtract(1, ordering: .relaxed) }
+    compactions.add(1, ordering: .relaxed)
+    defer { compactions.subtract(1, ordering: .relaxed) }
     return try await body()
   }
 
@@ -135,5 +120,62 @@ extension Database {
       throw CouchError.badRequest("Malformed sequence supplied in 'since' parameter.")
     }
     return parts[1] == created ? sequence : 0
+  }
+}
+
+/// The settings that the server stores with a database: a local document whose id no client can use.
+struct DatabaseSettings: Sendable {
+  /// The time at which the server first saw the database, in microseconds since 1970.
+  var created: String
+  /// The object that clients set at `_security`; `nil` if none did.
+  var security: JSONObject?
+  /// The number that clients set at `_revs_limit`; `nil` if none did.
+  var revisionsLimit: Int?
+
+  private static let id = "\u{1}server"
+
+  /// Whether the id of a local document is not for clients.
+  static func isReserved(_ id: String) -> Bool { id.utf8.first == 1 }
+
+  /// The settings of a datastore, saved when they are read for the first time.
+  static func of(_ store: Datastore) async throws -> DatabaseSettings {
+    if let known = try await store.localDocument(withID: id) { return DatabaseSettings(known) }
+    do {
+      return try await change(of: store) { _ in }
+    } catch let error as DatastoreError where error.code == .io {
+      // A store that can only be read has other settings in each run.
+      return DatabaseSettings()
+    }
+  }
+
+  /// Changes the settings in a transaction, as another server may change them, too.
+  static func change(
+    of store: Datastore, _ change: @escaping @Sendable (inout DatabaseSettings) -> Void
+  ) async throws -> DatabaseSettings {
+    try await store.write { transaction in
+      var settings =
+        try transaction.localDocument(withID: id).map { DatabaseSettings($0) } ?? DatabaseSettings()
+      change(&settings)
+      try transaction.setLocalDocument(settings.json, withID: id)
+      return settings
+    }
+  }
+
+  private init() {
+    created = String(Int64(Date.now.timeIntervalSince1970 * 1_000_000))
+  }
+
+  private init(_ json: JSONObject) {
+    self.init()
+    if case .string(let text)? = json["created"] { created = text }
+    if case .object(let object)? = json["security"] { security = object }
+    if let limit = json["revisionsLimit"]?.intValue { revisionsLimit = limit }
+  }
+
+  private var json: JSONObject {
+    var json: JSONObject = ["created": .string(created)]
+    if let security { json["security"] = .object(security) }
+    if let revisionsLimit { json["revisionsLimit"] = .int(Int64(revisionsLimit)) }
+    return json
   }
 }

@@ -14,10 +14,11 @@ package final class Databases: Sendable {
   private let state = Mutex(State())
 
   private struct Entry {
-    let database: OpenDatabase
-    /// The number of ``Database`` objects.
-    var users = 0
+    var database: Database
     var lastUse: UInt64 = 0
+
+    /// Whether no request has the database.
+    mutating func isIdle() -> Bool { isKnownUniquelyReferenced(&database) }
   }
 
   /// The opening or closing of a datastore.
@@ -48,7 +49,7 @@ package final class Databases: Sendable {
   /// The names of the datastores that are open.
   package var openNames: Set<String> { state.withLock { Set($0.open.keys) } }
 
-  /// The database with a name, which stays open while the object exists.
+  /// The database with a name, which stays open while the object is in use.
   ///
   /// - Throws: ``CouchError/noDatabase``.
   package func database(named name: String) async throws -> Database {
@@ -57,11 +58,13 @@ package final class Databases: Sendable {
         try await change(of: name) { try await self.open(name) }
         continue
       }
-      if try isCurrent(known) {
-        try await known.open.refreshSettings()
+      do {
+        try known.store.checkOpen()
+        try await known.refreshSettings()
         return known
+      } catch let error as DatastoreError where error.code == .closed {
+        forget(known)
       }
-      forget(known)
     }
   }
 
@@ -69,8 +72,13 @@ package final class Databases: Sendable {
   package func create(_ name: String) async throws {
     while true {
       if let known = state.withLock({ use(name, &$0) }) {
-        if try isCurrent(known) { throw CouchError.databaseExists }
-        forget(known)
+        do {
+          // Others may have deleted it.
+          _ = try await known.store.lastSequence()
+          throw CouchError.databaseExists
+        } catch let error as DatastoreError where error.code == .closed {
+          forget(known)
+        }
       }
       if try await change(of: name, { try await self.make(name) }) { return }
     }
@@ -86,21 +94,10 @@ package final class Databases: Sendable {
     state.withLock { $0.open[name] = nil }
   }
 
-  /// Whether others have left the datastore as it is.
-  private func isCurrent(_ database: Database) throws(DatastoreError) -> Bool {
-    do {
-      try database.store.checkFile()
-      return true
-    } catch {
-      guard error.code == .closed else { throw error }
-      return false
-    }
-  }
-
   /// Forgets a database whose datastore was closed, deleted or replaced by others.
   func forget(_ database: Database) {
     state.withLock { state in
-      if state.open[database.name]?.database === database.open { state.open[database.name] = nil }
+      if state.open[database.name]?.database === database { state.open[database.name] = nil }
     }
   }
 
@@ -157,9 +154,9 @@ package final class Databases: Sendable {
   }
 
   private func keepOpen(_ store: Datastore) async throws {
-    let database: OpenDatabase
+    let database: Database
     do {
-      database = try await OpenDatabase(store)
+      database = try await Database(store)
     } catch {
       // Nothing would close it.
       if limit != nil { try? await manager.closeDatastore(named: store.name) }
@@ -173,29 +170,20 @@ package final class Databases: Sendable {
     }
   }
 
-  /// The database of an open datastore.
+  /// The database of an open datastore. If more are open than the limit allows, others are closed.
   private func use(_ name: String, _ state: inout State) -> Database? {
     guard let database = state.open[name]?.database else { return nil }
     state.uses += 1
-    state.open[name]?.users += 1
     state.open[name]?.lastUse = state.uses
-    return Database(database, of: self)
-  }
-
-  /// Notes that a request no longer uses a database, and closes one that none uses if there are too many.
-  fileprivate func release(_ database: OpenDatabase) {
-    state.withLock { state in
-      guard state.open[database.name]?.database === database else { return }
-      state.open[database.name]?.users -= 1
-      guard let limit else { return }
-      while state.open.count > limit, closeOldest(&state) != nil {}
-    }
+    while let limit, state.open.count > limit, closeOldest(&state) != nil {}
+    return database
   }
 
   /// Begins to close the database that was used longest ago, of those that no request uses; `nil` if there is none.
   private func closeOldest(_ state: inout State) -> Change? {
-    let idle = state.open.values.filter { $0.users == 0 && state.changes[$0.database.name] == nil }
-    guard let oldest = idle.min(by: { $0.lastUse < $1.lastUse })?.database.name else { return nil }
+    let byUse = state.open.sorted { $0.value.lastUse < $1.value.lastUse }.map(\.key)
+    let oldest = byUse.first { state.changes[$0] == nil && state.open[$0]?.isIdle() == true }
+    guard let oldest else { return nil }
     state.open[oldest] = nil
     return begin(oldest, &state) { try? await self.manager.closeDatastore(named: DatabaseName(oldest)) }
   }
@@ -218,21 +206,6 @@ package final class Databases: Sendable {
   func closeIdle() async {
     guard limit != nil else { return }
     while let change = state.withLock({ closeOldest(&$0) }) { _ = await change.result }
-  }
-}
-
-/// A datastore as a request sees it, which stays open as long as the object exists.
-package final class Database: Sendable {
-  let open: OpenDatabase
-  private let databases: Databases
-
-  fileprivate init(_ open: OpenDatabase, of databases: Databases) {
-    self.open = open
-    self.databases = databases
-  }
-
-  deinit {
-    databases.release(open)
   }
 }
 

@@ -1,6 +1,8 @@
 import CDTDatastore
 import CDTJSON
 import CouchDB
+import Hummingbird
+import NIOCore
 
 /// Reads the revisions of documents that a request names, in pages, so that few of them are in memory at a time.
 struct RevisionReader: Sendable {
@@ -30,6 +32,8 @@ struct RevisionReader: Sendable {
   private var documents: ArraySlice<Document>
   /// The revisions of the first document that were not read yet; `nil` if none was.
   private var pending: ArraySlice<RevisionID>?
+  /// The rows of a page that were read.
+  private var rows: ArraySlice<Row> = []
   var options: DocumentOptions
   var form = AttachmentContentForm.inline
 
@@ -49,26 +53,37 @@ struct RevisionReader: Sendable {
 
   private static let page = 50
 
-  /// The next revisions; empty at the end.
-  mutating func next() async throws -> [Row] {
-    var (rows, reader) = try await database.store.read { [self] transaction in
-      var (rows, length, reader) = ([Row](), 0, self)
-      while rows.count < Self.page, length < ReplyStream.pageLength, let row = try reader.next(transaction) {
+  /// The next revision; `nil` at the end.
+  mutating func next() async throws -> Row? {
+    if rows.isEmpty { try await fill() }
+    return rows.popFirst()
+  }
+
+  /// Reads the first page, if none was read, and returns its first row.
+  mutating func first() async throws -> Row? {
+    if rows.isEmpty { try await fill() }
+    return rows.first
+  }
+
+  private mutating func fill() async throws {
+    self = try await database.store.read { [self] transaction in
+      var (length, reader) = (0, self)
+      while reader.rows.count < Self.page, length < ReplyStream.pageLength,
+        let row = try reader.read(transaction)
+      {
         length += row.part.text.count
-        rows.append(row)
+        reader.rows.append(row)
       }
-      return (rows, reader)
+      return reader
     }
-    self = reader
     for position in rows.indices {
       let row = rows[position]
       guard let revision = row.revision else { continue }
       rows[position].part = try await row.part.verified(id: row.id, revision: revision)
     }
-    return rows
   }
 
-  private mutating func next(_ transaction: ReadTransaction) throws -> Row? {
+  private mutating func read(_ transaction: ReadTransaction) throws -> Row? {
     guard let document = documents.first else { return nil }
     let id = document.id
     if let error = document.error {
@@ -100,4 +115,134 @@ struct RevisionReader: Sendable {
       return DocumentPart(.unreadable(error), id: document.id, revision: revision.description)
     }
   }
+}
+
+/// A revision as a part of a reply: its JSON, and after it the attachments whose content is wanted. In the place of one that can't
+/// be read, the JSON of an error.
+struct DocumentPart: Sendable {
+  let text: [UInt8]
+  let attachments: [DocumentAttachment]
+  /// Whether the text is an error, not a document.
+  let isError: Bool
+
+  init(error: JSONObject) {
+    text = error.utf8Text
+    attachments = []
+    isError = true
+  }
+
+  /// An error of a revision, as in the rows of `_bulk_get`.
+  init(_ error: CouchError, id: String, revision: String) {
+    self.init(error: [
+      "id": .string(id), "rev": .string(revision), "error": .string(error.error),
+      "reason": .string(error.reason),
+    ])
+  }
+
+  init(_ revision: DocumentRevision, _ writing: DocumentText, _ form: AttachmentContentForm) throws {
+    text = try writing.text(of: revision, content: form)
+    attachments = form == .follows ? try writing.followingAttachments(of: revision) : []
+    isError = false
+  }
+
+  /// The part, or an error in its place if an attachment is missing or damaged: in the middle of the reply, that would end
+  /// it, and the client would lose the documents that follow.
+  func verified(id: String, revision: RevisionID) async throws -> DocumentPart {
+    do {
+      for attachment in attachments { try await attachment.verify() }
+      return self
+    } catch let error as DatastoreError where error.isOfFile {
+      return DocumentPart(.unreadable(error), id: id, revision: revision.description)
+    }
+  }
+
+  /// The reply with this part alone, as `multipart/related`.
+  ///
+  /// - Parameter database: Stays open until its attachments are sent.
+  func related(of database: Database, headers: HTTPFields) -> Response {
+    let content = RelatedDocumentBody(text, attachments)
+    var headers = headers
+    headers[.contentType] = content.contentType
+    headers[.contentLength] = content.length.map { String($0) }
+    return Response(
+      status: .ok, headers: headers,
+      body: ResponseBody(contentLength: content.length.map { Int($0) }) { out in
+        for try await chunk in content { try await out.send(ByteBuffer(bytes: chunk)) }
+        withExtendedLifetime(database) {}
+        try await out.finish(nil)
+      })
+  }
+
+  /// The reply with several parts, as `multipart/mixed`: those with attachments are `multipart/related` themselves.
+  ///
+  /// Its length is sent: in chunks it can stop CouchDB's replicator, whose HTTP client waits when what it has read ends
+  /// with the line of a chunk's size.
+  ///
+  /// - Parameter database: Stays open until its attachments are sent.
+  static func mixed(_ parts: [DocumentPart], of database: Database) -> Response {
+    let writer = MultipartWriter()
+    let bodies = parts.map { MixedBody($0) }
+    var headers: HTTPFields = [.contentType: writer.contentType("multipart/mixed")]
+    let length = writer.contentLength(of: bodies.map { ($0.head, $0.length ?? -1) })
+    headers[.contentLength] = length.map { String($0) }
+    return Response(
+      status: .ok, headers: headers,
+      body: ResponseBody(contentLength: length.map { Int($0) }) { out in
+        var writer = writer
+        for body in bodies { try await body.write(with: &writer, to: &out) }
+        withExtendedLifetime(database) {}
+        try await out.write(ByteBuffer(bytes: writer.end()))
+        try await out.finish(nil)
+      })
+  }
+
+  /// Writes the part into a body of several.
+  ///
+  /// - Parameter fields: Of the part's head, if it has attachments.
+  func write(
+    with writer: inout MultipartWriter, fields: [MultipartHead.Field], to out: inout any ResponseBodyWriter
+  ) async throws {
+    try await MixedBody(self, fields: fields).write(with: &writer, to: &out)
+  }
+
+  /// A part as it stands in a body of several.
+  private struct MixedBody: Sendable {
+    let head: MultipartHead
+    /// `nil` if it exceeds an `Int64`.
+    let length: Int64?
+    private let text: [UInt8]
+    /// The part with its attachments; `nil` if there are none.
+    private let related: RelatedDocumentBody?
+
+    init(_ part: DocumentPart, fields: [MultipartHead.Field] = []) {
+      text = part.text
+      guard !part.attachments.isEmpty else {
+        let type = part.isError ? "application/json; error=\"true\"" : "application/json"
+        (head, length, related) = (MultipartHead([.init("Content-Type", type)]), Int64(text.count), nil)
+        return
+      }
+      let content = RelatedDocumentBody(text, part.attachments)
+      head = MultipartHead(fields + [.init("Content-Type", content.contentType)])
+      (length, related) = (content.length, content)
+    }
+
+    func write(with writer: inout MultipartWriter, to out: inout any ResponseBodyWriter) async throws {
+      try await out.write(ByteBuffer(bytes: writer.begin(head)))
+      guard let related else { return try await out.send(ByteBuffer(bytes: text)) }
+      for try await chunk in related { try await out.send(ByteBuffer(bytes: chunk)) }
+    }
+  }
+}
+
+extension CouchError {
+  /// The error of a revision that a damaged file keeps from being read. Clients take a status of 404 for a revision that the
+  /// database does not have.
+  static func unreadable(_ error: DatastoreError) -> CouchError {
+    CouchError(500, "internal_server_error", error.message)
+  }
+}
+
+extension DatastoreError {
+  /// Whether a file is missing, damaged or can't be read.
+  var isOfFile: Bool { [.corrupt, .notFound, .io].contains(code) }
 }

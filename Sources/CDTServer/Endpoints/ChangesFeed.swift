@@ -11,6 +11,8 @@ struct ChangesFeed: Sendable {
   let client: ClientConnection
   let shutdown: OneTimeEvent
 
+  private var isDescending: Bool { request.isDescending && !request.feed.isLive }
+
   /// A change that passes the filter, as JSON text.
   private struct Row: Sendable {
     let sequence: Int64
@@ -21,7 +23,7 @@ struct ChangesFeed: Sendable {
     private(set) var rows: [Row] = []
     /// The number of bytes of the rows.
     private(set) var length = 0
-    /// Where to go on, behind everything that was looked at.
+    /// The sequence after which the next page begins.
     var last: Int64
     /// Whether there may be more.
     var isFull = false
@@ -53,17 +55,17 @@ struct ChangesFeed: Sendable {
     // As at CouchDB, 0 stands for 1 in feeds that wait.
     let limit = request.limit.map { request.feed.isLive ? max(1, $0) : $0 } ?? .max
     while count < limit {
-      // What is committed after this is heard, whether the page has it or not.
+      // A commit after this is heard, whether the page has it or not.
       let heard = listener?.commits ?? 0
       do {
-        page = try await self.page(since: page.last, limit: limit - count)
+        page = try await self.page(after: page.last, limit: limit - count)
       } catch let error as DatastoreError where error.code == .closed && listener != nil {
         // The database was deleted.
         page.pending = 0
         break
       }
       for row in page.rows {
-        try await write(row, isFirst: count == 0, number: count, to: &out)
+        try await write(row, isFirst: count == 0, to: &out)
         count += 1
       }
       // Rows of a full page may still wait in memory.
@@ -83,34 +85,15 @@ struct ChangesFeed: Sendable {
   /// Writes the newest changes first.
   func writeDescending(to out: inout ReplyStream) async throws {
     try await writeHead(to: &out)
-    let limit = request.limit ?? .max
-    var (before, count) = (Int64.max, 0)
-    var last: Int64 = 0
-    while count < limit {
-      let (current, wanted) = (before, min(Self.page, limit - count))
-      let page = try await read { transaction in
-        var page = Page(last: current)
-        let end = ContinuousClock.now + Self.pageTime
-        let changes = try transaction.changes(before: current, limit: Self.page)
-        for change in changes {
-          try transaction.stop?.check()
-          guard page.rows.count < wanted, page.length < ReplyStream.pageLength,
-            page.last == current || .now < end
-          else { break }
-          page.last = change.sequence
-          if let row = try row(for: change, transaction) { page.append(row) }
-        }
-        page.isFull = changes.count == Self.page || page.last != changes.last?.sequence
-        return page
-      }
+    var (page, count, last) = (Page(last: .max), 0, Int64(0))
+    repeat {
+      page = try await self.page(after: page.last, limit: (request.limit ?? .max) - count)
       for row in page.rows {
-        try await write(row, isFirst: count == 0, number: count, to: &out)
+        try await write(row, isFirst: count == 0, to: &out)
         count += 1
         last = row.sequence
       }
-      guard page.isFull, page.last != current else { break }
-      before = page.last
-    }
+    } while page.isFull
     try await writeEnd(last, pending: nil, to: &out)
   }
 
@@ -129,7 +112,7 @@ struct ChangesFeed: Sendable {
     try await out.flush()
   }
 
-  private func write(_ row: Row, isFirst: Bool, number: Int, to out: inout ReplyStream) async throws {
+  private func write(_ row: Row, isFirst: Bool, to out: inout ReplyStream) async throws {
     switch request.feed {
     case .normal, .longpoll:
       if !isFirst { try await out.write(",\n") }
@@ -226,12 +209,16 @@ struct ChangesFeed: Sendable {
     return try await database.store.readForQuery(body)
   }
 
-  private func page(since start: Int64, limit: Int) async throws -> Page {
+  /// The changes after a sequence, or before it if the feed is descending.
+  private func page(after start: Int64, limit: Int) async throws -> Page {
     try await read { transaction in
       var page = Page(last: start)
       // A limit of 0 looks at nothing.
       guard limit > 0 else { return page }
-      let changes = try transaction.changes(since: start, limit: Self.page).documents
+      let changes =
+        isDescending
+        ? try transaction.changes(before: start, limit: Self.page)
+        : try transaction.changes(since: start, limit: Self.page).documents
       let end = ContinuousClock.now + Self.pageTime
       for change in changes {
         try transaction.stop?.check()

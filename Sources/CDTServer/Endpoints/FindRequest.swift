@@ -46,7 +46,7 @@ struct FindRequest: Sendable {
       case "bookmark": try setBookmark(value)
       case "conflicts": options.conflicts = try Self.flag(name, value)
       case "execution_stats": wantsStatistics = try Self.flag(name, value)
-      // What a cluster decides by.
+      // An option of a cluster.
       case "r":
         guard let count = value.intValue, count > 0 else {
           throw CouchError(
@@ -81,7 +81,7 @@ struct FindRequest: Sendable {
 
   // MARK: Indexes
 
-  /// How a request names an index: by its design document, by its own name, or by both.
+  /// The name of an index in a request: of its design document, by its own name, or by both.
   private enum NamedIndex {
     case either(String)
     case both(document: String, name: String)
@@ -127,7 +127,7 @@ struct FindRequest: Sendable {
 
   // MARK: The query
 
-  /// What the engine is asked. If members that the server adds decide, it gives whole documents and no page.
+  /// The query for the engine. If members that the server adds decide, it gives whole documents and no page.
   func query() throws -> Query {
     var request: JSONObject = ["selector": filter?.others ?? selector]
     if let sort { request["sort"] = sort }
@@ -270,5 +270,51 @@ extension CouchError {
       default: "bad_request"
       }
     self.init(error.code == .timedOut ? 503 : error.code == .indexConflict ? 409 : 400, name, "\(error)")
+  }
+}
+
+/// Decides on the clauses of a selector that name members which the server adds to a document: `_attachments`, and `_conflicts` if
+/// they are asked for. The engine, whose documents do not have them, gives the candidates of the other clauses.
+///
+///     {"type": "photo", "_attachments": {"$exists": true}}   →   {"type": "photo"}  and  {"_attachments": {"$exists": true}}
+struct AddedMemberFilter: Sendable {
+  /// The clauses that the engine can decide.
+  let others: JSONValue
+  /// The clauses that the filter decides.
+  let own: JSONValue
+  private let filter: SelectorFilter
+
+  private static let names = ["_attachments", "_conflicts"]
+
+  /// - Returns: `nil` for a selector that names no such member.
+  init?(_ selector: JSONValue) throws {
+    guard case .object(let clauses) = selector, Self.isNamed(in: selector) else { return nil }
+    var (others, own) = (JSONObject(), JSONObject())
+    for (name, value) in clauses {
+      if Self.isNamed(in: .object([name: value])) { own[name] = value } else { others[name] = value }
+    }
+    self.others = .object(others)
+    self.own = .object(own)
+    filter = try SelectorFilter(QuerySelector(own))
+  }
+
+  private static func isNamed(in selector: JSONValue) -> Bool {
+    guard case .object(let clauses) = selector else { return false }
+    return clauses.contains { name, value in
+      switch name {
+      case "$and", "$or", "$nor": value.arrayValue?.contains(where: isNamed) == true
+      case "$not": isNamed(in: value)
+      default: names.contains { name.hasSameBytes(as: $0) || name.hasBytePrefix("\($0).") }
+      }
+    }
+  }
+
+  /// Whether the filter accepts a document.
+  ///
+  /// - Parameter written: The document as the server writes it.
+  func accepts(_ document: DocumentRevision, written: JSONObject) throws -> Bool {
+    var members = JSONObject()
+    for name in Self.names { members[name] = written[name] }
+    return try filter.matches(document, with: members)
   }
 }

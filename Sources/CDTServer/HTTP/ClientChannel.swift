@@ -9,7 +9,7 @@ import NIOHTTPTypesHTTP1
 
 /// The connection of a client, from the bytes of the network to the parts of requests and replies.
 ///
-/// When it is closed, the task that answers its requests is cancelled, and when that task is cancelled, it is closed at once.
+/// Closing it cancels the task that answers its requests, and cancelling that task closes it at once.
 struct ClientChannel: HTTPChannelHandler {
   struct Value: ServerChildChannelValue {
     fileprivate let http: NIOAsyncChannel<HTTPRequestPart, HTTPResponsePart>
@@ -60,11 +60,80 @@ struct ClientChannel: HTTPChannelHandler {
     await withTaskCancellationHandler {
       await task.value
     } onCancel: {
-      // What waits to be sent is dropped: a client that does not read would keep it waiting.
+      // The bytes that wait to be sent are dropped: a client that does not read would keep it waiting.
       value.channel.eventLoop.execute {
         let network = try? value.channel.pipeline.syncOperations.context(handlerType: SentBytes.self)
         network?.close(promise: nil)
       }
     }
+  }
+}
+
+/// The connection of a client, for the tasks that answer its requests.
+final class ClientConnection: Sendable {
+  /// The connection whose requests the task answers.
+  @TaskLocal static var current = ClientConnection(on: nil)
+
+  private let eventLoop: (any EventLoop)?
+
+  init(on eventLoop: (any EventLoop)?) {
+    self.eventLoop = eventLoop
+  }
+
+  /// The client sends no more, and may be gone. It may still read replies.
+  let inputClosed = OneTimeEvent()
+
+  /// Waits until the event loop has seen all that was written.
+  ///
+  /// Only then does a connection that can take no more hold back the next write: beside a busy event loop, a task would
+  /// write megabytes for a client that does not read.
+  func catchUp() async throws {
+    try await eventLoop?.submit {}.get()
+  }
+}
+
+extension ResponseBodyWriter {
+  /// Writes a part of a long reply, at the pace of the client.
+  mutating func send(_ buffer: ByteBuffer) async throws {
+    try await write(buffer)
+    try await ClientConnection.current.catchUp()
+  }
+}
+
+/// Answers requests of HTTP/1.0, whose clients know neither chunks nor interim replies: a reply ends with the connection.
+final class OldProtocol: ChannelDuplexHandler, RemovableChannelHandler {
+  typealias InboundIn = HTTPServerRequestPart
+  typealias InboundOut = HTTPServerRequestPart
+  typealias OutboundIn = HTTPServerResponsePart
+  typealias OutboundOut = HTTPServerResponsePart
+
+  /// Whether each request without a reply is one of HTTP/1.0, the oldest first.
+  private var areOld = CircularBuffer<Bool>()
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    guard case .head(var head) = unwrapInboundIn(data) else { return context.fireChannelRead(data) }
+    let isOld = head.version.major < 1 || head.version == .http1_0
+    areOld.append(isOld)
+    guard isOld else { return context.fireChannelRead(data) }
+    head.headers.replaceOrAdd(name: "Connection", value: "close")
+    head.headers.remove(name: "Expect")
+    // Not needed in HTTP/1.0. Every browser sends it, and only their requests can be led here by a foreign name.
+    if !head.headers.contains(name: "Host"), let address = context.localAddress?.ipAddress {
+      head.headers.add(name: "Host", value: address.contains(":") ? "[\(address)]" : address)
+    }
+    context.fireChannelRead(wrapInboundOut(.head(head)))
+  }
+
+  func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+    guard case .head(var head) = unwrapOutboundIn(data) else { return context.write(data, promise: promise) }
+    if (100..<200).contains(head.status.code) {
+      guard areOld.first != true else {
+        promise?.succeed()
+        return
+      }
+    } else if areOld.popFirst() == true {
+      head.version = .http1_0
+    }
+    context.write(wrapOutboundOut(.head(head)), promise: promise)
   }
 }

@@ -1,4 +1,5 @@
 import CDTJSON
+import CDTPlatform
 import CouchDB
 import HTTPTypes
 import NIOCore
@@ -18,7 +19,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
   typealias OutboundIn = HTTPResponsePart
   typealias OutboundOut = HTTPResponsePart
 
-  /// How long a client may make no progress.
+  /// The time that a client may make no progress.
   private let time: TimeAmount
   /// The maximum number of bytes that are read after the reply.
   private let unreadLimit: Int
@@ -34,16 +35,16 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
   private var unread = 0
   /// The number of the request after whose reply the connection ends.
   private var last: Int?
-  /// When the newest reply is sent.
+  /// Succeeds when the newest reply is sent.
   private var replySent: EventLoopFuture<Void>?
   private let sent: SentBytes
   private let connection: ClientConnection
   private var checkOfSender: Scheduled<Void>?
   private var checkOfReader: Scheduled<Void>?
-  /// How much the client had received when it was last seen to read, and when that was.
+  /// The number of bytes that the client had received when it was last seen to read, and the time of that.
   private var lastRead = (received: 0, at: NIODeadline.now())
 
-  /// How many times in ``time`` a reader is looked at.
+  /// The number of times in ``time`` that a reader is looked at.
   private static let looks: Int64 = 12
 
   init(time: TimeAmount, unreadLimit: Int, sent: SentBytes, connection: ClientConnection) {
@@ -76,7 +77,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         head.headerFields[.connection] = nil
         last = last ?? requests.begun
       }
-      // Where its body ends is uncertain.
+      // The end of its body is uncertain.
       if head.unknownTransferCoding != nil { last = last ?? requests.begun }
       return context.fireChannelRead(wrapInboundOut(.head(head)))
     case .body(let bytes):
@@ -104,21 +105,10 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     checkOfSender = context.eventLoop.assumeIsolatedUnsafeUnchecked().scheduleTask(in: time) {
       if self.received >= Self.leastProgress { return self.checkSenderLater(context) }
       if self.replies == (self.requests.ended, self.requests.ended) {
-        self.refuse(.slowRequest, context)
+        context.refuse(.slowRequest)
       }
       context.close(promise: nil)
     }
-  }
-
-  /// Answers a request that can't be read.
-  private func refuse(_ error: CouchError, _ context: ChannelHandlerContext) {
-    let text = error.json.utf8Text
-    let head = HTTPResponse(
-      status: .init(code: error.status),
-      headerFields: [.contentType: Reply.json, .contentLength: "\(text.count)", .connection: "close"])
-    context.write(wrapOutboundOut(.head(head)), promise: nil)
-    context.write(wrapOutboundOut(.body(ByteBuffer(bytes: text))), promise: nil)
-    context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
   }
 
   /// Of malformed HTTP no more can be read.
@@ -136,7 +126,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
       return context.fireErrorCaught(error)
     }
     last = 0
-    refuse(.malformedRequest, context)
+    context.refuse(.malformedRequest)
     context.close(promise: nil)
   }
 
@@ -207,8 +197,22 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
   }
 }
 
+extension ChannelHandlerContext {
+  /// Answers a request after which the connection ends.
+  func refuse(_ error: CouchError) {
+    let text = error.json.utf8Text
+    var head = HTTPResponse(
+      status: .init(code: error.status),
+      headerFields: [.contentType: Reply.json, .contentLength: "\(text.count)", .connection: "close"])
+    head.headerFields[.retryAfter] = error.status == 503 ? Reply.retryAfter : nil
+    write(NIOAny(HTTPResponsePart.head(head)), promise: nil)
+    write(NIOAny(HTTPResponsePart.body(ByteBuffer(bytes: text))), promise: nil)
+    writeAndFlush(NIOAny(HTTPResponsePart.end(nil)), promise: nil)
+  }
+}
+
 extension HTTPRequest {
-  /// How the body is encoded, unless it is in chunks alone or not at all; `nil` if it is.
+  /// The coding of the body, unless it is in chunks alone or not encoded; `nil` if it is.
   var unknownTransferCoding: String? {
     let codings = headerFields[values: .transferEncoding].joined(separator: ", ")
     return codings.isEmpty || codings.lowercased() == "chunked" ? nil : codings
@@ -227,4 +231,35 @@ extension CouchError {
   fileprivate static let slowRequest = CouchError(
     408, "request_timeout", "The request was sent too slowly; send it again.")
   static let malformedRequest = badRequest("The request is not well-formed HTTP/1.1.")
+}
+
+/// Counts what a connection sends, and how much of it the client has received.
+///
+/// As the first handler of a pipeline, it counts bytes of the network: with encryption. To close from here drops what waits.
+final class SentBytes: ChannelOutboundHandler, RemovableChannelHandler {
+  typealias OutboundIn = IOData
+  typealias OutboundOut = IOData
+
+  private var written = 0
+
+  func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+    written += unwrapOutboundIn(data).readableBytes
+    context.write(data, promise: promise)
+  }
+
+  /// The bytes that the client has received since the connection was opened, and those that wait, here or in the system;
+  /// `nil` if the connection is closed.
+  func progress(on channel: any Channel) -> (received: Int, waiting: Int)? {
+    guard let here = try? channel.syncOptions?.getOption(.bufferedWritableBytes),
+      let inSystem = inSystem(channel)
+    else { return nil }
+    return (written - here - inSystem, here + inSystem)
+  }
+
+  private func inSystem(_ channel: any Channel) -> Int? {
+    let count = try? channel.pipeline.syncOperations.withUnsafeTransportIfAvailable {
+      (socket: NIOBSDSocket.Handle) in Sockets.unsentBytes(socket)
+    }
+    return count ?? nil
+  }
 }

@@ -1,7 +1,5 @@
-import CDTJSON
 import CDTPlatform
 import CouchDB
-import HTTPTypes
 import NIOCore
 import NIOHTTPTypes
 import Synchronization
@@ -34,7 +32,6 @@ final class ConnectionLimit: Sendable {
   final class Handler: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart
-    typealias OutboundOut = HTTPResponsePart
 
     private let limit: ConnectionLimit
     private var isServed = false
@@ -52,15 +49,7 @@ final class ConnectionLimit: Sendable {
       if isServed { return context.fireChannelRead(data) }
       guard !hasReplied else { return }
       hasReplied = true
-      let text = CouchError.tooManyConnections.json.utf8Text
-      let fields: HTTPFields = [
-        .contentType: Reply.json, .contentLength: "\(text.count)", .retryAfter: Reply.retryAfter,
-        .connection: "close",
-      ]
-      let head = HTTPResponse(status: .serviceUnavailable, headerFields: fields)
-      context.write(wrapOutboundOut(.head(head)), promise: nil)
-      context.write(wrapOutboundOut(.body(ByteBuffer(bytes: text))), promise: nil)
-      context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
+      context.refuse(.tooManyConnections)
       context.close(promise: nil)
     }
   }

@@ -1,3 +1,4 @@
+import CDTDatastore
 import CDTJSON
 import CouchDB
 
@@ -15,7 +16,7 @@ struct ListOptions: Sendable {
   private(set) var documents = DocumentOptions()
 
   /// - Parameter body: The members of a request's body. Those of its query override them, as at CouchDB.
-  init(_ parameters: Parameters, body: JSONObject = [:]) throws(CouchError) {
+  init(_ parameters: QueryParameters, body: JSONObject = [:]) throws(CouchError) {
     try take(body)
     try take(parameters.members(areJSON: ["key", "keys", "startkey", "start_key", "endkey", "end_key"]))
     if keys?.isEmpty == false, start != nil || end != nil { throw .keysWithRange }
@@ -60,7 +61,7 @@ struct ListOptions: Sendable {
 
   // MARK: The range
 
-  /// Where a JSON value is in the order of ids: CouchDB sorts null, booleans and numbers before strings, and arrays and
+  /// The position of a JSON value in the order of ids: CouchDB sorts null, booleans and numbers before strings, and arrays and
   /// objects after them.
   enum Key: Sendable {
     case before, after
@@ -75,14 +76,23 @@ struct ListOptions: Sendable {
     }
   }
 
-  /// The lowest key, and whether it is in the range; `nil` for no bound.
-  var lower: (key: Key, isIncluded: Bool)? {
-    isDescending ? end.map { ($0, isEndIncluded) } : start.map { ($0, true) }
-  }
-
-  /// The highest key, and whether it is in the range; `nil` for no bound.
-  var upper: (key: Key, isIncluded: Bool)? {
-    isDescending ? start.map { ($0, true) } : end.map { ($0, isEndIncluded) }
+  /// The part of a range that the options want; `nil` if there can be none.
+  func range(within whole: DocumentRange) -> DocumentRange? {
+    var range = whole
+    range.isDescending = isDescending
+    switch isDescending ? end.map({ ($0, isEndIncluded) }) : start.map({ ($0, true) }) {
+    case nil, (.before, _)?: break
+    case (.after, _)?: return nil
+    case (.id(let id), let isIncluded)?:
+      if range.lower.map({ $0.id.precedes(id) }) ?? true { range.lower = .init(id, isIncluded: isIncluded) }
+    }
+    switch isDescending ? start.map({ ($0, true) }) : end.map({ ($0, isEndIncluded) }) {
+    case nil, (.after, _)?: break
+    case (.before, _)?: return nil
+    case (.id(let id), let isIncluded)?:
+      if range.upper.map({ id.precedes($0.id) }) ?? true { range.upper = .init(id, isIncluded: isIncluded) }
+    }
+    return range
   }
 
   /// The keys whose rows are wanted, in the order of their rows; `nil` if the request names none.
@@ -95,39 +105,30 @@ struct ListOptions: Sendable {
   /// - Parameter names: In ascending order of their bytes.
   func page(of names: [String]) -> [String] {
     let wanted = keys.map { Set($0.compactMap(\.stringValue).map(KeyBytes.init)) }
-    let page = names.filter { contains($0) && wanted?.contains(KeyBytes($0)) != false }
+    guard let range = range(within: DocumentRange()) else { return [] }
+    let page = names.filter { range.contains($0) && wanted?.contains(KeyBytes($0)) != false }
     return Array((isDescending ? page.reversed() : page).dropFirst(skip).prefix(limit ?? .max))
-  }
-
-  private func contains(_ name: String) -> Bool {
-    switch lower {
-    case (.after, _)?: return false
-    case (.id(let id), let isIncluded)?:
-      if name.precedes(id) || !isIncluded && name.hasSameBytes(as: id) { return false }
-    case (.before, _)?, nil: break
-    }
-    switch upper {
-    case (.before, _)?: return false
-    case (.id(let id), let isIncluded)?:
-      return !id.precedes(name) && (isIncluded || !name.hasSameBytes(as: id))
-    case (.after, _)?, nil: return true
-    }
   }
 }
 
-extension Exchange {
+extension DocumentRange {
+  fileprivate func contains(_ name: String) -> Bool {
+    if let lower, name.precedes(lower.id) || !lower.isIncluded && name.hasSameBytes(as: lower.id) {
+      return false
+    }
+    guard let upper else { return true }
+    return !upper.id.precedes(name) && (upper.isIncluded || !name.hasSameBytes(as: upper.id))
+  }
+}
+
+extension RequestContext {
   /// The options of a list that is asked for by GET, or by POST with a body.
   func listOptions() async throws -> ListOptions {
-    switch method {
-    case .get, .head: try ListOptions(parameters)
-    case .post: try ListOptions(parameters, body: await jsonObject())
-    default: throw methodNotAllowed("GET,HEAD,POST")
-    }
+    try ListOptions(parameters, body: method == .post ? await jsonObject() : [:])
   }
 
   /// The options of several lists that are asked for at once, by `{"queries": [{…}, …]}`.
   func listQueries() async throws -> [ListOptions] {
-    guard method == .post else { throw methodNotAllowed("POST") }
     guard case .array(let queries)? = try await jsonObject()["queries"] else {
       throw CouchError.badRequest("`queries` member must exist and be an array.")
     }

@@ -1,6 +1,6 @@
 import CouchDB
 
-// What CouchDB has and this server does not, with what there is in its place.
+// The resources that CouchDB has and this server does not, with what there is in their place.
 extension CouchError {
   static func unsupported(_ what: String, instead: String) -> CouchError {
     CouchError(501, "not_implemented", "\(what) is not supported; use \(instead)")

@@ -73,12 +73,13 @@ struct Responder: HTTPResponder {
     let known = try await state.authenticator.authenticate(
       authorization: request.headers[.authorization], cookies: request.headers[values: .cookie],
       from: context.peer)
-    let exchange = Exchange(
-      request: request, method: Self.method(of: request), path: path, parameters: try Parameters(path.query),
+    let resource = RequestContext(
+      request: request, method: Self.method(of: request), path: path,
+      parameters: try QueryParameters(path.query),
       identity: known.identity, peer: context.peer, client: context.client, server: state)
     var response: Response
     do {
-      response = try await Router(exchange: exchange).respond()
+      response = try await resource.respond()
     } catch {
       response = refusal(error, request, context)
     }
@@ -118,7 +119,7 @@ struct Responder: HTTPResponder {
 }
 
 /// The connection of a request.
-struct ConnectionContext: RequestContext {
+struct ConnectionContext: Hummingbird.RequestContext {
   var coreContext: CoreRequestContextStorage
   /// The address of the client.
   let peer: String
@@ -127,5 +128,58 @@ struct ConnectionContext: RequestContext {
   init(source: ApplicationRequestContextSource) {
     coreContext = CoreRequestContextStorage(source: source)
     peer = source.channel.remoteAddress?.ipAddress ?? "unknown"
+  }
+}
+
+/// The rules that every request must pass first: for its host, and for the origin of the page that sends it.
+struct RequestRules: Sendable {
+  private let hosts: HostCheck
+  private let origins: CrossOrigin
+  private let isSecure: Bool
+
+  init(_ configuration: ServerConfiguration) throws {
+    isSecure = configuration.tls != nil
+    origins = try Self.origins(configuration)
+    hosts = try HostCheck(names: configuration.hostNames.sorted(), listeningOn: [configuration.host])
+    try Exposure.check(
+      address: configuration.host, hasUsers: configuration.usersFile != nil, hasTLS: isSecure,
+      allowsAnyOrigin: origins.allowsAnyOrigin, isInsecure: configuration.isInsecure)
+  }
+
+  static func origins(_ configuration: ServerConfiguration) throws -> CrossOrigin {
+    configuration.origins.isEmpty ? .off : try CrossOrigin(origins: configuration.origins.sorted())
+  }
+
+  /// Refuses what is not allowed.
+  ///
+  /// - Returns: The reply to a preflight of a browser; `nil` for other requests.
+  func check(_ request: Request) throws -> Response? {
+    let host = try hosts.check([request.head.authority].compactMap(\.self) + request.headers[values: .host])
+    let origin = request.headers[.origin]
+    let preflight = origins.preflight(
+      method: request.method.rawValue, origin: origin,
+      requestMethod: request.headers[.accessControlRequestMethod],
+      requestHeaders: request.headers[.accessControlRequestHeaders])
+    if let preflight { return Reply.empty(.noContent, headers: Self.fields(preflight)) }
+    try origins.checkWrite(
+      method: request.method.rawValue, origin: origin, fetchSite: request.headers[.secFetchSite], host: host,
+      isSecure: isSecure)
+    return nil
+  }
+
+  /// Tells browsers who may read a reply.
+  func addHeaders(to response: inout Response, for request: Request) {
+    guard response.status != .noContent else { return }
+    for field in Self.fields(origins.headers(origin: request.headers[.origin])) {
+      response.headers.append(field)
+    }
+  }
+
+  private static func fields(_ headers: [CrossOrigin.Header]) -> HTTPFields {
+    var fields = HTTPFields()
+    for header in headers {
+      if let name = HTTPField.Name(header.name) { fields[name] = header.value }
+    }
+    return fields
   }
 }

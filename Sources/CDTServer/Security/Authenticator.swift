@@ -1,3 +1,4 @@
+import CDTJSON
 import CDTPlatform
 package import CouchDB
 import Synchronization
@@ -13,7 +14,7 @@ import Synchronization
 /// known.identity.name  // "mike"
 /// ```
 package final class Authenticator: Sendable {
-  /// Who sends a request, and the `Set-Cookie` header for the reply, if the session begins or is renewed.
+  /// The sender of a request, and the `Set-Cookie` header for the reply, if the session begins or is renewed.
   package struct Authentication: Hashable, Sendable {
     package let identity: Identity
     package var cookie: String?
@@ -120,5 +121,78 @@ package final class Authenticator: Sendable {
       }
     }
     if let error { report(error) }
+  }
+}
+
+/// The sender of a request.
+package struct Identity: Hashable, Sendable {
+  /// The way in which a request was authenticated, by CouchDB's names of its handlers.
+  package enum Handler: String, Sendable {
+    /// The `Authorization` header.
+    case basic = "default"
+    /// The cookie of a session.
+    case cookie
+  }
+
+  /// The role of server admins.
+  package static let adminRole = "_admin"
+
+  /// `nil` for an anonymous request.
+  package let name: String?
+  package let roles: [String]
+  /// `nil` if the request had no valid credentials.
+  package let handler: Handler?
+
+  package init(name: String?, roles: [String], handler: Handler?) {
+    self.name = name
+    self.roles = roles
+    self.handler = handler
+  }
+
+  package static let anonymous = Identity(name: nil, roles: [], handler: nil)
+
+  /// Anyone who can reach a server without users.
+  package static let adminOfServerWithoutUsers = Identity(name: nil, roles: [adminRole], handler: nil)
+
+  /// Whether this is a server admin, who may do everything.
+  package var isAdmin: Bool { roles.contains { $0.hasSameBytes(as: Self.adminRole) } }
+
+  /// Allows what only server admins may do, such as creating a database.
+  package func checkServerAdmin() throws(CouchError) {
+    guard isAdmin else { throw .notServerAdmin }
+  }
+}
+
+/// The name and the password of an `Authorization` header.
+package struct BasicCredentials: Hashable, Sendable {
+  package let name: String
+  package let password: String
+
+  package init(name: String, password: String) {
+    self.name = name
+    self.password = password
+  }
+
+  /// Reads the header.
+  ///
+  /// The first colon ends the name, so a password can have colons. As in CouchDB, a text without a colon and `_:_` are no
+  /// credentials.
+  ///
+  /// - Returns: `nil` if there are no credentials: also, as in CouchDB, for an unknown scheme.
+  /// - Throws: 400 for invalid Base64; 401 for bearer tokens, and for a text that is not UTF-8.
+  package static func read(_ header: String?) throws(CouchError) -> BasicCredentials? {
+    guard let parts = header?.split(separator: " ", maxSplits: 1), parts.count == 2 else { return nil }
+    switch parts[0].lowercased() {
+    case "basic": break
+    case "bearer": throw .bearerToken
+    default: return nil
+    }
+    guard let bytes = Base64.decode(String(parts[1]), ignoresSpace: true) else { throw .invalidBase64 }
+    // No name and no password has such bytes.
+    guard let text = String(validating: bytes, as: UTF8.self) else { throw .wrongPassword }
+    guard let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")) else { return nil }
+    let credentials = BasicCredentials(
+      name: String(text[..<colon]), password: String(text[text.utf8.index(after: colon)...]))
+    return credentials.name == "_" && credentials.password == "_" ? nil : credentials
   }
 }

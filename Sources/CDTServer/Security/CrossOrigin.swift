@@ -1,6 +1,7 @@
+import CDTPlatform
 package import CouchDB
 
-/// What pages of other origins may do: CORS, and protection against writes that a foreign page causes.
+/// The rules for pages of other origins: CORS, and protection against writes that a foreign page causes.
 ///
 /// By default nothing: browsers don't let such pages read replies, and their writes are refused. Origins that are listed may
 /// do what their users may do.
@@ -129,5 +130,38 @@ package struct CrossOrigin: Sendable {
     guard let fetchSite else { return }
     // "none" is what the user caused without a page.
     guard ["same-origin", "none"].contains(fetchSite) else { throw .crossSiteWrite }
+  }
+}
+
+/// The origin of a web page: scheme, host and port.
+package struct WebOrigin: Hashable, Sendable {
+  package let scheme: String
+  package let host: HostAndPort.Host
+  package let port: Int?
+
+  /// Reads `http://localhost:3000`, `https://app.example` or an origin of an app such as `capacitor://localhost`. Other texts, also `null`, are
+  /// nobody's origin.
+  package init?(_ text: String) {
+    guard text.utf8.count <= 512, let separator = text.firstRange(of: "://") else { return nil }
+    let scheme = text[..<separator.lowerBound].lowercased()
+    guard let first = scheme.utf8.first, first.isLetter, scheme.utf8.allSatisfy(Self.isSchemeByte),
+      let place = HostAndPort(String(text[separator.upperBound...]))
+    else { return nil }
+    self.init(scheme: scheme, place)
+  }
+
+  /// The origin of a server's own pages.
+  package init(isSecure: Bool, _ place: HostAndPort) {
+    self.init(scheme: isSecure ? "https" : "http", place)
+  }
+
+  private init(scheme: String, _ place: HostAndPort) {
+    self.scheme = scheme
+    host = place.host
+    port = place.port ?? (scheme == "http" ? 80 : scheme == "https" ? 443 : nil)
+  }
+
+  private static func isSchemeByte(_ byte: UInt8) -> Bool {
+    byte.isLetter || byte.isDigit || "+-.".utf8.contains(byte)
   }
 }

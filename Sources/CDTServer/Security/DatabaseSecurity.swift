@@ -1,7 +1,7 @@
 package import CDTJSON
 package import CouchDB
 
-/// Who may use a database: its `_security` object.
+/// The users who may use a database: its `_security` object.
 ///
 /// ```json
 /// {"admins": {"names": ["mike"], "roles": []}, "members": {"names": [], "roles": ["team"]}}
@@ -43,29 +43,19 @@ package struct DatabaseSecurity: Sendable {
 
   // MARK: Decisions
 
-  /// Allows reading documents, changes, the security object and information about the database.
+  /// Allows reading everything, and writing documents and local documents.
   ///
   /// - Throws: 401 for an anonymous request, otherwise 403.
-  package func checkRead(_ identity: Identity) throws(CouchError) {
+  package func checkMember(_ identity: Identity) throws(CouchError) {
     guard isAdmin(identity) || members.isEmpty || members.contains(identity) else {
       throw .notMember(identity)
     }
   }
 
-  /// Allows writing documents and local documents.
-  package func checkWrite(_ identity: Identity) throws(CouchError) {
-    try checkRead(identity)
-  }
-
-  /// Allows writing and deleting design documents.
-  package func checkWriteDesign(_ identity: Identity) throws(CouchError) {
-    try checkAdminister(identity)
-  }
-
-  /// Allows changing the security object and the revision limit, compaction, and creating indexes.
-  package func checkAdminister(_ identity: Identity) throws(CouchError) {
+  /// Allows writing design documents and indexes, changing the security object and the revision limit, and compaction.
+  package func checkAdmin(_ identity: Identity) throws(CouchError) {
     // Someone who may not even read learns no more than that.
-    try checkRead(identity)
+    try checkMember(identity)
     guard isAdmin(identity) else { throw .notDatabaseAdmin(identity) }
   }
 

@@ -9,7 +9,7 @@ import CDTPlatform
 ///
 /// An attempt counts as failed from its beginning, so that attempts at the same time don't escape the limit.
 package struct LoginThrottle: Sendable {
-  /// Where a login comes from: an address, or the 64-bit network of an IPv6 address, all of which one machine can use.
+  /// The origin of a login: an address, or the 64-bit network of an IPv6 address, all of which one machine can use.
   package struct Source: Hashable, Sendable {
     private let text: KeyBytes
     private let address: IPAddress?
@@ -58,7 +58,7 @@ package struct LoginThrottle: Sendable {
 
   /// Counts an attempt as failed.
   ///
-  /// - Returns: How long to wait before the password is verified.
+  /// - Returns: The time to wait before the password is verified.
   package mutating func begin(_ attempt: Attempt, at now: Duration) -> Duration {
     let failures = max(names.count(attempt.name, at: now), sources.count(attempt.source, at: now))
     attempts.add(attempt, at: now)
@@ -86,5 +86,52 @@ package struct LoginThrottle: Sendable {
   private static func delay(after failures: Int) -> Duration {
     guard failures > 0 else { return .zero }
     return min(longestDelay, shortestDelay * (1 << min(failures - 1, 10)))
+  }
+}
+
+/// Counts failures by key, for a limited time and in limited memory.
+struct FailureTable<Key: Hashable & Sendable>: Sendable {
+  private struct Entry {
+    var count: Int
+    var last: Duration
+  }
+
+  private let window: Duration
+  private let capacity: Int
+  private var entries: [Key: Entry] = [:]
+
+  /// - Parameter window: The time for which a count is kept after the last failure.
+  init(window: Duration, capacity: Int) {
+    self.window = window
+    self.capacity = max(1, capacity)
+  }
+
+  /// The number of keys in memory.
+  var size: Int { entries.count }
+
+  func count(_ key: Key, at now: Duration) -> Int {
+    guard let entry = entries[key], now - entry.last < window else { return 0 }
+    return entry.count
+  }
+
+  mutating func add(_ key: Key, at now: Duration) {
+    let count = count(key, at: now)
+    if entries[key] == nil, entries.count >= capacity { makeRoom(at: now) }
+    entries[key] = Entry(count: count + 1, last: now)
+  }
+
+  mutating func subtract(_ number: Int, from key: Key) {
+    guard var entry = entries[key] else { return }
+    entry.count -= number
+    entries[key] = entry.count > 0 ? entry : nil
+  }
+
+  /// Removes expired entries, or else the one with the fewest failures, the oldest of several: someone who invents keys
+  /// pushes out invented keys before those with many failures.
+  private mutating func makeRoom(at now: Duration) {
+    entries = entries.filter { now - $0.value.last < window }
+    guard entries.count >= capacity else { return }
+    let least = entries.min { ($0.value.count, $0.value.last) < ($1.value.count, $1.value.last) }
+    if let least { entries[least.key] = nil }
   }
 }

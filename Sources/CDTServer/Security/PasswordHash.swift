@@ -1,5 +1,8 @@
 import CDTDigest
+import CDTJSON
 import CDTPlatform
+package import CouchDB
+import Synchronization
 
 /// A password in a form from which it can't be read, but that can be verified.
 ///
@@ -88,5 +91,137 @@ extension PasswordHash {
         return try KeyDerivation.pbkdf2(password, salt: salt, iterations: iterations, count: count)
       }
     }
+  }
+}
+
+// The text of a hash in a file of users:
+//
+//     $scrypt$ln=14,r=8,p=2$SALT$KEY              SALT and KEY in Base64 without padding
+//     -pbkdf2:sha256-KEY,SALT,ITERATIONS          KEY in hexadecimal; SALT is text
+//
+// The first is the format of the Password Hashing Competition, the second CouchDB's, as in its file local.ini.
+extension PasswordHash {
+  private static let scryptPrefix = "$scrypt$"
+  private static let couchPrefix = "-pbkdf2:sha256-"
+
+  package var text: String {
+    switch function {
+    case .scrypt(let logN, let r, let p):
+      "\(Self.scryptPrefix)ln=\(logN),r=\(r),p=\(p)$\(Base64.unpadded(salt))$\(Base64.unpadded(key))"
+    case .pbkdf2(let iterations):
+      "\(Self.couchPrefix)\(Hexadecimal.text(key)),\(String(decoding: salt, as: UTF8.self)),\(iterations)"
+    }
+  }
+
+  /// Reads a hash; `nil` if it has another form, or parameters that would take too much memory or time.
+  package init?(text: String) {
+    // The longest valid text is shorter, and none that is long is worth splitting.
+    guard text.utf8.count <= 512 else { return nil }
+    let hash: PasswordHash?
+    if text.hasPrefix(Self.scryptPrefix) {
+      hash = Self.scrypt(text.dropFirst(Self.scryptPrefix.count))
+    } else if text.hasPrefix(Self.couchPrefix) {
+      hash = Self.pbkdf2(text.dropFirst(Self.couchPrefix.count))
+    } else {
+      hash = nil
+    }
+    guard let hash, hash.function.isAffordable, (8...64).contains(hash.salt.count) else { return nil }
+    self = hash
+  }
+
+  private static func scrypt(_ text: Substring) -> PasswordHash? {
+    let parts = text.split(separator: "$", omittingEmptySubsequences: false)
+    guard parts.count == 3 else { return nil }
+    let parameters = parts[0].split(separator: ",", omittingEmptySubsequences: false)
+    guard parameters.count == 3, let logN = number(parameters[0], after: "ln="),
+      let r = number(parameters[1], after: "r="), let p = number(parameters[2], after: "p="),
+      let salt = Base64.decodeUnpadded(parts[1]), let key = Base64.decodeUnpadded(parts[2]),
+      (16...64).contains(key.count)
+    else { return nil }
+    return PasswordHash(function: .scrypt(logN: logN, r: r, p: p), salt: salt, key: key)
+  }
+
+  private static func pbkdf2(_ text: Substring) -> PasswordHash? {
+    let parts = text.split(separator: ",", omittingEmptySubsequences: false)
+    guard parts.count == 3, let key = Hexadecimal.bytes(parts[0]), key.count == 32,
+      let iterations = number(parts[2], after: "")
+    else { return nil }
+    return PasswordHash(
+      function: .pbkdf2(iterations: iterations), salt: Array(parts[1].utf8), key: key)
+  }
+
+  /// A decimal number without a sign.
+  private static func number(_ text: Substring, after prefix: String) -> Int? {
+    guard text.hasPrefix(prefix) else { return nil }
+    let digits = text.dropFirst(prefix.count)
+    guard digits.utf8.allSatisfy(\.isDigit) else { return nil }
+    return Int(digits)
+  }
+}
+
+/// Derives keys from passwords on two threads of its own, as each takes a core for a twentieth of a second and 16 MiB.
+///
+/// Swift's threads go on meanwhile. If too many derivations wait, further ones are refused.
+package final class PasswordWork: Sendable {
+  private let queue = WorkQueue(threads: 2)
+  private let limit: Int
+  private let unfinished = Mutex(0)
+
+  /// - Parameter limit: The maximum number of derivations that run or wait.
+  package init(limit: Int = 64) {
+    self.limit = limit
+  }
+
+  /// Runs a derivation.
+  ///
+  /// - Returns: 503 if too many wait, or there is no memory or thread for it.
+  package func run<R: Sendable>(_ body: @escaping @Sendable () throws -> R) async -> Result<R, CouchError> {
+    let isAccepted = unfinished.withLock { count in
+      guard count < limit else { return false }
+      count += 1
+      return true
+    }
+    guard isAccepted else { return .failure(.busyWithLogins) }
+    defer { unfinished.withLock { $0 -= 1 } }
+    return await withCheckedContinuation { continuation in
+      do throws(SystemError) {
+        try queue.add {
+          do {
+            continuation.resume(returning: .success(try body()))
+          } catch {
+            continuation.resume(returning: .failure(.busyWithLogins))
+          }
+        }
+      } catch {
+        continuation.resume(returning: .failure(.busyWithLogins))
+      }
+    }
+  }
+}
+
+/// Base64 without padding, in the alphabets of RFC 4648.
+extension Base64 {
+  static func unpadded(_ bytes: [UInt8]) -> String {
+    Data(bytes).base64EncodedString().replacing("=", with: "")
+  }
+
+  /// `nil` if the text has padding, or any character outside the alphabet.
+  static func decodeUnpadded(_ text: some StringProtocol) -> [UInt8]? {
+    guard !text.utf8.contains(UInt8(ascii: "=")) else { return nil }
+    let padding = String(repeating: "=", count: (4 - text.utf8.count % 4) % 4)
+    return decode(text + padding)
+  }
+
+  /// In the alphabet for URLs and cookies.
+  static func urlText(_ bytes: [UInt8]) -> String {
+    unpadded(bytes).replacing("+", with: "-").replacing("/", with: "_")
+  }
+
+  /// From the alphabet for URLs and cookies.
+  static func decodeURLText(_ text: some StringProtocol) -> [UInt8]? {
+    guard !text.utf8.contains(where: { $0 == UInt8(ascii: "+") || $0 == UInt8(ascii: "/") }) else {
+      return nil
+    }
+    return decodeUnpadded(String(text).replacing("-", with: "+").replacing("_", with: "/"))
   }
 }

@@ -11,10 +11,10 @@ package struct SessionCookie: Sendable {
   package static let name = "AuthSession"
   /// The life of a session, in seconds.
   package static let lifetime: Int64 = 600
-  /// How far the clocks of servers with the same secret may differ, in seconds.
+  /// The maximum difference of the clocks of servers with the same secret, in seconds.
   static let clockDifference: Int64 = 60
 
-  /// When a browser sends the cookie along with requests that another site causes.
+  /// The policy of browsers for requests that another site causes.
   package enum SameSite: String, Sendable {
     case strict = "Strict"
     case none = "None"

@@ -9,9 +9,9 @@ package struct AttachmentSink {
   private let limit: Int64
   private let gzip: GzipReader?
   private var length: Int64 = 0
-  /// What is not written yet: each write is a change of threads.
+  /// The bytes that are not written yet: each write is a change of threads.
   private var gathered: [UInt8] = []
-  /// What the client says of the bytes as it sends them.
+  /// The digest that the client gives for the bytes as it sends them.
   private var expected: String?
   /// The error if they differ.
   private let mismatch: CouchError

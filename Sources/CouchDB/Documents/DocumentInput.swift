@@ -1,14 +1,29 @@
 package import CDTDatastore
 package import CDTJSON
 
-/// A document that a client sends: its special members, and its other members as text that can be stored.
+/// A document as clients and replicators send it: its special members, and its other members as text that can be stored.
+///
+/// ```
+/// {"_id": "task1", "_rev": "2-b", "_revisions": {"start": 2, "ids": ["b", "a"]}, "title": "Buy milk"}
+///
+/// id task1   revisionID 2-b   history [2-b, 1-a]   body {"title": "Buy milk"}
+/// ```
 package struct DocumentInput: Sendable {
-  package let document: IncomingDocument
-  /// The revision that the document names as its own, or as the one to replace.
+  /// The value of `_id`. Whether a document can have it is not checked.
+  package private(set) var id: String?
+  /// The revision that is sent, or that an edit is based on.
   package var revisionID: RevisionID?
+  /// The revision that is sent and its ancestors, newest first; empty if there is no revision.
+  package private(set) var history: [RevisionID] = []
+  /// Whether `_deleted` is true.
+  package private(set) var isDeleted = false
+  /// The attachments in the order of their members, which is the order of their parts in a multipart body.
+  package private(set) var attachments: [IncomingAttachment] = []
+  /// The members that are not special.
   package let body: BodyText
+
   /// The length of the text, without inline attachments.
-  package let length: Int
+  package var length: Int { body.text.count }
 
   /// Reads one JSON object and nothing else.
   package static func object(_ bytes: UnsafeRawBufferPointer) throws(CouchError) -> NormalizedObject {
@@ -24,11 +39,32 @@ package struct DocumentInput: Sendable {
     try self.init(Self.object(bytes))
   }
 
+  /// Reads a document.
+  ///
+  /// - Throws: ``CouchError`` with status 400 if a member that begins with an underscore is unknown or has an invalid
+  ///   value. If `_rev` and `_revisions` disagree, `_revisions` is right, as at CouchDB.
   package init(_ object: NormalizedObject) throws(CouchError) {
-    document = try IncomingDocument(JSONObject(object.reserved.map { ($0.name, $0.value) }))
-    revisionID = document.revisionID
     body = BodyText(object)
-    length = body.text.count
+    var revision: RevisionID?
+    var list: RevisionList?
+    // Of a repeated member, the last one counts.
+    for (name, value) in JSONObject(object.reserved.map { ($0.name, $0.value) }) {
+      switch name {
+      case "_id":
+        guard case .string(let text) = value else { throw .documentIDNotAString }
+        id = text
+      case "_rev": revision = try RevisionID(json: value)
+      case "_revisions": list = try RevisionList(json: value)
+      case "_deleted":
+        guard case .bool(let flag) = value else { throw .badSpecialMember(name) }
+        isDeleted = flag
+      case "_attachments": attachments = try IncomingAttachment.list(json: value)
+      case "_conflicts", "_deleted_conflicts", "_revs_info", "_local_seq": break
+      default: throw .badSpecialMember(name)
+      }
+    }
+    history = list?.revisions ?? revision.map { [$0] } ?? []
+    revisionID = history.first
   }
 }
 

@@ -17,48 +17,54 @@ package struct DocumentSaving {
   package func edit(
     _ input: DocumentInput, id: String, uploads: Attachments = [], adding others: Attachments = []
   ) throws -> RevisionID {
-    let document = input.document
     func attachments(known: Attachments) throws -> Attachments {
-      var all = try self.attachments(of: document, known: known, uploads: uploads)
+      var all = try self.attachments(of: input, known: known, uploads: uploads)
       for attachment in others { all[attachment.name] = attachment }
       return all
     }
-    let existing = try transaction.entry(ofDocument: id)
-    guard let parent = input.revisionID else {
-      if let existing, !existing.isDeleted { throw CouchError.conflict }
-      return try transaction.createDocument(
-        id: id, isDeleted: document.isDeleted, body: input.body, attachments: attachments(known: [])
+    do {
+      guard let parent = input.revisionID else {
+        return try transaction.createDocument(
+          id: id, isDeleted: input.isDeleted, body: input.body, attachments: attachments(known: [])
+        ).revision
+      }
+      // Only stubs need the attachments of the parent.
+      let known =
+        input.attachments.contains { $0.source == .stub }
+        ? try transaction.documentIfStored(id, parent)?.attachments ?? [] : []
+      return try transaction.updateDocument(
+        id: id, revision: parent, isDeleted: input.isDeleted, body: input.body,
+        attachments: attachments(known: known)
       ).revision
+    } catch {
+      let isOfDocument =
+        (error as? DatastoreError)?.code == .notFound || (error as? CouchError)?.error == "missing_stub"
+      guard isOfDocument else { throw error }
+      // A document that must be new or must be there is a conflict in the first place.
+      let existing = try transaction.entry(ofDocument: id)
+      let isConflict = input.revisionID == nil ? existing?.isDeleted == false : existing == nil
+      throw isConflict ? CouchError.conflict : error
     }
-    guard existing != nil else { throw CouchError.conflict }
-    let known = try transaction.documentIfStored(id, parent)?.attachments ?? []
-    return try transaction.updateDocument(
-      id: id, revision: parent, isDeleted: document.isDeleted, body: input.body,
-      attachments: attachments(known: known)
-    ).revision
   }
 
   /// Inserts a revision with its own id, as replicators do.
   ///
   /// - Returns: The revision's id, also if the document has it already.
   package func insert(_ input: DocumentInput, id: String, uploads: Attachments = []) throws -> RevisionID {
-    let document = input.document
-    guard let revision = input.revisionID else {
-      throw CouchError.revisionNeeded
-    }
-    let history = document.history.isEmpty ? [revision] : document.history
+    guard let revision = input.revisionID else { throw CouchError.revisionNeeded }
+    let history = input.history.isEmpty ? [revision] : input.history
     // Only the ancestors of a known revision can be new.
     let isKnown = try transaction.missingRevisions(of: id, among: [revision]).isEmpty
     try transaction.forceInsert(
-      id: id, revisionID: revision, history: history, isDeleted: document.isDeleted, body: input.body,
-      attachments: isKnown ? [] : try attachments(of: document, id: id, history: history, uploads: uploads))
+      id: id, revisionID: revision, history: history, isDeleted: input.isDeleted, body: input.body,
+      attachments: isKnown ? [] : try attachments(of: input, id: id, history: history, uploads: uploads))
     return revision
   }
 
   /// The attachments of a revision of a replicator, whose stubs are attachments of the newest ancestor that can be read. One with
   /// another digest is not the attachment that is meant.
   private func attachments(
-    of document: IncomingDocument, id: String, history: [RevisionID], uploads: Attachments
+    of document: DocumentInput, id: String, history: [RevisionID], uploads: Attachments
   ) throws -> Attachments {
     let isStub = document.attachments.contains { $0.source == .stub }
     let known = isStub ? try newestStored(history, of: id)?.attachments ?? [] : []
@@ -83,7 +89,7 @@ package struct DocumentSaving {
   }
 
   private func attachments(
-    of document: IncomingDocument, known: Attachments, uploads: Attachments
+    of document: DocumentInput, known: Attachments, uploads: Attachments
   ) throws -> Attachments {
     var attachments = Attachments()
     for incoming in document.attachments {

@@ -14,7 +14,7 @@ package struct DocumentText {
 
   /// The JSON text of a revision.
   ///
-  /// - Parameter content: How to write an attachment whose content is wanted.
+  /// - Parameter content: The form of an attachment whose content is wanted.
   package func text(
     of revision: DocumentRevision, content: AttachmentContentForm = .inline
   ) throws -> [UInt8] {
@@ -129,10 +129,38 @@ package struct DocumentText {
   }
 }
 
-/// How the content of attachments is sent.
+/// The form in which the content of attachments is sent.
 package enum AttachmentContentForm: Sendable {
   /// As base64 in the JSON.
   case inline
   /// In parts of a multipart body, after the JSON.
   case follows
+}
+
+/// The members that a client wants of a document besides its own.
+package struct DocumentOptions: Sendable {
+  /// `_revisions`: the ids of the ancestors.
+  package var revisions = false
+  /// `_revs_info`: the ancestors, and whether they can be read.
+  package var revisionsInfo = false
+  /// `_conflicts`: the other leaves that are not deleted.
+  package var conflicts = false
+  /// `_deleted_conflicts`: the other leaves that are deleted.
+  package var deletedConflicts = false
+  /// `_local_seq`: the sequence of the change.
+  package var localSequence = false
+  /// The content of attachments, not only their names.
+  package var attachments = false
+  /// With `attachments`: only those that none of these revisions has.
+  package var attachmentsSince: [RevisionID] = []
+
+  package init() {}
+
+  /// Whether a document tells something that can change while its revision stays.
+  package var tellsMore: Bool { revisionsInfo || conflicts || deletedConflicts || localSequence }
+
+  /// Whether the revision tree is needed.
+  package var needsTree: Bool {
+    revisions || revisionsInfo || conflicts || deletedConflicts || !attachmentsSince.isEmpty
+  }
 }

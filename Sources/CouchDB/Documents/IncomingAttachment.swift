@@ -3,7 +3,7 @@ package import CDTPlatform
 
 /// An attachment in the `_attachments` of a document that is sent.
 package struct IncomingAttachment: Sendable, Hashable {
-  /// Where the content is.
+  /// The place of the content.
   package enum Source: Sendable, Hashable {
     /// In the document. It is never compressed.
     case inline(Data)
@@ -103,4 +103,10 @@ private struct Entry {
     else { throw .invalidAttachmentData(name) }
     return Data(bytes)
   }
+}
+
+/// The encoding of an attachment's bytes.
+package enum ContentEncoding: String, Sendable, Hashable {
+  case identity
+  case gzip
 }

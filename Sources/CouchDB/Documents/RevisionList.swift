@@ -79,3 +79,78 @@ extension RevisionID {
     JSONValue.array(revisions.map { .string($0.description) }).text
   }
 }
+
+/// An entry of CouchDB's `_revs_info`.
+package struct RevisionInfo: Sendable, Hashable {
+  /// The part of a revision that a database has.
+  package enum Status: String, Sendable, Hashable {
+    /// Its body.
+    case available
+    /// Its body, and it is a deletion.
+    case deleted
+    /// Its id only.
+    case missing
+  }
+
+  package let revision: RevisionID
+  package let status: Status
+
+  package init(_ revision: RevisionID, _ status: Status) {
+    self.revision = revision
+    self.status = status
+  }
+
+  /// The entry, such as `{"rev":"3-c","status":"available"}`.
+  package var json: JSONObject {
+    ["rev": .string(revision.description), "status": .string(status.rawValue)]
+  }
+}
+
+/// The parameter `open_revs`: which revisions of a document to read.
+package enum OpenRevisions: Sendable, Hashable {
+  /// Every leaf.
+  case all
+  case revisions([RevisionID])
+
+  /// Parses the parameter: `all`, or a JSON array of revisions' ids.
+  ///
+  /// - Throws: ``CouchError`` with status 400.
+  package init(parameter text: String) throws(CouchError) {
+    guard text != "all" else {
+      self = .all
+      return
+    }
+    guard let json = try? JSONValue(parsing: text) else { throw .invalidOpenRevisions }
+    self = .revisions(try RevisionID.list(json: json))
+  }
+
+  /// The parameter, not percent-encoded.
+  package var parameter: String {
+    switch self {
+    case .all: "all"
+    case .revisions(let revisions): RevisionID.parameter(revisions)
+    }
+  }
+}
+
+extension ReadTransaction {
+  /// The ids of the revisions that a client asked for, each once. The document may not have them.
+  package func openRevisionIDs(
+    of id: String, _ wanted: OpenRevisions, isLatest: Bool
+  ) throws -> [RevisionID] {
+    guard let tree = try tree(ofDocument: id) else {
+      if case .revisions(let revisions) = wanted { return revisions }
+      return []
+    }
+    guard case .revisions(let revisions) = wanted else { return tree.leaves.map(\.id) }
+    // A document may have thousands of leaves.
+    let inner = isLatest ? revisions.filter { tree.nodes[$0]?.isLeaf == false } : []
+    let below = inner.isEmpty ? [:] : tree.leaves(below: Set(inner))
+    var ids: [RevisionID] = []
+    var known: Set<RevisionID> = []
+    for revision in revisions {
+      for id in below[revision]?.map(\.id) ?? [revision] where known.insert(id).inserted { ids.append(id) }
+    }
+    return ids
+  }
+}

@@ -288,7 +288,7 @@ import Testing
     try withDatabase(of: "store", in: directory) { try $0.execute("UPDATE attachments SET \(row)") }
     for attachment in try await store.document(withID: "a").attachments {
       do {
-        let reader = try AttachmentReader(attachment)
+        let reader = try await AttachmentReader(attachment)
         var content: [UInt8] = []
         while case let chunk = try await reader.next(), !chunk.isEmpty { content += chunk }
         #expect(Data(content) == Self.content)

@@ -1,4 +1,4 @@
-import CDTGzip
+import CDTTestSupport
 import CouchDB
 
 /// A byte many times, compressed.

@@ -1,6 +1,6 @@
-import CDTGzip
 import CDTJSON
 import CDTServerTestSupport
+import CDTTestSupport
 import CouchDB
 import Foundation
 import Testing

@@ -1,7 +1,7 @@
 import CDTDatastore
-import CDTGzip
 import CDTJSON
 import CDTServerTestSupport
+import CDTTestSupport
 import CouchDB
 import Foundation
 import Testing

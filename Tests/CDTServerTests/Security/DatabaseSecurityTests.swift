@@ -17,10 +17,10 @@ import Testing
   private func error(_ security: DatabaseSecurity, _ right: Right, _ identity: Identity) -> CouchError? {
     do throws(CouchError) {
       switch right {
-      case .read: try security.checkRead(identity)
-      case .write: try security.checkWrite(identity)
-      case .design: try security.checkWriteDesign(identity)
-      case .administer: try security.checkAdminister(identity)
+      case .read: try security.checkMember(identity)
+      case .write: try security.checkMember(identity)
+      case .design: try security.checkAdmin(identity)
+      case .administer: try security.checkAdmin(identity)
       }
       return nil
     } catch {

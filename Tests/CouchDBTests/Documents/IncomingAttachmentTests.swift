@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct IncomingAttachmentTests {
   private func attachments(_ json: String) throws -> [IncomingAttachment] {
-    try IncomingDocument(json: try JSONValue(parsing: #"{"_attachments":\#(json)}"#)).attachments
+    try Array(#"{"_attachments":\#(json)}"#.utf8).withUnsafeBytes { try DocumentInput($0) }.attachments
   }
 
   private func attachment(_ json: String) throws -> IncomingAttachment {

@@ -41,28 +41,27 @@ import Testing
 
   @Test func `the body of _revs_diff both ways`() throws {
     let json = #"{"task2":["3-c","3-d"],"task1":[],"_local/x":["1-a"]}"#
-    let request = try RevisionsDiffRequest(json: try JSONValue(parsing: json))
-    #expect(request.entries.map(\.id) == ["task2", "task1", "_local/x"])
-    #expect(request.entries.map { $0.revisions.count } == [2, 0, 1])
-    #expect(request.json.text == json)
+    let entries = try RevisionsDiffRequest.entries(Array(try JSONObject(parsing: json)))
+    #expect(entries.map(\.id) == ["task2", "task1", "_local/x"])
+    #expect(entries.map { $0.revisions.count } == [2, 0, 1])
+    #expect(RevisionsDiffRequest.json(entries).text == json)
   }
 
   @Test func `revisions of an id that is repeated in the body of _revs_diff are joined`() throws {
-    let request = try RevisionsDiffRequest(members: [
+    let entries = try RevisionsDiffRequest.entries([
       ("ü", ["1-a", "2-b"]), ("u\u{308}", ["1-c"]), ("ü", ["2-b", "3-c"]),
     ])
-    #expect(request.json.text == #"{"ü":["1-a","2-b","3-c"],"u\#u{308}":["1-c"]}"#)
+    #expect(RevisionsDiffRequest.json(entries).text == #"{"ü":["1-a","2-b","3-c"],"u\#u{308}":["1-c"]}"#)
     #expect(throws: CouchError.invalidRevision) {
-      try RevisionsDiffRequest(members: [("x", []), ("x", ["c"])])
+      _ = try RevisionsDiffRequest.entries([("x", []), ("x", ["c"])])
     }
   }
 
   @Test(arguments: [
-    ("[]", CouchError.revisionsDiffNotAnObject), ("null", .revisionsDiffNotAnObject),
-    (#"{"x":"3-c3"}"#, .invalidRevisionList), (#"{"x":null}"#, .invalidRevisionList),
+    (#"{"x":"3-c3"}"#, CouchError.invalidRevisionList), (#"{"x":null}"#, .invalidRevisionList),
     (#"{"a":["1-a"],"x":["c3"]}"#, .invalidRevision), (#"{"x":[3]}"#, .invalidRevision),
   ]) func `an invalid body of _revs_diff`(json: String, error: CouchError) throws {
-    let value = try JSONValue(parsing: json)
-    #expect(throws: error) { try RevisionsDiffRequest(json: value) }
+    let members = Array(try JSONObject(parsing: json))
+    #expect(throws: error) { _ = try RevisionsDiffRequest.entries(members) }
   }
 }

@@ -1,0 +1,175 @@
+import CDTDatastore
+import CDTJSON
+import CDTQuery
+import CouchDB
+import HTTPTypes
+import Hummingbird
+
+extension RequestContext {
+  /// Answers `_changes`: the changes of a database.
+  func changes() async throws -> Response {
+    var body: JSONObject?
+    if method == .post {
+      let bytes = try await jsonBody()
+      if bytes.readableBytes > 0 { body = try bytes.jsonObject() }
+    }
+    let database = try database
+    let wanted = try ChangesRequest(
+      parameters, lastEventID: request.headers[.lastEventID], body: body)
+    let start = try await Self.start(wanted, database)
+    let feed = ChangesFeed(
+      request: wanted, database: database, client: client, shutdown: server.shutdown)
+    let headers: HTTPFields = [.cacheControl: "must-revalidate"]
+    if wanted.isDescending, !wanted.feed.isLive {
+      return Reply.stream(headers: headers) { out in try await feed.writeDescending(to: &out) }
+    }
+    // Before the reply begins, so that a failure can be answered.
+    let listener = wanted.feed.isLive ? try ChangeListener(to: database.store) : nil
+    let type = wanted.feed == .eventsource ? "text/event-stream" : Reply.json
+    return Reply.stream(type: type, headers: headers) { out in
+      var feed = feed
+      try await feed.write(since: start, listener: listener, to: &out)
+    }
+  }
+
+  private static func start(_ request: ChangesRequest, _ database: Database) async throws -> Int64 {
+    let last = try await database.store.lastSequence()
+    guard let since = request.since else { return 0 }
+    if since == "now" || since == "\"now\"" { return last }
+    let sequence = try database.sequence(since)
+    // A sequence from before a backup was restored.
+    return sequence > last ? 0 : sequence
+  }
+}
+
+/// The options of `_changes`.
+struct ChangesRequest: Sendable {
+  enum Feed: String, Sendable {
+    case normal, longpoll, continuous, eventsource
+
+    /// Whether it waits for changes.
+    var isLive: Bool { self != .normal }
+  }
+
+  var feed = Feed.normal
+  /// The text of `since`; `nil` for the beginning.
+  var since: String?
+  var limit: Int?
+  var isDescending = false
+  var includesDocuments = false
+  var options = DocumentOptions()
+  /// Whether every leaf is listed, or the winner alone.
+  var listsLeaves = false
+  /// The interval in which something is sent while nothing happens; `nil` for never.
+  var heartbeat: Duration?
+  /// The time to wait for a change.
+  var timeout = Duration.seconds(60)
+  var filter = ChangesFilter.none
+
+  init(_ parameters: QueryParameters, lastEventID: String?, body: JSONObject?) throws {
+    if let text = parameters["feed"] {
+      guard let feed = text == "live" ? .continuous : Feed(rawValue: text) else {
+        throw CouchError.badRequest("Supported `feed` types: normal, continuous, live, longpoll, eventsource")
+      }
+      self.feed = feed
+    }
+    // A browser that connects again sends the URL of the beginning, and the header.
+    since =
+      (feed == .eventsource ? lastEventID : nil) ?? parameters["since"] ?? parameters["last-event-id"]
+      ?? lastEventID
+    limit = try parameters.count("limit")
+    isDescending = parameters.flag("descending")
+    includesDocuments = parameters.flag("include_docs")
+    options.conflicts = parameters.flag("conflicts")
+    options.attachments = parameters.flag("attachments")
+    switch parameters["style"] {
+    case nil, "main_only": break
+    case "all_docs": listsLeaves = true
+    case let style?: throw CouchError.invalidParameter("style", style, expected: "main_only or all_docs")
+    }
+    switch parameters["heartbeat"] {
+    case nil, "false": break
+    case "true": heartbeat = .seconds(60)
+    default:
+      guard let milliseconds = try parameters.count("heartbeat"), milliseconds > 0 else {
+        throw CouchError.badRequest("The heartbeat value should be a positive integer (in milliseconds).")
+      }
+      // A feed notices only when it writes that its client has gone.
+      heartbeat = .milliseconds(min(milliseconds, 60_000))
+    }
+    if let milliseconds = try parameters.count("timeout") {
+      timeout = .milliseconds(min(milliseconds, 60_000))
+    }
+    // Every row has its sequence, which costs nothing here.
+    _ = try parameters.count("seq_interval")
+    filter = try ChangesFilter(parameters, body: body)
+  }
+}
+
+/// Which changes are listed.
+enum ChangesFilter: Sendable {
+  case none
+  case documents(Set<KeyBytes>)
+  case design
+  /// The documents that a selector accepts, of which the projection is listed.
+  case selector(SelectorFilter, Projection)
+
+  init(_ parameters: QueryParameters, body: JSONObject?) throws {
+    switch parameters["filter"] {
+    case nil: self = .none
+    case "_doc_ids":
+      let value = try body?["doc_ids"] ?? parameters.json("doc_ids")
+      guard case .array(let ids)? = value else {
+        throw CouchError.badRequest("`doc_ids` filter parameter must be an array of ids.")
+      }
+      self = .documents(Set(ids.compactMap { $0.stringValue.map(KeyBytes.init) }))
+    case "_design": self = .design
+    case "_selector":
+      guard let body, case .object(let selector)? = body["selector"] else {
+        throw CouchError.badRequest("Selector error: expected a JSON object")
+      }
+      var query = Query(try QuerySelector(selector))
+      query.fields = try Self.fields(body["fields"])
+      self = .selector(try SelectorFilter(query.selector), try ResolvedQuery(query).projection)
+    case "_view": throw CouchError.unsupported("The filter _view", instead: "filter=_selector")
+    case let name? where name.contains("/"):
+      throw CouchError.unsupported("A filter of a design document", instead: "filter=_selector")
+    case let name?:
+      throw CouchError.badRequest("The filter \"\(name)\" is unknown: use _doc_ids, _selector or _design")
+    }
+  }
+
+  private static func fields(_ json: JSONValue?) throws(CouchError) -> [String] {
+    guard let json else { return [] }
+    let names = json.arrayValue?.compactMap(\.stringValue)
+    guard let names, names.count == json.arrayValue?.count else {
+      throw .badRequest("Selector error: fields must be an array of strings")
+    }
+    return names
+  }
+
+  /// The listed part of each document.
+  var projection: Projection {
+    if case .selector(_, let projection) = self { projection } else { .everything }
+  }
+
+  /// Whether a revision passes.
+  func accepts(_ id: String, _ revision: () throws -> DocumentRevision?) throws -> Bool {
+    switch self {
+    case .none: return true
+    case .documents(let ids): return ids.contains(KeyBytes(id))
+    case .design: return DocumentID.isDesign(id)
+    case .selector(let selector, _):
+      guard let revision = try revision() else { return false }
+      return try selector.matches(revision, with: DocumentText.attachmentMembers(of: revision))
+    }
+  }
+
+  /// The same filter for other changes: the patterns of a selector have limits for all changes together.
+  var renewed: ChangesFilter {
+    get throws {
+      guard case .selector(let selector, let projection) = self else { return self }
+      return .selector(try selector.renewed, projection)
+    }
+  }
+}

@@ -1,0 +1,98 @@
+import CDTDatastore
+import CDTJSON
+import CouchDB
+import HTTPTypes
+import Hummingbird
+
+/// A database as a whole, its settings, and its maintenance.
+extension RequestContext {
+  func createDatabase() async throws -> Response {
+    try checkWritable()
+    if parameters.flag("partitioned") {
+      throw CouchError.unsupported("A partitioned database", instead: "a database without partitions")
+    }
+    let name = names["db"] ?? ""
+    try await databases.create(name)
+    return Reply.json(Reply.ok, .created, headers: [.location: url(name)])
+  }
+
+  func deleteDatabase() async throws -> Response {
+    try checkWritable()
+    if let revision = parameters["rev"] {
+      throw CouchError.badRequest(
+        "You tried to DELETE a database with a ?rev=\(revision.prefix(50)) parameter. Did you mean to DELETE a document instead?"
+      )
+    }
+    try await databases.delete(database.name)
+    return Reply.json(Reply.ok)
+  }
+
+  static func info(_ database: Database) async throws -> JSONObject {
+    let size = try await database.store.sizeOnDisk()
+    let (count, all, sequence, free) = try await database.store.read { transaction in
+      (
+        try transaction.documentCount(), try transaction.allDocumentCount(), try transaction.lastSequence(),
+        try transaction.freeBytes()
+      )
+    }
+    let used = max(0, size - free)
+    return [
+      "db_name": .string(database.name), "update_seq": .string(database.text(of: sequence)), "purge_seq": "0",
+      "instance_start_time": .string(database.created),
+      "doc_count": .int(Int64(count)), "doc_del_count": .int(Int64(all - count)),
+      "sizes": ["file": .int(size), "external": .int(used), "active": .int(used)],
+      "props": [:], "cluster": ["q": 1, "n": 1, "w": 1, "r": 1], "disk_format_version": 8,
+      "compact_running": .bool(database.isCompacting),
+    ]
+  }
+
+  // MARK: Settings
+
+  func setSecurity() async throws -> Response {
+    // As at CouchDB, of any content type.
+    let object = try DatabaseSecurity(try await body(limit: 1 << 20).json()).json
+    try await database.changeSettings { $0.security = object }
+    return Reply.json(Reply.ok)
+  }
+
+  func setRevisionsLimit() async throws -> Response {
+    guard let limit = try await body(limit: 1_000).json().intValue, limit > 0 else {
+      throw CouchError.badRequest("`_revs_limit` must be a positive number.")
+    }
+    try await database.changeSettings { $0.revisionsLimit = limit }
+    return Reply.json(Reply.ok)
+  }
+
+  // MARK: Maintenance
+
+  /// Starts to compact the database, and answers at once.
+  func compact() async throws -> Response {
+    _ = try await jsonBody(limit: 1 << 20)
+    let (database, tasks, logger) = (try database, server.tasks, server.logger)
+    server.background.add {
+      do {
+        try await tasks.run("database_compaction", on: database.name) { _ in
+          try await database.compacting {
+            _ = try await database.store.compact(keeping: database.revisionsLimit)
+          }
+        }
+      } catch {
+        logger.error("compaction failed", metadata: ["database": "\(database.name)", "error": "\(error)"])
+      }
+    }
+    return Reply.json(Reply.ok, .accepted)
+  }
+
+  /// Answers at once, as every acknowledged change is on disk already.
+  func ensureFullCommit() async throws -> Response {
+    _ = try await jsonBody(limit: 1 << 20)
+    return Reply.json(["ok": true, "instance_start_time": .string(try database.created)], .created)
+  }
+
+  /// Answers at once, as there are no views.
+  func cleanViews() async throws -> Response {
+    try security().checkAdmin(identity)
+    _ = try await jsonBody(limit: 1 << 20)
+    return Reply.json(Reply.ok, .accepted)
+  }
+}

@@ -1,0 +1,95 @@
+import CDTDatastore
+import CDTJSON
+import CDTQuery
+import CouchDB
+import HTTPTypes
+import Hummingbird
+
+/// Queries: `_find` and `_explain`.
+extension RequestContext {
+  func find() async throws -> Response {
+    let start = ContinuousClock.now
+    let wanted = try FindRequest(await jsonObject())
+    let limit = limits.queryTime
+    let (documents, end) = try await database.query(until: start + limit) { transaction in
+      // Nothing is sent before the last result is found, so the query can begin again without a damaged index.
+      try QueryEngine(transaction).answering { engine in
+        var (count, documents) = (0, ReplySpool())
+        let (query, cursor, warning) = try wanted.cursor(by: engine)
+        defer { cursor.end() }
+        try wanted.forEachText(cursor, transaction) { document in
+          try documents.append(count > 0 ? ",\n".utf8 : "\n".utf8)
+          try documents.append(document)
+          count += 1
+        }
+        let examined = cursor.examined
+        var end: JSONObject = ["bookmark": .string(try cursor.bookmark()?.text ?? wanted.bookmark)]
+        if wanted.wantsStatistics {
+          end["execution_stats"] = [
+            "total_keys_examined": .int(Int64(examined.keys)),
+            "total_docs_examined": .int(Int64(examined.documents)), "total_quorum_docs_examined": 0,
+            "results_returned": .int(Int64(count)),
+            "execution_time_ms": .double((ContinuousClock.now - start) / .milliseconds(1)),
+          ]
+        }
+        if let warning {
+          end["warning"] = .string(warning)
+        } else if try cursor.isScan && transaction.explain(query).lacksIndex {
+          end["warning"] = "No matching index found, create an index to optimize query time."
+        }
+        return (documents, end)
+      }
+    }
+    let head = Array(#"{"docs":["#.utf8)
+    let tail = Array("\n],".utf8) + end.utf8Text.dropFirst()
+    if let bytes = documents.bytes { return Reply.text(head + bytes + tail) }
+    return Reply.stream { out in
+      try await out.write(head)
+      try await documents.write(to: &out)
+      try await out.write(tail + [UInt8(ascii: "\n")])
+    }
+  }
+
+  /// The plan of a query in our own form, inside the members that clients of CouchDB look for.
+  func explain() async throws -> Response {
+    let database = try database
+    let wanted = try FindRequest(await jsonObject())
+    let end = ContinuousClock.now + limits.queryTime
+    let explanation = try await database.query(until: end) { transaction in
+      try transaction.explain(wanted.cursor(by: QueryEngine(transaction)).query)
+    }
+    let indexes = try await database.store.indexDefinitions()
+    let used = explanation.considered.first(where: \.isUsed).flatMap { used in
+      indexes.first { $0.name == used.name }
+    }
+    return Reply.json([
+      "dbname": .string(database.name),
+      "index": .object(used.map(IndexJSON.of) ?? IndexJSON.allDocuments), "partitioned": false,
+      "selector": wanted.selector, "opts": .object(wanted.opts), "limit": .int(Int64(wanted.limit)),
+      "skip": .int(Int64(wanted.skip)), "fields": .array(wanted.fields.map { .string($0) }),
+      "index_candidates": .array(explanation.candidates(of: indexes)), "selector_hints": [],
+      "covering": explanation.json["covered"] ?? false, "plan": .object(wanted.completed(explanation.json)),
+    ])
+  }
+}
+
+extension Explanation {
+  /// Whether every document is read, and an index would help.
+  fileprivate var lacksIndex: Bool { json["wishedIndex"] != .null }
+
+  /// The indexes that are not used, the usable ones first, as CouchDB describes them.
+  fileprivate func candidates(of indexes: [IndexDefinition]) -> [JSONValue] {
+    let others = considered.filter { !$0.isUsed }
+    let ranked = others.filter(\.isUsable) + others.filter { !$0.isUsable }
+    return ranked.enumerated().compactMap { position, other in
+      guard let index = indexes.first(where: { $0.name == other.name }) else { return nil }
+      return [
+        "index": .object(IndexJSON.of(index)),
+        "analysis": [
+          "usable": .bool(other.isUsable), "reasons": [["name": .string(other.reason)]],
+          "ranking": .int(Int64(position + 1)), "covering": false,
+        ],
+      ]
+    }
+  }
+}

@@ -1,0 +1,178 @@
+import CDTDatastore
+import CDTJSON
+import CDTQuery
+import CouchDB
+import HTTPTypes
+import Hummingbird
+
+/// The indexes of a database: `_index`.
+///
+/// An index that is made here is a member of a design document, which the datastore follows. Those that apps made are listed
+/// without one.
+extension RequestContext {
+  func indexes() async throws -> Response {
+    let (skip, limit) = (try parameters.count("skip") ?? 0, try parameters.count("limit"))
+    let all = try await [IndexJSON.allDocuments] + store.indexDefinitions().map(IndexJSON.of)
+    return Reply.json([
+      "total_rows": .int(Int64(all.count)),
+      "indexes": .array(all.dropFirst(skip).prefix(limit ?? .max).map { .object($0) }),
+    ])
+  }
+
+  // MARK: Creating
+
+  func createIndex() async throws -> Response {
+    let (wanted, store) = (try IndexRequest(try await jsonObject()), try store)
+    let known = try await store.indexDefinitions()
+    if let same = known.first(where: wanted.isMade) { return Self.createdIndex(same, "exists") }
+    if wanted.definition.type == .text,
+      let other = known.first(where: { $0.type == .text && $0.name != wanted.definition.name })
+    {
+      throw CouchError(400, "invalid_index", "A database has one text index, and there is \(other.name).")
+    }
+    try await changeDesign(wanted.document) { document in
+      var body = document ?? [:]
+      guard document == nil || body["language"] == DesignDocument.language else {
+        throw CouchError(
+          400, "invalid_ddoc_lang", "\(wanted.document) is not of the language `query`; name another `ddoc`.")
+      }
+      DesignDocument.add(wanted.definition, named: wanted.definition.ownName, to: &body)
+      return body
+    }
+    try await server.tasks.run("indexer", on: database.name) { report in
+      try await store.updateIndexes { report($0.done, $0.total) }
+    }
+    return Self.createdIndex(wanted.definition, "created")
+  }
+
+  private static func createdIndex(_ definition: IndexDefinition, _ result: String) -> Response {
+    Reply.json([
+      "result": .string(result), "id": definition.designDocument.map { .string($0) } ?? .null,
+      "name": .string(definition.ownName),
+    ])
+  }
+
+  /// Saves a new revision of a design document.
+  ///
+  /// - Parameter change: Receives the body, `nil` if there is none, and returns the new one; `nil` deletes the document.
+  private func changeDesign(
+    _ id: String, _ change: @escaping @Sendable (JSONObject?) throws -> JSONObject?
+  ) async throws {
+    _ = try await database.save(id) { transaction in
+      let known = try transaction.documents(withIDs: [id]).first { !$0.isDeleted }
+      guard let body = try change(known?.body) else {
+        guard let known else { throw CouchError.missing }
+        return try transaction.updateDocument(
+          id: id, revision: known.revisionID, isDeleted: true, body: .none, attachments: []
+        ).revision
+      }
+      guard var known else {
+        return try transaction.createDocument(from: DocumentDraft(id: id, body: body)).revisionID
+      }
+      known.body = body
+      return try transaction.updateDocument(from: known).revisionID
+    }
+  }
+
+  // MARK: Deleting
+
+  func deleteIndex() async throws -> Response {
+    let notFound = CouchError(404, "not_found", "Index not found")
+    guard let type = IndexType(rawValue: names["type"] ?? "") else { throw notFound }
+    let name = names["name"] ?? ""
+    try await changeDesign(IndexRequest.documentID(names["ddoc"] ?? "")) { document in
+      guard var body = document, DesignDocument.remove(name, type, from: &body) else { throw notFound }
+      return body["views"] == nil && body["indexes"] == nil ? nil : body
+    }
+    return Reply.json(Reply.ok)
+  }
+
+  func deleteIndexes() async throws -> Response {
+    guard case .array(let names)? = try await jsonObject()["docids"] else {
+      throw CouchError.badRequest("`docids` must be an array.")
+    }
+    var (done, failed): ([JSONValue], [JSONValue]) = ([], [])
+    for value in names {
+      do {
+        guard let name = value.stringValue else { throw CouchError.missing }
+        try await changeDesign(IndexRequest.documentID(name)) { document in
+          guard document?["language"] == DesignDocument.language else { throw CouchError.missing }
+          return nil
+        }
+        done.append(["id": value, "ok": true])
+      } catch let error as CouchError {
+        failed.append(["id": value, "error": .string(error.error)])
+      }
+    }
+    return Reply.json(["success": .array(done), "fail": .array(failed)])
+  }
+}
+
+/// Indexes as CouchDB describes them.
+enum IndexJSON {
+  static let allDocuments: JSONObject = [
+    "ddoc": nil, "name": "_all_docs", "type": "special", "def": ["fields": [["_id": "asc"]]],
+  ]
+
+  static func of(_ index: IndexDefinition) -> JSONObject {
+    [
+      "ddoc": index.designDocument.map { .string($0) } ?? .null, "name": .string(index.ownName),
+      "type": .string(index.type.rawValue), "partitioned": false,
+      "def": ["fields": .array(index.fields.map { [$0.path: .string($0.isDescending ? "desc" : "asc")] })],
+    ]
+  }
+}
+
+/// The body of a request for an index.
+struct IndexRequest: Sendable {
+  let definition: IndexDefinition
+  /// The id of its design document.
+  let document: String
+  /// The names in the request; an index that is there may have another name if it names none.
+  private let names: (name: String?, document: String?)
+
+  init(_ body: JSONObject) throws {
+    guard case .object(let index)? = body["index"] else {
+      throw CouchError(400, "missing_required_key", "Missing required key: index")
+    }
+    for member in ["name", "ddoc", "type"] {
+      guard let value = body[member], value.stringValue == nil else { continue }
+      throw CouchError(400, "invalid_string", "\(member): must be a string, not \(value.text.prefix(100))")
+    }
+    let type: IndexType
+    switch body["type"]?.stringValue {
+    case nil, "json": type = .json
+    case "text": type = .text
+    case let other?:
+      throw CouchError(400, "invalid_index", "The type \(other.prefix(50)) is unknown: use json or text.")
+    }
+    if let filter = index["partial_filter_selector"], filter != [:] {
+      throw CouchError.unsupported(
+        "partial_filter_selector", instead: "an index on the same fields without it")
+    }
+    guard case .array(let clauses)? = index["fields"] else {
+      throw CouchError(400, "invalid_index", "`fields` must be an array of names or {name: direction}.")
+    }
+    let fields = try SortField.fields(clauses.map(DesignDocument.fieldOfText), at: "index.fields")
+    if body["name"] == "" {
+      throw CouchError(400, "invalid_index", "The name of an index must not be empty.")
+    }
+    names = (body["name"]?.stringValue, body["ddoc"]?.stringValue.map(Self.documentID))
+    let name = try names.name ?? IndexDefinition(fields: fields, name: nil, type: type).name
+    document = names.document ?? Self.documentID(name)
+    definition = try IndexDefinition(
+      fields: fields, name: DesignDocument.name(of: name, in: document), type: type,
+      designDocument: document)
+  }
+
+  static func documentID(_ name: String) -> String {
+    DocumentID.isDesign(name) ? name : DocumentID.designPrefix + name
+  }
+
+  /// Whether an index is the one that the request wants.
+  func isMade(_ other: IndexDefinition) -> Bool {
+    guard let document = other.designDocument, other.isSame(as: definition) else { return false }
+    return (names.name ?? other.ownName).hasSameBytes(as: other.ownName)
+      && (names.document ?? document).hasSameBytes(as: document)
+  }
+}

@@ -1,0 +1,145 @@
+import CDTDatastore
+import CDTJSON
+import CDTPlatform
+import CouchDB
+import HTTPTypes
+import Hummingbird
+import NIOCore
+
+/// The resources of the server besides databases.
+extension RequestContext {
+  func welcome() -> Response {
+    Reply.json([
+      "couchdb": "Welcome", "version": "3.5.2", "uuid": .string(server.uuid), "features": ["cdtdatastore"],
+      "vendor": ["name": "CDTDatastore for Swift", "version": .string(Version.current)],
+    ])
+  }
+
+  func uuids() throws -> Response {
+    let count = try parameters.count("count") ?? 1
+    guard count <= 1_000 else { throw CouchError.badRequest("count parameter too large") }
+    let ids = (0..<count).map { _ in JSONValue.string(RandomID.digits()) }
+    return Reply.json(
+      ["uuids": .array(ids)], headers: [.cacheControl: "must-revalidate, no-cache", .pragma: "no-cache"])
+  }
+
+  func databaseNames() async throws -> Response {
+    Reply.value(.array(try await namesOfPage().map { .string($0) }))
+  }
+
+  private func namesOfPage() async throws -> [String] {
+    try ListOptions(parameters).page(of: await databases.names().sorted())
+  }
+
+  func databasesInfo() async throws -> Response {
+    var names: [String]
+    if method == .post {
+      guard case .array(let keys)? = try await jsonObject()["keys"] else {
+        throw CouchError.badRequest("`keys` member must exist.")
+      }
+      names = keys.compactMap(\.stringValue)
+      guard names.count == keys.count, names.count <= 100 else {
+        throw CouchError.badRequest("`keys` must be an array of at most 100 names.")
+      }
+    } else {
+      names = try await namesOfPage()
+    }
+    var rows: [JSONValue] = []
+    for name in names {
+      do {
+        let info = try await Self.info(databases.database(named: name))
+        rows.append(["key": .string(name), "info": .object(info)])
+      } catch let error as CouchError where error == .noDatabase {
+        rows.append(["key": .string(name), "error": "not_found"])
+      }
+    }
+    return Reply.value(.array(rows))
+  }
+
+  func metrics() -> Response {
+    let text = server.metrics.text(
+      openDatabases: databases.openNames.count, tasks: server.tasks.json.count)
+    return Reply.bytes(ByteBuffer(string: text), type: "text/plain; version=0.0.4; charset=utf-8")
+  }
+
+  func activeTasks() -> Response { Reply.value(.array(server.tasks.json)) }
+}
+
+/// The session of the client: `_session`.
+extension RequestContext {
+  func session() throws -> Response {
+    // A page that wants the browser to ask for a name and a password.
+    if parameters.flag("basic"), identity.name == nil, server.hasUsers {
+      throw CouchError(401, "unauthorized", "Please login.")
+    }
+    var info: JSONObject = ["authentication_handlers": ["cookie", "default"]]
+    if let handler = identity.handler { info["authenticated"] = .string(handler.rawValue) }
+    return Reply.json(["ok": true, "userCtx": .object(Self.user(identity)), "info": .object(info)])
+  }
+
+  func endSession() throws -> Response {
+    let cookie = server.authenticator.cookieRemoval
+    return try redirected(by: "next", Reply.json(Reply.ok, headers: [.setCookie: cookie]))
+  }
+
+  private static func user(_ identity: Identity) -> JSONObject {
+    [
+      "name": identity.name.map { .string($0) } ?? .null,
+      "roles": .array(identity.roles.map { .string($0) }),
+    ]
+  }
+
+  func beginSession() async throws -> Response {
+    let (name, password) = try await credentials()
+    let authenticator = server.authenticator
+    let known: Authenticator.Authentication
+    do throws(CouchError) {
+      known = try await authenticator.logIn(name: name, password: password, from: peer)
+    } catch {
+      guard error.status == 401 else { throw error }
+      return try redirected(
+        by: "fail", Reply.error(error, headers: [.setCookie: authenticator.cookieRemoval]))
+    }
+    var reply: JSONObject = ["ok": true]
+    for (member, value) in Self.user(known.identity) { reply[member] = value }
+    var headers: HTTPFields = [:]
+    if let cookie = known.cookie { headers[.setCookie] = cookie }
+    return try redirected(by: "next", Reply.json(reply, headers: headers))
+  }
+
+  /// The reply, as a redirection if a parameter names a page of this server to go on with.
+  private func redirected(by parameter: String, _ reply: Response) throws -> Response {
+    guard let path = parameters[parameter] else { return reply }
+    // After the host, no text leads to another one.
+    guard path.utf8.first == UInt8(ascii: "/"), path.utf8.allSatisfy({ 0x21...0x7E ~= $0 }) else {
+      throw CouchError.badRequest("`\(parameter)` must be a path of this server, such as /_session")
+    }
+    var reply = reply
+    reply.status = .found
+    reply.headers[.location] = url() + path.dropFirst()
+    return reply
+  }
+
+  /// The name and the password in the body, a form or JSON.
+  private func credentials() async throws -> (name: String, password: String) {
+    let type = request.headers[.contentType]?.lowercased() ?? ""
+    let bytes = try await body(limit: 10_000)
+    let name: String?
+    let password: String?
+    if type.hasPrefix("application/x-www-form-urlencoded") {
+      let form = try QueryParameters(String(decoding: bytes.readableBytesView, as: UTF8.self))
+      (name, password) = (form["username"] ?? form["name"], form["password"])
+    } else if type.hasPrefix(Reply.json) {
+      let json = try bytes.json()
+      name = (json["username"] ?? json["name"])?.stringValue
+      password = json["password"]?.stringValue
+    } else {
+      throw CouchError(
+        415, "bad_content_type", "Content-Type must be application/json or application/x-www-form-urlencoded")
+    }
+    guard let name, let password else {
+      throw CouchError.badRequest("request body must contain a username and a password")
+    }
+    return (name, password)
+  }
+}
