@@ -91,7 +91,7 @@ package struct StoreArgument: ExpressibleByArgument {
     do {
       return try body(made.store)
     } catch {
-      if made.isNew, (try? made.store.lastSequence()) == 0 {
+      if made.isNew, (try? made.store.read({ try $0.lastSequence() })) == 0 {
         try? made.manager.deleteDatastore(named: databaseName)
         // Fails if there is anything in it.
         if !hadDirectory { try? Files.removeDirectory(directory) }

@@ -226,11 +226,6 @@ public final class Datastore: Sendable {
     }
   }
 
-  /// The directory of an extension's data, created on a thread that may block.
-  public func extensionDirectory(named name: String) async throws -> String {
-    try await runReading { _ in try self.extensionDirectory(named: name) }
-  }
-
   /// The datastore's extension of a type, created on first use and closed with the datastore.
   package func extensionObject<E: DatastoreExtension>(_ type: E.Type) throws -> E {
     if let known = extensionObjects.existing(type) { return known }
@@ -253,7 +248,8 @@ public final class Datastore: Sendable {
     return extensionObjects.all
   }
 
-  private func openExtensions() throws {
+  /// Opens the extensions that have data, so that a transaction sees it.
+  func openExtensions() throws {
     for type in DatastoreExtensions.knownTypes where !extensionObjects.has(type) {
       if try hasDirectory(of: type) { _ = try extensionObject(type) }
     }

@@ -125,7 +125,7 @@ private struct PreparedCase {
 
   func findings(in store: Datastore, way: String) -> [FixtureOutcome.Finding] {
     guard case .success(let query) = query, let golden else { return [] }
-    let answer = comparable(FixtureAnswer(of: query) { try store.find(query) })
+    let answer = comparable(FixtureAnswer(of: query) { try store.read { try $0.find(query) } })
     var findings = Self.findings(way, expected: comparable(golden), given: answer)
     if findings.isEmpty, case .ids = answer {
       findings += shortcuts(query, in: store, way: way, answer: answer)
@@ -154,15 +154,17 @@ private struct PreparedCase {
   private func shortcuts(
     _ query: Query, in store: Datastore, way: String, answer: FixtureAnswer
   ) -> [FixtureOutcome.Finding] {
-    let ids = FixtureAnswer(ids: { try store.documentIDs(matching: query) })
+    let ids = FixtureAnswer(ids: { try store.read { try $0.documentIDs(query) } })
     var whole = query
     (whole.skip, whole.limit) = (0, nil)
-    let all = FixtureAnswer(of: whole) { try store.find(whole) }.items
+    let all = FixtureAnswer(of: whole) { try store.read { try $0.find(whole) } }.items
     let count = all == ["none"] ? 0 : all.count
     return Self.findings("\(way), ids alone", expected: answer, given: comparable(ids))
-      + Self.findings("\(way), count", expected: String(count)) { String(try store.count(query)) }
+      + Self.findings("\(way), count", expected: String(count)) {
+        String(try store.read { try $0.count(query) })
+      }
       + Self.findings("\(way), exists", expected: String(count > 0)) {
-        String(try store.containsDocuments(matching: query))
+        String(try store.read { try $0.contains(query) })
       }
   }
 

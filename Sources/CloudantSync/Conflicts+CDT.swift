@@ -16,21 +16,21 @@ extension CDTConflictResolver {
 }
 
 extension Datastore {
-  /// CDTDatastore's form of `Datastore.conflictedDocumentIDs()`; empty if they can't be read.
-  @available(*, deprecated, renamed: "conflictedDocumentIDs()")
+  /// CDTDatastore's form of `ReadTransaction.conflictedDocumentIDs()`; empty if they can't be read.
+  @available(*, deprecated, message: "use read { try $0.conflictedDocumentIDs() }")
   public func getConflictedDocumentIds() -> [String] {
-    (try? conflictedDocumentIDs()) ?? []
+    (try? read { try $0.conflictedDocumentIDs() }) ?? []
   }
 
-  /// CDTDatastore's form of `Datastore.resolveConflicts(for:with:)`.
-  @available(*, deprecated, renamed: "resolveConflicts(for:with:)")
+  /// CDTDatastore's form of `WriteTransaction.resolveConflicts(for:with:)`.
+  @available(*, deprecated, message: "use write { try $0.resolveConflicts(for:with:) }")
   public func resolveConflictsForDocument(_ id: String, resolver: some ConflictResolver) throws {
-    try resolveConflicts(for: id, with: resolver)
+    try write { try $0.resolveConflicts(for: id, with: resolver) }
   }
 
-  /// CDTDatastore's form of `Datastore.resolveConflicts(for:with:)` since Swift 3.
-  @available(*, deprecated, renamed: "resolveConflicts(for:with:)")
+  /// CDTDatastore's form of `WriteTransaction.resolveConflicts(for:with:)` since Swift 3.
+  @available(*, deprecated, message: "use write { try $0.resolveConflicts(for:with:) }")
   public func resolveConflicts(forDocument id: String, resolver: some ConflictResolver) throws {
-    try resolveConflicts(for: id, with: resolver)
+    try write { try $0.resolveConflicts(for: id, with: resolver) }
   }
 }

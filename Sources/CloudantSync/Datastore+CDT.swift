@@ -83,8 +83,8 @@ extension Datastore {
     try getDocumentWithId(id)
   }
 
-  /// CDTDatastore's form of `Datastore.document(withID:revisionID:)`.
-  @available(*, deprecated, renamed: "document(withID:revisionID:)")
+  /// CDTDatastore's form of `ReadTransaction.document(withID:revisionID:)`.
+  @available(*, deprecated, message: "use read { try $0.document(withID:revisionID:) }")
   public func getDocument(withId id: String, rev: String) throws -> CDTDocumentRevision {
     try getDocumentWithId(id, rev: rev)
   }
@@ -103,13 +103,13 @@ extension Datastore {
     CDTDocumentRevision(try document(withID: id))
   }
 
-  /// CDTDatastore's form of `Datastore.document(withID:revisionID:)`.
+  /// CDTDatastore's form of `ReadTransaction.document(withID:revisionID:)`.
   ///
   /// - Throws: `DatastoreError`, with the code `.invalidRevision` for an invalid revision id.
-  @available(*, deprecated, renamed: "document(withID:revisionID:)")
+  @available(*, deprecated, message: "use read { try $0.document(withID:revisionID:) }")
   public func getDocumentWithId(_ id: String, rev: String) throws -> CDTDocumentRevision {
     guard let revision = RevisionID(rev) else { throw DatastoreError.noRevisionID(rev, of: id) }
-    return CDTDocumentRevision(try document(withID: id, revisionID: revision))
+    return CDTDocumentRevision(try read { try $0.document(withID: id, revisionID: revision) })
   }
 
   /// The form of `Datastore.document(withID:)` in CDTDatastore's guide; `nil` if the document does not exist or can't
@@ -125,30 +125,30 @@ extension Datastore {
     ((try? documents(withIDs: ids)) ?? []).map { CDTDocumentRevision($0) }
   }
 
-  /// CDTDatastore's form of `Datastore.allDocuments(offset:limit:descending:)`; empty if they can't be read.
-  @available(*, deprecated, renamed: "allDocuments(offset:limit:descending:)")
+  /// CDTDatastore's form of `ReadTransaction.allDocuments(offset:limit:descending:)`; empty if they can't be read.
+  @available(*, deprecated, message: "use read { try $0.allDocuments(offset:limit:descending:) }")
   public func getAllDocuments() -> [CDTDocumentRevision] {
-    ((try? allDocuments()) ?? []).map { CDTDocumentRevision($0) }
+    ((try? read { try $0.allDocuments() }) ?? []).map { CDTDocumentRevision($0) }
   }
 
-  /// CDTDatastore's form of `Datastore.allDocuments(offset:limit:descending:)`; empty if they can't be read.
-  @available(*, deprecated, renamed: "allDocuments(offset:limit:descending:)")
+  /// CDTDatastore's form of `ReadTransaction.allDocuments(offset:limit:descending:)`; empty if they can't be read.
+  @available(*, deprecated, message: "use read { try $0.allDocuments(offset:limit:descending:) }")
   public func getAllDocumentsOffset(_ offset: Int, limit: Int, descending: Bool) -> [CDTDocumentRevision] {
-    ((try? allDocuments(offset: offset, limit: limit, descending: descending)) ?? []).map {
+    ((try? read { try $0.allDocuments(offset: offset, limit: limit, descending: descending) }) ?? []).map {
       CDTDocumentRevision($0)
     }
   }
 
-  /// CDTDatastore's form of `Datastore.allDocumentIDs()`; empty if they can't be read.
-  @available(*, deprecated, renamed: "allDocumentIDs()")
+  /// CDTDatastore's form of `ReadTransaction.allDocumentIDs()`; empty if they can't be read.
+  @available(*, deprecated, message: "use read { try $0.allDocumentIDs() }")
   public func getAllDocumentIds() -> [String] {
-    (try? allDocumentIDs()) ?? []
+    (try? read { try $0.allDocumentIDs() }) ?? []
   }
 
-  /// CDTDatastore's form of `Datastore.revisionHistory(of:)`; empty if it can't be read.
-  @available(*, deprecated, renamed: "revisionHistory(of:)")
+  /// CDTDatastore's form of `ReadTransaction.revisionHistory(of:)`; empty if it can't be read.
+  @available(*, deprecated, message: "use read { try $0.revisionHistory(of:) }")
   public func getRevisionHistory(_ revision: CDTDocumentRevision) -> [CDTDocumentRevision] {
-    ((try? revisionHistory(of: revision.revision())) ?? []).map { CDTDocumentRevision($0) }
+    ((try? read { try $0.revisionHistory(of: revision.revision()) }) ?? []).map { CDTDocumentRevision($0) }
   }
 
   /// CDTDatastore's form of `Datastore.extensionDirectory(named:)`.

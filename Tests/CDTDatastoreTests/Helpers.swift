@@ -19,9 +19,9 @@ struct StoreState: Equatable {
   let changes: Changes
 
   init(_ store: Datastore) throws {
-    count = try store.documentCount()
-    lastSequence = try store.lastSequence()
-    documents = try store.allDocuments()
+    count = try store.read { try $0.documentCount() }
+    lastSequence = try store.read { try $0.lastSequence() }
+    documents = try store.read { try $0.allDocuments() }
     changes = try store.changes()
   }
 }

@@ -71,7 +71,7 @@ func writeMissingIndexes<R>(of store: Datastore, _ body: (WriteTransaction) thro
 
 /// What a datastore answers otherwise than the matcher does of the documents that it holds.
 func differencesFromMatcher(_ store: Datastore, _ requests: [JSONObject]) throws -> [String] {
-  let documents = try store.allDocuments()
+  let documents = try store.read { try $0.allDocuments() }
   let textIndex = try store.listIndexes().map(\.definition).first { $0.type == .text }
   var differences: [String] = []
   for request in requests {
@@ -79,11 +79,11 @@ func differencesFromMatcher(_ store: Datastore, _ requests: [JSONObject]) throws
     var whole = query
     (whole.skip, whole.limit) = (0, nil)
     var (given, expected) = (
-      try store.find(query).map(\.json.text),
+      try store.read { try $0.find(query) }.map(\.json.text),
       try query.find(in: documents, textIndex: textIndex).map(\.json.text)
     )
     if query.sort.isEmpty { (given, expected) = (given.sorted(), expected.sorted()) }
-    let count = try store.count(query)
+    let count = try store.read { try $0.count(query) }
     let matches = try whole.find(in: documents, textIndex: textIndex).count
     if !given.elementsEqual(expected, by: { $0.hasSameBytes(as: $1) }) || count != matches {
       differences.append("\(request.text): \(given), count \(count), where the matcher says \(expected)")
@@ -94,9 +94,9 @@ func differencesFromMatcher(_ store: Datastore, _ requests: [JSONObject]) throws
 
 /// Whether every index has every document, and nothing else.
 func indexesAreComplete(_ store: Datastore) throws -> Bool {
-  let last = try store.lastSequence()
+  let last = try store.read { try $0.lastSequence() }
   return try store.listIndexes().allSatisfy { $0.indexedSequence == last } && store.checkIndexes() == []
-    && store.explain([:]).json["waiting"] == 0
+    && store.read { try $0.explain(Query([:])) }.json["waiting"] == 0
 }
 
 /// As ``withTemporaryDatastore(_:)``, but nothing in the datastore waits for others.

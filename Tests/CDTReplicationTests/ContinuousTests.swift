@@ -90,7 +90,7 @@ import Testing
           }
         }
         try await Replicator(Replication(.push, with: try RemoteDatabase(url)), of: other).replicate()
-        try await Self.wait("pulls") { try await store.documentCount() == 2 * Self.count + 1 }
+        try await Self.wait("pulls") { try await store.read { try $0.documentCount() } == 2 * Self.count + 1 }
         let files = try Self.openFiles(in: directory)
         for replicator in replicators { replicator.stop() }
         for run in runs {

@@ -28,9 +28,9 @@ import Testing
       try await served.replicate(.push, filter: .selector(["n": ["$exists": true]]))
       try await served.replicate(.pull)
       for (number, text) in texts.enumerated() {
-        let mine = try await local.documentText(withID: "doc\(number)")
+        let mine = try await local.read { try $0.documentText(withID: "doc\(number)") }
         #expect(String(decoding: mine, as: UTF8.self).hasSuffix(text.dropFirst()), "seed \(seed): \(text)")
-        let theirs = try await remote.documentText(withID: "doc\(number)")
+        let theirs = try await remote.read { try $0.documentText(withID: "doc\(number)") }
         #expect(theirs == mine, "seed \(seed): \(text)")
       }
     }

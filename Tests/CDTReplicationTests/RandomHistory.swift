@@ -39,7 +39,7 @@ struct RandomHistory {
       return try transaction.document(withID: id, revisionID: leaves[number(leaves.count)].id)
     }
     guard let leaf, !leaf.isDeleted || number(3) == 0 else {
-      return _ = try store.forceInsert(revision(id, parent: nil), history: [])
+      return _ = try store.write { try $0.forceInsert(revision(id, parent: nil), history: []) }
     }
     switch number(8) {
     case 0: _ = try? store.deleteDocument(from: leaf)
@@ -72,7 +72,7 @@ struct RandomHistory {
       guard let id = RevisionID("\(base[0].generation + step + 1)-\(suffix())") else { return }
       branch.insert(id, at: 0)
     }
-    try store.forceInsert(revision(leaf.id, parent: branch[0]), history: branch + base)
+    try store.write { try $0.forceInsert(revision(leaf.id, parent: branch[0]), history: branch + base) }
   }
 
   private mutating func revision(_ id: String, parent: RevisionID?) throws -> DocumentRevision {

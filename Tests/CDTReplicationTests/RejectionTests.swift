@@ -58,7 +58,7 @@ import Testing
         #expect(counts.missing == written && counts.revisionsWritten == written)
         #expect(counts.changes == 0)
       }
-      #expect(try await ends.target.allDocumentIDs() == ["damaged", "one", "two"])
+      #expect(try await ends.target.read { try $0.allDocumentIDs() } == ["damaged", "one", "two"])
     }
   }
 
@@ -80,10 +80,10 @@ import Testing
     try await withServedStore { served in
       let ends = try await Ends(.push, served)
       _ = try await ends.run()
-      let id = try await #require(try served.local.localDocumentIDs().first)
-      let mine = try await #require(try served.local.localDocument(withID: id))
+      let id = try await #require(try served.local.read { try $0.localDocumentIDs() }.first)
+      let mine = try await #require(try served.local.read { try $0.localDocument(withID: id) })
       #expect(mine["rejected"]?["damaged"]?.arrayValue?.count == 1)
-      let theirs = try await #require(try served.remote.localDocument(withID: id))
+      let theirs = try await #require(try served.remote.read { try $0.localDocument(withID: id) })
       #expect(!theirs.text.contains("damaged"))
       for checkpoint in [mine, theirs] { #expect(checkpoint["history"]?[0]?["rejected_since"] == 0) }
     }

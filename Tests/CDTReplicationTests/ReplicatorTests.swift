@@ -62,10 +62,10 @@ import Testing
       replication.createsDatabase = true
       for try await _ in Replicator(replication, of: local).run() {}
       let remote = try await server.manager.existingDatastore(named: DatabaseName(name))
-      #expect(try await remote.documentCount() == 3)
+      #expect(try await remote.read { try $0.documentCount() } == 3)
       try Self.fill(remote, 2, from: 3)
       for try await _ in Replicator(replication, of: local).run() {}
-      #expect(try await local.documentCount() == 5)
+      #expect(try await local.read { try $0.documentCount() } == 5)
     }
   }
 
@@ -91,7 +91,9 @@ import Testing
       try Self.fill(served.remote, 10)
       try await served.replicate(.pull)
       let log = RequestLog()
-      let before = try await (served.local.lastSequence(), served.remote.lastSequence())
+      let before = try await (
+        served.local.read { try $0.lastSequence() }, served.remote.read { try $0.lastSequence() }
+      )
       let result = try await served.replicate(.pull) { replication in
         var database = try served.database()
         database.interceptors = [log.interceptor]
@@ -99,7 +101,10 @@ import Testing
       }
       #expect(log.all.sorted() == ["GET _changes", "GET _local", "GET db"])
       #expect(result.pulled.changes == 0)
-      #expect(try await before == (served.local.lastSequence(), served.remote.lastSequence()))
+      #expect(
+        try await before == (
+          served.local.read { try $0.lastSequence() }, served.remote.read { try $0.lastSequence() }
+        ))
     }
   }
 
@@ -110,8 +115,8 @@ import Testing
       #expect(first.pushed.startSequence == "0")
       try Self.fill(served.local, 2, from: 3)
       let again = try await served.replicate(.push)
-      let id = try await #require(try served.local.localDocumentIDs().first)
-      let mine = try await #require(try served.local.localDocument(withID: id))
+      let id = try await #require(try served.local.read { try $0.localDocumentIDs() }.first)
+      let mine = try await #require(try served.local.read { try $0.localDocument(withID: id) })
       let theirs = try await served.server.get("/db/_local/\(id)").json
       for checkpoint in [JSONValue.object(mine), theirs] {
         let history = checkpoint["history"]?.arrayValue ?? []
@@ -135,7 +140,7 @@ import Testing
       replication.batchSize = 10
       let replicator = Replicator(replication, of: served.local)
       for try await status in replicator.run() where status.done >= 50 { break }
-      let arrived = try await served.remote.documentCount()
+      let arrived = try await served.remote.read { try $0.documentCount() }
       let result = try await served.replicate(.push) { next in
         next.batchSize = 10
         var database = try served.database()
@@ -143,7 +148,7 @@ import Testing
         next.peer = .remote(database)
       }
       #expect(arrived >= 50)
-      #expect(try await served.remote.documentCount() == 100)
+      #expect(try await served.remote.read { try $0.documentCount() } == 100)
       // The batches that were left, and the one that may have been under way.
       #expect(log.count("POST _revs_diff") <= 6)
       #expect(result.pushed.revisionsWritten <= 50)
@@ -169,7 +174,7 @@ import Testing
               try await Task.sleep(for: .milliseconds(1))
             }
             try await Task.sleep(for: .milliseconds(50))
-            counts.append(try await local.documentCount())
+            counts.append(try await local.read { try $0.documentCount() })
           },
         ]
         replication.peer = .remote(database)
@@ -209,9 +214,9 @@ import Testing
         }
       }
       #expect(error?.message.contains("the fourth one") == true)
-      #expect(try await served.local.documentCount() == 100)
-      let checkpoint = try await #require(try served.local.localDocumentIDs().first)
-      #expect(try await served.remote.localDocumentIDs().contains(checkpoint))
+      #expect(try await served.local.read { try $0.documentCount() } == 100)
+      let checkpoint = try await #require(try served.local.read { try $0.localDocumentIDs() }.first)
+      #expect(try await served.remote.read { try $0.localDocumentIDs() }.contains(checkpoint))
     }
   }
 
@@ -234,9 +239,9 @@ import Testing
         }
       }
       #expect(error?.message.contains("the second one") == true)
-      #expect(try await served.local.documentCount() == 20)
+      #expect(try await served.local.read { try $0.documentCount() } == 20)
       try await served.replicate(.pull)
-      #expect(try await served.local.documentCount() == 40)
+      #expect(try await served.local.read { try $0.documentCount() } == 40)
     }
   }
 
@@ -258,12 +263,14 @@ import Testing
     try await withServedStore { served in
       try Self.fill(served.remote, 10)
       try await served.replicate(.pull, filter: .documentIDs(["doc1", "doc3", "other"]))
-      #expect(try await served.local.allDocumentIDs() == ["doc1", "doc3"])
+      #expect(try await served.local.read { try $0.allDocumentIDs() } == ["doc1", "doc3"])
       try await served.replicate(.pull, filter: .selector(["even": true]))
       #expect(
-        try await served.local.allDocumentIDs() == ["doc0", "doc1", "doc2", "doc3", "doc4", "doc6", "doc8"])
+        try await served.local.read { try $0.allDocumentIDs() } == [
+          "doc0", "doc1", "doc2", "doc3", "doc4", "doc6", "doc8",
+        ])
       try await served.replicate(.pull)
-      #expect(try await served.local.documentCount() == 10)
+      #expect(try await served.local.read { try $0.documentCount() } == 10)
     }
   }
 
@@ -271,10 +278,10 @@ import Testing
     try await withServedStore { served in
       try Self.fill(served.local, 10)
       try await served.replicate(.push, filter: .selector(["n": ["$gte": 8]]))
-      #expect(try await served.remote.allDocumentIDs() == ["doc8", "doc9"])
+      #expect(try await served.remote.read { try $0.allDocumentIDs() } == ["doc8", "doc9"])
       try await served.replicate(.push, filter: .documentIDs(["doc1"]))
       try await served.replicate(.push, filter: .closure(named: "three") { $0.body["n"] == 3 })
-      #expect(try await served.remote.allDocumentIDs() == ["doc1", "doc3", "doc8", "doc9"])
+      #expect(try await served.remote.read { try $0.allDocumentIDs() } == ["doc1", "doc3", "doc8", "doc9"])
       let error = await Self.error { try await served.replicate(.push, filter: .designDocument("a/b")) }
       #expect(error?.code == .invalidRequest)
       let malformed = await Self.error {
@@ -389,7 +396,7 @@ import Testing
       let result = try await served.replicate(.push)
       #expect(result.rejected.map(\.id) == ["large"])
       #expect(result.rejected.first?.reason.contains("document_too_large") == true)
-      #expect(try await served.remote.documentCount() == 5)
+      #expect(try await served.remote.read { try $0.documentCount() } == 5)
       #expect(result.pushed.revisionsWritten == 5)
     }
   }
@@ -411,7 +418,7 @@ import Testing
   func `a user can replicate`(_ credentials: Credentials) async throws {
     try await Self.withUser { served in
       try await served.replicate(.both) { $0.peer = .remote(try served.database(credentials)) }
-      #expect(try await served.local.documentCount() == 3)
+      #expect(try await served.local.read { try $0.documentCount() } == 3)
       #expect(!"\(credentials)".contains("password"))
     }
   }
@@ -456,7 +463,9 @@ import Testing
       var round = 0
       for try await status in replicator.run() {
         if status.state == .stopped { break }
-        let counts = try await (served.local.documentCount(), served.remote.documentCount())
+        let counts = try await (
+          served.local.read { try $0.documentCount() }, served.remote.read { try $0.documentCount() }
+        )
         guard counts == (round * 2, round * 2) else { continue }
         round += 1
         if round == 4 {
@@ -467,7 +476,9 @@ import Testing
         }
       }
       #expect(round == 4)
-      #expect(try await served.local.allDocumentIDs() == served.remote.allDocumentIDs())
+      #expect(
+        try await served.local.read { try $0.allDocumentIDs() }
+          == served.remote.read { try $0.allDocumentIDs() })
     }
   }
 

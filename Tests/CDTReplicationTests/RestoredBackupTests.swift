@@ -37,16 +37,16 @@ import Testing
       try FileManager.default.copyItem(atPath: served, toPath: backup)
       try await Self.write(6...9, to: local, "ours")
       _ = try await serve { try await Self.write(6...9, to: $0, "theirs") }
-      #expect(try await local.documentCount() == 18)
+      #expect(try await local.read { try $0.documentCount() } == 18)
 
       try FileManager.default.removeItem(atPath: served)
       try FileManager.default.moveItem(atPath: backup, toPath: served)
       let result = try await serve { try await Self.write(21...22, to: $0, "theirs") }
       #expect(result.pushed.revisionsWritten == 8, "four of each side")
       #expect(result.pulled.revisionsWritten == 2)
-      #expect(try await local.documentCount() == 20)
+      #expect(try await local.read { try $0.documentCount() } == 20)
       let again = try await serve { store in
-        let count = try await store.documentCount()
+        let count = try await store.read { try $0.documentCount() }
         #expect(count == 20)
       }
       #expect(again.pushed.revisionsWritten + again.pulled.revisionsWritten == 0)

@@ -74,7 +74,7 @@ import Testing
         : Self.error(#"{"rev":"\#(Self.revision)","error":"not_found","reason":"missing"}"#)
     } _: { result, store in
       #expect(result.pulled.rejected == [])
-      let ids = try await store.allDocumentIDs()
+      let ids = try await store.read { try $0.allDocumentIDs() }
       #expect(ids == ["late"])
     }
   }
@@ -91,7 +91,7 @@ import Testing
       return isFirst || id == "gone" ? nil : Self.document(id)
     } _: { result, store in
       #expect(result.pulled.rejected.map(\.id) == ["gone"])
-      let ids = try await store.allDocumentIDs()
+      let ids = try await store.read { try $0.allDocumentIDs() }
       #expect(ids == ["one", "two"])
     }
   }
@@ -106,7 +106,7 @@ import Testing
           ? Self.document(id).replacingOccurrences(of: part, with: change) : Self.document(id)
       } _: { result, store in
         #expect(result.pulled.rejected == [])
-        let ids = try await store.allDocumentIDs()
+        let ids = try await store.read { try $0.allDocumentIDs() }
         #expect(ids == ["id"])
       }
       #expect(reads.load(ordering: .relaxed) >= 2)
@@ -143,7 +143,7 @@ import Testing
     } _: { result, store in
       #expect(result.pulled.rejected.map(\.id) == ["deep"])
       #expect(result.pulled.rejected.first?.reason.contains("deep") == true)
-      let ids = try await store.allDocumentIDs()
+      let ids = try await store.read { try $0.allDocumentIDs() }
       #expect(ids == ["one", "two"])
     }
   }
@@ -161,7 +161,7 @@ import Testing
       for rejected in result.pulled.rejected {
         #expect(rejected.reason.contains(rejected.id == "gone" ? "does not have it" : "for admins"))
       }
-      let ids = try await store.allDocumentIDs()
+      let ids = try await store.read { try $0.allDocumentIDs() }
       #expect(ids == ["one"])
     }
   }

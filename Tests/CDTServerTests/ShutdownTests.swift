@@ -32,7 +32,7 @@ import Testing
       #expect(statuses.allSatisfy { [200, 201].contains($0) })
       #expect(program.wait() == 0)
       let store = try await server.manager.datastore(named: "db")
-      let saved = try await store.documentCount()
+      let saved = try await store.read { try $0.documentCount() }
       #expect(saved >= statuses.count { $0 == 201 })
     }
   }

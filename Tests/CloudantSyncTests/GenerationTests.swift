@@ -38,7 +38,7 @@ import Testing
         try app.query()
         try app.resolve()
         #expect(await app.sync(url) == nil)
-        #expect(try await served.datastore(named: "tasks").documentCount() == 3)
+        #expect(try await served.datastore(named: "tasks").read { try $0.documentCount() } == 3)
         let unknown = try #require(URL(string: "\(server.url)/unknown"))
         #expect(await app.sync(unknown) != nil)
       }

@@ -52,8 +52,10 @@ import Testing
     try withStore { datastore in
       for rev in ["1-a", "1-b"] {
         let revision = try #require(RevisionID(rev))
-        try datastore.forceInsert(
-          DocumentRevision(id: "doc", revisionID: revision, body: ["rev": .string(rev)]))
+        try datastore.write {
+          try $0.forceInsert(
+            DocumentRevision(id: "doc", revisionID: revision, body: ["rev": .string(rev)]))
+        }
       }
       #expect(datastore.getConflictedDocumentIds() == ["doc"])
       try datastore.resolveConflictsForDocument("doc", resolver: PickLowest())

@@ -65,7 +65,7 @@ import Testing
       #expect(listener.states == [.started, .complete])
       #expect(replicator.changesProcessed == 5)
       #expect(listener.processed == 5)
-      #expect(try await local.documentCount() == 5)
+      #expect(try await local.read { try $0.documentCount() } == 5)
       #expect(throws: ReplicationError.self) { try replicator.start() }
 
       try await local.createDocument(from: DocumentDraft(id: "mine", body: ["pushed": true]))
@@ -78,7 +78,7 @@ import Testing
       pusher.delegate = second
       try pusher.start()
       #expect(await second.end() == "complete")
-      #expect(try await remote.documentCount() == 6)
+      #expect(try await remote.read { try $0.documentCount() } == 6)
     }
   }
 

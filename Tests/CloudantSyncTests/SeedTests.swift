@@ -67,7 +67,7 @@ import Testing
 
       manager.closeDatastoreNamed("my_datastore");
 
-      #expect(code { _ = try ds.documentCount() } == .closed)
+      #expect(code { _ = try ds.read { try $0.documentCount() } } == .closed)
 
       try manager.deleteDatastoreNamed("my_datastore")
 

@@ -62,8 +62,10 @@ import Testing
     #expect(text.documentIds == ["john"])
 
     for (rev, time) in [("1-a", 5), ("1-b", 3)] {
-      try datastore.forceInsert(
-        DocumentRevision(id: "meeting", revisionID: RevisionID(rev)!, body: ["time": .int(Int64(time))]))
+      try datastore.write {
+        try $0.forceInsert(
+          DocumentRevision(id: "meeting", revisionID: RevisionID(rev)!, body: ["time": .int(Int64(time))]))
+      }
     }
     for id in datastore.getConflictedDocumentIds() {
       try datastore.resolveConflictsForDocument(id, resolver: NewestWins())

@@ -64,9 +64,11 @@ import Testing
 
   func resolve() throws {
     let theirs = RevisionID("2-0")!
-    try datastore.forceInsert(
-      DocumentRevision(id: "task1", revisionID: theirs, body: ["description": "Theirs"]),
-      history: [theirs, RevisionID("1-0")!])
+    try datastore.write {
+      try $0.forceInsert(
+        DocumentRevision(id: "task1", revisionID: theirs, body: ["description": "Theirs"]),
+        history: [theirs, RevisionID("1-0")!])
+    }
     for id in datastore.getConflictedDocumentIds() {
       try datastore.resolveConflicts(forDocument: id, resolver: First())
     }

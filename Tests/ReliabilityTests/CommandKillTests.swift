@@ -88,10 +88,12 @@ import Testing
     }
     for number in 4..<8 { try store.updateDocument(withID: "d\(number)") { $0.body["n"] = 50 } }
     try store.createDocument(from: DocumentDraft(id: "conflict", body: ["n": 1]))
-    try store.forceInsert(
-      DocumentRevision(
-        id: "conflict", revisionID: RevisionID(generation: 1, suffix: String(repeating: "0", count: 32)),
-        body: ["n": 2]))
+    try store.write {
+      try $0.forceInsert(
+        DocumentRevision(
+          id: "conflict", revisionID: RevisionID(generation: 1, suffix: String(repeating: "0", count: 32)),
+          body: ["n": 2]))
+    }
     try store.ensureIndexed(["n"], name: "by_n")
     try store.ensureIndexed(["kind", .descending("n")], name: "by_kind")
     try store.ensureIndexed(["text"], name: "words", type: .text)

@@ -97,13 +97,13 @@ enum Stress {
       let raised = reports.reduce(0) { $0 + $1.raised[counter] }
       #expect(try store.document(withID: "counter-\(counter)").body["n"] == .int(raised))
     }
-    let all = try store.allDocuments()
+    let all = try store.read { try $0.allDocuments() }
     #expect(all.compactMap { $0.body["balance"]?.intValue }.reduce(0, +) == 0)
     let own = all.map(\.id).filter { $0.hasPrefix("own-") }
     #expect(own.sorted() == reports.flatMap(\.own).sorted())
     for (id, rivals) in Dictionary(grouping: reports.flatMap(\.rivals), by: \.[0]) {
       let revisions = rivals.compactMap { RevisionID($0[1]) }
-      #expect(try store.missingRevisions(of: id, among: revisions) == [])
+      #expect(try store.read { try $0.missingRevisions(of: id, among: revisions) } == [])
     }
     for document in all where document.id.hasPrefix("attached-") {
       let content = try document.attachments["content"].map { String(decoding: try $0.data(), as: UTF8.self) }
@@ -132,7 +132,7 @@ enum Stress {
     for isUpToDate in [false, true] {
       if isUpToDate { try store.updateIndexes() }
       for query in queries {
-        let found = try store.find(query)
+        let found = try store.read { try $0.find(query) }
         let expected = try query.find(in: all, textIndex: words)
         if query.sort.isEmpty {
           #expect(found.map(\.id).sorted() == expected.map(\.id).sorted())

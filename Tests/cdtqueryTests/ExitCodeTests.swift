@@ -113,7 +113,7 @@ import Testing
     for number in 0..<95 { try Descriptor.write("{\"_id\":\"\(1000 + number)\"}\n", to: documents.writing) }
     let manager = try Self.waitForStore(space)
     let store = try manager.existingDatastore(named: "contacts")
-    while try store.documentCount() < 90 { sched_yield() }
+    while try store.read({ try $0.documentCount() }) < 90 { sched_yield() }
     program.send(SIGINT)
     #expect(program.wait() == -SIGINT)
     close(documents.writing)

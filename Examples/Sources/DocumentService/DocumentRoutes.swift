@@ -34,7 +34,7 @@ struct DocumentRoutes {
 
   @Sendable private func document(_ request: Request, context: Context) async throws -> Response {
     // The text goes out as it is stored, and no value is made of it.
-    .json(try await store.documentText(withID: context.id))
+    .json(try await store.read { try $0.documentText(withID: context.id) })
   }
 
   @Sendable private func create(_ request: Request, context: Context) async throws -> Response {
@@ -48,8 +48,10 @@ struct DocumentRoutes {
     var body = try await object(in: request)
     body["_id"] = nil
     let rev = body.removeValue(forKey: "_rev")?.stringValue
-    let updated = try await store.updateDocument(
-      withID: context.id, revisionID: try revisionID(rev), body: body)
+    let updated = try await store.write {
+      try $0.updateDocument(
+        withID: context.id, revisionID: try revisionID(rev), body: body)
+    }
     return .json(updated.summary)
   }
 
@@ -68,7 +70,7 @@ struct DocumentRoutes {
     // A stranger asks, so the query is bounded.
     query.limit = min(query.limit ?? Self.maximumResults, Self.maximumResults)
     query.timeLimit = .seconds(5)
-    let documents = try await store.find(query)
+    let documents = try await store.read { try $0.find(query) }
     return .json(["documents": .array(documents.map { .object($0.json) })])
   }
 

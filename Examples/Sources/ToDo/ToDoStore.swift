@@ -70,14 +70,16 @@ public struct ToDoStore: Sendable {
   /// - Returns: How many things had more than one version.
   @discardableResult
   public func resolveConflicts() async throws -> Int {
-    let ids = try await documents.conflictedDocumentIDs()
+    let ids = try await documents.read { try $0.conflictedDocumentIDs() }
     for id in ids {
-      try await documents.resolveConflicts(for: id) { _, versions in
-        var merged = versions[0]  // the winner; the title is taken from it
-        let contents = try versions.map { try $0.decode(Content.self) }
-        merged.body["isDone"] = contents.contains(where: \.isDone)
-        merged.body["tags"] = Set(contents.flatMap(\.tags)).sorted()
-        return merged
+      try await documents.write { transaction in
+        try transaction.resolveConflicts(for: id) { _, versions in
+          var merged = versions[0]  // the winner; the title is taken from it
+          let contents = try versions.map { try $0.decode(Content.self) }
+          merged.body["isDone"] = contents.contains(where: \.isDone)
+          merged.body["tags"] = Set(contents.flatMap(\.tags)).sorted()
+          return merged
+        }
       }
     }
     return ids.count

@@ -28,10 +28,10 @@ enum CatalogTarget {
     defer { try? manager.closeDatastore(named: "damaged") }
     let store = try manager.existingDatastore(named: "damaged")
     let documents = image.documents.values.flatMap(\.self)
-    expectEqual(Set(try store.allDocuments()), Set(documents), "the documents")
+    expectEqual(Set(try store.read { try $0.allDocuments() }), Set(documents), "the documents")
     for selector: JSONObject in [["tags": "red"], ["pets.kind": "cat"]] {
       let query = Query(try QuerySelector(selector))
-      _ = resultOrError { try store.find(query).map(\.id).sorted() }
+      _ = resultOrError { try store.read { try $0.find(query) }.map(\.id).sorted() }
     }
     _ = resultOrError { try store.listIndexes() }
     _ = try store.checkIndexes(repair: true)
@@ -39,7 +39,8 @@ enum CatalogTarget {
     for selector: JSONObject in [["tags": "red"], ["pets.kind": "cat"], ["age": ["$gt": 1]]] {
       let query = Query(try QuerySelector(selector))
       expectEqual(
-        try store.find(query).map(\.id).sorted(), try query.find(in: documents).map(\.id).sorted(),
+        try store.read { try $0.find(query) }.map(\.id).sorted(),
+        try query.find(in: documents).map(\.id).sorted(),
         "the results after a repair")
     }
   }

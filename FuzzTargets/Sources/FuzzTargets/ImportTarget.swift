@@ -41,7 +41,7 @@ enum ImportTarget {
     importer.continuesOnError = true
     let report = resultOrError { try importer.run([file]) }
     expectEqual(try store.checkIntegrity(), [], "what was imported")
-    let documents = try store.allDocuments()
+    let documents = try store.read { try $0.allDocuments() }
     if let report { expectEqual(report.written, documents.count, "the documents written") }
     return documents.map(\.body.canonicalText).sorted() + ["\(report?.failed ?? -1)"]
   }

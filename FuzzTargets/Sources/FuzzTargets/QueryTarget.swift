@@ -12,7 +12,7 @@ enum QueryTarget {
   }
 
   static func check(_ query: Query, _ sample: Sample) {
-    let found = resultOrError { try sample.store.find(query) }
+    let found = resultOrError { try sample.store.read { try $0.find(query) } }
     let wanted = resultOrError { try query.find(in: sample.documents, textIndex: sample.textIndex) }
     guard let found, let wanted else { return }
     if query.sort.isEmpty, query.skip > 0 || query.limit != nil {

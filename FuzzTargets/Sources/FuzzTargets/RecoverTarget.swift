@@ -16,7 +16,7 @@ enum RecoverTarget {
     let saved = try manager.datastore(named: "saved")
     let report = try saved.recoverDocuments(from: damaged)
     expectEqual(try saved.checkIntegrity(), [], "what was recovered")
-    let documents = try saved.allDocuments()
+    let documents = try saved.read { try $0.allDocuments() }
     expect(
       report.documents >= documents.count, "\(report.documents) documents are reported of \(documents.count)")
     guard !patches.areStamped, !patches.areInLog else { return }

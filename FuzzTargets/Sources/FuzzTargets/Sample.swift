@@ -49,7 +49,7 @@ struct Sample {
       try store.ensureIndexed(["name", "tags"], name: "words", type: .text)
     }
     try change(store)
-    documents = try store.allDocuments()
+    documents = try store.read { try $0.allDocuments() }
     textIndex = try isIndexed ? store.listIndexes().first { $0.type == .text }?.definition : nil
   }
 
@@ -71,7 +71,9 @@ struct Sample {
       _ = try store.updateDocument(from: ann)
       for revision in ["1-aaaa", "1-bbbb"] {
         guard let id = RevisionID(revision) else { continue }
-        _ = try store.forceInsert(DocumentRevision(id: "bob", revisionID: id, body: ["from": "elsewhere"]))
+        _ = try store.write {
+          try $0.forceInsert(DocumentRevision(id: "bob", revisionID: id, body: ["from": "elsewhere"]))
+        }
       }
       try store.deleteDocument(from: store.document(withID: "gus"))
     }

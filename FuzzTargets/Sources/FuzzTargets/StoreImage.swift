@@ -17,7 +17,7 @@ struct StoreImage {
     directory = "\(sample.directory)/\(sample.store.name)"
     var documents: [String: [DocumentRevision]] = [:]
     for id in try sample.store.changes(since: 0).documents.map(\.id) { documents[id] = [] }
-    for document in try sample.store.allDocuments() { documents[document.id] = [document] }
+    for document in try sample.store.read({ try $0.allDocuments() }) { documents[document.id] = [document] }
     self.documents = documents
     open = (try bytes(of: "\(directory)/\(Self.name)"), try bytes(of: "\(directory)/\(Self.name)-wal"))
     try sample.manager.closeDatastore(named: sample.store.name)

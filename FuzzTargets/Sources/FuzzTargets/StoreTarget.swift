@@ -15,7 +15,7 @@ enum StoreTarget {
     defer { try? manager.closeDatastore(named: "damaged") }
     let store = try manager.existingDatastore(named: "damaged")
     let isHostile = patches.areStamped || patches.areInLog
-    if let documents = resultOrError({ try store.allDocuments() }), !isHostile {
+    if let documents = resultOrError({ try store.read { try $0.allDocuments() } }), !isHostile {
       let wanted = image.documents.values.flatMap(\.self)
       expectEqual(Set(documents), Set(wanted), "the documents of a damaged store")
     }
@@ -24,7 +24,7 @@ enum StoreTarget {
     }
     for id in image.documents.keys.sorted() {
       guard let document = resultOrError({ try store.document(withID: id) }) else { continue }
-      _ = resultOrError { try store.revisionHistory(of: document) }
+      _ = resultOrError { try store.read { try $0.revisionHistory(of: document) } }
       for attachment in document.attachments { _ = resultOrError { try attachment.data() } }
     }
     _ = resultOrError { try store.changes(since: 0) }

@@ -11,16 +11,6 @@ extension ReadTransaction {
 }
 
 extension Datastore {
-  /// The number of stored attachments. See ``ReadTransaction/attachmentCount()``.
-  public func attachmentCount() throws -> Int {
-    try readOnce { try $0.attachmentCount() }
-  }
-
-  /// The number of stored attachments. See ``ReadTransaction/attachmentCount()``.
-  public func attachmentCount() async throws -> Int {
-    try await readOnce { try $0.attachmentCount() }
-  }
-
   /// Creates an attachment from the rest of an open file, such as a pipe. The content is copied into the store's
   /// directory immediately, in constant memory; the copy is removed with the attachment unless you save it.
   ///

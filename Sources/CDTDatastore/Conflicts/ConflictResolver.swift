@@ -6,7 +6,7 @@
 ///     conflicts.max { ($0.body["time"]?.doubleValue ?? 0) < ($1.body["time"]?.doubleValue ?? 0) }
 ///   }
 /// }
-/// try store.resolveConflicts(for: "doc1", with: KeepLatest())
+/// try store.write { try $0.resolveConflicts(for: "doc1", with: KeepLatest()) }
 /// ```
 ///
 /// Source: `docs/conflicts.md`, Resolving.

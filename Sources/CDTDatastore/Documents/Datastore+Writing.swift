@@ -1,4 +1,4 @@
-public import CDTJSON
+import CDTJSON
 import CDTSQLite
 
 extension Datastore {
@@ -30,14 +30,6 @@ extension Datastore {
   @discardableResult
   public func updateDocument(from revision: DocumentRevision) throws -> DocumentRevision {
     try update(revision, stop: nil)
-  }
-
-  /// Replaces the body of a revision given by its id. Attachments are kept.
-  @discardableResult
-  public func updateDocument(
-    withID id: String, revisionID: RevisionID, body: JSONObject
-  ) throws -> DocumentRevision {
-    try write { try $0.updateDocument(withID: id, revisionID: revisionID, body: body) }
   }
 
   /// Reads a document's winner, lets a closure change it, and saves it, in one transaction.
@@ -96,14 +88,6 @@ extension Datastore {
   @discardableResult
   public func updateDocument(from revision: DocumentRevision) async throws -> DocumentRevision {
     try await work.run(.write) { try self.update(revision, stop: $0) }
-  }
-
-  /// Replaces the body of a revision given by its id, on one of the datastore's threads.
-  @discardableResult
-  public func updateDocument(
-    withID id: String, revisionID: RevisionID, body: JSONObject
-  ) async throws -> DocumentRevision {
-    try await write { try $0.updateDocument(withID: id, revisionID: revisionID, body: body) }
   }
 
   /// Reads, changes and saves a document in one transaction, on one of the datastore's threads.

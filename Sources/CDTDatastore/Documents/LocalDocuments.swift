@@ -2,20 +2,6 @@ public import CDTJSON
 import CDTPlatform
 import CDTSQLite
 
-extension Datastore {
-  /// Saves the body of a local document, replacing the previous one; `nil` removes it.
-  ///
-  /// - Throws: ``DatastoreError``: `.invalidID` for an empty id, `.reservedKey`, `.invalidBody`.
-  public func setLocalDocument(_ body: JSONObject?, withID id: String) throws {
-    try write { try $0.setLocalDocument(body, withID: id) }
-  }
-
-  /// Saves the body of a local document. See ``setLocalDocument(_:withID:)-swift.method``.
-  public func setLocalDocument(_ body: JSONObject?, withID id: String) async throws {
-    try await write { try $0.setLocalDocument(body, withID: id) }
-  }
-}
-
 /// A local document with the number of the changes that were made to it by HTTP, which CouchDB writes as `0-<number>`.
 package struct LocalDocument: Sendable {
   package var body: JSONObject
@@ -61,7 +47,9 @@ extension ReadTransaction {
 }
 
 extension WriteTransaction {
-  /// Saves or removes a local document. See `Datastore.setLocalDocument(_:withID:)`.
+  /// Saves the body of a local document, replacing the previous one; `nil` removes it.
+  ///
+  /// - Throws: ``DatastoreError``: `.invalidID` for an empty id, `.reservedKey`, `.invalidBody`.
   public func setLocalDocument(_ body: JSONObject?, withID id: String) throws {
     guard !id.isEmpty else { throw DatastoreError.invalidID(id) }
     if let body { return try setLocalDocument(LocalDocument(body: body), withID: id) }

@@ -1,7 +1,29 @@
 import CDTSQLite
 
 extension WriteTransaction {
-  /// Inserts a revision created elsewhere. See `Datastore.forceInsert(_:history:)`.
+  /// Inserts a revision created elsewhere under its own id, as a replicator does.
+  ///
+  /// ```swift
+  /// let theirs = DocumentRevision(id: "doc1", revisionID: RevisionID("2-b")!, body: ["by": "them"])
+  /// try store.write { try $0.forceInsert(theirs, history: ["2-b", "1-a"].compactMap { RevisionID($0) }) }
+  /// ```
+  ///
+  /// The branch is grafted where its history meets the document's tree, which may create a conflict. Known revisions
+  /// are kept, so inserting twice changes nothing. This includes ancestors of which only the id is known: their bodies
+  /// are not added later. The tree, its leaves and its winner do not depend on the order in which revisions arrive.
+  /// Attachments get the generation of the revision.
+  ///
+  /// - Parameters:
+  ///   - revision: The revision with its ids. A tombstone needs no body.
+  ///   - history: The ids from the revision's own back to its oldest known ancestor, each one generation lower than
+  ///     the one before; empty if no ancestor is known.
+  /// - Returns: Whether anything was added.
+  /// - Throws: ``DatastoreError``: `.invalidRevision` if the history has a gap or belongs to another revision, or for
+  ///   the highest generation; `.invalidID`, `.missingBody`, `.reservedKey`, `.invalidBody`, `.invalidAttachment`.
+  /// - Complexity: O(*h* log *n*), where *h* is the length of `history` and *n* the number of revisions in the
+  ///   datastore, regardless of the number of leaves.
+  ///
+  /// Source: `docs/conflicts.md`, Inserting revisions.
   @discardableResult
   public func forceInsert(_ revision: DocumentRevision, history: [RevisionID] = []) throws -> Bool {
     if revision.isProjected { throw DatastoreError.projected(revision.id) }
@@ -50,47 +72,5 @@ extension WriteTransaction {
     }
     // A revision of the highest generation could be neither changed nor deleted.
     _ = try revision.childGeneration()
-  }
-}
-
-extension Datastore {
-  /// Inserts a revision created elsewhere under its own id, as a replicator does.
-  ///
-  /// ```swift
-  /// let theirs = DocumentRevision(id: "doc1", revisionID: RevisionID("2-b")!, body: ["by": "them"])
-  /// try store.forceInsert(theirs, history: ["2-b", "1-a"].compactMap { RevisionID($0) })
-  /// ```
-  ///
-  /// The branch is grafted where its history meets the document's tree, which may create a conflict. Known revisions
-  /// are kept, so inserting twice changes nothing. This includes ancestors of which only the id is known: their bodies
-  /// are not added later. The tree, its leaves and its winner do not depend on the order in which revisions arrive.
-  /// Attachments get the generation of the revision.
-  ///
-  /// - Parameters:
-  ///   - revision: The revision with its ids. A tombstone needs no body.
-  ///   - history: The ids from the revision's own back to its oldest known ancestor, each one generation lower than
-  ///     the one before; empty if no ancestor is known.
-  /// - Returns: Whether anything was added.
-  /// - Throws: ``DatastoreError``: `.invalidRevision` if the history has a gap or belongs to another revision, or for
-  ///   the highest generation; `.invalidID`, `.missingBody`, `.reservedKey`, `.invalidBody`, `.invalidAttachment`.
-  /// - Complexity: O(*h* log *n*), where *h* is the length of `history` and *n* the number of revisions in the
-  ///   datastore, regardless of the number of leaves.
-  ///
-  /// Source: `docs/conflicts.md`, Inserting revisions.
-  @discardableResult
-  public func forceInsert(_ revision: DocumentRevision, history: [RevisionID] = []) throws -> Bool {
-    var revision = revision
-    revision.attachments = try staging(revision.attachments, of: revision.id)
-    return try write { try $0.forceInsert(revision, history: history) }
-  }
-
-  /// Inserts a revision created elsewhere, on one of the datastore's threads.
-  @discardableResult
-  public func forceInsert(_ revision: DocumentRevision, history: [RevisionID] = []) async throws -> Bool {
-    try await work.run(.write) { stop in
-      var revision = revision
-      revision.attachments = try self.staging(revision.attachments, of: revision.id)
-      return try self.write(stop: stop) { try $0.forceInsert(revision, history: history) }
-    }
   }
 }

@@ -5,7 +5,7 @@ extension Datastore {
   ///
   /// ```swift
   /// let (open, total) = try store.read { snapshot in
-  ///   (try snapshot.count(["completed": false]), try snapshot.documentCount())
+  ///   (try snapshot.count(Query(["completed": false])), try snapshot.documentCount())
   /// }
   /// ```
   ///
@@ -16,12 +16,16 @@ extension Datastore {
   ///
   /// Source: `docs/crud.md`, Reading one state.
   public func read<R>(_ body: (ReadTransaction) throws -> R) throws -> R {
-    try readState(body)
+    try openExtensions()
+    return try readState(body)
   }
 
   /// Reads one state of the datastore on one of its threads.
   public func read<R: Sendable>(_ body: @escaping @Sendable (ReadTransaction) throws -> R) async throws -> R {
-    try await readState(body)
+    try await work.run(.read) { stop in
+      try self.openExtensions()
+      return try self.readState(stop: stop, body)
+    }
   }
 
   /// Runs several writes as one transaction: it is on disk when the call returns, and rolled back if the closure
@@ -33,12 +37,14 @@ extension Datastore {
   ///   another write of the same thread; and the errors of the closure.
   ///
   /// Source: `docs/crud.md`, Transactions.
+  @discardableResult
   public func write<R>(_ body: (WriteTransaction) throws -> R) throws -> R {
     try write(stop: nil, body)
   }
 
   /// Runs several writes as one transaction, on one of the datastore's threads. If it is cancelled before the commit,
   /// nothing is saved.
+  @discardableResult
   public func write<R: Sendable>(_ body: @escaping @Sendable (WriteTransaction) throws -> R) async throws -> R
   {
     try await work.run(.write) { stop in try self.write(stop: stop, body) }

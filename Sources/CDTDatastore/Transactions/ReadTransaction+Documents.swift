@@ -10,7 +10,7 @@ extension ReadTransaction {
   /// The JSON text of a document's winner in UTF-8, `_id` and `_rev` first, without decoding the body.
   ///
   /// ```swift
-  /// try store.documentText(withID: "doc1")  // {"_id":"doc1","_rev":"1-1f75…","hello":"world"}
+  /// try store.read { try $0.documentText(withID: "doc1") }  // {"_id":"doc1","_rev":"1-1f75…","hello":"world"}
   /// ```
   ///
   /// - Throws: ``DatastoreError`` with the code `.notFound` if the document does not exist or is deleted.

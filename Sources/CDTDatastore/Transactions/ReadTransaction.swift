@@ -4,7 +4,7 @@ package import CDTSQLite
 ///
 /// ```swift
 /// let (open, total) = try store.read { snapshot in
-///   (try snapshot.count(["completed": false]), try snapshot.documentCount())
+///   (try snapshot.count(Query(["completed": false])), try snapshot.documentCount())
 /// }
 /// ```
 ///

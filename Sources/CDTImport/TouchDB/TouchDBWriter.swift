@@ -82,7 +82,8 @@ struct TouchDBWriter {
     guard try attachments.hasAny(in: document) else { return }
     try revisions.forEachRevision(of: document) { revision in
       let rows = try attachments.rows(ofSequence: revision.sequence, id: document.id)
-      guard !rows.isEmpty, try datastore.missingRevisions(of: document.id, among: [revision.id]).count == 1
+      guard !rows.isEmpty,
+        try datastore.read({ try $0.missingRevisions(of: document.id, among: [revision.id]) }).count == 1
       else { return }
       for row in rows where contents.staged[row.contentKey] == nil {
         contents.staged[row.contentKey] = try staged(row, of: document)

@@ -9,7 +9,7 @@ import CDTPlatform
 /// let page = try store.results(for: query)
 /// let cats = try page.documents()
 /// query.bookmark = try page.bookmark()
-/// let next = try store.find(query)
+/// let next = try store.read { try $0.find(query) }
 /// ```
 ///
 /// It holds what the last document is sorted by, not its number, so the next page begins after this document also if

@@ -1,6 +1,8 @@
 public import CDTDatastore
 public import CDTJSON
 
+// Shorthands for `read { try $0.find(Query(…)) }` and its like. The asynchronous forms run on the datastore's threads, end within
+// milliseconds of their task's cancellation, and respect `Datastore.withDeadline`.
 extension Datastore {
   /// Returns the documents that match a selector.
   ///
@@ -24,12 +26,16 @@ extension Datastore {
   public func find(
     _ selector: JSONObject, skip: Int = 0, limit: Int? = nil, fields: [String] = [], sort: [SortField] = []
   ) throws -> [DocumentRevision] {
-    try find(Query(selector, skip: skip, limit: limit, fields: fields, sort: sort))
+    let query = try Query(selector, skip: skip, limit: limit, fields: fields, sort: sort)
+    return try readForQuery { try $0.find(query) }
   }
 
-  /// Returns the documents that match a query.
-  public func find(_ query: Query) throws -> [DocumentRevision] {
-    try readForQuery { try $0.find(query) }
+  /// Returns the documents that match a selector, on one of the datastore's threads.
+  public func find(
+    _ selector: JSONObject, skip: Int = 0, limit: Int? = nil, fields: [String] = [], sort: [SortField] = []
+  ) async throws -> [DocumentRevision] {
+    let query = try Query(selector, skip: skip, limit: limit, fields: fields, sort: sort)
+    return try await readForQuery { try $0.find(query) }
   }
 
   /// Returns the documents that match a selector, decoded.
@@ -43,62 +49,30 @@ extension Datastore {
   public func find<T: Decodable>(
     _ type: T.Type, _ selector: JSONObject, skip: Int = 0, limit: Int? = nil, sort: [SortField] = []
   ) throws -> [T] {
-    try find(type, Query(selector, skip: skip, limit: limit, sort: sort))
+    let query = try Query(selector, skip: skip, limit: limit, sort: sort)
+    return try readForQuery { try $0.find(type, query) }
   }
 
-  /// Returns the documents that match a query, decoded.
-  public func find<T: Decodable>(_ type: T.Type, _ query: Query) throws -> [T] {
-    try readForQuery { try $0.find(type, query) }
-  }
-
-  /// The first matching document in sort order, or `nil` if none matches.
-  public func firstDocument(
-    matching selector: JSONObject, sort: [SortField] = []
-  ) throws -> DocumentRevision? {
-    try readForQuery { try $0.firstDocument(matching: selector, sort: sort) }
-  }
-
-  /// The ids of the documents that match a query, in its order. If an index decides and orders, no document is read.
-  public func documentIDs(matching query: Query) throws -> [String] {
-    try readForQuery { try $0.documentIDs(matching: query) }
+  /// Returns the documents that match a selector, decoded, on one of the datastore's threads.
+  public func find<T: Decodable & Sendable>(
+    _ type: T.Type, _ selector: JSONObject, skip: Int = 0, limit: Int? = nil, sort: [SortField] = []
+  ) async throws -> [T] {
+    let query = try Query(selector, skip: skip, limit: limit, sort: sort)
+    return try await readForQuery { try $0.find(type, query) }
   }
 
   /// The number of documents that match a selector. If an index decides, no document is read.
   ///
   /// - Throws: ``QueryError``, `DatastoreError`.
   public func count(_ selector: JSONObject) throws -> Int {
-    try count(Query(try QuerySelector(selector)))
+    let query = Query(try QuerySelector(selector))
+    return try readForQuery { try $0.count(query) }
   }
 
-  /// The number of documents that match a query's selector, ignoring its page.
-  public func count(_ query: Query) throws -> Int {
-    try readForQuery { try $0.count(query) }
-  }
-
-  /// Whether a selector matches any document.
-  public func containsDocuments(matching selector: JSONObject) throws -> Bool {
-    try containsDocuments(matching: Query(try QuerySelector(selector)))
-  }
-
-  /// Whether any document matches a query's selector, ignoring its page.
-  public func containsDocuments(matching query: Query) throws -> Bool {
-    try readForQuery { try $0.containsDocuments(matching: query) }
-  }
-
-  /// Explains how a query would be answered, without running it.
-  ///
-  /// ```swift
-  /// print(try store.explain(["age": ["$gte": 18]], sort: ["name"]))
-  /// ```
-  public func explain(
-    _ selector: JSONObject, skip: Int = 0, limit: Int? = nil, fields: [String] = [], sort: [SortField] = []
-  ) throws -> Explanation {
-    try explain(Query(selector, skip: skip, limit: limit, fields: fields, sort: sort))
-  }
-
-  /// Explains how a query would be answered, without running it.
-  public func explain(_ query: Query) throws -> Explanation {
-    try readForQuery { try $0.explain(query) }
+  /// The number of documents that match a selector, counted on one of the datastore's threads.
+  public func count(_ selector: JSONObject) async throws -> Int {
+    let query = Query(try QuerySelector(selector))
+    return try await readForQuery { try $0.count(query) }
   }
 
   /// The results of a query, read one at a time from one state.
@@ -108,9 +82,34 @@ extension Datastore {
     try ResultSet(query, in: self)
   }
 
+  /// The results of a query, read as you iterate.
+  ///
+  /// ```swift
+  /// for try await adult in store.stream(try Query(["age": ["$gte": 18]], sort: ["name"])) {
+  ///   print(adult.id)
+  ///   if adult.id == last { break }  // ends the query
+  /// }
+  /// ```
+  ///
+  /// An invalid query throws when you ask for the first document.
+  public func stream(_ query: Query) -> DocumentStream {
+    DocumentStream(store: self, query: query)
+  }
+
   private func readForQuery<R>(_ body: (ReadTransaction) throws -> R) throws -> R {
     // Created before the state is read, so that the state includes the indexes.
     _ = try indexManager()
     return try readState(body)
   }
+
+  /// Reads one state on one of the datastore's threads for queries.
+  package func readForQuery<R: Sendable>(
+    _ body: @escaping @Sendable (ReadTransaction) throws -> R
+  ) async throws -> R {
+    try await runQuery { stop in
+      _ = try self.indexManager()
+      return try self.readState(stop: stop, body)
+    }
+  }
+
 }

@@ -1,34 +1,5 @@
 public import CDTDatastore
-public import CDTJSON
 import Synchronization
-
-// Where an array is also possible, `find` means the form that returns an array.
-extension Datastore {
-  /// The documents that match a selector, read as you iterate.
-  ///
-  /// ```swift
-  /// for try await adult in store.find(["age": ["$gte": 18]], sort: ["name"]) {
-  ///   print(adult.id)
-  ///   if adult.id == last { break }  // ends the query
-  /// }
-  /// ```
-  ///
-  /// An invalid selector throws when you ask for the first document.
-  @_disfavoredOverload
-  public func find(
-    _ selector: JSONObject, skip: Int = 0, limit: Int? = nil, fields: [String] = [], sort: [SortField] = []
-  ) -> DocumentStream {
-    DocumentStream(store: self) { () throws(QueryError) in
-      try Query(selector, skip: skip, limit: limit, fields: fields, sort: sort)
-    }
-  }
-
-  /// The documents that match a query, read as you iterate.
-  @_disfavoredOverload
-  public func find(_ query: Query) -> DocumentStream {
-    DocumentStream(store: self) { query }
-  }
-}
 
 /// The results of a query as an asynchronous sequence, which reads them from one state in small batches.
 ///
@@ -41,7 +12,7 @@ public struct DocumentStream: AsyncSequence, Sendable {
   public typealias Element = DocumentRevision
 
   let store: Datastore
-  let query: @Sendable () throws(QueryError) -> Query
+  let query: Query
 
   /// Creates an iterator, which runs the query when you ask for the first document.
   public func makeAsyncIterator() -> Iterator {
@@ -100,7 +71,7 @@ private final class DocumentBatches: Sendable {
   private func open() throws -> ResultSet {
     try results.withLock { results in
       if let results { return results }
-      let opened = try ResultSet(stream.query(), in: stream.store, signal: signal)
+      let opened = try ResultSet(stream.query, in: stream.store, signal: signal)
       results = opened
       return opened
     }

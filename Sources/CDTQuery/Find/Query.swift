@@ -5,7 +5,7 @@ public import CDTJSON
 /// ```swift
 /// var query = try Query(["species": "cat"], sort: ["name", .descending("age")])
 /// query.limit = 10
-/// let cats = try store.find(query)
+/// let cats = try store.read { try $0.find(query) }
 /// ```
 ///
 /// You can read and change all parts. Parts set after the selector are validated when the query is used.

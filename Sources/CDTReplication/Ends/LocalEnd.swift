@@ -38,11 +38,11 @@ final class LocalEnd: ReplicationSource, ReplicationTarget {
   // MARK: Checkpoints
 
   func checkpoint(_ id: String) async throws -> Checkpoint? {
-    try await store.localDocument(withID: id).map { Checkpoint($0) }
+    try await store.read { try $0.localDocument(withID: id) }.map { Checkpoint($0) }
   }
 
   func save(_ checkpoint: Checkpoint, _ id: String) async throws {
-    try await store.setLocalDocument(checkpoint.jsonInStore, withID: id)
+    try await store.write { try $0.setLocalDocument(checkpoint.jsonInStore, withID: id) }
   }
 
   // MARK: Reading
@@ -54,7 +54,7 @@ final class LocalEnd: ReplicationSource, ReplicationTarget {
       if try await changes.next() == nil {
         try Task.checkCancellation()
         // Another user has closed or deleted it, which this says.
-        _ = try await store.lastSequence()
+        _ = try await store.read { try $0.lastSequence() }
         throw CancellationError()
       }
     }

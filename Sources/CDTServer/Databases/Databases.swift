@@ -74,7 +74,7 @@ package final class Databases: Sendable {
       if let known = state.withLock({ use(name, &$0) }) {
         do {
           // Others may have deleted it.
-          _ = try await known.store.lastSequence()
+          _ = try await known.store.read { try $0.lastSequence() }
           throw CouchError.databaseExists
         } catch let error as DatastoreError where error.code == .closed {
           forget(known)

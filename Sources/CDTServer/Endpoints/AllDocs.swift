@@ -24,7 +24,7 @@ extension Reply {
     of requests: [AllDocsRequest], in database: Database, isArray: Bool = false
   ) async throws -> Response {
     // An error must be found before the reply begins.
-    _ = try await database.store.lastSequence()
+    _ = try await database.store.read { try $0.lastSequence() }
     return stream { out in
       if isArray { try await out.write(#"{"results":["#) }
       for (position, request) in requests.enumerated() {

@@ -33,7 +33,7 @@ extension RequestContext {
   }
 
   private static func start(_ request: ChangesRequest, _ database: Database) async throws -> Int64 {
-    let last = try await database.store.lastSequence()
+    let last = try await database.store.read { try $0.lastSequence() }
     guard let since = request.since else { return 0 }
     if since == "now" || since == "\"now\"" { return last }
     let sequence = try database.sequence(since)

@@ -46,7 +46,7 @@ struct ChangesCommand: AsyncParsableCommand {
 
   /// Prints the changes up to now, in batches. Later changes are left out, so that the command ends.
   private func printChanges(of datastore: Datastore) throws {
-    let end = try datastore.lastSequence()
+    let end = try datastore.read { try $0.lastSequence() }
     var (last, left) = (since, limit ?? .max)
     repeat {
       let changes = try datastore.changes(since: last, limit: min(left, 1_000))

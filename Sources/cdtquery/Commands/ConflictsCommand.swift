@@ -30,7 +30,7 @@ struct ConflictsCommand: ParsableCommand {
       for leaf in leaves where leaves.count > 1 { try Output.standard.line(leaf.json.text) }
       return
     }
-    for id in try datastore.conflictedDocumentIDs() {
+    for id in try datastore.read({ try $0.conflictedDocumentIDs() }) {
       let revisions = try Self.leaves(of: id, in: datastore).map(\.revisionID.description)
       // Another process may have resolved the conflict.
       guard revisions.count > 1 else { continue }
@@ -44,6 +44,6 @@ struct ConflictsCommand: ParsableCommand {
 
   /// The leaves of a document that are not deleted, newest first; the winner has the highest id.
   private static func leaves(of id: String, in datastore: Datastore) throws -> [DocumentRevision] {
-    try datastore.liveRevisions(ofDocument: id).sorted { $0.revisionID > $1.revisionID }
+    try datastore.read { try $0.liveRevisions(ofDocument: id) }.sorted { $0.revisionID > $1.revisionID }
   }
 }

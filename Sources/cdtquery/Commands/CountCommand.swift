@@ -18,7 +18,7 @@ struct CountCommand: ParsableCommand {
   func run() throws {
     let query = try Query(parsing: try TextArgument.read(selector))
     let datastore = try store.open()
-    let count = try datastore.count(query)
+    let count = try datastore.read { try $0.count(query) }
     try Output.standard.line(String(count))
     if count == 0 {
       try Output.standard.flush()

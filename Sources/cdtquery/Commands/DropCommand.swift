@@ -29,7 +29,7 @@ struct DropCommand: ParsableCommand {
   }
 
   private func confirm() throws {
-    let documents = try store.open().documentCount()
+    let documents = try store.open().read { try $0.documentCount() }
     guard OpenFile.standardInput.isTerminal else {
       throw ToolError(.usage, "can't ask for confirmation without a terminal; to delete the store, add --yes")
     }

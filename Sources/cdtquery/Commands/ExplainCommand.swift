@@ -27,8 +27,10 @@ struct ExplainCommand: ParsableCommand {
   @Option(help: "text, or json for the plan as data.") var format = Format.text
 
   func run() throws {
-    let explanation = try store.open().explain(
-      try options.query(try TextArgument.read(selector)))
+    let explanation = try store.open().read {
+      try $0.explain(
+        try options.query(try TextArgument.read(selector)))
+    }
     try Output.standard.line(format == .json ? explanation.json.text : explanation.description)
   }
 }

@@ -55,7 +55,7 @@ struct FindCommand: ParsableCommand {
     if let batch { return try BatchFinder(store).run(batch) }
     let datastore = try store.open()
     let query = try options.query(try selector.map(TextArgument.read) ?? "{}")
-    if explain { return try Output.standard.line(try datastore.explain(query).description) }
+    if explain { return try Output.standard.line(try datastore.read { try $0.explain(query) }.description) }
     if try write(query, in: datastore) == 0 {
       try Output.standard.flush()
       QueryHints.write(about: query, in: datastore)
@@ -83,7 +83,7 @@ struct FindCommand: ParsableCommand {
 
   /// With skip or limit, only the documents in the page count.
   private static func count(_ query: Query, in datastore: Datastore) throws -> Int {
-    guard query.skip > 0 || query.limit != nil else { return try datastore.count(query) }
+    guard query.skip > 0 || query.limit != nil else { return try datastore.read { try $0.count(query) } }
     var count = 0
     try datastore.results(for: query).forEachID { _ in count += 1 }
     return count

@@ -49,7 +49,9 @@ struct GetCommand: ParsableCommand {
     for id in ids {
       do {
         let document =
-          try wanted.map { try datastore.document(withID: id, revisionID: $0) }
+          try wanted.map { revision in
+            try datastore.read { try $0.document(withID: id, revisionID: revision) }
+          }
           ?? datastore.document(withID: id)
         try Output.standard.line(document.json.text)
       } catch let error as DatastoreError where error.code == .notFound {

@@ -20,10 +20,10 @@ struct InfoCommand: ParsableCommand {
     let datastore = try store.open()
     let info: JSONObject = [
       "name": .string(datastore.name),
-      "documents": .int(Int64(try datastore.documentCount())),
-      "conflicts": .int(Int64(try datastore.conflictedDocumentIDs().count)),
-      "attachments": .int(Int64(try datastore.attachmentCount())),
-      "sequence": .int(try datastore.lastSequence()),
+      "documents": .int(Int64(try datastore.read { try $0.documentCount() })),
+      "conflicts": .int(Int64(try datastore.read { try $0.conflictedDocumentIDs() }.count)),
+      "attachments": .int(Int64(try datastore.read { try $0.attachmentCount() })),
+      "sequence": .int(try datastore.read { try $0.lastSequence() }),
       "bytes": .int(try datastore.sizeOnDisk()),
       "indexes": .array(try datastore.listIndexes().map { .string($0.name) }),
     ]

@@ -46,7 +46,7 @@ struct PutCommand: ParsableCommand {
         throw ToolError(.usage, "a revision needs the id of its document; give it before the body")
       }
       let revision = try RevisionArgument.read(parent)
-      return try store.open().updateDocument(withID: id, revisionID: revision, body: body)
+      return try store.open().write { try $0.updateDocument(withID: id, revisionID: revision, body: body) }
     }
     do {
       return try store.withCreated { try $0.createDocument(from: DocumentDraft(id: id, body: body)) }

@@ -47,18 +47,22 @@ struct ResolveCommand: ParsableCommand {
   }
 
   private func pick(_ revision: RevisionID, in datastore: Datastore) throws -> DocumentRevision? {
-    try datastore.resolveConflicts(for: id) { _, leaves in try leaf(revision, among: leaves) }
+    try datastore.write {
+      try $0.resolveConflicts(for: id) { _, leaves in try leaf(revision, among: leaves) }
+    }
   }
 
   private func save(_ document: DocumentArgument, in datastore: Datastore) throws -> DocumentRevision? {
     try document.check(id: id)
     let revision = try document.revision.map(RevisionArgument.read)
-    return try datastore.resolveConflicts(for: id) { _, leaves in
-      let winner = leaves.map(\.revisionID).max()
-      guard let parent = revision ?? winner else { return nil }
-      var merged = try leaf(parent, among: leaves)
-      merged.body = document.body
-      return merged
+    return try datastore.write {
+      try $0.resolveConflicts(for: id) { _, leaves in
+        let winner = leaves.map(\.revisionID).max()
+        guard let parent = revision ?? winner else { return nil }
+        var merged = try leaf(parent, among: leaves)
+        merged.body = document.body
+        return merged
+      }
     }
   }
 

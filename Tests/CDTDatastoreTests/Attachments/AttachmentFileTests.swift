@@ -215,7 +215,7 @@ import Testing
           }
         }
       }
-      let (count, findings) = (try store.documentCount(), try store.checkIntegrity())
+      let (count, findings) = (try store.read { try $0.documentCount() }, try store.checkIntegrity())
       #expect(count == 120)
       #expect(findings == [])
       #expect(store.attachmentFileNames.count == 120 + 5)

@@ -58,7 +58,9 @@ import Testing
 
       #expect(try store.document(withID: "a") == revision)
       let body: JSONObject = ["n": 3]
-      revision = try store.updateDocument(withID: "a", revisionID: revision.revisionID, body: body)
+      revision = try store.write {
+        try $0.updateDocument(withID: "a", revisionID: revision.revisionID, body: body)
+      }
       #expect(revision.attachments.count == 2)
       revision.attachments = []
       revision = try store.updateDocument(from: revision)
@@ -165,7 +167,7 @@ import Testing
       try store.deleteDocument(from: try store.document(withID: "a"))
       #expect(try contents(try store.document(withID: "a")) == ["x": "1-a"])
       let kept = try #require(RevisionID("1-b"))
-      #expect(try contents(try store.document(withID: "a", revisionID: kept)) == ["x": "1-b"])
+      #expect(try contents(try store.read { try $0.document(withID: "a", revisionID: kept) }) == ["x": "1-b"])
       #expect(try store.checkIntegrity() == [])
     }
   }
@@ -222,7 +224,7 @@ import Testing
           )
         }
       }
-      #expect(try store.documentCount() == 0)
+      #expect(try store.read { try $0.documentCount() } == 0)
       #expect(store.attachmentFileNames == [])
       try "text".write(toFile: "\(directory)/file", atomically: true, encoding: .utf8)
       try FileManager.default.removeItem(atPath: link)
@@ -285,7 +287,7 @@ import Testing
           { _ = try store.updateDocument(from: changed) },
           { try store.write { _ = try $0.updateDocument(from: changed) } },
           { _ = try store.updateDocument(withID: "a") { $0.attachments = changed.attachments } },
-          { _ = try store.forceInsert(try remote("9-a", attachments: changed.attachments)) },
+          { _ = try store.write { try $0.forceInsert(try remote("9-a", attachments: changed.attachments)) } },
         ]
         for attempt in attempts {
           let error = datastoreError(attempt)

@@ -59,7 +59,9 @@ import Testing
   @Test func `writes that change no document are no elements`() async throws {
     try await withListenedStore { _, store in
       let heard = Task { try await store.heard(until: "end") }
-      for number in 0..<100 { try await store.setLocalDocument(["n": .int(Int64(number))], withID: "local") }
+      for number in 0..<100 {
+        try await store.write { try $0.setLocalDocument(["n": .int(Int64(number))], withID: "local") }
+      }
       try Self.create("end", in: store)
       #expect(try await heard.value.changes.map(\.id) == ["end"])
     }
@@ -93,7 +95,7 @@ import Testing
       for round in 0..<20 {
         let store = try await manager.datastore(named: "store")
         try Self.create("\(round)", in: store)
-        let since = try await store.lastSequence()
+        let since = try await store.read { try $0.lastSequence() }
         let listeners = (0..<4).map { number in
           // Some have heard everything and wait, others are about to begin.
           Task { try await store.heard(since: number % 2 == 0 ? 0 : since, until: "never") }

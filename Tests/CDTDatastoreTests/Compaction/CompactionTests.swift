@@ -38,7 +38,7 @@ import Testing
 
   @Test func `bodies, attachments and pages go, and what was freed is told`() throws {
     try withHistory { store in
-      let documents = try store.allDocuments()
+      let documents = try store.read { try $0.allDocuments() }
       #expect(store.attachmentFileNames.count == 100)
       let before = try store.sizeOnDisk()
       let report = try store.compact()
@@ -50,7 +50,7 @@ import Testing
       let connection = try Connection(path: store.databasePath, mode: .readWrite)
       defer { connection.close() }
       #expect(try connection.scalar("PRAGMA freelist_count") == 0)
-      #expect(try store.allDocuments() == documents)
+      #expect(try store.read { try $0.allDocuments() } == documents)
       #expect(
         try documents.map { try $0.attachments["x"]?.data() }
           == documents.map { Data("\($0.id) 10".utf8) })
@@ -65,15 +65,15 @@ import Testing
   @Test func `the history still lists every generation, without bodies`() throws {
     try withHistory { store in
       let last = try store.document(withID: "7")
-      let before = try store.revisionHistory(of: last)
+      let before = try store.read { try $0.revisionHistory(of: last) }
       try store.compact()
-      let after = try store.revisionHistory(of: last)
+      let after = try store.read { try $0.revisionHistory(of: last) }
       #expect(after.map(\.revisionID) == before.map(\.revisionID))
       #expect(after.map(\.sequence) == before.map(\.sequence))
       #expect(after.map(\.hasBody) == [true] + Array(repeating: false, count: 19))
       #expect(after[0] == before[0])
       let inner = after[1].revisionID
-      let error = datastoreError { try store.document(withID: "7", revisionID: inner) }
+      let error = datastoreError { try store.read { try $0.document(withID: "7", revisionID: inner) } }
       #expect(error?.code == .notFound)
       // Nor can what has no body be saved by mistake.
       #expect(datastoreError { try store.updateDocument(from: after[1]) }?.code == .missingBody)
@@ -102,10 +102,10 @@ import Testing
 
   @Test func `local documents and indexes are left alone`() throws {
     try withHistory { store in
-      try store.setLocalDocument(["checkpoint": 7], withID: "peer")
+      try store.write { try $0.setLocalDocument(["checkpoint": 7], withID: "peer") }
       try store.ensureIndexed(["n"], name: "by_n")
       try store.compact()
-      #expect(try store.localDocument(withID: "peer") == ["checkpoint": 7])
+      #expect(try store.read { try $0.localDocument(withID: "peer") } == ["checkpoint": 7])
       #expect(try store.find(["n": 19]).map(\.id).count == 50)
     }
   }

@@ -22,28 +22,28 @@ import Testing
   }
 
   private func leaves(_ store: Datastore) throws -> [String] {
-    try store.liveRevisions(ofDocument: "a").compactMap { $0.revisionID.description }
+    try store.read { try $0.liveRevisions(ofDocument: "a") }.compactMap { $0.revisionID.description }
   }
 
   @Test func `conflicted are the documents with more than one leaf that lives, by id`() throws {
     try withTemporaryDatastore { store in
       for id in ["d", "b", "a"] { try store.insert("1-x", of: id) }
-      #expect(try store.conflictedDocumentIDs() == [])
+      #expect(try store.read { try $0.conflictedDocumentIDs() } == [])
       for id in ["d", "b"] { try store.insert("1-y", of: id) }
       try store.insert("1-y", of: "a", isDeleted: true)
       try store.insert("1-x", of: "c", isDeleted: true)
       try store.insert("1-y", of: "c", isDeleted: true)
-      #expect(try store.conflictedDocumentIDs() == ["b", "d"])
+      #expect(try store.read { try $0.conflictedDocumentIDs() } == ["b", "d"])
       try store.deleteDocument(withID: "d")
-      #expect(try store.conflictedDocumentIDs() == ["b"])
+      #expect(try store.read { try $0.conflictedDocumentIDs() } == ["b"])
     }
   }
 
   @Test func `live revisions come newest first, without tombstones`() throws {
     try withConflict { store in
       #expect(try leaves(store) == ["3-c", "2-x", "2-b"])
-      #expect(try store.liveRevisions(ofDocument: "a")[0] == store.document(withID: "a"))
-      #expect(datastoreError { try store.liveRevisions(ofDocument: "b") }?.code == .notFound)
+      #expect(try store.read { try $0.liveRevisions(ofDocument: "a") }[0] == store.document(withID: "a"))
+      #expect(datastoreError { try store.read { try $0.liveRevisions(ofDocument: "b") } }?.code == .notFound)
       try store.deleteDocument(withID: "a")
       #expect(try leaves(store) == [])
     }
@@ -52,14 +52,16 @@ import Testing
   @Test func `a resolver is called once, with the leaves newest first`() throws {
     try withConflict { store in
       var calls: [String] = []
-      let stayed = try store.resolveConflicts(for: "a") { id, leaves in
-        calls.append("\(id): \(leaves.map { $0.revisionID.description })")
-        #expect(leaves.map(\.body) == [["by": "3-c"], ["by": "2-x"], ["by": "2-b"]])
-        return leaves[0]
+      let stayed = try store.write { transaction in
+        try transaction.resolveConflicts(for: "a") { id, leaves in
+          calls.append("\(id): \(leaves.map { $0.revisionID.description })")
+          #expect(leaves.map(\.body) == [["by": "3-c"], ["by": "2-x"], ["by": "2-b"]])
+          return leaves[0]
+        }
       }
       #expect(calls == [#"a: ["3-c", "2-x", "2-b"]"#])
       #expect(stayed?.revisionID.description == "3-c")
-      #expect(try store.conflictedDocumentIDs() == [])
+      #expect(try store.read { try $0.conflictedDocumentIDs() } == [])
       #expect(try store.checkIntegrity() == [])
     }
   }
@@ -87,7 +89,9 @@ import Testing
           return nil
         }
       }
-      try store.resolveConflicts(for: "a", with: Recording(expected: expected, winner: winner))
+      try store.write {
+        try $0.resolveConflicts(for: "a", with: Recording(expected: expected, winner: winner))
+      }
       try store.write { transaction in
         _ = try transaction.resolveConflicts(for: "a") { _, leaves in
           #expect(leaves.compactMap { $0.revisionID.description } == expected)
@@ -104,14 +108,16 @@ import Testing
       try store.insert("1-t", of: "deleted", isDeleted: true)
       let before = try StoreState(store)
       for id in ["a", "deleted"] {
-        let stayed = try store.resolveConflicts(for: id) { _, leaves in
-          Issue.record("called")
-          return leaves.first
+        let stayed = try store.write {
+          try $0.resolveConflicts(for: id) { _, leaves in
+            Issue.record("called")
+            return leaves.first
+          }
         }
         #expect(stayed == nil)
       }
       #expect(try StoreState(store) == before)
-      let error = datastoreError { try store.resolveConflicts(for: "b") { _, _ in nil } }
+      let error = datastoreError { try store.write { try $0.resolveConflicts(for: "b") { _, _ in nil } } }
       #expect(error?.code == .notFound)
     }
   }
@@ -119,7 +125,7 @@ import Testing
   @Test func `nil changes nothing`() throws {
     try withConflict { store in
       let before = try StoreState(store)
-      #expect(try store.resolveConflicts(for: "a") { _, _ in nil } == nil)
+      #expect(try store.write { try $0.resolveConflicts(for: "a") { _, _ in nil } } == nil)
       #expect(try StoreState(store) == before)
       #expect(try leaves(store) == ["3-c", "2-x", "2-b"])
     }
@@ -128,13 +134,15 @@ import Testing
   @Test func `an unchanged leaf stays as it is, also one of a lower generation`() throws {
     for kept in ["3-c", "2-x", "2-b"] {
       try withConflict { store in
-        let stayed = try store.resolveConflicts(for: "a") { _, leaves in
-          leaves.first { $0.revisionID.description == kept }
+        let stayed = try store.write { transaction in
+          try transaction.resolveConflicts(for: "a") { _, leaves in
+            leaves.first { $0.revisionID.description == kept }
+          }
         }
         #expect(stayed?.revisionID.description == kept)
         #expect(try store.document(withID: "a") == stayed)
         #expect(try leaves(store) == [kept])
-        #expect(try store.documentCount() == 1)
+        #expect(try store.read { try $0.documentCount() } == 1)
         let tree = try TreeState(of: "a", in: store)
         let tombstones = tree.leaves.keys.filter { $0 != kept && $0 != "5-t" }.compactMap { tree.parents[$0] }
         #expect(tombstones.sorted() == ["3-c", "2-x", "2-b"].filter { $0 != kept }.sorted())
@@ -146,13 +154,15 @@ import Testing
   @Test func `a changed leaf becomes a child of the one whose revision it carries`() throws {
     try withConflict { store in
       let stayed = try #require(
-        try store.resolveConflicts(for: "a") { _, leaves in
-          var merged = leaves[2]
-          merged.body["all"] = .array(leaves.compactMap { $0.body["by"] })
-          return merged
+        try store.write { transaction in
+          try transaction.resolveConflicts(for: "a") { _, leaves in
+            var merged = leaves[2]
+            merged.body["all"] = .array(leaves.compactMap { $0.body["by"] })
+            return merged
+          }
         })
       #expect(stayed.revisionID.generation == 3)
-      #expect(try store.revisionHistory(of: stayed)[1].revisionID.description == "2-b")
+      #expect(try store.read { try $0.revisionHistory(of: stayed) }[1].revisionID.description == "2-b")
       #expect(try store.document(withID: "a").body == ["by": "2-b", "all": ["3-c", "2-x", "2-b"]])
       #expect(try leaves(store).count == 1)
       #expect(try store.checkIntegrity() == [])
@@ -162,10 +172,12 @@ import Testing
   @Test func `a change of a leaf's attachments alone is a change`() throws {
     try withConflict { store in
       let stayed = try #require(
-        try store.resolveConflicts(for: "a") { _, leaves in
-          var changed = leaves[2]
-          changed.attachments = []
-          return changed
+        try store.write {
+          try $0.resolveConflicts(for: "a") { _, leaves in
+            var changed = leaves[2]
+            changed.attachments = []
+            return changed
+          }
         })
       #expect(stayed.revisionID.generation == 3)
       #expect(try store.document(withID: "a").attachments.isEmpty)
@@ -174,13 +186,15 @@ import Testing
 
   @Test func `attachments carried from any leaf are kept, and new ones saved`() throws {
     try withConflict { store in
-      try store.resolveConflicts(for: "a") { _, leaves in
-        var merged = leaves[0]
-        for leaf in leaves {
-          for attachment in leaf.attachments { merged.attachments[attachment.name] = attachment }
+      try store.write {
+        try $0.resolveConflicts(for: "a") { _, leaves in
+          var merged = leaves[0]
+          for leaf in leaves {
+            for attachment in leaf.attachments { merged.attachments[attachment.name] = attachment }
+          }
+          merged.attachments["new"] = DocumentAttachment(data: Data("new".utf8), name: "new", contentType: "")
+          return merged
         }
-        merged.attachments["new"] = DocumentAttachment(data: Data("new".utf8), name: "new", contentType: "")
-        return merged
       }
       try store.compact()
       let attachments = try store.document(withID: "a").attachments
@@ -219,7 +233,7 @@ import Testing
     try withConflict { store in
       let before = try StoreState(store)
       let error = datastoreError {
-        try store.resolveConflicts(for: "a") { _, leaves in stranger.decision(leaves) }
+        try store.write { try $0.resolveConflicts(for: "a") { _, leaves in stranger.decision(leaves) } }
       }
       #expect(error?.code == .invalidResolution)
       #expect(error?.documentID == "a")
@@ -239,10 +253,12 @@ import Testing
       ]
       for change in changes {
         datastoreError {
-          try store.resolveConflicts(for: "a") { _, leaves in
-            var changed = leaves[1]
-            change(&changed)
-            return changed
+          try store.write {
+            try $0.resolveConflicts(for: "a") { _, leaves in
+              var changed = leaves[1]
+              change(&changed)
+              return changed
+            }
           }
         }
         #expect(try StoreState(store) == before)
@@ -257,7 +273,9 @@ import Testing
   @Test func `a resolver's own error passes through, and nothing has changed`() throws {
     try withConflict { store in
       let before = try StoreState(store)
-      #expect(throws: Undecided()) { try store.resolveConflicts(for: "a") { _, _ in throw Undecided() } }
+      #expect(throws: Undecided()) {
+        try store.write { try $0.resolveConflicts(for: "a") { _, _ in throw Undecided() } }
+      }
       #expect(try StoreState(store) == before)
     }
   }
@@ -266,10 +284,12 @@ import Testing
     try withConflict { store in
       let before = try StoreState(store)
       let error = datastoreError {
-        try store.resolveConflicts(for: "a") { id, leaves in
-          #expect(try store.document(withID: id) == leaves[0])
-          try store.createDocument(from: DocumentDraft(body: [:]))
-          return leaves[0]
+        try store.write {
+          try $0.resolveConflicts(for: "a") { id, leaves in
+            #expect(try store.document(withID: id) == leaves[0])
+            try store.createDocument(from: DocumentDraft(body: [:]))
+            return leaves[0]
+          }
         }
       }
       #expect(error?.code == .nestedWrite)
@@ -285,15 +305,15 @@ import Testing
 
   @Test func `a resolver can be a type, also in a transaction with other writes`() throws {
     try withConflict { store in
-      #expect(try store.resolveConflicts(for: "a", with: Longest())?.attachments.count == 1)
+      #expect(try store.write { try $0.resolveConflicts(for: "a", with: Longest()) }?.attachments.count == 1)
       try store.insert("9-z")
       try store.write { transaction in
         try transaction.createDocument(from: DocumentDraft(id: "log", body: [:]))
         try transaction.resolveConflicts(for: "a") { _, leaves in leaves.last }
         try transaction.createDocument(from: DocumentDraft(id: "more", body: [:]))
       }
-      #expect(try store.conflictedDocumentIDs() == [])
-      #expect(try store.documentCount() == 3)
+      #expect(try store.read { try $0.conflictedDocumentIDs() } == [])
+      #expect(try store.read { try $0.documentCount() } == 3)
       #expect(try store.checkIntegrity() == [])
     }
   }

@@ -153,14 +153,20 @@ import Testing
     Case(
       "read of an unknown revision", .notFound,
       #"revision 3-x of document "live" is not in the store; read the current revision"#
-    ) { _ = try $0.store.document(withID: "live", revisionID: RevisionID(generation: 3, suffix: "x")) },
+    ) {
+      _ = try $0.store.read {
+        try $0.document(withID: "live", revisionID: RevisionID(generation: 3, suffix: "x"))
+      }
+    },
     Case(
       "history of an unknown revision", .notFound,
       #"revision 3-x of document "live" is not in the store; read the current revision"#
     ) {
-      _ = try $0.store.revisionHistory(
-        of: DocumentRevision(
-          id: "live", revisionID: RevisionID(generation: 3, suffix: "x"), body: [:]))
+      _ = try $0.store.read {
+        try $0.revisionHistory(
+          of: DocumentRevision(
+            id: "live", revisionID: RevisionID(generation: 3, suffix: "x"), body: [:]))
+      }
     },
   ]
 
@@ -178,7 +184,7 @@ import Testing
   @Test func `what is refused within a write leaves the rest of it to be kept`() throws {
     try withTemporaryDatastore { store in
       let fixture = try Fixture(store)
-      let before = try store.lastSequence()
+      let before = try store.read { try $0.lastSequence() }
       try store.write { transaction in
         try transaction.createDocument(from: DocumentDraft(id: "rest", body: [:]))
         for (id, body): (String, JSONObject) in [("", [:]), ("_x", [:]), ("a", ["_": 1]), ("live", [:])] {
@@ -187,8 +193,8 @@ import Testing
         datastoreError { try transaction.updateDocument(from: fixture.first) }
         datastoreError { try transaction.deleteDocument(withID: "gone") }
       }
-      #expect(try store.lastSequence() == before + 1)
-      #expect(try store.allDocumentIDs() == ["live", "rest"])
+      #expect(try store.read { try $0.lastSequence() } == before + 1)
+      #expect(try store.read { try $0.allDocumentIDs() } == ["live", "rest"])
     }
   }
 

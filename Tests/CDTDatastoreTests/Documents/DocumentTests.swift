@@ -20,7 +20,7 @@ import Testing
       #expect(tombstone.isDeleted)
       #expect(tombstone.revisionID.generation == 3)
       #expect(tombstone.body == [:])
-      #expect(try store.documentCount() == 0)
+      #expect(try store.read { try $0.documentCount() } == 0)
     }
   }
 
@@ -37,7 +37,7 @@ import Testing
     try withTemporaryDatastore { store in
       let saved = try store.createDocument(from: DocumentDraft(id: id, body: ["a": 1]))
       #expect(try store.document(withID: id) == saved)
-      #expect(try store.allDocumentIDs() == [id])
+      #expect(try store.read { try $0.allDocumentIDs() } == [id])
       #expect(try store.changes().documents.map(\.id) == [id])
     }
   }
@@ -50,7 +50,7 @@ import Testing
       #expect(try store.document(withID: composed).body["n"] == 1)
       #expect(try store.document(withID: decomposed).body["n"] == 2)
       #expect(try store.documents(withIDs: [decomposed, composed]).map { $0.body["n"] } == [2, 1])
-      #expect(try store.documentCount() == 2)
+      #expect(try store.read { try $0.documentCount() } == 2)
     }
   }
 
@@ -60,7 +60,7 @@ import Testing
       for name in ["a", "b"] {
         try manager.datastore(named: name).createDocument(from: DocumentDraft(id: "x", body: [:]))
       }
-      #expect(try manager.datastore(named: "b").documentCount() == 1)
+      #expect(try manager.datastore(named: "b").read { try $0.documentCount() } == 1)
     }
   }
 
@@ -71,9 +71,9 @@ import Testing
       let again = try store.createDocument(from: DocumentDraft(id: "a", body: ["n": 2]))
       #expect(again.revisionID.generation == 3)
       #expect(try store.document(withID: "a") == again)
-      #expect(try store.documentCount() == 1)
+      #expect(try store.read { try $0.documentCount() } == 1)
       #expect(
-        try store.revisionHistory(of: again).map(\.revisionID) == [
+        try store.read { try $0.revisionHistory(of: again) }.map(\.revisionID) == [
           again.revisionID, tombstone.revisionID, first.revisionID,
         ])
     }
@@ -99,10 +99,10 @@ import Testing
         all.append(document)
       }
       all.append(try store.deleteDocument(from: document))
-      let history = try store.revisionHistory(of: all[5])
+      let history = try store.read { try $0.revisionHistory(of: all[5]) }
       #expect(history == all.reversed())
       #expect(history.map(\.isDeleted) == [true, false, false, false, false, false])
-      #expect(try store.revisionHistory(of: all[2]) == [all[2], all[1], all[0]])
+      #expect(try store.read { try $0.revisionHistory(of: all[2]) } == [all[2], all[1], all[0]])
     }
   }
 
@@ -114,7 +114,7 @@ import Testing
       let second = try store.updateDocument(from: changed)
       let tombstone = try store.deleteDocument(from: second)
       for revision in [first, second, tombstone] {
-        #expect(try store.document(withID: "a", revisionID: revision.revisionID) == revision)
+        #expect(try store.read { try $0.document(withID: "a", revisionID: revision.revisionID) } == revision)
       }
     }
   }
@@ -126,12 +126,14 @@ import Testing
       let first = try store.createDocument(from: DocumentDraft(id: "a", body: ["n": 1]))
       let second = try store.updateDocument(from: first)
       try withDatabase(of: "store", in: directory) { try $0.execute("UPDATE revisions SET body = NULL") }
-      let history = try store.revisionHistory(of: second)
+      let history = try store.read { try $0.revisionHistory(of: second) }
       #expect(history.map(\.revisionID) == [second.revisionID, first.revisionID])
       #expect(history.map(\.body) == [["n": 1], [:]])
       #expect(history.map(\.hasBody) == [true, false])
       let revision = first.revisionID
-      #expect(datastoreError { try store.document(withID: "a", revisionID: revision) }?.code == .notFound)
+      #expect(
+        datastoreError { try store.read { try $0.document(withID: "a", revisionID: revision) } }?.code
+          == .notFound)
       #expect(datastoreError { try store.updateDocument(from: history[1]) }?.code == .missingBody)
     }
   }
@@ -139,11 +141,15 @@ import Testing
   @Test func `an update by ids alone is an update`() throws {
     try withTemporaryDatastore { store in
       let first = try store.createDocument(from: DocumentDraft(id: "a", body: ["hello": "world"]))
-      let second = try store.updateDocument(withID: "a", revisionID: first.revisionID, body: ["hi": "mike"])
+      let second = try store.write {
+        try $0.updateDocument(withID: "a", revisionID: first.revisionID, body: ["hi": "mike"])
+      }
       #expect(second.revisionID.description == "2-be2c05cd85b8468ce92b04e001b0e923")
       #expect(
-        datastoreError { try store.updateDocument(withID: "a", revisionID: first.revisionID, body: [:]) }?
-          .code
+        datastoreError {
+          try store.write { try $0.updateDocument(withID: "a", revisionID: first.revisionID, body: [:]) }
+        }?
+        .code
           == .conflict
       )
     }
@@ -192,10 +198,12 @@ import Testing
         try store.createDocument(from: DocumentDraft(id: id, body: [:]))
       }
       try store.deleteDocument(withID: "b")
-      let found = try store.allDocuments(
-        offset: page.offset, limit: page.limit, descending: page.isDescending)
+      let found = try store.read {
+        try $0.allDocuments(
+          offset: page.offset, limit: page.limit, descending: page.isDescending)
+      }
       #expect(found.map(\.id) == page.ids)
-      #expect(try store.documentCount() == 5)
+      #expect(try store.read { try $0.documentCount() } == 5)
     }
   }
 
@@ -247,7 +255,9 @@ import Testing
           } else {
             for _ in 0..<600 {
               let document = try store.document(withID: "a")
-              guard try store.document(withID: "a", revisionID: document.revisionID) == document else {
+              guard
+                try store.read({ try $0.document(withID: "a", revisionID: document.revisionID) }) == document
+              else {
                 failures.withLock { $0.append("\(document)") }
                 continue
               }
@@ -259,7 +269,7 @@ import Testing
       }
       #expect(failures.withLock(\.self) == [])
       let document = try store.document(withID: "a")
-      #expect(try store.revisionHistory(of: document).count == 301)
+      #expect(try store.read { try $0.revisionHistory(of: document) }.count == 301)
     }
   }
 }

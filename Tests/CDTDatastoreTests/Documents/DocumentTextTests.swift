@@ -9,7 +9,7 @@ import Testing
       let id = "i\"\n\u{1}é"
       let saved = try store.createDocument(
         from: DocumentDraft(id: id, body: JSONObject(parsing: body)))
-      let text = try store.documentText(withID: id)
+      let text = try store.read { try $0.documentText(withID: id) }
       let parsed = try JSONObject(parsing: text)
       #expect(parsed["_id"] == .string(id))
       #expect(parsed["_rev"] == .string(saved.revisionID.description))
@@ -36,7 +36,7 @@ import Testing
         }
       }
       for document in saved {
-        let text = try store.documentText(withID: document.id)
+        let text = try store.read { try $0.documentText(withID: document.id) }
         #expect(text == JSONValue.object(document.json).utf8Text)
       }
     }
@@ -47,7 +47,9 @@ import Testing
       let saved = try store.createDocument(from: DocumentDraft(id: "a", body: ["n": 1]))
       try store.deleteDocument(from: saved)
       for id in ["a", "b"] {
-        let error = #expect(throws: DatastoreError.self) { try store.documentText(withID: id) }
+        let error = #expect(throws: DatastoreError.self) {
+          try store.read { try $0.documentText(withID: id) }
+        }
         #expect(error?.code == .notFound)
       }
     }

@@ -8,16 +8,16 @@ import Testing
     try withTemporaryDatastore { store in
       try store.createDocument(from: DocumentDraft(id: "a", body: ["document": true]))
       let before = try StoreState(store)
-      #expect(try store.localDocument(withID: "a") == nil)
+      #expect(try store.read { try $0.localDocument(withID: "a") } == nil)
       for id in ["a", "_local/x", "e\u{301}", "\u{e9}", "a\0b"] {
-        try store.setLocalDocument(["id": .string(id)], withID: id)
-        try store.setLocalDocument(["id": .string(id), "again": true], withID: id)
+        try store.write { try $0.setLocalDocument(["id": .string(id)], withID: id) }
+        try store.write { try $0.setLocalDocument(["id": .string(id), "again": true], withID: id) }
       }
-      #expect(try store.localDocument(withID: "a") == ["id": "a", "again": true])
-      #expect(try store.localDocumentIDs().count == 5)
-      try store.setLocalDocument(nil, withID: "a")
-      try store.setLocalDocument(nil, withID: "a")
-      #expect(try store.localDocument(withID: "a") == nil)
+      #expect(try store.read { try $0.localDocument(withID: "a") } == ["id": "a", "again": true])
+      #expect(try store.read { try $0.localDocumentIDs() }.count == 5)
+      try store.write { try $0.setLocalDocument(nil, withID: "a") }
+      try store.write { try $0.setLocalDocument(nil, withID: "a") }
+      #expect(try store.read { try $0.localDocument(withID: "a") } == nil)
       #expect(try StoreState(store) == before)
       #expect(try store.checkIntegrity() == [])
     }
@@ -25,11 +25,16 @@ import Testing
 
   @Test func `what no body can hold is refused`() throws {
     try withTemporaryDatastore { store in
-      #expect(datastoreError { try store.setLocalDocument([:], withID: "") }?.code == .invalidID)
-      #expect(datastoreError { try store.setLocalDocument(["_x": 1], withID: "a") }?.code == .reservedKey)
+      #expect(
+        datastoreError { try store.write { try $0.setLocalDocument([:], withID: "") } }?.code == .invalidID)
+      #expect(
+        datastoreError { try store.write { try $0.setLocalDocument(["_x": 1], withID: "a") } }?.code
+          == .reservedKey)
       let infinite: JSONObject = ["x": .double(.infinity)]
-      #expect(datastoreError { try store.setLocalDocument(infinite, withID: "a") }?.code == .invalidBody)
-      let ids = try store.localDocumentIDs()
+      #expect(
+        datastoreError { try store.write { try $0.setLocalDocument(infinite, withID: "a") } }?.code
+          == .invalidBody)
+      let ids = try store.read { try $0.localDocumentIDs() }
       #expect(ids == [])
     }
   }
@@ -43,11 +48,11 @@ import Testing
         try store.write { transaction in
           try transaction.setLocalDocument(["n": 1], withID: "a")
           #expect(try transaction.localDocument(withID: "a") == ["n": 1])
-          #expect(try store.localDocument(withID: "a") == nil)
+          #expect(try store.read { try $0.localDocument(withID: "a") } == nil)
           throw Undone()
         }
       }
-      #expect(try store.localDocument(withID: "a") == nil)
+      #expect(try store.read { try $0.localDocument(withID: "a") } == nil)
       #expect(try StoreState(store) == before)
     }
   }
@@ -56,14 +61,14 @@ import Testing
     try withTemporaryDirectory { directory in
       let manager = try DatastoreManager(directory: directory)
       let store = try manager.datastore(named: "store")
-      try store.setLocalDocument(["n": 1], withID: "a")
+      try store.write { try $0.setLocalDocument(["n": 1], withID: "a") }
       for text in ["", "[]", "{\"n\":", "x"] {
         try withDatabase(of: "store", in: directory) { connection in
           let statement = try connection.statement("UPDATE local_documents SET body = ?1")
           try statement.bind(text, at: 1)
           try statement.run()
         }
-        #expect(datastoreError { try store.localDocument(withID: "a") }?.code == .corrupt)
+        #expect(datastoreError { try store.read { try $0.localDocument(withID: "a") } }?.code == .corrupt)
         #expect(
           try store.checkIntegrity().map(\.description)
             == ["body: document \"a\": the body of the local document differs from what was saved"])

@@ -26,7 +26,7 @@ import Testing
   }
 
   private func stored(_ id: String, _ store: Datastore) throws -> String {
-    let text = String(decoding: try store.documentText(withID: id), as: UTF8.self)
+    let text = String(decoding: try store.read { try $0.documentText(withID: id) }, as: UTF8.self)
     let revision = try store.document(withID: id).revisionID
     return text.replacing(#""_id":"\#(id)","_rev":"\#(revision)","#, with: "")
   }
@@ -83,15 +83,17 @@ import Testing
       for (id, text) in texts {
         let mine = try store.document(withID: id)
         let theirs = try #require(RevisionID("1-00"))
-        try store.forceInsert(
-          DocumentRevision(id: id, revisionID: theirs, body: JSONObject(parsing: text)), history: [theirs])
-        #expect(try store.liveRevisions(ofDocument: id).map(\.body.text) == [text, text])
-        try store.resolveConflicts(for: id) { _, leaves in leaves.last }
+        try store.write {
+          try $0.forceInsert(
+            DocumentRevision(id: id, revisionID: theirs, body: JSONObject(parsing: text)), history: [theirs])
+        }
+        #expect(try store.read { try $0.liveRevisions(ofDocument: id) }.map(\.body.text) == [text, text])
+        try store.write { try $0.resolveConflicts(for: id) { _, leaves in leaves.last } }
         #expect(try store.document(withID: id).revisionID == theirs)
         #expect(try stored(id, store) == text)
-        #expect(try store.document(withID: id, revisionID: mine.revisionID).body.text == text)
-        try store.setLocalDocument(JSONObject(parsing: text), withID: id)
-        #expect(try store.localDocument(withID: id)?.text == text)
+        #expect(try store.read { try $0.document(withID: id, revisionID: mine.revisionID) }.body.text == text)
+        try store.write { try $0.setLocalDocument(JSONObject(parsing: text), withID: id) }
+        #expect(try store.read { try $0.localDocument(withID: id) }?.text == text)
       }
     }
   }
@@ -106,11 +108,15 @@ import Testing
     try withTemporaryDatastore { store in
       try store.createDocument(from: DocumentDraft(id: "a", body: JSONObject(parsing: "{\"n\":\(old)}")))
       let theirs = try #require(RevisionID("1-00"))
-      try store.forceInsert(DocumentRevision(id: "a", revisionID: theirs, body: [:]), history: [theirs])
-      try store.resolveConflicts(for: "a") { _, leaves in
-        var decision = leaves[0]
-        decision.body = try JSONObject(parsing: "{\"n\":\(new)}")
-        return decision
+      try store.write {
+        try $0.forceInsert(DocumentRevision(id: "a", revisionID: theirs, body: [:]), history: [theirs])
+      }
+      try store.write {
+        try $0.resolveConflicts(for: "a") { _, leaves in
+          var decision = leaves[0]
+          decision.body = try JSONObject(parsing: "{\"n\":\(new)}")
+          return decision
+        }
       }
       #expect(try stored("a", store) == "{\"n\":\(new)}")
       #expect(try store.document(withID: "a").revisionID.generation == 2)
@@ -119,18 +125,20 @@ import Testing
 
   @Test func `recovery stores the bytes that were there`() throws {
     try withStore { manager, store, texts in
-      for (id, text) in texts { try store.setLocalDocument(JSONObject(parsing: text), withID: id) }
+      for (id, text) in texts {
+        try store.write { try $0.setLocalDocument(JSONObject(parsing: text), withID: id) }
+      }
       for id in texts.keys.prefix(20) {
         try store.updateDocument(withID: id) { $0.body["more"] = try JSONValue(parsing: "2.50") }
       }
-      let whole = try store.allDocuments().map { try stored($0.id, store) }
+      let whole = try store.read { try $0.allDocuments() }.map { try stored($0.id, store) }
       try manager.closeDatastore(named: "store")
       let saved = try manager.datastore(named: "saved")
       let report = try saved.recoverDocuments(from: "\(manager.directory)/store")
       #expect(report.losses == [] && report.documents == texts.count)
-      let after = try saved.allDocuments().map { try stored($0.id, saved) }
+      let after = try saved.read { try $0.allDocuments() }.map { try stored($0.id, saved) }
       #expect(after == whole)
-      for (id, text) in texts { #expect(try saved.localDocument(withID: id)?.text == text) }
+      for (id, text) in texts { #expect(try saved.read { try $0.localDocument(withID: id) }?.text == text) }
     }
   }
 }

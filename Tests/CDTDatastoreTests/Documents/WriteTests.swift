@@ -21,8 +21,8 @@ import Testing
         return [a.id, b.id]
       }
       #expect(ids == ["a", "b"])
-      #expect(try store.allDocumentIDs() == ["b"])
-      #expect(try store.lastSequence() == 3)
+      #expect(try store.read { try $0.allDocumentIDs() } == ["b"])
+      #expect(try store.read { try $0.lastSequence() } == 3)
     }
   }
 
@@ -76,7 +76,7 @@ import Testing
         )
         try transaction.createDocument(from: DocumentDraft(id: "c", body: [:]))
       }
-      #expect(try store.allDocumentIDs() == ["a", "c"])
+      #expect(try store.read { try $0.allDocumentIDs() } == ["a", "c"])
       try store.createDocument(from: DocumentDraft(id: "d", body: [:]))
     }
   }
@@ -89,7 +89,7 @@ import Testing
         try transaction.createDocument(from: DocumentDraft(id: "x", body: [:]))
         try b.createDocument(from: DocumentDraft(id: "y", body: [:]))
       }
-      #expect(try (a.allDocumentIDs() + b.allDocumentIDs()) == ["x", "y"])
+      #expect(try (a.read { try $0.allDocumentIDs() } + b.read { try $0.allDocumentIDs() }) == ["x", "y"])
     }
   }
 
@@ -105,8 +105,8 @@ import Testing
           #expect(error?.code == .nestedWrite)
         }
       }
-      #expect(try a.allDocumentIDs() == ["1"])
-      #expect(try b.allDocumentIDs() == ["2"])
+      #expect(try a.read { try $0.allDocumentIDs() } == ["1"])
+      #expect(try b.read { try $0.allDocumentIDs() } == ["2"])
     }
   }
 
@@ -140,8 +140,11 @@ import Testing
       for (number, code) in codes.enumerated() {
         #expect(code == nil || code == .busy)
         // All of it is there, or nothing.
-        #expect(try stores[number].allDocumentIDs().contains("outer \(number)") == (code == nil))
-        #expect(try stores[1 - number].allDocumentIDs().contains("inner \(number)") == (code == nil))
+        #expect(
+          try stores[number].read { try $0.allDocumentIDs() }.contains("outer \(number)") == (code == nil))
+        #expect(
+          try stores[1 - number].read { try $0.allDocumentIDs() }.contains("inner \(number)") == (code == nil)
+        )
       }
       for store in stores {
         try store.createDocument(from: DocumentDraft(id: "after", body: ["n": 1]))
@@ -162,7 +165,7 @@ import Testing
         { try kept.deleteDocument(withID: "a") },
       ]
       for use in uses { #expect(datastoreError(use)?.code == .closed) }
-      #expect(try store.lastSequence() == 1)
+      #expect(try store.read { try $0.lastSequence() } == 1)
     }
   }
 
@@ -181,14 +184,14 @@ import Testing
       }
       try await group.waitForAll()
     }
-    #expect(try await store.documentCount() == 40)
+    #expect(try await store.read { try $0.documentCount() } == 40)
     await #expect(throws: OwnError(number: 1)) {
       try await store.write { transaction -> Int in
         try transaction.createDocument(from: DocumentDraft(body: [:]))
         throw OwnError(number: 1)
       }
     }
-    #expect(try await store.documentCount() == 40)
+    #expect(try await store.read { try $0.documentCount() } == 40)
     try await manager.closeDatastore(named: "store")
   }
 
@@ -216,7 +219,7 @@ import Testing
       #expect(error?.code == .io)
       #expect(error?.message.contains("broken") == true)
       #expect(try StoreState(store) == before)
-      #expect(try store.revisionHistory(of: saved).count == 1)
+      #expect(try store.read { try $0.revisionHistory(of: saved) }.count == 1)
       try withDatabase(of: "store", in: directory) { try $0.execute("DROP TRIGGER fails") }
       try store.updateDocument(from: saved)
     }
@@ -263,10 +266,10 @@ import Testing
         #expect(
           error?.message
             == "another process is writing to \(directory)/store/db.sync; try again later")
-        #expect(try b.documentCount() == 0)
+        #expect(try b.read { try $0.documentCount() } == 0)
       }
       try b.createDocument(from: DocumentDraft(id: "b", body: [:]))
-      #expect(try a.allDocumentIDs() == ["a", "b"])
+      #expect(try a.read { try $0.allDocumentIDs() } == ["a", "b"])
     }
   }
 
@@ -315,7 +318,7 @@ import Testing
       }
       #expect(outcomes.withLock { $0.count { $0 == nil } } == 1)
       #expect(outcomes.withLock { $0.count { $0 == .conflict } } == 5)
-      #expect(try stores[0].lastSequence() == 2)
+      #expect(try stores[0].read { try $0.lastSequence() } == 2)
     }
   }
 }

@@ -57,7 +57,7 @@ import Testing
     try await store.createDocument(from: DocumentDraft(encoding: Todo(description: "Bake")))
 
     let since = "2024-01-01"
-    let recent = try await store.find(["created": ["$gte": since], "completed": false])
+    let recent = try await store.find(["created": ["$gte": .string(since)], "completed": false])
     #expect(recent.count == 1)
 
     try await store.ensureIndexed(["completed", .descending("created")])
@@ -86,11 +86,15 @@ import Testing
     for (text, edited) in [("1-a", 2), ("1-b", 1)] {
       let revisionID = try #require(RevisionID(text))
       let body = JSONObject(["edited": edited])
-      try await store.forceInsert(DocumentRevision(id: "party", revisionID: revisionID, body: body))
+      try await store.write {
+        try $0.forceInsert(DocumentRevision(id: "party", revisionID: revisionID, body: body))
+      }
     }
-    for id in try await store.conflictedDocumentIDs() {
-      try await store.resolveConflicts(for: id) { _, leaves in
-        leaves.max { ($0.body["edited"]?.intValue ?? 0) < ($1.body["edited"]?.intValue ?? 0) }
+    for id in try await store.read({ try $0.conflictedDocumentIDs() }) {
+      try await store.write { transaction in
+        try transaction.resolveConflicts(for: id) { _, leaves in
+          leaves.max { ($0.body["edited"]?.intValue ?? 0) < ($1.body["edited"]?.intValue ?? 0) }
+        }
       }
     }
     #expect(try await store.document(withID: "party").body["edited"] == 2)

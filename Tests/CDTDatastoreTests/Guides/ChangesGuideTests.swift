@@ -27,7 +27,7 @@ import Testing
         if some.documents.isEmpty { break }
         last = some.lastSequence
       }
-      #expect(try last == tasks.lastSequence())
+      #expect(try last == tasks.read { try $0.lastSequence() })
     }
   }
 

@@ -18,35 +18,39 @@ import Testing
         let attachment = DocumentAttachment(data: Data(tag.utf8), name: tag, contentType: "text/plain")
         let theirs = try remote(
           revision, of: "task", body: ["tags": ["all", .string(tag)]], attachments: [attachment])
-        try store.forceInsert(theirs)
+        try store.write { try $0.forceInsert(theirs) }
       }
       for (revision, time) in [("1-b", 9), ("3-x", 2)] {
-        try store.forceInsert(try remote(revision, of: "note", body: ["time": .int(Int64(time))]))
+        try store.write {
+          try $0.forceInsert(try remote(revision, of: "note", body: ["time": .int(Int64(time))]))
+        }
       }
 
-      for id in try store.conflictedDocumentIDs() {
-        let leaves = try store.liveRevisions(ofDocument: id)
+      for id in try store.read({ try $0.conflictedDocumentIDs() }) {
+        let leaves = try store.read { try $0.liveRevisions(ofDocument: id) }
         print(id, leaves.map(\.body))  // the winner first
       }
-      #expect(try store.conflictedDocumentIDs() == ["note", "task"])
+      #expect(try store.read { try $0.conflictedDocumentIDs() } == ["note", "task"])
 
-      try store.resolveConflicts(for: "task") { id, leaves in
-        var merged = leaves[0]
-        var tags: [JSONValue] = []
-        for leaf in leaves {
-          for tag in leaf.body["tags"]?.arrayValue ?? [] where !tags.contains(tag) { tags.append(tag) }
-          for attachment in leaf.attachments { merged.attachments[attachment.name] = attachment }
+      try store.write {
+        try $0.resolveConflicts(for: "task") { id, leaves in
+          var merged = leaves[0]
+          var tags: [JSONValue] = []
+          for leaf in leaves {
+            for tag in leaf.body["tags"]?.arrayValue ?? [] where !tags.contains(tag) { tags.append(tag) }
+            for attachment in leaf.attachments { merged.attachments[attachment.name] = attachment }
+          }
+          merged.body["tags"] = tags
+          return merged
         }
-        merged.body["tags"] = tags
-        return merged
       }
       let merged = try store.document(withID: "task")
       #expect(merged.body == ["tags": ["all", "home", "shop"]])
       #expect(merged.attachments.names == ["home", "shop"])
 
-      let kept = try store.resolveConflicts(for: "note", with: KeepLatest())
+      let kept = try store.write { try $0.resolveConflicts(for: "note", with: KeepLatest()) }
       #expect(kept?.body["time"] == 9)
-      #expect(try store.conflictedDocumentIDs().isEmpty)
+      #expect(try store.read { try $0.conflictedDocumentIDs() }.isEmpty)
     }
   }
 
@@ -56,15 +60,15 @@ import Testing
 
       let history = ids("3-c", "2-b", "1-a")
       let theirs = DocumentRevision(id: "doc", revisionID: history[0], body: ["by": "them"])
-      try store.forceInsert(theirs, history: history)
+      try store.write { try $0.forceInsert(theirs, history: history) }
 
       let rival = ids("2-x", "1-a")
       let mine = DocumentRevision(id: "doc", revisionID: rival[0], body: ["by": "me"])
-      try store.forceInsert(mine, history: rival)
+      try store.write { try $0.forceInsert(mine, history: rival) }
       #expect(try store.document(withID: "doc").body == ["by": "them"])
-      #expect(try store.liveRevisions(ofDocument: "doc").count == 2)
+      #expect(try store.read { try $0.liveRevisions(ofDocument: "doc") }.count == 2)
 
-      let missing = try store.missingRevisions(of: "doc", among: ids("3-c", "2-b", "4-d"))
+      let missing = try store.read { try $0.missingRevisions(of: "doc", among: ids("3-c", "2-b", "4-d")) }
       #expect(missing == ids("4-d"))
     }
   }

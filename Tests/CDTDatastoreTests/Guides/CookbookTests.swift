@@ -111,7 +111,7 @@ import Testing
       var revision = CDTDocumentRevision(docId: "doc1")
       revision.attachments = [Self.attachment("a")]
       #expect(datastoreError { try store.createDocumentFromRevision(revision) }?.code == .missingBody)
-      let sequence = try store.lastSequence()
+      let sequence = try store.read { try $0.lastSequence() }
       #expect(sequence == 0)
     }
   }
@@ -314,7 +314,7 @@ import Testing
       let tombstone = try store.deleteDocument(from: updated)
       #expect(tombstone.isDeleted && tombstone.revisionID.generation == 3)
       #expect(datastoreError { try store.document(withID: "doc1") }?.code == .notFound)
-      #expect(try store.revisionHistory(of: tombstone).count == 3)
+      #expect(try store.read { try $0.revisionHistory(of: tombstone) }.count == 3)
     }
   }
 
@@ -322,11 +322,12 @@ import Testing
     try withAttachments { store, saved, _ in
       let rival = DocumentRevision(
         id: "doc1", revisionID: try #require(RevisionID("1-z")), body: ["rival": true])
-      try store.forceInsert(rival)
-      #expect(try store.conflictedDocumentIDs() == ["doc1"])
+      try store.write { try $0.forceInsert(rival) }
+      #expect(try store.read { try $0.conflictedDocumentIDs() } == ["doc1"])
       let tombstones = try store.deleteDocument(withID: "doc1")
       #expect(tombstones.map(\.revisionID.generation) == [2, 2])
-      #expect(try store.conflictedDocumentIDs() == [] && store.documentCount() == 0)
+      #expect(
+        try store.read { try $0.conflictedDocumentIDs() } == [] && store.read { try $0.documentCount() } == 0)
       #expect(datastoreError { try store.document(withID: saved.id) }?.code == .notFound)
     }
   }
@@ -364,7 +365,7 @@ import Testing
   @Test func `migrating to 0.18, deleting: with a revision that is there`() throws {
     try withPlain { store, revision, _ in
       try store.deleteDocument(from: revision)
-      #expect(try store.documentCount() == 0)
+      #expect(try store.read { try $0.documentCount() } == 0)
     }
   }
 
@@ -384,7 +385,7 @@ import Testing
       var saved = revision
       saved.body["newKey"] = "newValue"
       let updated = try store.updateDocument(from: saved)
-      let history = try store.revisionHistory(of: updated)
+      let history = try store.read { try $0.revisionHistory(of: updated) }
       #expect(history.map(\.revisionID) == [updated.revisionID, revision.revisionID])
     }
   }

@@ -16,7 +16,7 @@ import Testing
       try manager.closeDatastore(named: "tasks")  // releases its files
       try manager.deleteDatastore(named: "tasks")  // removes documents, attachments and indexes
 
-      #expect(datastoreError { try tasks.documentCount() }?.code == .closed)
+      #expect(datastoreError { try tasks.read { try $0.documentCount() } }?.code == .closed)
       #expect(try manager.datastoreNames() == [])
     }
   }
@@ -38,10 +38,10 @@ import Testing
       let living = several.filter { !$0.isDeleted }
       #expect(living.map(\.id) == ["milk", "bread"])
 
-      let all = try tasks.allDocuments()
-      let lastTen = try tasks.allDocuments(offset: 0, limit: 10, descending: true)
-      let ids = try tasks.allDocumentIDs()
-      let count = try tasks.documentCount()
+      let all = try tasks.read { try $0.allDocuments() }
+      let lastTen = try tasks.read { try $0.allDocuments(offset: 0, limit: 10, descending: true) }
+      let ids = try tasks.read { try $0.allDocumentIDs() }
+      let count = try tasks.read { try $0.documentCount() }
       #expect(all == lastTen.reversed())
       #expect(ids == ["bread", "milk"])
       #expect(count == 2)
@@ -65,7 +65,7 @@ import Testing
 
       try tasks.deleteDocument(from: task)  // only if this revision is current
       try tasks.deleteDocument(withID: "bread")  // the current revision and all conflicting revisions
-      #expect(try tasks.documentCount() == 0)
+      #expect(try tasks.read { try $0.documentCount() } == 0)
     }
   }
 
@@ -109,7 +109,7 @@ import Testing
         try tasks.createDocument(from: DocumentDraft(body: ["completed": isDone]))
       }
       let (open, total) = try tasks.read { snapshot in
-        (try snapshot.count(["completed": false]), try snapshot.documentCount())
+        (try snapshot.count(Query(["completed": false])), try snapshot.documentCount())
       }
       #expect(open == 1 && total == 2)
     }
@@ -152,16 +152,16 @@ import Testing
       document = try tasks.updateDocument(from: document)
       #expect(document.revisionID.description == "2-be2c05cd85b8468ce92b04e001b0e923")
 
-      let history = try tasks.revisionHistory(of: document)
+      let history = try tasks.read { try $0.revisionHistory(of: document) }
       #expect(history.map { $0.revisionID.generation } == [2, 1])
       if let first = history.last?.revisionID {
-        let then = try tasks.document(withID: "a", revisionID: first)
+        let then = try tasks.read { try $0.document(withID: "a", revisionID: first) }
         #expect(then.body == ["hello": "world"])
       }
 
       let report = try tasks.compact()
       print(report.revisions, report.attachments, report.bytesFreed)
-      let oldest = try tasks.revisionHistory(of: document).last
+      let oldest = try tasks.read { try $0.revisionHistory(of: document) }.last
       #expect(oldest?.hasBody == false)
       #expect(report.revisions == 1)
     }
@@ -203,7 +203,7 @@ import Testing
         try transaction.createDocument(from: DocumentDraft(body: ["number": number]))
       }
     }
-    #expect(try await accounts.documentCount() == 102)
+    #expect(try await accounts.read { try $0.documentCount() } == 102)
     try await manager.closeDatastore(named: "accounts")
   }
 
@@ -223,11 +223,11 @@ import Testing
 
   @Test func localDocuments() throws {
     try withTemporaryDatastore { tasks in
-      try tasks.setLocalDocument(["last": 7], withID: "checkpoint")
-      let checkpoint = try tasks.localDocument(withID: "checkpoint")
+      try tasks.write { try $0.setLocalDocument(["last": 7], withID: "checkpoint") }
+      let checkpoint = try tasks.read { try $0.localDocument(withID: "checkpoint") }
       #expect(checkpoint?["last"] == 7)
-      try tasks.setLocalDocument(nil, withID: "checkpoint")  // removed
-      #expect(try tasks.localDocument(withID: "checkpoint") == nil)
+      try tasks.write { try $0.setLocalDocument(nil, withID: "checkpoint") }  // removed
+      #expect(try tasks.read { try $0.localDocument(withID: "checkpoint") } == nil)
     }
   }
 

@@ -17,13 +17,13 @@ import struct CloudantSync.TouchDBIndexReport
       for _ in 1...2 {
         let old = "\(documents)/tasks.touchdb"
         let tasks = try manager.datastore(named: "tasks")
-        if try tasks.localDocument(withID: "imported") == nil {
+        if try tasks.read({ try $0.localDocument(withID: "imported") }) == nil {
           try tasks.importTouchDB(old) { print("\($0.documents) of \($0.total)") }
           let indexes = try tasks.importTouchDBIndexes(old)
           for index in indexes.skippedIndexes { print(index.name, index.reason) }
-          try tasks.setLocalDocument(["from": "CDTDatastore 2"], withID: "imported")
+          try tasks.write { try $0.setLocalDocument(["from": "CDTDatastore 2"], withID: "imported") }
         }
-        #expect(try tasks.documentCount() == 7)
+        #expect(try tasks.read { try $0.documentCount() } == 7)
         #expect(try tasks.listIndexes().count == 3)
 
         var importer = TouchDBImporter(into: tasks)
@@ -58,16 +58,18 @@ import struct CloudantSync.TouchDBIndexReport
     try withTemporaryDatastore { datastore in
       for (text, time) in [("1-a", 2), ("1-b", 1)] {
         let revision = try #require(RevisionID(text))
-        try datastore.forceInsert(
-          DocumentRevision(id: "a", revisionID: revision, body: ["time": .int(Int64(time))]))
+        try datastore.write {
+          try $0.forceInsert(
+            DocumentRevision(id: "a", revisionID: revision, body: ["time": .int(Int64(time))]))
+        }
       }
       struct NewestWins: ConflictResolver {
         func resolve(documentID: String, conflicts: [DocumentRevision]) -> DocumentRevision? {
           conflicts.max { ($0.body["time"]?.intValue ?? 0) < ($1.body["time"]?.intValue ?? 0) }
         }
       }
-      for id in try datastore.conflictedDocumentIDs() {
-        try datastore.resolveConflicts(for: id, with: NewestWins())
+      for id in try datastore.read({ try $0.conflictedDocumentIDs() }) {
+        try datastore.write { try $0.resolveConflicts(for: id, with: NewestWins()) }
       }
       #expect(try datastore.document(withID: "a").revisionID.description == "1-a")
     }

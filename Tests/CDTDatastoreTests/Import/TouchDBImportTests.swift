@@ -16,7 +16,7 @@ import Testing
       let report = try fixture.store.importTouchDB(fixture.path)
       #expect(
         report == TouchDBReport(total: 8, documents: 8, revisions: 17, attachments: 4, localDocuments: 2))
-      let documents = try fixture.store.allDocuments().map { $0.json.text }
+      let documents = try fixture.store.read { try $0.allDocuments() }.map { $0.json.text }
       #expect(
         documents == [
           #"{"_id":"conflicted","_rev":"2-00000000000000000000000000000b0b","v":"b"}"#,
@@ -67,13 +67,14 @@ import Testing
     try withTouchDB { fixture in
       let store = fixture.store
       try store.importTouchDB(fixture.path)
-      #expect(try store.conflictedDocumentIDs() == ["conflicted"])
+      #expect(try store.read { try $0.conflictedDocumentIDs() } == ["conflicted"])
       #expect(datastoreError { try store.document(withID: "gone") }?.code == .notFound)
       #expect(try store.documents(withIDs: ["gone"]).map(\.isDeleted) == [true])
       #expect(datastoreError { try store.document(withID: "without revisions") }?.code == .notFound)
       let pulled = try store.document(withID: "pulled")
-      #expect(try store.revisionHistory(of: pulled).map { $0.revisionID.generation } == [4, 3, 2])
-      #expect(try store.revisionHistory(of: pulled).map(\.hasBody) == [true, false, false])
+      #expect(
+        try store.read { try $0.revisionHistory(of: pulled) }.map { $0.revisionID.generation } == [4, 3, 2])
+      #expect(try store.read { try $0.revisionHistory(of: pulled) }.map(\.hasBody) == [true, false, false])
       // In the order in which they last changed there.
       let ids = try store.changes().documents.map(\.id)
       #expect(ids == ["plain", "edited", "pulled", "conflicted", "gone", "revived", "pictures", "empty"])
@@ -107,7 +108,7 @@ import Testing
       #expect(contents[1] == Data("a dog".utf8))
       #expect(contents[2] == Data(String(repeating: "a long text that packs well\n", count: 200).utf8))
       let first = try #require(RevisionID("1-00000000000000000000000000000e01"))
-      let before = try fixture.store.document(withID: "pictures", revisionID: first)
+      let before = try fixture.store.read { try $0.document(withID: "pictures", revisionID: first) }
       #expect(before.attachments.names == ["cat.jpg"])
       #expect(before.attachments["cat.jpg"]?.digest == pictures.attachments["cat.jpg"]?.digest)
     }
@@ -116,12 +117,12 @@ import Testing
   @Test func `local documents come under their ids, and those that are there stay`() throws {
     try withTouchDB { fixture in
       let store = fixture.store
-      try store.setLocalDocument(["theme": "light"], withID: "settings")
+      try store.write { try $0.setLocalDocument(["theme": "light"], withID: "settings") }
       let report = try store.importTouchDB(fixture.path)
       #expect(report.localDocuments == 1)
-      #expect(try store.localDocumentIDs() == ["_local/checkpoint", "settings"])
-      #expect(try store.localDocument(withID: "_local/checkpoint") == ["seq": "12-abc"])
-      #expect(try store.localDocument(withID: "settings") == ["theme": "light"])
+      #expect(try store.read { try $0.localDocumentIDs() } == ["_local/checkpoint", "settings"])
+      #expect(try store.read { try $0.localDocument(withID: "_local/checkpoint") } == ["seq": "12-abc"])
+      #expect(try store.read { try $0.localDocument(withID: "settings") } == ["theme": "light"])
     }
   }
 
@@ -152,7 +153,7 @@ import Testing
       let report = try fixture.store.importTouchDB(fixture.path)
       #expect(report.revisions == 2)
       #expect(try fixture.store.document(withID: "edited").revisionID.description == "4-other")
-      #expect(try fixture.store.conflictedDocumentIDs() == ["conflicted", "edited"])
+      #expect(try fixture.store.read { try $0.conflictedDocumentIDs() } == ["conflicted", "edited"])
     }
   }
 
@@ -268,7 +269,7 @@ import Testing
       let counts = seen.withLock { $0.map(\.documents) }
       #expect(counts.count > 10 && counts == counts.sorted() && counts.last == 1008)
       #expect(zip(counts, counts.dropFirst()).allSatisfy { $1 - $0 <= 100 })
-      #expect(try fixture.store.documentCount() == 1007)
+      #expect(try fixture.store.read { try $0.documentCount() } == 1007)
     }
   }
 
@@ -294,11 +295,13 @@ import Testing
       let report = try fixture.store.importTouchDB(fixture.path)
       #expect(report.attachments == 4 + 2 * 151)
       let deep = try fixture.store.document(withID: "deep")
-      #expect(try fixture.store.revisionHistory(of: deep).count == 1000)
+      #expect(try fixture.store.read { try $0.revisionHistory(of: deep) }.count == 1000)
       #expect(deep.attachments.count == 151)
       for name in names { #expect(try deep.attachments[name]?.data() == Data("content of \(name)".utf8)) }
       #expect(try deep.attachments["copy"]?.data() == Data("content of file 149".utf8))
-      let before = try fixture.store.document(withID: "deep", revisionID: try #require(RevisionID("997-997")))
+      let before = try fixture.store.read {
+        try $0.document(withID: "deep", revisionID: try #require(RevisionID("997-997")))
+      }
       // A generation that can't be is that of the revision.
       #expect(before.attachments["copy"]?.generation == 997)
       #expect(try fixture.store.checkIntegrity() == [])

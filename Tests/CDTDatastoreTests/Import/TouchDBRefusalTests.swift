@@ -91,7 +91,7 @@ import Testing
       let error = touchDBError { try fixture.store.importTouchDB(fixture.path) }
       #expect(error?.code == file.code)
       #expect(error?.message.contains(file.message) == true, "\(String(describing: error))")
-      #expect(try fixture.store.lastSequence() == 0)
+      #expect(try fixture.store.read { try $0.lastSequence() } == 0)
     }
   }
 
@@ -190,7 +190,7 @@ import Testing
       #expect(error?.code == document.code)
       #expect(error?.documentID == document.id)
       #expect(error?.message.contains(document.message) == true, "\(String(describing: error))")
-      #expect(try fixture.store.lastSequence() == 0)
+      #expect(try fixture.store.read { try $0.lastSequence() } == 0)
       #expect(try leftFiles(fixture) == [])
 
       let problems = Mutex<[TouchDBError]>([])
@@ -228,7 +228,7 @@ import Testing
       let report = try importer.run(fixture.path)
       #expect(report.localDocuments == 1)
       #expect(report.failed == 1)
-      #expect(try fixture.store.localDocumentIDs() == ["_local/checkpoint"])
+      #expect(try fixture.store.read { try $0.localDocumentIDs() } == ["_local/checkpoint"])
     }
   }
 
@@ -247,7 +247,7 @@ import Testing
         }
         try whole.write(to: url)
       }
-      #expect(try fixture.store.lastSequence() == 0)
+      #expect(try fixture.store.read { try $0.lastSequence() } == 0)
       #expect(try fixture.store.importTouchDB(fixture.path).attachments == 4)
     }
   }

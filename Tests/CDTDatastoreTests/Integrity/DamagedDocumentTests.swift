@@ -28,7 +28,8 @@ import Testing
     let manager = try DatastoreManager(directory: directory)
     let store = try manager.datastore(named: "store")
     for read in [
-      { _ = try store.document(withID: "large") }, { _ = try store.documentText(withID: "large") },
+      { _ = try store.document(withID: "large") },
+      { _ = try store.read { try $0.documentText(withID: "large") } },
       { try store.write { _ = try $0.document(withID: "large") } },
     ] {
       let error = #expect(throws: DatastoreError.self, performing: read)

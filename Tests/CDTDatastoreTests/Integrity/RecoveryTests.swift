@@ -32,10 +32,12 @@ import Testing
       }
       try store.deleteDocument(withID: "doc7")
       let theirs = try #require(RevisionID("3-c"))
-      try store.forceInsert(
-        DocumentRevision(id: "doc8", revisionID: theirs, body: ["by": "them"]),
-        history: ["3-c", "2-b", "1-a"].compactMap { RevisionID($0) })
-      try store.setLocalDocument(["last": 5], withID: "checkpoint")
+      try store.write { transaction in
+        try transaction.forceInsert(
+          DocumentRevision(id: "doc8", revisionID: theirs, body: ["by": "them"]),
+          history: ["3-c", "2-b", "1-a"].compactMap { RevisionID($0) })
+      }
+      try store.write { try $0.setLocalDocument(["last": 5], withID: "checkpoint") }
       let whole = try content(store)
       if keepsLog {
         try FileManager.default.copyItem(atPath: "\(directory)/store", toPath: "\(directory)/copy")
@@ -53,8 +55,8 @@ import Testing
     try store.changes(since: 0).documents.flatMap { change in
       let id = change.id
       if change.isDeleted { return ["\(id) deleted \(change.revisionID)"] }
-      return try store.liveRevisions(ofDocument: id).map { leaf in
-        let history = try store.revisionHistory(of: leaf).map {
+      return try store.read { try $0.liveRevisions(ofDocument: id) }.map { leaf in
+        let history = try store.read { try $0.revisionHistory(of: leaf) }.map {
           "\($0.revisionID)=\($0.hasBody ? $0.body.text : "-")"
         }
         let attachments = try leaf.attachments.map {
@@ -78,7 +80,7 @@ import Testing
       #expect(report.documents == 200)
       #expect(report.attachments == 6)
       #expect(try content(saved) == whole)
-      #expect(try saved.localDocument(withID: "checkpoint") == ["last": 5])
+      #expect(try saved.read { try $0.localDocument(withID: "checkpoint") } == ["last": 5])
       #expect(try saved.checkIntegrity() == [])
       // Once more adds nothing.
       _ = try saved.recoverDocuments(from: "\(manager.directory)/store")
@@ -199,7 +201,7 @@ import Testing
       let (saved, report) = try recover(manager)
       #expect(report.documents == 200)
       // Without its parent, the tombstone of a document leaves the revision that it has deleted.
-      #expect(try saved.allDocumentIDs().count == (table == "documents" ? 200 : 199))
+      #expect(try saved.read { try $0.allDocumentIDs() }.count == (table == "documents" ? 200 : 199))
       #expect(try saved.checkIntegrity() == [])
     }
   }
@@ -234,12 +236,15 @@ import Testing
           data: Data(name.utf8), name: name, contentType: "text/plain")
       }
       try store.createDocument(from: draft)
-      for name in names { try store.setLocalDocument(["bytes": .int(Int64(name.utf8.count))], withID: name) }
+      for name in names {
+        try store.write { try $0.setLocalDocument(["bytes": .int(Int64(name.utf8.count))], withID: name) }
+      }
       try manager.closeDatastore(named: "store")
       let (saved, report) = try recover(manager)
       #expect(report.losses == [])
       for name in names {
-        #expect(try saved.localDocument(withID: name) == ["bytes": .int(Int64(name.utf8.count))])
+        #expect(
+          try saved.read { try $0.localDocument(withID: name) } == ["bytes": .int(Int64(name.utf8.count))])
         #expect(try saved.document(withID: "doc").attachments[name]?.data() == Data(name.utf8))
       }
     }

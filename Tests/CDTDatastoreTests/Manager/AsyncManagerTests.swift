@@ -17,9 +17,11 @@ import Testing
     #expect(try await store.sizeOnDisk() > 0)
     #expect(try await manager.datastoreNames() == ["store"])
     try await manager.closeDatastore(named: "store")
-    let closed = await #expect(throws: DatastoreError.self) { try await store.documentCount() }
+    let closed = await #expect(throws: DatastoreError.self) {
+      try await store.read { try $0.documentCount() }
+    }
     #expect(closed?.code == .closed)
-    #expect(try await manager.datastore(named: "store").documentCount() == 1)
+    #expect(try await manager.datastore(named: "store").read { try $0.documentCount() } == 1)
     try await manager.deleteDatastore(named: "store")
     let missing = await #expect(throws: DatastoreError.self) {
       try await manager.existingDatastore(named: "store")
@@ -48,6 +50,6 @@ import Testing
     try await attachment.write(to: directory.appending(path: "copy"))
     #expect(try Data(contentsOf: directory.appending(path: "copy")) == Data([1, 2, 3]))
     #expect(try await DocumentImporter(into: store).run([documents]).imported == 1)
-    #expect(try await store.allDocumentIDs() == ["a", "b"])
+    #expect(try await store.read { try $0.allDocumentIDs() } == ["a", "b"])
   }
 }

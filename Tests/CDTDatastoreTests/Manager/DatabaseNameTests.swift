@@ -51,7 +51,7 @@ import Testing
     // What a manager can't open by a string, it doesn't list as one.
     #expect(try await manager.datastoreNames() == ["Tasks"])
     try await manager.closeDatastore(named: name)
-    #expect(datastoreError { try store.documentCount() }?.code == .closed)
+    #expect(datastoreError { try store.read { try $0.documentCount() } }?.code == .closed)
     try await manager.deleteDatastore(named: name)
     #expect(try await manager.databaseNames() == [DatabaseName("Tasks")])
   }

@@ -42,7 +42,7 @@ import Testing
         try transaction.createDocument(from: DocumentDraft(body: ["text": text]))
       }
     }
-    for document in try store.allDocuments() where document.body["text"] != text {
+    for document in try store.read({ try $0.allDocuments() }) where document.body["text"] != text {
       Issue.record("\(document.id) has another text")
     }
     switch Int.random(in: 0..<8, using: &random) {

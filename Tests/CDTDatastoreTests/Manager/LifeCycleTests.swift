@@ -73,7 +73,7 @@ import Testing
       let second = try DatastoreManager(directory: directory, options: options)
       try store.write { _ in
         let opened = try second.datastore(named: "store")
-        #expect(try opened.documentCount() == 1)
+        #expect(try opened.read { try $0.documentCount() } == 1)
       }
       try second.closeDatastore(named: "store")
       let after = try Data(contentsOf: URL(filePath: log))
@@ -86,13 +86,13 @@ import Testing
       let manager = try DatastoreManager(directory: directory)
       let store = try manager.datastore(named: "store")
       let file = "\(directory)/store/db.sync"
-      #expect(try store.documentCount() == 0)
+      #expect(try store.read { try $0.documentCount() } == 0)
       let opened = openFiles(below: file)
-      #expect(try store.allDocumentIDs().isEmpty)
+      #expect(try store.read { try $0.allDocumentIDs() }.isEmpty)
       #expect(openFiles(below: file) == opened)
       try store.createDocument(from: DocumentDraft(body: [:]))
       #expect(openFiles(below: file) > opened)
-      #expect(try store.documentCount() == 1)
+      #expect(try store.read { try $0.documentCount() } == 1)
     }
   }
 
@@ -176,7 +176,7 @@ import Testing
         }
         #expect(failures.withLock { $0 } == [])
         let manager = try DatastoreManager(directory: directory)
-        #expect(try manager.datastore(named: "store\(round)").documentCount() == 6)
+        #expect(try manager.datastore(named: "store\(round)").read { try $0.documentCount() } == 6)
       }
     }
   }
@@ -187,7 +187,7 @@ import Testing
       for round in 0..<1_000 {
         let store = try manager.datastore(named: "store")
         try store.createDocument(from: DocumentDraft(id: "\(round)", body: [:]))
-        #expect(try store.documentCount() == round + 1)
+        #expect(try store.read { try $0.documentCount() } == round + 1)
         #expect(openFiles(below: directory) > 0)
         try manager.closeDatastore(named: "store")
         #expect(openFiles(below: directory) == 0)
@@ -198,7 +198,7 @@ import Testing
   @Test func `a manager that goes closes its datastores`() throws {
     try withTemporaryDirectory { directory in
       let store = try DatastoreManager(directory: directory).datastore(named: "store")
-      #expect(datastoreError { try store.documentCount() }?.code == .closed)
+      #expect(datastoreError { try store.read { try $0.documentCount() } }?.code == .closed)
       #expect(openFiles(below: directory) == 0)
     }
   }
@@ -212,10 +212,14 @@ import Testing
       try manager.closeDatastore(named: "store")
       try manager.closeDatastore(named: "store")
       let uses: [() throws -> Any] = [
-        { try store.documentCount() }, { try store.lastSequence() }, { try store.sizeOnDisk() },
-        { try store.document(withID: "a") }, { try store.document(withID: "a", revisionID: revision) },
-        { try store.documents(withIDs: ["a"]) }, { try store.allDocuments() }, { try store.allDocumentIDs() },
-        { try store.revisionHistory(of: saved) }, { try store.changes() }, { try store.write { _ in 1 } },
+        { try store.read { try $0.documentCount() } }, { try store.read { try $0.lastSequence() } },
+        { try store.sizeOnDisk() },
+        { try store.document(withID: "a") },
+        { try store.read { try $0.document(withID: "a", revisionID: revision) } },
+        { try store.documents(withIDs: ["a"]) }, { try store.read { try $0.allDocuments() } },
+        { try store.read { try $0.allDocumentIDs() } },
+        { try store.read { try $0.revisionHistory(of: saved) } }, { try store.changes() },
+        { try store.write { _ in 1 } },
         { try store.createDocument(from: DocumentDraft(body: [:])) },
         { try store.updateDocument(from: saved) }, { try store.deleteDocument(from: saved) },
         { try store.deleteDocument(withID: "a") }, { try store.extensionDirectory(named: "x") },
@@ -260,11 +264,11 @@ import Testing
         #expect(try document.attachments["x"]?.data() == Data("one".utf8))
         try transaction.createDocument(from: DocumentDraft(id: "b", body: [:]))
       }
-      #expect(try store.allDocumentIDs() == ["a", "b"])
+      #expect(try store.read { try $0.allDocumentIDs() } == ["a", "b"])
       #expect(try manager.datastore(named: "store") === store)
       try end()
       #expect(openFiles(below: directory) == 0)
-      #expect(datastoreError { try store.documentCount() }?.code == .closed)
+      #expect(datastoreError { try store.read { try $0.documentCount() } }?.code == .closed)
     }
   }
 
@@ -277,9 +281,9 @@ import Testing
         try transaction.createDocument(from: DocumentDraft(id: "a", body: [:]))
       }
       #expect(openFiles(below: directory) == 0)
-      #expect(datastoreError { try store.documentCount() }?.code == .closed)
+      #expect(datastoreError { try store.read { try $0.documentCount() } }?.code == .closed)
       let again = try DatastoreManager(directory: directory)
-      #expect(try again.datastore(named: "store").allDocumentIDs() == ["a"])
+      #expect(try again.datastore(named: "store").read { try $0.allDocumentIDs() } == ["a"])
     }
   }
 
@@ -293,9 +297,9 @@ import Testing
       try manager.deleteDatastore(named: "store")
       #expect(try FileManager.default.contentsOfDirectory(atPath: directory).isEmpty)
       #expect(openFiles(below: directory) == 0)
-      #expect(datastoreError { try store.documentCount() }?.code == .closed)
+      #expect(datastoreError { try store.read { try $0.documentCount() } }?.code == .closed)
       #expect(try manager.datastoreNames().isEmpty)
-      #expect(try manager.datastore(named: "store").documentCount() == 0)
+      #expect(try manager.datastore(named: "store").read { try $0.documentCount() } == 0)
     }
   }
 
@@ -335,7 +339,7 @@ import Testing
             try transaction.createDocument(from: DocumentDraft(body: [:]))
             written.withLock { $0 = true }
             // Once this says "closed", the other thread waits for this write to end.
-            while (try? store.documentCount()) != nil {}
+            while (try? store.read({ try $0.documentCount() })) != nil {}
             _ = try manager.datastore(named: "other")
           }
         } else {
@@ -364,14 +368,14 @@ import Testing
               let start = ContinuousClock.now
               try manager.deleteDatastore(named: "store")
               #expect(ContinuousClock.now - start < .seconds(60))
-              #expect(try manager.datastore(named: "store").documentCount() == 0)
+              #expect(try manager.datastore(named: "store").read { try $0.documentCount() } == 0)
             }
           } else {
             while !isDone.load(ordering: .acquiring) {
               let store = try manager.datastore(named: "store")
               opened.add(1, ordering: .relaxed)
               do {
-                #expect(try store.documentCount() <= 1)
+                #expect(try store.read { try $0.documentCount() } <= 1)
               } catch let error as DatastoreError where error.code == .closed {}
             }
           }
@@ -403,7 +407,7 @@ import Testing
             try store.write { transaction in
               try transaction.createDocument(from: DocumentDraft(body: [:]))
               isWriting.store(true, ordering: .releasing)
-              while (try? store.documentCount()) != nil {}
+              while (try? store.read({ try $0.documentCount() })) != nil {}
               // Waiting here would never end, as the deletion waits for this write.
               #expect(datastoreError { try manager.datastore(named: "store") }?.code == .nestedWrite)
               #expect(datastoreError { try manager.deleteDatastore(named: "store") }?.code == .nestedWrite)
@@ -418,11 +422,12 @@ import Testing
           while !isWriting.load(ordering: .acquiring) {}
           #expect(throws: Never.self) { try manager.deleteDatastore(named: "store") }
         default:
-          while !isWriting.load(ordering: .acquiring) || (try? store.documentCount()) != nil {}
+          while !isWriting.load(ordering: .acquiring) || (try? store.read({ try $0.documentCount() })) != nil
+          {}
           if gives {
             let opened = try? manager.datastore(named: "store")
             #expect(opened !== store)
-            #expect((try? opened?.documentCount()) == 0)
+            #expect((try? opened?.read { try $0.documentCount() }) == 0)
           } else {
             let error = datastoreError { try manager.datastore(named: "store") }
             #expect(error?.code == .busy)
@@ -449,12 +454,14 @@ import Testing
       #expect(
         datastoreError { try store.createDocument(from: DocumentDraft(body: [:])) }?.code == .closed)
       let uses: [() throws -> Any] = [
-        { try store.document(withID: "old") }, { try store.documentText(withID: "old") },
-        { try store.documents(withIDs: ["old"]) }, { try store.allDocuments() },
-        { try store.allDocumentIDs() },
-        { try store.documentCount() }, { try store.lastSequence() }, { try store.changes() },
+        { try store.document(withID: "old") }, { try store.read { try $0.documentText(withID: "old") } },
+        { try store.documents(withIDs: ["old"]) }, { try store.read { try $0.allDocuments() } },
+        { try store.read { try $0.allDocumentIDs() } },
+        { try store.read { try $0.documentCount() } }, { try store.read { try $0.lastSequence() } },
+        { try store.changes() },
         { try store.sizeOnDisk() },
-        { try store.conflictedDocumentIDs() }, { try store.localDocument(withID: "x") as Any },
+        { try store.read { try $0.conflictedDocumentIDs() } },
+        { try store.read { try $0.localDocument(withID: "x") } as Any },
         { try store.checkIntegrity() }, { try store.find([:]).map(\.id) }, { try store.count([:]) },
         { try store.extensionDirectory(named: "x") },
       ]
@@ -466,8 +473,8 @@ import Testing
       #expect(again !== store)
       for use in uses { #expect(datastoreError(use)?.code == .closed) }
       #expect(FileManager.default.fileExists(atPath: "\(directory)/store/db.sync-wal"))
-      #expect(try again.allDocumentIDs() == ["new"])
-      #expect(try successor.allDocumentIDs() == ["new"])
+      #expect(try again.read { try $0.allDocumentIDs() } == ["new"])
+      #expect(try successor.read { try $0.allDocumentIDs() } == ["new"])
     }
   }
 
@@ -535,7 +542,7 @@ import Testing
         ])
       // The name is free again.
       #expect(try manager.datastoreNames() == [])
-      #expect(try manager.datastore(named: "store").documentCount() == 0)
+      #expect(try manager.datastore(named: "store").read { try $0.documentCount() } == 0)
     }
   }
 
@@ -584,7 +591,7 @@ import Testing
       let manager = try DatastoreManager(directory: "\(directory)/stores")
       try FileManager.default.createSymbolicLink(
         atPath: "\(directory)/stores/linked", withDestinationPath: "../elsewhere/real")
-      #expect(try manager.datastore(named: "linked").documentCount() == 1)
+      #expect(try manager.datastore(named: "linked").read { try $0.documentCount() } == 1)
       let error = datastoreError { try manager.deleteDatastore(named: "linked") }
       #expect(error?.code == .io)
       #expect(
@@ -592,7 +599,7 @@ import Testing
           == "\(directory)/stores/linked is a symbolic link, which a deletion does not follow; delete the datastore where the "
           + "link leads")
       #expect(try manager.datastoreNames() == ["linked"])
-      #expect(try elsewhere.datastore(named: "real").documentCount() == 1)
+      #expect(try elsewhere.datastore(named: "real").read { try $0.documentCount() } == 1)
     }
   }
 
@@ -622,7 +629,7 @@ import Testing
       try manager.datastore(named: "store").createDocument(from: DocumentDraft(body: [:]))
       try manager.closeDatastore(named: "store")
       #expect(FileManager.default.fileExists(atPath: "\(here)/\(name)/store/db.sync"))
-      #expect(try manager.datastore(named: "store").documentCount() == 1)
+      #expect(try manager.datastore(named: "store").read { try $0.documentCount() } == 1)
     }
   }
 }

@@ -34,13 +34,13 @@ import Testing
   private func checkReads(_ store: Datastore, _ saved: DocumentRevision) throws {
     #expect(try store.document(withID: "a") == saved)
     #expect(try store.document(withID: "a").attachments["x"]?.data() == Data("x".utf8))
-    #expect(try store.allDocuments().count == 9)
+    #expect(try store.read { try $0.allDocuments() }.count == 9)
     #expect(try store.changes().documents.count == 9)
-    #expect(try store.conflictedDocumentIDs() == [])
+    #expect(try store.read { try $0.conflictedDocumentIDs() } == [])
     #expect(try store.checkIntegrity() == [])
     #expect(try store.sizeOnDisk() > 0)
     let query = try Query(["n": ["$gte": 5]], sort: ["n"], useIndex: Self.byNumber)
-    #expect(try store.find(query).compactMap { $0.body["n"]?.intValue } == [5, 6, 7, 8, 9])
+    #expect(try store.read { try $0.find(query) }.compactMap { $0.body["n"]?.intValue } == [5, 6, 7, 8, 9])
     #expect(try store.results(for: query).documentIDs().count == 5)
     #expect(try store.count(["$text": ["$search": "words"]]) == 1)
   }
@@ -57,7 +57,8 @@ import Testing
           #expect(try store.listIndexes().map(\.name) == ["by_n", "words"])
           #expect(try store.listIndexes().map(\.entries) == [9, 9])
           #expect(try store.checkIndexes(repair: true) == [])
-          let plan = try store.explain(Query(["n": ["$gte": 5]], useIndex: Self.byNumber)).description
+          let plan = try store.read { try $0.explain(Query(["n": ["$gte": 5]], useIndex: Self.byNumber)) }
+            .description
           #expect(plan.contains("by_n"), "\(plan)")
           let writes: [() throws -> Void] = [
             { try store.createDocument(from: DocumentDraft(body: [:])) },
@@ -189,7 +190,7 @@ import Testing
         }
       }
       try withManager(directory) { manager in
-        let count = try manager.datastore(named: "store").documentCount()
+        let count = try manager.datastore(named: "store").read { try $0.documentCount() }
         #expect(count == 11)
       }
     }

@@ -44,8 +44,9 @@ import Testing
         _ = try importer.run([file])
         found.insert(try store.document(withID: "text\(number)").revisionID)
         #expect(
-          String(decoding: try store.documentText(withID: "text\(number)"), as: UTF8.self).hasSuffix(
-            #","n":\#(spelling)}"#))
+          String(decoding: try store.read { try $0.documentText(withID: "text\(number)") }, as: UTF8.self)
+            .hasSuffix(
+              #","n":\#(spelling)}"#))
       }
       #expect(found.count == 1)
     }
@@ -54,8 +55,10 @@ import Testing
   @Test func `an id that an earlier version gave is kept and is no finding`() throws {
     try withTemporaryDatastore { store in
       let id = try #require(RevisionID("1-2c0f6d5ba1dc1bd2ea5fdc2a4e9e5a11"))
-      try store.forceInsert(
-        DocumentRevision(id: "a", revisionID: id, body: try JSONObject(parsing: #"{"n":-0}"#)))
+      try store.write {
+        try $0.forceInsert(
+          DocumentRevision(id: "a", revisionID: id, body: try JSONObject(parsing: #"{"n":-0}"#)))
+      }
       #expect(try store.checkIntegrity() == [])
       var document = try store.document(withID: "a")
       #expect(document.revisionID == id)

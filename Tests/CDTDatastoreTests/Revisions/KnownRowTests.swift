@@ -16,7 +16,7 @@ import Testing
         #expect(try transaction.document(withID: "a") == second)
       }
       let winner = try store.document(withID: "a")
-      #expect(try store.revisionHistory(of: winner).map(\.body) == [["n": 2], ["n": 1]])
+      #expect(try store.read { try $0.revisionHistory(of: winner) }.map(\.body) == [["n": 2], ["n": 1]])
       #expect(try store.checkIntegrity().isEmpty)
     }
   }
@@ -29,7 +29,7 @@ import Testing
         try transaction.deleteDocument(from: first)
         #expect(datastoreError { try transaction.updateDocument(from: read) }?.code == .conflict)
       }
-      #expect(try store.documentCount() == 0)
+      #expect(try store.read { try $0.documentCount() } == 0)
     }
   }
 

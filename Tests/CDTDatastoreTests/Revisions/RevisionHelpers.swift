@@ -25,11 +25,12 @@ extension Datastore {
     _ revision: String, after ancestors: [String] = [], of id: String = "a", isDeleted: Bool = false,
     attachments: Attachments = []
   ) throws -> Bool {
-    try forceInsert(
-      try remote(
-        revision, of: id, body: isDeleted ? nil : ["by": .string(revision)], isDeleted: isDeleted,
-        attachments: attachments),
-      history: try revisionIDs([revision] + ancestors))
+    let body: JSONObject? = isDeleted ? nil : ["by": .string(revision)]
+    return try write {
+      try $0.forceInsert(
+        try remote(revision, of: id, body: body, isDeleted: isDeleted, attachments: attachments),
+        history: try revisionIDs([revision] + ancestors))
+    }
   }
 
   /// The names of the files of attachments, sorted.
@@ -64,7 +65,7 @@ struct TreeState: Equatable {
       parents[text] = statement.text(1)
       if statement.int64(2) == 1 { winner = text }
       if statement.int64(3) == 1 {
-        let leaf = try store.document(withID: id, revisionID: try #require(RevisionID(text)))
+        let leaf = try store.read { try $0.document(withID: id, revisionID: try #require(RevisionID(text))) }
         leaves[text] = Self.content(of: leaf)
       }
     }

@@ -130,7 +130,7 @@ import Testing
           try store.insert(
             arrival.revision, after: arrival.ancestors, of: id, isDeleted: arrival.isDeleted,
             attachments: arrival.attachments)
-          let leaves = try store.liveRevisions(ofDocument: id)
+          let leaves = try store.read { try $0.liveRevisions(ofDocument: id) }
           switch Int.random(in: 0..<6, using: &random) {
           case 0:
             guard var leaf = leaves.randomElement(using: &random) else { break }
@@ -140,7 +140,10 @@ import Testing
           case 1:
             guard let leaf = leaves.randomElement(using: &random) else { break }
             try store.deleteDocument(from: leaf)
-          case 2: try store.resolveConflicts(for: id) { _, leaves in leaves.randomElement(using: &random) }
+          case 2:
+            try store.write {
+              try $0.resolveConflicts(for: id) { _, leaves in leaves.randomElement(using: &random) }
+            }
           case 3: try store.compact()
           case 4 where leaves.isEmpty:
             try store.createDocument(from: DocumentDraft(id: id, body: ["n": 2]))

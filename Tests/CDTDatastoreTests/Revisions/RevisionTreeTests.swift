@@ -15,8 +15,8 @@ import Testing
       #expect(tree.parents == ["1-a": "", "2-x": "1-a", "2-b": "1-a", "3-c": "2-b"])
       #expect(tree.leaves.keys.sorted() == ["2-x", "3-c"])
       #expect(try store.document(withID: "a").body == ["by": "3-c"])
-      #expect(try store.conflictedDocumentIDs() == ["a"])
-      let history = try store.revisionHistory(of: try store.document(withID: "a"))
+      #expect(try store.read { try $0.conflictedDocumentIDs() } == ["a"])
+      let history = try store.read { try $0.revisionHistory(of: try store.document(withID: "a")) }
       #expect(history.map(\.revisionID.description) == ["3-c", "2-b", "1-a"])
       #expect(history.map(\.hasBody) == [true, false, false])
       #expect(try store.checkIntegrity() == [])
@@ -51,7 +51,7 @@ import Testing
         if rivals == ["3-c"] {
           try store.insert("3-c", after: [edit])
         } else {
-          try store.forceInsert(try remote(edit, body: ["hi": "mike"]))
+          try store.write { try $0.forceInsert(try remote(edit, body: ["hi": "mike"])) }
           for rival in rivals { try store.insert(rival) }
         }
         first.body = ["hi": "mike"]
@@ -68,12 +68,14 @@ import Testing
   @Test func `a deletion that came without its parent is the same deletion made here`() throws {
     try withTemporaryDatastore { store in
       let first = try store.createDocument(from: DocumentDraft(id: "a", body: ["hello": "world"]))
-      try store.forceInsert(try remote("2-1903c663d301c3170ad524f008c9a517", body: nil, isDeleted: true))
-      #expect(try store.documentCount() == 1)
+      try store.write {
+        try $0.forceInsert(try remote("2-1903c663d301c3170ad524f008c9a517", body: nil, isDeleted: true))
+      }
+      #expect(try store.read { try $0.documentCount() } == 1)
       try store.deleteDocument(from: first)
       #expect(try store.checkIntegrity() == [])
       #expect(try TreeState(of: "a", in: store).leaves.count == 1)
-      #expect(try store.documentCount() == 0)
+      #expect(try store.read { try $0.documentCount() } == 0)
     }
   }
 
@@ -84,8 +86,10 @@ import Testing
       try store.insert("2-b", after: ["1-a"])
       #expect(try !store.insert("1-a"))
       let first = try #require(RevisionID("1-a"))
-      #expect(datastoreError { try store.document(withID: "a", revisionID: first) }?.code == .notFound)
-      #expect(try !store.forceInsert(try remote("2-b", body: ["other": 1])))
+      #expect(
+        datastoreError { try store.read { try $0.document(withID: "a", revisionID: first) } }?.code
+          == .notFound)
+      #expect(try !store.write { try $0.forceInsert(try remote("2-b", body: ["other": 1])) })
       #expect(try store.document(withID: "a").body == ["by": "2-b"])
     }
   }
@@ -105,10 +109,10 @@ import Testing
       try store.insert("3-c", after: ["2-b", "1-a"])
       let asked = try revisionIDs(["3-c", "3-d", "2-b", "1-a", "1-A", "9223372036854775807-a"])
       #expect(
-        try store.missingRevisions(of: "a", among: asked).map(\.description)
+        try store.read { try $0.missingRevisions(of: "a", among: asked) }.map(\.description)
           == ["3-d", "1-A", "9223372036854775807-a"])
-      #expect(try store.missingRevisions(of: "b", among: asked) == asked)
-      #expect(try store.missingRevisions(of: "a", among: []) == [])
+      #expect(try store.read { try $0.missingRevisions(of: "b", among: asked) } == asked)
+      #expect(try store.read { try $0.missingRevisions(of: "a", among: []) } == [])
     }
   }
 
@@ -118,7 +122,7 @@ import Testing
       #expect(try store.insert("1-e\u{301}"))
       #expect(try store.insert("1-a\0b"))
       #expect(try store.insert("1-a\0c"))
-      #expect(try store.liveRevisions(ofDocument: "a").count == 4)
+      #expect(try store.read { try $0.liveRevisions(ofDocument: "a") }.count == 4)
       #expect(try store.checkIntegrity() == [])
     }
   }
@@ -129,7 +133,7 @@ import Testing
     try withTemporaryDatastore { store in
       try store.insert("2-x", after: ["1-a"])
       try store.insert("3-c", after: ["2-b", "1-a"])
-      var loser = try store.liveRevisions(ofDocument: "a")[1]
+      var loser = try store.read { try $0.liveRevisions(ofDocument: "a") }[1]
       loser.body["more"] = 1
       loser = try store.updateDocument(from: loser)
       #expect(loser.revisionID.generation == 3)
@@ -137,7 +141,7 @@ import Testing
       try store.deleteDocument(from: loser)
       #expect(try store.checkIntegrity() == [])
       #expect(try store.document(withID: "a").body == ["by": "3-c"])
-      #expect(try store.conflictedDocumentIDs() == [])
+      #expect(try store.read { try $0.conflictedDocumentIDs() } == [])
     }
   }
 
@@ -145,13 +149,13 @@ import Testing
     try withTemporaryDatastore { store in
       try store.insert("2-x", after: ["1-a"], isDeleted: true)
       try store.insert("3-c", after: ["2-b", "1-a"], isDeleted: true)
-      #expect(try store.documentCount() == 0)
+      #expect(try store.read { try $0.documentCount() } == 0)
       let again = try store.createDocument(from: DocumentDraft(id: "a", body: ["n": 1]))
       #expect(again.revisionID.generation == 4)
       #expect(
-        try store.revisionHistory(of: again).map(\.revisionID.description).dropFirst()
+        try store.read { try $0.revisionHistory(of: again) }.map(\.revisionID.description).dropFirst()
           == ["3-c", "2-b", "1-a"])
-      #expect(try store.conflictedDocumentIDs() == [])
+      #expect(try store.read { try $0.conflictedDocumentIDs() } == [])
       #expect(try store.checkIntegrity() == [])
     }
   }
@@ -182,7 +186,8 @@ import Testing
       for suffix in suffixes { try store.insert("2-\(suffix)", after: ["1-a"]) }
       #expect(try store.document(withID: "a").revisionID.description == "2-99")
       #expect(
-        try store.liveRevisions(ofDocument: "a").map(\.revisionID.suffix) == suffixes.sorted().reversed())
+        try store.read { try $0.liveRevisions(ofDocument: "a") }.map(\.revisionID.suffix)
+          == suffixes.sorted().reversed())
       #expect(try store.checkIntegrity() == [])
       let tombstones = try store.deleteDocument(withID: "a")
       #expect(tombstones.map(\.revisionID.generation) == Array(repeating: 3, count: 100))
@@ -202,7 +207,7 @@ import Testing
       }
       let last = try store.document(withID: "a")
       #expect(last.body == ["n": 1_000])
-      let history = try store.revisionHistory(of: last)
+      let history = try store.read { try $0.revisionHistory(of: last) }
       #expect(history.map(\.revisionID.generation) == Array((1...1_000).reversed()))
       #expect(history.map(\.body) == (1...1_000).reversed().map { ["n": .int($0)] })
       #expect(try store.checkIntegrity() == [])
@@ -215,8 +220,11 @@ import Testing
       try store.insert("100000-a", after: ancestors)
       #expect(try store.insert("50001-b", after: ["50000-a"]))
       #expect(try !store.insert("100000-a", after: ancestors))
-      #expect(try store.revisionHistory(of: try store.document(withID: "a")).count == 100_000)
-      #expect(try store.liveRevisions(ofDocument: "a").map(\.revisionID.generation) == [100_000, 50_001])
+      #expect(try store.read { try $0.revisionHistory(of: try store.document(withID: "a")) }.count == 100_000)
+      #expect(
+        try store.read { try $0.liveRevisions(ofDocument: "a") }.map(\.revisionID.generation) == [
+          100_000, 50_001,
+        ])
       #expect(try store.checkIntegrity() == [])
     }
   }
@@ -262,7 +270,7 @@ import Testing
           refusal.revision,
           attachments: [DocumentAttachment(data: Data("x".utf8), name: "x", contentType: "")])
         let error = datastoreError {
-          try store.forceInsert(revision, history: try revisionIDs(refusal.history))
+          try store.write { try $0.forceInsert(revision, history: try revisionIDs(refusal.history)) }
         }
         #expect(error?.code == .invalidRevision)
         #expect(error?.message == refusal.error)
@@ -290,7 +298,7 @@ import Testing
         ),
       ]
       for (revision, code) in attempts {
-        #expect(datastoreError { try store.forceInsert(revision) }?.code == code)
+        #expect(datastoreError { try store.write { try $0.forceInsert(revision) } }?.code == code)
       }
       #expect(try StoreState(store) == before)
     }
@@ -318,7 +326,7 @@ import Testing
         #expect(error?.code == .invalidRevision)
       }
       #expect(try StoreState(store) == before)
-      #expect(try store.liveRevisions(ofDocument: "a").count == 2)
+      #expect(try store.read { try $0.liveRevisions(ofDocument: "a") }.count == 2)
       #expect(try store.checkIntegrity() == [])
     }
   }

@@ -19,7 +19,7 @@ import Testing
       // The document is changed as before.
       let changed = try store.updateDocument(withID: "a") { $0.body = ["n": 1] }
       #expect(changed.revisionID.generation == 5)
-      #expect(try store.revisionHistory(of: changed).map(\.revisionID.generation) == [5, 4])
+      #expect(try store.read { try $0.revisionHistory(of: changed) }.map(\.revisionID.generation) == [5, 4])
       #expect(try store.checkIntegrity().isEmpty)
     }
   }

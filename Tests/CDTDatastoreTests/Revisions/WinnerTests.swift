@@ -28,7 +28,7 @@ import Testing
         try statement.run()
       }
       let id = try #require(RevisionID(rival))
-      try body(store, winner, try store.document(withID: "a", revisionID: id))
+      try body(store, winner, try store.read { try $0.document(withID: "a", revisionID: id) })
     }
   }
 
@@ -36,14 +36,15 @@ import Testing
     try withConflict { store, winner, rival in
       let tombstone = try store.deleteDocument(from: winner)
       #expect(try store.document(withID: "a") == rival)
-      #expect(try store.documentCount() == 1)
+      #expect(try store.read { try $0.documentCount() } == 1)
       let changes = try store.changes()
       #expect(changes.documents.map(\.revisionID) == [rival.revisionID])
       #expect(changes.documents.map(\.sequence) == [tombstone.sequence])
       #expect(!changes.documents[0].isDeleted)
       let kept = tombstone.revisionID
-      #expect(try store.document(withID: "a", revisionID: kept).isDeleted)
-      #expect(try store.revisionHistory(of: tombstone).map(\.revisionID.generation) == [3, 2, 1])
+      #expect(try store.read { try $0.document(withID: "a", revisionID: kept) }.isDeleted)
+      #expect(
+        try store.read { try $0.revisionHistory(of: tombstone) }.map(\.revisionID.generation) == [3, 2, 1])
     }
   }
 
@@ -62,9 +63,10 @@ import Testing
     try withConflict { store, winner, rival in
       let longer = try store.updateDocument(from: rival)
       #expect(try store.document(withID: "a") == longer)
-      #expect(try store.revisionHistory(of: longer).map(\.revisionID.generation) == [3, 2, 1])
+      #expect(
+        try store.read { try $0.revisionHistory(of: longer) }.map(\.revisionID.generation) == [3, 2, 1])
       let id = winner.revisionID
-      #expect(try store.document(withID: "a", revisionID: id).body == winner.body)
+      #expect(try store.read { try $0.document(withID: "a", revisionID: id) }.body == winner.body)
       // It is still a leaf, and so can be changed.
       #expect(try store.updateDocument(from: winner).revisionID.generation == 3)
     }
@@ -96,10 +98,12 @@ import Testing
     try withConflict { store, winner, rival in
       let tombstones = try store.deleteDocument(withID: "a")
       #expect(tombstones.map(\.isDeleted) == [true, true])
-      let parents = try tombstones.map { try store.revisionHistory(of: $0)[1].revisionID }
+      let parents = try tombstones.map { end in
+        try store.read { try $0.revisionHistory(of: end) }[1].revisionID
+      }
       #expect(parents == [winner.revisionID, rival.revisionID])
-      #expect(try store.documentCount() == 0)
-      #expect(try store.allDocuments() == [])
+      #expect(try store.read { try $0.documentCount() } == 0)
+      #expect(try store.read { try $0.allDocuments() } == [])
       #expect(datastoreError { try store.deleteDocument(withID: "a") }?.code == .notFound)
       #expect(try store.changes().documents.map(\.isDeleted) == [true])
     }
@@ -107,9 +111,9 @@ import Testing
 
   @Test func `a conflicted document is one document`() throws {
     try withConflict { store, winner, _ in
-      let count = try store.documentCount()
+      let count = try store.read { try $0.documentCount() }
       #expect(count == 1)
-      #expect(try store.allDocuments() == [winner])
+      #expect(try store.read { try $0.allDocuments() } == [winner])
       #expect(try store.changes().documents.count == 1)
       #expect(
         datastoreError { try store.createDocument(from: DocumentDraft(id: "a", body: [:])) }?.code

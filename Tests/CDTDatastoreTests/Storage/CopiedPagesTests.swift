@@ -17,10 +17,13 @@ import Testing
           from: DocumentDraft(id: "d\(number)", body: ["n": .int(Int64(number)), "text": "some words of it"]))
       }
     }
-    try store.setLocalDocument(["seq": 5], withID: "checkpoint")
+    try store.write { try $0.setLocalDocument(["seq": 5], withID: "checkpoint") }
     // As of a CouchDB, whose digests can't be computed.
-    try store.forceInsert(
-      DocumentRevision(id: "d7", revisionID: RevisionID(generation: 1, suffix: "abc"), body: ["by": "them"]))
+    try store.write {
+      try $0.forceInsert(
+        DocumentRevision(id: "d7", revisionID: RevisionID(generation: 1, suffix: "abc"), body: ["by": "them"])
+      )
+    }
   }
 
   /// Runs `body` with the directory of a store that a process has left when it was killed.
@@ -48,10 +51,10 @@ import Testing
   }
 
   private func expectAll(_ store: Datastore) throws {
-    #expect(try store.documentCount() == Self.count)
+    #expect(try store.read { try $0.documentCount() } == Self.count)
     #expect(try store.document(withID: "d5").body["n"] == 5)
-    #expect(try store.allDocumentIDs().count == Self.count)
-    #expect(try store.localDocument(withID: "checkpoint") == ["seq": 5])
+    #expect(try store.read { try $0.allDocumentIDs() }.count == Self.count)
+    #expect(try store.read { try $0.localDocument(withID: "checkpoint") } == ["seq": 5])
   }
 
   @Test func `what sqlite3 has copied is read, told, and sealed by a repair`() throws {
@@ -77,7 +80,7 @@ import Testing
       try manager.closeDatastore(named: "store")
       let again = try manager.existingDatastore(named: "store")
       #expect(try again.checkIntegrity() == [])
-      #expect(try again.documentCount() == Self.count + 1)
+      #expect(try again.read { try $0.documentCount() } == Self.count + 1)
     }
   }
 
@@ -151,9 +154,11 @@ import Testing
       let file = "\(directory)/store/db.sync"
       try DatastoreManager(directory: directory).closing { manager in
         let store = try manager.existingDatastore(named: "store")
-        try store.forceInsert(
-          DocumentRevision(
-            id: "theirs", revisionID: RevisionID(generation: 1, suffix: "def"), body: ["by": "them"]))
+        try store.write {
+          try $0.forceInsert(
+            DocumentRevision(
+              id: "theirs", revisionID: RevisionID(generation: 1, suffix: "def"), body: ["by": "them"]))
+        }
       }
       // A letter of one document changes.
       var data = try Data(contentsOf: URL(filePath: file))

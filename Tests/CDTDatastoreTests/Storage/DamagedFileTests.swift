@@ -93,7 +93,7 @@ import Testing
     try withClosedStore { directory, file in
       try Data().write(to: URL(filePath: file))
       let store = DatastoreHolder(try DatastoreManager(directory: directory))
-      #expect(try store.datastore().documentCount() == 0)
+      #expect(try store.datastore().read { try $0.documentCount() } == 0)
     }
   }
 
@@ -102,7 +102,7 @@ import Testing
     try withClosedStore { directory, _ in
       try withDatabase(of: "store", in: directory) { try $0.execute("DROP TABLE \(table)") }
       let manager = try DatastoreManager(directory: directory)
-      let error = datastoreError { try manager.datastore(named: "store").documentCount() }
+      let error = datastoreError { try manager.datastore(named: "store").read { try $0.documentCount() } }
       #expect(error?.code == .corrupt)
       #expect(error?.message.contains("no such table: \(table)") == true)
     }
@@ -130,7 +130,7 @@ import Testing
         error?.message
           == #"the store is damaged: the body of document "doc0" is not a JSON object; restore it from a backup, or save what can be read with "cdtquery recover""#
       )
-      #expect(datastoreError { try store.datastore().allDocuments() }?.code == .corrupt)
+      #expect(datastoreError { try store.datastore().read { try $0.allDocuments() } }?.code == .corrupt)
     }
   }
 
@@ -146,7 +146,7 @@ import Testing
       }
       let store = DatastoreHolder(try DatastoreManager(directory: directory))
       _ = try? store.datastore().document(withID: "doc0")
-      #expect(try store.datastore().documentCount() == 1)
+      #expect(try store.datastore().read { try $0.documentCount() } == 1)
     }
   }
 
@@ -155,7 +155,7 @@ import Testing
       try withDatabase(of: "store", in: directory) { try $0.execute("UPDATE documents SET revision = '0-x'") }
       let store = DatastoreHolder(try DatastoreManager(directory: directory))
       for use: (Datastore) throws -> Any in [
-        { try $0.document(withID: "doc0") }, { try $0.allDocuments() }, { try $0.changes() },
+        { try $0.document(withID: "doc0") }, { try $0.read { try $0.allDocuments() } }, { try $0.changes() },
         { try $0.deleteDocument(withID: "doc0") },
       ] {
         let error = datastoreError { try use(try store.datastore()) }
@@ -190,7 +190,7 @@ import Testing
       }
       let store = DatastoreHolder(try DatastoreManager(directory: directory))
       datastoreError { try store.datastore().createDocument(from: DocumentDraft(body: [:])) }
-      #expect(try store.datastore().documentCount() == 1)
+      #expect(try store.datastore().read { try $0.documentCount() } == 1)
     }
   }
 
@@ -201,7 +201,7 @@ import Testing
       }
       let store = DatastoreHolder(try DatastoreManager(directory: directory))
       let document = try store.datastore().document(withID: "doc0")
-      #expect(try store.datastore().revisionHistory(of: document).count == 1)
+      #expect(try store.datastore().read { try $0.revisionHistory(of: document) }.count == 1)
     }
   }
 
@@ -224,9 +224,10 @@ import Testing
         try damaged.write(to: URL(filePath: file))
         let manager = try DatastoreManager(directory: directory)
         for use: (Datastore) throws -> Any in [
-          { try $0.documentCount() }, { try $0.allDocuments() }, { try $0.allDocumentIDs() },
+          { try $0.read { try $0.documentCount() } }, { try $0.read { try $0.allDocuments() } },
+          { try $0.read { try $0.allDocumentIDs() } },
           { try $0.changes() }, { try $0.document(withID: "doc7") },
-          { try $0.revisionHistory(of: try $0.document(withID: "doc9")) },
+          { try $0.read { try $0.revisionHistory(of: try $0.document(withID: "doc9")) } },
           { try $0.deleteDocument(withID: "doc3") },
           { try $0.createDocument(from: DocumentDraft(id: "new", body: ["a": 1])) },
           { try $0.updateDocument(from: try $0.document(withID: "doc5")) },

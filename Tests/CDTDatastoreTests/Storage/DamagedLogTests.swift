@@ -72,7 +72,8 @@ import Testing
       data[data.count - Self.frame - 100] ^= 1
       try data.write(to: URL(filePath: log))
       let manager = try DatastoreManager(directory: directory)
-      #expect(try manager.existingDatastore(named: "store").documentCount() >= Self.writes - 1)
+      #expect(
+        try manager.existingDatastore(named: "store").read { try $0.documentCount() } >= Self.writes - 1)
     }
   }
 

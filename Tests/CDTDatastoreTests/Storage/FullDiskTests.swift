@@ -54,7 +54,7 @@ import Testing
 
       try FileManager.default.removeItem(atPath: "\(directory)/filler")
       try store.createDocument(from: DocumentDraft(id: "more", body: ["text": text]))
-      #expect(try store.documentCount() == saved + 1)
+      #expect(try store.read { try $0.documentCount() } == saved + 1)
       #expect(try store.checkIntegrity() == [])
     }
   }
@@ -75,7 +75,7 @@ import Testing
         #expect(error?.code == .full)
         #expect(store.attachmentFileNames == [])
       }
-      #expect(try store.documentCount() == 1)
+      #expect(try store.read { try $0.documentCount() } == 1)
       revision.attachments = [DocumentAttachment(data: Data(count: 1 << 19), name: "x", contentType: "")]
       try store.updateDocument(from: revision)
       #expect(try store.checkIntegrity() == [])
@@ -99,7 +99,7 @@ import Testing
         #expect(error?.code == .full, "\(left): \(error?.message ?? "")")
         #expect(error?.message.hasPrefix("the disk is full: ") == true, "\(left): \(error?.message ?? "")")
         try FileManager.default.removeItem(atPath: "\(disk.directory)/more")
-        #expect(try manager.existingDatastore(named: "store").documentCount() == 1)
+        #expect(try manager.existingDatastore(named: "store").read { try $0.documentCount() } == 1)
       }
     }
   }
@@ -125,7 +125,7 @@ import Testing
       #expect(error?.message.contains(directory) == true)
       #expect(try StoreState(store) == before)
       let query = try Query(["a": ["$beginsWith": "7 "]])
-      #expect(try store.find(query).map(\.id) == ["7"])
+      #expect(try store.read { try $0.find(query) }.map(\.id) == ["7"])
       #expect(try store.count(["b": ["$gt": ""]]) == 500)
       #expect(try store.checkIntegrity() == [])
 
@@ -134,7 +134,7 @@ import Testing
       let indexes = try store.listIndexes()
       #expect(indexes.count > 1 && indexes.allSatisfy { $0.entries == 500 && $0.indexedSequence == 500 })
       #expect(try store.checkIndexes() == [])
-      #expect(try store.find(query).map(\.id) == ["7"])
+      #expect(try store.read { try $0.find(query) }.map(\.id) == ["7"])
     }
   }
 
@@ -160,7 +160,7 @@ import Testing
       try store.ensureIndexed(["n"], name: "by_n")
       for number in 0..<2 { try store.ensureIndexed(["a", "b"], name: "index \(number)") }
       let query = try Query(["n": ["$gte": 0]], sort: ["n"], useIndex: "by_n")
-      if isOpen { #expect(try store.count(query) == 400) }
+      if isOpen { #expect(try store.read { try $0.count(query) } == 400) }
       Self.takeTheRest(directory)
       var behind = 0
       let (saved, error) = fill(store) { number in
@@ -168,22 +168,22 @@ import Testing
           try transaction.createDocument(from: Self.wide(400 + number))
           try transaction.updateDocument(withID: "\(number)") { $0.body["n"] = -1 }
         }
-        if try store.explain(query).json["waiting"] != 0 { behind += 1 }
-        #expect(try store.count(query) == 400, "\(number)")
+        if try store.read({ try $0.explain(query) }).json["waiting"] != 0 { behind += 1 }
+        #expect(try store.read { try $0.count(query) } == 400, "\(number)")
         #expect(try store.count(["n": -1]) == number + 1, "\(number)")
       }
       #expect(error?.code == .full)
       #expect(saved > 10)
       if isOpen { #expect(behind > 10, "\(behind) of \(saved)") }
-      #expect(try store.documentCount() == 400 + saved)
-      let numbers = try store.find(query).compactMap { $0.body["n"]?.intValue }
+      #expect(try store.read { try $0.documentCount() } == 400 + saved)
+      let numbers = try store.read { try $0.find(query) }.compactMap { $0.body["n"]?.intValue }
       #expect(numbers == Array(saved..<400 + saved))
       #expect(try store.checkIntegrity() == [])
 
       for file in ["filler", "more"] { try FileManager.default.removeItem(atPath: "\(directory)/\(file)") }
       try store.createDocument(from: Self.wide(100_000))
       try store.updateIndexes()
-      #expect(try store.explain(query).json["waiting"] == 0)
+      #expect(try store.read { try $0.explain(query) }.json["waiting"] == 0)
       let indexes = try store.listIndexes()
       let found = try store.checkIndexes()
       #expect(found == [], "\(found.map(\.description)) \(indexes.map(\.json.text)) \(saved)")

@@ -54,26 +54,32 @@ import Testing
       let store = try manager.datastore(named: "store")
       #expect(try schema(store) == schema(try manager.datastore(named: "new")))
       #expect(try store.checkIntegrity() == [])
-      #expect(try store.allDocumentIDs() == ["conflict", "history"])
-      #expect(try store.lastSequence() == 8)
-      #expect(try store.localDocument(withID: "checkpoint") == ["last": 8])
+      #expect(try store.read { try $0.allDocumentIDs() } == ["conflict", "history"])
+      #expect(try store.read { try $0.lastSequence() } == 8)
+      #expect(try store.read { try $0.localDocument(withID: "checkpoint") } == ["last": 8])
       #expect(datastoreError { try store.document(withID: "deleted") }?.code == .notFound)
 
       var history = try store.document(withID: "history")
-      #expect(try store.revisionHistory(of: history).map(\.body) == [["hi": "mike"], ["hello": "world"]])
-      #expect(try store.conflictedDocumentIDs() == ["conflict"])
-      #expect(try store.liveRevisions(ofDocument: "conflict").map(\.body) == [["hi": "mike"], ["hi": "joe"]])
+      #expect(
+        try store.read { try $0.revisionHistory(of: history) }.map(\.body) == [
+          ["hi": "mike"], ["hello": "world"],
+        ])
+      #expect(try store.read { try $0.conflictedDocumentIDs() } == ["conflict"])
+      #expect(
+        try store.read { try $0.liveRevisions(ofDocument: "conflict") }.map(\.body) == [
+          ["hi": "mike"], ["hi": "joe"],
+        ])
 
       history.body["more"] = 1
       #expect(try store.updateDocument(from: history).sequence == 9)
-      try store.resolveConflicts(for: "conflict") { _, leaves in leaves.last }
+      try store.write { try $0.resolveConflicts(for: "conflict") { _, leaves in leaves.last } }
       #expect(try store.document(withID: "conflict").body == ["hi": "joe"])
       try store.createDocument(from: DocumentDraft(id: "deleted", body: ["again": true]))
       #expect(try version(store) == DatabaseFile.versionWithoutChecksums)
       try store.compact()
       #expect(try version(store) == DatabaseFile.version)
       #expect(try store.checkIntegrity() == [])
-      #expect(try store.allDocumentIDs() == ["conflict", "deleted", "history"])
+      #expect(try store.read { try $0.allDocumentIDs() } == ["conflict", "deleted", "history"])
     }
   }
 
@@ -89,7 +95,7 @@ import Testing
       other.close()
       #expect(try store.compact().hasChecksums)
       #expect(try version(store) == DatabaseFile.version)
-      #expect(try store.documentCount() == 3)
+      #expect(try store.read { try $0.documentCount() } == 3)
       #expect(try store.checkIntegrity() == [])
     }
   }
@@ -108,7 +114,7 @@ import Testing
       let store = try manager.datastore(named: "store")
       #expect(try version(store) == DatabaseFile.version)
       #expect(try store.checkIntegrity() == [])
-      #expect(try store.documentCount() == 2)
+      #expect(try store.read { try $0.documentCount() } == 2)
     }
   }
 
@@ -140,7 +146,7 @@ import Testing
       held.rollBack()
       while !opening.isFinished { Pause.microseconds(1_000) }
       #expect(failure.withLock { $0 == nil })
-      #expect(try manager.datastore(named: "store").documentCount() == 2)
+      #expect(try manager.datastore(named: "store").read { try $0.documentCount() } == 2)
     }
   }
 
@@ -149,14 +155,14 @@ import Testing
     try withFixture("schema-v3", indexes: true) { manager in
       let store = try manager.datastore(named: "store")
       let query = try Query(["hi": ["$exists": true]], sort: ["hi"], useIndex: "by_hi")
-      #expect(try store.find(query).map(\.id) == ["conflict", "history"])
+      #expect(try store.read { try $0.find(query) }.map(\.id) == ["conflict", "history"])
       try store.createDocument(from: DocumentDraft(id: "new", body: ["hi": "anna", "text": "some word"]))
-      #expect(try store.find(query).map(\.id) == ["new", "conflict", "history"])
+      #expect(try store.read { try $0.find(query) }.map(\.id) == ["new", "conflict", "history"])
       #expect(try store.find(["$text": ["$search": "word"]]).map(\.id) == ["new"])
       try store.updateIndexes()
       #expect(try store.listIndexes().map(\.name) == ["by_hi", "words"])
       #expect(try store.listIndexes().map(\.entries) == [3, 3])
-      #expect(try store.explain(query).json["waiting"] == 0)
+      #expect(try store.read { try $0.explain(query) }.json["waiting"] == 0)
       #expect(try store.checkIndexes() == [])
     }
   }
@@ -176,7 +182,7 @@ import Testing
         #expect(indexes == 0)
         try connection.execute("DROP TABLE conflicts")
       }
-      #expect(try manager.datastore(named: "store").documentCount() == 2)
+      #expect(try manager.datastore(named: "store").read { try $0.documentCount() } == 2)
     }
   }
 }

@@ -68,9 +68,9 @@ struct DamageTrial {
   private static func bodies(of store: Datastore) throws -> [String: String] {
     var bodies: [String: String] = [:]
     for change in try store.changes(since: 0).documents {
-      let winner = try store.document(withID: change.id, revisionID: change.revisionID)
-      for leaf in try [winner] + store.liveRevisions(ofDocument: change.id) {
-        for revision in try store.revisionHistory(of: leaf) where revision.hasBody {
+      let winner = try store.read { try $0.document(withID: change.id, revisionID: change.revisionID) }
+      for leaf in try [winner] + store.read({ try $0.liveRevisions(ofDocument: change.id) }) {
+        for revision in try store.read({ try $0.revisionHistory(of: leaf) }) where revision.hasBody {
           bodies["\(change.id) \(revision.revisionID)"] = revision.body.text
         }
       }
@@ -106,8 +106,10 @@ struct DamageTrial {
     }
     try store.deleteDocument(withID: "doc1")
     guard let theirs = RevisionID("1-abc") else { return }
-    try store.forceInsert(DocumentRevision(id: "doc2", revisionID: theirs, body: ["age": 7, "by": "them"]))
-    try store.setLocalDocument(["seq": 5], withID: "checkpoint")
+    try store.write {
+      try $0.forceInsert(DocumentRevision(id: "doc2", revisionID: theirs, body: ["age": 7, "by": "them"]))
+    }
+    try store.write { try $0.setLocalDocument(["seq": 5], withID: "checkpoint") }
   }
 
   /// Reads everything in a directory with the store.
@@ -135,18 +137,22 @@ struct DamageTrial {
     for number in 0..<150 {
       let id = "doc\(number)"
       try note(id) {
-        try store.liveRevisions(ofDocument: id).map { revision in
+        try store.read { try $0.liveRevisions(ofDocument: id) }.map { revision in
           let contents = try revision.attachments.map { try $0.data().description }
           return "\(revision.revisionID) \(revision.body.text) \(contents)"
         }.joined(separator: " ")
       }
     }
-    try note("checkpoint") { "\(try store.localDocument(withID: "checkpoint")?.text ?? "none")" }
-    try note("ids") { try store.allDocumentIDs().joined(separator: " ") }
+    try note("checkpoint") {
+      "\(try store.read { try $0.localDocument(withID: "checkpoint") }?.text ?? "none")"
+    }
+    try note("ids") { try store.read { try $0.allDocumentIDs() }.joined(separator: " ") }
     try note("changes") { try store.changes(since: 0).documents.map { "\($0.id) \($0.sequence)" }.joined() }
     for (index, query) in (queries ?? []).enumerated() {
-      try note("query \(index)") { try store.find(query).map { $0.id + $0.body.text }.joined() }
-      try note("count \(index)") { "\(try store.count(query))" }
+      try note("query \(index)") {
+        try store.read { try $0.find(query) }.map { $0.id + $0.body.text }.joined()
+      }
+      try note("count \(index)") { "\(try store.read { try $0.count(query) })" }
     }
     return reading
   }

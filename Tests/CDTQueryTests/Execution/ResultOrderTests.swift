@@ -58,9 +58,9 @@ import Testing
       try store.declareIndex(["a"], name: "by_a")
       try store.indexManager().build(only: nil) { $0.done < 1_000 }
       let query = try Query(["a": ["$gte": 0]], sort: ["a"], useIndex: "by_a")
-      let found = try store.find(query).compactMap { $0.body["a"]?.intValue }
+      let found = try store.read { try $0.find(query) }.compactMap { $0.body["a"]?.intValue }
       #expect(found == Array(0..<3_000))
-      #expect(try store.count(query) == 3_000)
+      #expect(try store.read { try $0.count(query) } == 3_000)
     }
   }
 }

@@ -30,11 +30,14 @@ import Testing
       for selector: JSONObject in [[:], ["n": ["$gte": 0]]] {
         let query = try Query(selector, skip: skip, limit: limit)
         #expect(try store.results(for: query).documentIDs() == wanted)
-        #expect(try store.documentIDs(matching: query) == wanted)
-        #expect(try store.find(query).map(\.id) == wanted)
+        #expect(try store.read { try $0.documentIDs(query) } == wanted)
+        #expect(try store.read { try $0.find(query) }.map(\.id) == wanted)
         let texts = try texts(store.results(for: query))
         #expect(
-          texts == (try wanted.map { String(decoding: try store.documentText(withID: $0), as: UTF8.self) }))
+          texts
+            == (try wanted.map { id in
+              String(decoding: try store.read { try $0.documentText(withID: id) }, as: UTF8.self)
+            }))
       }
     }
     #expect(try store.count([:]) == ids.count)

@@ -51,9 +51,10 @@ import Testing
             case 0:
               try await store.createDocument(from: DocumentDraft(id: "new \(number)", body: ["group": 77]))
             case 1:
-              #expect(try await store.count(["group": number % 10]) == 100)
+              #expect(try await store.count(["group": .int(Int64(number % 10))]) == 100)
             case 2:
-              #expect(try await store.find(["group": number % 10], limit: 5, sort: ["n"]).count == 5)
+              #expect(
+                try await store.find(["group": .int(Int64(number % 10))], limit: 5, sort: ["n"]).count == 5)
             default:
               try await store.updateDocument(withID: "d\(number)") { $0.body["touched"] = true }
             }
@@ -74,29 +75,36 @@ import Testing
     try await withTemporaryDatastore { store in
       try await Self.fill(store, 20)
       let query = try Query(["n": ["$lt": 5]], sort: [.descending("n")])
-      #expect(try await store.find(query) == synchronously { try store.find(query) })
-      #expect(try await store.documentIDs(matching: query) == ["d4", "d3", "d2", "d1", "d0"])
-      #expect(try await store.firstDocument(matching: [:], sort: ["n"])?.id == "d0")
-      #expect(try await store.containsDocuments(matching: ["n": 3]))
       #expect(
-        try await store.explain(query).description == synchronously { try store.explain(query).description })
-      #expect(try await store.allDocumentIDs() == synchronously { try store.allDocumentIDs() })
-      #expect(try await store.allDocuments(limit: 2) == synchronously { try store.allDocuments(limit: 2) })
-      #expect(try await store.documentCount() == 20)
-      #expect(try await store.lastSequence() == 20)
+        try await store.read { try $0.find(query) } == synchronously { try store.read { try $0.find(query) } }
+      )
+      #expect(try await store.read { try $0.documentIDs(query) } == ["d4", "d3", "d2", "d1", "d0"])
+      #expect(try await store.read { try $0.firstDocument(Query([:], sort: ["n"])) }?.id == "d0")
+      #expect(try await store.read { try $0.contains(Query(["n": 3])) })
+      #expect(
+        try await store.read { try $0.explain(query) }.description
+          == synchronously { try store.read { try $0.explain(query) }.description })
+      #expect(
+        try await store.read { try $0.allDocumentIDs() }
+          == synchronously { try store.read { try $0.allDocumentIDs() } })
+      #expect(
+        try await store.read { try $0.allDocuments(limit: 2) }
+          == synchronously { try store.read { try $0.allDocuments(limit: 2) } })
+      #expect(try await store.read { try $0.documentCount() } == 20)
+      #expect(try await store.read { try $0.lastSequence() } == 20)
       #expect(try await store.changes(since: 18).documents.map(\.id) == ["d18", "d19"])
       let first = try await store.document(withID: "d1")
-      #expect(try await store.document(withID: "d1", revisionID: first.revisionID) == first)
+      #expect(try await store.read { try $0.document(withID: "d1", revisionID: first.revisionID) } == first)
       #expect(try await store.documents(withIDs: ["d1", "d2"]).count == 2)
-      #expect(try await store.revisionHistory(of: first).count == 1)
-      try await store.setLocalDocument(["a": 1], withID: "local")
-      #expect(try await store.localDocument(withID: "local") == ["a": 1])
-      #expect(try await store.localDocumentIDs() == ["local"])
-      #expect(try await store.conflictedDocumentIDs() == [])
-      #expect(try await store.liveRevisions(ofDocument: "d1") == [first])
+      #expect(try await store.read { try $0.revisionHistory(of: first) }.count == 1)
+      try await store.write { try $0.setLocalDocument(["a": 1], withID: "local") }
+      #expect(try await store.read { try $0.localDocument(withID: "local") } == ["a": 1])
+      #expect(try await store.read { try $0.localDocumentIDs() } == ["local"])
+      #expect(try await store.read { try $0.conflictedDocumentIDs() } == [])
+      #expect(try await store.read { try $0.liveRevisions(ofDocument: "d1") } == [first])
       try await store.deleteDocument(from: first)
       try await store.deleteDocument(withID: "d2")
-      #expect(try await store.documentCount() == 18)
+      #expect(try await store.read { try $0.documentCount() } == 18)
       #expect(try await store.checkIntegrity() == [])
       #expect(try await store.compact().revisions == 2)
     }
@@ -111,7 +119,7 @@ import Testing
         try await store.createDocument(from: DocumentDraft(id: "a", body: [:]))
       }
       await #expect(throws: CancellationError.self) { try await task.value }
-      #expect(try await store.documentCount() == 0)
+      #expect(try await store.read { try $0.documentCount() } == 0)
     }
   }
 
@@ -123,7 +131,7 @@ import Testing
       // To its end it would take half a minute.
       task.cancel()
       await #expect(throws: CancellationError.self) { try await task.value }
-      #expect(try await store.documentCount() == 3_000)
+      #expect(try await store.read { try $0.documentCount() } == 3_000)
     }
   }
 
@@ -142,7 +150,7 @@ import Testing
       task.cancel()
       isCancelled.set()
       await #expect(throws: CancellationError.self) { try await task.value }
-      #expect(try await store.documentCount() == 10)
+      #expect(try await store.read { try $0.documentCount() } == 10)
       try await store.deleteDocument(withID: "d1")
     }
   }
@@ -164,7 +172,7 @@ import Testing
       await #expect(throws: CancellationError.self) { try await waiting.value }
       isOver.set()
       try await writing.value
-      #expect(try await store.allDocumentIDs() == ["first"])
+      #expect(try await store.read { try $0.allDocumentIDs() } == ["first"])
     }
   }
 
@@ -184,7 +192,9 @@ import Testing
       }
       #expect(late?.code == .timedOut)
       #expect(try await store.documents(withIDs: ["late"]).isEmpty)
-      let inTime = try await Datastore.withDeadline(.now + .seconds(60)) { try await store.documentCount() }
+      let inTime = try await Datastore.withDeadline(.now + .seconds(60)) {
+        try await store.read { try $0.documentCount() }
+      }
       #expect(inTime == 3_000)
     }
   }
@@ -206,7 +216,7 @@ import Testing
     try await withTemporaryDatastore { store in
       try await Self.fill(store, 1_000)
       var found: [String] = []
-      for try await document in store.find([:], sort: ["n"]) {
+      for try await document in store.stream(try Query([:], sort: ["n"])) {
         if found.isEmpty { try await store.createDocument(from: DocumentDraft(id: "d-1", body: ["n": -1])) }
         found.append(document.id)
       }
@@ -219,7 +229,9 @@ import Testing
     try await withTemporaryDatastore { store in
       try await Self.fill(store, 1_000)
       for _ in 0..<50 {
-        for try await document in store.find(["n": ["$gte": 0]]) where document.id != "" { break }
+        for try await document in store.stream(try Query(["n": ["$gte": 0]])) where document.id != "" {
+          break
+        }
       }
       let names = try await store.find(["group": 3], sort: ["n"]).prefix(2).map(\.id).reduce(into: []) {
         $0.append($1)
@@ -231,7 +243,7 @@ import Testing
   @Test func `what is wrong with the selector is thrown by the loop`() async throws {
     try await withTemporaryDatastore { store in
       await #expect(throws: QueryError.self) {
-        for try await _ in store.find(["a": ["$nonsense": 1]]) {}
+        for try await _ in store.stream(try Query(["a": ["$nonsense": 1]])) {}
       }
     }
   }
@@ -240,7 +252,7 @@ import Testing
     try await withTemporaryDatastore { store in
       try await Self.fillHard(store, 3_000)
       let task = Task {
-        for try await _ in store.find(Self.slow) {}
+        for try await _ in store.stream(try Query(Self.slow)) {}
       }
       try await Task.sleep(for: .milliseconds(50))
       task.cancel()

@@ -33,14 +33,14 @@ import Testing
       #expect(try store.find(["n": ["$gte": 1]]).map(\.id) == ["a", "c", "d", "x"])
       try store.ensureIndexed(["n"], name: "n")
       let query = try Query(["n": ["$gte": 1]], useIndex: "n")
-      #expect(try store.find(query).map(\.id) == ["c", "x", "d", "a"])
-      #expect(try store.explain(query).json["order"] == "by the index")
+      #expect(try store.read { try $0.find(query) }.map(\.id) == ["c", "x", "d", "a"])
+      #expect(try store.read { try $0.explain(query) }.json["order"] == "by the index")
       let bounded = try Query(["n": ["$gte": 1], "_id": ["$lt": "x"]], useIndex: "n")
-      #expect(try store.find(bounded).map(\.id) == ["a", "c", "d"])
-      #expect(try store.explain(bounded).json["order"] == "by the ids, sorted")
+      #expect(try store.read { try $0.find(bounded) }.map(\.id) == ["a", "c", "d"])
+      #expect(try store.read { try $0.explain(bounded) }.json["order"] == "by the ids, sorted")
       try store.ensureIndexed(["even", .descending("n")], name: "even")
       let even = try Query(["even": ["$in": [true, false]]], useIndex: "even")
-      #expect(try store.find(even).map(\.id) == ["d", "c", "a", "x", "m"])
+      #expect(try store.read { try $0.find(even) }.map(\.id) == ["d", "c", "a", "x", "m"])
     }
   }
 
@@ -106,7 +106,7 @@ import Testing
       }
       try store.ensureIndexed(["t"], type: .text)
       var query = try Query(["$text": ["$search": "cat"]], sort: [.score])
-      let whole = try store.find(query).map(\.id)
+      let whole = try store.read { try $0.find(query) }.map(\.id)
       query.limit = 2
       var found: [String] = []
       while case let (ids, bookmark) = try page(query, in: store), !ids.isEmpty {
@@ -134,7 +134,7 @@ import Testing
       var query = try Query([:], limit: 2, sort: ["n"])
       query.bookmark = try page(query, in: store).bookmark
       query.sort = ["even"]
-      #expect(throws: QueryError.self) { try store.find(query) }
+      #expect(throws: QueryError.self) { try store.read { try $0.find(query) } }
     }
   }
 }

@@ -46,7 +46,7 @@ import Testing
     var known = try? store.document(withID: id)
     if known?.isDeleted == true { known = nil }
     switch Int.random(in: 0..<20, using: &random) {
-    case 0: try store.setLocalDocument(body, withID: id)
+    case 0: try store.write { try $0.setLocalDocument(body, withID: id) }
     case 1: try store.compact()
     case 2: try store.updateIndexes()
     case 3, 4: if let known { try store.deleteDocument(from: known) }
@@ -55,7 +55,7 @@ import Testing
       let generation = Int.random(in: 1...4, using: &random)
       let digest = String(Int.random(in: 0..<16, using: &random), radix: 16)
       guard let revision = RevisionID("\(generation)-\(digest)") else { return }
-      try store.forceInsert(DocumentRevision(id: id, revisionID: revision, body: body))
+      try store.write { try $0.forceInsert(DocumentRevision(id: id, revisionID: revision, body: body)) }
     default:
       if var known {
         known.body = body
@@ -67,7 +67,7 @@ import Testing
   }
 
   private static func check(_ store: Datastore, _ context: String) throws {
-    let documents = try store.allDocuments()
+    let documents = try store.read { try $0.allDocuments() }
     for request in requests {
       let query = try Query(request: request)
       var whole = query
@@ -75,11 +75,11 @@ import Testing
       let matches = try whole.find(in: documents)
       let expected = matches.dropFirst(query.skip).prefix(query.limit ?? .max)
       do {
-        let given = try store.find(query)
+        let given = try store.read { try $0.find(query) }
         var texts: [String] = []
         try store.results(for: query).forEachJSON { texts.append(String(decoding: $0, as: UTF8.self)) }
         #expect(given.count == expected.count, "\(request.text), \(context)")
-        #expect(try store.count(query) == matches.count, "\(request.text), \(context)")
+        #expect(try store.read { try $0.count(query) } == matches.count, "\(request.text), \(context)")
         #expect(texts.count == expected.count, "\(request.text) as texts, \(context)")
         if query.sort.isEmpty {
           // In any order, and another one once the indexes have caught up.

@@ -15,15 +15,15 @@ import Testing
           try transaction.connection().rollBack()
           let later: [() throws -> Void] = [
             { try transaction.createDocument(from: DocumentDraft(id: "b", body: [:])) },
-            { _ = try transaction.count([:]) },
+            { _ = try transaction.count(Query([:])) },
           ]
           for use in later { #expect((try? use()) == nil) }
         }
       }
       #expect(error?.code == .io)
-      #expect(try store.documentCount() == 0)
+      #expect(try store.read { try $0.documentCount() } == 0)
       try store.createDocument(from: DocumentDraft(id: "c", body: [:]))
-      #expect(try store.allDocumentIDs() == ["c"])
+      #expect(try store.read { try $0.allDocumentIDs() } == ["c"])
     }
   }
 }

@@ -39,8 +39,8 @@ import Testing
         for sort in Self.sorts {
           let query = try Query(["a": ["$gte": 0]], skip: c.skip, limit: c.limit, sort: sort)
           let context = "indexes \(indexes), sort \(sort)"
-          #expect(try store.find(query).count == c.results, "\(context)")
-          #expect(try store.find(query).map(\.id).count == c.results, "\(context)")
+          #expect(try store.read { try $0.find(query) }.count == c.results, "\(context)")
+          #expect(try store.read { try $0.find(query) }.map(\.id).count == c.results, "\(context)")
           try store.read { state in
             let engine = try QueryEngine(state)
             for plan in try engine.everyPlan(query).indices {
@@ -49,9 +49,9 @@ import Testing
             }
           }
           // Neither depends on the page.
-          #expect(try store.count(query) == 5, "\(context)")
-          #expect(try store.containsDocuments(matching: query), "\(context)")
-          #expect(try store.explain(query).json["skip"] == .int(Int64(c.skip)), "\(context)")
+          #expect(try store.read { try $0.count(query) } == 5, "\(context)")
+          #expect(try store.read { try $0.contains(query) }, "\(context)")
+          #expect(try store.read { try $0.explain(query) }.json["skip"] == .int(Int64(c.skip)), "\(context)")
         }
       }
     }
@@ -76,7 +76,8 @@ import Testing
           }
           found += try store.find(["b": ["$gte": 0]], skip: page * 5, limit: 5, sort: sort).map(\.id)
         }
-        let whole = try Query(["b": ["$gte": 0]], sort: sort).find(in: stores[0].allDocuments())
+        let whole = try Query(["b": ["$gte": 0]], sort: sort).find(
+          in: stores[0].read { try $0.allDocuments() })
         #expect(found == whole.map(\.id), "\(sort)")
       }
     }

@@ -96,9 +96,9 @@ import Testing
     try withSlowText { store in
       var query = try Query(Self.slow)
       query.timeLimit = .milliseconds(50)
-      let error = #expect(throws: QueryError.self) { try store.find(query) }
+      let error = #expect(throws: QueryError.self) { try store.read { try $0.find(query) } }
       #expect(error?.code == .timedOut)
-      #expect(throws: QueryError.self) { try store.count(query) }
+      #expect(throws: QueryError.self) { try store.read { try $0.count(query) } }
     }
   }
 

@@ -72,9 +72,9 @@ import Testing
     try withTemporaryDatastore { store in
       let query = try Query(parsing: #"{"selector": {}, "use_index": "nope"}"#)
       let uses: [() throws -> Any] = [
-        { try store.find(query) }, { try store.count(query) },
-        { try store.containsDocuments(matching: query) },
-        { try store.explain(query) },
+        { try store.read { try $0.find(query) } }, { try store.read { try $0.count(query) } },
+        { try store.read { try $0.contains(query) } },
+        { try store.read { try $0.explain(query) } },
       ]
       for indexes in ["none", #""by_a""#] {
         for use in uses {

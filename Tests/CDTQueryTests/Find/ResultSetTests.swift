@@ -125,7 +125,7 @@ import Testing
       for reading in Self.readings {
         let manager = try DatastoreManager(directory: directory)
         let store = try manager.datastore(named: "store")
-        if try store.documentCount() == 0 { try Self.fill(store, 5) }
+        if try store.read({ try $0.documentCount() }) == 0 { try Self.fill(store, 5) }
         let results = try store.results(for: Query([:]))
         let error = #expect(throws: DatastoreError.self) {
           try reading.read(results) { try manager.closeDatastore(named: "store") }
@@ -240,11 +240,12 @@ import Testing
           let context = "\(selector.text), sort \(sort)"
           let results = try store.results(for: query)
           #expect(Self.code { _ = try results.next() } == .timedOut, "next, \(context)")
-          #expect(Self.code { _ = try store.find(query) } == .timedOut, "find, \(context)")
-          #expect(Self.code { _ = try store.documentIDs(matching: query) } == .timedOut, "ids, \(context)")
-          #expect(Self.code { _ = try store.count(query) } == .timedOut, "count, \(context)")
+          #expect(Self.code { _ = try store.read { try $0.find(query) } } == .timedOut, "find, \(context)")
           #expect(
-            Self.code { _ = try store.containsDocuments(matching: query) } == .timedOut, "exists, \(context)")
+            Self.code { _ = try store.read { try $0.documentIDs(query) } } == .timedOut, "ids, \(context)")
+          #expect(Self.code { _ = try store.read { try $0.count(query) } } == .timedOut, "count, \(context)")
+          #expect(
+            Self.code { _ = try store.read { try $0.contains(query) } } == .timedOut, "exists, \(context)")
         }
       }
       #expect(try store.count(["a": 3]) == 60)
@@ -257,12 +258,12 @@ import Testing
     try withTemporaryDatastore { store in
       try Self.fill(store, 10)
       let none = try Self.query(["a": 3], .zero)
-      #expect(Self.code { _ = try store.find(none) } == .timedOut)
-      #expect(Self.code { _ = try store.count(none) } == .timedOut)
-      #expect(Self.code { _ = try store.containsDocuments(matching: none) } == .timedOut)
+      #expect(Self.code { _ = try store.read { try $0.find(none) } } == .timedOut)
+      #expect(Self.code { _ = try store.read { try $0.count(none) } } == .timedOut)
+      #expect(Self.code { _ = try store.read { try $0.contains(none) } } == .timedOut)
       let much = try Self.query(["a": 3], .seconds(Int64.max))
-      #expect(try store.find(much).count == 2)
-      #expect(try store.count(much) == 2)
+      #expect(try store.read { try $0.find(much) }.count == 2)
+      #expect(try store.read { try $0.count(much) } == 2)
       // A reader that was used with a limit has none afterwards.
       #expect(try store.find(["a": 3]).count == 2)
     }

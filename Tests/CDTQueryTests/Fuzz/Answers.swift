@@ -55,13 +55,13 @@ extension World {
       if expected.isOrdered { try checkPages(query, size: limit, expected) }
       try checkBookmarks(query, size: limit, expected)
     }
-    _ = try indexed.explain(query).description
+    _ = try indexed.read { try $0.explain(query) }.description
   }
 
   private func expectRefusal(_ query: Query, code: QueryError.Code) throws {
     for (way, store) in [("without an index", plain), ("with the indexes", indexed)] {
       do {
-        let given = try store.find(query).map(\.json.text)
+        let given = try store.read { try $0.find(query) }.map(\.json.text)
         throw Disagreement(way: way, expected: ["error \(code)"], given: given)
       } catch let error as QueryError {
         if error.code != code {
@@ -73,8 +73,8 @@ extension World {
 
   private func check(_ query: Query, _ expected: Expectation, in store: Datastore, way: String) throws {
     try check(query, expected, in: store, way: way) { try $0.plan() }
-    try expected.check(try store.find(query).map { Item($0) }, way: "\(way), as an array")
-    let (count, exists) = (try store.count(query), try store.containsDocuments(matching: query))
+    try expected.check(try store.read { try $0.find(query) }.map { Item($0) }, way: "\(way), as an array")
+    let (count, exists) = (try store.read { try $0.count(query) }, try store.read { try $0.contains(query) })
     try Expectation.compare(["\(count)"], ["\(expected.whole.count)"], way: "\(way), count")
     try Expectation.compare(["\(exists)"], ["\(!expected.whole.isEmpty)"], way: "\(way), exists")
   }
@@ -128,7 +128,7 @@ extension World {
         let whole = try reference(everything, held, textIndex).map { Item($0) }
         let expected = Expectation(whole: whole, query: query)
         try expected.check(try transaction.find(query).map { Item($0) }, way: "within a write")
-        try expected.checkIDs(try transaction.documentIDs(matching: query), way: "within a write, ids")
+        try expected.checkIDs(try transaction.documentIDs(query), way: "within a write, ids")
         let count = try transaction.count(query)
         try Expectation.compare(["\(count)"], ["\(whole.count)"], way: "within a write, count")
         throw TakenBack()
@@ -144,7 +144,7 @@ extension World {
     for start in stride(from: 0, through: expected.whole.count, by: size) {
       var page = query
       (page.skip, page.limit) = (start, size)
-      found += try indexed.find(page).map { Item($0) }
+      found += try indexed.read { try $0.find(page) }.map { Item($0) }
     }
     var whole = query
     (whole.skip, whole.limit) = (0, nil)
@@ -220,7 +220,7 @@ struct Expectation {
       return
     }
     // Only an index has scores. Which documents match is still the matcher's to say.
-    let ordered = try world.plain.find(everything).map { Item($0) }
+    let ordered = try world.plain.read { try $0.find(everything) }.map { Item($0) }
     everything.sort = []
     let matches = try reference(everything, world.documents, world.textIndex).map { Item($0) }
     try Expectation(whole: matches, query: everything).check(ordered, way: "by score without an index")

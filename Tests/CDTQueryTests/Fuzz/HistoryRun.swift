@@ -39,7 +39,8 @@ extension World {
       return nil
     } catch {
       let query = try? Query(request: step.argument.objectValue ?? [:])
-      let explanation = query.flatMap { try? indexed.explain($0).description } ?? ""
+      let explanation =
+        query.flatMap { query in try? indexed.read { try $0.explain(query) }.description } ?? ""
       return HistoryFailure(
         step: number, error: error, documents: documents, indexes: definitions, explanation: explanation)
     }

@@ -23,7 +23,7 @@ final class World {
   /// Whether the text index does not have every document.
   var lacksWords: Bool {
     get throws {
-      let last = try indexed.lastSequence()
+      let last = try indexed.read { try $0.lastSequence() }
       return try indexed.listIndexes().contains { $0.type == .text && $0.indexedSequence < last }
     }
   }

@@ -72,7 +72,7 @@ import Testing
       #expect(adults.map(\.id) == ["anna", "mike"])
 
       let minimum = 18
-      let count = try store.count(["age": ["$gte": minimum]])
+      let count = try store.count(JSONObject(["age": ["$gte": minimum]]))
       #expect(count == 3)
 
       let page = try store.find(
@@ -83,7 +83,7 @@ import Testing
       var query = try Query(["species": "cat"], sort: ["name"])
       query.limit = 10
       query.timeLimit = .seconds(2)
-      let cats = try store.find(query)
+      let cats = try store.read { try $0.find(query) }
       #expect(cats.map(\.id) == ["anna", "kim", "mike", "zoe"])
 
       let results = try store.results(for: Query(["species": "cat"], sort: ["name"]))
@@ -106,7 +106,7 @@ import Testing
       try store.deleteIndex(named: "by_name")
       #expect(indexes.map(\.name) == ["by_name"])
 
-      print(try store.explain(["age": ["$gte": 18]], sort: ["name"]))
+      print(try store.read { try $0.explain(Query(["age": ["$gte": 18]], sort: ["name"])) })
 
       let book: JSONObject = ["title": "The Cat in the Hat", "lines": ["The sun did not shine."]]
       try store.createDocument(from: DocumentDraft(id: "hat", body: book))

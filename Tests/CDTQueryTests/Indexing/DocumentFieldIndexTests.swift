@@ -53,7 +53,7 @@ import Testing
   }
 
   private static func check(_ store: Datastore, _ context: String) throws {
-    let documents = try store.allDocuments()
+    let documents = try store.read { try $0.allDocuments() }
     var requests = try requests(store)
     if let name = try store.listIndexes().first?.name {
       requests += requests.map { request in
@@ -66,13 +66,14 @@ import Testing
       let query = try Query(request: request)
       var whole = query
       (whole.skip, whole.limit) = (0, nil)
-      let given = try store.find(query).map(\.json.text)
+      let given = try store.read { try $0.find(query) }.map(\.json.text)
       let expected = try query.find(in: documents).map(\.json.text)
       let isOrdered = !query.sort.isEmpty
       #expect(
         isOrdered ? given == expected : given.sorted() == expected.sorted(), "\(request.text), \(context)")
       #expect(
-        try store.count(query) == whole.find(in: documents).count, "\(request.text), \(context)")
+        try store.read { try $0.count(query) } == whole.find(in: documents).count,
+        "\(request.text), \(context)")
     }
     #expect(try store.checkIndexes() == [], "\(context)")
   }
@@ -97,11 +98,13 @@ import Testing
       try Self.check(store, "after updates and deletions")
       try store.createDocument(from: DocumentDraft(id: "d20", body: Self.body(1)))
       for (id, revision) in [("d7", "9-winner"), ("d8", "1-loser"), ("d21", "9-alive")] {
-        try store.forceInsert(
-          DocumentRevision(id: id, revisionID: try #require(RevisionID(revision)), body: Self.body(5)))
+        try store.write {
+          try $0.forceInsert(
+            DocumentRevision(id: id, revisionID: try #require(RevisionID(revision)), body: Self.body(5)))
+        }
       }
       try Self.check(store, "with conflicts")
-      try store.resolveConflicts(for: "d7") { _, leaves in leaves.last }
+      try store.write { try $0.resolveConflicts(for: "d7") { _, leaves in leaves.last } }
       try store.deleteDocument(withID: "d21")
       try Self.check(store, "after conflicts")
       try store.rebuildIndexes()
@@ -151,7 +154,7 @@ import Testing
       var query = try Query(parsing: c.request)
       query.limit = 10
       query.useIndex = name
-      let explanation = try store.explain(query)
+      let explanation = try store.read { try $0.explain(query) }
       #expect(explanation.json["order"] == .string(c.order))
       #expect(explanation.json["indexes"]?[0]?["used"] == true)
       // Sorting a thousand rows would take many times as many.
@@ -162,8 +165,8 @@ import Testing
         }
       }
       #expect(steps < 2_000, "\(steps) steps\n\(explanation)")
-      let found = try store.find(query).map(\.id)
-      #expect(try found == query.find(in: store.allDocuments()).map(\.id))
+      let found = try store.read { try $0.find(query) }.map(\.id)
+      #expect(try found == query.find(in: store.read { try $0.allDocuments() }).map(\.id))
     }
   }
 }

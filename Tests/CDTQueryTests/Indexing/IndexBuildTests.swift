@@ -203,7 +203,7 @@ import Testing
       #expect(try store.count(["age": 7]) == 23 + 120)
       #expect(try store.checkIndexes() == [])
       try store.updateIndexes()
-      let last = try store.lastSequence()
+      let last = try store.read { try $0.lastSequence() }
       #expect(try store.listIndexes().map(\.indexedSequence) == [last])
       #expect(try store.count(["age": 7]) == 23 + 120)
       #expect(try store.checkIndexes() == [])
@@ -231,7 +231,7 @@ import Testing
       #expect(try store.checkIndexes() == [])
       #expect(try store.count(["age": 7]) == 3)
       #expect(try store.count(["age": 8]) == 5)
-      let last = try store.lastSequence()
+      let last = try store.read { try $0.lastSequence() }
       #expect(try store.listIndexes().map(\.indexedSequence) == [last])
     }
   }
@@ -252,9 +252,9 @@ import Testing
           UPDATE state SET revision = revision + 1
           """)
         let query = try Query(["age": 7], sort: ["age"], useIndex: "by_age")
-        #expect(try store.explain(query).json["waiting"] == .int(2_500 - watermark))
-        #expect(try store.count(query) == 25)
-        #expect(try store.find(query).count == 25)
+        #expect(try store.read { try $0.explain(query) }.json["waiting"] == .int(2_500 - watermark))
+        #expect(try store.read { try $0.count(query) } == 25)
+        #expect(try store.read { try $0.find(query) }.count == 25)
         #expect(try store.checkIndexes() == [])
         // Of each kind: below the watermark, stray, and without a row.
         for id in ["doc-7", "doc-1307", "doc-2307"] {
@@ -262,7 +262,7 @@ import Testing
         }
         for id in ["doc-107", "doc-1407", "doc-2407"] { try store.deleteDocument(withID: id) }
         try Self.add(100, from: 5_000, to: store)
-        #expect(try store.count(query) == 20)
+        #expect(try store.read { try $0.count(query) } == 20)
         #expect(try store.checkIndexes() == [])
       }
       try store.updateIndexes()

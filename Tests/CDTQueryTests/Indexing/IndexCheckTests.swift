@@ -158,7 +158,7 @@ import Testing
       #expect(try store.checkIndexes() == [])
       try Self.fill(store)
       #expect(try store.checkIndexes() == [])
-      let last = try store.lastSequence()
+      let last = try store.read { try $0.lastSequence() }
       try withIndexesHeld(store) {
         try store.createDocument(from: DocumentDraft(id: "new", body: ["a": 1, "text": "new"]))
         try store.updateDocument(withID: "doc-14") { $0.body["a"] = [5, 6] }
@@ -280,7 +280,7 @@ import Testing
       try body(store)
       try store.indexManager().worker.waitUntilIdle()
       #expect(try store.checkIndexes() == [])
-      #expect(try store.count(Self.query()) == 2_989)
+      #expect(try store.read { try $0.count(Self.query()) } == 2_989)
     }
   }
 
@@ -290,11 +290,13 @@ import Testing
 
   @Test func `damage among the rows of an index changes no answer`() throws {
     try withDamagedEnd { store throws in
-      #expect(try store.find(Self.query()).map { $0.body["a"]?.intValue } == (11..<3_000).map { $0 })
+      #expect(
+        try store.read { try $0.find(Self.query()) }.map { $0.body["a"]?.intValue } == (11..<3_000).map { $0 }
+      )
     }
-    try withDamagedEnd { store throws in #expect(try store.count(Self.query()) == 2_989) }
+    try withDamagedEnd { store throws in #expect(try store.read { try $0.count(Self.query()) } == 2_989) }
     try withDamagedEnd { store throws in
-      #expect(try store.documentIDs(matching: Self.query()).count == 2_989)
+      #expect(try store.read { try $0.documentIDs(Self.query()) }.count == 2_989)
     }
   }
 
@@ -310,7 +312,7 @@ import Testing
       let error = #expect(throws: DatastoreError.self) { try write() }
       #expect(error?.message.hasSuffix("after an earlier error in it; try again") == true)
       try write()
-      #expect(try store.documentCount() == 3_001)
+      #expect(try store.read { try $0.documentCount() } == 3_001)
     }
   }
 
@@ -329,7 +331,7 @@ import Testing
       #expect(error?.code == .corrupt)
       #expect(error?.message.hasPrefix("an index or the store is damaged: page ") == true)
       #expect(error?.message.hasSuffix("; \"cdtquery check --repair\" rebuilds damaged indexes") == true)
-      #expect(try store.count(Self.query()) == 2_989)
+      #expect(try store.read { try $0.count(Self.query()) } == 2_989)
     }
   }
 

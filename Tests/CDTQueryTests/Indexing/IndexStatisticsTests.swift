@@ -64,7 +64,7 @@ import Testing
       try fill(store)
       try store.ensureIndexed(["kind"], name: "i")
       func uses(_ selector: JSONObject) throws -> JSONValue? {
-        try store.explain(selector).json["indexes"]?[0]?["used"]
+        try store.read { try $0.explain(Query(selector)) }.json["indexes"]?[0]?["used"]
       }
       #expect(try uses(["kind": ["$gte": "common"]]) == false)
       #expect(try uses(["kind": "kind 7"]) == true)

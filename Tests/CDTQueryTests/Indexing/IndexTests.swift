@@ -49,7 +49,7 @@ import Testing
       try store.updateIndexes()
       #expect(try FileManager.default.fileExists(atPath: file(store)))
       #expect(try store.find(["age": 3]).map(\.id).count == 5)
-      #expect(try store.explain(["age": 3]).json["waiting"] == 0)
+      #expect(try store.read { try $0.explain(Query(["age": 3])) }.json["waiting"] == 0)
     }
   }
 
@@ -64,7 +64,7 @@ import Testing
       var found: [String] = []
       for page in 0..<8 {
         let query = try Query(["age": ["$gte": 0]], skip: page * 5, limit: 5, sort: ["age"], useIndex: "age")
-        found += try store.find(query).map(\.id)
+        found += try store.read { try $0.find(query) }.map(\.id)
         if page == 2 { try store.updateIndexes() }
       }
       #expect(Set(found).count == 40 && found.count == 40)
@@ -147,7 +147,7 @@ import Testing
       try store.updateIndexes()
       #expect(try store.count(["age": 3]) == 5)
       #expect(try store.listIndexes().map(\.name) == ["by_age"])
-      #expect(try store.explain(["age": 3]).json["indexes"]?[0]?["used"] == true)
+      #expect(try store.read { try $0.explain(Query(["age": 3])) }.json["indexes"]?[0]?["used"] == true)
     }
   }
 

@@ -58,21 +58,21 @@ import Testing
     ),
     (
       "conflict that wins",
-      { try $0.forceInsert(revision("d3", "7-x", ["a": 5, "b": 6])) }
+      { store in try store.write { _ = try $0.forceInsert(revision("d3", "7-x", ["a": 5, "b": 6])) } }
     ),
     (
       "conflict that loses, and then wins",
       { store in
         try store.updateDocument(withID: "d3") { $0.body["b"] = 1 }
-        try store.forceInsert(revision("d3", "1-x", ["a": 5, "b": 6]))
+        try store.write { try $0.forceInsert(revision("d3", "1-x", ["a": 5, "b": 6])) }
         try store.deleteDocument(from: store.document(withID: "d3"))
       }
     ),
     (
       "conflict that is resolved",
       { store in
-        try store.forceInsert(revision("d3", "7-x", ["a": 5, "b": 6]))
-        try store.resolveConflicts(for: "d3") { _, leaves in leaves.last }
+        try store.write { try $0.forceInsert(revision("d3", "7-x", ["a": 5, "b": 6])) }
+        try store.write { try $0.resolveConflicts(for: "d3") { _, leaves in leaves.last } }
       }
     ),
     (
@@ -123,7 +123,7 @@ import Testing
         try store.updateDocument(withID: "d8") { $0.body["a"] = 0 }
       }
     ),
-    ("no document", { try $0.setLocalDocument(["a": 3], withID: "d3") }),
+    ("no document", { try $0.write { try $0.setLocalDocument(["a": 3], withID: "d3") } }),
     ("nothing", { store in try store.write { _ in } }),
   ]
 
@@ -150,7 +150,7 @@ import Testing
           return try QueryEngine(state).withRun(query, .count) { (try $0.count(), $0.documentsRead) }
         }
         #expect(count.1 == 0, "\(name)")
-        #expect(try count.0 == store.allDocuments().count { Self.isRed($0) }, "\(name)")
+        #expect(try count.0 == store.read { try $0.allDocuments() }.count { Self.isRed($0) }, "\(name)")
       }
     }
   }

@@ -45,7 +45,7 @@ import Testing
   ) throws {
     let store = try withBuildsHeld(inDirectoryOf: "\(directory)/store") {
       let store = try open()
-      let explanation = try store.explain(Query(["a": 3], useIndex: "by_a"))
+      let explanation = try store.read { try $0.explain(Query(["a": 3], useIndex: "by_a")) }
       #expect(explanation.json["waiting"] == .int(waiting))
       #expect(try differencesFromMatcher(store, requests) == [])
       #expect(try store.checkIndexes() == [])

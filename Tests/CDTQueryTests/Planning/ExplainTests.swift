@@ -84,7 +84,7 @@ import Testing
         }
       }
       try store.updateIndexes()
-      let explanation = try store.explain(Query(parsing: c.request))
+      let explanation = try store.read { try $0.explain(Query(parsing: c.request)) }
       let text = "\(explanation)\n\n\(explanation.json.prettyText)".replacing(directory, with: "DIRECTORY")
       try expectGolden("\(c.request)\n\n\(text)", "Explain/\(c.testDescription).txt")
     }
@@ -109,7 +109,7 @@ import Testing
         try store.createDocument(from: DocumentDraft(id: "a", body: ["age": 1]))
         try store.indexManager().worker.waitUntilIdle()
       }
-      let explanation = try store.explain(Query(["age": 1], useIndex: "age"))
+      let explanation = try store.read { try $0.explain(Query(["age": 1], useIndex: "age")) }
       #expect(explanation.json["waiting"] == 1)
       #expect(explanation.description.contains("not in the index yet: up to 1 write, checked by the matcher"))
     }
@@ -119,7 +119,7 @@ import Testing
     try withTemporaryDatastore { store in
       var query = try Query(["age": 1])
       query.useIndex = "nothing"
-      let error = #expect(throws: QueryError.self) { try store.explain(query) }
+      let error = #expect(throws: QueryError.self) { try store.read { try $0.explain(query) } }
       #expect(error?.code == .unknownIndex)
     }
   }

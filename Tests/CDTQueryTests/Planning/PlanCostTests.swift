@@ -71,7 +71,7 @@ import Testing
         let page = try store.visits(query)
         // Documents of one age are passed in the index.
         let isCheap = page.rows == 25 && page.documents == 25 && page.steps < 8_000
-        let plan = try store.explain(query)
+        let plan = try store.read { try $0.explain(query) }
         #expect(isCheap, "\(selector.text), \(sort): \(page), \(plan)")
       }
     }
@@ -158,7 +158,7 @@ import Testing
             let cost = try store.visits(query, output, plan: plan).cost
             if cost < least.cost { least = (cost, "plan \(plan)") }
           }
-          let context = try store.explain(query)
+          let context = try store.read { try $0.explain(query) }
           #expect(
             chosen.cost <= 2 * least.cost + Self.slack,
             "\(name), \(output): \(chosen), \(chosen.cost) where \(least.by) takes \(least.cost)\n\(context)")

@@ -55,10 +55,10 @@ import Testing
         do {
           let query = try Query(selector)
           let expected = try query.find(in: revisions, textIndex: definition).map(\.id)
-          let actual = try store.find(query).map(\.id)
-          let context = "seed \(seed): \(selector.text)\n\(try store.explain(query))"
+          let actual = try store.read { try $0.find(query) }.map(\.id)
+          let context = "seed \(seed): \(selector.text)\n\(try store.read { try $0.explain(query) })"
           #expect(actual.sorted() == expected.sorted() && Set(actual).count == actual.count, "\(context)")
-          let count = try store.count(query)
+          let count = try store.read { try $0.count(query) }
           #expect(count == expected.count, "seed \(seed): \(selector.text)")
           found += expected.count
         } catch let error as QueryError where error.code == .textSearch {
@@ -117,11 +117,11 @@ import Testing
       for (search, found) in [("cat", 1), ("", 0)] {
         var query = try Query(["$text": ["$search": .string(search)]], sort: [.score])
         query.useIndex = "words"
-        let ids = try store.find(query).map(\.id)
+        let ids = try store.read { try $0.find(query) }.map(\.id)
         #expect(ids.count == found)
       }
       let other = try Query(["$text": ["$search": "cat"]], sort: [.score], useIndex: "by_a")
-      let error = #expect(throws: QueryError.self) { try store.find(other) }
+      let error = #expect(throws: QueryError.self) { try store.read { try $0.find(other) } }
       #expect(
         error?.description == "use_index: a sort by the score of \"$text\" needs the text index, "
           + "which \"by_a\" is not; remove use_index")

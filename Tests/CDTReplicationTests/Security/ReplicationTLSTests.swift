@@ -93,9 +93,9 @@ import Testing
         let (error, _) = try await Self.pull(served, try certificates.client(name))
         #expect(error?.code == .untrusted, "\(error?.message ?? "")")
       }
-      #expect(try await served.local.documentCount() == 0)
+      #expect(try await served.local.read { try $0.documentCount() } == 0)
       #expect(try await Self.pull(served, try certificates.client(.client)).error == nil)
-      #expect(try await served.local.documentCount() == 1)
+      #expect(try await served.local.read { try $0.documentCount() } == 1)
     }
   }
 

@@ -156,10 +156,11 @@ import Testing
         }
         Self.expectNothingSecret(error.map { Self.texts(of: $0) } ?? "", "error")
       }
-      #expect(try await served.local.localDocumentIDs().count == 4)
+      #expect(try await served.local.read { try $0.localDocumentIDs() }.count == 4)
       for store in [served.local, served.remote] {
-        for id in try await store.localDocumentIDs() {
-          let text = try await store.localDocument(withID: id).map { JSONValue.object($0).text } ?? ""
+        for id in try await store.read({ try $0.localDocumentIDs() }) {
+          let text =
+            try await store.read { try $0.localDocument(withID: id) }.map { JSONValue.object($0).text } ?? ""
           Self.expectNothingSecret(id + text, "checkpoint")
         }
       }
@@ -240,7 +241,7 @@ import Testing
         let result = try await Replicator(replication, of: served.local).replicate()
         #expect(result.pulled.changes == changes)
       }
-      #expect(try await served.local.localDocumentIDs().count == 1)
+      #expect(try await served.local.read { try $0.localDocumentIDs() }.count == 1)
     }
   }
 }

@@ -52,7 +52,7 @@ import Testing
       var hasArrived = false
       for _ in 0..<500 where !hasArrived {
         try await Task.sleep(for: .milliseconds(20))
-        hasArrived = try await other.allDocumentIDs().contains(id)
+        hasArrived = try await other.read { try $0.allDocumentIDs() }.contains(id)
       }
       #expect(hasArrived)
     }

@@ -170,7 +170,7 @@ import Testing
         }
         try await group.waitForAll()
       }
-      #expect(try await server.manager.existingDatastore(named: "db").documentCount() == 0)
+      #expect(try await server.manager.existingDatastore(named: "db").read { try $0.documentCount() } == 0)
     }
   }
 

@@ -387,7 +387,7 @@ import Testing
       // A store's own users see the body.
       let store = try await server.manager.datastore(named: "db")
       _ = try await server.put("/db/_local/c", ["_rev": "0-3", "n": 3])
-      #expect(try await store.localDocument(withID: "c") == ["n": 3])
+      #expect(try await store.read { try $0.localDocument(withID: "c") } == ["n": 3])
       let emptied = try await server.put("/db/_local/c", ["_deleted": true])
       #expect(emptied.json["rev"] == "0-0")
       #expect(try await server.get("/db/_local/c").status == 404)

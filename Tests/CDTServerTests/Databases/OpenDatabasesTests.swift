@@ -28,11 +28,11 @@ import Testing
     try await withDatabases(limit: 2, count: 4) { databases in
       for number in [0, 1, 0, 2] {
         let database = try await databases.database(named: "db\(number)")
-        _ = try await database.store.documentCount()
+        _ = try await database.store.read { try $0.documentCount() }
       }
       #expect(databases.openNames == ["db0", "db2"])
       let again = try await databases.database(named: "db1")
-      #expect(try await again.store.documentCount() == 0)
+      #expect(try await again.store.read { try $0.documentCount() } == 0)
     }
   }
 
@@ -60,7 +60,7 @@ import Testing
       #expect(error?.status == 503)
     }
     #expect(databases.openNames == ["a"])
-    #expect(try await used.store.documentCount() == 0)
+    #expect(try await used.store.read { try $0.documentCount() } == 0)
     #expect(try await manager.datastoreNames() == ["a", "b", "c"])
     files.areLeft.store(true, ordering: .relaxed)
     try await databases.create("d")
@@ -126,7 +126,7 @@ import Testing
       }
       var count = 0
       for number in 0..<6 {
-        count += try await databases.database(named: "db\(number)").store.documentCount()
+        count += try await databases.database(named: "db\(number)").store.read { try $0.documentCount() }
       }
       #expect(count == 12 * 25)
       #expect(databases.openNames.count <= 2)
@@ -140,7 +140,7 @@ import Testing
     _ = try await databases.database(named: "db")
     try await DatastoreManager(directory: directory.path).deleteDatastore(named: "db")
     try await databases.create("db")
-    #expect(try await databases.database(named: "db").store.documentCount() == 0)
+    #expect(try await databases.database(named: "db").store.read { try $0.documentCount() } == 0)
     await #expect(throws: CouchError.self) { try await databases.create("db") }
   }
 }

@@ -166,9 +166,10 @@ extension Change {
           from: DocumentDraft(id: id, body: body, attachments: Self.saved(attachments)))
       }
     case .delete(let id): try store.deleteDocument(withID: id)
-    case .rival(let id, let body, let number): try store.forceInsert(Self.rival(id, body, number))
-    case .resolve(let id): try store.resolveConflicts(for: id) { _, leaves in leaves.first }
-    case .local(let id, let body): try store.setLocalDocument(body, withID: id)
+    case .rival(let id, let body, let number):
+      try store.write { try $0.forceInsert(Self.rival(id, body, number)) }
+    case .resolve(let id): try store.write { try $0.resolveConflicts(for: id) { _, leaves in leaves.first } }
+    case .local(let id, let body): try store.write { try $0.setLocalDocument(body, withID: id) }
     }
   }
 

@@ -25,14 +25,14 @@ package enum StoreCheck {
   /// The answers that are not the matcher's.
   package static func wrongAnswers(of store: Datastore) throws -> [String] {
     var problems: [String] = []
-    let documents = try store.allDocuments()
+    let documents = try store.read { try $0.allDocuments() }
     let textIndex = try store.listIndexes().map(\.definition).first { $0.type == .text }
     for request in requests + (textIndex == nil ? [] : [search]) {
       let query = try Query(request: request)
-      var found = try store.find(query).map(\.id)
+      var found = try store.read { try $0.find(query) }.map(\.id)
       var expected = try query.find(in: documents, textIndex: textIndex).map(\.id)
       if query.sort.isEmpty { (found, expected) = (found.sorted(), expected.sorted()) }
-      let count = try store.count(query)
+      let count = try store.read { try $0.count(query) }
       if found != expected || count != expected.count {
         problems.append("\(request.text) gives \(found), count \(count), where the matcher gives \(expected)")
       }

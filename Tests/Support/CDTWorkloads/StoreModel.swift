@@ -22,17 +22,21 @@ package struct StoreModel: Hashable, Sendable {
 
   /// Reads everything that a datastore contains.
   package init(reading store: Datastore) throws {
-    for document in try store.allDocuments() {
+    for document in try store.read({ try $0.allDocuments() }) {
       var read = Document(body: document.body.text)
       for attachment in document.attachments {
         read.attachments[attachment.name] = String(decoding: try attachment.data(), as: UTF8.self)
       }
       documents[document.id] = read
     }
-    for id in try store.conflictedDocumentIDs() {
-      documents[id]?.rivals = try store.liveRevisions(ofDocument: id).dropFirst().map(\.body.text).sorted()
+    for id in try store.read({ try $0.conflictedDocumentIDs() }) {
+      documents[id]?.rivals = try store.read { try $0.liveRevisions(ofDocument: id) }.dropFirst().map(
+        \.body.text
+      ).sorted()
     }
-    for id in try store.localDocumentIDs() { locals[id] = try store.localDocument(withID: id)?.text }
+    for id in try store.read({ try $0.localDocumentIDs() }) {
+      locals[id] = try store.read { try $0.localDocument(withID: id) }?.text
+    }
     indexes = Set(try store.listIndexes().map(\.name))
   }
 

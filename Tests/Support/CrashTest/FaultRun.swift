@@ -77,11 +77,13 @@ struct FaultRun {
     }
     try store.deleteDocument(withID: "d11")
     try store.createDocument(from: DocumentDraft(id: "conflict", body: ["n": 1]))
-    try store.forceInsert(
-      DocumentRevision(
-        id: "conflict", revisionID: RevisionID(generation: 1, suffix: String(repeating: "0", count: 32)),
-        body: ["n": 2]))
-    try store.setLocalDocument(["n": 1], withID: "l0")
+    try store.write {
+      try $0.forceInsert(
+        DocumentRevision(
+          id: "conflict", revisionID: RevisionID(generation: 1, suffix: String(repeating: "0", count: 32)),
+          body: ["n": 2]))
+    }
+    try store.write { try $0.setLocalDocument(["n": 1], withID: "l0") }
     if indexed {
       try store.ensureIndexed(["n"], name: "by_n")
       try store.ensureIndexed(["kind", .descending("n")], name: "by_kind")

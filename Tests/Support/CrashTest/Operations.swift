@@ -61,7 +61,7 @@ extension Operation {
   static let all = opening + writing + attaching + reading + querying + indexing + maintaining
 
   private static let opening = [
-    Operation("open", opens: true) { "\(try $0.open().documentCount())" },
+    Operation("open", opens: true) { "\(try $0.open().read { try $0.documentCount() })" },
     // A directory that can't be looked into is left out.
     Operation("open and list", opens: true, isRightWithFault: \.isEmpty) { use in
       try DatastoreManager(directory: use.directory, options: use.options).datastoreNames().joined()
@@ -79,19 +79,27 @@ extension Operation {
       return ""
     },
     Operation("close", opens: true) { use in
-      let count = try use.open().documentCount()
+      let count = try use.open().read { try $0.documentCount() }
       try use.session?.close()
       use.session = nil
       return "\(count)"
     },
-    Operation("upgrade version 1", opens: true, fixture: "schema-v1") { "\(try $0.open().documentCount())" },
-    Operation("upgrade version 2", opens: true, fixture: "schema-v2") { "\(try $0.open().documentCount())" },
-    Operation("upgrade version 3", opens: true, fixture: "schema-v3") { "\(try $0.open().documentCount())" },
-    Operation("upgrade version 4", opens: true, fixture: "schema-v4") { "\(try $0.open().documentCount())" },
+    Operation("upgrade version 1", opens: true, fixture: "schema-v1") {
+      "\(try $0.open().read { try $0.documentCount() })"
+    },
+    Operation("upgrade version 2", opens: true, fixture: "schema-v2") {
+      "\(try $0.open().read { try $0.documentCount() })"
+    },
+    Operation("upgrade version 3", opens: true, fixture: "schema-v3") {
+      "\(try $0.open().read { try $0.documentCount() })"
+    },
+    Operation("upgrade version 4", opens: true, fixture: "schema-v4") {
+      "\(try $0.open().read { try $0.documentCount() })"
+    },
     Operation("upgrade version 5", opens: true, fixture: "schema-v5") { use in
       let store = try use.open()
       try store.compact()
-      return "\(try store.documentCount())"
+      return "\(try store.read { try $0.documentCount() })"
     },
   ]
 
@@ -118,14 +126,15 @@ extension Operation {
       let suffix = String(repeating: "f", count: 32)
       let revision = DocumentRevision(
         id: "d2", revisionID: RevisionID(generation: 1, suffix: suffix), body: body)
-      return "\(try use.store.forceInsert(revision))"
+      return "\(try use.store.write { try $0.forceInsert(revision) })"
     },
     Operation("resolve") { use in
-      try use.store.resolveConflicts(for: "conflict") { _, leaves in leaves.last }?.revisionID.description
+      try use.store.write { try $0.resolveConflicts(for: "conflict") { _, leaves in leaves.last } }?
+        .revisionID.description
         ?? ""
     },
     Operation("set a local document") { use in
-      try use.store.setLocalDocument(body, withID: "l0")
+      try use.store.write { try $0.setLocalDocument(body, withID: "l0") }
       return ""
     },
     Operation("import", isAtomic: false) { use in
@@ -176,18 +185,24 @@ extension Operation {
 
   private static let reading = [
     Operation("read") { try $0.store.document(withID: "d1").body.text },
-    Operation("read all") { "\(try $0.store.allDocuments().map(\.body.text))" },
-    Operation("read a local document") { try $0.store.localDocument(withID: "l0")?.text ?? "" },
+    Operation("read all") { "\(try $0.store.read { try $0.allDocuments() }.map(\.body.text))" },
+    Operation("read a local document") {
+      try $0.store.read { try $0.localDocument(withID: "l0") }?.text ?? ""
+    },
     Operation("changes") { "\(try $0.store.changes().documents.map(\.id))" },
     Operation("history") { use in
       let store = try use.store
-      return "\(try store.revisionHistory(of: store.document(withID: "d0")).map(\.revisionID))"
+      return
+        "\(try store.read { try $0.revisionHistory(of: store.document(withID: "d0")) }.map(\.revisionID))"
     },
     Operation("conflicts") { use in
       let store = try use.store
-      return "\(try store.conflictedDocumentIDs()) \(try store.liveRevisions(ofDocument: "conflict").count)"
+      return
+        "\(try store.read { try $0.conflictedDocumentIDs() }) \(try store.read { try $0.liveRevisions(ofDocument: "conflict") }.count)"
     },
-    Operation("count documents") { "\(try $0.store.documentCount()) \(try $0.store.attachmentCount())" },
+    Operation("count documents") {
+      "\(try $0.store.read { try $0.documentCount() }) \(try $0.store.read { try $0.attachmentCount() })"
+    },
     Operation("export", opens: true) { use in
       try use.open().read { "\(try $0.allDocuments().map { [$0.json, try $0.attachments.inlineJSON()] })" }
     },
@@ -208,7 +223,7 @@ extension Operation {
     },
     Operation("count") { "\(try $0.store.count(["kind": "red"]))" },
     Operation("explain") { use in
-      "\(try use.store.explain(Query(["_id": "d1"])).description.isEmpty)"
+      "\(try use.store.read { try $0.explain(Query(["_id": "d1"])) }.description.isEmpty)"
     },
     Operation("find in a write") { use in
       try use.store.write { transaction in

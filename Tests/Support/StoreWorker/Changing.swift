@@ -15,8 +15,10 @@ enum Changing {
       try store.createDocument(
         from: DocumentDraft(id: "new \(number)", body: ["a": 3, "text": "a new word"]))
       let rival = RevisionID(generation: 1, suffix: "rival")
-      try store.forceInsert(
-        DocumentRevision(id: "d\(number + 20)", revisionID: rival, body: ["a": 3, "tags": ["rival"]]))
+      try store.write {
+        try $0.forceInsert(
+          DocumentRevision(id: "d\(number + 20)", revisionID: rival, body: ["a": 3, "tags": ["rival"]]))
+      }
     }
     try manager.closeDatastore(named: "store")
     return [:]

@@ -31,7 +31,7 @@ struct StoreListener: Sendable {
     await listener.repeated { listener in
       let store = try await shared.manager.datastore(named: shared.name)
       var sum = 0
-      for try await account in store.find(["balance": ["$gte": -1_000_000]]) {
+      for try await account in store.stream(try Query(["balance": ["$gte": -1_000_000]])) {
         sum += account.body["balance"]?.intValue ?? 0
       }
       if sum != 0, !Task.isCancelled { listener.failures.append("stream: the balances add up to \(sum)") }

@@ -105,14 +105,14 @@ extension StoreWorker {
 
   mutating func changeLocal(_ store: Datastore) throws {
     let id = "local-\(number)"
-    let found = try store.localDocument(withID: id)
+    let found = try store.read { try $0.localDocument(withID: id) }
     if found != local {
       failures.append("local: \(found?.text ?? "nothing"), not \(local?.text ?? "nothing")")
     }
     let body: JSONObject? =
       local != nil && Bool.random(using: &random)
       ? nil : ["n": .int(Int64.random(in: 0...1_000, using: &random))]
-    try store.setLocalDocument(body, withID: id)
+    try store.write { try $0.setLocalDocument(body, withID: id) }
     local = body
   }
 
@@ -124,21 +124,23 @@ extension StoreWorker {
       return
     }
     let body: JSONObject = ["group": .int(Int64.random(in: 0..<10, using: &random)), "worker": -1]
-    try store.forceInsert(DocumentRevision(id: id, revisionID: revision, body: body))
+    try store.write { try $0.forceInsert(DocumentRevision(id: id, revisionID: revision, body: body)) }
     rivals.append([id, revision.description])
   }
 
   mutating func resolve(_ store: Datastore) throws {
     let id = "rival-\(Int.random(in: 0..<Self.conflictedDocuments, using: &random))"
     try allowing(.notFound) { worker in
-      try store.resolveConflicts(for: id) { _, leaves in
-        var kept = leaves.randomElement(using: &worker.random)
-        if Bool.random(using: &worker.random) {
-          kept?.body["group"] = .int(Int64.random(in: 0..<10, using: &worker.random))
+      try store.write {
+        try $0.resolveConflicts(for: id) { _, leaves in
+          var kept = leaves.randomElement(using: &worker.random)
+          if Bool.random(using: &worker.random) {
+            kept?.body["group"] = .int(Int64.random(in: 0..<10, using: &worker.random))
+          }
+          return kept
         }
-        return kept
       }
-      if try store.liveRevisions(ofDocument: id).isEmpty {
+      if try store.read({ try $0.liveRevisions(ofDocument: id) }).isEmpty {
         worker.failures.append("resolve: \(id) is gone")
       }
     }

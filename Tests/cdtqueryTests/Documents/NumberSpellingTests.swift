@@ -53,9 +53,11 @@ import Testing
     let space = try store()
     let manager = try DatastoreManager(directory: space.directory)
     let leaf = RevisionID(generation: 1, suffix: "00")
-    try manager.datastore(named: "s").forceInsert(
-      DocumentRevision(id: "a", revisionID: leaf, body: JSONObject(parsing: "{\(Self.members)}")),
-      history: [leaf])
+    try manager.datastore(named: "s").write {
+      try $0.forceInsert(
+        DocumentRevision(id: "a", revisionID: leaf, body: JSONObject(parsing: "{\(Self.members)}")),
+        history: [leaf])
+    }
     try manager.closeDatastore(named: "s")
     let leaves = try space.run("conflicts", "s", "a").lines
     #expect(leaves.count == 2 && leaves.allSatisfy(hasNumbers))

@@ -42,9 +42,11 @@ final class Workspace {
       (RevisionID(generation: 2, suffix: "bbb"), ["litres": 2]),
     ]
     for (leaf, body) in branches {
-      try store.forceInsert(
-        DocumentRevision(id: "milk", revisionID: leaf, body: body),
-        history: [leaf, RevisionID(generation: 1, suffix: "967a00dff5e02add41819138abb3284d")])
+      try store.write {
+        try $0.forceInsert(
+          DocumentRevision(id: "milk", revisionID: leaf, body: body),
+          history: [leaf, RevisionID(generation: 1, suffix: "967a00dff5e02add41819138abb3284d")])
+      }
     }
   }
 

@@ -16,7 +16,7 @@ import Testing
     let contacts = try manager.datastore(named: "contacts")
 
     // The first run fills the store.
-    if try contacts.documentCount() == 0 {
+    if try contacts.read({ try $0.documentCount() }) == 0 {
       for person in [
         Person(name: "Mike", age: 36), Person(name: "Zoe", age: 12), Person(name: "Anna", age: 41),
       ] {

@@ -5,7 +5,7 @@ import CDTQuery
 extension Ours {
   func answer(_ request: Request, _ body: (UnsafeRawBufferPointer) -> Void) throws {
     if case .id(let id) = request {
-      return try store.documentText(withID: id).withUnsafeBytes(body)
+      return try store.read { try $0.documentText(withID: id) }.withUnsafeBytes(body)
     }
     let results = try store.results(for: query(for: request))
     if request.wantsIDs {

@@ -1,10 +1,12 @@
 import CDTJSON
 
-extension Datastore {
+extension WriteTransaction {
   /// Resolves a document's conflict: a resolver chooses the leaf to keep, and the other leaves get tombstones.
   ///
   /// ```swift
-  /// try store.resolveConflicts(for: "doc1") { _, leaves in leaves.first }  // the winner stays
+  /// try store.write { transaction in
+  ///   try transaction.resolveConflicts(for: "doc1") { _, leaves in leaves.first }  // the winner stays
+  /// }
   /// ```
   ///
   /// A leaf that is returned unchanged is kept as it is, even if its generation is lower than that of the other
@@ -25,38 +27,6 @@ extension Datastore {
   }
 
   /// Resolves a document's conflict with a closure, like the form with a ``ConflictResolver``.
-  @discardableResult
-  public func resolveConflicts(
-    for id: String,
-    with resolve: (_ documentID: String, _ conflicts: [DocumentRevision]) throws -> DocumentRevision?
-  ) throws -> DocumentRevision? {
-    try write { try $0.resolveConflicts(for: id, with: resolve) }
-  }
-
-  /// Resolves a document's conflict with a resolver, on one of the datastore's threads.
-  @discardableResult
-  public func resolveConflicts(
-    for id: String, with resolver: some ConflictResolver & Sendable
-  ) async throws -> DocumentRevision? {
-    try await write {
-      try $0.resolveConflicts(for: id) { try resolver.resolve(documentID: $0, conflicts: $1) }
-    }
-  }
-
-  /// Resolves a document's conflict with a closure, on one of the datastore's threads.
-  @discardableResult
-  public func resolveConflicts(
-    for id: String,
-    with resolve:
-      @escaping @Sendable (_ documentID: String, _ conflicts: [DocumentRevision]) throws ->
-      DocumentRevision?
-  ) async throws -> DocumentRevision? {
-    try await write { try $0.resolveConflicts(for: id, with: resolve) }
-  }
-}
-
-extension WriteTransaction {
-  /// Resolves a document's conflict with a closure, like the method of ``Datastore``.
   @discardableResult
   public func resolveConflicts(
     for id: String,
