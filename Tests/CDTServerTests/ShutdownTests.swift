@@ -109,4 +109,51 @@ import Testing
       #expect(try await store.checkIntegrity() == [])
     }
   }
+
+  /// A plain SQLite that closes a store last copies its log without checksums.
+  @Test(arguments: [true, false])
+  func `sqlite3 reads a store beside a server that writes to it, and nothing is lost`(isKilled: Bool) async throws {
+    let directory = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString).path
+    defer { try? FileManager.default.removeItem(atPath: directory) }
+    let program = try ServerProgram(directory)
+    let server = RunningServer(manager: try DatastoreManager(directory: directory), port: program.port)
+    _ = try await server.put("/db")
+    _ = try await server.put("/db/first", ["n": 0])
+    // One that has the store open until the server has ended, and others that come and go.
+    let script = """
+      mkfifo held; sqlite3 db/db.sync < held > held.txt & exec 3> held
+      echo 'BEGIN; SELECT count(*) FROM documents;' >&3; until [ -s held.txt ]; do sleep 0.02; done; touch ready
+      until [ -e ended ]; do sqlite3 db/db.sync 'SELECT count(*) FROM documents' || touch failed; sleep 0.02; done
+      exec 3>&-; wait
+      """
+    let reader = try SpawnedProcess(
+      "/bin/sh", ["-c", script], in: directory, environment: ProcessInfo.processInfo.environment,
+      input: .file("/dev/null"), output: .file("/dev/null"), errors: .file("/dev/null"))
+    func exists(_ name: String) -> Bool { FileManager.default.fileExists(atPath: "\(directory)/\(name)") }
+    while !exists("ready") { try await Task.sleep(for: .milliseconds(10)) }
+    var acknowledged = ["first"]
+    try await withThrowingTaskGroup(of: String?.self) { group in
+      for number in 0..<300 {
+        group.addTask {
+          let reply = try? await server.put("/db/d\(number)", ["n": .int(Int64(number))])
+          return reply?.status == 201 ? "d\(number)" : nil
+        }
+      }
+      for try await case let id? in group {
+        acknowledged.append(id)
+        if acknowledged.count == 200 { isKilled ? program.kill() : program.terminate() }
+      }
+    }
+    #expect(program.wait() == (isKilled ? -SIGKILL : 0))
+    _ = FileManager.default.createFile(atPath: "\(directory)/ended", contents: nil)
+    #expect(reader.wait() == 0)
+    #expect(!exists("failed"))
+    #expect(acknowledged.count >= 200)
+    let manager = try DatastoreManager(directory: directory)
+    let store = try await manager.datastore(named: "db")
+    #expect(try await store.documents(withIDs: acknowledged).count == acknowledged.count)
+    #expect(try await store.checkIntegrity(repair: true).allSatisfy { $0.kind == .checksum })
+    #expect(try await store.checkIntegrity() == [])
+    try await store.createDocument(from: DocumentDraft(id: "later", body: [:]))
+  }
 }

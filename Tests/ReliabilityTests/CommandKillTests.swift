@@ -201,4 +201,46 @@ import Testing
     }
     return problems
   }
+
+  /// An export changes no store, and its file takes its place when it is complete.
+  @Test(arguments: [false, true])
+  func `a killed export leaves the store and the former file, or the whole export`(exists: Bool) throws {
+    try withScratch { scratch in
+      let (stores, exports) = ("\(scratch)/stores", "\(scratch)/exports")
+      try Self.makeStore(stores, Command("export", "STORE"))
+      try FileManager.default.createDirectory(atPath: exports, withIntermediateDirectories: true)
+      let file = URL(filePath: "\(exports)/all.jsonl")
+      let arguments = ["export", "\(stores)/\(Session.name)", file.path, "--attachments"]
+      #expect(try Self.run(arguments) == 0)
+      let whole = try Data(contentsOf: file)
+      let former = exists ? Data("former\n".utf8) : nil
+      let model = try Self.read(stores, Command())
+      // The last one is killed by its own end.
+      var (change, ended) = (0, false)
+      while !ended {
+        change += 1
+        try? FileManager.default.removeItem(at: file)
+        try former?.write(to: file)
+        let status = try Self.run(arguments, .init(directory: scratch, killedAtChange: change))
+        #expect(status == -SIGKILL || status == 0)
+        ended = status == 0
+        let found = try? Data(contentsOf: file)
+        #expect(found == whole || found == former, "killed before change \(change)")
+        #expect(!ended || found == whole)
+        #expect(try Self.read(stores, Command()) == model, "killed before change \(change)")
+      }
+      #expect(change > 1)
+      // At any time, with a signal.
+      for delay in 1...Torture.kills {
+        try? FileManager.default.removeItem(at: file)
+        try former?.write(to: file)
+        let program = try BuiltProgram("cdtquery", arguments, hidesErrors: true)
+        usleep(UInt32(delay) * 2_000)
+        _ = program.kill()
+        let found = try? Data(contentsOf: file)
+        #expect(found == whole || found == former, "killed after \(delay * 2) ms")
+      }
+      #expect(problemsAfterCrash(in: stores) { $0 == model ? nil : $0.difference(from: model) } == [])
+    }
+  }
 }

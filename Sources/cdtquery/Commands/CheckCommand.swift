@@ -15,7 +15,7 @@ struct CheckCommand: ParsableCommand {
       the kind checksum is about pages that another program, such as sqlite3, has copied from the log into the file: \
       they are used once the whole file was verified, and --repair writes their checksums. Functions of design \
       documents, which are stored and never run, and indexes of design documents that can't be made are listed with \
-      the kind design; they are no problems.
+      the kind design; they are no problems. A store that is too damaged to be opened has one finding, of the kind database.
 
       EXAMPLE
         $ cdtquery index create people/contacts age
@@ -31,7 +31,14 @@ struct CheckCommand: ParsableCommand {
 
   func run() throws {
     CopiedPageMessage.disable()
-    let datastore = try store.open()
+    let datastore: Datastore
+    do {
+      datastore = try store.open()
+    } catch let error as DatastoreError where error.code == .corrupt && isDatastore {
+      // Damage that the opening finds, such as that of a log, from which nothing can be read.
+      try report([IntegrityFinding(.database, error.message)])
+      throw ExitStatus.findings
+    }
     let progress = ProgressBar(noun: "documents", isQuiet: quiet)
     defer { progress.clear() }
     let findings = try datastore.checkIntegrity(repair: repair) { progress.show($0, of: $1) }
@@ -40,15 +47,22 @@ struct CheckCommand: ParsableCommand {
     let isReadable = !findings.contains { $0.kind == .database }
     let indexes = isReadable ? try datastore.checkIndexes(repair: repair) { progress.show($0, of: $1) } : []
     progress.clear()
+    try report(findings, indexes: indexes, notes: isReadable ? datastore.checkDesignDocuments() : [])
+    if !findings.isEmpty || !indexes.isEmpty { throw ExitStatus.findings }
+  }
+
+  /// Whether a datastore has written the file, damaged or not.
+  private var isDatastore: Bool { (try? FileOwner.check("\(store.path)/\(DatabaseFile.name)")) != nil }
+
+  private func report(
+    _ findings: [IntegrityFinding], indexes: [IntegrityFinding] = [], notes: [IntegrityFinding] = []
+  ) throws {
     for finding in findings + indexes {
       try Self.write(finding, isRepaired: repair && canBeRepaired(finding, of: findings))
     }
-    if isReadable {
-      for note in try datastore.checkDesignDocuments() { try Self.write(note, isRepaired: false) }
-    }
+    for note in notes { try Self.write(note, isRepaired: false) }
     try Output.standard.flush()
     if !quiet { Message.write("cdtquery: " + summary(findings, indexes)) }
-    if !findings.isEmpty || !indexes.isEmpty { throw ExitStatus.findings }
   }
 
   static func write(_ finding: IntegrityFinding, isRepaired: Bool) throws {

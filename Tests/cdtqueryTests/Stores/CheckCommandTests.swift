@@ -1,6 +1,7 @@
 import CDTDatastore
 import CDTJSON
 import CDTSQLite
+import Foundation
 import Glibc
 import Testing
 
@@ -95,6 +96,34 @@ import Testing
     #expect(repaired.errors == "cdtquery: 1 finding, 1 repaired\n")
     #expect(try space.run("check", "people/contacts").errors == "cdtquery: no problems found\n")
     #expect(try space.run("count", "people/contacts").errors == "")
+  }
+
+  @Test func `a damaged log of a killed process is a finding`() throws {
+    let space = try Workspace(Workspace.people)
+    // A reader keeps the log, and is killed.
+    try space.shell(
+      """
+      mkfifo first
+      sqlite3 people/contacts/db.sync < first > one.txt & reader=$!; exec 3> first
+      echo 'BEGIN; SELECT count(*) FROM documents;' >&3; until [ -s one.txt ]; do sleep 0.02; done
+      for n in 1 2 3 4 5; do cdtquery put people/contacts new$n '{"n":1}'; done
+      kill -9 $reader; exec 3>&-; wait
+      rm -f people/contacts/db.sync-shm
+      """)
+    let log = space.path("people/contacts/db.sync-wal")
+    var bytes = try Data(contentsOf: URL(filePath: log))
+    bytes[bytes.count / 3] ^= 1
+    try bytes.write(to: URL(filePath: log))
+    let check = try space.run("check", "people/contacts")
+    #expect(check.lines.count == 1)
+    #expect(check.output.hasPrefix(#"{"kind":"database","finding":""#), "\(check.output)")
+    #expect(check.output.contains("db.sync-wal is damaged: only "), "\(check.output)")
+    #expect(check.errors == "cdtquery: 1 finding\n")
+    #expect(check.status == 1)
+    #expect(try space.run("get", "people/contacts", "new1").status == 74)
+    // What is no datastore is no finding.
+    try space.shell("mkdir people/other; sqlite3 people/other/db.sync 'CREATE TABLE t (a)'")
+    #expect(try space.run("check", "people/other").status == 74)
   }
 
   @Test func `an index file that is gone is found and made anew`() throws {
