@@ -8,7 +8,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 swift=${SWIFT:-swift}
 base=${BASE_PATH:-}
-modules=(CDTJSON CDTDatastore CDTQuery CDTQueryTesting CDTReplication CDTServer CloudantSync)
+modules=(CDTJSON CDTDatastore CDTQuery CDTImport CDTRecovery CDTQueryTesting CDTReplication CDTRemote CDTServer CloudantSync)
 out=.build-docs
 
 "$swift" build

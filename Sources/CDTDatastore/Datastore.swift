@@ -41,8 +41,8 @@ public final class Datastore: Sendable {
   private let readers: ConnectionPool<StoreReader>
   /// Divides ``DatastoreOptions/memoryBudget``.
   package let memory: MemoryBudget
-  /// Where asynchronous operations run.
-  let work = AsyncWork()
+  /// Runs asynchronous writes, of which only one can run at a time.
+  let writes = WorkQueue(threads: 1)
   let extensionObjects = DatastoreExtensions()
   private let isClosed = Atomic(false)
 

@@ -86,7 +86,7 @@ struct JSONParser {
     repeat {
       let start = scanner.position
       let key = text(of: try scanner.key())
-      if scanner.options.duplicateMembers == .refuse, object[key] != nil {
+      if object[key] != nil {
         throw scanner.fault(.duplicateMember(key), at: start)
       }
       object[key] = try value()

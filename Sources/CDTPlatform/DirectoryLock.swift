@@ -3,10 +3,10 @@
 /// It is the system's advisory lock (`flock`) of the directory, so it is released when the process ends.
 package struct DirectoryLock: ~Copyable, Sendable {
   package enum Purpose: Sendable {
-    /// The directory, and the files that ``moving`` is about, stay where they are. Others may have this lock too.
-    case staying
+    /// The directory, and the files that ``exclusive`` is about, stay where they are. Others may have this lock too.
+    case shared
     /// Nobody else has the lock.
-    case moving
+    case exclusive
   }
 
   /// `nil` if the user may not read the directory, and therefore not lock it.
@@ -26,12 +26,12 @@ package struct DirectoryLock: ~Copyable, Sendable {
       do throws(SystemError) {
         directory = try OpenFile(path, for: .directory)
       } catch {
-        guard purpose == .staying, error.isForbidden else { throw error }
+        guard purpose == .shared, error.isForbidden else { throw error }
         return DirectoryLock(directory: nil)
       }
-      while try !directory.lock(isShared: purpose == .staying) {
+      while try !directory.lock(isShared: purpose == .shared) {
         guard ContinuousClock.now < deadline else { return nil }
-        Pause.microseconds(500)
+        Sleep.microseconds(500)
       }
       // It may have been moved before it was locked.
       if try FileStatus(path).identity == directory.status().identity {

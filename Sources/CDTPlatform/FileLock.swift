@@ -17,7 +17,7 @@ package struct FileLock: ~Copyable, Sendable {
     let file = try OpenFile(path, for: isDirectory ? .directory : .locking, isPrivate: true)
     while try !file.lock() {
       guard try waits() else { return nil }
-      Pause.microseconds(2_000)
+      Sleep.microseconds(2_000)
     }
     return FileLock(file: file)
   }

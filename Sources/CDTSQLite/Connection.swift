@@ -151,7 +151,7 @@ package final class Connection {
   /// Runs `body`, which closes a file, while the directory stays in place. If that is impossible, the log is kept.
   private func closingFile<E: Error>(_ body: () throws(E) -> Void) throws(E) {
     guard let directory else { return try body() }
-    let lock = try? DirectoryLock.take(directory, for: .staying, timeout: busyTimeout)
+    let lock = try? DirectoryLock.take(directory, for: .shared, timeout: busyTimeout)
     guard lock == nil else { return try body() }
     setKeepsLogOnClose(true)
     defer { setKeepsLogOnClose(false) }
@@ -363,7 +363,7 @@ private final class BusyWait {
   func wait(attempts: Int32) -> Bool {
     if attempts == 0 { deadline = end ?? ContinuousClock.now + timeout }
     guard ContinuousClock.now < deadline, goesOn?() != false else { return false }
-    Pause.microseconds(500)
+    Sleep.microseconds(500)
     return true
   }
 }

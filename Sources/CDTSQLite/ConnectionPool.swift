@@ -95,6 +95,6 @@ package final class ConnectionPool<Reader: AnyObject & Sendable>: Sendable {
     state.withLock { $0.isClosed = true }
     closeIdle()
     // Once it is closed, the files may be moved and others may take their paths.
-    while state.withLock({ $0.opening > 0 }) { Pause.microseconds(200) }
+    while state.withLock({ $0.opening > 0 }) { Sleep.microseconds(200) }
   }
 }

@@ -19,6 +19,9 @@ extension DatastoreError: LocalizedError, CustomNSError {
 
   /// The number of the error's code; 0 for a code without one.
   public var errorCode: Int { (Self.numbered.firstIndex(of: code) ?? -1) + 1 }
+
+  /// The description.
+  public var errorUserInfo: [String: Any] { [NSLocalizedDescriptionKey: description] }
 }
 
 extension QueryError: LocalizedError, CustomNSError {
@@ -33,6 +36,9 @@ extension QueryError: LocalizedError, CustomNSError {
 
   /// The number of the error's code; 0 for a code without one.
   public var errorCode: Int { (Self.numbered.firstIndex(of: code) ?? -1) + 1 }
+
+  /// The description.
+  public var errorUserInfo: [String: Any] { [NSLocalizedDescriptionKey: description] }
 }
 
 extension JSONError: LocalizedError, CustomNSError {
@@ -47,4 +53,7 @@ extension JSONError: LocalizedError, CustomNSError {
 
   /// The number of the error's code; 0 for a code without one.
   public var errorCode: Int { (Self.numbered.firstIndex(of: code) ?? -1) + 1 }
+
+  /// The description.
+  public var errorUserInfo: [String: Any] { [NSLocalizedDescriptionKey: description] }
 }

@@ -78,7 +78,7 @@ struct CDTQueryTool: ParsableCommand {
       }
       exit(.done)
     }
-    Pause.forever()
+    Sleep.forever()
   }
 
   private static func exit(_ status: ExitStatus) -> Never {

@@ -111,11 +111,4 @@ import Testing
     options.maximumDepth = -1
     #expect(options.maximumDepth == 1)
   }
-
-  @Test func repeatedMembersCanBeLetThrough() throws {
-    var options = JSONParsingOptions()
-    options.duplicateMembers = .keepLast
-    let object = try JSONObject(parsing: #"{"a":1,"b":2,"\u0061":3}"#, options: options)
-    #expect(object.text == #"{"a":3,"b":2}"#)
-  }
 }

@@ -132,3 +132,12 @@ extension DatastoreManager {
     try? closeDatastore(named: name)
   }
 }
+
+extension QueryEngine {
+  /// The same engine with another choice of plans.
+  func choosing(_ choose: @escaping (Planner) throws -> QueryPlan) -> QueryEngine {
+    var engine = self
+    engine.choose = choose
+    return engine
+  }
+}

@@ -112,7 +112,9 @@ import Testing
 
   /// A plain SQLite that closes a store last copies its log without checksums.
   @Test(arguments: [true, false])
-  func `sqlite3 reads a store beside a server that writes to it, and nothing is lost`(isKilled: Bool) async throws {
+  func `sqlite3 reads a store beside a server that writes to it, and nothing is lost`(isKilled: Bool)
+    async throws
+  {
     let directory = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString).path
     defer { try? FileManager.default.removeItem(atPath: directory) }
     let program = try ServerProgram(directory)

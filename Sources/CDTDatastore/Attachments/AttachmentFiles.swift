@@ -43,13 +43,13 @@ package final class AttachmentFiles: Sendable {
   package func stage(
     _ produce: (_ write: (UnsafeRawBufferPointer) throws -> Void) throws -> Void
   ) throws -> StagedFile {
-    let staging = try beginStaging()
-    try produce { try staging.write($0) }
-    return try staging.finish()
+    let upload = try beginUpload()
+    try produce { try upload.write($0) }
+    return try upload.finish()
   }
 
   /// Creates a file for content that arrives in parts.
-  func beginStaging() throws -> StagingFile {
+  func beginUpload() throws -> AttachmentUpload {
     try checkOpen()
     try FileSystem.makeDirectory(directory, followsLinks: false)
     let session = try session.withLock { current in
@@ -58,7 +58,7 @@ package final class AttachmentFiles: Sendable {
       current = WeakReference(new)
       return new
     }
-    return try StagingFile(in: session)
+    return try AttachmentUpload(in: session)
   }
 
   /// Renames a staged file to the name of its content, replacing a file of that name, which may be damaged.

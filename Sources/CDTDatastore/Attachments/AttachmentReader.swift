@@ -36,7 +36,7 @@ package final class AttachmentReader: Sendable {
       throw DatastoreError.missingAttachment(attachment.name, "")
     }
     let name = attachment.name
-    let (path, file) = try await AsyncWork.ofFiles.run(.read) { _ in
+    let (path, file) = try await WorkQueue.files.run { _ in
       try saved.files.checkOpen()
       let path = saved.files.path(of: saved.key)
       let file: OpenFile?
@@ -61,7 +61,7 @@ package final class AttachmentReader: Sendable {
   /// - Throws: ``DatastoreError``: `.corrupt` if the file differs from what was saved.
   package func next() async throws -> [UInt8] {
     if state.withLock({ $0.isAtEnd }) { return [] }
-    return try await AsyncWork.ofFiles.run(.read) { stop in
+    return try await WorkQueue.files.run { stop in
       try self.state.withLock { state in
         while true {
           try stop.check()

@@ -134,14 +134,14 @@ extension DocumentAttachment {
 
   /// The whole content, read into memory without blocking the calling thread.
   public func data() async throws -> Data {
-    try await AsyncWork.ofFiles.run(.read) { try self.data(stop: $0) }
+    try await WorkQueue.files.run { try self.data(stop: $0) }
   }
 
   /// Verifies that the content can be read and is what was saved, which reads all of it.
   ///
   /// - Throws: The errors of `data()`.
   package func verify() async throws {
-    try await AsyncWork.ofFiles.run(.read) { stop in
+    try await WorkQueue.files.run { stop in
       try self.content.forEachChunk(of: self.name) { _ in try stop.check() }
     }
   }
@@ -161,7 +161,7 @@ extension DocumentAttachment {
   public func forEachChunk(
     _ body: @escaping @Sendable (UnsafeRawBufferPointer) throws -> Void
   ) async throws {
-    try await AsyncWork.ofFiles.run(.read) { stop in
+    try await WorkQueue.files.run { stop in
       try self.forEachChunk {
         try stop.check()
         try body($0)
@@ -177,7 +177,7 @@ extension DocumentAttachment {
 
   /// Writes the content to a file, on a thread that may block.
   public func write(toFile path: String) async throws {
-    try await AsyncWork.ofFiles.run(.read) { try self.write(toFile: path, stop: $0) }
+    try await WorkQueue.files.run { try self.write(toFile: path, stop: $0) }
   }
 
   private func write(toFile path: String, stop: StopSignal?) throws {
@@ -196,6 +196,6 @@ extension DocumentAttachment {
 
   /// Writes the content to a file without blocking the calling thread.
   public func write(to url: URL) async throws {
-    try await AsyncWork.ofFiles.run(.read) { try self.write(toFile: url.path, stop: $0) }
+    try await WorkQueue.files.run { try self.write(toFile: url.path, stop: $0) }
   }
 }

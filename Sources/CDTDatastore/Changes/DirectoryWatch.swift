@@ -23,7 +23,7 @@ final class DirectoryWatch: Sendable {
     self.look = look
     events = FileEvents(directory)
     try FileSystem.perform(
-      "start a thread to watch", directory, BackgroundThread.start { [self] in run() })
+      "start a thread to watch", directory, BlockingPool.run { [self] in run() })
   }
 
   /// Whether the system reports writes.

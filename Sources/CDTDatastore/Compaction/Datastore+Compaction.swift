@@ -40,12 +40,12 @@ extension Datastore {
   /// work is kept.
   @discardableResult
   public func compact() async throws -> CompactionReport {
-    try await work.run(.long) { try self.compact(stop: $0) }
+    try await WorkQueue.long.run { try self.compact(stop: $0) }
   }
 
   /// Compacts, and first cuts every branch of every document to a number of revisions, as CouchDB does with `_revs_limit`.
   package func compact(keeping depth: Int) async throws -> CompactionReport {
-    try await work.run(.long) { try self.compact(keeping: depth, stop: $0) }
+    try await WorkQueue.long.run { try self.compact(keeping: depth, stop: $0) }
   }
 
   private func compact(keeping depth: Int? = nil, stop: StopSignal?) throws -> CompactionReport {
@@ -69,7 +69,7 @@ extension Datastore {
     // Overwriting freed pages with zeros would need as much space again.
     try withWriter { try $0.connection.execute("PRAGMA secure_delete = FAST") }
     // Concurrent writes are left to the next compaction.
-    let newest = try readOnce { try $0.use { try $0.scalar("SELECT max(rowid) FROM revisions") } }
+    let newest = try readAutocommit { try $0.use { try $0.scalar("SELECT max(rowid) FROM revisions") } }
     var last = Int64.min
     while true {
       let rows = try write(stop: stop) { try $0.forgetBodies(after: last, upTo: newest, count: Self.batch) }
@@ -116,7 +116,7 @@ extension Datastore {
     while true {
       if let removed = try write(stop: stop, { try $0.sweepAttachments() }) { return removed }
       guard ContinuousClock.now < deadline else { return 0 }
-      Pause.microseconds(10_000)
+      Sleep.microseconds(10_000)
     }
   }
 

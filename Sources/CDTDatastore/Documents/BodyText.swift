@@ -1,4 +1,5 @@
 package import CDTJSON
+import CDTSQLite
 
 /// A validated body as it is stored: compact JSON text.
 package struct BodyText: Sendable {
@@ -56,5 +57,21 @@ package struct BodyText: Sendable {
       for (_, value) in object { try check(value, depth: depth + 1, id: id) }
     default: break
     }
+  }
+}
+
+/// The size of a document that SQLite can store: a row has at most 1,000,000,000 bytes, unless SQLite was built with
+/// another limit.
+enum DocumentSize {
+  /// Room for the other columns of a row.
+  private static let otherColumns = 1_000
+
+  /// The maximum number of bytes of a document's id and body together.
+  static func limit(on connection: Connection) -> Int { connection.maximumLength - otherColumns }
+
+  /// - Throws: ``DatastoreError`` with the code `.invalidBody`.
+  static func check(_ id: String, _ body: BodyText, on connection: Connection) throws(DatastoreError) {
+    let (size, limit) = (id.utf8.count + body.text.count, limit(on: connection))
+    guard size <= limit else { throw .documentTooLarge(id, size, limit: limit) }
   }
 }

@@ -1,4 +1,5 @@
 import CDTJSON
+import CDTPlatform
 import CDTSQLite
 
 extension Datastore {
@@ -81,13 +82,13 @@ extension Datastore {
   /// Saves a new document, on one of the datastore's threads.
   @discardableResult
   public func createDocument(from draft: DocumentDraft) async throws -> DocumentRevision {
-    try await work.run(.write) { try self.create(draft, stop: $0) }
+    try await writes.run { try self.create(draft, stop: $0) }
   }
 
   /// Saves a changed document, on one of the datastore's threads.
   @discardableResult
   public func updateDocument(from revision: DocumentRevision) async throws -> DocumentRevision {
-    try await work.run(.write) { try self.update(revision, stop: $0) }
+    try await writes.run { try self.update(revision, stop: $0) }
   }
 
   /// Reads, changes and saves a document in one transaction, on one of the datastore's threads.
@@ -138,6 +139,6 @@ extension Datastore {
   /// Copies large attachments into the store's directory, without blocking the calling thread.
   package func staging(_ attachments: Attachments, of id: String?) async throws -> Attachments {
     if attachments.isEmpty { return attachments }
-    return try await AsyncWork.ofFiles.run(.read) { _ in try self.staging(attachments, of: id) }
+    return try await WorkQueue.files.run { _ in try self.staging(attachments, of: id) }
   }
 }

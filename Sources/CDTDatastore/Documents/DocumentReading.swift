@@ -6,20 +6,16 @@ struct DocumentReading {
   let connection: Connection
   let files: AttachmentFiles
 
+  /// The winner of a document.
   func document(withID id: String) throws -> DocumentRevision {
-    try winner(of: id).document
-  }
-
-  /// The winner of a document and its row.
-  func winner(of id: String) throws -> (document: DocumentRevision, row: DocumentRow) {
     let statement = try connection.statement(
-      "SELECT \(DocumentRevision.columns), \(DocumentRow.columns) FROM documents WHERE id = ?1")
+      "SELECT \(DocumentRevision.columns) FROM documents WHERE id = ?1")
     defer { statement.reset() }
     try statement.bind(id, at: 1)
     guard try statement.step() else { throw DatastoreError.noSuchDocument(id) }
     let document = try DocumentRevision(row: statement, on: connection, files: files)
     guard !document.isDeleted else { throw DatastoreError.documentDeleted(id) }
-    return (document, try DocumentRow(statement, from: DocumentRevision.columnCount))
+    return document
   }
 
   /// The text of a winner, as ``StoredDocument`` writes it.

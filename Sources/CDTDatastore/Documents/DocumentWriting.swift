@@ -22,14 +22,12 @@ package struct NewRevision {
 struct DocumentWriting {
   let connection: Connection
 
-  /// Adds a document unless its id exists.
-  ///
-  /// - Returns: Whether it was added.
-  func insert(id: String, _ new: NewRevision) throws -> Bool {
+  /// Adds a document, whose id does not exist.
+  func insert(id: String, _ new: NewRevision) throws {
     let statement = try connection.statement(
       """
       INSERT INTO documents (number, sequence, id, revision, parent, leaves, deleted, attachments, body)
-      VALUES (?1, ?1, ?2, ?3, ?4, 1, ?5, ?6, ?7) ON CONFLICT (id) DO NOTHING
+      VALUES (?1, ?1, ?2, ?3, ?4, 1, ?5, ?6, ?7)
       """)
     try statement.bind(new.sequence, at: 1)
     try statement.bind(id, at: 2)
@@ -39,9 +37,7 @@ struct DocumentWriting {
     try statement.bind(Int64(new.attachments.count), at: 6)
     try statement.bind(text: new.body, at: 7)
     try statement.run()
-    guard connection.changes > 0 else { return false }
     try AttachmentRow.insert(new.attachments, document: new.sequence, revision: new.id, on: connection)
-    return true
   }
 
   /// The leaf with an id; `nil` if the revision is not a leaf.

@@ -9,6 +9,7 @@ package final class NewDocuments {
   private var rows: [Row] = []
   /// Whether every id is valid.
   private var haveValidIDs = true
+  private(set) var haveDesignDocuments = false
   /// The number of bytes of the largest document.
   private var largest = 0
 
@@ -31,6 +32,7 @@ package final class NewDocuments {
   /// Adds a document from the texts in the normalizer.
   package func append(id: String, body: JSONNormalizer) {
     if (try? DocumentID.check(id)) == nil { haveValidIDs = false }
+    if DocumentID.isDesign(id) { haveDesignDocuments = true }
     let start = bytes.count
     var id = id
     id.withUTF8 { bytes.append(contentsOf: $0) }
@@ -47,6 +49,7 @@ package final class NewDocuments {
     bytes.removeAll(keepingCapacity: true)
     rows.removeAll(keepingCapacity: true)
     haveValidIDs = true
+    haveDesignDocuments = false
     largest = 0
   }
 

@@ -47,6 +47,8 @@ package struct PendingWrite {
   package let previousSequence: Int64
   /// The newest sequence after it; documents with a sequence above `previousSequence` have changed.
   package let lastSequence: Int64
+  /// Whether design documents are among them.
+  package let changesDesignDocuments: Bool
 }
 
 /// The extensions of one datastore.

@@ -55,7 +55,7 @@ extension Datastore {
       if isDone { return }
       guard ContinuousClock.now < deadline else { throw DatastoreError.readersPreventRepair(name) }
       try stop?.check()
-      Pause.microseconds(10_000)
+      Sleep.microseconds(10_000)
     }
   }
 }

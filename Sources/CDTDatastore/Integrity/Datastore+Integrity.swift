@@ -1,4 +1,5 @@
 import CDTJSON
+import CDTPlatform
 import CDTSQLite
 
 extension Datastore {
@@ -30,13 +31,13 @@ extension Datastore {
   public func checkIntegrity(
     repair: Bool = false, progress: @escaping @Sendable (_ done: Int, _ total: Int) -> Void = { _, _ in }
   ) async throws -> [IntegrityFinding] {
-    try await work.run(.long) { try self.checkIntegrity(repair: repair, stop: $0, progress) }
+    try await WorkQueue.long.run { try self.checkIntegrity(repair: repair, stop: $0, progress) }
   }
 
   private func checkIntegrity(
     repair: Bool, stop: StopSignal?, _ progress: (_ done: Int, _ total: Int) -> Void
   ) throws -> [IntegrityFinding] {
-    let findings = try readState(stop: stop) { state in
+    let findings = try readSnapshot(stop: stop) { state in
       let connection = try state.connection()
       var findings = try databaseFindings(connection)
       guard findings.isEmpty else { return findings }
@@ -98,7 +99,7 @@ extension Datastore {
       done += 1
       if done % 1_000 == 0 || done == total { progress(done, total) }
       do {
-        guard let tree = try RevisionTree(of: id, on: connection) else {
+        guard let tree = try DocumentTree(of: id, on: connection) else {
           findings.append(IntegrityFinding(.tree, documentID: id, "the id is not valid UTF-8 text"))
           continue
         }

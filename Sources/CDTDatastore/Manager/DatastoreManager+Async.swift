@@ -9,57 +9,57 @@ extension DatastoreManager {
   /// Creates a manager without blocking the calling thread.
   public convenience init(directory: URL, options: DatastoreOptions = .init()) async throws {
     let path = directory.path
-    try await AsyncWork.ofFiles.run(.long) { _ in try Self.prepare(path) }
+    try await WorkQueue.opening.run { _ in try Self.prepare(path) }
     self.init(prepared: path, options: options)
   }
 
   /// Opens or creates a datastore without blocking the calling thread.
   public func datastore(named name: String) async throws -> Datastore {
-    try await AsyncWork.ofFiles.run(.long) { _ in try self.datastore(named: name) }
+    try await WorkQueue.opening.run { _ in try self.datastore(named: name) }
   }
 
   /// Opens or creates a datastore, whose name may be one of CouchDB, without blocking the calling thread.
   public func datastore(named name: DatabaseName) async throws -> Datastore {
-    try await AsyncWork.ofFiles.run(.long) { _ in try self.datastore(named: name) }
+    try await WorkQueue.opening.run { _ in try self.datastore(named: name) }
   }
 
   /// Opens an existing datastore without blocking the calling thread.
   public func existingDatastore(named name: String) async throws -> Datastore {
-    try await AsyncWork.ofFiles.run(.long) { _ in try self.existingDatastore(named: name) }
+    try await WorkQueue.opening.run { _ in try self.existingDatastore(named: name) }
   }
 
   /// Opens an existing datastore, whose name may be one of CouchDB, without blocking the calling thread.
   public func existingDatastore(named name: DatabaseName) async throws -> Datastore {
-    try await AsyncWork.ofFiles.run(.long) { _ in try self.existingDatastore(named: name) }
+    try await WorkQueue.opening.run { _ in try self.existingDatastore(named: name) }
   }
 
   /// Closes a datastore without blocking the calling thread.
   public func closeDatastore(named name: String) async throws {
-    try await AsyncWork.ofFiles.run(.long) { _ in try self.closeDatastore(named: name) }
+    try await WorkQueue.opening.run { _ in try self.closeDatastore(named: name) }
   }
 
   /// Closes a datastore, whose name may be one of CouchDB, without blocking the calling thread.
   public func closeDatastore(named name: DatabaseName) async throws {
-    try await AsyncWork.ofFiles.run(.long) { _ in try self.closeDatastore(named: name) }
+    try await WorkQueue.opening.run { _ in try self.closeDatastore(named: name) }
   }
 
   /// Deletes a datastore without blocking the calling thread.
   public func deleteDatastore(named name: String) async throws {
-    try await AsyncWork.ofFiles.run(.long) { _ in try self.deleteDatastore(named: name) }
+    try await WorkQueue.opening.run { _ in try self.deleteDatastore(named: name) }
   }
 
   /// Deletes a datastore, whose name may be one of CouchDB, without blocking the calling thread.
   public func deleteDatastore(named name: DatabaseName) async throws {
-    try await AsyncWork.ofFiles.run(.long) { _ in try self.deleteDatastore(named: name) }
+    try await WorkQueue.opening.run { _ in try self.deleteDatastore(named: name) }
   }
 
   /// The names of the datastores in the directory, sorted, without those of which only a ``DatabaseName`` can be made.
   public func datastoreNames() async throws -> [String] {
-    try await AsyncWork.ofFiles.run(.read) { _ in try self.datastoreNames() }
+    try await WorkQueue.files.run { _ in try self.datastoreNames() }
   }
 
   /// The names of all datastores in the directory, sorted.
   public func databaseNames() async throws -> [DatabaseName] {
-    try await AsyncWork.ofFiles.run(.read) { _ in try self.databaseNames() }
+    try await WorkQueue.files.run { _ in try self.databaseNames() }
   }
 }

@@ -1,26 +1,64 @@
+import CDTSQLite
+
 /// The revisions of a document, without their bodies.
 package struct DocumentTree: Sendable {
   package struct Node: Sendable {
     package let id: RevisionID
     package let parent: RevisionID?
+    package let sequence: Int64
     package let isLeaf: Bool
     package let isDeleted: Bool
     /// Whether the revision can be read: not compacted, and not only known as an ancestor.
     package let hasBody: Bool
-    package let sequence: Int64
+    /// The number of attachments according to the row, and the number of their rows.
+    let attachments: (recorded: Int64, actual: Int64)
+    /// The generation under which the row is indexed.
+    let generation: Int64
   }
 
+  let number: Int64
+  let sequence: Int64
+  /// The number of leaves according to the document's row.
+  let recordedLeaves: Int64
   /// The winner.
   package let winner: Node
+  /// Every row of a revision, the winner last.
+  let rows: [Node]
   /// By id, with the winner.
   package let nodes: [RevisionID: Node]
   /// The leaves, the winner first and then in descending order: not deleted before deleted, then the highest id.
   package let leaves: [Node]
 
-  init(_ tree: RevisionTree) {
-    winner = Node(tree.winner)
-    nodes = Dictionary(tree.nodes.map { ($0.id, Node($0)) }, uniquingKeysWith: { $1 })
-    leaves = nodes.values.filter(\.isLeaf).sorted {
+  /// Reads the tree of a document; `nil` if the document does not exist.
+  init?(of id: String, on connection: Connection) throws {
+    let document = try connection.statement(
+      """
+      SELECT revision, parent, coalesce(written, sequence), 1, deleted, 1, attachments,
+             (SELECT count(*) FROM attachments a WHERE a.document = number AND a.revision = d.revision),
+             NULL, number, sequence, leaves
+        FROM documents d WHERE id = ?1
+      """)
+    defer { document.reset() }
+    try document.bind(id, at: 1)
+    guard try document.step() else { return nil }
+    winner = try Node(document)
+    number = document.int64(9)
+    sequence = document.int64(10)
+    recordedLeaves = document.int64(11)
+    let revisions = try connection.statement(
+      """
+      SELECT revision, parent, sequence, leaf, deleted, body IS NOT NULL, attachments,
+             (SELECT count(*) FROM attachments a WHERE a.document = r.document AND a.revision = r.revision), generation
+        FROM revisions r WHERE document = ?1 ORDER BY generation, revision
+      """)
+    defer { revisions.reset() }
+    try revisions.bind(number, at: 1)
+    var rows: [Node] = []
+    while try revisions.step() { rows.append(try Node(revisions)) }
+    rows.append(winner)
+    self.rows = rows
+    nodes = Dictionary(rows.map { ($0.id, $0) }, uniquingKeysWith: { $1 })
+    leaves = rows.filter(\.isLeaf).sorted {
       Leaf(id: $0.id, isDeleted: $0.isDeleted) > Leaf(id: $1.id, isDeleted: $1.isDeleted)
     }
   }
@@ -53,10 +91,15 @@ package struct DocumentTree: Sendable {
 }
 
 extension DocumentTree.Node {
-  fileprivate init(_ node: RevisionTree.Node) {
-    self.init(
-      id: node.id, parent: node.parent, isLeaf: node.isLeaf, isDeleted: node.isDeleted, hasBody: node.hasBody,
-      sequence: node.sequence)
+  fileprivate init(_ row: Statement) throws {
+    id = try RevisionID(stored: row.text(0))
+    parent = row.isNull(1) ? nil : try RevisionID(stored: row.text(1))
+    sequence = row.int64(2)
+    isLeaf = row.int64(3) != 0
+    isDeleted = row.int64(4) != 0
+    hasBody = row.int64(5) != 0
+    attachments = (row.int64(6), row.int64(7))
+    generation = row.isNull(8) ? Int64(id.generation) : row.int64(8)
   }
 }
 
@@ -68,9 +111,23 @@ extension ReadTransaction {
   /// - Complexity: O(*r* log *n*), where *r* is the number of revisions; O(1) for the same document again.
   package func tree(ofDocument id: String) throws -> DocumentTree? {
     if let lastTree, lastTree.id.hasSameBytes(as: id) { return lastTree.tree }
-    let tree = try use { try RevisionTree(of: id, on: $0).map { DocumentTree($0) } }
+    let tree = try use { try DocumentTree(of: id, on: $0) }
     // A write may change it.
     if !(self is WriteTransaction) { lastTree = (id, tree) }
     return tree
+  }
+}
+
+/// A leaf of a document's revision tree, ordered by the rule for winners.
+///
+/// The winner is the greatest leaf: leaves that are not deleted come before deleted ones, then the highest revision id
+/// wins, by generation as a number and then by suffix byte by byte. This is CouchDB's rule, so every copy of a tree
+/// has the same winner, whatever the order in which its revisions arrived.
+struct Leaf: Comparable {
+  let id: RevisionID
+  let isDeleted: Bool
+
+  static func < (left: Leaf, right: Leaf) -> Bool {
+    left.isDeleted != right.isDeleted ? left.isDeleted : left.id < right.id
   }
 }

@@ -40,7 +40,7 @@ struct TreeMerging {
     if row == nil {
       let next = try nextSequence()
       sequence = next
-      _ = try DocumentWriting(connection: connection).insert(id: id, try new(next))
+      try DocumentWriting(connection: connection).insert(id: id, try new(next))
       row = try DocumentRow.find(id, on: connection)
     }
     guard let row else { throw DatastoreError.noSuchDocument(id) }

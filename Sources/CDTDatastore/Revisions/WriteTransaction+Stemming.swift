@@ -28,7 +28,7 @@ extension WriteTransaction {
       let isTooLong = try written?.contains {
         try TreeMerging.isBranch(of: $0, longerThan: depth, in: row, on: connection)
       }
-      if isTooLong ?? true, let tree = try RevisionTree(of: id, on: connection).map({ DocumentTree($0) }) {
+      if isTooLong ?? true, let tree = try DocumentTree(of: id, on: connection) {
         try stemming.forget(beyond: depth, of: tree)
       }
     }

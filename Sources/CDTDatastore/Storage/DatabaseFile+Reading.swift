@@ -10,7 +10,7 @@ extension DatabaseFile {
   ) throws -> (connection: Connection, storeID: String) {
     let path = path(in: directory)
     try RelaxedDurability.checkLog(of: path)
-    return try mapping(path) {
+    return try FileSystem.reading(path) {
       let connection = try Connection(
         path: path, mode: access.mode, busyTimeout: options.busyTimeout,
         copiedPages: .verified(Datastore.isSound), in: directory)

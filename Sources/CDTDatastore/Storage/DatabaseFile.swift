@@ -131,12 +131,12 @@ package enum DatabaseFile {
     // SQLite waits for locks, except where two connections would deadlock, as when both switch a new file to a
     // write-ahead log.
     let deadline = ContinuousClock.now + options.busyTimeout
-    return try mapping(path(in: directory)) {
+    return try FileSystem.reading(path(in: directory)) {
       while true {
         do {
           return try tryOpenFirst(in: directory, options: options)
         } catch let error as SQLiteError where error.isBusy && ContinuousClock.now < deadline {
-          Pause.microseconds(5_000)
+          Sleep.microseconds(5_000)
         }
       }
     }
@@ -150,7 +150,7 @@ package enum DatabaseFile {
     // SQLite would remove the log of a file that is empty.
     if try isEmpty(path) {
       do {
-        try LostFile.check(path, includingLog: true)
+        try MissingContentCheck.check(path, includingLog: true)
       } catch {
         // Another process may have filled it since, and made the other files.
         guard try !isEmpty(path) else { throw error }
@@ -193,7 +193,7 @@ package enum DatabaseFile {
     in directory: String, _ access: FileAccess, options: DatastoreOptions
   ) throws -> Connection {
     let path = path(in: directory)
-    return try mapping(path) {
+    return try FileSystem.reading(path) {
       let connection = try Connection(
         path: path, mode: access.mode, busyTimeout: options.busyTimeout,
         copiedPages: .verified(Datastore.isSound), in: directory)
@@ -219,7 +219,7 @@ package enum DatabaseFile {
   /// A file that is new, or was cut off: then there are other files of the store.
   private static func checkIsNew(_ connection: Connection, _ path: String) throws {
     do {
-      try LostFile.check(path, includingLog: false)
+      try MissingContentCheck.check(path, includingLog: false)
     } catch {
       // Another process may have laid out the file in the meantime.
       if try connection.scalar("PRAGMA user_version") == 0 { throw error }
@@ -230,7 +230,7 @@ package enum DatabaseFile {
   private static func bringUpToDate(_ connection: Connection) throws {
     try connection.transaction(.immediate) {
       let found = try connection.scalar("PRAGMA user_version")
-      if found == 0 { return try lay(connection) }
+      if found == 0 { return try createSchema(connection) }
       guard found < versionWithoutChecksums else { return }
       for step in upgrades[Int(found - 1)...] { try connection.execute(step) }
       try connection.execute("PRAGMA user_version = \(versionWithoutChecksums)")
@@ -238,7 +238,7 @@ package enum DatabaseFile {
     try PageChecksumUpgrade(connection).finish()
   }
 
-  private static func lay(_ connection: Connection) throws {
+  private static func createSchema(_ connection: Connection) throws {
     try connection.execute(layout)
     let statement = try connection.statement("INSERT INTO meta VALUES ('store', ?1)")
     try statement.bind(RandomID.uuid(), at: 1)
@@ -265,13 +265,5 @@ package enum DatabaseFile {
       throw DatastoreError.damaged(path, "its header has lost the reserved bytes of its pages")
     }
     return found
-  }
-
-  static func mapping<R>(_ path: String, _ body: () throws -> R) throws -> R {
-    do {
-      return try body()
-    } catch let error as SQLiteError {
-      throw DatastoreError(error, path: path)
-    }
   }
 }

@@ -13,14 +13,14 @@ struct DocumentRow {
   /// The columns of `documents` that ``init(_:from:)`` reads.
   static let columns = "sequence, number, revision, leaves, deleted, attachments"
 
-  /// Reads the row from the current row of a statement, starting at a column.
-  init(_ statement: Statement, from first: Int = 0) throws(DatastoreError) {
-    sequence = statement.int64(first)
-    number = statement.int64(first + 1)
-    revision = try RevisionID(stored: statement.text(first + 2))
-    leaves = statement.int64(first + 3)
-    isDeleted = statement.int64(first + 4) != 0
-    attachments = statement.int64(first + 5)
+  /// Reads the row from the current row of a statement.
+  init(_ statement: Statement) throws(DatastoreError) {
+    sequence = statement.int64(0)
+    number = statement.int64(1)
+    revision = try RevisionID(stored: statement.text(2))
+    leaves = statement.int64(3)
+    isDeleted = statement.int64(4) != 0
+    attachments = statement.int64(5)
   }
 
   /// The row of a document; `nil` if it does not exist.
@@ -47,9 +47,6 @@ extension RevisionID {
 extension DocumentRevision {
   /// The columns of `documents` that ``init(row:)`` reads.
   static let columns = "id, revision, deleted, coalesce(written, sequence), body, attachments, number"
-
-  /// The number of columns.
-  static let columnCount = 7
 
   /// Creates a revision from these columns, reading its attachments on the same connection.
   init(row: Statement, on connection: Connection, files: AttachmentFiles) throws {

@@ -4,8 +4,8 @@ import CDTSQLite
 /// Tells a datastore's `db.sync`, damaged or not, from a file of another program.
 package enum FileOwner {
   /// - Throws: ``DatastoreError`` with the code `.corrupt` if no datastore has written the file.
-  package static func check(_ path: String) throws(DatastoreError) {
-    do {
+  package static func check(_ path: String) throws {
+    try FileSystem.reading(path) {
       let owner = try DatabaseOwner(of: path)
       switch owner {
       case .application(DatabaseFile.applicationID), .unknown(hasCheckedPages: true), .empty: return
@@ -14,14 +14,6 @@ package enum FileOwner {
       case .unknown: throw DatastoreError.unknownFile(path)
       case .application: throw DatastoreError.foreignFile(path)
       }
-    } catch let error as DatastoreError {
-      throw error
-    } catch let error as SQLiteError {
-      throw DatastoreError(error, path: path)
-    } catch let error as SystemError {
-      throw DatastoreError(error, "read", path)
-    } catch {
-      throw .system("read", path, "\(error)", isFull: false)
     }
   }
 }

@@ -19,7 +19,7 @@ package enum FileSystem {
     try perform("read", path, Files.kind(of: path, followsLinks: false))
   }
 
-  /// Runs `body`, which reads a file.
+  /// Runs `body`, which opens or reads a file. Errors of SQLite and of the system become ``DatastoreError`` with the path.
   package static func reading<R>(_ path: String, _ body: () throws -> R) throws -> R {
     do {
       return try body()

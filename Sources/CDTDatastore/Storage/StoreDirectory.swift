@@ -16,7 +16,7 @@ struct StoreDirectory: Sendable {
   ///
   /// - Throws: ``DatastoreError``: `.closed` if there is no directory, `.busy` after the timeout.
   func stay() throws(DatastoreError) -> DirectoryLock {
-    try lock(for: .staying, .beingDeleted(name, timeout))
+    try lock(for: .shared, .beingDeleted(name, timeout))
   }
 
   /// Runs `body` while nobody moves the directory.
@@ -32,7 +32,7 @@ struct StoreDirectory: Sendable {
   ///
   /// - Throws: ``DatastoreError``: `.closed` if there is no directory, `.busy` after the timeout.
   func moving<R>(_ body: () throws -> R) throws -> R {
-    let lock = try lock(for: .moving, .inUse(name, timeout))
+    let lock = try lock(for: .exclusive, .inUse(name, timeout))
     defer { _ = lock }
     return try body()
   }

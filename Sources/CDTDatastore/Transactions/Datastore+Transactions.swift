@@ -1,3 +1,4 @@
+import CDTPlatform
 import CDTSQLite
 
 extension Datastore {
@@ -17,14 +18,14 @@ extension Datastore {
   /// Source: `docs/crud.md`, Reading one state.
   public func read<R>(_ body: (ReadTransaction) throws -> R) throws -> R {
     try openExtensions()
-    return try readState(body)
+    return try readSnapshot(body)
   }
 
   /// Reads one state of the datastore on one of its threads.
   public func read<R: Sendable>(_ body: @escaping @Sendable (ReadTransaction) throws -> R) async throws -> R {
-    try await work.run(.read) { stop in
+    try await WorkQueue.reads.run { stop in
       try self.openExtensions()
-      return try self.readState(stop: stop, body)
+      return try self.readSnapshot(stop: stop, body)
     }
   }
 
@@ -47,11 +48,11 @@ extension Datastore {
   @discardableResult
   public func write<R: Sendable>(_ body: @escaping @Sendable (WriteTransaction) throws -> R) async throws -> R
   {
-    try await work.run(.write) { stop in try self.write(stop: stop, body) }
+    try await writes.run { stop in try self.write(stop: stop, body) }
   }
 
   /// Reads with a single statement, which needs no transaction.
-  package func readOnce<R>(stop: StopSignal? = nil, _ body: (ReadTransaction) throws -> R) throws -> R {
+  package func readAutocommit<R>(stop: StopSignal? = nil, _ body: (ReadTransaction) throws -> R) throws -> R {
     try withReader { reader in
       let transaction = try ReadTransaction(
         reader.connection, of: self, sortMemory: reader.sortMemory, stop: stop)
@@ -60,11 +61,13 @@ extension Datastore {
     }
   }
 
-  func readOnce<R: Sendable>(_ body: @escaping @Sendable (ReadTransaction) throws -> R) async throws -> R {
-    try await work.run(.read) { stop in try self.readOnce(stop: stop, body) }
+  func readAutocommit<R: Sendable>(_ body: @escaping @Sendable (ReadTransaction) throws -> R) async throws
+    -> R
+  {
+    try await WorkQueue.reads.run { stop in try self.readAutocommit(stop: stop, body) }
   }
 
-  package func readState<R>(stop: StopSignal? = nil, _ body: (ReadTransaction) throws -> R) throws -> R {
+  package func readSnapshot<R>(stop: StopSignal? = nil, _ body: (ReadTransaction) throws -> R) throws -> R {
     try withReader { reader in
       let state = try beginReading(reader, stop: stop)
       defer {
@@ -75,10 +78,10 @@ extension Datastore {
     }
   }
 
-  package func readState<R: Sendable>(
+  package func readSnapshot<R: Sendable>(
     _ body: @escaping @Sendable (ReadTransaction) throws -> R
   ) async throws -> R {
-    try await work.run(.read) { stop in try self.readState(stop: stop, body) }
+    try await WorkQueue.reads.run { stop in try self.readSnapshot(stop: stop, body) }
   }
 
   /// Runs `body` on one of the reading threads.
@@ -88,7 +91,7 @@ extension Datastore {
     signal: StopSignal = StopSignal(), isolation: isolated (any Actor)? = #isolation,
     _ body: @escaping @Sendable (StopSignal) throws -> R
   ) async throws -> R {
-    try await work.run(.read, signal: signal, body)
+    try await WorkQueue.reads.run(signal: signal, body)
   }
 
   /// Runs `body` on one of the threads for queries.
@@ -98,14 +101,14 @@ extension Datastore {
     signal: StopSignal = StopSignal(), isolation: isolated (any Actor)? = #isolation,
     _ body: @escaping @Sendable (StopSignal) throws -> R
   ) async throws -> R {
-    try await work.run(.query, signal: signal, body)
+    try await WorkQueue.queries.run(signal: signal, body)
   }
 
   /// Runs `body` on one of the threads for long operations.
   package func runLong<R: Sendable>(
     isolation: isolated (any Actor)? = #isolation, _ body: @escaping @Sendable (StopSignal) throws -> R
   ) async throws -> R {
-    try await work.run(.long, body)
+    try await WorkQueue.long.run(body)
   }
 
   /// Begins to read one state of the documents and of the extensions' data.
@@ -144,7 +147,8 @@ extension Datastore {
           try transaction.synchronizeFileNames()
           try stop?.check()
           let pending = PendingWrite(
-            connection: connection, previousSequence: before, lastSequence: transaction.sequence)
+            connection: connection, previousSequence: before, lastSequence: transaction.sequence,
+            changesDesignDocuments: transaction.changesDesignDocuments)
           for each in extensions { each.willCommit(pending) }
           return result
         }

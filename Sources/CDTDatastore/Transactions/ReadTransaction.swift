@@ -21,7 +21,7 @@ public class ReadTransaction {
   /// What ``tree(ofDocument:)`` has read last.
   var lastTree: (id: String, tree: DocumentTree?)?
   /// The state of an extension for this transaction.
-  package var extensionState: AnyObject?
+  package var extensionState: Any?
   /// The memory for a sort before it spills to disk, in bytes.
   package let sortMemory: Int
 

@@ -29,22 +29,15 @@ extension WriteTransaction {
     try DocumentID.check(id)
     return try use { connection in
       try DocumentSize.check(id, body, on: connection)
-      let writing = DocumentWriting(connection: connection)
-      // Most documents are new, so insert first and look for an existing one only if that fails. Attachments must be
-      // saved only once.
-      if attachments.isEmpty {
-        let first = try revision(after: nil, isDeleted: isDeleted, body: body, attachments: [], known: [])
-        if try writing.insert(id: id, first) { return first }
-        returnSequence()
-      }
       let existing = try DocumentRow.find(id, on: connection)
       if let existing, !existing.isDeleted { throw DatastoreError.documentExists(id) }
       let new = try revision(
-        after: existing?.revision, isDeleted: isDeleted, body: body, attachments: attachments, known: [])
+        after: existing?.revision, of: id, isDeleted: isDeleted, body: body, attachments: attachments,
+        known: [])
       if let existing {
         try Self.add(new, to: existing, id: id, on: connection)
       } else {
-        _ = try DocumentWriting(connection: connection).insert(id: id, new)
+        try DocumentWriting(connection: connection).insert(id: id, new)
       }
       return new
     }
@@ -145,7 +138,7 @@ extension WriteTransaction {
   ) throws -> NewRevision {
     try use { connection in
       try DocumentSize.check(id, body, on: connection)
-      guard let row = try row(of: id, on: connection) else {
+      guard let row = try DocumentRow.find(id, on: connection) else {
         throw DatastoreError.noSuchDocument(id)
       }
       let writing = DocumentWriting(connection: connection)
@@ -160,7 +153,7 @@ extension WriteTransaction {
         known = try AttachmentRow.find(document: row.number, revision: parent, on: connection)
       }
       let new = try revision(
-        after: parent, isDeleted: isDeleted, body: body,
+        after: parent, of: id, isDeleted: isDeleted, body: body,
         attachments: attachments ?? Attachments(known, in: files),
         known: known)
       try Self.add(new, to: row, id: id, on: connection)
@@ -170,7 +163,7 @@ extension WriteTransaction {
 
   /// Creates a revision with its id and sequence, and saves the content of its attachments.
   private func revision(
-    after parent: RevisionID?, isDeleted: Bool, body: BodyText, attachments: Attachments,
+    after parent: RevisionID?, of document: String, isDeleted: Bool, body: BodyText, attachments: Attachments,
     known: [AttachmentRow]
   ) throws -> NewRevision {
     let generation = try parent?.childGeneration() ?? 1
@@ -181,7 +174,7 @@ extension WriteTransaction {
     let id = try RevisionDigest.revision(
       after: parent, isDeleted: isDeleted, attachments: rows.map(\.key), canonicalBody: body.canonical)
     return NewRevision(
-      id: id, parent: parent, sequence: try nextSequence(), isDeleted: isDeleted, body: body.text,
+      id: id, parent: parent, sequence: try nextSequence(of: document), isDeleted: isDeleted, body: body.text,
       attachments: rows)
   }
 

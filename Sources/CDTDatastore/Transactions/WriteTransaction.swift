@@ -17,8 +17,8 @@ public final class WriteTransaction: ReadTransaction {
   private var failure: DatastoreError?
   /// The sequence of the last write.
   private(set) var sequence: Int64
-  /// The last result of ``document(withID:)``: most updates follow a read of their document.
-  private var lastRead: (id: String, row: DocumentRow, sequence: Int64)?
+  /// Whether a design document was written.
+  private(set) var changesDesignDocuments = false
   /// Whether attachments were saved whose file names may not be synced yet.
   private var hasNewFileNames = false
   /// The cleanup of an extension after the transaction, committed or not, on the same connection.
@@ -55,16 +55,13 @@ public final class WriteTransaction: ReadTransaction {
     }
   }
 
-  func nextSequence() throws(DatastoreError) -> Int64 {
+  /// The sequence of a change of a document.
+  func nextSequence(of id: String) throws(DatastoreError) -> Int64 {
     let (next, overflow) = sequence.addingReportingOverflow(1)
     guard !overflow else { throw .sequencesExhausted(path) }
     sequence = next
+    if DocumentID.isDesign(id) { changesDesignDocuments = true }
     return next
-  }
-
-  /// Takes back the last sequence, as nothing was written with it.
-  func returnSequence() {
-    sequence -= 1
   }
 
   /// Saves several new documents at once.
@@ -74,7 +71,10 @@ public final class WriteTransaction: ReadTransaction {
     let (last, overflow) = sequence.addingReportingOverflow(Int64(documents.count))
     guard !overflow else { throw DatastoreError.sequencesExhausted(path) }
     let isDone = try use { try documents.insert(after: sequence, on: $0) }
-    if isDone { sequence = last }
+    if isDone {
+      sequence = last
+      if documents.haveDesignDocuments { changesDesignDocuments = true }
+    }
     return isDone
   }
 
@@ -103,22 +103,6 @@ public final class WriteTransaction: ReadTransaction {
   }
 
   // MARK: Reading
-
-  /// The winner of a document. See `Datastore.document(withID:)`.
-  public override func document(withID id: String) throws -> DocumentRevision {
-    let (document, row) = try reading(id) { try $0.winner(of: id) }
-    lastRead = (id, row, sequence)
-    return document
-  }
-
-  /// The row of a document; `nil` if it does not exist. Every change takes a sequence, so without a new one the cached
-  /// row is still valid.
-  func row(of id: String, on connection: Connection) throws -> DocumentRow? {
-    if let lastRead, lastRead.sequence == sequence, lastRead.id.utf8.elementsEqual(id.utf8) {
-      return lastRead.row
-    }
-    return try DocumentRow.find(id, on: connection)
-  }
 
   /// The winner of a document, which may be a tombstone; `nil` if there is no document.
   package func currentRevision(of id: String) throws -> (id: RevisionID, isDeleted: Bool)? {

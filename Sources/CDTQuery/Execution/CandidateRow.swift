@@ -10,9 +10,9 @@ struct CandidateRow {
     "d.number, d.id, d.revision, d.body, d.attachments, coalesce(d.written, d.sequence)"
 
   /// The columns of a candidate without its document, from the documents' table, an index or a text index.
-  static let bareColumns = "d.number, d.id"
-  static let bareIndexColumns = "e.document, e.id"
-  static let bareTextColumns = "f.rowid, f.id"
+  static let idColumns = "d.number, d.id"
+  static let idIndexColumns = "e.document, e.id"
+  static let idTextColumns = "f.rowid, f.id"
 
   private let statement: Statement
 

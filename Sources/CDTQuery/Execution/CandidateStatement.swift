@@ -19,7 +19,7 @@ struct CandidateStatement: Sendable {
     /// Documents.
     case documents
     /// Numbers and ids.
-    case bare
+    case idsOnly
     /// The number of rows.
     case count
   }
@@ -135,7 +135,7 @@ struct CandidateStatement: Sendable {
     }
     return CandidateStatement(
       sql: """
-        SELECT \(form.columns(CandidateRow.bareTextColumns))\(isByScore ? ", f.rank" : "")
+        SELECT \(form.columns(CandidateRow.idTextColumns))\(isByScore ? ", f.rank" : "")
           FROM query.\(name) f\(form.join("f.rowid"))
          WHERE f.\(name) MATCH ?\(fresh)\(rest)\(end)
         """, values: values)
@@ -149,7 +149,7 @@ struct CandidateStatement: Sendable {
     var conditions = IndexConditions(
       access,
       after: """
-        SELECT \(form.columns(CandidateRow.bareIndexColumns))
+        SELECT \(form.columns(CandidateRow.idIndexColumns))
           FROM query.\(IndexFile.table(access.index.number)) e\(form.join("e.document"))
         """)
     var sql = conditions.sql + access.ids.sql(of: "e.id", &conditions.values)
@@ -240,16 +240,16 @@ struct CandidateStatement: Sendable {
   }
 
   /// One document by its number, and its id alone.
-  static let identity = "SELECT \(CandidateRow.bareColumns) FROM main.documents d WHERE d.number = ?"
+  static let identity = "SELECT \(CandidateRow.idColumns) FROM main.documents d WHERE d.number = ?"
   static let document = "SELECT \(CandidateRow.columns) FROM main.documents d WHERE d.number = ?"
 }
 
 extension CandidateStatement.Form {
-  /// - Parameter bare: The columns of a candidate without its document.
-  fileprivate func columns(_ bare: String = CandidateRow.bareColumns) -> String {
+  /// - Parameter ids: The columns of a candidate without its document.
+  fileprivate func columns(_ ids: String = CandidateRow.idColumns) -> String {
     switch self {
     case .documents: CandidateRow.columns
-    case .bare: bare
+    case .idsOnly: ids
     case .count: "count(*)"
     }
   }

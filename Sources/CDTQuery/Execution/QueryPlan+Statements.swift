@@ -17,7 +17,7 @@ extension QueryPlan {
   var otherStatements: [[CandidateStatement]] {
     guard case .intersection(_, let others) = source else { return [] }
     return others.map {
-      CandidateStatement.of($0, order: .unordered, floor: floor, form: .bare)
+      CandidateStatement.of($0, order: .unordered, floor: floor, form: .idsOnly)
     }
   }
 
@@ -47,11 +47,11 @@ extension QueryPlan {
   /// What the source's statements return: documents if each candidate is read; otherwise numbers and ids, and
   /// documents are looked up individually.
   func form(_ output: QueryOutput) -> CandidateStatement.Form {
-    isBare(output) ? .bare : .documents
+    idsOnly(output) ? .idsOnly : .documents
   }
 
   /// Whether the source's statements return no documents.
-  func isBare(_ output: QueryOutput) -> Bool {
+  func idsOnly(_ output: QueryOutput) -> Bool {
     if case .intersection = source { return true }
     guard isExact else { return false }
     // Other sorts need values of the documents.

@@ -18,7 +18,7 @@ final class QueryRun {
   private let output: QueryOutput
   private let connection: Connection
   private let stop: QueryStop
-  private let isBare: Bool
+  private let idsOnly: Bool
   /// Whether a result is complete without its document.
   private let needsNoDocument: Bool
   /// Whether the rows of the source are those of an index.
@@ -73,7 +73,7 @@ final class QueryRun {
     self.output = output
     connection = try transaction.connection()
     self.stop = stop
-    isBare = plan.isBare(output)
+    idsOnly = plan.idsOnly(output)
     needsNoDocument = output == .exists || output == .ids && plan.source.isCovered
     if case .scan = plan.source, plan.order == .unordered || plan.order == .sorted {
       readsKeys = false
@@ -190,9 +190,9 @@ final class QueryRun {
       // A document kept apart from another source's index comes again among the documents missing from the indexes.
       if !isUnindexed, !others.allSatisfy({ $0.contains(number) }) { continue }
       if seen?.insert(number) == false { continue }
-      var match = Match(number: number, row: row, hasDocument: isUnindexed || !isBare)
+      var match = Match(number: number, row: row, hasDocument: isUnindexed || !idsOnly)
       if match.hasDocument { documentsRead += 1 }
-      if !isUnindexed, plan.order == .score { match.rank = row.rank(hasDocument: !isBare) }
+      if !isUnindexed, plan.order == .score { match.rank = row.rank(hasDocument: !idsOnly) }
       if let matcher = isUnindexed ? whole : residual {
         if !match.hasDocument {
           match = Match(
@@ -228,7 +228,7 @@ final class QueryRun {
     }
     guard let next = waiting.take()?.match else { return nil }
     // The looked-up row may have been overwritten.
-    return isBare
+    return idsOnly
       ? Match(number: next.number, row: try document(at: next.number), hasDocument: true, rank: next.rank)
       : next
   }

@@ -99,7 +99,7 @@ extension Datastore {
   private func readForQuery<R>(_ body: (ReadTransaction) throws -> R) throws -> R {
     // Created before the state is read, so that the state includes the indexes.
     _ = try indexManager()
-    return try readState(body)
+    return try readSnapshot(body)
   }
 
   /// Reads one state on one of the datastore's threads for queries.
@@ -108,7 +108,7 @@ extension Datastore {
   ) async throws -> R {
     try await runQuery { stop in
       _ = try self.indexManager()
-      return try self.readState(stop: stop, body)
+      return try self.readSnapshot(stop: stop, body)
     }
   }
 

@@ -25,58 +25,56 @@ package struct IndexView: Sendable {
   }
 }
 
+/// A transaction's view of the indexes.
+enum IndexSnapshot {
+  /// A state, which does not change.
+  case fixed(IndexView)
+  /// The state inside a write. Documents that the write has changed are checked by the matcher.
+  case live(IndexReader)
+}
+
 extension ReadTransaction {
   /// The indexes in this transaction.
   func indexView(_ manager: IndexManager) throws -> IndexView {
-    if let known = extensionState as? IndexSnapshot { return try known.view }
-    if let write = self as? WriteTransaction { return try IndexSnapshot(in: write, manager).view }
-    // The manager was created after the transaction began, so the indexes may be ahead of its state.
-    return try IndexReader.unreadable(manager, in: connection(), of: store)
+    switch extensionState as? IndexSnapshot {
+    case .fixed(let view): return view
+    case .live(let reader): return try view(of: reader, manager)
+    case nil: break
+    }
+    // Of a read, the manager was created after the transaction began, so the indexes may be ahead of its state.
+    guard let write = self as? WriteTransaction else {
+      return try IndexReader.unreadable(manager, in: connection(), of: store)
+    }
+    return try view(of: write.attachIndexes(manager), manager)
   }
 
   /// Ends the use of the indexes in this transaction.
   func abandonIndexes(_ manager: IndexManager) throws {
-    let view = try IndexReader.unreadable(manager, in: connection(), of: store)
-    let snapshot = extensionState as? IndexSnapshot
-    snapshot?.replace(by: view)
+    extensionState = IndexSnapshot.fixed(try IndexReader.unreadable(manager, in: connection(), of: store))
+  }
+
+  private func view(of reader: IndexReader, _ manager: IndexManager) throws -> IndexView {
+    do {
+      if reader.isAttached { return try reader.readIndexes(store) }
+    } catch let error where IndexRecovery.isDamage(error) {
+      reader.forget()
+      manager.replaceDamagedFile()
+    }
+    return try IndexReader.unreadable(manager, in: reader.connection, of: store)
   }
 }
 
-/// A transaction's view of the indexes.
-final class IndexSnapshot {
-  private var read: () throws -> IndexView
-
-  var view: IndexView { get throws { try read() } }
-
-  /// Creates the snapshot of a reader's transaction, which does not change.
-  init(_ view: IndexView) {
-    read = { view }
-  }
-
-  func replace(by view: IndexView) {
-    read = { view }
-  }
-
-  /// Creates the view of the indexes inside a write. Documents it has changed are checked by the matcher.
-  ///
-  /// The file is attached inside the transaction, because `BEGIN IMMEDIATE` would lock it too.
-  init(in transaction: WriteTransaction, _ manager: IndexManager) throws {
-    let (store, connection) = (transaction.store, try transaction.connection())
+extension WriteTransaction {
+  /// Attaches the index file inside the transaction, because `BEGIN IMMEDIATE` would lock it too.
+  fileprivate func attachIndexes(_ manager: IndexManager) throws -> IndexReader {
+    let connection = try connection()
     let reader = IndexReader(connection)
     if (try? reader.attach(manager, store)) == nil { reader.forget() }
-    read = {
-      do {
-        if reader.isAttached { return try reader.readIndexes(store) }
-      } catch let error where IndexRecovery.isDamage(error) {
-        reader.forget()
-        manager.replaceDamagedFile()
-      }
-      return try IndexReader.unreadable(manager, in: connection, of: store)
-    }
-    transaction.extensionState = self
-    transaction.cleanUp = {
+    extensionState = IndexSnapshot.live(reader)
+    cleanUp = {
       // A file that stays attached would be locked by the next write.
       do { try reader.detach() } catch { connection.close() }
     }
+    return reader
   }
 }

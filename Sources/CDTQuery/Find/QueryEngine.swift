@@ -5,6 +5,8 @@ import CDTSQLite
 package struct QueryEngine {
   let transaction: ReadTransaction
   package let indexes: IndexView
+  /// Chooses a plan; tests try each of them.
+  var choose: (Planner) throws -> QueryPlan = { try $0.plan() }
 
   private var store: Datastore { transaction.store }
 
@@ -33,15 +35,14 @@ package struct QueryEngine {
 
   func withoutIndexes() throws -> QueryEngine {
     try transaction.abandonIndexes(transaction.store.indexManager())
-    return try QueryEngine(transaction)
+    var engine = try QueryEngine(transaction)
+    engine.choose = choose
+    return engine
   }
 
-  /// - Parameter choose: Chooses a plan; tests try each of them.
-  func find(
-    _ query: Query, _ choose: (Planner) throws -> QueryPlan = { try $0.plan() }
-  ) throws -> [DocumentRevision] {
+  func find(_ query: Query) throws -> [DocumentRevision] {
     try answering { engine in
-      let cursor = try engine.cursor(query, choose)
+      let cursor = try engine.cursor(query)
       defer { cursor.end() }
       var documents: [DocumentRevision] = []
       while let document = try cursor.nextDocument() { documents.append(document) }
@@ -63,18 +64,14 @@ package struct QueryEngine {
   }
 
   /// The results, read one at a time. The cursor must end before the transaction.
-  package func cursor(
-    _ query: Query, _ choose: (Planner) throws -> QueryPlan = { try $0.plan() }
-  ) throws -> Cursor {
+  package func cursor(_ query: Query) throws -> Cursor {
     let resolved = try ResolvedQuery(query)
     let stop = QueryStop(timeLimit: query.timeLimit, signal: transaction.stop)
-    let plan = try plan(resolved, stop, choose)
+    let plan = try plan(resolved, stop)
     return Cursor(self, resolved, plan: plan, stop: stop)
   }
 
-  func plan(
-    _ query: ResolvedQuery, _ stop: QueryStop, _ choose: (Planner) throws -> QueryPlan = { try $0.plan() }
-  ) throws -> QueryPlan {
+  func plan(_ query: ResolvedQuery, _ stop: QueryStop) throws -> QueryPlan {
     try mapping(stop) { try choose(planner(query, .documents)) }
   }
 
@@ -100,10 +97,7 @@ package struct QueryEngine {
   }
 
   /// Calls `body` with a run of a query's plan.
-  func withRun<R>(
-    _ query: Query, _ output: QueryOutput, _ choose: (Planner) throws -> QueryPlan = { try $0.plan() },
-    _ body: (QueryRun) throws -> R
-  ) throws -> R {
+  func withRun<R>(_ query: Query, _ output: QueryOutput, _ body: (QueryRun) throws -> R) throws -> R {
     let resolved = try ResolvedQuery(query)
     let stop = QueryStop(timeLimit: query.timeLimit, signal: transaction.stop)
     let check = stop.watch(transaction)

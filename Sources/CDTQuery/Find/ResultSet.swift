@@ -39,12 +39,16 @@ public final class ResultSet: Sendable {
   /// - Parameter signal: Ends the query from any thread.
   package init(
     _ query: Query, in store: Datastore, signal: StopSignal = StopSignal(),
-    _ choose: (Planner) throws -> QueryPlan = { try $0.plan() }
+    _ choose: @escaping (Planner) throws -> QueryPlan = { try $0.plan() }
   ) throws {
     self.signal = signal
     _ = try store.indexManager()
     let held = try store.holdState(stop: signal)
-    let cursor = try QueryFailure.publishing { try QueryEngine(held.transaction).cursor(query, choose) }
+    let cursor = try QueryFailure.publishing {
+      var engine = try QueryEngine(held.transaction)
+      engine.choose = choose
+      return try engine.cursor(query)
+    }
     state = Mutex(State(open: Open(cursor: cursor, state: held)))
   }
 

@@ -27,7 +27,7 @@ extension IndexBuilder {
           try step(entry, watermark: watermark, strays: entry.strays, { try remove(some, from: entry) })
             != nil
         else { return }
-        Pause.microseconds(Self.pause)
+        Sleep.microseconds(Self.pause)
       }
     }
     _ = try step(entry, watermark: watermark, strays: entry.strays) {

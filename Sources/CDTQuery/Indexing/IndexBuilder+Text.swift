@@ -19,7 +19,7 @@ extension IndexBuilder {
       guard let reached = taken.reached else { return true }
       guard try reportProgress() else { return false }
       watermark = reached
-      Pause.microseconds(Self.pause)
+      Sleep.microseconds(Self.pause)
     }
   }
 

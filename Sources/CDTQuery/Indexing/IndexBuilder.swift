@@ -269,7 +269,7 @@ final class IndexBuilder {
       count = max(
         200, min(50_000, Int(Double(count) * min(2, Self.longestStep / max(taken, .microseconds(10))))))
       position = end
-      Pause.microseconds(Self.pause)
+      Sleep.microseconds(Self.pause)
     } while position < batch.rows.count
     return true
   }
@@ -311,4 +311,12 @@ final class IndexBuilder {
       return true
     } ?? false
   }
+}
+
+/// The progress of an index build.
+public struct IndexProgress: Sendable, Hashable {
+  /// The number of indexed documents.
+  public let done: Int
+  /// The number of documents to index, which grows with concurrent writes.
+  public let total: Int
 }

@@ -6,7 +6,7 @@ import CDTSQLite
 /// A connection that writes the index file, with the documents attached read-only.
 ///
 /// It sees the documents as last committed. The write lock of the index file orders all its writers, in all processes:
-/// the updates by writes (``IndexTurn``), the steps of builds (``IndexBuilder``), and changes of the catalog.
+/// the updates by writes (``IndexTransaction``), the steps of builds (``IndexBuilder``), and changes of the catalog.
 final class IndexConnection {
   let connection: Connection
   /// The opened file. Another process may replace it.
@@ -127,11 +127,7 @@ final class IndexConnection {
 
   /// Runs `body`, which only reads documents: their errors are not damage of the index file.
   func readingDocuments<R>(_ body: () throws -> R) throws -> R {
-    do {
-      return try body()
-    } catch let error as SQLiteError {
-      throw DatastoreError(error, path: databasePath)
-    }
+    try FileSystem.reading(databasePath, body)
   }
 
   // MARK: Changing

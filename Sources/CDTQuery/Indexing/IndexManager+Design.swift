@@ -13,7 +13,7 @@ extension IndexManager {
     let store = try openStore()
     guard !store.access.isReadOnly else { return }
     // One statement, without the indexes of a state, which may be what is damaged or locked.
-    let wanted = try store.readOnce { try Self.definitions(in: "main", on: $0.connection()) }
+    let wanted = try store.readAutocommit { try Self.definitions(in: "main", on: $0.connection()) }
     let known = try recovery.definitions.filter { $0.designDocument != nil }
     if Set(wanted) == Set(known) { return }
     try withFile { file, store in
@@ -72,17 +72,6 @@ extension IndexManager {
       let id = statement.text(0)
       try body(id, DesignDocument(id: id, body: json))
     }
-  }
-
-  /// Whether a write has changed design documents.
-  static func changesDesignDocuments(_ write: PendingWrite) throws -> Bool {
-    let statement = try write.connection.statement(
-      "SELECT 1 FROM documents WHERE id >= ?1 AND id < ?2 AND +sequence > ?3 LIMIT 1")
-    defer { statement.reset() }
-    try statement.bind(DocumentID.designPrefix, at: 1)
-    try statement.bind(DocumentID.designEnd, at: 2)
-    try statement.bind(write.previousSequence, at: 3)
-    return try statement.step()
   }
 
   /// The definitions of the indexes, sorted by name.

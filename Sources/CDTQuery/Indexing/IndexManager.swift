@@ -28,7 +28,7 @@ package final class IndexManager: DatastoreExtension {
 
   private struct Turn: @unchecked Sendable {
     // Sendable without a lock: it is inside the Mutex above.
-    var current: IndexTurn?
+    var current: IndexTransaction?
 
     /// Closes the writer, rolling back its transaction; the next write opens another one.
     ///
@@ -63,12 +63,12 @@ package final class IndexManager: DatastoreExtension {
 
   package func didBegin(_ transaction: ReadTransaction, on reader: StoreReader) throws {
     let view = try IndexReader.of(reader).begin(self, transaction.store)
-    transaction.extensionState = IndexSnapshot(view)
+    transaction.extensionState = IndexSnapshot.fixed(view)
   }
 
   package func willCommit(_ write: PendingWrite) {
     guard write.lastSequence > write.previousSequence else { return }
-    changesDesign.store((try? Self.changesDesignDocuments(write)) ?? true, ordering: .relaxed)
+    changesDesign.store(write.changesDesignDocuments, ordering: .relaxed)
     let isBehind = turn.withLock { turn -> Bool in
       do {
         guard let current = try self.current(&turn) else { return try recovery.hasDefinitions }
@@ -102,12 +102,12 @@ package final class IndexManager: DatastoreExtension {
   }
 
   /// The writer of the current file; `nil` if there is none.
-  private func current(_ turn: inout Turn) throws -> IndexTurn? {
+  private func current(_ turn: inout Turn) throws -> IndexTransaction? {
     let identity = FileIdentity(path)
     if let current = turn.current, current.file.identity == identity { return current }
     turn.end()
     guard identity != nil, !recovery.isDamaged(identity) else { return nil }
-    turn.current = try IndexTurn(path: path, of: openStore())
+    turn.current = try IndexTransaction(path: path, of: openStore())
     return turn.current
   }
 

@@ -33,7 +33,7 @@ final class IndexWorker: Sendable {
     }
     guard starts else { return }
     do throws(SystemError) {
-      try BackgroundThread.start { [self] in run() }
+      try BlockingPool.run { [self] in run() }
     } catch {
       // No thread could be started.
       state.withLock { ($0.next, $0.isRunning, $0.hasFailed) = (nil, false, true) }

@@ -1,4 +1,4 @@
-import CDTJSON
+package import CDTJSON
 
 /// A document, or an element of one, as the matcher sees it: stored JSON text that is scanned at most once, with the
 /// offsets of selected members.
@@ -77,5 +77,23 @@ struct MemberNames: Sendable {
       return slot
     }
     return nil
+  }
+}
+
+/// A stored document, valid during a call: its id, its revision id, and the text of its body.
+package struct DocumentBytes {
+  package let id: UnsafeRawBufferPointer
+  package let revision: UnsafeRawBufferPointer
+  package let body: JSONBytes
+
+  package init(id: UnsafeRawBufferPointer, revision: UnsafeRawBufferPointer, body: UnsafeRawBufferPointer) {
+    self.id = id
+    self.revision = revision
+    self.body = JSONBytes(body)
+  }
+
+  /// The value of a field that is not in the body.
+  func string(of field: FieldPath.DocumentField) -> UnsafeRawBufferPointer {
+    field == .id ? id : revision
   }
 }

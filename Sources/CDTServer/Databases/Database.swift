@@ -139,7 +139,9 @@ struct DatabaseSettings: Sendable {
 
   /// The settings of a datastore, saved when they are read for the first time.
   static func of(_ store: Datastore) async throws -> DatabaseSettings {
-    if let known = try await store.read({ try $0.localDocument(withID: id) }) { return DatabaseSettings(known) }
+    if let known = try await store.read({ try $0.localDocument(withID: id) }) {
+      return DatabaseSettings(known)
+    }
     do {
       return try await change(of: store) { _ in }
     } catch let error as DatastoreError where error.code == .io {

@@ -412,7 +412,7 @@ import Testing
               #expect(datastoreError { try manager.datastore(named: "store") }?.code == .nestedWrite)
               #expect(datastoreError { try manager.deleteDatastore(named: "store") }?.code == .nestedWrite)
               if gives {
-                Pause.microseconds(50_000)
+                Sleep.microseconds(50_000)
               } else {
                 while !isRefused.load(ordering: .acquiring) {}
               }

@@ -32,7 +32,7 @@ import Testing
       while !isDone.load(ordering: .relaxed) {
         try? store.read { transaction in
           _ = try transaction.documentCount()
-          Pause.microseconds(10_000 * UInt32(number))
+          Sleep.microseconds(10_000 * UInt32(number))
         }
       }
     }

@@ -135,7 +135,7 @@ import Testing
       }
       opening.start()
       while openFiles(below: "\(manager.directory)/store") == before, !opening.isFinished {
-        Pause.microseconds(1_000)
+        Sleep.microseconds(1_000)
       }
       let other = try manager.datastore(named: "other")
       try other.createDocument(from: DocumentDraft(id: "a", body: [:]))
@@ -144,7 +144,7 @@ import Testing
       try manager.deleteDatastore(named: "other")
       #expect(!opening.isFinished)
       held.rollBack()
-      while !opening.isFinished { Pause.microseconds(1_000) }
+      while !opening.isFinished { Sleep.microseconds(1_000) }
       #expect(failure.withLock { $0 == nil })
       #expect(try manager.datastore(named: "store").read { try $0.documentCount() } == 2)
     }

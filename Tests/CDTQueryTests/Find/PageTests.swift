@@ -44,7 +44,7 @@ import Testing
           try store.read { state in
             let engine = try QueryEngine(state)
             for plan in try engine.everyPlan(query).indices {
-              let results = try engine.find(query) { try $0.everyPlan()[plan] }
+              let results = try engine.choosing { try $0.everyPlan()[plan] }.find(query)
               #expect(results.count == c.results, "plan \(plan), \(context)")
             }
           }

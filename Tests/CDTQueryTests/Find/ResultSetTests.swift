@@ -190,7 +190,7 @@ import Testing
             }
           } else {
             while !isReading.load(ordering: .acquiring) {}
-            Pause.microseconds(20_000)
+            Sleep.microseconds(20_000)
             results.cancel()
           }
         }

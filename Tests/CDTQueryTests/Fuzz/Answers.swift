@@ -81,7 +81,7 @@ extension World {
 
   private func check(
     _ query: Query, _ expected: Expectation, in store: Datastore, way: String,
-    _ choose: (Planner) throws -> QueryPlan
+    _ choose: @escaping (Planner) throws -> QueryPlan
   ) throws {
     var order = SortOrder.byID
     func find(_ query: Query) throws -> ResultSet {

@@ -62,7 +62,7 @@ import Testing
         } else {
           while !isDone.load(ordering: .acquiring) {
             try? other.recovery.replaceFile(FileIdentity(other.path), for: stores[1])
-            Pause.microseconds(3_000)
+            Sleep.microseconds(3_000)
           }
         }
       }

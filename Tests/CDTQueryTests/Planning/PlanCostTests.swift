@@ -196,7 +196,7 @@ extension Datastore {
     }
     _ = try indexManager()
     return try read { state in
-      try QueryEngine(state).withRun(query, output, choose) { run in
+      try QueryEngine(state).choosing(choose).withRun(query, output) { run in
         var visits = QueryVisits()
         if output == .count {
           visits.rows = try run.count()

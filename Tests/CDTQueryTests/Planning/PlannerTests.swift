@@ -36,7 +36,7 @@ import Testing
       try store.read { state in
         let engine = try QueryEngine(state)
         for way in try engine.everyPlan(query).indices {
-          let found = try engine.find(query) { try $0.everyPlan()[way] }
+          let found = try engine.choosing { try $0.everyPlan()[way] }.find(query)
           #expect(found.map(\.id) == ["right"], "way \(way)")
         }
       }

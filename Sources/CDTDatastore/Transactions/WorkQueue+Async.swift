@@ -1,27 +1,23 @@
 import CDTPlatform
 import Synchronization
 
-/// The threads that run the asynchronous operations of a datastore, so that none of Swift's pool waits for the disk.
+/// The threads of the process that run asynchronous operations, so that none of Swift's pool waits for the disk.
 ///
-/// Reads run in parallel. Queries, each of which may take long, have their own threads, so that other reads need not wait
-/// for them however many there are. Writes have one thread, since only one can run at a time; long operations, such as
-/// imports, have their own threads and take turns at writing batch by batch.
-final class AsyncWork: Sendable {
-  enum Kind {
-    case read, query, write, long
-  }
-
-  private let reads = WorkQueue(threads: 4)
-  private let queries = WorkQueue(threads: 32)
-  private let writes = WorkQueue(threads: 1)
-  private let long = WorkQueue(threads: 2)
-
-  /// For operations that only use files.
-  static let ofFiles = AsyncWork()
+/// Source: `docs/decisions/9-asynchronous-operations-on-own-threads.md`.
+extension WorkQueue {
+  static let reads = WorkQueue(threads: 8)
+  /// Queries may take long, so they have their own threads, and other reads need not wait for them.
+  static let queries = WorkQueue(threads: 32)
+  /// For attachments and other files.
+  static let files = WorkQueue(threads: 8)
+  /// For opening, closing and deleting datastores.
+  static let opening = WorkQueue(threads: 4)
+  /// For imports, index builds and other long operations, which take turns at writing batch by batch.
+  static let long = WorkQueue(threads: 16)
 
   /// Runs `body` on a thread, and stops it if the task is cancelled or its deadline passes.
   func run<R: Sendable>(
-    _ kind: Kind, signal: StopSignal = StopSignal(), isolation: isolated (any Actor)? = #isolation,
+    signal: StopSignal = StopSignal(), isolation: isolated (any Actor)? = #isolation,
     _ body: @escaping @Sendable (StopSignal) throws -> R
   ) async throws -> R {
     try Task.checkCancellation()
@@ -33,22 +29,13 @@ final class AsyncWork: Sendable {
       try await withCheckedThrowingContinuation { continuation in
         operation.begin(continuation)
         do throws(SystemError) {
-          try queue(kind).add { operation.run() }
+          try add { operation.run() }
         } catch {
           operation.finish(.failure(DatastoreError.noThread(error)))
         }
       }
     } onCancel: {
       operation.stop { $0.cancel() }
-    }
-  }
-
-  private func queue(_ kind: Kind) -> WorkQueue {
-    switch kind {
-    case .read: reads
-    case .query: queries
-    case .write: writes
-    case .long: long
     }
   }
 }

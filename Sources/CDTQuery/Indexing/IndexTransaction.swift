@@ -8,7 +8,7 @@ import CDTSQLite
 /// index file's connection the old ones; the rows to remove and to add are the differences between the two states of
 /// each changed document. The index file is committed right after the documents, so after a crash it can be behind,
 /// but never ahead.
-final class IndexTurn {
+final class IndexTransaction {
   let file: IndexConnection
   /// The memory in bytes for the rows of a large write before they are written.
   private let rowMemory: Int

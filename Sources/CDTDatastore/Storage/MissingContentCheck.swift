@@ -1,7 +1,7 @@
 import CDTPlatform
 
 /// Tells a database file that is new from one whose content was lost: the store has other files then.
-enum LostFile {
+enum MissingContentCheck {
   /// - Parameters:
   ///   - path: The path of a database file that is missing or has no tables.
   ///   - includesLog: Whether the write-ahead log counts.
