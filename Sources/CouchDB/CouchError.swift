@@ -48,6 +48,14 @@ public struct CouchError: Error, Sendable, Hashable {
   /// The body of the reply.
   public var json: JSONObject { ["error": .string(error), "reason": .string(reason)] }
 
+  /// The error as that of one document of a request that names several.
+  package func row(id: String, revision: String?) -> JSONObject {
+    var row: JSONObject = ["id": .string(id)]
+    if let revision { row["rev"] = .string(revision) }
+    for (name, value) in json { row[name] = value }
+    return row
+  }
+
   /// An error of a datastore in CouchDB's words.
   public init(_ error: DatastoreError) {
     switch error.code {

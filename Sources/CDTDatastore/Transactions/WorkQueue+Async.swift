@@ -40,6 +40,13 @@ extension WorkQueue {
   }
 }
 
+extension Datastore {
+  /// Runs `body` on a thread that may wait for files.
+  package static func useFiles<R: Sendable>(_ body: @escaping @Sendable () throws -> R) async throws -> R {
+    try await WorkQueue.files.run { _ in try body() }
+  }
+}
+
 /// A call that waits for its turn, runs, and is resumed once, after its body has been released.
 private final class AsyncOperation<R: Sendable>: Sendable {
   typealias Body = @Sendable (StopSignal) throws -> R

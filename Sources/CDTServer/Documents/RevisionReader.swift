@@ -133,10 +133,7 @@ struct DocumentPart: Sendable {
 
   /// An error of a revision, as in the rows of `_bulk_get`.
   init(_ error: CouchError, id: String, revision: String) {
-    self.init(error: [
-      "id": .string(id), "rev": .string(revision), "error": .string(error.error),
-      "reason": .string(error.reason),
-    ])
+    self.init(error: error.row(id: id, revision: revision))
   }
 
   init(_ revision: DocumentRevision, _ writing: DocumentText, _ form: AttachmentContentForm) throws {

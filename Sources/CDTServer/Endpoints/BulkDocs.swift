@@ -39,7 +39,9 @@ extension RequestContext {
   /// As at CouchDB, documents can't be saved all or not at all.
   private static func refuseAll(_ documents: [Range<Int>], of bytes: ByteBuffer) -> Response {
     let error = CouchError(417, "not_implemented", "all_or_nothing is not supported")
-    let rows = documents.map { JSONValue.object(row(bytes.documentID(in: $0) ?? "", nil, error)) }
+    let rows = documents.map {
+      JSONValue.object(error.row(id: bytes.documentID(in: $0) ?? "", revision: nil))
+    }
     return Reply.value(.array(rows), .expectationFailed)
   }
 
@@ -58,9 +60,7 @@ extension RequestContext {
 
   private func input(_ bytes: UnsafeRawBufferPointer, areNewEdits: Bool) throws(CouchError) -> BulkInput {
     let object = try DocumentInput.object(bytes)
-    if case .string(let id)? = object.reserved.first(where: { $0.name == "_id" })?.value,
-      let local = id.afterBytePrefix(LocalDocumentInput.prefix)
-    {
+    if let local = object.localID {
       guard areNewEdits || object.reserved.contains(where: { $0.name == "_rev" }) else {
         throw .revisionNeeded
       }
@@ -94,7 +94,7 @@ extension RequestContext {
       let rows = try inputs.compactMap { input -> JSONObject? in
         switch input {
         case .refused(let id, let revision, let error):
-          return Self.row(id, areNewEdits ? nil : revision, error)
+          return error.row(id: id, revision: areNewEdits ? nil : revision?.description)
         case .local(let document):
           try document.save(in: transaction)
           return areNewEdits ? document.reply : nil
@@ -103,9 +103,9 @@ extension RequestContext {
           do {
             revision = areNewEdits ? try saving.edit(input, id: id) : try saving.insert(input, id: id)
           } catch let error as CouchError {
-            return Self.row(id, areNewEdits ? nil : input.revisionID, error)
+            return error.row(id: id, revision: areNewEdits ? nil : input.revisionID?.description)
           } catch let error as DatastoreError where error.status < 500 {
-            return Self.row(id, areNewEdits ? nil : input.revisionID, CouchError(error))
+            return CouchError(error).row(id: id, revision: areNewEdits ? nil : input.revisionID?.description)
           }
           written[KeyBytes(id), default: []].append(revision)
           guard areNewEdits else { return nil }
@@ -119,14 +119,6 @@ extension RequestContext {
     }
     await database.noteWrites(of: inputs.map(\.id))
     return outcomes
-  }
-
-  private static func row(_ id: String, _ revision: RevisionID?, _ error: CouchError) -> JSONObject {
-    var row: JSONObject = ["id": .string(id)]
-    if let revision { row["rev"] = .string(revision.description) }
-    row["error"] = .string(error.error)
-    row["reason"] = .string(error.reason)
-    return row
   }
 }
 

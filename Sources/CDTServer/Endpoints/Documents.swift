@@ -88,11 +88,7 @@ extension RequestContext {
   func postDocument() async throws -> Response {
     let bytes = try await jsonBody(limit: limits.requestLength)
     let object = try bytes.withUnsafeReadableBytes { try DocumentInput.object($0) }
-    if case .string(let id)? = object.reserved.last(where: { $0.name == "_id" })?.value,
-      let id = id.afterBytePrefix(LocalDocumentInput.prefix)
-    {
-      return try await saveLocalDocument(id, bytes)
-    }
+    if let id = object.localID { return try await saveLocalDocument(id, bytes) }
     let input = try DocumentInput(object)
     let id = input.id ?? DocumentID.make()
     try checkDesign(id)

@@ -173,3 +173,11 @@ struct LocalDocumentInput: Sendable {
     ["ok": true, "id": .string(prefix + id), "rev": .string("0-\(revision)")]
   }
 }
+
+extension NormalizedObject {
+  /// The id of a local document, without `_local/`; `nil` for another document.
+  var localID: String? {
+    guard case .string(let id)? = reserved.last(where: { $0.name == "_id" })?.value else { return nil }
+    return id.afterBytePrefix(LocalDocumentInput.prefix)
+  }
+}

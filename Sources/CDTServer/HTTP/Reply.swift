@@ -1,3 +1,4 @@
+import CDTDatastore
 import CDTJSON
 import CDTPlatform
 import CouchDB
@@ -162,7 +163,8 @@ struct ReplySpool {
   func write(to out: inout ReplyStream) async throws {
     var offset: Int64 = 0
     while let file, offset < fileLength {
-      let bytes = try file.bytes(at: offset, count: Int(min(Int64(Self.longest) / 4, fileLength - offset)))
+      let (start, count) = (offset, Int(min(Int64(Self.longest) / 4, fileLength - offset)))
+      let bytes = try await Datastore.useFiles { try file.bytes(at: start, count: count) }
       guard !bytes.isEmpty else {
         throw CouchError(500, "internal_server_error", "A temporary file was cut off.")
       }
