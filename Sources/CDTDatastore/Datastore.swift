@@ -249,7 +249,7 @@ public final class Datastore: Sendable {
   }
 
   /// Opens the extensions that have data, so that a transaction sees it.
-  func openExtensions() throws {
+  private func openExtensions() throws {
     for type in DatastoreExtensions.knownTypes where !extensionObjects.has(type) {
       if try hasDirectory(of: type) { _ = try extensionObject(type) }
     }

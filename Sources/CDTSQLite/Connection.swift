@@ -291,7 +291,8 @@ package final class Connection {
     if isInTransaction { try? statement("ROLLBACK").run() }
   }
 
-  private var isReading: Bool {
+  /// Whether the connection reads one state of the files: a transaction begins to do so with its first statement.
+  package var isReading: Bool {
     handle.map { sqlite3_txn_state($0, nil) != SQLITE_TXN_NONE } ?? false
   }
 

@@ -17,15 +17,13 @@ extension Datastore {
   ///
   /// Source: `docs/crud.md`, Reading one state.
   public func read<R>(_ body: (ReadTransaction) throws -> R) throws -> R {
-    try openExtensions()
-    return try readSnapshot(body)
+    try readSnapshot(body)
   }
 
   /// Reads one state of the datastore on one of its threads.
   public func read<R: Sendable>(_ body: @escaping @Sendable (ReadTransaction) throws -> R) async throws -> R {
     try await WorkQueue.reads.run { stop in
-      try self.openExtensions()
-      return try self.readSnapshot(stop: stop, body)
+      try self.readSnapshot(stop: stop, body)
     }
   }
 
@@ -113,13 +111,9 @@ extension Datastore {
 
   /// Begins to read one state of the documents and of the extensions' data.
   func beginReading(_ reader: StoreReader, stop: StopSignal?) throws -> ReadTransaction {
-    let connection = reader.connection
-    let state = try ReadTransaction(connection, of: self, sortMemory: reader.sortMemory, stop: stop)
-    let extensions = extensionObjects.all
+    let state = try ReadTransaction(reader.connection, of: self, sortMemory: reader.sortMemory, stop: stop)
     do {
-      for each in extensions { try each.willBegin(on: reader) }
-      try connection.begin(.deferred)
-      for each in extensions { try each.didBegin(state, on: reader) }
+      try state.begin(on: reader, with: extensionObjects.all)
       return state
     } catch {
       state.end()

@@ -17,6 +17,8 @@ public class ReadTransaction {
   package let store: Datastore
   package let stop: StopSignal?
   private var open: Connection?
+  /// The reader that runs the transaction; `nil` inside a write, and where each statement is its own transaction.
+  private var reader: StoreReader?
   private var progressChecks: [ObjectIdentifier: ProgressCheck] = [:]
   /// What ``tree(ofDocument:)`` has read last.
   var lastTree: (id: String, tree: DocumentTree?)?
@@ -33,7 +35,25 @@ public class ReadTransaction {
     if stop != nil { updateProgressCheck() }
   }
 
+  /// Begins the transaction of a reader, with the snapshots of the extensions that are open.
+  func begin(on reader: StoreReader, with extensions: [any DatastoreExtension]) throws {
+    self.reader = reader
+    for each in extensions { try each.willBegin(on: reader) }
+    try reader.connection.begin(.deferred)
+    for each in extensions { try each.didBegin(self, on: reader) }
+  }
+
+  /// Begins again for an extension that was created after the transaction began.
+  ///
+  /// - Returns: Whether the extension has its snapshot; `false` if the state has been read, since another one could differ.
+  package func beginAgain(with extension: some DatastoreExtension) throws -> Bool {
+    guard let reader, !reader.connection.isReading else { return false }
+    try begin(on: reader, with: [`extension`])
+    return true
+  }
+
   func end() {
+    reader = nil
     open?.setProgressCheck(nil)
     open = nil
     lastTree = nil

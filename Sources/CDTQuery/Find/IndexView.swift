@@ -41,8 +41,9 @@ extension ReadTransaction {
     case .live(let reader): return try view(of: reader, manager)
     case nil: break
     }
-    // Of a read, the manager was created after the transaction began, so the indexes may be ahead of its state.
     guard let write = self as? WriteTransaction else {
+      if try beginAgain(with: manager), case .fixed(let view) = extensionState as? IndexSnapshot { return view }
+      // The manager was created after the state was read, so the indexes may be ahead of it.
       return try IndexReader.unreadable(manager, in: connection(), of: store)
     }
     return try view(of: write.attachIndexes(manager), manager)
