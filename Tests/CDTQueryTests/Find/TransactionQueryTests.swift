@@ -135,20 +135,19 @@ import Testing
 
   @Test func `a read uses an index that was made elsewhere since the datastore was opened`() throws {
     try withTemporaryDirectory { directory in
-      let store = try DatastoreManager(directory: directory).datastore(named: "store")
-      for number in 0..<2_000 {
-        try store.createDocument(from: DocumentDraft(id: "\(number)", body: ["n": .int(Int64(number))]))
-      }
-      let other = try DatastoreManager(directory: directory).datastore(named: "store")
+      let managers = try (0..<3).map { _ in try DatastoreManager(directory: directory) }
+      let store = try managers[0].datastore(named: "store")
+      try Self.fill(store, 2_000)
+      let other = try managers[1].datastore(named: "store")
       try other.ensureIndexed(["n"], name: "by_n")
       let query = try Query(["n": 7])
       try store.read { snapshot throws in
         #expect(try snapshot.documentCount() == 2_000)
         // The index may be ahead of the state that was read, so it is left out.
         #expect(try snapshot.explain(query).json["indexes"]?[0]?["used"] != true)
-        #expect(try snapshot.documentIDs(query) == ["7"])
+        #expect(try snapshot.documentIDs(query) == ["d7"])
       }
-      let fresh = try DatastoreManager(directory: directory).datastore(named: "store")
+      let fresh = try managers[2].datastore(named: "store")
       for each in [store, fresh] {
         #expect(try each.read { try $0.explain(query) }.json["indexes"]?[0]?["used"] == true)
         #expect(try each.read { try $0.documentIDs(query) } == ["7"])
