@@ -1,107 +1,110 @@
-public import CDTReplication
+#if Replication
+  public import CDTReplication
 
-/// CDTDatastore's form of an `HTTPInterceptor`.
-@available(*, deprecated, message: "use HTTPInterceptor")
-public protocol CDTHTTPInterceptor: Sendable {
-  /// Sees and changes a request before it is sent.
-  func interceptRequest(in context: CDTHTTPInterceptorContext) async -> CDTHTTPInterceptorContext
-  /// Sees the head of a reply.
-  func interceptResponse(in context: CDTHTTPInterceptorContext) async -> CDTHTTPInterceptorContext
-  /// The credentials that the interceptor stands for.
-  var credentials: Credentials? { get }
-}
-
-@available(*, deprecated, message: "use HTTPInterceptor")
-extension CDTHTTPInterceptor {
-  /// Returns the context unchanged.
-  public func interceptRequest(in context: CDTHTTPInterceptorContext) async -> CDTHTTPInterceptorContext {
-    context
-  }
-  /// Returns the context unchanged.
-  public func interceptResponse(in context: CDTHTTPInterceptorContext) async -> CDTHTTPInterceptorContext {
-    context
-  }
-  /// `nil`.
-  public var credentials: Credentials? { nil }
-}
-
-/// The context of a request or a reply that an interceptor sees.
-@available(*, deprecated, message: "use HTTPInterceptor")
-public struct CDTHTTPInterceptorContext: Sendable {
-  /// The request.
-  public var request: HTTPInterceptor.Request
-  /// The head of the reply; `nil` before it has arrived.
-  public var response: HTTPInterceptor.Reply?
-  /// Whether to send the request again.
-  public var shouldRetry = false
-}
-
-@available(*, deprecated, message: "use HTTPInterceptor")
-extension HTTPInterceptor {
-  init(_ interceptor: any CDTHTTPInterceptor) {
-    self.init(
-      request: { request in
-        request = await interceptor.interceptRequest(in: CDTHTTPInterceptorContext(request: request)).request
-      },
-      reply: { reply in
-        let context = CDTHTTPInterceptorContext(request: reply.request, response: reply)
-        let changed = await interceptor.interceptResponse(in: context)
-        reply = changed.response ?? reply
-        if changed.shouldRetry { reply.sendsAgain = true }
-      })
-  }
-}
-
-/// Exchanges a name and a password for a session cookie, which every replication with a name and a password now does.
-@available(*, deprecated, message: "use Credentials.session")
-public struct CDTSessionCookieInterceptor: CDTHTTPInterceptor {
-  private let name: String
-  private let password: String
-
-  /// Creates the interceptor.
-  public init(username: String, password: String) {
-    (name, self.password) = (username, password)
+  /// CDTDatastore's form of an `HTTPInterceptor`.
+  @available(*, deprecated, message: "use HTTPInterceptor")
+  public protocol CDTHTTPInterceptor: Sendable {
+    /// Sees and changes a request before it is sent.
+    func interceptRequest(in context: CDTHTTPInterceptorContext) async -> CDTHTTPInterceptorContext
+    /// Sees the head of a reply.
+    func interceptResponse(in context: CDTHTTPInterceptorContext) async -> CDTHTTPInterceptorContext
+    /// The credentials that the interceptor stands for.
+    var credentials: Credentials? { get }
   }
 
-  /// The name and the password.
-  public var credentials: Credentials? { .session(name, password) }
-}
-
-/// Exchanges an API key of IBM Cloud for a token, which every replication with an API key now does.
-@available(*, deprecated, message: "use Credentials.iam")
-public struct CDTIAMSessionCookieInterceptor: CDTHTTPInterceptor {
-  private let key: String
-
-  /// Creates the interceptor.
-  public init(apiKey: String) {
-    key = apiKey
+  @available(*, deprecated, message: "use HTTPInterceptor")
+  extension CDTHTTPInterceptor {
+    /// Returns the context unchanged.
+    public func interceptRequest(in context: CDTHTTPInterceptorContext) async -> CDTHTTPInterceptorContext {
+      context
+    }
+    /// Returns the context unchanged.
+    public func interceptResponse(in context: CDTHTTPInterceptorContext) async -> CDTHTTPInterceptorContext {
+      context
+    }
+    /// `nil`.
+    public var credentials: Credentials? { nil }
   }
 
-  /// The API key.
-  public var credentials: Credentials? { .iam(apiKey: key) }
-}
+  /// The context of a request or a reply that an interceptor sees.
+  @available(*, deprecated, message: "use HTTPInterceptor")
+  public struct CDTHTTPInterceptorContext: Sendable {
+    /// The request.
+    public var request: HTTPInterceptor.Request
+    /// The head of the reply; `nil` before it has arrived.
+    public var response: HTTPInterceptor.Reply?
+    /// Whether to send the request again.
+    public var shouldRetry = false
+  }
 
-/// Waits when a server asks for fewer requests, which every replication now does.
-@available(*, deprecated, message: "see Replication.retries")
-public struct CDTReplay429Interceptor: CDTHTTPInterceptor {
-  /// Creates the interceptor.
-  public init() {}
-}
+  @available(*, deprecated, message: "use HTTPInterceptor")
+  extension HTTPInterceptor {
+    init(_ interceptor: any CDTHTTPInterceptor) {
+      self.init(
+        request: { request in
+          request = await interceptor.interceptRequest(in: CDTHTTPInterceptorContext(request: request))
+            .request
+        },
+        reply: { reply in
+          let context = CDTHTTPInterceptorContext(request: reply.request, response: reply)
+          let changed = await interceptor.interceptResponse(in: context)
+          reply = changed.response ?? reply
+          if changed.shouldRetry { reply.sendsAgain = true }
+        })
+    }
+  }
 
-@available(*, deprecated, message: "use Credentials.session")
-extension CDTSessionCookieInterceptor: CustomStringConvertible, CustomReflectable {
-  /// Without what is secret.
-  public var description: String { "CDTSessionCookieInterceptor" }
+  /// Exchanges a name and a password for a session cookie, which every replication with a name and a password now does.
+  @available(*, deprecated, message: "use Credentials.session")
+  public struct CDTSessionCookieInterceptor: CDTHTTPInterceptor {
+    private let name: String
+    private let password: String
 
-  /// Without what is secret, as `dump` uses it.
-  public var customMirror: Mirror { Mirror(self, children: [:]) }
-}
+    /// Creates the interceptor.
+    public init(username: String, password: String) {
+      (name, self.password) = (username, password)
+    }
 
-@available(*, deprecated, message: "use Credentials.iam")
-extension CDTIAMSessionCookieInterceptor: CustomStringConvertible, CustomReflectable {
-  /// Without what is secret.
-  public var description: String { "CDTIAMSessionCookieInterceptor" }
+    /// The name and the password.
+    public var credentials: Credentials? { .session(name, password) }
+  }
 
-  /// Without what is secret, as `dump` uses it.
-  public var customMirror: Mirror { Mirror(self, children: [:]) }
-}
+  /// Exchanges an API key of IBM Cloud for a token, which every replication with an API key now does.
+  @available(*, deprecated, message: "use Credentials.iam")
+  public struct CDTIAMSessionCookieInterceptor: CDTHTTPInterceptor {
+    private let key: String
+
+    /// Creates the interceptor.
+    public init(apiKey: String) {
+      key = apiKey
+    }
+
+    /// The API key.
+    public var credentials: Credentials? { .iam(apiKey: key) }
+  }
+
+  /// Waits when a server asks for fewer requests, which every replication now does.
+  @available(*, deprecated, message: "see Replication.retries")
+  public struct CDTReplay429Interceptor: CDTHTTPInterceptor {
+    /// Creates the interceptor.
+    public init() {}
+  }
+
+  @available(*, deprecated, message: "use Credentials.session")
+  extension CDTSessionCookieInterceptor: CustomStringConvertible, CustomReflectable {
+    /// Without what is secret.
+    public var description: String { "CDTSessionCookieInterceptor" }
+
+    /// Without what is secret, as `dump` uses it.
+    public var customMirror: Mirror { Mirror(self, children: [:]) }
+  }
+
+  @available(*, deprecated, message: "use Credentials.iam")
+  extension CDTIAMSessionCookieInterceptor: CustomStringConvertible, CustomReflectable {
+    /// Without what is secret.
+    public var description: String { "CDTIAMSessionCookieInterceptor" }
+
+    /// Without what is secret, as `dump` uses it.
+    public var customMirror: Mirror { Mirror(self, children: [:]) }
+  }
+#endif
