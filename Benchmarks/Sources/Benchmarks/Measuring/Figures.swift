@@ -11,16 +11,14 @@ struct Figures: Codable {
     single = Percentiles(rounds.flatMap(\.walls))
   }
 
-  /// The average of each round, and the median, the least and the greatest of them.
+  /// The median, the least and the greatest of the rounds' averages.
   struct Spread: Codable {
     let median: Int
     let least: Int
     let greatest: Int
-    let rounds: [Int]
 
     init(_ values: [Double]) {
-      rounds = values.map { Int($0.rounded()) }
-      let sorted = rounds.sorted()
+      let sorted = values.map { Int($0.rounded()) }.sorted()
       least = sorted.first ?? 0
       greatest = sorted.last ?? 0
       let middle = sorted.count / 2

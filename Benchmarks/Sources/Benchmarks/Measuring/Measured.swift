@@ -1,3 +1,4 @@
+import CDTJSON
 import FoundationEssentials
 
 /// What a command found: written as JSON, and shown as tables that are made of nothing else.
@@ -11,9 +12,24 @@ extension Measured {
     self = try JSONDecoder().decode(Self.self, from: Data(contentsOf: URL(filePath: file)))
   }
 
+  /// Writes the result with a line for each case, so that a new one can be compared with it.
   func write(to file: String) throws {
     let encoder = JSONEncoder()
-    encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-    try (encoder.encode(self) + Data("\n".utf8)).write(to: URL(filePath: file))
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    let json = try JSONValue(parsing: Array(encoder.encode(self)))
+    try Data((Self.text(json, isWhole: true) + "\n").utf8).write(to: URL(filePath: file))
+  }
+
+  /// A value on one line, unless it is the whole result or one of its parts with many cases.
+  private static func text(_ value: JSONValue, isWhole: Bool = false) -> String {
+    let line = value.text
+    if !isWhole, line.utf8.count <= 2_000 { return line }
+    switch value {
+    case .object(let object):
+      return "{\n" + object.map { "\(JSONValue.string($0).text):\(text($1))" }.joined(separator: ",\n") + "\n}"
+    case .array(let elements):
+      return "[\n" + elements.map { text($0) }.joined(separator: ",\n") + "\n]"
+    default: return line
+    }
   }
 }
