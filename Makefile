@@ -47,12 +47,11 @@ help: ## List the commands
 packages: ## Install the system packages that a build needs
 	@scripts/install-packages.sh $(PACKAGES)
 
-build: packages ## Build cdtquery for release
-	$(RELEASE)
+build: packages ## Build cdtquery for stores for release: .build/small/release/cdtquery
+	$(RELEASE) small
 
-server: packages ## Build cdtquery and its server for release
+server: packages ## Build cdtquery with the server and replication for release: .build/release/cdtquery
 	$(RELEASE)
-	$(RELEASE) cdtquery-server
 
 test: packages lint ## Run every test
 	@scripts/install-packages.sh curl openssl sqlite3
@@ -110,7 +109,7 @@ format: ## Format every source file
 
 demo: ## Import real data, index it, and ask five questions
 	@scripts/install-packages.sh $(PACKAGES) iso-codes
-	$(RELEASE)
+	$(RELEASE) small
 	@scripts/demo.sh
 
 examples: ## Build the examples, and run each

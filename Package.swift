@@ -34,10 +34,6 @@ let package = Package(
     .library(name: "CDTRemote", targets: ["CDTRemote"]),
     .library(name: "CDTServer", targets: ["CDTServer"]),
     .executable(name: "cdtquery", targets: ["cdtquery"]),
-    // Apart from cdtquery, which compiles in half the time without SwiftNIO.
-    .executable(name: "cdtquery-server", targets: ["cdtquery-server"]),
-    // Of use to the tests only, which load it into processes.
-    .library(name: "CDTFaults", type: .dynamic, targets: ["CDTFaults"]),
   ],
   traits: [
     // An app that only stores and queries documents says traits: [], and fetches none of what they need.
@@ -143,32 +139,20 @@ let package = Package(
         server("HTTPTypes", "swift-http-types"),
       ],
       swiftSettings: settings),
-    .target(
-      name: "CDTCommandLine",
-      dependencies: [
-        "CDTImport", "CDTDatastore", "CDTQuery", "CDTQueryTesting", "CDTJSON", "CDTSQLite", "CDTPlatform",
-        .product(name: "ArgumentParser", package: "swift-argument-parser"),
-      ],
-      swiftSettings: settings),
-    .executableTarget(
-      name: "cdtquery-server",
-      dependencies: [
-        "CDTRemote", "CDTImport", "CDTCommandLine", "CDTReplication", "CDTServer", "CDTDatastore", "CDTQuery",
-        "CDTQueryTesting",
-        "CDTJSON", "CDTPlatform",
-        .product(name: "ArgumentParser", package: "swift-argument-parser"),
-        server("ServiceLifecycle", "swift-service-lifecycle"),
-        server("UnixSignals", "swift-service-lifecycle"),
-        server("Logging", "swift-log"),
-        server("NIOSSL", "swift-nio-ssl"),
-      ],
-      swiftSettings: settings),
     .executableTarget(
       name: "cdtquery",
       dependencies: [
-        "CDTImport", "CDTRecovery", "CDTCommandLine", "CDTPlatform", "CDTSQLite", "CDTQuery",
-        "CDTQueryTesting",
+        "CDTImport", "CDTRecovery", "CDTDatastore", "CDTQuery", "CDTQueryTesting", "CDTJSON", "CDTSQLite",
+        "CDTPlatform",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        .target(name: "CDTReplication", condition: .when(traits: ["Replication"])),
+        .target(name: "CDTRemote", condition: .when(traits: ["Replication"])),
+        .target(name: "CDTServer", condition: .when(traits: ["Server"])),
+        server("ServiceLifecycle", "swift-service-lifecycle"),
+        replication("UnixSignals", "swift-service-lifecycle"),
+        server("Logging", "swift-log"),
+        .product(
+          name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["Replication", "Server"])),
       ],
       swiftSettings: settings),
 
@@ -183,7 +167,6 @@ let package = Package(
         "CDTImport", "CDTRecovery", "CDTDatastore", "CDTQuery", "CDTJSON", "CDTTestSupport", "CDTWorkloads",
       ],
       path: "Tests/Support/CrashTest", swiftSettings: settings),
-    .target(name: "CDTFaults", path: "Tests/Support/CDTFaults"),
 
     // What the tests of several modules need.
     .target(
@@ -234,8 +217,7 @@ let package = Package(
     .testTarget(
       name: "cdtqueryTests",
       dependencies: [
-        "CDTImport", "cdtquery", "cdtquery-server", "CDTQuery", "CDTQueryTesting", "CDTSQLite",
-        "CDTTestSupport",
+        "CDTImport", "cdtquery", "CDTQuery", "CDTQueryTesting", "CDTSQLite", "CDTTestSupport",
       ],
       swiftSettings: settings),
     .testTarget(
@@ -246,7 +228,7 @@ let package = Package(
       dependencies: [
         "CDTServer", "CouchDB", "CDTDatastore", "CDTQuery", "CDTJSON", "CDTPlatform", "CDTGzip",
         "CDTTestSupport", "CDTServerTestSupport",
-        "cdtquery-server", server("AsyncHTTPClient", "async-http-client"),
+        "cdtquery", server("AsyncHTTPClient", "async-http-client"),
         server("Logging", "swift-log"),
         server("ServiceLifecycle", "swift-service-lifecycle"),
         server("NIOCore", "swift-nio"),
@@ -258,7 +240,7 @@ let package = Package(
       dependencies: [
         "CDTImport", "CDTRemote", "CDTReplication", "CDTServer", "CouchDB", "CDTDatastore", "CDTQuery",
         "CDTQueryTesting", "CDTJSON",
-        "CDTGzip", "CDTTestSupport", "CDTServerTestSupport", "CDTRandomDocuments", "cdtquery-server",
+        "CDTGzip", "CDTTestSupport", "CDTServerTestSupport", "CDTRandomDocuments", "cdtquery",
         server("Logging", "swift-log"),
         server("NIOCore", "swift-nio"),
         server("NIOPosix", "swift-nio"),

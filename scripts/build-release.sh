@@ -1,10 +1,23 @@
 #!/bin/sh
-# Builds cdtquery for release, or the product that is named. Swift's own libraries and C++'s are linked in, as finding and
-# loading them takes much of a short command's time. Where there is no static libstdc++, the system's is used.
+# Builds cdtquery for release, into .build/release. With the argument `small` it is built without the package's traits, that is
+# without the server and replication, into .build/small/release: that takes a third of the time, and the two builds don't replace
+# each other's files. A second argument names a target to build instead.
+#
+# Swift's own libraries and C++'s are linked in, as finding and loading them takes much of a short command's time. Where there is
+# no static libstdc++, the system's is used.
 set -eu
-product=${1:-cdtquery}
-set --
+kind=${1:-full}
+set -- ${2:+--target} ${2:---product cdtquery}
 cd "$(dirname "$0")/.."
+if [ "$kind" = small ]; then
+  set -- "$@" --disable-default-traits --scratch-path .build/small
+  # This build would forget the versions of the packages that it does not need.
+  if [ -f Package.resolved ]; then
+    mkdir -p .build/small
+    cp Package.resolved .build/small/Package.resolved
+    trap 'cp .build/small/Package.resolved Package.resolved' EXIT
+  fi
+fi
 for compiler in clang gcc cc; do
   library=$("$compiler" -print-file-name=libstdc++.a 2>/dev/null) || continue
   if [ -f "$library" ]; then
@@ -15,4 +28,4 @@ for compiler in clang gcc cc; do
     break
   fi
 done
-exec "${SWIFT:-swift}" build -c release --static-swift-stdlib --product "$product" "$@"
+"${SWIFT:-swift}" build -c release --static-swift-stdlib "$@"

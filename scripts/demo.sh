@@ -5,8 +5,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 data=/usr/share/iso-codes/json
-bin=$(swift build -c release --show-bin-path)
-export PATH="$bin:$PATH"
+export PATH="$PWD/.build/small/release:$PATH"
 rm -rf .build/demo
 mkdir -p .build/demo
 cd .build/demo

@@ -7,8 +7,8 @@ swift=${SWIFT:-swift}
 seconds=${SECONDS_IN_ALL:-120}
 root=$PWD
 
-"$swift" build --product cdtquery-server
-program=$("$swift" build --show-bin-path)/cdtquery-server
+"$swift" build --product cdtquery
+program=$("$swift" build --show-bin-path)/cdtquery
 environment=.build/fuzz-server
 [ -x "$environment/bin/schemathesis" ] || {
   python3 -m venv "$environment"

@@ -9,8 +9,8 @@ if [ -n "${POUCHDB:-}" ]; then
 fi
 scripts/install-clients.sh
 swift=${SWIFT:-swift}
-"$swift" build --product cdtquery-server
-CDTQUERY_SERVER=$("$swift" build --show-bin-path)/cdtquery-server
-export CDTQUERY_SERVER PYTHONDONTWRITEBYTECODE=1
+"$swift" build --product cdtquery
+CDTQUERY=$("$swift" build --show-bin-path)/cdtquery
+export CDTQUERY PYTHONDONTWRITEBYTECODE=1
 # The clients use what later versions of Python and of their dependencies will not have.
 exec .build/clients/bin/python -W ignore::DeprecationWarning -m unittest discover --verbose --start-directory Tests/Clients

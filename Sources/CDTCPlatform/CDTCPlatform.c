@@ -13,9 +13,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#ifdef __APPLE__
-#include <mach-o/dyld.h>
-#endif
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
@@ -125,20 +122,6 @@ int32_t cdt_set_descriptor_limit(uint64_t limit) {
 void cdt_ignore_signals_of_writes(void) {
   signal(SIGPIPE, SIG_IGN);
   signal(SIGXFSZ, SIG_IGN);
-}
-
-int64_t cdt_program_path(char *buffer, size_t size) {
-#ifdef __APPLE__
-  uint32_t length = size > UINT32_MAX ? UINT32_MAX : (uint32_t)size;
-  if (_NSGetExecutablePath(buffer, &length) != 0) return -1;
-  for (size_t count = 0; count < size; count++) {
-    if (buffer[count] == 0) return (int64_t)count;
-  }
-  return -1;
-#else
-  ssize_t count = readlink("/proc/self/exe", buffer, size);
-  return count > 0 && (size_t)count < size ? count : -1;
-#endif
 }
 
 int64_t cdt_unsent_bytes(int32_t socket) {

@@ -49,24 +49,6 @@ package enum CurrentProcess {
     cdt_limit_heaps(Int32(clamping: count))
   }
 
-  /// The directory of the program's file; `nil` if it can't be found out.
-  package static var directory: String? {
-    var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
-    let count = Int(cdt_program_path(&buffer, buffer.count))
-    guard count > 0, count < buffer.count else { return nil }
-    let path = String(decoding: buffer[..<count].map(UInt8.init(bitPattern:)), as: UTF8.self)
-    return path.lastIndex(of: "/").map { String(path[..<$0]) }
-  }
-
-  /// Replaces this program by another one with arguments. Returns only if that fails.
-  package static func become(_ path: String, _ arguments: [String]) -> SystemError {
-    var words: [UnsafeMutablePointer<CChar>?] = ([path] + arguments).map { strdup($0) }
-    words.append(nil)
-    defer { for word in words { free(word) } }
-    execv(path, words)
-    return SystemError(errno)
-  }
-
   package static func exit(_ status: Int32) -> Never {
     endProcess(status)
   }

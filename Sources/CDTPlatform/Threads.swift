@@ -56,9 +56,4 @@ package enum Sleep {
   package static func microseconds(_ count: UInt32) {
     usleep(count)
   }
-
-  /// Blocks the current thread forever.
-  package static func forever() -> Never {
-    while true { pause() }
-  }
 }

@@ -1,5 +1,4 @@
 import ArgumentParser
-import CDTCommandLine
 import CDTPlatform
 
 /// The command-line tool. Each subcommand has a file in `Commands`.
@@ -24,9 +23,9 @@ struct CDTQueryTool: ParsableCommand {
         73  cannot create
         74  input or output failed
 
-      SERVER
-        replicate, serve and user are commands of the program cdtquery-server, which this one starts: cdtquery serve --help. \
-        find, count, explain, get, changes, export, import and index also take the URL of a database, and test --at that of a server; docs/remote.md.
+      SERVERS
+        find, count, explain, get, changes, export, import and index also take the URL of a database, and test --at that of \
+        a server; docs/remote.md. URLs, replicate, serve and user need a build with them: make server.
 
       EXAMPLE, used by the examples of the commands
         $ printf '{"_id":"mike","age":36}\\n{"_id":"zoe","age":12}\\n' > people.jsonl
@@ -41,6 +40,7 @@ struct CDTQueryTool: ParsableCommand {
       FindCommand.self, ExplainCommand.self, CountCommand.self, IndexCommand.self, ChangesCommand.self,
       ConflictsCommand.self, ResolveCommand.self, AttachmentCommand.self, InfoCommand.self, CheckCommand.self,
       RecoverCommand.self, CompactCommand.self, ListCommand.self, DropCommand.self, TestCommand.self,
+      ReplicateCommand.self, ServeCommand.self, UserCommand.self,
     ])
 
   static func main() {
@@ -48,14 +48,8 @@ struct CDTQueryTool: ParsableCommand {
     CurrentProcess.ignoreSignalsOfWrites()
     CopiedPageMessage.enable()
     do {
-      try Arguments.check()
-      try ServerProgram.runIfAsked(CommandLine.arguments.dropFirst())
-      try CommandNames.check(CommandLine.arguments.dropFirst(), of: Self.self)
-      try IndexCommand.Create.check(CommandLine.arguments.dropFirst())
-      var command = try GetCommand(plain: CommandLine.arguments.dropFirst()) ?? parseAsRoot()
-      // Starting the threads of Swift's concurrency takes as long as a query, so only asynchronous commands start
-      // them.
-      if command is any AsyncParsableCommand { runAwaiting() }
+      try checkEncoding()
+      var command = try parseAsRoot()
       try command.run()
       try Output.standard.flush()
     } catch {
@@ -64,21 +58,19 @@ struct CDTQueryTool: ParsableCommand {
     exit(.done)
   }
 
-  /// Runs an asynchronous command. It is parsed again in its task, because commands are not Sendable.
-  private static func runAwaiting() -> Never {
-    Task {
-      do {
-        guard var command = try parseAsRoot() as? any AsyncParsableCommand else {
-          exit(.fault)
-        }
-        try await command.run()
-        try Output.standard.flush()
-      } catch {
-        exit(report(error))
+  /// Throws if an argument is not UTF-8. Swift would replace its invalid bytes, which names another store, file or
+  /// document.
+  private static func checkEncoding() throws(ToolError) {
+    for number in 1..<max(1, Int(CommandLine.argc)) {
+      guard let argument = CommandLine.unsafeArgv[number], String(validatingCString: argument) == nil else {
+        continue
       }
-      exit(.done)
+      let shown = String(cString: argument)
+      throw ToolError(
+        .usage,
+        "argument \(number), \"\(shown)\", is not UTF-8; convert it, and rename a file whose name is not UTF-8"
+      )
     }
-    Sleep.forever()
   }
 
   private static func exit(_ status: ExitStatus) -> Never {

@@ -1,7 +1,7 @@
 import CDTTestSupport
 import Foundation
 
-/// A run of `cdtquery-server` in a shell, which passes the password on. Its output goes to files.
+/// A run of `cdtquery` in a shell, which passes the password on. Its output goes to files.
 struct CommandRun {
   let process: SpawnedProcess
   let directory: String
@@ -10,7 +10,7 @@ struct CommandRun {
   init(_ script: String, _ arguments: [String], in directory: String, variable: String? = nil) throws {
     self.directory = directory
     let tests = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
-    let program = URL(filePath: tests).deletingLastPathComponent().appending(path: "cdtquery-server").path
+    let program = URL(filePath: tests).deletingLastPathComponent().appending(path: "cdtquery").path
     var environment = ProcessInfo.processInfo.environment
     environment["CDTQUERY_PASSWORD"] = variable
     process = try SpawnedProcess(

@@ -25,7 +25,7 @@ import Testing
         }
         func program() throws -> BuiltProgram {
           try BuiltProgram(
-            "cdtquery-server", ["replicate", path, served.url, "--both", "--quiet"], hidesErrors: true)
+            "cdtquery", ["replicate", path, served.url, "--both", "--quiet"], hidesErrors: true)
         }
         for round in 0..<8 {
           try withExtendedLifetime(try open()) { opened in

@@ -70,7 +70,7 @@ import Testing
         let proxy = try await FaultyProxy(to: served.server.port, seed: seed, .all(.none))
         func program() throws -> BuiltProgram {
           try BuiltProgram(
-            "cdtquery-server",
+            "cdtquery",
             [
               "replicate", "\(directory)/stores/killed", "http://127.0.0.1:\(proxy.port)/db", "--both",
               "--quiet",

@@ -13,7 +13,7 @@ import uuid
 # Test cases run asyncio in its debug mode, which reports each step of more than 0.1 s.
 logging.getLogger("asyncio").setLevel(logging.ERROR)
 
-PROGRAM = os.environ["CDTQUERY_SERVER"]
+PROGRAM = os.environ["CDTQUERY"]
 
 
 class User:

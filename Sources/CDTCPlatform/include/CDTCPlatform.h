@@ -55,9 +55,6 @@ int32_t cdt_set_descriptor_limit(uint64_t limit);
 /// Writes beyond the limit of a file's size, or to a pipe without a reader, fail instead of ending the process.
 void cdt_ignore_signals_of_writes(void);
 
-/// The path of the program's file, which may have symbolic links; its length, or -1.
-int64_t cdt_program_path(char *buffer, size_t size);
-
 /// The bytes that were written to a socket and that the other end has not received; -1 if that is not known.
 int64_t cdt_unsent_bytes(int32_t socket);
 

@@ -1,5 +1,4 @@
 import ArgumentParser
-import CDTCommandLine
 import CDTDatastore
 import CDTJSON
 import CDTPlatform
@@ -66,9 +65,9 @@ struct AttachmentCommand: ParsableCommand {
       // Compaction keeps the attachments of a state that is being read.
       try document.store.open().read { snapshot in
         let attachment = try document.attachment(name, in: snapshot)
-        try Output.writing(to: file) { output in
-          try attachment.forEachChunk { try output.write($0) }
-        }
+        let output = try Output.opening(file)
+        try attachment.forEachChunk { try output.write($0) }
+        try output.finish()
       }
     }
   }

@@ -1,9 +1,8 @@
 import ArgumentParser
-import CDTCommandLine
 import CDTDatastore
 import CDTJSON
 
-struct ChangesCommand: AsyncParsableCommand {
+struct ChangesCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "changes",
     abstract: "Print the documents that changed, one per line, ordered by their latest change.",
@@ -22,60 +21,48 @@ struct ChangesCommand: AsyncParsableCommand {
         {"sequence":1,"id":"mike","rev":"1-dc7c404fb82b5e0160f925a3aaa9534b"}
       """)
 
-  @Argument(help: "The store, DIRECTORY/NAME.") var store: StoreArgument
-  @Option(help: "The sequence after which to start.") var since: Int64 = 0
+  @Argument(help: DatabaseArgument.help) var database: DatabaseArgument
+  @Option(help: "The sequence after which to start. (default: the beginning)") var since: String?
   @Option(help: "The maximum number of changes.") var limit: Int?
   @Flag(help: "Wait for more changes until interrupted or until the output is closed.")
   var follow = false
+  @OptionGroup var server: ServerOptions
 
   func validate() throws {
-    guard since >= 0 else { throw ValidationError("--since must be a whole number, 0 or more") }
+    // Only a server understands its sequences.
+    guard database.isURL || since.map({ Int64($0).map { $0 >= 0 } ?? false }) ?? true else {
+      throw ValidationError("--since must be a whole number, 0 or more")
+    }
     guard limit.map({ $0 > 0 }) ?? true else {
       throw ValidationError("--limit must be a whole number, 1 or more")
     }
   }
 
-  func run() async throws {
-    let datastore = try store.open()
-    if !follow { return try printChanges(of: datastore) }
+  func run() throws {
+    let database = try database.open(server)
+    guard follow else {
+      return try database.forEachChange(since: since, limit: limit, Self.write)
+    }
     // Stop waiting for changes when the output is closed.
-    let listening = Task { try await self.follow(datastore) }
+    let listening = Task { try await printLiveChanges(of: database) }
     OutputWatch.whenClosed { listening.cancel() }
-    try await listening.value
+    try waiting { try await listening.value }
   }
 
-  /// Prints the changes up to now, in batches. Later changes are left out, so that the command ends.
-  private func printChanges(of datastore: Datastore) throws {
-    let end = try datastore.read { try $0.lastSequence() }
-    var (last, left) = (since, limit ?? .max)
-    repeat {
-      let changes = try datastore.changes(since: last, limit: min(left, 1_000))
-      if changes.documents.isEmpty { break }
-      for change in changes.documents { try Self.write(change) }
-      last = changes.lastSequence
-      left -= changes.documents.count
-    } while last < end && left > 0
-  }
-
-  private func follow(_ datastore: Datastore) async throws {
+  private func printLiveChanges(of database: any Database) async throws {
     var left = limit ?? .max
-    for try await changes in datastore.liveChanges(since: since) {
-      for change in changes.documents.prefix(left) { try Self.write(change) }
+    for try await changes in try database.liveChanges(since: since) {
+      for change in changes.prefix(left) { try Self.write(change) }
       try Output.standard.flush()
-      left -= changes.documents.count
+      left -= changes.count
       if left <= 0 { return }
     }
-    if !Task.isCancelled {
+    if !Task.isCancelled, case .store(let store) = self.database {
       throw ToolError(.missing, "the store \(store.path) was deleted, which ends its changes")
     }
   }
 
-  private static func write(_ change: Change) throws {
-    var json: JSONObject = [
-      "sequence": .int(change.sequence), "id": .string(change.id),
-      "rev": .string(change.revisionID.description),
-    ]
-    if change.isDeleted { json["deleted"] = true }
-    try Output.standard.line(json.text)
+  private static func write(_ change: ChangedDocument) throws {
+    try Output.standard.line(change.json.text)
   }
 }

@@ -1,5 +1,4 @@
 import ArgumentParser
-import CDTCommandLine
 import CDTDatastore
 import CDTJSON
 import CDTQuery

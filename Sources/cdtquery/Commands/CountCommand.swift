@@ -1,5 +1,4 @@
 import ArgumentParser
-import CDTCommandLine
 import CDTQuery
 
 struct CountCommand: ParsableCommand {
@@ -12,17 +11,18 @@ struct CountCommand: ParsableCommand {
         1
       """)
 
-  @Argument(help: "The store, DIRECTORY/NAME.") var store: StoreArgument
+  @Argument(help: DatabaseArgument.help) var database: DatabaseArgument
   @Argument(help: "The selector. (default: every document)") var selector = "{}"
+  @OptionGroup var server: ServerOptions
 
   func run() throws {
+    let database = try database.open(server, reading: selector)
     let query = try Query(parsing: try TextArgument.read(selector))
-    let datastore = try store.open()
-    let count = try datastore.read { try $0.count(query) }
+    let count = try database.count(query)
     try Output.standard.line(String(count))
     if count == 0 {
       try Output.standard.flush()
-      QueryHints.write(about: query, in: datastore)
+      database.writeHints(about: query)
     }
   }
 }

@@ -1,5 +1,4 @@
 import ArgumentParser
-import CDTCommandLine
 import CDTQuery
 
 struct ExplainCommand: ParsableCommand {
@@ -8,6 +7,8 @@ struct ExplainCommand: ParsableCommand {
     abstract: "Explain how a query is answered, and which index would help.",
     usage: "cdtquery explain <store> [<selector>] [<options>]",
     discussion: """
+      For a database at a server, it is shown what is sent, and what is left to the matcher.
+
       EXAMPLE
         $ cdtquery explain people/contacts '{"age": {"$gte": 18}}' --sort age
         every document
@@ -21,16 +22,15 @@ struct ExplainCommand: ParsableCommand {
     case text, json
   }
 
-  @Argument(help: "The store, DIRECTORY/NAME.") var store: StoreArgument
+  @Argument(help: DatabaseArgument.help) var database: DatabaseArgument
   @Argument(help: "The selector, or a request. (default: every document)") var selector = "{}"
   @OptionGroup var options: QueryOptions
+  @OptionGroup var server: ServerOptions
   @Option(help: "text, or json for the plan as data.") var format = Format.text
 
   func run() throws {
-    let explanation = try store.open().read {
-      try $0.explain(
-        try options.query(try TextArgument.read(selector)))
-    }
-    try Output.standard.line(format == .json ? explanation.json.text : explanation.description)
+    let database = try database.open(server, reading: selector)
+    let explanation = try database.explain(try options.query(try TextArgument.read(selector)))
+    try Output.standard.line(format == .json ? explanation.json.text : explanation.text)
   }
 }

@@ -1,5 +1,4 @@
 import ArgumentParser
-import CDTCommandLine
 import CDTDatastore
 import CDTJSON
 import CDTQuery
@@ -11,7 +10,7 @@ struct ExportCommand: ParsableCommand {
     discussion: """
       Writes JSON Lines, or CSV with a column for each field if the name of the file ends with .csv, or with tabs if it \
       ends with .tsv. With --attachments, each document includes its attachments as CouchDB's _attachments, with base64 \
-      content. The import command reads these formats.
+      content. The import command reads these formats. A database at a server is written as JSON Lines.
 
       EXAMPLE
         $ cdtquery export people/contacts
@@ -25,15 +24,21 @@ struct ExportCommand: ParsableCommand {
     case jsonl, csv, tsv
   }
 
-  @Argument(help: "The store, DIRECTORY/NAME.") var store: StoreArgument
+  @Argument(help: DatabaseArgument.help) var database: DatabaseArgument
   @Argument(help: "The file to write; - is standard output.") var file = "-"
   @Option(help: "jsonl, csv or tsv. (default: by the name of the file, else jsonl)") var format: Format?
   @Flag(help: "Write the documents' attachments too.") var attachments = false
+  @OptionGroup var server: ServerOptions
 
   func validate() throws {
     guard !attachments || chosen == .jsonl else {
       throw ValidationError(
         "attachments can be written as JSON only; leave out --attachments, or give --format jsonl")
+    }
+    guard !database.isURL || chosen == .jsonl else {
+      throw ValidationError(
+        "a database at a server is written as JSON Lines only; for a table, use find --format \(chosen.rawValue)"
+      )
     }
     if format == nil, let ending, let program = Self.compressors[ending] {
       throw ValidationError("an export is not compressed; write it to - and pipe it through \(program)")
@@ -53,30 +58,28 @@ struct ExportCommand: ParsableCommand {
   private var chosen: Format { format ?? ending.flatMap(Format.init) ?? .jsonl }
 
   func run() throws {
-    let datastore = try store.open()
-    let query = try Query([:], sort: ["_id"])
-    switch chosen {
-    case .jsonl:
-      let documents = try datastore.results(for: query)
-      try Output.writing(to: file) { output in
-        try documents.forEachJSON(inliningAttachments: attachments) { try output.line($0) }
-      }
-    case .csv: try write(query, of: datastore, as: CSVText(separator: ","))
-    case .tsv: try write(query, of: datastore, as: CSVText(separator: "\t"))
+    if case .store(let store) = database, chosen != .jsonl, server.isEmpty {
+      return try write(store.open(), as: CSVText(separator: chosen == .csv ? "," : "\t"))
     }
+    let database = try database.open(server)
+    try database.check()
+    let output = try Output.opening(file)
+    try database.export(withAttachments: attachments) { try output.line($0) }
+    try output.finish()
   }
 
   /// Reads the documents twice in one state, first for the columns.
-  private func write(_ query: Query, of datastore: Datastore, as csv: CSVText) throws {
+  private func write(_ datastore: Datastore, as csv: CSVText) throws {
+    let query = try Query([:], sort: ["_id"])
     try datastore.read { snapshot in
       var columns = try ResultColumns()
       try snapshot.forEachJSON(query) { columns.add(try JSONObject(parsing: $0)) }
-      try Output.writing(to: file) { output in
-        try output.line(csv.line(columns.paths))
-        try snapshot.forEachJSON(query) {
-          try output.line(csv.line(columns.values(of: JSONObject(parsing: $0))))
-        }
+      let output = try Output.opening(file)
+      try output.line(csv.line(columns.paths))
+      try snapshot.forEachJSON(query) {
+        try output.line(csv.line(columns.values(of: JSONObject(parsing: $0))))
       }
+      try output.finish()
     }
   }
 }

@@ -1,5 +1,4 @@
 import ArgumentParser
-import CDTCommandLine
 import CDTDatastore
 import CDTJSON
 import CDTQuery
@@ -27,7 +26,7 @@ struct FindCommand: ParsableCommand {
         {"docs":[{"_id":"zoe","_rev":"1-6becd5b6af2701a6fe53470157b9e47d","age":12}]}
       """)
 
-  @Argument(help: "The store, DIRECTORY/NAME.") var store: StoreArgument
+  @Argument(help: DatabaseArgument.help) var database: DatabaseArgument
   @Argument(help: "The selector, or a request. (default: every document)") var selector: String?
   @OptionGroup var options: QueryOptions
   @Flag(help: "Print how many documents match.") var count = false
@@ -37,6 +36,7 @@ struct FindCommand: ParsableCommand {
   var format: ResultFormat?
   @Option(help: "Read one request per line of a file (- is standard input) and print one result per line.")
   var batch: String?
+  @OptionGroup var server: ServerOptions
 
   func validate() throws {
     guard batch == nil || selector == nil else { throw ValidationError("give a selector, or --batch") }
@@ -46,46 +46,58 @@ struct FindCommand: ParsableCommand {
     guard batch == nil || (options.isEmpty && format == nil && ![count, ids, explain].contains(true)) else {
       throw ValidationError("--batch takes no other option; write them into the requests")
     }
+    guard options.useIndex == nil || !database.isURL else {
+      throw ValidationError("--use-index is for stores; a server chooses the index itself")
+    }
     guard format == nil || ![count, ids, explain].contains(true) else {
       throw ValidationError("--format is for documents; leave it out with --count, --ids and --explain")
     }
   }
 
   func run() throws {
-    if let batch { return try BatchFinder(store).run(batch) }
-    let datastore = try store.open()
+    let database = try database.open(server, reading: batch ?? selector)
+    if let batch { return try answer(batch, database) }
     let query = try options.query(try selector.map(TextArgument.read) ?? "{}")
-    if explain { return try Output.standard.line(try datastore.read { try $0.explain(query) }.description) }
-    if try write(query, in: datastore) == 0 {
+    if explain { return try Output.standard.line(try database.explain(query).text) }
+    if try write(query, of: database) == 0 {
       try Output.standard.flush()
-      QueryHints.write(about: query, in: datastore)
+      database.writeHints(about: query)
     }
   }
 
   /// Prints the results, and returns their number.
-  private func write(_ query: Query, in datastore: Datastore) throws -> Int {
-    if count {
-      let count = try Self.count(query, in: datastore)
+  private func write(_ query: Query, of database: any Database) throws -> Int {
+    // With skip or limit, only the documents in the page count.
+    if count, query.skip == 0, query.limit == nil {
+      let count = try database.count(query)
       try Output.standard.line(String(count))
       return count
     }
-    guard ids else {
-      return try ResultWriter(format: format ?? .jsonl, fields: query.fields).write(
-        datastore.results(for: query))
+    let results = try database.results(for: query)
+    guard count || ids else {
+      return try ResultWriter(format: format ?? .jsonl, fields: query.fields).write(results)
     }
-    var count = 0
-    try datastore.results(for: query).forEachID {
-      count += 1
-      try Output.standard.line($0)
+    var found = 0
+    try results.forEachID {
+      found += 1
+      if ids { try Output.standard.line($0) }
     }
-    return count
+    if count { try Output.standard.line(String(found)) }
+    return found
   }
 
-  /// With skip or limit, only the documents in the page count.
-  private static func count(_ query: Query, in datastore: Datastore) throws -> Int {
-    guard query.skip > 0 || query.limit != nil else { return try datastore.read { try $0.count(query) } }
-    var count = 0
-    try datastore.results(for: query).forEachID { _ in count += 1 }
-    return count
+  /// Answers the requests of a file. If the database can't be read, it says so before any request is.
+  private func answer(_ file: String, _ database: any Database) throws {
+    var requests = try BatchRequests(file)
+    try database.check()
+    while let request = try requests.next() {
+      var answer = BatchAnswer()
+      do {
+        try database.results(for: request.query()).forEachJSON { answer.append($0) }
+      } catch {
+        answer = BatchAnswer(error)
+      }
+      try answer.print()
+    }
   }
 }

@@ -1,5 +1,4 @@
 import ArgumentParser
-import CDTCommandLine
 import CDTDatastore
 import CDTQuery
 
@@ -17,24 +16,10 @@ struct GetCommand: ParsableCommand {
         {"_id":"zoe","_rev":"1-6becd5b6af2701a6fe53470157b9e47d","age":12}
       """)
 
-  @Argument(help: "The store, DIRECTORY/NAME.") var store: StoreArgument
+  @Argument(help: DatabaseArgument.help) var database: DatabaseArgument
   @Argument(help: "The documents' ids.") var ids: [String]
+  @OptionGroup var server: ServerOptions
   @Option(name: .customLong("rev"), help: "The revision to print, of one document.") var revision: String?
-
-  init() {}
-
-  /// Parses arguments without options directly, as the argument parser takes longer than reading the documents.
-  ///
-  /// - Returns: `nil` for any other arguments, which are left to the parser.
-  init?(plain arguments: ArraySlice<String>) {
-    guard arguments.count >= 3, arguments.first == "get",
-      !arguments.contains(where: { $0.utf8.first == UInt8(ascii: "-") }),
-      let store = StoreArgument(argument: arguments[arguments.startIndex + 1])
-    else { return nil }
-    self.store = store
-    ids = Array(arguments.dropFirst(2))
-    revision = nil
-  }
 
   func validate() throws {
     guard revision == nil || ids.count == 1 else {
@@ -43,17 +28,12 @@ struct GetCommand: ParsableCommand {
   }
 
   func run() throws {
-    let datastore = try store.open()
+    let database = try database.open(server)
     let wanted = try revision.map(RevisionArgument.read)
     var isComplete = true
     for id in ids {
       do {
-        let document =
-          try wanted.map { revision in
-            try datastore.read { try $0.document(withID: id, revisionID: revision) }
-          }
-          ?? datastore.document(withID: id)
-        try Output.standard.line(document.json.text)
+        try Output.standard.line(try database.document(withID: id, revisionID: wanted).json.text)
       } catch let error as DatastoreError where error.code == .notFound {
         try Output.standard.flush()
         Message.write("cdtquery: \(error)")

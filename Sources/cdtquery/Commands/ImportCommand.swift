@@ -1,12 +1,10 @@
 import ArgumentParser
-import CDTCommandLine
-import CDTDatastore
 import CDTImport
 
 struct ImportCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "import",
-    abstract: "Import documents into a store, which is created if it does not exist.",
+    abstract: "Import documents into a database, which is created if it does not exist.",
     discussion: """
       Reads JSON objects, one after another or in arrays, tables with a header line (by the name of the file, or --format \
       csv), dumps of CouchDB and its tools ({"docs": […]}, _all_docs and _changes with documents, couchbackup, \
@@ -16,7 +14,7 @@ struct ImportCommand: ParsableCommand {
 
       Files are read as a stream. The first invalid document ends the import and is reported with its file, line and \
       column: its batch is not written, but the batches before it are. If nothing was written, a store that was created \
-      is removed.
+      is removed. A server has no transactions: if it refuses a document, the others of its batch may be written.
 
       With --on-conflict replace, a document that has a _rev is replaced only if that is its current revision. Others \
       are listed, and the exit code is 65. Without --on-conflict replace, _rev is ignored.
@@ -37,13 +35,19 @@ struct ImportCommand: ParsableCommand {
         0 imported, 2 skipped
       """)
 
-  @Argument(help: "The store, DIRECTORY/NAME.") var store: StoreArgument
+  @Argument(help: DatabaseArgument.help) var database: DatabaseArgument
   @OptionGroup var options: ImportOptions
+  @OptionGroup var server: ServerOptions
   @Option(name: .customLong("from-touchdb"), help: "Import a datastore of CDTDatastore 2.x, NAME.touchdb.")
   var touchDB: String?
 
   func validate() throws {
-    guard touchDB == nil || options.isEmpty else {
+    guard touchDB == nil || !database.isURL else {
+      throw ValidationError(
+        "--from-touchdb is for stores; import into a store, then copy it to the server with cdtquery replicate"
+      )
+    }
+    guard touchDB == nil || options.isEmpty && server.isEmpty else {
       throw ValidationError(
         "--from-touchdb imports one file and needs no other options; leave out other files, and the options for them"
       )
@@ -51,19 +55,10 @@ struct ImportCommand: ParsableCommand {
   }
 
   func run() throws {
-    if let touchDB {
+    if let touchDB, case .store(let store) = database {
       return try TouchDBImport(file: touchDB, batch: options.batch, continuesOnError: options.keepGoing)
         .run(into: store)
     }
-    let progress = options.progress
-    let reader = try options.reader(progress)
-    defer { progress.clear() }
-    try store.withCreated { datastore in
-      var importer = DocumentImporter(into: datastore)
-      importer.onConflict = options.onConflict ?? .fail
-      importer.ignoresRevisions = options.force
-      importer.onProgress = { progress.show($0) }
-      try progress.finish(importer.run(reader))
-    }
+    try database.open(server, reading: options.inputs.first { $0 == "-" }).importDocuments(options)
   }
 }

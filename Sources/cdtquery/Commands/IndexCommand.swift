@@ -1,5 +1,4 @@
 public import ArgumentParser
-import CDTCommandLine
 public import CDTQuery
 
 struct IndexCommand: ParsableCommand {
@@ -30,7 +29,7 @@ struct IndexCommand: ParsableCommand {
           pet.species_age-desc
         """)
 
-    @Argument(help: "The store, DIRECTORY/NAME.") var store: StoreArgument
+    @Argument(help: DatabaseArgument.help) var database: DatabaseArgument
     @Argument(help: "Fields, most significant first; age:desc sorts descending.") var fields: [String]
     @Option(help: "The index's name. (default: generated from the fields)") var name: String?
     @Option(help: "The type of index: json, for values in order, or text, for $text.") var type = IndexType
@@ -38,25 +37,13 @@ struct IndexCommand: ParsableCommand {
     @Option(help: "The tokenizer of a text index: simple, porter, unicode61 or trigram.") var tokenize:
       String?
     @OptionGroup var progress: ProgressOptions
-
-    /// Refuses far too many fields before they are parsed, as the argument parser takes quadratic time.
-    static func check(_ arguments: ArraySlice<String>) throws {
-      guard arguments.starts(with: ["index", "create"]) else { return }
-      let words = arguments.dropFirst(3).count { $0.utf8.first != UInt8(ascii: "-") }
-      guard words <= 10 * IndexDefinition.maximumFields else {
-        throw QueryError.indexWithTooManyFields(words)
-      }
-    }
+    @OptionGroup var server: ServerOptions
 
     func run() throws {
-      let fields = try SortField.fields(words: fields, at: "fields")
-      let datastore = try store.open()
-      let made = try progress.showing { show in
-        try datastore.ensureIndexed(
-          fields, name: name, type: type,
-          settings: tokenize.map { ["tokenize": .string($0)] } ?? [:], progress: show)
-      }
-      try Output.standard.line(made)
+      let request = IndexRequest(
+        fields: try SortField.fields(words: fields, at: "fields"), name: name, type: type,
+        tokenizer: tokenize, progress: progress)
+      try Output.standard.line(try database.open(server).createIndex(request))
     }
   }
 
@@ -72,10 +59,11 @@ struct IndexCommand: ParsableCommand {
           {"name":"by_age","type":"json","fields":["age"],"entries":2,…}
         """)
 
-    @Argument(help: "The store, DIRECTORY/NAME.") var store: StoreArgument
+    @Argument(help: DatabaseArgument.help) var database: DatabaseArgument
+    @OptionGroup var server: ServerOptions
 
     func run() throws {
-      for index in try store.open().listIndexes() { try Output.standard.line(index.json.text) }
+      for index in try database.open(server).indexes() { try Output.standard.line(index.text) }
     }
   }
 
@@ -90,11 +78,12 @@ struct IndexCommand: ParsableCommand {
           $ cdtquery index delete people/contacts by_age
         """)
 
-    @Argument(help: "The store, DIRECTORY/NAME.") var store: StoreArgument
+    @Argument(help: DatabaseArgument.help) var database: DatabaseArgument
     @Argument(help: "The index's name.") var name: String
+    @OptionGroup var server: ServerOptions
 
     func run() throws {
-      try store.open().deleteIndex(named: name)
+      try database.open(server).deleteIndex(named: name)
     }
   }
 

@@ -1,5 +1,4 @@
 import ArgumentParser
-import CDTCommandLine
 import CDTDatastore
 
 struct ListCommand: ParsableCommand {
@@ -18,7 +17,7 @@ struct ListCommand: ParsableCommand {
     guard try Stores.isDirectory(directory) else {
       throw ToolError(.missing, "there is no directory \(directory); check the path")
     }
-    let manager = Stores.keep(try DatastoreManager(directory: directory))
+    let manager = try Stores.manager(of: directory)
     for name in try manager.databaseNames() { try Output.standard.line(name.directoryName) }
   }
 }

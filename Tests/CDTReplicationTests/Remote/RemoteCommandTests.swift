@@ -6,11 +6,11 @@ import Foundation
 import Glibc
 import Testing
 
-/// The commands of `cdtquery-server` for databases at a server.
+/// The commands of `cdtquery` for databases at a server.
 @Suite struct RemoteCommandTests {
   static func expectGoldenFiles(at url: String) async throws {
     let directory = Repository.root.appending(path: "QueryFixtures").path
-    let run = try BuiltProgram("cdtquery-server", ["test", directory, "--at", url])
+    let run = try BuiltProgram("cdtquery", ["test", directory, "--at", url])
     let (status, output) = try await run.ended()
     #expect(status == 0, "\(output)")
     #expect(output.hasSuffix(" passed, 0 failed\n") && !output.hasPrefix("0 "))
@@ -40,7 +40,7 @@ import Testing
         (77, ["count", served.url.replacingOccurrences(of: "//", with: "//ana:wrong@")]),
       ]
       for (status, arguments) in cases {
-        let run = try BuiltProgram("cdtquery-server", arguments, hidesErrors: true)
+        let run = try BuiltProgram("cdtquery", arguments, hidesErrors: true)
         let end = try await run.ended()
         #expect(end.status == status, "\(arguments)")
       }
@@ -50,7 +50,7 @@ import Testing
   @Test func `indexes of a server are created, listed and deleted`() async throws {
     try await withServedStore { served in
       func output(_ arguments: String...) async throws -> String {
-        let run = try BuiltProgram("cdtquery-server", ["index"] + arguments)
+        let run = try BuiltProgram("cdtquery", ["index"] + arguments)
         let end = try await run.ended()
         #expect(end.status == 0, "\(arguments)")
         return end.output
@@ -62,7 +62,7 @@ import Testing
       let left = try await served.remote.listIndexes()
       #expect(left.isEmpty)
       let again = try BuiltProgram(
-        "cdtquery-server", ["index", "delete", served.url, "x"], hidesErrors: true)
+        "cdtquery", ["index", "delete", served.url, "x"], hidesErrors: true)
       let end = try await again.ended()
       #expect(end.status == 65)
     }
@@ -73,7 +73,7 @@ import Testing
       for id in ["b", "_design/x", "a"] {
         try await served.remote.createDocument(from: DocumentDraft(id: id, body: ["number": 1]))
       }
-      let end = try await BuiltProgram("cdtquery-server", ["export", served.url]).ended()
+      let end = try await BuiltProgram("cdtquery", ["export", served.url]).ended()
       let documents = try await served.remote.find([:], sort: ["_id"])
       #expect(end.output == documents.map { $0.json.text + "\n" }.joined())
     }
@@ -172,7 +172,7 @@ import Testing
 
   @Test func `following changes prints them as they happen`() async throws {
     try await withServedStore { served in
-      let run = try BuiltProgram("cdtquery-server", ["changes", served.url, "--follow", "--limit", "2"])
+      let run = try BuiltProgram("cdtquery", ["changes", served.url, "--follow", "--limit", "2"])
       try await served.remote.createDocument(from: DocumentDraft(id: "a", body: [:]))
       try await served.remote.createDocument(from: DocumentDraft(id: "b", body: [:]))
       let (status, output) = try await run.ended()

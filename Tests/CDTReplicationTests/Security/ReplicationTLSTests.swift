@@ -146,7 +146,7 @@ import Testing
         (66, ["--ca", "\(certificates.file(.authority)).none"]),
       ]
       for (status, options) in cases {
-        let run = try BuiltProgram("cdtquery-server", ["count", url] + options, hidesErrors: true)
+        let run = try BuiltProgram("cdtquery", ["count", url] + options, hidesErrors: true)
         let end = try await run.ended()
         #expect(end.status == status, "\(options)")
       }

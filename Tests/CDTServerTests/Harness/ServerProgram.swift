@@ -17,7 +17,7 @@ final class ServerProgram: Sendable {
   /// Starts it at a free port, and waits until it listens.
   init(_ directory: String, _ options: [String] = []) throws {
     let tests = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
-    let path = URL(filePath: tests).deletingLastPathComponent().appending(path: "cdtquery-server").path
+    let path = URL(filePath: tests).deletingLastPathComponent().appending(path: "cdtquery").path
     let pipe = Pipe()
     process = try SpawnedProcess(
       path, ["serve", directory, "--bind", "127.0.0.1:0"] + options,

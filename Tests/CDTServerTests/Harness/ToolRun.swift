@@ -2,7 +2,7 @@ import CDTTestSupport
 import Foundation
 import Glibc
 
-/// The end of a run of `cdtquery-server`, or of a line of shell.
+/// The end of a run of `cdtquery`, or of a line of shell.
 struct ToolRun: Sendable {
   let status: Int32
   let output: String
@@ -11,7 +11,7 @@ struct ToolRun: Sendable {
   /// The program beside the tests.
   static func program() throws -> String {
     let tests = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
-    return URL(filePath: tests).deletingLastPathComponent().appending(path: "cdtquery-server").path
+    return URL(filePath: tests).deletingLastPathComponent().appending(path: "cdtquery").path
   }
 
   /// Runs the program to its end.

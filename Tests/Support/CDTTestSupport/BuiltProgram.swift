@@ -10,7 +10,7 @@ package final class BuiltProgram: @unchecked Sendable {
   private var rest = Data()
 
   /// The directory of the programs and libraries.
-  private static func directory() throws -> URL {
+  static func directory() throws -> URL {
     let tests = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
     return URL(filePath: tests).deletingLastPathComponent()
   }
@@ -23,7 +23,7 @@ package final class BuiltProgram: @unchecked Sendable {
     let directory = try Self.directory()
     var environment = ProcessInfo.processInfo.environment
     if let faults {
-      environment["LD_PRELOAD"] = directory.appending(path: "libCDTFaults.so").path
+      environment["LD_PRELOAD"] = try FaultLibrary.path()
       // The program that prints them would be loaded with the library, too.
       environment["SWIFT_BACKTRACE"] = "enable=no"
       environment["CDT_FAULTS_DIRECTORY"] = faults.directory

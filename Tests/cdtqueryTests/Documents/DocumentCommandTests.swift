@@ -58,7 +58,7 @@ import Testing
     ["people/contacts", ""], ["people/contacts"], ["people", "mike"], ["/", "mike"], ["", "mike"],
     ["people/contacts", "get", "help"], [],
   ])
-  func `get without an option says what it says with the parser`(_ values: [String]) throws {
+  func `get says the same with and without --`(_ values: [String]) throws {
     let space = try workspace()
     let plain = try space.run(Built.cdtquery, ["get"] + values)
     let parsed = try space.run(Built.cdtquery, ["get", "--"] + values)

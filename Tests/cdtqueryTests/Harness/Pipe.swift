@@ -14,28 +14,6 @@ struct Pipe {
   }
 }
 
-/// A pseudo-terminal: what a program takes for the terminal of a person.
-struct Terminal {
-  /// The person's end.
-  let person: Int32
-  /// The program's end.
-  let program: Int32
-
-  // TIOCSPTLCK and TIOCGPTN, which are macros that Swift does not see.
-  private static let setLock: UInt = 0x4004_5431
-  private static let getNumber: UInt = 0x8004_5430
-
-  init() throws {
-    person = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
-    var locked: Int32 = 0
-    var number: Int32 = 0
-    guard person >= 0, ioctl(person, Self.setLock, &locked) == 0, ioctl(person, Self.getNumber, &number) == 0
-    else { throw SpawnedProcess.Failure(description: "no pseudo-terminal") }
-    program = open("/dev/pts/\(number)", O_RDWR | O_NOCTTY | O_CLOEXEC)
-    guard program >= 0 else { throw SpawnedProcess.Failure(description: "no pseudo-terminal") }
-  }
-}
-
 /// Reading and writing with a person's patience: a program that says nothing for a minute is stuck.
 enum Descriptor {
   static func write(_ text: String, to descriptor: Int32) throws {

@@ -36,7 +36,10 @@ import Testing
 
   @Test func `every command is found`() throws {
     let names = try Self.pages().map(\.name)
-    for name in ["cdtquery", "cdtquery import", "cdtquery find", "cdtquery index create", "cdtquery drop"] {
+    for name in [
+      "cdtquery", "cdtquery import", "cdtquery find", "cdtquery index create", "cdtquery drop",
+      "cdtquery serve", "cdtquery replicate", "cdtquery user add",
+    ] {
       #expect(names.contains(name))
     }
   }

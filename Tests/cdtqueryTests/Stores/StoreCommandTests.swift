@@ -1,5 +1,6 @@
 import CDTJSON
 import CDTPlatform
+import CDTTestSupport
 import Foundation
 import Glibc
 import Testing

@@ -13,7 +13,7 @@ struct ProcessesCommand: ParsableCommand {
   @Option(help: "How many documents are fetched, each by a process.")
   var gets = 100
   @Option(help: "The release build of cdtquery.")
-  var tool = ".build/release/cdtquery"
+  var tool = ".build/small/release/cdtquery"
   @OptionGroup var options: MeasuringOptions
 
   func validate() throws {

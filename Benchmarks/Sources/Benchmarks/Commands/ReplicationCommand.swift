@@ -21,8 +21,8 @@ struct ReplicationCommand: ParsableCommand {
   var latency = [0, 50]
   @Option(help: "How many writes a continuous replication carries.")
   var writes = 100
-  @Option(help: "The release build of cdtquery-server.")
-  var server = ".build/release/cdtquery-server"
+  @Option(help: "The release build of cdtquery.")
+  var server = ".build/release/cdtquery"
   @Option(
     help:
       "A bundle of PouchDB, pouchdb.min.js, which replicates with our server in Chromium, with the first added round-trip time."

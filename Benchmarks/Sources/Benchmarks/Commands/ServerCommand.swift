@@ -6,7 +6,7 @@ import Glibc
 struct ServerCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "server",
-    abstract: "Measure cdtquery-server: requests with wrk, notifications, and the memory of large bodies.",
+    abstract: "Measure cdtquery serve: requests with wrk, notifications, and the memory of large bodies.",
     discussion: """
       With COUCHDB in the environment, such as http://admin:password@127.0.0.1:5984, a CouchDB gets the same requests, in \
       turn. Its databases cdt_bench and cdt_bench_new are deleted. wrk runs on the same processors as the server.
@@ -26,8 +26,8 @@ struct ServerCommand: ParsableCommand {
   var streamed = 1_000_000
   @Option(help: "The bytes of the attachment.")
   var attachment = 1_000_000_000
-  @Option(help: "The release build of cdtquery-server.")
-  var server = ".build/release/cdtquery-server"
+  @Option(help: "The release build of cdtquery.")
+  var server = ".build/release/cdtquery"
   @Option(help: "What wrk sends, in Lua.")
   var script = "Benchmarks/Scripts/requests.lua"
   @OptionGroup var options: MeasuringOptions

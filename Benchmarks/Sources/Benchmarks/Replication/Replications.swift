@@ -4,7 +4,7 @@ import CDTJSON
 import FoundationEssentials
 import Glibc
 
-/// The replications that are measured: each is a run of `cdtquery-server replicate`, a process of its own.
+/// The replications that are measured: each is a run of `cdtquery replicate`, a process of its own.
 struct Replications {
   private let program: Program
   private let scratch: Scratch

@@ -1,6 +1,6 @@
 import Glibc
 
-/// `cdtquery-server` in a process of its own, at a free port.
+/// `cdtquery` in a process of its own, at a free port.
 final class ServerProcess {
   let address: ServerAddress
 

@@ -1,0 +1,134 @@
+import ArgumentParser
+
+#if Server
+  import CDTDatastore
+  import CDTPlatform
+  import CDTServer
+  import Logging
+  import NIOSSL
+  import ServiceLifecycle
+#endif
+
+struct ServeCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "serve",
+    abstract: "Serve the stores of a directory over CouchDB's HTTP API.",
+    discussion: """
+      Clients of CouchDB, PouchDB and CouchDB's replicator can use the stores; docs/server.md lists what is supported. \
+      Without --users every client may do everything, so the server then listens on this machine alone. It ends at \
+      SIGTERM or SIGINT when the requests under way are answered, or after --grace.
+
+      EXAMPLE
+        $ cdtquery serve people --bind 127.0.0.1:5989 2> log & echo $! > pid
+        $ curl -s --retry 9 --retry-connrefused http://127.0.0.1:5989/contacts/zoe
+        {"_id":"zoe","_rev":"1-6becd5b6af2701a6fe53470157b9e47d","age":12}
+        $ kill $(cat pid); cat log
+        cdtquery: serving people at http://127.0.0.1:5989
+      """)
+
+  @Argument(help: "The directory of the stores; it is created if it does not exist.") var directory: String
+  @Option(help: "The address and port to listen at; port 0 is any that is free.") var bind = "127.0.0.1:5984"
+  @Option(help: "The certificate chain, a PEM file.") var tlsCert: String?
+  @Option(help: "The private key of the certificate, a PEM file.") var tlsKey: String?
+  @Option(help: "The file of users; see cdtquery user.") var users: String?
+  @Option(help: "An origin whose pages may use the server, or *; can be given several times.") var cors:
+    [String] = []
+  @Option(help: "A name under which clients reach the server; can be given several times.") var host:
+    [String] = []
+  @Option(help: "How many seconds a query may take.") var queryTime = 60.0
+  @Option(help: "How many seconds requests may go on after SIGTERM.") var grace = 10.0
+  @Flag(help: "Refuse every change.") var readOnly = false
+  @Flag(help: "Refuse design documents with functions, which are never run.") var strictDesign = false
+  @Flag(help: "Serve other machines without users or without TLS.") var insecure = false
+}
+
+#if Server
+  extension ServeCommand {
+    func run() throws {
+      try waiting { try await serve() }
+    }
+
+    private func serve() async throws {
+      CurrentProcess.raiseMaximumDescriptors()
+      let manager = try DatastoreManager(directory: directory)
+      LoggingSystem.bootstrap { StreamLogHandler.standardError(label: $0) }
+      var logger = Logger(label: "cdtquery")
+      logger.logLevel = .warning
+      let configuration = try configuration()
+      let (scheme, shown) = (configuration.tls == nil ? "http" : "https", configuration.host)
+      let directory = directory
+      let server = try DatastoreServer(manager, configuration: configuration, logger: logger) { port in
+        let host = shown.contains(":") ? "[\(shown)]" : shown
+        Message.write("cdtquery: serving \(directory) at \(scheme)://\(host):\(port)")
+      }
+      let group = ServiceGroup(
+        configuration: .init(
+          services: [server], gracefulShutdownSignals: [.sigterm, .sigint], logger: logger))
+      try await group.run()
+    }
+
+    private func configuration() throws -> ServerConfiguration {
+      var configuration = ServerConfiguration()
+      guard let colon = bind.lastIndex(of: ":"), let port = UInt16(bind[bind.index(after: colon)...]) else {
+        throw ValidationError("--bind needs an address and a port, such as 127.0.0.1:5984")
+      }
+      let address = bind[..<colon]
+      configuration.host =
+        address.hasPrefix("[") && address.hasSuffix("]")
+        ? String(address.dropFirst().dropLast()) : String(address)
+      configuration.port = Int(port)
+      configuration.usersFile = users
+      configuration.origins = Set(cors)
+      configuration.hostNames = Set(host)
+      configuration.isReadOnly = readOnly
+      configuration.isInsecure = insecure
+      configuration.grace = try Self.seconds(grace, "--grace")
+      configuration.limits.queryTime = try Self.seconds(queryTime, "--query-time")
+      configuration.isStrictAboutDesign = strictDesign
+      // Connections can have half of the files, and a datastore with indexes and some readers has about twenty.
+      configuration.limits.openDatastores = max(10, CurrentProcess.maximumDescriptors / 2 / 20)
+      configuration.tls = try certificate()
+      return configuration
+    }
+
+    private static func seconds(_ number: Double, _ option: String) throws -> Duration {
+      guard number >= 0, number <= 86_400 else {
+        throw ValidationError("\(option) needs a number of seconds, at most 86400")
+      }
+      return .seconds(number)
+    }
+
+    private func certificate() throws -> TLSConfiguration? {
+      guard (tlsCert == nil) == (tlsKey == nil) else {
+        throw ValidationError("--tls-cert and --tls-key belong together")
+      }
+      guard let tlsCert, let tlsKey else { return nil }
+      let chain = try Self.readingPEM(tlsCert, "a certificate") { try NIOSSLCertificate.fromPEMFile(tlsCert) }
+      let key = try Self.readingPEM(tlsKey, "a private key") {
+        try NIOSSLPrivateKey(file: tlsKey, format: .pem)
+      }
+      return .makeServerConfiguration(
+        certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(key))
+    }
+
+    /// Runs `body`, whose errors don't say which file they are about.
+    private static func readingPEM<R>(_ path: String, _ what: String, _ body: () throws -> R) throws -> R {
+      do throws(SystemError) {
+        _ = try OpenFile(path, for: .reading)
+      } catch {
+        throw ToolError.unreadable(path, error)
+      }
+      do {
+        return try body()
+      } catch {
+        throw ToolError(.data, "\(path) is not a PEM file with \(what): \(error); check the path")
+      }
+    }
+  }
+#else
+  extension ServeCommand {
+    func run() throws {
+      throw ToolError.needsFullBuild("serve")
+    }
+  }
+#endif

@@ -1,0 +1,97 @@
+import ArgumentParser
+import CDTDatastore
+import CDTJSON
+import CDTPlatform
+
+/// A store on the command line: the manager's directory and the datastore's name.
+struct StoreArgument: ExpressibleByArgument {
+  let directory: String
+  /// The name of the store's directory, in which a / of its name is %2F.
+  let name: String
+
+  init(directory: String, name: String) {
+    self.directory = directory
+    self.name = name
+  }
+
+  init?(argument: String) {
+    if DatabaseArgument.isURL(argument) { return nil }
+    var parts = argument.splitBytes(at: "/")
+    if parts.count > 1, parts.last == "" { parts.removeLast() }
+    guard let name = parts.popLast(), !name.isEmpty else { return nil }
+    self.name = name
+    directory = parts.isEmpty ? "." : parts == [""] ? "/" : parts.joined(separator: "/")
+  }
+
+  /// The store as an argument on the command line.
+  var path: String { directory == "." ? name : "\(directory)/\(name)" }
+
+  /// The store's name.
+  var databaseName: DatabaseName {
+    get throws(DatastoreError) { try DatabaseName(directoryName: name) }
+  }
+
+  /// Opens the store, which must exist.
+  func open() throws -> Datastore {
+    do {
+      return try manager().existingDatastore(named: databaseName)
+    } catch let error as DatastoreError where error.code == .notFound {
+      throw missing
+    }
+  }
+
+  /// The error if the store does not exist.
+  var missing: ToolError {
+    let others =
+      (try? Files.kind(of: directory)) == .directory
+      ? "\"cdtquery list \(directory)\" lists the stores there" : "check the path"
+    return ToolError(.missing, "there is no store \(path); \(others), or create it with import")
+  }
+
+  /// Opens the store, or creates it with its directory.
+  func create() throws -> Datastore {
+    try createWithManager().store
+  }
+
+  /// Opens the store, or creates it, and returns the manager that can close it.
+  func createWithManager() throws -> (manager: DatastoreManager, store: Datastore) {
+    let made = try make()
+    return (made.manager, made.store)
+  }
+
+  private func make() throws -> (manager: DatastoreManager, store: Datastore, isNew: Bool) {
+    do {
+      let manager = try Stores.manager(of: directory)
+      do {
+        return (manager, try manager.existingDatastore(named: databaseName), false)
+      } catch let error as DatastoreError where error.code == .notFound {
+        return (manager, try manager.datastore(named: databaseName), true)
+      }
+    } catch let error as DatastoreError where error.code == .io {
+      throw ToolError(.cantCreate, error.message)
+    }
+  }
+
+  /// Opens the store, or creates it, for `body`. If that fails and has written nothing, a store that was created is deleted
+  /// again, with its directory.
+  func withCreated<R>(_ body: (Datastore) throws -> R) throws -> R {
+    let hadDirectory = try Stores.isDirectory(directory)
+    let made = try make()
+    do {
+      return try body(made.store)
+    } catch {
+      if made.isNew, (try? made.store.read({ try $0.lastSequence() })) == 0 {
+        try? made.manager.deleteDatastore(named: databaseName)
+        // Fails if there is anything in it.
+        if !hadDirectory { try? Files.removeDirectory(directory) }
+      }
+      throw error
+    }
+  }
+
+  /// The manager of the directory, which must exist.
+  func manager() throws -> DatastoreManager {
+    guard try Stores.isDirectory(directory) else { throw missing }
+    return try Stores.manager(of: directory)
+  }
+}

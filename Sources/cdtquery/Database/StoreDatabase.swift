@@ -1,0 +1,125 @@
+import CDTDatastore
+import CDTImport
+import CDTJSON
+import CDTQuery
+
+/// A store as the database of a command.
+///
+/// Each call is answered by the store that has the name at that time.
+struct StoreDatabase: Database {
+  let store: StoreArgument
+
+  func check() throws {
+    _ = try store.open()
+  }
+
+  func document(withID id: String, revisionID: RevisionID?) throws -> DocumentRevision {
+    let datastore = try store.open()
+    guard let revisionID else { return try datastore.document(withID: id) }
+    return try datastore.read { try $0.document(withID: id, revisionID: revisionID) }
+  }
+
+  // MARK: Queries
+
+  func results(for query: Query) throws -> any QueryResults {
+    StoreResults(results: try store.open().results(for: query))
+  }
+
+  func count(_ query: Query) throws -> Int {
+    try store.open().readForQuery { try $0.count(query) }
+  }
+
+  func explain(_ query: Query) throws -> (text: String, json: JSONObject) {
+    let explanation = try store.open().readForQuery { try $0.explain(query) }
+    return (explanation.description, explanation.json)
+  }
+
+  func writeHints(about query: Query) {
+    // A hint that can't be given is not missed.
+    guard let datastore = try? store.open() else { return }
+    QueryHints.write(about: query, in: datastore)
+  }
+
+  // MARK: Changes
+
+  /// Later changes are left out, so that the command ends.
+  func forEachChange(since: String?, limit: Int?, _ body: @escaping (ChangedDocument) throws -> Void) throws {
+    let datastore = try store.open()
+    let end = try datastore.read { try $0.lastSequence() }
+    var (last, left) = (Self.sequence(since), limit ?? .max)
+    repeat {
+      let changes = try datastore.changes(since: last, limit: min(left, 1_000))
+      if changes.documents.isEmpty { break }
+      for change in changes.documents { try body(ChangedDocument(change)) }
+      last = changes.lastSequence
+      left -= changes.documents.count
+    } while last < end && left > 0
+  }
+
+  func liveChanges(since: String?) throws -> any AsyncSequence<[ChangedDocument], any Error> {
+    try store.open().liveChanges(since: Self.sequence(since)).map { $0.documents.map(ChangedDocument.init) }
+  }
+
+  /// The command has checked that it is a number.
+  private static func sequence(_ text: String?) -> Int64 { text.flatMap { Int64($0) } ?? 0 }
+
+  // MARK: Import and export
+
+  func export(withAttachments: Bool, _ body: @escaping (UnsafeRawBufferPointer) throws -> Void) throws {
+    try store.open().results(for: Query([:], sort: ["_id"])).forEachJSON(
+      inliningAttachments: withAttachments, body)
+  }
+
+  func importDocuments(_ options: ImportOptions) throws {
+    let progress = options.progress
+    let reader = try options.reader(progress)
+    defer { progress.clear() }
+    try store.withCreated { datastore in
+      var importer = DocumentImporter(into: datastore)
+      importer.onConflict = options.onConflict ?? .fail
+      importer.ignoresRevisions = options.force
+      importer.onProgress = { progress.show($0) }
+      try progress.finish(importer.run(reader))
+    }
+  }
+
+  // MARK: Indexes
+
+  func createIndex(_ request: IndexRequest) throws -> String {
+    let datastore = try store.open()
+    return try request.progress.showing { show in
+      try datastore.ensureIndexed(
+        request.fields, name: request.name, type: request.type,
+        settings: request.tokenizer.map { ["tokenize": .string($0)] } ?? [:], progress: show)
+    }
+  }
+
+  func indexes() throws -> [JSONObject] {
+    try store.open().listIndexes().map(\.json)
+  }
+
+  func deleteIndex(named name: String) throws {
+    try store.open().deleteIndex(named: name)
+  }
+}
+
+/// The results of a query of a store, which the functions of a result set without waiting read.
+private struct StoreResults: QueryResults {
+  let results: ResultSet
+
+  func forEach(_ body: @escaping (DocumentRevision) throws -> Void) throws { try results.forEach(body) }
+
+  func forEachJSON(_ body: @escaping (UnsafeRawBufferPointer) throws -> Void) throws {
+    try results.forEachJSON(body)
+  }
+
+  func forEachID(_ body: @escaping (String) throws -> Void) throws { try results.forEachID(body) }
+}
+
+extension ChangedDocument {
+  fileprivate init(_ change: Change) {
+    self.init(
+      sequence: .int(change.sequence), id: change.id, revisionID: change.revisionID,
+      isDeleted: change.isDeleted)
+  }
+}

@@ -1,0 +1,39 @@
+import CDTDatastore
+import CDTPlatform
+import Synchronization
+
+/// The managers of this run. They are kept until its end, as a store closes with its manager.
+enum Stores {
+  private static let managers = Mutex<[String: DatastoreManager]>([:])
+
+  /// The manager of a directory, which is created if it does not exist.
+  static func manager(of directory: String) throws -> DatastoreManager {
+    try managers.withLock { managers in
+      if let manager = managers[directory] { return manager }
+      let manager = try DatastoreManager(directory: directory)
+      managers[directory] = manager
+      return manager
+    }
+  }
+
+  /// Whether a path leads to a directory.
+  ///
+  /// - Throws: ``ToolError`` if that can't be determined.
+  static func isDirectory(_ path: String) throws(ToolError) -> Bool {
+    do throws(SystemError) {
+      return try FileStatus(path).kind == .directory
+    } catch {
+      guard !error.isMissing, !error.isNotDirectory else { return false }
+      throw .unreadable(path, error)
+    }
+  }
+
+  /// Closes every store of this run, which checkpoints their logs.
+  static func closeAll() {
+    let closed = managers.withLock { managers in
+      defer { managers = [:] }
+      return managers
+    }
+    _ = consume closed
+  }
+}

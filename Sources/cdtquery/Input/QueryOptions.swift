@@ -1,0 +1,44 @@
+import ArgumentParser
+import CDTJSON
+import CDTQuery
+
+/// The options of a query besides its selector.
+struct QueryOptions: ParsableArguments {
+  @Option(help: "Fields to sort by, as in name,age:desc.") var sort: String?
+  @Option(help: "Fields to print, as in name,pet.species.") var fields: String?
+  @Option(help: "The maximum number of results; 0 means no limit.") var limit: Int?
+  @Option(help: "The number of matches to skip.") var skip: Int?
+  @Option(help: "The index to use.") var useIndex: String?
+
+  init() {}
+
+  var isEmpty: Bool {
+    sort == nil && fields == nil && limit == nil && skip == nil && useIndex == nil
+  }
+
+  func validate() throws {
+    guard (limit ?? 0) >= 0 else { throw ValidationError("--limit must be a whole number, 0 or more") }
+    guard (skip ?? 0) >= 0 else { throw ValidationError("--skip must be a whole number, 0 or more") }
+  }
+
+  /// The query of a selector or a request, with the options applied.
+  func query(_ text: String) throws -> Query {
+    var query = try Query(parsing: text)
+    if let skip { query.skip = skip }
+    if let limit { query.limit = limit > 0 ? limit : nil }
+    if let sort {
+      query.sort = try Self.words(sort).enumerated().map { number, word in
+        word == "$text:score" ? .score : try SortField(word: word, at: "sort[\(number)]")
+      }
+    }
+    if let fields { query.fields = Self.words(fields) }
+    if let useIndex { query.useIndex = useIndex }
+    return query
+  }
+
+  /// The names in a list: `name, age:desc` has spaces around them at most. JSON is left whole.
+  private static func words(_ list: String) -> [String] {
+    let isJSON = list.utf8.first { $0 != UInt8(ascii: " ") }.map { "{[\"".utf8.contains($0) } ?? false
+    return isJSON ? [list] : list.splitBytes(at: ",").map(\.withoutOuterSpaces)
+  }
+}

@@ -1,0 +1,94 @@
+import CDTDatastore
+import CDTJSON
+import CDTQuery
+
+/// Hints on standard error about a query that found nothing: fields that no document has, and operators without their
+/// dollar sign.
+struct QueryHints {
+  /// How many documents are read to look for fields, and how many of their bytes.
+  private static let mostDocuments = 10_000
+  private static let mostBytes = 16 * 1024 * 1024
+  private static let mostNames = 1_000
+
+  private var missing: [FieldPath] = []
+  private var messages: [String] = []
+
+  /// Writes hints about a query that found nothing. The search for them is short, and its failure is no error.
+  static func write(about query: Query, in datastore: Datastore) {
+    var hints = QueryHints()
+    hints.collect(query.selector.clause, below: [])
+    guard (try? hints.look(in: datastore)) != nil else { return }
+    for message in hints.messages { Message.write("cdtquery: \(message)") }
+  }
+
+  /// Collects the fields that a match must have. Negations also match documents without the field.
+  private mutating func collect(_ clause: Clause, below parent: [FieldPath.Segment]) {
+    switch clause {
+    case .and(let clauses), .or(let clauses):
+      for clause in clauses { collect(clause, below: parent) }
+    case .field(let path, let predicate):
+      let whole = FieldPath(segments: parent + path.segments)
+      guard whole.documentField == nil, whole.text != "_attachments" else { return }
+      if !missing.contains(whole) { missing.append(whole) }
+      collect(predicate, of: whole)
+    case .always, .never, .not, .text, .value: return
+    }
+  }
+
+  private mutating func collect(_ predicate: Predicate, of path: FieldPath) {
+    switch predicate {
+    case .elementMatches(.fields(let clause)), .allElementsMatch(.fields(let clause)):
+      collect(clause, below: path.segments)
+    default: return
+    }
+  }
+
+  /// Looks for the fields in the first documents.
+  private mutating func look(in datastore: Datastore) throws {
+    var query = try Query([:])
+    query.limit = Self.mostDocuments
+    let results = try datastore.results(for: query)
+    var (documents, bytes) = (0, 0)
+    var missing = missing
+    var names: Set<String> = []
+    try results.forEachJSON { text in
+      documents += 1
+      bytes += text.count
+      let document = JSONBytes(text)
+      missing.removeAll { Self.has($0, document) }
+      if missing.isEmpty || bytes > Self.mostBytes { return results.close() }
+      var members = document.members(at: 0)
+      while names.count < Self.mostNames, let member = members.next() {
+        names.insert(document.string(at: member.keyStart - 1))
+      }
+    }
+    guard documents > 0 else { return }
+    let isEach = documents < Self.mostDocuments && bytes <= Self.mostBytes
+    let none = isEach ? "no document" : "none of the first \(documents) documents"
+    for path in missing {
+      messages.append("\(none) has the field \(Self.quoted(path.text))\(Self.remedy(path, names))")
+    }
+  }
+
+  private static func has(_ path: FieldPath, _ document: JSONBytes) -> Bool {
+    var walk = PathWalk(document, from: 0, through: path.segments)
+    return walk.next() != nil
+  }
+
+  /// What was probably meant.
+  private static func remedy(_ path: FieldPath, _ names: Set<String>) -> String {
+    let parts = path.segments.map { String(decoding: $0.name, as: UTF8.self) }
+    let dotted = parts.joined(separator: ".")
+    if parts.count > 1, names.contains(where: { $0.hasSameBytes(as: dotted) }) {
+      let literal = FieldPath(segments: [FieldPath.Segment(name: Array(dotted.utf8))])
+      return ", but there is one with a dot in its name; write \(literal.text)"
+    }
+    if let name = parts.dropFirst().first(where: { OperatorNames.all.contains("$\($0)") }) {
+      return "; the operator is written \"$\(name)\""
+    }
+    guard let first = parts.first, !names.contains(first) else { return "" }
+    return NearestName.of(first, among: names.sorted()).map { "; did you mean \(quoted($0))?" } ?? ""
+  }
+
+  private static func quoted(_ name: String) -> String { "\"\(name)\"" }
+}
