@@ -96,8 +96,7 @@ extension Datastore {
     DocumentStream(store: self, query: query)
   }
 
-  /// Reads one state, with the indexes also if it is the first that is read.
-  package func readForQuery<R>(_ body: (ReadTransaction) throws -> R) throws -> R {
+  private func readForQuery<R>(_ body: (ReadTransaction) throws -> R) throws -> R {
     // Created before the state is read, so that the state includes the indexes.
     _ = try indexManager()
     return try readSnapshot(body)

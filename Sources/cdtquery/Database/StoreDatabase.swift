@@ -26,11 +26,11 @@ struct StoreDatabase: Database {
   }
 
   func count(_ query: Query) throws -> Int {
-    try store.open().readForQuery { try $0.count(query) }
+    try store.open().read { try $0.count(query) }
   }
 
   func explain(_ query: Query) throws -> (text: String, json: JSONObject) {
-    let explanation = try store.open().readForQuery { try $0.explain(query) }
+    let explanation = try store.open().read { try $0.explain(query) }
     return (explanation.description, explanation.json)
   }
 
