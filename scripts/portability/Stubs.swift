@@ -6,10 +6,12 @@ var errno: Int32 {
   set { __error().pointee = newValue }
 }
 
-struct ContinuousClock: Sendable {
-  struct Instant: Comparable, Sendable {
+func fcntl(_ descriptor: Int32, _ command: Int32, _ argument: UnsafeMutableRawPointer) -> Int32 { 0 }
+
+package struct ContinuousClock: Sendable {
+  package struct Instant: Comparable, Sendable {
     static var now: Instant { Instant() }
-    static func < (left: Instant, right: Instant) -> Bool { false }
+    package static func < (left: Instant, right: Instant) -> Bool { false }
     static func + (left: Instant, right: Duration) -> Instant { left }
     static func += (left: inout Instant, right: Duration) {}
     static func - (left: Instant, right: Instant) -> Duration { .zero }
@@ -38,7 +40,7 @@ struct DispatchTime {
   static func + (left: DispatchTime, right: Double) -> DispatchTime { left }
 }
 
-enum DispatchTimeInterval {
+package enum DispatchTimeInterval {
   case nanoseconds(Int), microseconds(Int), milliseconds(Int), seconds(Int)
 }
 
@@ -47,4 +49,26 @@ final class DispatchSemaphore: Sendable {
   func wait() {}
   func wait(timeout: DispatchTime) -> DispatchTimeoutResult { .success }
   @discardableResult func signal() -> Int { 0 }
+}
+
+struct DispatchQueue {
+  static func global() -> DispatchQueue { DispatchQueue() }
+}
+
+struct DispatchSource {
+  static func makeTimerSource(queue: DispatchQueue) -> any DispatchSourceTimer { Timer() }
+
+  private final class Timer: DispatchSourceTimer {
+    func setEventHandler(handler: @escaping @Sendable () -> Void) {}
+    func schedule(deadline: DispatchTime) {}
+    func activate() {}
+    func cancel() {}
+  }
+}
+
+protocol DispatchSourceTimer: AnyObject, Sendable {
+  func setEventHandler(handler: @escaping @Sendable () -> Void)
+  func schedule(deadline: DispatchTime)
+  func activate()
+  func cancel()
 }

@@ -42,7 +42,9 @@ extension ReadTransaction {
     case nil: break
     }
     guard let write = self as? WriteTransaction else {
-      if try beginAgain(with: manager), case .fixed(let view) = extensionState as? IndexSnapshot { return view }
+      if try beginAgain(with: manager), case .fixed(let view) = extensionState as? IndexSnapshot {
+        return view
+      }
       // The manager was created after the state was read, so the indexes may be ahead of it.
       return try IndexReader.unreadable(manager, in: connection(), of: store)
     }

@@ -26,7 +26,8 @@ extension Measured {
     if !isWhole, line.utf8.count <= 2_000 { return line }
     switch value {
     case .object(let object):
-      return "{\n" + object.map { "\(JSONValue.string($0).text):\(text($1))" }.joined(separator: ",\n") + "\n}"
+      let members = object.map { "\(JSONValue.string($0).text):\(text($1))" }
+      return "{\n" + members.joined(separator: ",\n") + "\n}"
     case .array(let elements):
       return "[\n" + elements.map { text($0) }.joined(separator: ",\n") + "\n]"
     default: return line
