@@ -145,7 +145,7 @@ import Testing
       let lines = [#"{"_id":"a"}"#, #"{"_id":"_b"}"#, long, "{", #"{"_id":"c"}"#].joined(separator: "\n")
       let run = try await Self.run(served.url, [lines], "--keep-going")
       let messages = run.message.split(separator: "\n")
-      #expect(messages.count == 4, "\(run.message)")
+      try #require(messages.count == 4, "\(run.message)")
       #expect(messages[0].hasPrefix("cdtquery: 0:5:"))
       #expect(messages[1].hasPrefix("cdtquery: 0:2: the id \"_b\" begins with an underscore"))
       #expect(messages[2].hasPrefix("cdtquery: 0:3: the server refuses the document: document_too_large"))
@@ -166,7 +166,7 @@ import Testing
       lines[20] = #"{"_id":"20","text":"\#(String(repeating: "x", count: 5_000))"}"#
       let run = try await Self.run(served.url, [lines.joined(separator: "\n")], "--keep-going")
       let messages = run.message.split(separator: "\n")
-      #expect(messages.count == 2, "\(run.message)")
+      try #require(messages.count == 2, "\(run.message)")
       #expect(messages[0].hasPrefix("cdtquery: 0:21: the server refuses the document: too_large"))
       #expect(messages[0].hasSuffix("; leave the document out, or raise the server's limit"))
       #expect(messages[1] == "39 imported, 1 failed")
