@@ -72,7 +72,9 @@ struct ReplicationHistory: Sendable {
         var database = try RemoteDatabase("http://127.0.0.1:\(proxy.port)/db")
         // A request that is sent again counts as a fault; on a busy machine an answer takes its time.
         database.timeout = .seconds(300)
-        let problems = try await run(served.local, served.remote) { [database] in Replication($0, with: database) }
+        let problems = try await run(served.local, served.remote) { [database] in
+          Replication($0, with: database)
+        }
         await proxy.close()
         return problems + proxy.transfers.unexcused()
       }

@@ -271,7 +271,8 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(10))) func `a compaction cuts histories to a limit that was lowered`() async throws
+  @Test(.timeLimit(.minutes(10))) func `a compaction cuts histories to a limit that was lowered`()
+    async throws
   {
     try await withServer { server in
       let histories = [
