@@ -150,7 +150,7 @@ import Testing
       let fresh = try managers[2].datastore(named: "store")
       for each in [store, fresh] {
         #expect(try each.read { try $0.explain(query) }.json["indexes"]?[0]?["used"] == true)
-        #expect(try each.read { try $0.documentIDs(query) } == ["7"])
+        #expect(try each.read { try $0.documentIDs(query) } == ["d7"])
       }
     }
   }
