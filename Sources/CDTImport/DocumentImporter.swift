@@ -13,7 +13,7 @@ public import CDTPlatform
 ///
 /// The format of a file is detected by its content, or by its name if that is the name of a table. Files are read as a
 /// stream, also those compressed by gzip: memory depends on the largest document, not on the file. `_attachments` with inline data, as written by
-/// ``Attachments/inlineJSON()`` and CouchDB, are imported too; they replace the attachments of a replaced document.
+/// `Attachments.inlineJSON()` and CouchDB, are imported too; they replace the attachments of a replaced document.
 ///
 /// Source: `docs/cli.md`, import.
 public struct DocumentImporter: Sendable {
@@ -116,7 +116,7 @@ public struct DocumentImporter: Sendable {
   /// Imports files; `-` is standard input.
   ///
   /// - Returns: The result of the import.
-  /// - Throws: ``ImportError`` with file, line and column for an invalid document, ``DatastoreError`` if reading or
+  /// - Throws: ``ImportError`` with file, line and column for an invalid document, `DatastoreError` if reading or
   ///   writing fails. The current batch is not written, but the batches before it are.
   public func run(_ files: [String]) throws -> Report {
     try run(files, stop: nil)

@@ -7,7 +7,7 @@ protocol DocumentSource {
   /// Reads the next document and leaves its texts in `normalizer`.
   ///
   /// - Returns: Its place, or `nil` after the last document.
-  /// - Throws: ``ImportError`` for an invalid document; ``DatastoreError`` if the file can't be read.
+  /// - Throws: ``ImportError`` for an invalid document; `DatastoreError` if the file can't be read.
   mutating func next(_ normalizer: inout JSONNormalizer) throws -> SourcePlace?
 
   /// Continues after an invalid document; `false` if the start of the next one is unknown.

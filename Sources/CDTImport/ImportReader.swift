@@ -55,7 +55,7 @@ package struct ImportReader {
   ///
   /// - Parameter report: Gets the numbers of bytes, of tombstones and of invalid documents.
   /// - Returns: `nil` after the last document.
-  /// - Throws: ``ImportError`` for an invalid document, ``DatastoreError`` if a file can't be read.
+  /// - Throws: ``ImportError`` for an invalid document, `DatastoreError` if a file can't be read.
   package mutating func next(_ report: inout DocumentImporter.Report) throws -> ImportBatch? {
     while true {
       if var current = source.take() {

@@ -24,7 +24,7 @@ struct ImportedDocument {
   /// - Parameters:
   ///   - readsRevisions: Whether `_rev` is used.
   ///   - leavesOutStubs: Whether attachments may come without content.
-  /// - Throws: ``DatastoreError`` for a member that no document can have.
+  /// - Throws: `DatastoreError` for a member that no document can have.
   init(
     _ reserved: [(name: String, value: JSONValue)], readsRevisions: Bool, leavesOutStubs: Bool
   ) throws(DatastoreError) {

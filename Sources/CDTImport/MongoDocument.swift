@@ -20,7 +20,7 @@ struct MongoDocument {
   ///   - reserved: The others.
   ///   - isKnown: Whether the document is known to be of MongoDB.
   /// - Returns: `nil` if nothing tells that it is.
-  /// - Throws: ``DatastoreError`` if the `_id` can't be one.
+  /// - Throws: `DatastoreError` if the `_id` can't be one.
   init?(_ text: [UInt8], reserved: [(name: String, value: JSONValue)], isKnown: Bool) throws(DatastoreError) {
     let converted = ExtendedJSON.converted(text)
     guard isKnown || converted != nil || reserved.contains(where: { Self.tells($0.name, $0.value) }) else {

@@ -34,7 +34,7 @@ extension Datastore {
   ///   - directory: The damaged datastore's directory, with `db.sync` in it.
   ///   - progress: Called with the number of pages read, then of documents saved, and their total.
   /// - Returns: What was saved, and what was lost.
-  /// - Throws: ``DatastoreError``: `.notFound` if there is no `db.sync`, `.io` if the system can't read it, `.corrupt` if
+  /// - Throws: `DatastoreError`: `.notFound` if there is no `db.sync`, `.io` if the system can't read it, `.corrupt` if
   ///   no datastore has written it; the errors of a write.
   /// - Complexity: O(*n*) in the size of the damaged datastore; memory for some hundred bytes for each revision.
   ///

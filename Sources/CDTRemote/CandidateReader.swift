@@ -190,7 +190,7 @@ struct CandidateReader: Sendable {
 extension DocumentRevision {
   /// A document in a reply.
   ///
-  /// - Throws: ``ReplicationError`` if it has no id or revision that a datastore can have.
+  /// - Throws: `ReplicationError` if it has no id or revision that a datastore can have.
   init(received json: JSONValue) throws {
     guard case .object(let object) = json, let id = object["_id"]?.stringValue else {
       throw ReplicationError(.invalidReply, "the server sent a document without an _id")

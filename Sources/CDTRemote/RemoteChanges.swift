@@ -33,7 +33,7 @@ public struct RemoteChanges: Sendable, Hashable {
 /// ```
 ///
 /// A request waits for the next change; the server sends heartbeats meanwhile. The sequence ends when its task is
-/// cancelled, or with a ``ReplicationError``.
+/// cancelled, or with a `ReplicationError`.
 public struct LiveRemoteChanges: AsyncSequence, Sendable {
   /// Its connections end with it.
   let database: RemoteDatastore

@@ -53,7 +53,7 @@ public final class RemoteDatastore: Sendable {
 
   /// Opens the database with a URL.
   ///
-  /// - Throws: ``ReplicationError`` with the code `.invalidRequest` if the URL is not one of a database.
+  /// - Throws: `ReplicationError` with the code `.invalidRequest` if the URL is not one of a database.
   public convenience init(_ url: String, credentials: Credentials? = nil) throws(ReplicationError) {
     self.init(try RemoteDatabase(url, credentials: credentials))
   }
@@ -66,7 +66,7 @@ public final class RemoteDatastore: Sendable {
   /// Reads a document, or one of its revisions.
   ///
   /// - Throws: `DatastoreError` with the code `.notFound` if the document or the revision does not exist, or if the
-  ///   document is deleted; ``ReplicationError`` for the server's errors.
+  ///   document is deleted; `ReplicationError` for the server's errors.
   public func document(withID id: String, revisionID: RevisionID? = nil) async throws -> DocumentRevision {
     guard RemoteConnection.isDocumentID(id) else { throw DatastoreError.noSuchDocument(id) }
     let query = revisionID.map { "?rev=\(PercentCoding.encode($0.description))" } ?? ""
@@ -90,7 +90,7 @@ public final class RemoteDatastore: Sendable {
 
   /// Returns the documents that match a selector.
   ///
-  /// - Throws: `QueryError` before anything is sent if the query is malformed; ``ReplicationError`` for the server's
+  /// - Throws: `QueryError` before anything is sent if the query is malformed; `ReplicationError` for the server's
   ///   errors.
   /// - Complexity: The candidates are transferred; without a sort, or sorted by `_id` without a selector, only as many as
   ///   the page needs. In memory are the results, and the ids of all candidates.
@@ -155,7 +155,7 @@ public final class RemoteDatastore: Sendable {
   /// Explains how a query would be answered: what is sent, what is left to the matcher, and which index the server would
   /// use.
   ///
-  /// - Throws: `QueryError` if the query is malformed; ``ReplicationError`` for the server's errors.
+  /// - Throws: `QueryError` if the query is malformed; `ReplicationError` for the server's errors.
   public func explain(_ query: Query) async throws -> RemoteExplanation {
     let plan = try RemotePlan(query)
     var index: JSONValue?
@@ -173,7 +173,7 @@ public final class RemoteDatastore: Sendable {
   ///   - sequence: The ``RemoteChanges/lastSequence`` of an earlier call; `nil` for the beginning. Sequences of a server
   ///     are opaque: don't compare them.
   ///   - limit: The maximum number of changes.
-  /// - Throws: ``ReplicationError``.
+  /// - Throws: `ReplicationError`.
   public func changes(since sequence: String? = nil, limit: Int = 1_000) async throws -> RemoteChanges {
     try await retries.run {
       try await connection.changes(since: sequence, limit: limit, waits: false)

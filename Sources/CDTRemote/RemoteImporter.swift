@@ -28,7 +28,7 @@ package struct RemoteImporter: Sendable {
   /// Imports what a reader reads.
   ///
   /// - Throws: `ImportError` with file and line for a document that is invalid or refused, `DatastoreError` if reading
-  ///   fails, ``ReplicationError`` for other errors of the server. The batches before are written, and if the server
+  ///   fails, `ReplicationError` for other errors of the server. The batches before are written, and if the server
   ///   refuses a document, the others of its batch may be.
   package func run(_ reader: ImportReader) async throws -> DocumentImporter.Report {
     var reader = reader

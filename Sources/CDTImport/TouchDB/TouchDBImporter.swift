@@ -53,7 +53,7 @@ public struct TouchDBImporter: Sendable {
   /// - Returns: The result of the import.
   /// - Throws: ``TouchDBError`` if the file is missing, encrypted, damaged or not one of CDTDatastore's, before
   ///   anything is written; if the file changes during the import; for the first invalid document, unless the importer
-  ///   keeps going. ``DatastoreError`` if writing fails. Documents written before the error are kept.
+  ///   keeps going. `DatastoreError` if writing fails. Documents written before the error are kept.
   public func run(_ path: String) throws -> TouchDBReport {
     try run(path, stop: nil)
   }
@@ -191,7 +191,7 @@ extension Datastore {
   /// - Parameters:
   ///   - path: The path of the file, `….touchdb`.
   ///   - progress: Called after each transaction.
-  /// - Throws: ``TouchDBError``, ``DatastoreError``.
+  /// - Throws: ``TouchDBError``, `DatastoreError`.
   ///
   /// Source: `docs/api-migration.md`, The file.
   @discardableResult

@@ -19,7 +19,7 @@ struct TouchDBWriter {
   /// Writes documents in one transaction.
   ///
   /// - Returns: The updated report.
-  /// - Throws: ``TouchDBError`` for an invalid document; ``DatastoreError``. Nothing is written then.
+  /// - Throws: ``TouchDBError`` for an invalid document; `DatastoreError`. Nothing is written then.
   func write(_ documents: [TouchDBDocument], _ report: TouchDBReport) throws -> TouchDBReport {
     var contents = Contents()
     for document in documents { try stage(document, &contents) }

@@ -51,7 +51,7 @@ package final class Databases: Sendable {
 
   /// The database with a name, which stays open while the object is in use.
   ///
-  /// - Throws: ``CouchError/noDatabase``.
+  /// - Throws: `CouchError.noDatabase`.
   package func database(named name: String) async throws -> Database {
     while true {
       guard let known = state.withLock({ use(name, &$0) }) else {

@@ -47,7 +47,7 @@ extension RequestContext {
 
   // MARK: Reading
 
-  /// - Throws: ``CouchError`` for a malformed document.
+  /// - Throws: `CouchError` for a malformed document.
   private func inputs(
     _ batch: ArraySlice<Range<Int>>, of bytes: ByteBuffer, areNewEdits: Bool
   ) throws(CouchError) -> [BulkInput] {

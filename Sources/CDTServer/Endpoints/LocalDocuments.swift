@@ -122,7 +122,7 @@ struct LocalDocumentInput: Sendable {
   /// The prefix of the ids, as clients write them.
   static let prefix = "_local/"
 
-  /// Throws ``CouchError`` with status 400 if no local document of a client can have the id.
+  /// Throws `CouchError` with status 400 if no local document of a client can have the id.
   static func checkID(_ id: String) throws(CouchError) {
     guard !id.isEmpty else { throw CouchError(400, "illegal_docid", "Document id must not be empty") }
     guard !DatabaseSettings.isReserved(id) else {
