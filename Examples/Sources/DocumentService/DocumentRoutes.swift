@@ -48,9 +48,9 @@ struct DocumentRoutes {
     var body = try await object(in: request)
     body["_id"] = nil
     let rev = body.removeValue(forKey: "_rev")?.stringValue
-    let updated = try await store.write {
-      try $0.updateDocument(
-        withID: context.id, revisionID: try revisionID(rev), body: body)
+    let (id, revisionID) = (try context.id, try revisionID(rev))
+    let updated = try await store.write { [body] in
+      try $0.updateDocument(withID: id, revisionID: revisionID, body: body)
     }
     return .json(updated.summary)
   }
@@ -70,7 +70,7 @@ struct DocumentRoutes {
     // A stranger asks, so the query is bounded.
     query.limit = min(query.limit ?? Self.maximumResults, Self.maximumResults)
     query.timeLimit = .seconds(5)
-    let documents = try await store.read { try $0.find(query) }
+    let documents = try await store.read { [query] in try $0.find(query) }
     return .json(["documents": .array(documents.map { .object($0.json) })])
   }
 

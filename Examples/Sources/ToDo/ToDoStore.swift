@@ -55,7 +55,7 @@ public struct ToDoStore: Sendable {
 
   /// The things that have a tag, by title.
   public func tagged(_ tag: String) async throws -> [ToDo] {
-    try await documents.find(["tags": tag], sort: ["title"]).map(ToDo.init)
+    try await documents.find(["tags": .string(tag)], sort: ["title"]).map(ToDo.init)
   }
 
   /// The list as it is now, and again after every change, whoever makes it.

@@ -63,10 +63,10 @@ import ToDo
     try await store.toggle(milk.id)
     try await insertRival(of: first, into: store, tags: ["home"])
 
-    #expect(try await store.write { try $0.resolveConflicts() } == 1)
+    #expect(try await store.resolveConflicts() == 1)
     let merged = try #require(await store.all().first)
     #expect(merged.isDone && merged.tags == ["shop", "home"])
-    #expect(try await store.write { try $0.resolveConflicts() } == 0)
+    #expect(try await store.resolveConflicts() == 0)
   }
 
   /// Inserts a change of a revision that another device has made, as synchronization does.
@@ -76,9 +76,7 @@ import ToDo
     var body = revision.body
     body["tags"] = tags
     let id = try #require(RevisionID("2-0123456789abcdef"))
-    try await store.documents.write {
-      try $0.forceInsert(
-        DocumentRevision(id: revision.id, revisionID: id, body: body), history: [id, revision.revisionID])
-    }
+    let rival = DocumentRevision(id: revision.id, revisionID: id, body: body)
+    try await store.documents.write { try $0.forceInsert(rival, history: [id, revision.revisionID]) }
   }
 }
