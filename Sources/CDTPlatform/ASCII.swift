@@ -7,7 +7,7 @@ extension UInt8 {
 }
 
 extension String {
-  /// The text with `%` and two digits for each byte of UTF-8 that is no letter, no digit, and not among others to keep.
+  /// The text with `%` and two digits for each byte of UTF-8 that is neither a letter nor a digit and is not among those to keep.
   package func percentEncoded(keeping others: StaticString) -> String {
     let kept = others.withUTF8Buffer { Array($0) }
     var encoded: [UInt8] = []

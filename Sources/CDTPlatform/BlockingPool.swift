@@ -3,7 +3,7 @@ import Synchronization
 
 /// The threads of the process for work that may wait for the disk. A thread ends after a second without work.
 ///
-/// How many threads there are is for the ``WorkQueue``s to limit.
+/// The pool has no limit of its own: each ``WorkQueue`` limits the threads that it uses.
 package enum BlockingPool {
   private struct State {
     var waiting = WorkList()

@@ -25,9 +25,9 @@ package final class WorkQueue: Sendable {
 
   /// - Parameters:
   ///   - threads: The maximum number of threads.
-  ///   - processors: How many of them take work at first.
-  ///   - patience: After how many microseconds without any of them taking work another thread does.
-  ///   - pool: Where the threads are from.
+  ///   - processors: The number of threads that take work at first.
+  ///   - patience: The time in microseconds after which, if no thread has taken work, another one does.
+  ///   - pool: Runs work on one of its threads.
   package init(
     threads: Int, processors: Int = Processors.count, patience: UInt32 = 10_000,
     pool: @escaping Pool = BlockingPool.run

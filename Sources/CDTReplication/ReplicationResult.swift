@@ -19,8 +19,8 @@ public struct ReplicationResult: Sendable, Hashable {
     public var attachments = 0
     /// The bytes of those revisions and attachments.
     public var bytes: Int64 = 0
-    /// The revisions that the target rejected or that could not be read. The replication goes on without it, and the next run tries it
-    /// again. Of very many, these are the newest, at least 10,000.
+    /// The revisions that the target rejected or that could not be read. The replication continues without them, and the next run
+    /// tries them again. If there are very many, these are the newest, at least 10,000.
     public var rejected: [RejectedRevision] = []
     /// The number of revisions that were rejected.
     public var rejectedCount = 0

@@ -10,7 +10,7 @@ import Synchronization
 ///
 /// After a run in both directions without errors, both ends have the same documents, leaves, bodies, attachments and
 /// winners, except for what the result lists as rejected. If a run is interrupted, at any moment and for any reason, the
-/// next one goes on from the last checkpoint.
+/// next one continues from the last checkpoint.
 ///
 /// Source: `docs/replication.md`.
 public final class Replicator: Sendable {

@@ -15,15 +15,15 @@ public typealias CDTMutableDocumentRevision = CDTDocumentRevision
 @available(*, deprecated, renamed: "DocumentAttachment")
 public typealias CDTAttachment = DocumentAttachment
 
-/// CDTDatastore's name for an `DocumentAttachment` of data in memory.
+/// CDTDatastore's name for a `DocumentAttachment` of data in memory.
 @available(*, deprecated, renamed: "DocumentAttachment")
 public typealias CDTUnsavedDataAttachment = DocumentAttachment
 
-/// CDTDatastore's name for an `DocumentAttachment` of a file.
+/// CDTDatastore's name for a `DocumentAttachment` of a file.
 @available(*, deprecated, renamed: "DocumentAttachment")
 public typealias CDTUnsavedFileAttachment = DocumentAttachment
 
-/// CDTDatastore's name for an `DocumentAttachment` of a saved revision.
+/// CDTDatastore's name for a `DocumentAttachment` of a saved revision.
 @available(*, deprecated, renamed: "DocumentAttachment")
 public typealias CDTSavedAttachment = DocumentAttachment
 

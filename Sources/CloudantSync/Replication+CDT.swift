@@ -20,7 +20,7 @@
         CDTPushReplication(source: self, target: target).signedIn(username, password), completionHandler)
     }
 
-    /// Pushes to a database in the background, and tells a delegate how it goes on.
+    /// Pushes to a database in the background, and reports its progress to a delegate.
     ///
     /// - Throws: `ReplicationError` with the code `.invalidRequest` for a URL that is not one of a database.
     @discardableResult
@@ -46,7 +46,7 @@
         CDTPullReplication(source: source, target: self).signedIn(username, password), completionHandler)
     }
 
-    /// Pulls from a database in the background, and tells a delegate how it goes on.
+    /// Pulls from a database in the background, and reports its progress to a delegate.
     ///
     /// - Throws: `ReplicationError` with the code `.invalidRequest` for a URL that is not one of a database.
     @discardableResult

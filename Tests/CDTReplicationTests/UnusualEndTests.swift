@@ -27,30 +27,18 @@ import Testing
     try Data("something else".utf8).write(to: URL(filePath: "\(store.directory)/attachments/\(digest)"))
   }
 
-  @Test(.timeLimit(.minutes(10)), arguments: [10, 40_000])
-  func `a document whose attachment is damaged is rejected, and the others are pushed`(length: Int)
-    async throws
-  {
+  @Test(.timeLimit(.minutes(10)), arguments: [Replication.Direction.push, .pull], [10, 40_000])
+  func `a document whose attachment is damaged is rejected, and the others arrive`(
+    direction: Replication.Direction, length: Int
+  ) async throws {
     try await withServedStore { served in
-      try await Self.fillDamaged(served.local, length: length)
-      let result = try await served.replicate(.push)
+      let isPush = direction == .push
+      let (source, target) = isPush ? (served.local, served.remote) : (served.remote, served.local)
+      try await Self.fillDamaged(source, length: length)
+      let result = try await served.replicate(direction)
       #expect(result.rejected.map(\.id) == ["damaged"])
       #expect(result.rejected.first?.reason.contains("differs from what was saved") == true)
-      let ids = try await served.remote.read { try $0.allDocumentIDs() }
-      #expect(ids == ["one", "two"])
-    }
-  }
-
-  @Test(.timeLimit(.minutes(10)), arguments: [10, 40_000])
-  func `a document whose attachment is damaged is rejected, and the others are pulled`(length: Int)
-    async throws
-  {
-    try await withServedStore { served in
-      try await Self.fillDamaged(served.remote, length: length)
-      let result = try await served.replicate(.pull)
-      #expect(result.rejected.map(\.id) == ["damaged"])
-      #expect(result.rejected.first?.reason.contains("differs from what was saved") == true)
-      let ids = try await served.local.read { try $0.allDocumentIDs() }
+      let ids = try await target.read { try $0.allDocumentIDs() }
       #expect(ids == ["one", "two"])
     }
   }

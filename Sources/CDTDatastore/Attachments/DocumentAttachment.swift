@@ -67,11 +67,6 @@ public struct DocumentAttachment: Sendable, Hashable {
     self.init(name: name, contentType: contentType, content: .staged(staged))
   }
 
-  /// - Throws: ``DatastoreError`` if a saved file differs from what was saved.
-  package func verify() throws {
-    if case .saved(let saved) = content { try saved.forEachChunk(of: name) { _ in } }
-  }
-
   func with(_ staged: StagedFile) -> DocumentAttachment {
     DocumentAttachment(
       name: name, contentType: contentType, content: .staged(staged), declaredGeneration: declaredGeneration)
@@ -137,13 +132,17 @@ extension DocumentAttachment {
     try await WorkQueue.files.run { try self.data(stop: $0) }
   }
 
-  /// Verifies that the content can be read and is what was saved, which reads all of it.
+  /// Verifies that a saved content can be read and is what was saved, which reads all of it.
   ///
   /// - Throws: The errors of `data()`.
+  package func verify(stop: StopSignal? = nil) throws {
+    guard case .saved(let saved) = content else { return }
+    try saved.forEachChunk(of: name) { _ in try stop?.check() }
+  }
+
+  /// Verifies a saved content without blocking the calling thread.
   package func verify() async throws {
-    try await WorkQueue.files.run { stop in
-      try self.content.forEachChunk(of: self.name) { _ in try stop.check() }
-    }
+    try await WorkQueue.files.run { try self.verify(stop: $0) }
   }
 
   /// Calls a closure with the content in chunks, in constant memory.

@@ -48,7 +48,13 @@ public class ReadTransaction {
   /// - Returns: Whether the extension has its snapshot; `false` if the state has been read, since another one could differ.
   package func beginAgain(with extension: some DatastoreExtension) throws -> Bool {
     guard let reader, !reader.connection.isReading else { return false }
-    try begin(on: reader, with: [`extension`])
+    do {
+      try begin(on: reader, with: [`extension`])
+    } catch {
+      // Without a transaction, later reads would not see one state.
+      if !reader.connection.isInTransaction { end() }
+      throw error
+    }
     return true
   }
 

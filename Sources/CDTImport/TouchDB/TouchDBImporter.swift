@@ -12,7 +12,7 @@ public import CDTPlatform
 /// ```
 ///
 /// Tombstones, conflicts, compacted revisions, local documents and attachments are imported too; compressed
-/// attachments are decompressed. DocumentAttachment contents are read from `tasks attachments` beside the file. The file and
+/// attachments are decompressed. The contents of attachments are read from `tasks attachments` beside the file. The file and
 /// everything beside it are only read.
 ///
 /// Importing again adds nothing: known revisions and existing local documents are kept. Documents are imported in the

@@ -1,8 +1,8 @@
 public import CDTDatastore
 public import CDTJSON
 
-// Shorthands for `read { try $0.find(Query(…)) }` and its like. The asynchronous forms run on the datastore's threads, end within
-// milliseconds of their task's cancellation, and respect `Datastore.withDeadline`.
+// Shorthands for `read { try $0.find(Query(…)) }` and similar calls. The asynchronous forms run on the threads of the pool, end
+// within milliseconds of their task's cancellation, and respect `Datastore.withDeadline`.
 extension Datastore {
   /// Returns the documents that match a selector.
   ///
@@ -111,5 +111,4 @@ extension Datastore {
       return try self.readSnapshot(stop: stop, body)
     }
   }
-
 }

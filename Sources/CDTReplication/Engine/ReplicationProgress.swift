@@ -76,7 +76,7 @@ final class ReplicationProgress: Sendable {
       }
     }
 
-    /// Notes where the run goes on.
+    /// Notes the sequence from which the run continues.
     func begin(at sequence: JSONValue) {
       progress.change { state in
         state.count(isPush) { $0.startSequence = $0.startSequence ?? sequence.stringValue ?? sequence.text }

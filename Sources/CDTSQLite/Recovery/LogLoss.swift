@@ -80,20 +80,13 @@ package enum LogLoss: Sendable, Hashable {
 }
 
 /// The header of the index of a log, which processes share in memory.
+///
+/// Only read it while no connection of this process has the database open: closing the file releases their locks.
 struct LogIndex {
   let frames: Int
   /// The number of frames that are also in the database file.
   let copiedFrames: Int
   let salt: [UInt8]
-
-  /// The number of frames of a database's log that are also in the file; 0 if that is not known.
-  ///
-  /// - Parameter salt: The salt of the log.
-  static func copiedFrames(of path: String, salt: [UInt8]) -> Int {
-    guard let file = try? OpenFile.regular("\(path)-shm"), let index = try? LogIndex(file), index.salt == salt
-    else { return 0 }
-    return index.copiedFrames
-  }
 
   /// - Returns: `nil` if it is not valid, as while a process changes it.
   init?(_ file: OpenFile) throws(SystemError) {

@@ -143,8 +143,8 @@ package final class RawDatabase {
 
   /// The numbers of the pages of a file that have zeros in place of their checksums.
   ///
-  /// - Parameter exceptInLog: Whether to leave out those of which the log has content that was not copied yet. A checkpoint writes them; one that
-  ///   a power failure has ended may have left a part of them.
+  /// - Parameter exceptInLog: Whether to leave out those of which the log has other content, which a checkpoint writes. A
+  ///   power failure in a checkpoint may have left a part of it in the file.
   package static func pagesWithoutChecksum(
     in path: String, exceptInLog: Bool = false
   ) throws(SQLiteError) -> Set<Int64> {
@@ -163,11 +163,11 @@ package final class RawDatabase {
     guard exceptInLog, !pages.isEmpty, let logFile = try? OpenFile.regular("\(path)-wal"),
       let log = try? WriteAheadLog(logFile, pageSize: size)
     else { return pages }
-    let copied = LogIndex.copiedFrames(of: path, salt: log.salt)
-    // A checkpoint may have ended since the pages were looked at.
-    return pages.filter { page in
-      let isCopied = log.frame(of: page, pageSize: size).map { $0 <= copied } ?? true
-      return isCopied && lacksChecksum(page)
+    return pages.filter { number in
+      let page = file.bytes(at: (number - 1) * Int64(size), count: size)
+      let isCopied = log.offsets[number].map { (try? logFile.bytes(at: $0, count: size)) == page } ?? true
+      // A checkpoint may have ended since the pages were looked at.
+      return isCopied && lacksChecksum(number)
     }
   }
 

@@ -14,17 +14,12 @@ struct WriteAheadLog {
   /// The number of frames whose checksums are right, one after the other.
   private(set) var validFrames = 0
   /// Identifies the frames that were written since the log was last restarted.
-  private(set) var salt: [UInt8] = []
+  private var salt: [UInt8] = []
 
   /// The checksum of the header, which that of the first frame continues.
   private var first = LogChecksum(isBigEndian: false)
 
   static let headerLength = 32
-
-  /// The number of the frame, from 1, that has a page's newest committed content; `nil` if none has.
-  func frame(of page: Int64, pageSize: Int) -> Int? {
-    offsets[page].map { Int(($0 - Int64(Self.headerLength)) / Int64(LogFrames.headerLength + pageSize)) + 1 }
-  }
 
   /// - Parameter pageSize: The size of the database's pages in bytes; a log for another size has no pages.
   /// - Returns: A log without pages if its header is not valid.

@@ -190,7 +190,7 @@ extension RequestContext {
       throw CouchError.badRequest("Destination URL must be relative.")
     }
     let target = try PercentCoding.decode(parts[0])
-    try checkWrite()
+    try checkWritable()
     try checkDesign(target)
     let named = try parts.count > 1 ? QueryParameters(String(parts[1])).revision("rev") : nil
     let (id, wanted) = (documentID, try parameters.revision("rev"))

@@ -103,12 +103,6 @@ struct RequestContext: Sendable {
     return try DatabaseSecurity(.object(stored))
   }
 
-  /// Throws unless the client may change documents.
-  func checkWrite() throws(CouchError) {
-    try checkWritable()
-    try security().checkMember(identity)
-  }
-
   /// Throws if a document that the client wants to write is a design document, which are for the admins of the database.
   func checkDesign(_ id: String) throws(CouchError) {
     if DocumentID.isDesign(id) { try security().checkAdmin(identity) }

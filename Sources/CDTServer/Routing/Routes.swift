@@ -72,15 +72,18 @@ package struct Route: Sendable {
     return [path[0], "\(path[1])/\(path[2])"] + path[3...]
   }
 
-  /// The names in a path that has the pattern of the route; `nil` for another path.
+  /// Whether a path has the pattern of the route.
   ///
   /// - Parameter path: The parts of the path, ``joined(_:)``.
-  func names(in path: [String]) -> [String: String]? {
-    guard path.count == parts.count || hasRest && path.count > parts.count,
-      zip(parts, path).allSatisfy({ $0.accepts($1) }),
+  func accepts(_ path: [String]) -> Bool {
+    (path.count == parts.count || hasRest && path.count > parts.count)
+      && zip(parts, path).allSatisfy { $0.accepts($1) }
       // A name after a design document may be a function of it.
-      !hasRest || !DocumentID.isDesign(path[1]) || !path[2].hasBytePrefix("_")
-    else { return nil }
+      && (!hasRest || !DocumentID.isDesign(path[1]) || !path[2].hasBytePrefix("_"))
+  }
+
+  /// The names in a path that the route accepts.
+  func names(in path: [String]) -> [String: String] {
     var names: [String: String] = [:]
     for (part, text) in zip(parts, path) {
       switch part {
@@ -99,7 +102,7 @@ package struct Route: Sendable {
     case .everyone: break
     case .serverAdmin: try context.identity.checkServerAdmin()
     case .writer:
-      try context.checkWrite()
+      try context.checkWritable()
       try context.checkDesign(context.documentID)
     case .admin:
       try context.checkWritable()
@@ -128,10 +131,10 @@ extension RequestContext {
   private func respondOnce() async throws -> Response {
     let parts = Route.joined(path.segments)
     let wanted: HTTPRequest.Method = method == .head ? .get : method
-    let routes = Route.all.compactMap { route in route.names(in: parts).map { (route, $0) } }
-    let found = routes.first { $0.0.method == wanted }
+    let routes = Route.all.filter { $0.accepts(parts) }
+    let found = routes.first { $0.method == wanted }
     var context = self
-    context.names = (found ?? routes.first)?.1 ?? [:]
+    context.names = (found ?? routes.first)?.names(in: parts) ?? [:]
     // The name of a database that does not exist yet.
     if let name = parts.first, !name.hasBytePrefix("_"), !(parts.count == 1 && method == .put) {
       do {
@@ -141,8 +144,8 @@ extension RequestContext {
       }
       try context.security().checkMember(identity)
     }
-    guard let (route, _) = found else {
-      guard routes.isEmpty else { throw Route.methodNotAllowed(routes.map(\.0.method)) }
+    guard let route = found else {
+      guard routes.isEmpty else { throw Route.methodNotAllowed(routes.map(\.method)) }
       throw noResource(parts)
     }
     try route.check(context)

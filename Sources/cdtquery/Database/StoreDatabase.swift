@@ -22,7 +22,7 @@ struct StoreDatabase: Database {
   // MARK: Queries
 
   func results(for query: Query) throws -> any QueryResults {
-    StoreResults(results: try store.open().results(for: query))
+    try store.open().results(for: query)
   }
 
   func count(_ query: Query) throws -> Int {
@@ -103,17 +103,10 @@ struct StoreDatabase: Database {
   }
 }
 
-/// The results of a query of a store, which the functions of a result set without waiting read.
-private struct StoreResults: QueryResults {
-  let results: ResultSet
-
-  func forEach(_ body: @escaping (DocumentRevision) throws -> Void) throws { try results.forEach(body) }
-
+extension ResultSet: QueryResults {
   func forEachJSON(_ body: @escaping (UnsafeRawBufferPointer) throws -> Void) throws {
-    try results.forEachJSON(body)
+    try forEachJSON(inliningAttachments: false, body)
   }
-
-  func forEachID(_ body: @escaping (String) throws -> Void) throws { try results.forEachID(body) }
 }
 
 extension ChangedDocument {

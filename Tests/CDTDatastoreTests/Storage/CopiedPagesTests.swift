@@ -119,6 +119,28 @@ import Testing
     }
   }
 
+  @Test func `a check leaves the locks of this process`() throws {
+    try withKilledStore { directory in
+      try sqlite3(directory, "SELECT count(*) FROM documents")
+      let manager = try DatastoreManager(directory: directory)
+      let store = try manager.existingDatastore(named: "store")
+      try store.createDocument(from: DocumentDraft(id: "before", body: [:]))
+      try store.read { snapshot in
+        #expect(try snapshot.documentCount() == Self.count + 1)
+        try store.createDocument(from: DocumentDraft(id: "after", body: [:]))
+        #expect(try store.checkIntegrity().map(\.kind) == [.checksum])
+        // Another process can't copy what this one may still read from the file.
+        let output = "\(directory)/output"
+        let program = try SpawnedProcess(
+          "/usr/bin/sqlite3", ["\(store.directory)/db.sync", "PRAGMA wal_checkpoint"], in: directory,
+          environment: [:], input: .file("/dev/null"), output: .file(output), errors: .file("/dev/null"))
+        #expect(program.wait() == 0)
+        let result = try String(contentsOfFile: output, encoding: .utf8).split(separator: "|")
+        #expect(result.count == 3 && result[1] != result[2].dropLast())
+      }
+    }
+  }
+
   @Test func `zeros in place of a checksum don't hide damage`() throws {
     try withKilledStore { directory in
       let file = "\(directory)/store/db.sync"
