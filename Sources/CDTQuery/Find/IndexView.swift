@@ -20,7 +20,11 @@ package struct IndexView: Sendable {
 
   /// The lowest floor of the indexes that a source reads, if there are documents above it.
   func floor(of source: QueryPlan.Source) -> Int64? {
-    let floor = source.indexes.map(floor(of:)).min() ?? lastSequence
+    var floor = lastSequence
+    _ = source.readsIndex { entry in
+      floor = min(floor, self.floor(of: entry))
+      return false
+    }
     return floor < lastSequence ? floor : nil
   }
 }

@@ -17,6 +17,10 @@ package struct IndexCatalog: Sendable {
     package let hasApart: Bool
     /// The statistics measured after the index was complete.
     package let statistics: IndexStatistics?
+    /// The order of the documents if each has one row.
+    let order: SortOrder
+    /// The order of the rows; `nil` if the id is among the fields.
+    let terms: [QueryPlan.OrderTerm]?
 
     init(
       number: Int64, definition: IndexDefinition, watermark: Int64?, strays: Int64 = 0,
@@ -29,6 +33,12 @@ package struct IndexCatalog: Sendable {
       self.isMultiple = isMultiple
       self.hasApart = hasApart
       self.statistics = statistics
+      order = SortOrder(of: definition)
+      let fields = order.fields.enumerated().map {
+        QueryPlan.OrderTerm(field: $0, isDescending: $1.isDescending)
+      }
+      let hasID = order.fields.contains { $0.documentField == .id }
+      terms = hasID ? nil : fields + [QueryPlan.OrderTerm(field: nil, isDescending: false)]
     }
   }
 
