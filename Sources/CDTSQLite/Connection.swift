@@ -302,14 +302,14 @@ package final class Connection {
 
   // MARK: State
 
-  /// A number that changes with every commit to the main database by another connection; `nil` if it is unknown.
+  /// A number that changes with every commit to a database by another connection; `nil` if it is unknown.
   ///
   /// It is as of the last transaction that this connection began, and can't be compared between connections. Source:
   /// `sqlite3_file_control`, SQLITE_FCNTL_DATA_VERSION.
-  package var dataVersion: UInt32? {
+  package func dataVersion(of schema: String = "main") -> UInt32? {
     guard let handle else { return nil }
     var version: UInt32 = 0
-    let code = sqlite3_file_control(handle, "main", SQLITE_FCNTL_DATA_VERSION, &version)
+    let code = sqlite3_file_control(handle, schema, SQLITE_FCNTL_DATA_VERSION, &version)
     return code == SQLITE_OK ? version : nil
   }
 

@@ -142,10 +142,19 @@ package struct IndexState: Sendable, Equatable {
   ///
   /// - Parameter storeID: The store that the file must belong to, or `nil` if that has been checked.
   init(reading connection: Connection, schema: String, storeID: String? = nil) throws {
-    let statement = try connection.statement("SELECT revision, sequence, session, store FROM \(schema).state")
+    let statement = try connection.statement(Self.selection(in: schema))
     defer { statement.reset() }
-    guard try statement.step() else { throw IndexDamage.unreadable("its state is missing") }
+    guard try statement.step() else { throw IndexDamage.withoutState }
     if let storeID, !statement.text(3).hasSameBytes(as: storeID) { throw IndexDamage.foreignStore }
+    self.init(statement)
+  }
+
+  static func selection(in schema: String) -> String {
+    "SELECT revision, sequence, session, store FROM \(schema).state"
+  }
+
+  /// Reads the state from a row of ``selection(in:)``.
+  init(_ statement: Statement) {
     revision = statement.int64(0)
     sequence = statement.int64(1)
     session = statement.isNull(2) ? nil : statement.text(2)
@@ -183,6 +192,7 @@ package enum IndexDamage: Error {
   case foreignStore
   case foreignHistory
 
+  static let withoutState = unreadable("its state is missing")
   static let withoutChecksums = unreadable("its header has lost the reserved bytes of its pages")
 
   /// The text of a message after "the index file".
