@@ -270,7 +270,7 @@ final class QueryRun {
   private func sort() throws {
     var key = OrderKey()
     while let match = try nextMatch() {
-      try write(match, to: &key)
+      guard try write(match, to: &key, upTo: order.last) else { continue }
       if let start, precedes(key, start) { continue }
       try order.add(key, number: match.number)
     }
@@ -292,13 +292,18 @@ final class QueryRun {
   /// The sort key of a match.
   private func key(of match: Match) throws -> OrderKey {
     var key = OrderKey()
-    try write(match, to: &key)
+    _ = try write(match, to: &key)
     return key
   }
 
-  private func write(_ match: Match, to key: inout OrderKey) throws {
-    if plan.sort.isByID { return plan.sort.write(id: match.row.id, to: &key) }
+  /// - Parameter last: The key after which documents are not needed, if there is one.
+  /// - Returns: Whether the key is complete; otherwise the document is after the last one.
+  private func write(_ match: Match, to key: inout OrderKey, upTo last: OrderKey? = nil) throws -> Bool {
+    if plan.sort.isByID {
+      plan.sort.write(id: match.row.id, to: &key)
+      return true
+    }
     let row = try match.hasDocument ? match.row : document(at: match.number)
-    plan.sort.write(row.bytes, to: &key)
+    return plan.sort.write(row.bytes, to: &key, upTo: last)
   }
 }
