@@ -148,6 +148,21 @@ package struct OrderKey: Sendable, Hashable {
     bytes.append(end)
     bytes.append(0x01)
   }
+
+  /// The string of which these bytes are the whole key.
+  package static func string(in key: UnsafeRawBufferPointer) -> String {
+    let spelled = key.dropFirst().dropLast(2)
+    guard spelled.contains(0) else {
+      return String(decoding: UnsafeRawBufferPointer(rebasing: spelled), as: UTF8.self)
+    }
+    var text: [UInt8] = []
+    var isAfterZero = false
+    for byte in spelled {
+      if !isAfterZero { text.append(byte) }
+      isAfterZero = byte == 0 && !isAfterZero
+    }
+    return String(decoding: text, as: UTF8.self)
+  }
 }
 
 extension OrderKey: Comparable {

@@ -6,8 +6,10 @@ import CDTSQLite
 /// until the statement is stepped or reset.
 struct CandidateRow {
   /// The columns of a candidate with its document.
-  static let columns =
-    "d.number, d.id, d.revision, d.body, d.attachments, coalesce(d.written, d.sequence)"
+  static let columns = "\(textColumns), d.attachments, coalesce(d.written, d.sequence)"
+
+  /// Those of them that the text of a document needs.
+  static let textColumns = "d.number, d.id, d.revision, d.body"
 
   /// The columns of a candidate without its document, from the documents' table, an index or a text index.
   static let idColumns = "d.number, d.id"
@@ -31,11 +33,13 @@ struct CandidateRow {
 
   var isOfDesignDocument: Bool { id.starts(with: DocumentID.designPrefix.utf8) }
 
-  // MARK: With the document
+  // MARK: With the document or its text
 
   var bytes: DocumentBytes {
     DocumentBytes(id: id, revision: statement.unsafeBytes(2), body: statement.unsafeBytes(3))
   }
+
+  // MARK: With the document
 
   var hasAttachments: Bool { statement.int64(4) > 0 }
   /// The sequence of the revision.

@@ -18,6 +18,8 @@ struct CandidateStatement: Sendable {
   enum Form: Sendable {
     /// Documents.
     case documents
+    /// The first columns of documents.
+    case texts
     /// Numbers and ids.
     case idsOnly
     /// The number of rows.
@@ -249,6 +251,7 @@ extension CandidateStatement.Form {
   fileprivate func columns(_ ids: String = CandidateRow.idColumns) -> String {
     switch self {
     case .documents: CandidateRow.columns
+    case .texts: CandidateRow.textColumns
     case .idsOnly: ids
     case .count: "count(*)"
     }
@@ -256,7 +259,9 @@ extension CandidateStatement.Form {
 
   /// CROSS keeps SQLite from using the documents as the outer loop.
   fileprivate func join(_ number: String) -> String {
-    if case .documents = self { return " CROSS JOIN main.documents d ON d.number = \(number)" }
-    return ""
+    switch self {
+    case .documents, .texts: " CROSS JOIN main.documents d ON d.number = \(number)"
+    case .idsOnly, .count: ""
+    }
   }
 }

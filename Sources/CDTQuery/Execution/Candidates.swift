@@ -1,7 +1,7 @@
 import CDTSQLite
 
 /// The candidates of a plan: first those of its source, then the documents missing from the indexes.
-struct Candidates {
+final class Candidates {
   private let connection: Connection
   private let statements: [CandidateStatement]
   private var position = 0
@@ -18,7 +18,7 @@ struct Candidates {
   }
 
   /// The next candidate, or `nil` after the last.
-  mutating func next() throws(SQLiteError) -> Statement? {
+  func next() throws(SQLiteError) -> Statement? {
     while true {
       if let current {
         if try current.step() { return current }
@@ -48,7 +48,7 @@ struct Candidates {
   /// The number of SQLite virtual machine instructions of the statements.
   func takeSteps() -> Int { used.reduce(0) { $0 + $1.takeSteps() } }
 
-  mutating func end() {
+  func end() {
     current?.reset()
     current = nil
     position = statements.count

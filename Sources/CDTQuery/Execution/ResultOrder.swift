@@ -8,7 +8,11 @@ import CDTSQLite
 /// and then moved to a temporary database, which SQLite sorts on disk.
 struct ResultOrder: ~Copyable {
   private struct Entry {
-    let key: OrderKey
+    /// The first eight bytes of the key, which decide most comparisons.
+    let prefix: UInt64
+    /// Where the key is.
+    let start: Int
+    let end: Int
     let number: Int64
   }
 
@@ -16,15 +20,13 @@ struct ResultOrder: ~Copyable {
   private let wanted: Int?
   private let memory: Int
   private var entries: [Entry] = []
-  /// The key of the last document to keep, if known.
-  private var last: OrderKey?
-  private var size = 0
+  /// The keys, in one array, because small arrays per document would dominate the cost.
+  private var bytes: [UInt8] = []
+  /// Whether the last document to keep is known: it is in its place then.
+  private var hasLast = false
   private var overflow: SortOverflow?
   private var isSorted = false
   private var next = 0
-
-  /// The approximate size of an entry without its key.
-  private static let entrySize = 56
 
   /// - Parameters:
   ///   - wanted: The number of documents to keep, or `nil` for all.
@@ -37,43 +39,79 @@ struct ResultOrder: ~Copyable {
 
   /// Adds a document.
   mutating func add(_ key: OrderKey, number: Int64) throws {
-    if let last, !(key < last) { return }
-    entries.append(Entry(key: key, number: number))
+    let start = bytes.count
+    bytes += key.bytes
+    let entry = bytes.withUnsafeBytes {
+      let prefix = JSONBytes($0).prefix(start, $0.count)
+      return Entry(prefix: prefix, start: start, end: $0.count, number: number)
+    }
+    if hasLast, let wanted, !bytes.withUnsafeBytes({ Self.precedes(entry, entries[wanted - 1], $0) }) {
+      return bytes.removeLast(bytes.count - start)
+    }
+    entries.append(entry)
     if let wanted {
       if entries.count > 2 * wanted { keepFirst(wanted) }
-    } else {
-      size += key.bytes.count + Self.entrySize
-      if size > memory { try spill() }
+    } else if bytes.count + entries.count * MemoryLayout<Entry>.stride > memory {
+      try spill()
     }
   }
 
   private mutating func keepFirst(_ wanted: Int) {
-    entries.sort { $0.key < $1.key }
+    sortEntries()
     entries.removeLast(entries.count - wanted)
-    last = entries.last?.key
+    var kept: [UInt8] = []
+    for (position, entry) in entries.enumerated() {
+      let start = kept.count
+      kept += bytes[entry.start..<entry.end]
+      entries[position] = Entry(prefix: entry.prefix, start: start, end: kept.count, number: entry.number)
+    }
+    bytes = kept
+    hasLast = wanted > 0
+  }
+
+  /// The next document in order, after all have been added.
+  ///
+  /// - Parameter body: Called with its key and its number.
+  mutating func takeNext<R>(_ body: (_ key: UnsafeRawBufferPointer, _ number: Int64) -> R) throws -> R? {
+    if !isSorted { try sort() }
+    if let overflow { return try overflow.next(body) }
+    guard next < entries.count else { return nil }
+    let entry = entries[next]
+    next += 1
+    return bytes.withUnsafeBytes {
+      body(UnsafeRawBufferPointer(rebasing: $0[entry.start..<entry.end]), entry.number)
+    }
   }
 
   /// The number of the next document in order, after all have been added.
   mutating func takeNext() throws -> Int64? {
-    if !isSorted { try sort() }
-    if let overflow { return try overflow.next() }
-    guard next < entries.count else { return nil }
-    defer { next += 1 }
-    return entries[next].number
+    try takeNext { $1 }
   }
 
   private mutating func sort() throws {
     isSorted = true
     if overflow != nil { return try spill() }
-    entries.sort { $0.key < $1.key }
+    sortEntries()
+  }
+
+  private mutating func sortEntries() {
+    bytes.withUnsafeBytes { bytes in entries.sort { Self.precedes($0, $1, bytes) } }
+  }
+
+  private static func precedes(_ left: Entry, _ right: Entry, _ bytes: UnsafeRawBufferPointer) -> Bool {
+    if left.prefix != right.prefix { return left.prefix < right.prefix }
+    return Order(
+      UnsafeRawBufferPointer(rebasing: bytes[left.start..<left.end]),
+      UnsafeRawBufferPointer(rebasing: bytes[right.start..<right.end])
+    ).isAscending
   }
 
   private mutating func spill() throws {
     let overflow = try overflow ?? SortOverflow(memory: memory)
     self.overflow = overflow
-    for entry in entries { try overflow.add(entry.key.bytes, number: entry.number) }
+    for entry in entries { try overflow.add(bytes[entry.start..<entry.end], number: entry.number) }
     entries.removeAll(keepingCapacity: true)
-    size = 0
+    bytes.removeAll(keepingCapacity: true)
   }
 }
 
@@ -100,18 +138,18 @@ private final class SortOverflow {
     connection.close()
   }
 
-  func add(_ key: [UInt8], number: Int64) throws {
-    try insertion.bind(blob: key, at: 1)
+  func add(_ key: ArraySlice<UInt8>, number: Int64) throws {
+    try insertion.bind(blob: Array(key), at: 1)
     try insertion.bind(number, at: 2)
     try insertion.run()
   }
 
-  func next() throws -> Int64? {
+  func next<R>(_ body: (_ key: UnsafeRawBufferPointer, _ number: Int64) -> R) throws -> R? {
     if isOver { return nil }
     let selection =
-      try selection ?? connection.statement("SELECT number FROM entries ORDER BY key")
+      try selection ?? connection.statement("SELECT key, number FROM entries ORDER BY key")
     self.selection = selection
     isOver = try !selection.step()
-    return isOver ? nil : selection.int64(0)
+    return isOver ? nil : selection.withBytes(0) { body($0, selection.int64(1)) }
   }
 }
