@@ -35,6 +35,11 @@ package struct OrderKey: Sendable, Hashable {
     append(text, at: start)
   }
 
+  /// Creates a key from its bytes.
+  package init(_ bytes: ArraySlice<UInt8>) {
+    self.bytes = Array(bytes)
+  }
+
   /// Empties the key but keeps its memory.
   package mutating func removeAll() {
     bytes.removeAll(keepingCapacity: true)
@@ -163,6 +168,21 @@ package struct OrderKey: Sendable, Hashable {
     }
     bytes.append(end)
     bytes.append(0x01)
+  }
+
+  /// The string of which these bytes are the whole key.
+  package static func string(in key: UnsafeRawBufferPointer) -> String {
+    let spelled = key.dropFirst().dropLast(2)
+    guard spelled.contains(0) else {
+      return String(decoding: UnsafeRawBufferPointer(rebasing: spelled), as: UTF8.self)
+    }
+    var text: [UInt8] = []
+    var isAfterZero = false
+    for byte in spelled {
+      if !isAfterZero { text.append(byte) }
+      isAfterZero = byte == 0 && !isAfterZero
+    }
+    return String(decoding: text, as: UTF8.self)
   }
 }
 

@@ -16,6 +16,12 @@ import Testing
     }
   }
 
+  @Test func `the key of a string has the string`() {
+    for string in ["", "a", "\0", "\0\0", "a\0b", "\u{1}\0\u{1}", "å\u{10FFFF}"] {
+      #expect(OrderKey(.string(string)).bytes.withUnsafeBytes(OrderKey.string) == string)
+    }
+  }
+
   /// Put one behind the other they are still in order, as none is the beginning of another.
   @Test func `keys of several values go by the first that differs`() {
     for left in Self.neighbours {

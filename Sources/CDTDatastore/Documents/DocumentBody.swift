@@ -6,6 +6,11 @@ package enum DocumentBody: Sendable {
   case object(JSONObject)
   case stored(StoredBody)
 
+  /// The body in stored text; an empty one if the text is damaged.
+  package init(stored text: UnsafeRawBufferPointer) {
+    self = StoredBody(text).map { .stored($0) } ?? .object([:])
+  }
+
   package var object: JSONObject {
     switch self {
     case .object(let object): object

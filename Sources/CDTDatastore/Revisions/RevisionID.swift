@@ -21,16 +21,25 @@ public struct RevisionID: Sendable, Hashable, LosslessStringConvertible {
   /// Parses an id such as `1-1f75`; `nil` for invalid text. The generation is a positive number without sign, space or
   /// leading zeros, and the suffix is not empty.
   public init?(_ description: String) {
-    let bytes = description.utf8
-    guard bytes.count <= Self.maximumLength, let hyphen = bytes.firstIndex(of: UInt8(ascii: "-")) else {
-      return nil
-    }
-    let digits = bytes[..<hyphen]
-    guard let first = digits.first, first != UInt8(ascii: "0"), digits.allSatisfy(\.isDigit),
-      let generation = Int(String(description[..<hyphen])), bytes.index(after: hyphen) < bytes.endIndex
+    var description = description
+    guard let id = description.withUTF8({ RevisionID(utf8: UnsafeRawBufferPointer($0)) }) else { return nil }
+    self = id
+  }
+
+  /// Parses an id in UTF-8.
+  package init?(utf8: UnsafeRawBufferPointer) {
+    guard utf8.count <= Self.maximumLength, let hyphen = utf8.firstIndex(of: UInt8(ascii: "-")), hyphen > 0,
+      utf8[0] != UInt8(ascii: "0"), hyphen + 1 < utf8.count
     else { return nil }
+    var generation = 0
+    for byte in utf8[..<hyphen] {
+      let (tens, isTooLarge) = generation.multipliedReportingOverflow(by: 10)
+      let (next, overflows) = tens.addingReportingOverflow(Int(byte) - 0x30)
+      guard byte.isDigit, !isTooLarge, !overflows else { return nil }
+      generation = next
+    }
     self.generation = generation
-    suffix = String(description[bytes.index(after: hyphen)...])
+    suffix = String(decoding: UnsafeRawBufferPointer(rebasing: utf8[(hyphen + 1)...]), as: UTF8.self)
   }
 
   package init(generation: Int, suffix: String) {

@@ -17,7 +17,7 @@ struct DocumentRow {
   init(_ statement: Statement) throws(DatastoreError) {
     sequence = statement.int64(0)
     number = statement.int64(1)
-    revision = try RevisionID(stored: statement.text(2))
+    revision = try RevisionID(stored: statement.unsafeBytes(2))
     leaves = statement.int64(3)
     isDeleted = statement.int64(4) != 0
     attachments = statement.int64(5)
@@ -42,6 +42,13 @@ extension RevisionID {
     }
     self = id
   }
+
+  package init(stored utf8: UnsafeRawBufferPointer) throws(DatastoreError) {
+    guard let id = RevisionID(utf8: utf8) else {
+      throw .damaged("the store", "\(DatastoreError.quoted(String(decoding: utf8, as: UTF8.self))) is not a revision id")
+    }
+    self = id
+  }
 }
 
 extension DocumentRevision {
@@ -51,7 +58,7 @@ extension DocumentRevision {
   /// Creates a revision from these columns, reading its attachments on the same connection.
   init(row: Statement, on connection: Connection, files: AttachmentFiles) throws {
     let id = row.text(0)
-    let revision = try RevisionID(stored: row.text(1))
+    let revision = try RevisionID(stored: row.unsafeBytes(1))
     var attachments = Attachments()
     if row.int64(5) > 0 {
       attachments = try Attachments(document: row.int64(6), revision: revision, on: connection, files: files)

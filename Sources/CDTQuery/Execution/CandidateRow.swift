@@ -9,6 +9,9 @@ struct CandidateRow {
   static let columns: StaticString =
     "d.number, d.id, d.revision, d.body, d.attachments, coalesce(d.written, d.sequence)"
 
+  /// The first of them, which the text of a document needs.
+  static let textColumns: StaticString = "d.number, d.id, d.revision, d.body"
+
   /// The columns of a candidate without its document, from the documents' table, an index or a text index.
   static let idColumns: StaticString = "d.number, d.id"
   static let idIndexColumns: StaticString = "e.document, e.id"
@@ -31,11 +34,13 @@ struct CandidateRow {
 
   var isOfDesignDocument: Bool { id.starts(with: DocumentID.designPrefix.utf8) }
 
-  // MARK: With the document
+  // MARK: With the document or its text
 
   var bytes: DocumentBytes {
     DocumentBytes(id: id, revision: statement.unsafeBytes(2), body: statement.unsafeBytes(3))
   }
+
+  // MARK: With the document
 
   var hasAttachments: Bool { statement.int64(4) > 0 }
   /// The sequence of the revision.

@@ -18,6 +18,8 @@ struct CandidateStatement: Sendable {
   enum Form: Sendable {
     /// Documents.
     case documents
+    /// The first columns of documents.
+    case texts
     /// Numbers and ids.
     case idsOnly
     /// The number of rows.
@@ -153,7 +155,10 @@ struct CandidateStatement: Sendable {
     sql += IndexFile.tablePrefix
     sql += Int(access.index.number)
     sql += " e"
-    if case .documents = form { sql += " CROSS JOIN main.documents d ON d.number = e.document" }
+    switch form {
+    case .documents, .texts: sql += " CROSS JOIN main.documents d ON d.number = e.document"
+    case .idsOnly, .count: break
+    }
     var conditions = IndexConditions(access, after: sql)
     if !access.ids.isEverything { conditions.sql += access.ids.sql(of: "e.id", &conditions.values) }
     if floor != nil { conditions.sql += exclusion(of: "e.document", floor, &conditions.values) }
@@ -261,6 +266,7 @@ extension CandidateStatement.Form {
   fileprivate func columns(_ ids: StaticString = CandidateRow.idColumns) -> StaticString {
     switch self {
     case .documents: CandidateRow.columns
+    case .texts: CandidateRow.textColumns
     case .idsOnly: ids
     case .count: "count(*)"
     }
@@ -268,7 +274,9 @@ extension CandidateStatement.Form {
 
   /// CROSS keeps SQLite from using the documents as the outer loop.
   fileprivate func join(_ number: String) -> String {
-    if case .documents = self { return " CROSS JOIN main.documents d ON d.number = \(number)" }
-    return ""
+    switch self {
+    case .documents, .texts: " CROSS JOIN main.documents d ON d.number = \(number)"
+    case .idsOnly, .count: ""
+    }
   }
 }

@@ -1,7 +1,7 @@
 import CDTSQLite
 
 /// The candidates of a plan: first those of its source, then the documents missing from the indexes.
-struct Candidates {
+final class Candidates {
   private let connection: Connection
   private let statements: [CandidateStatement]
   private var position = 0
@@ -18,21 +18,14 @@ struct Candidates {
   }
 
   /// The next candidate, or `nil` after the last.
-  mutating func next() throws(SQLiteError) -> Statement? {
-    if let next = try nextOfStatement() { return next }
-    return try nextOfLaterStatements()
-  }
-
-  /// The next candidate of the current statement, or `nil` after its last.
-  func nextOfStatement() throws(SQLiteError) -> Statement? {
-    guard let current, try current.step() else { return nil }
-    return current
-  }
-
-  /// The next candidate after the last of the current statement, or `nil` after the last.
-  mutating func nextOfLaterStatements() throws(SQLiteError) -> Statement? {
-    if current.take() != nil { run += 1 }
-    while position < statements.count {
+  func next() throws(SQLiteError) -> Statement? {
+    while true {
+      if let current {
+        if try current.step() { return current }
+        self.current = nil
+        run += 1
+      }
+      guard position < statements.count else { return nil }
       let wanted = statements[position]
       guard run < wanted.runs else {
         (position, run) = (position + 1, 0)
@@ -47,20 +40,15 @@ struct Candidates {
         used.append(statement)
       }
       try wanted.bind(run: run, to: statement)
+      current = statement
       isUnindexed = wanted.isUnindexed
-      if try statement.step() {
-        current = statement
-        return statement
-      }
-      run += 1
     }
-    return nil
   }
 
   /// The number of SQLite virtual machine instructions of the statements.
   func takeSteps() -> Int { used.reduce(0) { $0 + $1.takeSteps() } }
 
-  mutating func end() {
+  func end() {
     current?.reset()
     current = nil
     position = statements.count

@@ -47,7 +47,8 @@ extension QueryPlan {
   /// What the source's statements return: documents if each candidate is read; otherwise numbers and ids, and
   /// documents are looked up individually.
   func form(_ output: QueryOutput) -> CandidateStatement.Form {
-    idsOnly(output) ? .idsOnly : .documents
+    if idsOnly(output) { return .idsOnly }
+    return output == .texts && order != .score ? .texts : .documents
   }
 
   /// Whether the source's statements return no documents.
@@ -57,7 +58,7 @@ extension QueryPlan {
     // Other sorts need values of the documents.
     if case .sorted = order { return sort.isByID }
     switch output {
-    case .documents: return skip > 0 && order.isStreamed
+    case .documents, .texts: return skip > 0 && order.isStreamed
     case .ids: return source.isCovered
     case .count, .exists: return true
     }

@@ -19,9 +19,10 @@ final class QueryRun {
   private let connection: Connection
   private let stop: QueryStop
   private let idsOnly: Bool
+  private let isStreamed: Bool
+  private let hidesDesignDocuments: Bool
   /// Whether a result is complete without its document.
   private let needsNoDocument: Bool
-  private let isStreamed: Bool
   private let isByScore: Bool
   /// Whether the rows of the source are those of an index.
   private let readsKeys: Bool
@@ -46,6 +47,7 @@ final class QueryRun {
   private let start: OrderKey?
   /// The document returned last, and its score.
   private var last: (number: Int64, rank: Double?)?
+  private let limit: Int
   private var passed = 0
   private var given = 0
   /// The number of SQLite instructions of the other sources.
@@ -77,8 +79,10 @@ final class QueryRun {
     connection = try transaction.connection()
     self.stop = stop
     idsOnly = plan.idsOnly(output)
-    needsNoDocument = output == .exists || output == .ids && plan.source.isCovered
     isStreamed = plan.order.isStreamed
+    hidesDesignDocuments = plan.hidesDesignDocuments
+    limit = plan.limit ?? .max
+    needsNoDocument = output == .exists || output == .ids && plan.source.isCovered
     isByScore = plan.order == .score
     if case .scan = plan.source, plan.order == .unordered || plan.order == .sorted {
       readsKeys = false
@@ -103,7 +107,7 @@ final class QueryRun {
   /// The numbers of the documents that statements return.
   private func numbers(of statements: [CandidateStatement]) throws -> NumberSet {
     var found = NumberSet()
-    var rows = Candidates(statements, on: connection)
+    let rows = Candidates(statements, on: connection)
     while let row = try rows.next() {
       keysRead += 1
       _ = found.insert(CandidateRow(row).number)
@@ -122,7 +126,7 @@ final class QueryRun {
 
   /// The next result, valid until the next call.
   func next() throws -> CandidateRow? {
-    while given < plan.limit ?? .max {
+    while given < limit {
       guard let match = try isStreamed ? nextInPlace() : nextSorted() else { return nil }
       if passed < plan.skip {
         passed += 1
@@ -133,6 +137,31 @@ final class QueryRun {
       return match.hasDocument || needsNoDocument ? match.row : try document(at: match.number)
     }
     return nil
+  }
+
+  /// The id of the next result.
+  func nextID() throws -> String? {
+    // In the order of the ids, a key is the id.
+    guard output == .ids, plan.order == .sorted, plan.sort.isByID else {
+      return try next().map { String(decoding: $0.id, as: UTF8.self) }
+    }
+    try collect()
+    while given < limit {
+      try stop.check()
+      guard let id = try order.takeNext({ key, _ in plan.sort.id(in: key) }) else { return nil }
+      if passed < plan.skip {
+        passed += 1
+        continue
+      }
+      given += 1
+      return id
+    }
+    return nil
+  }
+
+  /// The last result with every column of a document.
+  func whole(_ row: CandidateRow) throws -> CandidateRow {
+    output == .texts ? try document(at: row.number) : row
   }
 
   /// The position after the last result; `nil` before the first. It must be asked for in the same transaction, and ends
@@ -149,7 +178,7 @@ final class QueryRun {
   func count() throws -> Int {
     var count = 0
     if let statement = plan.countStatement {
-      var rows = Candidates([statement], on: connection)
+      let rows = Candidates([statement], on: connection)
       while let row = try rows.next() { count += Int(row.int64(0)) }
     }
     while try nextMatch() != nil { count += 1 }
@@ -186,17 +215,13 @@ final class QueryRun {
 
   /// The next matching candidate, in the order of the candidates.
   private func nextMatch() throws -> Match? {
-    while true {
-      // The first form does not change the candidates, which costs less.
-      guard let statement = try candidates.nextOfStatement() ?? candidates.nextOfLaterStatements() else {
-        return nil
-      }
+    while let statement = try candidates.next() {
       try stop.check()
       let row = CandidateRow(statement)
       let number = row.number
       let isUnindexed = candidates.isUnindexed
       if !isUnindexed, readsKeys { keysRead += 1 }
-      if plan.hidesDesignDocuments, row.isOfDesignDocument { continue }
+      if hidesDesignDocuments, row.isOfDesignDocument { continue }
       // A document kept apart from another source's index comes again among the documents missing from the indexes.
       if !isUnindexed, !others.isEmpty, !others.allSatisfy({ $0.contains(number) }) { continue }
       if mayRepeat, seen?.insert(number) == false { continue }
@@ -212,6 +237,7 @@ final class QueryRun {
       }
       return match
     }
+    return nil
   }
 
   private func accepts(_ row: CandidateRow, _ matcher: Matcher) throws -> Bool {
@@ -245,10 +271,7 @@ final class QueryRun {
   // MARK: Order
 
   private func nextSorted() throws -> Match? {
-    if !isCollected {
-      isCollected = true
-      try sort()
-    }
+    try collect()
     try stop.check()
     guard let number = try order.takeNext() else { return nil }
     // For ids, the number and the id are complete.
@@ -264,6 +287,12 @@ final class QueryRun {
     candidates = Candidates(later, on: connection)
     try sort()
     candidates = Candidates(all.filter { !$0.isUnindexed }, on: connection)
+  }
+
+  private func collect() throws {
+    guard !isCollected else { return }
+    isCollected = true
+    try sort()
   }
 
   /// Sorts all matches.

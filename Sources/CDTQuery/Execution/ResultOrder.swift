@@ -3,27 +3,30 @@ import CDTSQLite
 
 /// Sorts documents by their keys: the first *n*, or all of them.
 ///
-/// For the first *n*, these are kept in a heap whose root is the last of them, so that most documents are compared with
-/// the root alone. If all are wanted, they are kept in memory up to a limit and then moved to a temporary database, which
-/// SQLite sorts on disk.
+/// For the first *n*, up to 2 *n* are kept. When there are more, they are sorted and the later ones are dropped; from
+/// then on, documents after the last one kept are skipped. If all are wanted, they are kept in memory up to a limit
+/// and then moved to a temporary database, which SQLite sorts on disk.
 struct ResultOrder: ~Copyable {
   private struct Entry {
-    let key: OrderKey
+    /// The first eight bytes of the key, which decide most comparisons.
+    let prefix: UInt64
+    /// Where the key is.
+    let start: Int
+    let end: Int
     let number: Int64
   }
 
   /// The number of documents to keep, or `nil` for all.
   private let wanted: Int?
   private let memory: Int
-  /// A heap if there is a number to keep: no entry is before those at 2 *i* + 1 and 2 *i* + 2.
   private var entries: [Entry] = []
-  private var size = 0
+  /// The keys, in one array, because small arrays per document would dominate the cost.
+  private var bytes: [UInt8] = []
+  /// The key of the last document to keep, if it is known: those after it are not needed.
+  private(set) var last: OrderKey?
   private var overflow: SortOverflow?
   private var isSorted = false
   private var next = 0
-
-  /// The approximate size of an entry without its key.
-  private static let entrySize = 56
 
   /// - Parameters:
   ///   - wanted: The number of documents to keep, or `nil` for all.
@@ -34,75 +37,79 @@ struct ResultOrder: ~Copyable {
     self.memory = memory
   }
 
-  /// The key of the last document to keep, if as many are kept as are wanted: those after it are not needed.
-  var last: OrderKey? { entries.count == wanted ? entries.first?.key : nil }
-
   /// Adds a document.
   mutating func add(_ key: OrderKey, number: Int64) throws {
-    guard let wanted else {
-      entries.append(Entry(key: key, number: number))
-      size += key.bytes.count + Self.entrySize
-      if size > memory { try spill() }
-      return
+    if let last, !(key < last) { return }
+    let start = bytes.count
+    bytes += key.bytes
+    let entry = bytes.withUnsafeBytes {
+      let prefix = JSONBytes($0).prefix(start, $0.count)
+      return Entry(prefix: prefix, start: start, end: $0.count, number: number)
     }
-    if entries.count < wanted {
-      entries.append(Entry(key: key, number: number))
-      moveUp(Entry(key: key, number: number))
-    } else if let root = entries.first, key < root.key {
-      moveDown(Entry(key: key, number: number), in: entries.count)
+    entries.append(entry)
+    if let wanted {
+      if entries.count > 2 * wanted { keepFirst(wanted) }
+    } else if bytes.count + entries.count * MemoryLayout<Entry>.stride > memory {
+      try spill()
     }
   }
 
-  /// Moves an entry from the end of the heap to its place.
-  private mutating func moveUp(_ entry: Entry) {
-    var place = entries.count - 1
-    while place > 0, entries[(place - 1) / 2].key < entry.key {
-      entries[place] = entries[(place - 1) / 2]
-      place = (place - 1) / 2
+  private mutating func keepFirst(_ wanted: Int) {
+    sortEntries()
+    entries.removeLast(entries.count - wanted)
+    var kept: [UInt8] = []
+    for (position, entry) in entries.enumerated() {
+      let start = kept.count
+      kept += bytes[entry.start..<entry.end]
+      entries[position] = Entry(prefix: entry.prefix, start: start, end: kept.count, number: entry.number)
     }
-    entries[place] = entry
+    bytes = kept
+    last = entries.last.map { OrderKey(bytes[$0.start..<$0.end]) }
   }
 
-  /// Puts an entry instead of the root into the heap of the first entries.
-  private mutating func moveDown(_ entry: Entry, in count: Int) {
-    var place = 0
-    while true {
-      var child = 2 * place + 1
-      guard child < count else { break }
-      if child + 1 < count, entries[child].key < entries[child + 1].key { child += 1 }
-      guard entry.key < entries[child].key else { break }
-      entries[place] = entries[child]
-      place = child
+  /// The next document in order, after all have been added.
+  ///
+  /// - Parameter body: Called with its key and its number.
+  mutating func takeNext<R>(_ body: (_ key: UnsafeRawBufferPointer, _ number: Int64) -> R) throws -> R? {
+    if !isSorted { try sort() }
+    if let overflow { return try overflow.next(body) }
+    guard next < entries.count else { return nil }
+    let entry = entries[next]
+    next += 1
+    return bytes.withUnsafeBytes {
+      body(UnsafeRawBufferPointer(rebasing: $0[entry.start..<entry.end]), entry.number)
     }
-    entries[place] = entry
   }
 
   /// The number of the next document in order, after all have been added.
   mutating func takeNext() throws -> Int64? {
-    if !isSorted { try sort() }
-    if let overflow { return try overflow.next() }
-    guard next < entries.count else { return nil }
-    defer { next += 1 }
-    return entries[next].number
+    try takeNext { $1 }
   }
 
   private mutating func sort() throws {
     isSorted = true
     if overflow != nil { return try spill() }
-    guard wanted != nil else { return entries.sort { $0.key < $1.key } }
-    for end in entries.indices.dropFirst().reversed() {
-      let entry = entries[end]
-      entries[end] = entries[0]
-      moveDown(entry, in: end)
-    }
+    sortEntries()
+  }
+
+  private mutating func sortEntries() {
+    bytes.withUnsafeBytes { bytes in entries.sort { Self.precedes($0, $1, bytes) } }
+  }
+
+  private static func precedes(_ left: Entry, _ right: Entry, _ bytes: UnsafeRawBufferPointer) -> Bool {
+    if left.prefix != right.prefix { return left.prefix < right.prefix }
+    return Order(
+      UnsafeRawBufferPointer(rebasing: bytes[left.start..<left.end]),
+      UnsafeRawBufferPointer(rebasing: bytes[right.start..<right.end])
+    ).isAscending
   }
 
   private mutating func spill() throws {
     let overflow = try overflow ?? SortOverflow(memory: memory)
     self.overflow = overflow
-    for entry in entries { try overflow.add(entry.key.bytes, number: entry.number) }
+    for entry in entries { try overflow.add(bytes[entry.start..<entry.end], number: entry.number) }
     entries.removeAll(keepingCapacity: true)
-    size = 0
+    bytes.removeAll(keepingCapacity: true)
   }
 }
 
@@ -129,18 +136,18 @@ private final class SortOverflow {
     connection.close()
   }
 
-  func add(_ key: [UInt8], number: Int64) throws {
-    try insertion.bind(blob: key, at: 1)
+  func add(_ key: ArraySlice<UInt8>, number: Int64) throws {
+    try insertion.bind(blob: Array(key), at: 1)
     try insertion.bind(number, at: 2)
     try insertion.run()
   }
 
-  func next() throws -> Int64? {
+  func next<R>(_ body: (_ key: UnsafeRawBufferPointer, _ number: Int64) -> R) throws -> R? {
     if isOver { return nil }
     let selection =
-      try selection ?? connection.statement("SELECT number FROM entries ORDER BY key")
+      try selection ?? connection.statement("SELECT key, number FROM entries ORDER BY key")
     self.selection = selection
     isOver = try !selection.step()
-    return isOver ? nil : selection.int64(0)
+    return isOver ? nil : selection.withBytes(0) { body($0, selection.int64(1)) }
   }
 }

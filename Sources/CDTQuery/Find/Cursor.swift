@@ -38,32 +38,57 @@ package final class Cursor {
 
   package func nextDocument() throws -> DocumentRevision? {
     try reading {
-      guard let row = try nextRow() else { return nil }
-      let bytes = row.bytes
-      var body = bytes.body.value(at: 0).objectValue ?? [:]
-      if !projection.isEverything { body = projection.apply(to: body) }
-      return DocumentRevision(
-        id: String(decoding: bytes.id, as: UTF8.self), revisionID: try Self.revision(of: row), body: body,
-        attachments: try attachments(of: row), sequence: row.sequence, isProjected: !projection.isEverything)
+      guard var row = try nextRow(.documents) else { return nil }
+      row = try run?.whole(row) ?? row
+      return try document(row)
     }
+  }
+
+  /// All unread documents.
+  func documents() throws -> [DocumentRevision] {
+    try reading {
+      var documents: [DocumentRevision] = []
+      while let row = try nextRow(.documents) { documents.append(try document(row)) }
+      return documents
+    }
+  }
+
+  private func document(_ row: CandidateRow) throws -> DocumentRevision {
+    let bytes = row.bytes
+    let text = bytes.body.slice(0, bytes.body.count)
+    var content = DocumentBody(stored: text)
+    if !projection.isEverything { content = .object(projection.apply(to: content.object)) }
+    return DocumentRevision(
+      id: String(decoding: bytes.id, as: UTF8.self), revisionID: try Self.revision(of: row), content: content,
+      isDeleted: false, attachments: try attachments(of: row), sequence: row.sequence,
+      isProjected: !projection.isEverything)
   }
 
   /// Calls `body` with the id of each result, whether or not it has been read.
   func forEachID(_ body: (String) throws -> Bool) throws {
     var run = try reading { try newRun(.ids) }
     defer { run.end() }
-    func next() throws -> String? { try run.next().map { String(decoding: $0.id, as: UTF8.self) } }
-    var following = try reading {
-      try withoutDamagedIndex(next) {
+    // An error of the closure is not one of reading.
+    var failure: (any Error)?
+    let store = store
+    try reading {
+      var following = try withoutDamagedIndex(run.nextID) {
         run.end()
         run = try newRun(.ids)
-        return try next()
+        return try run.nextID()
+      }
+      while let id = following {
+        do {
+          guard try body(id) else { return }
+        } catch {
+          failure = error
+          return
+        }
+        try store.checkOpen()
+        following = try run.nextID()
       }
     }
-    while let id = following {
-      guard try body(id) else { return }
-      following = try reading(next)
-    }
+    if let failure { throw failure }
   }
 
   /// Calls `body` with the text of each unread result.
@@ -73,23 +98,32 @@ package final class Cursor {
     attachmentsJSON: ((Attachments) throws -> JSONObject)?, _ body: (UnsafeRawBufferPointer) throws -> Bool
   ) throws {
     var buffer = TextBuffer()
-    // The errors of the closures are those of their caller.
-    var result = Result<Bool, any Error>.success(true)
-    let store = store
+    // An error of the closures is not one of reading.
+    var failure: (any Error)?
+    let (store, output) = (store, attachmentsJSON == nil ? QueryOutput.texts : .documents)
     try reading {
-      while case .success(true) = result {
-        try store.checkOpen()
-        guard let row = try nextRow() else { return }
+      while let row = try nextRow(output) {
         writeText(of: row.bytes, to: &buffer)
-        if let attachmentsJSON, row.hasAttachments {
-          let attachments: Attachments = try attachments(of: row)
-          result = Result { try Self.withAttachments(try attachmentsJSON(attachments), in: buffer, body) }
-        } else {
-          result = Result { try buffer.withBytes(body) }
+        var attachments: Attachments?
+        if output == .documents, let whole = try run?.whole(row), whole.hasAttachments {
+          attachments = try self.attachments(of: whole)
         }
+        do {
+          let goesOn =
+            if let attachments, let attachmentsJSON {
+              try Self.withAttachments(try attachmentsJSON(attachments), in: buffer, body)
+            } else {
+              try buffer.withBytes(body)
+            }
+          guard goesOn else { return }
+        } catch {
+          failure = error
+          return
+        }
+        try store.checkOpen()
       }
     }
-    _ = try result.get()
+    if let failure { throw failure }
   }
 
   /// The position after the last document or text that was read; `nil` before the first.
@@ -139,9 +173,10 @@ package final class Cursor {
 
   // MARK: Rows
 
-  private func nextRow() throws -> CandidateRow? {
+  /// - Parameter output: Documents or texts; after the first row it has no effect.
+  private func nextRow(_ output: QueryOutput) throws -> CandidateRow? {
     if isExhausted { return nil }
-    let row = try hasResults ? laterRow() : firstRow()
+    let row = try hasResults ? laterRow() : firstRow(output)
     hasResults = true
     if let row { return row }
     isExhausted = true
@@ -149,9 +184,9 @@ package final class Cursor {
     return nil
   }
 
-  private func firstRow() throws -> CandidateRow? {
+  private func firstRow(_ output: QueryOutput) throws -> CandidateRow? {
     func first() throws -> CandidateRow? {
-      run = try newRun(.documents)
+      run = try newRun(output)
       return try run?.next()
     }
     return try withoutDamagedIndex(first) {
@@ -188,7 +223,7 @@ package final class Cursor {
   }
 
   private static func revision(of row: CandidateRow) throws -> RevisionID {
-    try RevisionID(stored: String(decoding: row.bytes.revision, as: UTF8.self))
+    try RevisionID(stored: row.bytes.revision)
   }
 
   /// A result needs its attachments, as it may be saved.

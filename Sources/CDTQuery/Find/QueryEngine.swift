@@ -44,9 +44,7 @@ package struct QueryEngine {
     try answering { engine in
       let cursor = try engine.cursor(query)
       defer { cursor.end() }
-      var documents: [DocumentRevision] = []
-      while let document = try cursor.nextDocument() { documents.append(document) }
-      return documents
+      return try cursor.documents()
     }
   }
 

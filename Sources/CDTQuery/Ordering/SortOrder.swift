@@ -77,6 +77,11 @@ package struct SortOrder: Sendable, Hashable {
     if isByIDDescending { key.invert(from: 0) }
   }
 
+  /// The id in a sort key, if the id alone determines the order.
+  func id(in key: UnsafeRawBufferPointer) -> String {
+    isByIDDescending ? key.map { ~$0 }.withUnsafeBytes(OrderKey.string) : OrderKey.string(in: key)
+  }
+
   /// The values by which a document is sorted, one for each field; null for a field without a value.
   func values(of document: DocumentBytes) -> [JSONValue] {
     fields.map { field in

@@ -81,9 +81,10 @@ package struct QueryPlan: Sendable {
   var usesIndex: Bool { source.readsIndex { _ in true } }
 }
 
-/// The required output of the matches.
+/// The required output of the matches. Texts are documents without their attachments and
+/// sequences; plans for documents return them.
 package enum QueryOutput: Sendable, Hashable, CaseIterable {
-  case documents, ids, count, exists
+  case documents, texts, ids, count, exists
 }
 
 extension QueryPlan.Order {

@@ -2,6 +2,7 @@ import CDTDatastore
 import CDTJSON
 import CDTPlatform
 import CDTTestSupport
+import FoundationEssentials
 import Synchronization
 import Testing
 
@@ -117,6 +118,37 @@ import Testing
       let results = try store.results(for: Query([:], sort: ["_id"]))
       #expect(throws: OwnError.self) { try results.forEachJSON { _ in throw OwnError() } }
       #expect(try results.documents().map(\.id) == ["d1", "d2", "d3", "d4"])
+    }
+  }
+
+  @Test(arguments: [[], ["a", "_id"]]) func `documents behind texts are whole`(_ sort: [SortField]) throws {
+    try withTemporaryDatastore { store in
+      try Self.fill(store, 5)
+      try store.updateDocument(withID: "d3") { document in
+        document.attachments["note"] = DocumentAttachment(
+          data: Data("milk".utf8), name: "note", contentType: "text/plain")
+      }
+      if !sort.isEmpty { try store.ensureIndexed(["a"]) }
+      let query = try Query([:], sort: sort)
+      for isInlining in [false, true] {
+        let results = try store.results(for: query)
+        #expect(throws: CancellationError.self) {
+          try results.forEachJSON { _ in throw CancellationError() }
+        }
+        _ = try results.next()
+        var texts: [JSONObject] = []
+        #expect(throws: CancellationError.self) {
+          try results.forEachJSON(inliningAttachments: isInlining) { text in
+            texts.append(try JSONObject(parsing: Array(text)))
+            if texts.count == 2 { throw CancellationError() }
+          }
+        }
+        let found = try store.read { try $0.find(query) }
+        #expect(texts.map { $0["_id"]?.stringValue } == found[2...3].map(\.id))
+        #expect(texts.map { $0["_attachments"] != nil } == [false, isInlining])
+        #expect(try results.documents() == [found[4]])
+        #expect(found.map(\.sequence).max() == 6 && found[3].attachments.count == 1)
+      }
     }
   }
 
