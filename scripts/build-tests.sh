@@ -6,4 +6,4 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 exec "${SWIFT:-swift}" build --product CDTDatastorePackageTests -debug-info-format none -Xcc -g0 \
-  -Xswiftc -wmo -Xswiftc -num-threads -Xswiftc 2 "$@"
+  -Xswiftc -disable-batch-mode -Xswiftc -wmo -Xswiftc -num-threads -Xswiftc 2 "$@"

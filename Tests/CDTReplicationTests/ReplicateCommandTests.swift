@@ -46,6 +46,17 @@ import Testing
     }
   }
 
+  @Test func `a target that was created for a failed run is removed`() async throws {
+    let server = try await ScriptedServer { _ in .init(status: 404) }
+    try await withDirectory { directory in
+      let run = try CommandRun(
+        #"exec "$0" replicate "$1" stores/copy --create"#, ["\(server.url)/db"], in: directory)
+      #expect(await run.ended() > 0)
+      #expect(!FileManager.default.fileExists(atPath: "\(directory)/stores"))
+    }
+    await server.close()
+  }
+
   @Test(.timeLimit(.minutes(10))) func `the second signal ends a continuous run at once`() async throws {
     let server = try await ScriptedServer { request in
       let path = request.split(separator: " ", maxSplits: 2).dropFirst().first ?? ""

@@ -157,7 +157,7 @@ import Testing
     try withScratch { scratch in
       try Self.makeFiles("\(scratch)/files")
       var prepared: [Int: Prepared] = [:]
-      // Each in its turn, and in `make test` others than those that begin the list, too.
+      // Each in its turn, and in `make test-more` others than those that begin the list, too.
       let first = Int.random(in: 0..<Command.all.count, using: &random)
       for number in 0..<count {
         let position = (first + number) % Command.all.count

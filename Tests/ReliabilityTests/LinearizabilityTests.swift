@@ -5,7 +5,7 @@ import Testing
 
 /// Whatever threads and processes do to a document at once, it is as if they did it one after another.
 ///
-/// `make test` takes three seconds, `make stress SECONDS=300` as long as it is told, a few seconds for each log.
+/// `make test-more` takes three seconds, `make stress SECONDS=300` as long as it is told, a few seconds for each log.
 @Suite(.timeLimit(.minutes(60))) struct LinearizabilityTests {
   private static let processes = 3
   private static let threads = 4

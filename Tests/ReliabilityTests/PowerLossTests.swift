@@ -10,7 +10,7 @@ import Testing
 /// A process runs a workload, and what it changes on the disk is traced. From the trace, the files are made as a power
 /// failure may leave them (``SimulatedDisk``), opened, and checked.
 ///
-/// `make test` tries 1,000 crash points; `make torture POINTS=5000` tries more.
+/// `make test-more` tries 1,000 crash points; `make torture POINTS=5000` tries more.
 @Suite(.timeLimit(.minutes(120))) struct PowerLossTests {
   struct Case: Sendable, CustomTestStringConvertible {
     let workload: Workload

@@ -6,7 +6,7 @@ import CDTWorkloads
 import Foundation
 import Testing
 
-/// How long `StressTests` and `LinearizabilityTests` take: three seconds in `make test`, as long as one likes in `make stress`.
+/// How long `StressTests` and `LinearizabilityTests` take: three seconds in `make test-more`, as long as one likes in `make stress`.
 enum Stress {
   static let seconds = ProcessInfo.processInfo.environment["STRESS_SECONDS"].flatMap { Int($0) } ?? 3
 }

@@ -3,7 +3,7 @@ import CDTWorkloads
 import Foundation
 import Testing
 
-/// How long the tests of this module take: a sample in `make test`, as much as one likes in `make torture`.
+/// How long the tests of this module take: a sample in `make test-more`, as much as one likes in `make torture`.
 enum Torture {
   /// A number that `make torture` sets.
   private static func setting(_ name: String) -> Int? {
