@@ -117,7 +117,11 @@ import Testing
           (64, replicate("http://\(host)127.0.0.1", store, "--create")), (64, replicate(url, url)),
           (64, replicate(url, store, url)), (64, replicate(url, store, "--create=\(url)")),
           (66, replicate("htp://\(host)127.0.0.1/db", "\(store)2")),
-          (77, replicate("HTTP\(url.dropFirst(4))", store, "--user", "ana", "--password-file", "wrong")),
+          (
+            77,
+            replicate(
+              "HTTP\(url.dropFirst(4))", store, "--user", "ana", "--password-file", "wrong", "--create")
+          ),
           (64, replicate(url, store, "--jobs", "http://\(host)127.0.0.1/db")),
         ]
         try Data("wrong\n".utf8).write(to: URL(filePath: "\(directory)/wrong"))
