@@ -18,7 +18,7 @@ import Testing
   }
 
   private func run(_ arguments: [String]) throws {
-    try withScratch { scratch in
+    try withTemporaryDirectory(inMemory: true) { scratch in
       let program = try BuiltProgram(
         "cdt-crashtest", ["faults", scratch, "\(Torture.seed)"] + arguments,
         faults: .init(directory: "\(scratch)/work"))

@@ -43,7 +43,7 @@ import Testing
   @Test func `a killed process has kept every acknowledged step, and the next goes on`() throws {
     let count = (Torture.kills + 1) / 2
     var random = SeededGenerator(seed: Torture.seed)
-    try withScratch { scratch in
+    try withTemporaryDirectory(inMemory: true) { scratch in
       for number in 0..<count {
         let directory = "\(scratch)/stores"
         let workload = Workload.all[number % Workload.all.count]

@@ -17,7 +17,7 @@ import Testing
 
   /// What clients have done to new documents, in the order of their calls.
   private static func history(seconds: Int) throws -> [DocumentOperation] {
-    try withScratch { directory in
+    try withTemporaryDirectory(inMemory: true) { directory in
       let workers = try (0..<processes).map {
         try BuiltProgram("cdt-store-worker", ["log", directory, "\($0)", "\(threads)", "\(seconds)"])
       }

@@ -69,7 +69,7 @@ import Testing
   }
 
   @Test(arguments: cases) func `what was acknowledged is there after a power failure`(_ c: Case) throws {
-    try withScratch { scratch in
+    try withTemporaryDirectory(inMemory: true) { scratch in
       let seed = Torture.seed &+ UInt64(c.testDescription.utf8.reduce(0) { $0 &* 31 &+ Int($1) } & 0xFFFF)
       var random = SeededGenerator(seed: seed)
       var run = try run(c, seed: seed, in: scratch)
@@ -102,7 +102,7 @@ import Testing
 
   /// If this failed, the tests above would not notice a store that forgets to sync.
   @Test func `a write that was not synced is lost when all unsynced changes are`() throws {
-    try withScratch { scratch in
+    try withTemporaryDirectory(inMemory: true) { scratch in
       let c = Case(workload: .all[1], durability: .normal)
       var random = SeededGenerator(seed: 1)
       var run = try run(c, seed: 1, in: scratch)

@@ -39,7 +39,7 @@ enum Stress {
   }
 
   @Test func `processes that do everything at once lose nothing and see nothing torn`() async throws {
-    let directory = try scratchDirectory()
+    let directory = try temporaryDirectory(inMemory: true)
     defer { try? FileManager.default.removeItem(atPath: directory) }
     let manager = try DatastoreManager(directory: directory)
     let store = try await manager.datastore(named: "shared")

@@ -32,24 +32,6 @@ enum Torture {
   }
 }
 
-/// Runs `body` with a directory, removed afterwards.
-func withScratch<R>(_ body: (String) throws -> R) throws -> R {
-  let path = try scratchDirectory()
-  defer { try? FileManager.default.removeItem(atPath: path) }
-  return try body(path)
-}
-
-/// A new directory, in memory where the system has one: what is tested here does not need a disk.
-func scratchDirectory() throws -> String {
-  let memory = "/dev/shm"
-  let parent =
-    FileManager.default.isWritableFile(atPath: memory)
-    ? URL(filePath: memory) : FileManager.default.temporaryDirectory.resolvingSymlinksInPath()
-  let path = parent.appending(path: "cdt-reliability-\(UUID().uuidString)").path
-  try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-  return path
-}
-
 /// The files of a datastore of an earlier version, in the directory of a manager.
 func copyFixture(_ name: String, to directory: String) throws {
   let source = Repository.root.appending(path: "Tests/CDTDatastoreTests/Storage/Fixtures/\(name)").path
