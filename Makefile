@@ -12,6 +12,8 @@ SOURCES = Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Source
 RESULT ?= latest
 BENCH ?=
 BASE_PATH ?=
+# Whether `make bench-gate` accepts the numbers that it counts.
+ACCEPT ?=
 RELEASE = @SWIFT="$(SWIFT)" scripts/build-release.sh
 BENCHMARKS = $(SWIFT) run -c release --package-path Benchmarks Benchmarks
 # How long `make fuzz`, `make fuzz-replication`, `make fuzz-inputs` and `make fuzz-server` look, `make stress` runs each of its
@@ -39,7 +41,7 @@ PARTS ?= random reliability newest inputs clients requests examples
 .PHONY: help packages build server test test-more test-newest test-couchdb test-clients fuzz fuzz-replication fuzz-inputs fuzz-server torture stress
 .PHONY: sanitize lint format demo docs
 .PHONY: examples api-check check-portability
-.PHONY: bench bench-compare bench-latency bench-memory bench-processes bench-server bench-replication bench-page
+.PHONY: bench bench-gate bench-compare bench-latency bench-memory bench-processes bench-server bench-replication bench-page
 
 help: ## List the commands
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 20
@@ -153,6 +155,10 @@ bench: bench-compare bench-latency bench-memory bench-processes bench-server ben
 
 bench-compare: packages ## Measure the workload against SQLite by hand, 10,000 to 1,000,000 documents
 	$(BENCHMARKS) compare --json Benchmarks/Results/$(RESULT).json $(BENCH)
+
+bench-gate: packages ## Count the instructions of operations against Benchmarks/instructions.txt: make bench-gate ACCEPT=1 writes it
+	@scripts/install-packages.sh valgrind binutils
+	$(BENCHMARKS) gate $(if $(ACCEPT),--accept)
 
 bench-latency: packages ## Measure mixed queries and writes, and writes alone, up to the slowest
 	$(BENCHMARKS) latency --json Benchmarks/Results/$(RESULT)-latency.json $(BENCH)

@@ -71,6 +71,15 @@ package struct OrderKey: Sendable, Hashable {
     for index in start..<bytes.count { bytes[index] = ~bytes[index] }
   }
 
+  /// Whether all keys that begin with this part of one are after another key.
+  package func isAfterPrefix(of other: OrderKey) -> Bool {
+    bytes.withUnsafeBytes { bytes in
+      other.bytes.withUnsafeBytes { other in
+        Order(UnsafeRawBufferPointer(rebasing: other.prefix(bytes.count)), bytes).isAscending
+      }
+    }
+  }
+
   // MARK: Bytes
 
   /// Appends the key of the value at an offset of stored text.
@@ -123,8 +132,15 @@ package struct OrderKey: Sendable, Hashable {
       rest = UInt16(truncatingIfNeeded: int &- Int64(floor))
     }
     bytes.append(number)
-    withUnsafeBytes(of: ordered(floor).bigEndian) { bytes.append(contentsOf: $0) }
-    withUnsafeBytes(of: rest.bigEndian) { bytes.append(contentsOf: $0) }
+    let bits = ordered(floor)
+    // Appending single bytes costs less than appending them together.
+    var shift: UInt64 = 64
+    while shift > 0 {
+      shift -= 8
+      bytes.append(UInt8(truncatingIfNeeded: bits >> shift))
+    }
+    bytes.append(UInt8(truncatingIfNeeded: rest >> 8))
+    bytes.append(UInt8(truncatingIfNeeded: rest))
   }
 
   /// A double's bits, transformed so that their order is that of the numbers.

@@ -47,6 +47,9 @@ package struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
 
   /// The system would cut the path at the NUL, which names another file.
   static func checkPath(_ path: String) throws(SystemError) {
-    guard !path.utf8.contains(0) else { throw SystemError(EINVAL) }
+    // Searching the views of a string costs more than the system calls.
+    var path = path
+    let isCut = path.withUTF8 { $0.firstIndex(of: 0) != nil }
+    guard !isCut else { throw SystemError(EINVAL) }
   }
 }

@@ -32,6 +32,8 @@ package final class Connection {
   /// `nil` after the connection is closed.
   private(set) var handle: OpaquePointer?
   private var statements = StatementCache()
+  /// The statements that begin and end read transactions.
+  private var beginning, rollback: Statement?
   /// The file, if there is one.
   private var file: FileIdentity?
   private let directory: String?
@@ -141,6 +143,7 @@ package final class Connection {
   package func close() {
     guard let handle else { return }
     statements.removeAll()
+    (beginning, rollback) = (nil, nil)
     closingFile {
       self.handle = nil
       sqlite3_close_v2(handle)
@@ -275,7 +278,9 @@ package final class Connection {
     // An earlier rollback can have failed without memory.
     rollBack()
     assert(!isReading, "an old state of the files would be read")
-    try statement(kind.rawValue).run()
+    guard kind == .deferred else { return try statement(kind.rawValue).run() }
+    if beginning == nil { beginning = try statement(kind.rawValue) }
+    try beginning?.run()
   }
 
   package func commit() throws(SQLiteError) {
@@ -288,7 +293,9 @@ package final class Connection {
   /// files at the transaction's beginning, which only the end of another transaction changes.
   package func rollBack() {
     if !isInTransaction, isReading { try? statement("BEGIN").run() }
-    if isInTransaction { try? statement("ROLLBACK").run() }
+    guard isInTransaction else { return }
+    if rollback == nil { rollback = try? statement("ROLLBACK") }
+    try? rollback?.run()
   }
 
   /// Whether the connection reads one state of the files: a transaction begins to do so with its first statement.
@@ -302,14 +309,14 @@ package final class Connection {
 
   // MARK: State
 
-  /// A number that changes with every commit to the main database by another connection; `nil` if it is unknown.
+  /// A number that changes with every commit to a database by another connection; `nil` if it is unknown.
   ///
   /// It is as of the last transaction that this connection began, and can't be compared between connections. Source:
   /// `sqlite3_file_control`, SQLITE_FCNTL_DATA_VERSION.
-  package var dataVersion: UInt32? {
+  package func dataVersion(of schema: String = "main") -> UInt32? {
     guard let handle else { return nil }
     var version: UInt32 = 0
-    let code = sqlite3_file_control(handle, "main", SQLITE_FCNTL_DATA_VERSION, &version)
+    let code = sqlite3_file_control(handle, schema, SQLITE_FCNTL_DATA_VERSION, &version)
     return code == SQLITE_OK ? version : nil
   }
 

@@ -20,7 +20,7 @@ struct BenchCommand: ParsableCommand {
     subcommands: [
       CompareCommand.self, LatencyCommand.self, MemoryCommand.self, MemorySampleCommand.self,
       ProcessesCommand.self, ServerCommand.self, ReplicationCommand.self, DecisionsCommand.self,
-      PageCommand.self, DataCommand.self,
+      PageCommand.self, DataCommand.self, GateCommand.self, CountedCommand.self,
     ],
     defaultSubcommand: CompareCommand.self)
 }

@@ -6,13 +6,13 @@ import CDTSQLite
 /// until the statement is stepped or reset.
 struct CandidateRow {
   /// The columns of a candidate with its document.
-  static let columns =
+  static let columns: StaticString =
     "d.number, d.id, d.revision, d.body, d.attachments, coalesce(d.written, d.sequence)"
 
   /// The columns of a candidate without its document, from the documents' table, an index or a text index.
-  static let idColumns = "d.number, d.id"
-  static let idIndexColumns = "e.document, e.id"
-  static let idTextColumns = "f.rowid, f.id"
+  static let idColumns: StaticString = "d.number, d.id"
+  static let idIndexColumns: StaticString = "e.document, e.id"
+  static let idTextColumns: StaticString = "f.rowid, f.id"
 
   private let statement: Statement
 

@@ -146,23 +146,29 @@ struct CandidateStatement: Sendable {
   ) -> CandidateStatement {
     var access = access
     if let start, case .index(let terms) = order { access.begin(at: start, in: terms) }
-    var conditions = IndexConditions(
-      access,
-      after: """
-        SELECT \(form.columns(CandidateRow.idIndexColumns))
-          FROM query.\(IndexFile.table(access.index.number)) e\(form.join("e.document"))
-        """)
-    var sql = conditions.sql + access.ids.sql(of: "e.id", &conditions.values)
-    sql += exclusion(of: "e.document", floor, &conditions.values)
+    var sql = SQLText()
+    sql += "SELECT "
+    sql += form.columns(CandidateRow.idIndexColumns)
+    sql += "\n  FROM query."
+    sql += IndexFile.tablePrefix
+    sql += Int(access.index.number)
+    sql += " e"
+    if case .documents = form { sql += " CROSS JOIN main.documents d ON d.number = e.document" }
+    var conditions = IndexConditions(access, after: sql)
+    if !access.ids.isEverything { conditions.sql += access.ids.sql(of: "e.id", &conditions.values) }
+    if floor != nil { conditions.sql += exclusion(of: "e.document", floor, &conditions.values) }
     var lookups = conditions.lookups
     if case .index(let terms) = order {
-      if let start { sql += "\n   AND \(rows(of: access, after: start, terms[...], 0, &conditions.values))" }
+      if let start {
+        conditions.sql += "\n   AND \(rows(of: access, after: start, terms[...], 0, &conditions.values))"
+      }
       for position in lookups.indices
       where terms.contains(where: { $0.field == lookups[position].field && $0.isDescending }) {
         lookups[position].keys.reverse()
       }
     }
-    return CandidateStatement(sql: sql + ordering(order), values: conditions.values, lookups: lookups)
+    append(order, to: &conditions.sql)
+    return CandidateStatement(sql: conditions.sql.text, values: conditions.values, lookups: lookups)
   }
 
   /// The condition on the rows after a position in their order; the first comparison of each field is where the index
@@ -201,14 +207,20 @@ struct CandidateStatement: Sendable {
     return "\n   AND \(number) NOT IN (SELECT number FROM main.documents WHERE sequence > ?)"
   }
 
-  private static func ordering(_ order: QueryPlan.Order) -> String {
-    guard case .index(let terms) = order else { return "" }
-    let columns = terms.map { term in
-      let direction = term.isDescending ? " DESC" : ""
-      guard let field = term.field else { return "e.id\(direction)" }
-      return "e.t\(field)\(direction), e.v\(field)\(direction)"
+  private static func append(_ order: QueryPlan.Order, to sql: inout SQLText) {
+    guard case .index(let terms) = order else { return }
+    for (number, term) in terms.enumerated() {
+      sql += number == 0 ? "\n ORDER BY " : ", "
+      guard let field = term.field else {
+        sql += term.isDescending ? "e.id DESC" : "e.id"
+        continue
+      }
+      sql += "e.t"
+      sql += field
+      sql += term.isDescending ? " DESC, e.v" : ", e.v"
+      sql += field
+      if term.isDescending { sql += " DESC" }
     }
-    return "\n ORDER BY \(columns.joined(separator: ", "))"
   }
 
   // MARK: Documents missing from indexes
@@ -246,7 +258,7 @@ struct CandidateStatement: Sendable {
 
 extension CandidateStatement.Form {
   /// - Parameter ids: The columns of a candidate without its document.
-  fileprivate func columns(_ ids: String = CandidateRow.idColumns) -> String {
+  fileprivate func columns(_ ids: StaticString = CandidateRow.idColumns) -> StaticString {
     switch self {
     case .documents: CandidateRow.columns
     case .idsOnly: ids

@@ -19,13 +19,20 @@ struct Candidates {
 
   /// The next candidate, or `nil` after the last.
   mutating func next() throws(SQLiteError) -> Statement? {
-    while true {
-      if let current {
-        if try current.step() { return current }
-        self.current = nil
-        run += 1
-      }
-      guard position < statements.count else { return nil }
+    if let next = try nextOfStatement() { return next }
+    return try nextOfLaterStatements()
+  }
+
+  /// The next candidate of the current statement, or `nil` after its last.
+  func nextOfStatement() throws(SQLiteError) -> Statement? {
+    guard let current, try current.step() else { return nil }
+    return current
+  }
+
+  /// The next candidate after the last of the current statement, or `nil` after the last.
+  mutating func nextOfLaterStatements() throws(SQLiteError) -> Statement? {
+    if current.take() != nil { run += 1 }
+    while position < statements.count {
       let wanted = statements[position]
       guard run < wanted.runs else {
         (position, run) = (position + 1, 0)
@@ -40,9 +47,14 @@ struct Candidates {
         used.append(statement)
       }
       try wanted.bind(run: run, to: statement)
-      current = statement
       isUnindexed = wanted.isUnindexed
+      if try statement.step() {
+        current = statement
+        return statement
+      }
+      run += 1
     }
+    return nil
   }
 
   /// The number of SQLite virtual machine instructions of the statements.

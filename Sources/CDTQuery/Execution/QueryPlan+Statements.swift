@@ -34,7 +34,7 @@ extension QueryPlan {
   /// The statements for documents missing from the indexes.
   private var unindexedStatements: [CandidateStatement] {
     var statements: [CandidateStatement] = []
-    if source.indexes.contains(where: \.hasApart) {
+    if source.readsIndex(\.hasApart) {
       statements.append(.apart(from: source.indexes, floor: floor))
     }
     if let floor { statements.append(.unindexed(above: floor)) }
@@ -42,7 +42,7 @@ extension QueryPlan {
   }
 
   /// Whether documents may be missing from the indexes.
-  var hasUnindexed: Bool { floor != nil || source.indexes.contains(where: \.hasApart) }
+  var hasUnindexed: Bool { floor != nil || source.readsIndex(\.hasApart) }
 
   /// What the source's statements return: documents if each candidate is read; otherwise numbers and ids, and
   /// documents are looked up individually.

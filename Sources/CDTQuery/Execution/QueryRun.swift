@@ -21,11 +21,14 @@ final class QueryRun {
   private let idsOnly: Bool
   /// Whether a result is complete without its document.
   private let needsNoDocument: Bool
+  private let isStreamed: Bool
+  private let isByScore: Bool
   /// Whether the rows of the source are those of an index.
   private let readsKeys: Bool
   /// Whether documents missing from the indexes are merged between the candidates.
   private let mergesUnindexed: Bool
   private var candidates: Candidates
+  private let mayRepeat: Bool
   private var seen: NumberSet?
   private var others: [NumberSet] = []
   /// The limits of the query's patterns.
@@ -75,6 +78,8 @@ final class QueryRun {
     self.stop = stop
     idsOnly = plan.idsOnly(output)
     needsNoDocument = output == .exists || output == .ids && plan.source.isCovered
+    isStreamed = plan.order.isStreamed
+    isByScore = plan.order == .score
     if case .scan = plan.source, plan.order == .unordered || plan.order == .sorted {
       readsKeys = false
     } else {
@@ -88,7 +93,8 @@ final class QueryRun {
     }
     budget = MatchBudget(stop)
     residual = plan.isExact ? nil : Matcher(plan.residual, text: plan.text, budget)
-    if plan.source.mayRepeat { seen = NumberSet() }
+    mayRepeat = plan.source.mayRepeat
+    if mayRepeat { seen = NumberSet() }
     candidates = Candidates(plan.statements(output), on: connection)
     order = ResultOrder(wanted: plan.order.isStreamed ? nil : plan.lastWanted, memory: transaction.sortMemory)
     others = try plan.otherStatements.map(numbers)
@@ -117,7 +123,7 @@ final class QueryRun {
   /// The next result, valid until the next call.
   func next() throws -> CandidateRow? {
     while given < plan.limit ?? .max {
-      guard let match = try plan.order.isStreamed ? nextInPlace() : nextSorted() else { return nil }
+      guard let match = try isStreamed ? nextInPlace() : nextSorted() else { return nil }
       if passed < plan.skip {
         passed += 1
         continue
@@ -180,7 +186,11 @@ final class QueryRun {
 
   /// The next matching candidate, in the order of the candidates.
   private func nextMatch() throws -> Match? {
-    while let statement = try candidates.next() {
+    while true {
+      // The first form does not change the candidates, which costs less.
+      guard let statement = try candidates.nextOfStatement() ?? candidates.nextOfLaterStatements() else {
+        return nil
+      }
       try stop.check()
       let row = CandidateRow(statement)
       let number = row.number
@@ -188,11 +198,11 @@ final class QueryRun {
       if !isUnindexed, readsKeys { keysRead += 1 }
       if plan.hidesDesignDocuments, row.isOfDesignDocument { continue }
       // A document kept apart from another source's index comes again among the documents missing from the indexes.
-      if !isUnindexed, !others.allSatisfy({ $0.contains(number) }) { continue }
-      if seen?.insert(number) == false { continue }
+      if !isUnindexed, !others.isEmpty, !others.allSatisfy({ $0.contains(number) }) { continue }
+      if mayRepeat, seen?.insert(number) == false { continue }
       var match = Match(number: number, row: row, hasDocument: isUnindexed || !idsOnly)
       if match.hasDocument { documentsRead += 1 }
-      if !isUnindexed, plan.order == .score { match.rank = row.rank(hasDocument: !idsOnly) }
+      if !isUnindexed, isByScore { match.rank = row.rank(hasDocument: !idsOnly) }
       if let matcher = isUnindexed ? whole : residual {
         if !match.hasDocument {
           match = Match(
@@ -202,7 +212,6 @@ final class QueryRun {
       }
       return match
     }
-    return nil
   }
 
   private func accepts(_ row: CandidateRow, _ matcher: Matcher) throws -> Bool {
@@ -261,7 +270,7 @@ final class QueryRun {
   private func sort() throws {
     var key = OrderKey()
     while let match = try nextMatch() {
-      try write(match, to: &key)
+      guard try write(match, to: &key, upTo: order.last) else { continue }
       if let start, precedes(key, start) { continue }
       try order.add(key, number: match.number)
     }
@@ -283,13 +292,18 @@ final class QueryRun {
   /// The sort key of a match.
   private func key(of match: Match) throws -> OrderKey {
     var key = OrderKey()
-    try write(match, to: &key)
+    _ = try write(match, to: &key)
     return key
   }
 
-  private func write(_ match: Match, to key: inout OrderKey) throws {
-    if plan.sort.isByID { return plan.sort.write(id: match.row.id, to: &key) }
+  /// - Parameter last: The key after which documents are not needed, if there is one.
+  /// - Returns: Whether the key is complete; otherwise the document is after the last one.
+  private func write(_ match: Match, to key: inout OrderKey, upTo last: OrderKey? = nil) throws -> Bool {
+    if plan.sort.isByID {
+      plan.sort.write(id: match.row.id, to: &key)
+      return true
+    }
     let row = try match.hasDocument ? match.row : document(at: match.number)
-    plan.sort.write(row.bytes, to: &key)
+    return plan.sort.write(row.bytes, to: &key, upTo: last)
   }
 }

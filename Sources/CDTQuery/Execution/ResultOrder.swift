@@ -3,9 +3,9 @@ import CDTSQLite
 
 /// Sorts documents by their keys: the first *n*, or all of them.
 ///
-/// For the first *n*, up to 2 *n* are kept. When there are more, they are sorted and the later ones are dropped; from
-/// then on, documents after the last one kept are skipped. If all are wanted, they are kept in memory up to a limit
-/// and then moved to a temporary database, which SQLite sorts on disk.
+/// For the first *n*, these are kept in a heap whose root is the last of them, so that most documents are compared with
+/// the root alone. If all are wanted, they are kept in memory up to a limit and then moved to a temporary database, which
+/// SQLite sorts on disk.
 struct ResultOrder: ~Copyable {
   private struct Entry {
     let key: OrderKey
@@ -15,9 +15,8 @@ struct ResultOrder: ~Copyable {
   /// The number of documents to keep, or `nil` for all.
   private let wanted: Int?
   private let memory: Int
+  /// A heap if there is a number to keep: no entry is before those at 2 *i* + 1 and 2 *i* + 2.
   private var entries: [Entry] = []
-  /// The key of the last document to keep, if known.
-  private var last: OrderKey?
   private var size = 0
   private var overflow: SortOverflow?
   private var isSorted = false
@@ -35,22 +34,47 @@ struct ResultOrder: ~Copyable {
     self.memory = memory
   }
 
+  /// The key of the last document to keep, if as many are kept as are wanted: those after it are not needed.
+  var last: OrderKey? { entries.count == wanted ? entries.first?.key : nil }
+
   /// Adds a document.
   mutating func add(_ key: OrderKey, number: Int64) throws {
-    if let last, !(key < last) { return }
-    entries.append(Entry(key: key, number: number))
-    if let wanted {
-      if entries.count > 2 * wanted { keepFirst(wanted) }
-    } else {
+    guard let wanted else {
+      entries.append(Entry(key: key, number: number))
       size += key.bytes.count + Self.entrySize
       if size > memory { try spill() }
+      return
+    }
+    if entries.count < wanted {
+      entries.append(Entry(key: key, number: number))
+      moveUp(Entry(key: key, number: number))
+    } else if let root = entries.first, key < root.key {
+      moveDown(Entry(key: key, number: number), in: entries.count)
     }
   }
 
-  private mutating func keepFirst(_ wanted: Int) {
-    entries.sort { $0.key < $1.key }
-    entries.removeLast(entries.count - wanted)
-    last = entries.last?.key
+  /// Moves an entry from the end of the heap to its place.
+  private mutating func moveUp(_ entry: Entry) {
+    var place = entries.count - 1
+    while place > 0, entries[(place - 1) / 2].key < entry.key {
+      entries[place] = entries[(place - 1) / 2]
+      place = (place - 1) / 2
+    }
+    entries[place] = entry
+  }
+
+  /// Puts an entry instead of the root into the heap of the first entries.
+  private mutating func moveDown(_ entry: Entry, in count: Int) {
+    var place = 0
+    while true {
+      var child = 2 * place + 1
+      guard child < count else { break }
+      if child + 1 < count, entries[child].key < entries[child + 1].key { child += 1 }
+      guard entry.key < entries[child].key else { break }
+      entries[place] = entries[child]
+      place = child
+    }
+    entries[place] = entry
   }
 
   /// The number of the next document in order, after all have been added.
@@ -65,7 +89,12 @@ struct ResultOrder: ~Copyable {
   private mutating func sort() throws {
     isSorted = true
     if overflow != nil { return try spill() }
-    entries.sort { $0.key < $1.key }
+    guard wanted != nil else { return entries.sort { $0.key < $1.key } }
+    for end in entries.indices.dropFirst().reversed() {
+      let entry = entries[end]
+      entries[end] = entries[0]
+      moveDown(entry, in: end)
+    }
   }
 
   private mutating func spill() throws {

@@ -73,18 +73,23 @@ package final class Cursor {
     attachmentsJSON: ((Attachments) throws -> JSONObject)?, _ body: (UnsafeRawBufferPointer) throws -> Bool
   ) throws {
     var buffer = TextBuffer()
-    while let row = try reading({ try nextRow() }) {
-      let document = row.bytes
-      writeText(of: document, to: &buffer)
-      let goesOn: Bool
-      if let attachmentsJSON, row.hasAttachments {
-        let attachments: Attachments = try reading { try self.attachments(of: row) }
-        goesOn = try Self.withAttachments(try attachmentsJSON(attachments), in: buffer, body)
-      } else {
-        goesOn = try buffer.withBytes(body)
+    // The errors of the closures are those of their caller.
+    var result = Result<Bool, any Error>.success(true)
+    let store = store
+    try reading {
+      while case .success(true) = result {
+        try store.checkOpen()
+        guard let row = try nextRow() else { return }
+        writeText(of: row.bytes, to: &buffer)
+        if let attachmentsJSON, row.hasAttachments {
+          let attachments: Attachments = try attachments(of: row)
+          result = Result { try Self.withAttachments(try attachmentsJSON(attachments), in: buffer, body) }
+        } else {
+          result = Result { try buffer.withBytes(body) }
+        }
       }
-      guard goesOn else { return }
     }
+    _ = try result.get()
   }
 
   /// The position after the last document or text that was read; `nil` before the first.

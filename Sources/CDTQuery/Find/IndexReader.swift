@@ -11,11 +11,19 @@ final class IndexReader {
   /// How the attached file is opened, if the store can only be read.
   private var access: FileAccess?
   private var isForgotten = false
-  private var known: (revision: Int64, catalog: IndexCatalog)?
-  /// The state of both files for which the indexes are verified to match the documents.
-  private var verified: (state: IndexState, documents: UInt32?)?
+  private var known: Known?
   /// The sequence of the indexes in the last snapshot, if behind the documents, and whether the worker was notified.
   private var gap: (sequence: Int64, isTold: Bool)?
+
+  /// What was read from the index file.
+  private struct Known {
+    /// The version of the file's content (``Connection/dataVersion(of:)``).
+    let version: UInt32?
+    let state: IndexState
+    let catalog: IndexCatalog
+    /// The version of the documents for which the indexes are verified to match them.
+    var verified: UInt32?
+  }
 
   init(_ connection: Connection, of reader: StoreReader? = nil) {
     self.connection = connection
@@ -46,16 +54,15 @@ final class IndexReader {
     }
   }
 
-  /// Takes a snapshot of the indexes in a transaction that has begun. Indexes that can't be used appear empty.
+  /// Takes a snapshot of the index file in a transaction that has begun. Indexes that can't be used appear empty.
   ///
-  /// The index file's snapshot is taken first and the documents' second. As documents are committed first, the indexes
+  /// The index file's snapshot is taken first and the documents' later. As documents are committed first, the indexes
   /// can be behind, but never ahead.
-  func begin(_ manager: IndexManager, _ store: Datastore) throws -> IndexView {
+  func begin(_ manager: IndexManager, _ store: Datastore) throws -> IndexSnapshot {
     do {
       if isAttached {
-        let indexes = try readIndexes(store)
-        noteGap(in: indexes, manager)
-        return indexes
+        _ = try readState()
+        return .begun(self)
       }
     } catch let error where IndexRecovery.isDamage(error) {
       connection.rollBack()
@@ -67,7 +74,7 @@ final class IndexReader {
       try detach()
       try connection.begin(.deferred)
     }
-    return try Self.unreadable(manager, in: connection, of: store)
+    return .fixed(try Self.unreadable(manager, in: connection, of: store))
   }
 
   /// The defined indexes, all empty. Where nothing can be told about the definitions, queries do without.
@@ -87,7 +94,7 @@ final class IndexReader {
   /// - Returns: Whether there is one.
   func attach(_ manager: IndexManager, _ store: Datastore) throws -> Bool {
     let identity = FileIdentity(manager.path)
-    if let identity, identity == attached, !manager.recovery.isDamaged(identity),
+    if let identity, identity == attached, !isForgotten, !manager.recovery.isDamaged(identity),
       access?.isCurrent(manager.path) ?? true
     {
       return true
@@ -127,7 +134,7 @@ final class IndexReader {
 
   func detach() throws {
     guard attached != nil else { return }
-    (attached, access, known, verified) = (nil, nil, nil, nil)
+    (attached, access, known, isForgotten) = (nil, nil, nil, false)
     do {
       try connection.detach(IndexFile.schema)
       try reader?.setAttachedSchema(nil)
@@ -140,27 +147,45 @@ final class IndexReader {
 
   /// Treats the file as detached if it can't be detached yet.
   func forget() {
-    (known, verified) = (nil, nil)
+    known = nil
     isForgotten = true
   }
 
-  func readIndexes(_ store: Datastore) throws -> IndexView {
-    let state = try IndexState(reading: connection, schema: IndexFile.schema)
-    let catalog: IndexCatalog
-    if let known, known.revision == state.revision {
-      catalog = known.catalog
-    } else {
-      catalog = try IndexCatalog(
-        reading: connection, schema: IndexFile.schema, known: known?.catalog ?? .empty)
-      known = (state.revision, catalog)
-    }
+  private static let state = IndexState.selection(in: IndexFile.schema)
+
+  /// Reads the state of the index file and its catalog, unless they are known.
+  private func readState() throws -> Known {
+    let statement = try connection.statement(Self.state)
+    defer { statement.reset() }
+    let hasState = try statement.step()
+    let version = connection.dataVersion(of: IndexFile.schema)
+    if let known, version != nil, known.version == version { return known }
+    guard hasState else { throw IndexDamage.withoutState }
+    let state = IndexState(statement)
+    let catalog =
+      if let known, known.state.revision == state.revision { known.catalog } else {
+        try IndexCatalog(reading: connection, schema: IndexFile.schema, known: known?.catalog ?? .empty)
+      }
+    let found = Known(version: version, state: state, catalog: catalog)
+    known = found
+    return found
+  }
+
+  /// The indexes in the current transaction.
+  ///
+  /// - Parameter manager: The manager to tell that indexes are behind, in a transaction that began with ``begin(_:_:)``.
+  func indexes(_ store: Datastore, _ manager: IndexManager?) throws -> IndexView {
+    let known = try manager == nil ? readState() : self.known ?? readState()
     let last = try Self.lastSequence(store, on: connection)
-    let documents = connection.dataVersion
-    if verified?.state != state || verified?.documents != documents || documents == nil {
-      try state.checkHistory(of: "main", on: connection, lastSequence: last)
-      verified = (state, documents)
+    let documents = connection.dataVersion()
+    if documents == nil || known.verified != documents {
+      try known.state.checkHistory(of: "main", on: connection, lastSequence: last)
+      self.known?.verified = documents
     }
-    return IndexView(catalog: catalog, isReadable: true, indexedSequence: state.sequence, lastSequence: last)
+    let indexes = IndexView(
+      catalog: known.catalog, isReadable: true, indexedSequence: known.state.sequence, lastSequence: last)
+    if let manager { noteGap(in: indexes, manager) }
+    return indexes
   }
 
   /// Wakes the worker if the same writes are missing from the indexes twice in a row. Every write leaves a gap for a
@@ -178,7 +203,7 @@ final class IndexReader {
     _ store: Datastore, on connection: Connection
   ) throws(DatastoreError) -> Int64 {
     do {
-      return try connection.scalar("SELECT max(sequence) FROM main.documents")
+      return try connection.scalar("SELECT sequence FROM main.documents ORDER BY sequence DESC LIMIT 1")
     } catch {
       throw DatastoreError(error, path: store.databasePath)
     }

@@ -20,7 +20,11 @@ package struct IndexView: Sendable {
 
   /// The lowest floor of the indexes that a source reads, if there are documents above it.
   func floor(of source: QueryPlan.Source) -> Int64? {
-    let floor = source.indexes.map(floor(of:)).min() ?? lastSequence
+    var floor = lastSequence
+    _ = source.readsIndex { entry in
+      floor = min(floor, self.floor(of: entry))
+      return false
+    }
     return floor < lastSequence ? floor : nil
   }
 }
@@ -29,6 +33,8 @@ package struct IndexView: Sendable {
 enum IndexSnapshot {
   /// A state, which does not change.
   case fixed(IndexView)
+  /// The state of the index file when the transaction began. That of the documents is taken when it is needed.
+  case begun(IndexReader)
   /// The state inside a write. Documents that the write has changed are checked by the matcher.
   case live(IndexReader)
 }
@@ -38,13 +44,15 @@ extension ReadTransaction {
   func indexView(_ manager: IndexManager) throws -> IndexView {
     switch extensionState as? IndexSnapshot {
     case .fixed(let view): return view
+    case .begun(let reader):
+      let view = try view(of: reader, manager, isBegun: true)
+      extensionState = IndexSnapshot.fixed(view)
+      return view
     case .live(let reader): return try view(of: reader, manager)
     case nil: break
     }
     guard let write = self as? WriteTransaction else {
-      if try beginAgain(with: manager), case .fixed(let view) = extensionState as? IndexSnapshot {
-        return view
-      }
+      if try beginAgain(with: manager), extensionState is IndexSnapshot { return try indexView(manager) }
       // The manager was created after the state was read, so the indexes may be ahead of it.
       return try IndexReader.unreadable(manager, in: connection(), of: store)
     }
@@ -56,9 +64,11 @@ extension ReadTransaction {
     extensionState = IndexSnapshot.fixed(try IndexReader.unreadable(manager, in: connection(), of: store))
   }
 
-  private func view(of reader: IndexReader, _ manager: IndexManager) throws -> IndexView {
+  private func view(
+    of reader: IndexReader, _ manager: IndexManager, isBegun: Bool = false
+  ) throws -> IndexView {
     do {
-      if reader.isAttached { return try reader.readIndexes(store) }
+      if reader.isAttached { return try reader.indexes(store, isBegun ? manager : nil) }
     } catch let error where IndexRecovery.isDamage(error) {
       reader.forget()
       manager.replaceDamagedFile()

@@ -2,11 +2,14 @@ import CDTDatastore
 
 /// The conditions that can end a query early: its time limit, and the stop signal of its transaction.
 struct QueryStop: Sendable {
+  /// Whether there is a limit, which costs less to read than the limit.
+  private let isLimited: Bool
   private let limit: Duration?
   private let deadline: ContinuousClock.Instant?
   private let signal: StopSignal?
 
   init(timeLimit: Duration? = nil, signal: StopSignal? = nil) {
+    isLimited = timeLimit != nil
     limit = timeLimit
     deadline = timeLimit.map { ContinuousClock.now + $0 }
     self.signal = signal
@@ -15,7 +18,9 @@ struct QueryStop: Sendable {
   /// - Throws: ``QueryError`` with the code `.timedOut`, or the signal's error, if the query must end.
   func check() throws {
     try signal?.check()
-    if let limit, let deadline, ContinuousClock.now >= deadline { throw QueryError.timedOut(limit) }
+    if isLimited, let limit, let deadline, ContinuousClock.now >= deadline {
+      throw QueryError.timedOut(limit)
+    }
   }
 
   /// Whether ``check()`` would throw.

@@ -17,6 +17,10 @@ package struct IndexCatalog: Sendable {
     package let hasApart: Bool
     /// The statistics measured after the index was complete.
     package let statistics: IndexStatistics?
+    /// The order of the documents if each has one row.
+    let order: SortOrder
+    /// The order of the rows; `nil` if the id is among the fields.
+    let terms: [QueryPlan.OrderTerm]?
 
     init(
       number: Int64, definition: IndexDefinition, watermark: Int64?, strays: Int64 = 0,
@@ -29,6 +33,12 @@ package struct IndexCatalog: Sendable {
       self.isMultiple = isMultiple
       self.hasApart = hasApart
       self.statistics = statistics
+      order = SortOrder(of: definition)
+      let fields = order.fields.enumerated().map {
+        QueryPlan.OrderTerm(field: $0, isDescending: $1.isDescending)
+      }
+      let hasID = order.fields.contains { $0.documentField == .id }
+      terms = hasID ? nil : fields + [QueryPlan.OrderTerm(field: nil, isDescending: false)]
     }
   }
 
@@ -132,10 +142,19 @@ package struct IndexState: Sendable, Equatable {
   ///
   /// - Parameter storeID: The store that the file must belong to, or `nil` if that has been checked.
   init(reading connection: Connection, schema: String, storeID: String? = nil) throws {
-    let statement = try connection.statement("SELECT revision, sequence, session, store FROM \(schema).state")
+    let statement = try connection.statement(Self.selection(in: schema))
     defer { statement.reset() }
-    guard try statement.step() else { throw IndexDamage.unreadable("its state is missing") }
+    guard try statement.step() else { throw IndexDamage.withoutState }
     if let storeID, !statement.text(3).hasSameBytes(as: storeID) { throw IndexDamage.foreignStore }
+    self.init(statement)
+  }
+
+  static func selection(in schema: String) -> String {
+    "SELECT revision, sequence, session, store FROM \(schema).state"
+  }
+
+  /// Reads the state from a row of ``selection(in:)``.
+  init(_ statement: Statement) {
     revision = statement.int64(0)
     sequence = statement.int64(1)
     session = statement.isNull(2) ? nil : statement.text(2)
@@ -173,6 +192,7 @@ package enum IndexDamage: Error {
   case foreignStore
   case foreignHistory
 
+  static let withoutState = unreadable("its state is missing")
   static let withoutChecksums = unreadable("its header has lost the reserved bytes of its pages")
 
   /// The text of a message after "the index file".

@@ -87,7 +87,9 @@ package enum IndexFile {
       """
   }
 
-  package static func table(_ number: Int64) -> String { "entries_\(number)" }
+  static let tablePrefix: StaticString = "entries_"
+
+  package static func table(_ number: Int64) -> String { "\(tablePrefix)\(number)" }
 
   package static func table(_ entry: IndexCatalog.Entry) -> String {
     entry.definition.type == .text ? TextIndexTable.name(entry.number) : table(entry.number)

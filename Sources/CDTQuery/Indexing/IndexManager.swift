@@ -62,8 +62,7 @@ package final class IndexManager: DatastoreExtension {
   }
 
   package func didBegin(_ transaction: ReadTransaction, on reader: StoreReader) throws {
-    let view = try IndexReader.of(reader).begin(self, transaction.store)
-    transaction.extensionState = IndexSnapshot.fixed(view)
+    transaction.extensionState = try IndexReader.of(reader).begin(self, transaction.store)
   }
 
   package func willCommit(_ write: PendingWrite) {

@@ -42,8 +42,12 @@ package struct SortOrder: Sendable, Hashable {
   /// If a field has several values, the smallest counts when ascending and the largest when descending. The id comes
   /// last, so keys are unique.
   ///
-  /// - Parameter key: Overwritten; its memory is reused.
-  package func write(_ document: DocumentBytes, to key: inout OrderKey) {
+  /// - Parameters:
+  ///   - key: Overwritten; its memory is reused.
+  ///   - last: The key after which documents are not needed, if there is one.
+  /// - Returns: Whether the key is complete; otherwise the document is after the last one.
+  @discardableResult
+  package func write(_ document: DocumentBytes, to key: inout OrderKey, upTo last: OrderKey? = nil) -> Bool {
     key.removeAll()
     for field in fields {
       let start = key.bytes.count
@@ -53,9 +57,11 @@ package struct SortOrder: Sendable, Hashable {
         Self.append(field, of: document.body, to: &key)
       }
       if field.isDescending { key.invert(from: start) }
-      if field.documentField == .id { return }
+      if let last, key.isAfterPrefix(of: last) { return false }
+      if field.documentField == .id { return true }
     }
     key.append(string: document.id)
+    return true
   }
 
   /// Whether the id alone determines the order.

@@ -35,12 +35,10 @@ extension Planner {
     return cost
   }
 
-  /// The minimum cost of a scan for any selector, if every document is a result.
+  /// The minimum cost of a scan for any selector, if every document is a result and the scan ends at the last one wanted.
   var leastCostOfScan: Double {
-    let scan = scan
-    var share = 1.0
-    if let wanted, order(for: scan.source).isStreamed { share = min(1, wanted / scan.rows) }
-    return Cost.seek + scan.rows * share * Cost.scanned
+    let rows = scan.rows
+    return Cost.seek + min(rows, wanted ?? rows) * Cost.scanned
   }
 
   /// The number of first matches needed, or `nil` for all.

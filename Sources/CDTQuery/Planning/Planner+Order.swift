@@ -9,11 +9,16 @@ extension Planner {
     if query.hasOrder { return query.sort }
     if ids.isAsked { return .byID }
     guard let index = source.driver?.index, !index.isMultiple else { return .byID }
-    return SortOrder(of: index.definition)
+    return index.order
   }
 
   func order(for source: QueryPlan.Source) -> QueryPlan.Order {
     guard output != .count, output != .exists else { return .unordered }
+    if !query.hasOrder, !ids.isAsked, let index = source.driver?.index, !index.isMultiple,
+      let terms = index.terms
+    {
+      return .index(terms)
+    }
     let sort = sort(for: source)
     if sort.isByScore {
       // Documents missing from the text index come last, sorted by id; without the index these are all documents.

@@ -78,7 +78,7 @@ package struct QueryPlan: Sendable {
   }
 
   /// Whether the source reads any index.
-  var usesIndex: Bool { !source.indexes.isEmpty }
+  var usesIndex: Bool { source.readsIndex { _ in true } }
 }
 
 /// The required output of the matches.
@@ -105,6 +105,15 @@ extension QueryPlan.Source {
     case .union(let branches): branches.flatMap(\.indexes)
     case .intersection(let first, let others): first.indexes + others.flatMap(\.indexes)
     case .nothing, .scan, .ids: []
+    }
+  }
+
+  /// Whether it reads an index for which a condition holds.
+  func readsIndex(_ holds: (IndexCatalog.Entry) -> Bool) -> Bool {
+    switch self {
+    case .index(let access): holds(access.index)
+    case .nothing, .scan, .ids: false
+    case .text, .union, .intersection: indexes.contains(where: holds)
     }
   }
 

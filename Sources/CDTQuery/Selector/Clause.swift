@@ -15,25 +15,34 @@ package indirect enum Clause: Sendable, Hashable {
 
   /// The conjunction of `clauses`, flattened, without clauses that are always true.
   package static func all(_ clauses: [Clause]) -> Clause {
-    joined(clauses, neutral: .always, deciding: .never, Clause.and) { clause in
-      if case .and(let members) = clause { members } else { nil }
+    if clauses.count < 2 { return clauses.first ?? .always }
+    var flat: [Clause] = []
+    flat.reserveCapacity(clauses.count)
+    for clause in clauses {
+      switch clause {
+      case .never: return .never
+      case .always: break
+      case .and(let members): flat += members
+      default: flat.append(clause)
+      }
     }
+    return flat.count > 1 ? .and(flat) : flat.first ?? .always
   }
 
   /// The disjunction of `clauses`, flattened, without clauses that are always false.
   package static func any(_ clauses: [Clause]) -> Clause {
-    joined(clauses, neutral: .never, deciding: .always, Clause.or) { clause in
-      if case .or(let members) = clause { members } else { nil }
+    if clauses.count < 2 { return clauses.first ?? .never }
+    var flat: [Clause] = []
+    flat.reserveCapacity(clauses.count)
+    for clause in clauses {
+      switch clause {
+      case .always: return .always
+      case .never: break
+      case .or(let members): flat += members
+      default: flat.append(clause)
+      }
     }
-  }
-
-  private static func joined(
-    _ clauses: [Clause], neutral: Clause, deciding: Clause, _ join: ([Clause]) -> Clause,
-    _ members: (Clause) -> [Clause]?
-  ) -> Clause {
-    if clauses.contains(deciding) { return deciding }
-    let flat = clauses.flatMap { clause in clause == neutral ? [] : members(clause) ?? [clause] }
-    return flat.count > 1 ? join(flat) : flat.first ?? neutral
+    return flat.count > 1 ? .or(flat) : flat.first ?? .never
   }
 
   /// The negation.

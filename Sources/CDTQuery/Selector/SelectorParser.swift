@@ -262,7 +262,7 @@ struct SelectorParser {
   }
 
   static func join(_ path: String, _ key: String) -> String {
-    path.isEmpty ? key : "\(path).\(key)"
+    path.isEmpty ? key : path + "." + key
   }
 }
 
