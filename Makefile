@@ -35,10 +35,10 @@ KILLS ?= 500
 POINTS ?= 5000
 FAULTS ?= 20
 DAMAGES ?= 10000
-# The tests with random input, which has fixed seeds in `make test`.
-RANDOM_TESTS = (LawOne|MultipartFuzz|TextSearch|RandomText|JSONBytes|RevisionOrder|DamagedFile|ImporterDamage|Shrinker|RemoteLaw)Tests
+# The parts of `make test-more`; without any it runs all. `scripts/changed-parts.sh` prints those that a change concerns.
+PARTS ?= random reliability newest inputs clients requests examples
 
-.PHONY: help packages build server test test-newest test-couchdb test-clients fuzz fuzz-replication fuzz-inputs fuzz-server torture stress
+.PHONY: help packages build server test test-more test-newest test-couchdb test-clients fuzz fuzz-replication fuzz-inputs fuzz-server torture stress
 .PHONY: sanitize lint format demo docs
 .PHONY: examples api-check check-portability
 .PHONY: bench bench-gate bench-compare bench-latency bench-memory bench-processes bench-server bench-replication bench-page
@@ -55,18 +55,40 @@ build: packages ## Build cdtquery for stores for release: .build/small/release/c
 server: packages ## Build cdtquery with the server and replication for release: .build/release/cdtquery
 	$(RELEASE)
 
-test: packages lint ## Run every test
+test: packages lint ## Run the tests, but for those of `make test-more`
 	@scripts/install-packages.sh curl openssl sqlite3
-	$(SWIFT) build --build-tests
+	@SWIFT="$(SWIFT)" scripts/build-tests.sh
 	@SWIFT="$(SWIFT)" scripts/run-tests.sh
 
+test-more: $(PARTS:%=more-%) ## Run what takes long: make test-more PARTS='random reliability newest inputs clients requests examples'
+
+# With fixed seeds; `make fuzz` draws one.
+more-random more-reliability: packages
+	@scripts/install-packages.sh curl openssl sqlite3
+	@SWIFT="$(SWIFT)" scripts/build-tests.sh
+	@SWIFT="$(SWIFT)" scripts/run-tests.sh $(@:more-%=%)
+
+more-newest:
+	@$(MAKE) test-newest FILTER='CDTSQLiteTests|CDTDatastoreTests|CDTQueryTests|ReliabilityTests'
+
+more-inputs:
+	@$(MAKE) fuzz-inputs SECONDS=120
+
+more-clients:
+	@$(MAKE) test-clients
+
+more-requests:
+	@$(MAKE) fuzz-server SECONDS=60
+
+more-examples: examples
+
 test-newest: packages ## Run the tests with the newest SQLite in Debian: make test-newest FILTER=CDTQueryTests
-	$(SWIFT) build --build-tests
+	@SWIFT="$(SWIFT)" scripts/build-tests.sh
 	@SWIFT="$(SWIFT)" scripts/test-with-newest-sqlite.sh $(if $(FILTER),'$(FILTER)')
 
 test-couchdb: packages ## Replicate with a CouchDB, and query it: make test-couchdb COUCHDB=http://admin:password@127.0.0.1:5984 COUCHDB_LARGE=1
 	@test -n "$(COUCHDB)" || { echo "COUCHDB is not set: make test-couchdb COUCHDB=http://admin:password@127.0.0.1:5984" >&2; exit 1; }
-	$(SWIFT) build --build-tests
+	@SWIFT="$(SWIFT)" scripts/build-tests.sh
 	@COUCHDB="$(COUCHDB)" COUCHDB_LARGE="$(COUCHDB_LARGE)" \
 		$(SWIFT) test --skip-build --disable-xctest --no-parallel --filter 'CouchDB(Replication|Law|Settings|Query)Tests'
 
@@ -74,12 +96,12 @@ test-clients: packages ## Use the server with clients of CouchDB: make test-clie
 	@SWIFT="$(SWIFT)" POUCHDB="$(POUCHDB)" POUCHDB_SECONDS=$(SECONDS) scripts/test-clients.sh
 
 fuzz: packages ## Look for a query that an index answers differently: make fuzz SECONDS=600 SEED=1
-	$(SWIFT) build --build-tests
-	FUZZ_SECONDS=$(SECONDS) $(SWIFT) test --skip-build --disable-xctest --filter '$(RANDOM_TESTS)'
+	@SWIFT="$(SWIFT)" scripts/build-tests.sh
+	@SWIFT="$(SWIFT)" FUZZ_SECONDS=$(SECONDS) scripts/run-tests.sh random
 	FUZZ_SECONDS=$(SECONDS) FUZZ_SEED=$(SEED) $(SWIFT) test --skip-build --disable-xctest --filter FuzzTests
 
 fuzz-replication: packages ## Look for a history after which two ends differ: make fuzz-replication SECONDS=600 SEED=1
-	$(SWIFT) build --build-tests
+	@SWIFT="$(SWIFT)" scripts/build-tests.sh
 	REPLICATION_SECONDS=$(SECONDS) FUZZ_SEED=$(SEED) $(SWIFT) test --skip-build --disable-xctest --filter ReplicationFuzzTests
 
 fuzz-inputs: packages ## Look for an input that crashes, hangs or breaks a rule: make fuzz-inputs SECONDS=600 TARGETS='json csv'
@@ -90,13 +112,13 @@ fuzz-server: packages ## Call a server with random requests of docs/openapi.yaml
 	@SWIFT="$(SWIFT)" SECONDS_IN_ALL=$(SECONDS) SEED=$(SEED) scripts/fuzz-server.sh
 
 torture: packages ## Kill processes, cut the power, fail calls, damage files: make torture KILLS=500 POINTS=5000 FAULTS=20 DAMAGES=10000 SEED=1
-	$(SWIFT) build --build-tests
+	@SWIFT="$(SWIFT)" scripts/build-tests.sh
 	TORTURE=1 TORTURE_KILLS=$(KILLS) TORTURE_POINTS=$(POINTS) TORTURE_FAULTS=$(FAULTS) TORTURE_SEED=$(SEED) \
 		DAMAGES=$(DAMAGES) DAMAGE_SEED=$(SEED) SERVER_KILLS=100 SERVER_CONNECTIONS=10200 \
 		$(SWIFT) test --skip-build --disable-xctest --no-parallel --filter 'ReliabilityTests|DamageTests|ShutdownTests|ConnectionLimitTests'
 
 stress: packages ## Do everything at once in threads and processes, and check it: make stress SECONDS=300
-	$(SWIFT) build --build-tests
+	@SWIFT="$(SWIFT)" scripts/build-tests.sh
 	STRESS_SECONDS=$(SECONDS) $(SWIFT) test --skip-build --disable-xctest --no-parallel \
 		--filter 'ReliabilityTests.(Stress|Linearizability)Tests'
 

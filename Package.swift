@@ -178,7 +178,7 @@ let package = Package(
     .target(
       name: "CDTServerTestSupport",
       dependencies: [
-        "CDTServer", "CDTDatastore", "CDTJSON",
+        "CDTServer", "CDTDatastore", "CDTJSON", "CDTTestSupport",
         server("AsyncHTTPClient", "async-http-client"),
         server("Logging", "swift-log"),
         server("ServiceLifecycle", "swift-service-lifecycle"),
@@ -194,7 +194,9 @@ let package = Package(
     .testTarget(name: "CDTJSONTests", dependencies: ["CDTJSON", "CDTTestSupport"], swiftSettings: settings),
     .testTarget(name: "CDTDigestTests", dependencies: ["CDTDigest"], swiftSettings: settings),
     .testTarget(name: "CDTGzipTests", dependencies: ["CDTGzip", "CDTTestSupport"], swiftSettings: settings),
-    .testTarget(name: "CDTSQLiteTests", dependencies: ["CDTCSQLite", "CDTSQLite"], swiftSettings: settings),
+    .testTarget(
+      name: "CDTSQLiteTests", dependencies: ["CDTCSQLite", "CDTSQLite", "CDTTestSupport"],
+      swiftSettings: settings),
     .testTarget(
       name: "CDTDatastoreTests",
       dependencies: [
@@ -212,7 +214,7 @@ let package = Package(
       exclude: ["Planning/Goldens", "Fuzz/Histories"],
       swiftSettings: settings),
     .testTarget(
-      name: "CloudantSyncTests", dependencies: ["CloudantSync", "CDTServerTestSupport"],
+      name: "CloudantSyncTests", dependencies: ["CloudantSync", "CDTTestSupport", "CDTServerTestSupport"],
       swiftSettings: settings),
     .testTarget(
       name: "cdtqueryTests",

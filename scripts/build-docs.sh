@@ -11,7 +11,7 @@ base=${BASE_PATH:-}
 modules=(CDTJSON CDTDatastore CDTQuery CDTImport CDTRecovery CDTQueryTesting CDTReplication CDTRemote CDTServer CloudantSync)
 out=.build-docs
 
-"$swift" build
+SWIFT=$swift scripts/build-tests.sh
 built=$("$swift" build --show-bin-path)
 info=$("${swift}c" -print-target-info)
 triple=$(sed -n 's/.*"triple": "\(.*\)".*/\1/p' <<< "$info" | head -1)

@@ -7,7 +7,7 @@ swift=${SWIFT:-swift}
 seconds=${SECONDS_IN_ALL:-120}
 root=$PWD
 
-"$swift" build --product cdtquery
+SWIFT=$swift scripts/build-tests.sh
 program=$("$swift" build --show-bin-path)/cdtquery
 environment=.build/fuzz-server
 [ -x "$environment/bin/schemathesis" ] || {

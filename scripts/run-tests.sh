@@ -1,25 +1,34 @@
 #!/usr/bin/env bash
 # Runs the tests, which have been built, and repeats at the end what failed: the output is long, and tests run side by side.
-# Arguments go to `swift test`: `scripts/run-tests.sh --filter JSON`.
 #
-# Without arguments, the tests that use the network run first, and then all others. Those that only compute would keep
-# Swift's threads busy, one for each core, for longer than a request may take.
+#   scripts/run-tests.sh                   the tests of `make test`
+#   scripts/run-tests.sh random            those with random input, and those of plans that compare all of them
+#   scripts/run-tests.sh reliability       those that kill processes, cut the power, make calls fail and damage files
+#   scripts/run-tests.sh --filter JSON     what `swift test` does with these arguments
+#
+# The tests that use the network run first, and then all others. Those that only compute would keep Swift's threads busy, one for
+# each core, for longer than a request may take.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 log=.build/tests.log
 network='^(CDTServer|CDTReplication)Tests\.'
+random='\.(Law|LawOne|RemoteLaw|MultipartFuzz|TextSearch|RandomText|RevisionOrder|ImporterDamage|Shrinker|PlanCost)Tests/'
+random+='|\.(DocumentFieldIndex|OrderKey)Tests/'
+reliability='^ReliabilityTests\.|\.(Damage|DamagedFile|Recovery)Tests/'
+status=0
 : > "$log"
 
-run() { "${SWIFT:-swift}" test --skip-build --disable-xctest "$@" 2>&1 | tee -a "$log"; }
+run() { "${SWIFT:-swift}" test --skip-build --disable-xctest "$@" 2>&1 | tee -a "$log" || status=$?; }
 
-if [ $# -gt 0 ]; then
-  run "$@"
-  status=$?
-else
-  run --filter "$network"
-  status=$?
-  run --skip "$network" || status=$?
-fi
+case ${1:-} in
+  '')
+    run --filter "$network" --skip "$random"
+    run --skip "$network" --skip "$random" --skip "$reliability"
+    ;;
+  random) run --filter "$random" ;;
+  reliability) run --filter "$reliability" ;;
+  *) run "$@" ;;
+esac
 if [ "$status" -ne 0 ]; then
   echo
   echo "What failed:"

@@ -9,7 +9,7 @@ if [ -n "${POUCHDB:-}" ]; then
 fi
 scripts/install-clients.sh
 swift=${SWIFT:-swift}
-"$swift" build --product cdtquery
+SWIFT=$swift scripts/build-tests.sh
 CDTQUERY=$("$swift" build --show-bin-path)/cdtquery
 export CDTQUERY PYTHONDONTWRITEBYTECODE=1
 # The clients use what later versions of Python and of their dependencies will not have.

@@ -1,7 +1,7 @@
 import CDTJSON
 import CDTPlatform
 import CDTSQLite
-import FoundationEssentials
+import CDTTestSupport
 import Testing
 
 @testable import CDTDatastore
@@ -19,13 +19,11 @@ func withTemporaryDatastore<R>(_ body: (Datastore) throws -> R) throws -> R {
 /// The same for a test that is asynchronous.
 @discardableResult
 func withTemporaryDatastore<R>(_ body: (Datastore) async throws -> R) async throws -> R {
-  let path = FileManager.default.temporaryDirectory.appending(path: "cdtquery-\(UUID().uuidString)").path
-  let manager = try DatastoreManager(directory: path)
-  defer {
-    manager.close()
-    try? FileManager.default.removeItem(atPath: path)
+  try await withTemporaryDirectory { directory in
+    let manager = try DatastoreManager(directory: directory)
+    defer { manager.close() }
+    return try await body(manager.datastore(named: "store"))
   }
-  return try await body(manager.datastore(named: "store"))
 }
 
 extension Datastore {
@@ -108,22 +106,6 @@ func withImpatientDatastore<R>(_ body: (Datastore) throws -> R) throws -> R {
     defer { manager.close() }
     return try body(try manager.datastore(named: "store"))
   }
-}
-
-/// Runs `body` with a directory in memory, where the system has one: a file that is not to last need not wait for a disk.
-func withDirectoryInMemory<R>(_ body: (String) throws -> R) throws -> R {
-  let memory = "/dev/shm"
-  guard FileManager.default.isWritableFile(atPath: memory) else { return try withTemporaryDirectory(body) }
-  return try withTemporaryDirectory(in: URL(filePath: memory), body)
-}
-
-func withTemporaryDirectory<R>(
-  in parent: URL = FileManager.default.temporaryDirectory, _ body: (String) throws -> R
-) throws -> R {
-  let path = parent.appending(path: "cdtquery-\(UUID().uuidString)").path
-  try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-  defer { try? FileManager.default.removeItem(atPath: path) }
-  return try body(path)
 }
 
 extension DatastoreManager {

@@ -16,7 +16,7 @@ import Testing
   private static func withServerProgram(_ body: (_ url: String, _ port: Int) async throws -> Void)
     async throws
   {
-    try await withDirectory { directory in
+    try await withTemporaryDirectory(inMemory: true) { directory in
       try withExtendedLifetime(try DatastoreManager(directory: "\(directory)/served")) {
         _ = try $0.datastore(named: "db")
       }
@@ -65,7 +65,7 @@ import Testing
     async throws
   {
     try await Self.withServerProgram { url, port in
-      try await withDirectory { directory in
+      try await withTemporaryDirectory(inMemory: true) { directory in
         let manager = try DatastoreManager(directory: directory)
         let store = try await manager.datastore(named: "local")
         try await store.createDocument(from: DocumentDraft(id: "first", body: [:]))
@@ -122,7 +122,7 @@ import Testing
         body: path.contains("/_changes")
           ? #"{"results":[],"last_seq":"1-x","pending":0}"# : #"{"db_name":"db","instance_start_time":"0"}"#)
     }
-    try await withDirectory { directory in
+    try await withTemporaryDirectory(inMemory: true) { directory in
       let run = try CommandRun(
         #"exec "$0" replicate "$1" stores/idle --create --continuous"#, ["\(server.url)/db"], in: directory)
       let process = run.process.id

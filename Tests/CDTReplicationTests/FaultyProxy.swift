@@ -100,9 +100,11 @@ final class FaultyProxy: Sendable {
       return (state.requests, fault)
     }
     client.closeFuture.whenComplete { _ in
-      self.state.withLock { state in
-        for other in state.held.keys where other < number { state.held.removeValue(forKey: other)?.succeed() }
+      let earlier = self.state.withLock { state in
+        state.held.keys.filter { $0 < number }.compactMap { state.held.removeValue(forKey: $0) }
       }
+      // What waits for them uses the state.
+      for turn in earlier { turn.succeed() }
     }
     let loop = client.eventLoop
     switch fault {

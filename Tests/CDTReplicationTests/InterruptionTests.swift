@@ -16,7 +16,7 @@ import Testing
     let seed = testSeed(4_000)
     var random = SeededGenerator(seed: seed)
     try await withServedStore { served in
-      try await withDirectory { directory in
+      try await withTemporaryDirectory(inMemory: true) { directory in
         let path = "\(directory)/stores/killed"
         let ids = RandomHistory.ids(seed: seed, count: 40)
         func open() throws -> (DatastoreManager, Datastore) {

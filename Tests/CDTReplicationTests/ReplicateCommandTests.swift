@@ -17,7 +17,7 @@ import Testing
   @Test(.timeLimit(.minutes(10))) func `a signal ends a run that is not continuous at once`() async throws {
     // Every request is answered by a pause of an hour.
     let server = try await ScriptedServer { _ in .init(status: 503, headers: ["Retry-After": "3600"]) }
-    try await withDirectory { directory in
+    try await withTemporaryDirectory(inMemory: true) { directory in
       try await Self.withStore(directory) { _ in }
       let run = try CommandRun(Self.replicate, ["\(server.url)/db"], in: directory)
       while server.count < 1 { try await Task.sleep(for: .milliseconds(1)) }
@@ -28,7 +28,7 @@ import Testing
   }
 
   @Test func `the ids of a file are its lines, without a byte order mark`() async throws {
-    try await withDirectory { directory in
+    try await withTemporaryDirectory(inMemory: true) { directory in
       try await Self.withStore(directory) { store in
         for id in ["d1", "d2\u{2028}x", "d3", "d4"] {
           try await store.createDocument(from: DocumentDraft(id: id, body: [:]))
@@ -46,6 +46,17 @@ import Testing
     }
   }
 
+  @Test func `a target that was created for a failed run is removed`() async throws {
+    let server = try await ScriptedServer { _ in .init(status: 404) }
+    try await withTemporaryDirectory(inMemory: true) { directory in
+      let run = try CommandRun(
+        #"exec "$0" replicate "$1" stores/copy --create"#, ["\(server.url)/db"], in: directory)
+      #expect(await run.ended() > 0)
+      #expect(!FileManager.default.fileExists(atPath: "\(directory)/stores"))
+    }
+    await server.close()
+  }
+
   @Test(.timeLimit(.minutes(10))) func `the second signal ends a continuous run at once`() async throws {
     let server = try await ScriptedServer { request in
       let path = request.split(separator: " ", maxSplits: 2).dropFirst().first ?? ""
@@ -53,7 +64,7 @@ import Testing
       if path.hasSuffix("/_revs_diff") { return .init(status: 503, headers: ["Retry-After": "3600"]) }
       return .init(body: #"{"db_name":"db","instance_start_time":"1"}"#)
     }
-    try await withDirectory { directory in
+    try await withTemporaryDirectory(inMemory: true) { directory in
       try await Self.withStore(directory) { store in
         try await store.createDocument(from: DocumentDraft(id: "a", body: [:]))
       }
@@ -80,7 +91,7 @@ import Testing
       }
       return .init(body: #"{"db_name":"db","instance_start_time":"1"}"#)
     }
-    try await withDirectory { directory in
+    try await withTemporaryDirectory(inMemory: true) { directory in
       try await Self.withStore(directory) { store in
         try await store.createDocument(from: DocumentDraft(id: "doc", body: [:]))
       }
@@ -95,7 +106,7 @@ import Testing
   @Test(.timeLimit(.minutes(10))) func `more attachments than a process may have open files are replicated`()
     async throws
   {
-    try await withDirectory { directory in
+    try await withTemporaryDirectory(inMemory: true) { directory in
       try await Self.withStore(directory) { store in
         try await store.write { transaction in
           for number in 0..<300 {

@@ -404,7 +404,7 @@ import Testing
   // MARK: Credentials
 
   private static func withUser(_ body: (ServedStore) async throws -> Void) async throws {
-    try await withDirectory { directory in
+    try await withTemporaryDirectory(inMemory: true) { directory in
       let file = "\(directory)/users.json"
       _ = try UserFile(file).setPassword("the password", of: "ana", roles: ["_admin"])
       try await withServedStore({ $0.usersFile = file }) { served in

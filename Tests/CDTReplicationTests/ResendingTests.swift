@@ -66,7 +66,7 @@ import Testing
     let seed = testSeed(8_000)
     var random = SeededGenerator(seed: seed)
     try await withServedStore { served in
-      try await withDirectory { directory in
+      try await withTemporaryDirectory(inMemory: true) { directory in
         let proxy = try await FaultyProxy(to: served.server.port, seed: seed, .all(.none))
         func program() throws -> BuiltProgram {
           try BuiltProgram(

@@ -1,6 +1,7 @@
 import CDTDatastore
 import CDTReplication
 import CDTServerTestSupport
+import CDTTestSupport
 import Foundation
 import Testing
 
@@ -13,7 +14,7 @@ import Testing
   }
 
   @Test func `what the backup lacks is sent again, and what is written since arrives`() async throws {
-    try await withDirectory { directory in
+    try await withTemporaryDirectory(inMemory: true) { directory in
       let manager = try DatastoreManager(directory: "\(directory)/local")
       let local = try await manager.datastore(named: "local")
       let (served, backup) = ("\(directory)/served", "\(directory)/backup")

@@ -2,24 +2,13 @@ import CDTDatastore
 import CDTReplication
 import CDTServer
 import CDTServerTestSupport
+import CDTTestSupport
 import Foundation
 import Logging
 
-/// Runs `body` with a new directory, in memory if there is one: nothing of these tests has to last.
-func withDirectory<R>(_ body: (String) async throws -> R) async throws -> R {
-  let memory = "/dev/shm"
-  let parent =
-    FileManager.default.isWritableFile(atPath: memory)
-    ? URL(filePath: memory) : FileManager.default.temporaryDirectory
-  let directory = parent.appending(path: "cdt-\(UUID().uuidString)").path
-  try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
-  defer { try? FileManager.default.removeItem(atPath: directory) }
-  return try await body(directory)
-}
-
 /// Runs `body` with two new stores.
 func withStores<R>(_ body: (Datastore, Datastore) async throws -> R) async throws -> R {
-  try await withDirectory { directory in
+  try await withTemporaryDirectory(inMemory: true) { directory in
     let manager = try DatastoreManager(directory: directory)
     return try await body(try manager.datastore(named: "left"), try manager.datastore(named: "right"))
   }
@@ -60,7 +49,7 @@ func withServedStore<R: Sendable>(
   logger: Logger = .silent, _ configure: (inout ServerConfiguration) throws -> Void = { _ in },
   _ body: (ServedStore) async throws -> R
 ) async throws -> R {
-  try await withDirectory { directory in
+  try await withTemporaryDirectory(inMemory: true) { directory in
     let served = try DatastoreManager(directory: "\(directory)/served")
     let remote = try await served.datastore(named: "db")
     let manager = try DatastoreManager(directory: "\(directory)/local")

@@ -131,7 +131,7 @@ import Testing
 
   @Test(.enabled(if: geteuid() == 0, "only root can mount a directory"))
   func `a store that can only be read is replicated`() async throws {
-    try await withDirectory { directory in
+    try await withTemporaryDirectory(inMemory: true) { directory in
       let (writable, view) = ("\(directory)/writable", "\(directory)/view")
       let writing = try DatastoreManager(directory: writable)
       try await writing.datastore(named: "source").createDocument(from: DocumentDraft(id: "a", body: [:]))
@@ -160,7 +160,7 @@ import Testing
   }
 
   @Test(.timeLimit(.minutes(10))) func `a store that is busy is written to later`() async throws {
-    try await withDirectory { directory in
+    try await withTemporaryDirectory(inMemory: true) { directory in
       var options = DatastoreOptions()
       options.busyTimeout = .milliseconds(50)
       let manager = try DatastoreManager(directory: directory, options: options)
@@ -197,7 +197,7 @@ import Testing
   func `a store that is closed ends an idle replication with an error that says so`()
     async throws
   {
-    try await withDirectory { directory in
+    try await withTemporaryDirectory(inMemory: true) { directory in
       let manager = try DatastoreManager(directory: directory)
       let left = try await manager.datastore(named: "left")
       var replication = Replication(.push, with: try await manager.datastore(named: "right"))

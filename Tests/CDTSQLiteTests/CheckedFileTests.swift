@@ -1,4 +1,5 @@
 import CDTCSQLite
+import CDTTestSupport
 import Foundation
 import Testing
 
@@ -7,10 +8,9 @@ import Testing
 @Suite struct CheckedFileTests {
   /// Runs `body` with the path of a closed database whose pages have checksums, or not.
   private func withDatabase(checked: Bool = true, _ body: (_ path: String) throws -> Void) throws {
-    let directory = FileManager.default.temporaryDirectory.appending(path: "cdt-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: false)
-    defer { try? FileManager.default.removeItem(at: directory) }
-    let path = directory.appending(path: "file").path
+    let directory = try temporaryDirectory()
+    defer { removeDirectory(directory) }
+    let path = "\(directory)/file"
     let connection = try Connection(path: path, mode: .readWriteCreate, checksPages: checked)
     try connection.execute(
       """

@@ -1,5 +1,6 @@
 import CDTCSQLite
 import CDTSQLite
+import CDTTestSupport
 import Dispatch
 import Foundation
 import Synchronization
@@ -357,8 +358,5 @@ private let expectedVersion = ProcessInfo.processInfo.environment["EXPECTED_SQLI
 }
 
 func withTemporaryPath<R>(_ body: (String) throws -> R) throws -> R {
-  let directory = FileManager.default.temporaryDirectory.appending(path: "sqlite-\(UUID().uuidString)").path
-  try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
-  defer { try? FileManager.default.removeItem(atPath: directory) }
-  return try body("\(directory)/file.db")
+  try withTemporaryDirectory { try body("\($0)/file.db") }
 }

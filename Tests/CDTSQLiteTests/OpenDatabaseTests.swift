@@ -1,4 +1,5 @@
 import CDTPlatform
+import CDTTestSupport
 import Foundation
 import Testing
 
@@ -19,10 +20,9 @@ import Testing
   }
 
   @Test func `a database that is open keeps its locks when its files are read`() throws {
-    let directory = FileManager.default.temporaryDirectory.appending(path: "cdt-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: false)
-    defer { try? FileManager.default.removeItem(at: directory) }
-    let path = directory.appending(path: "file").path
+    let directory = try temporaryDirectory()
+    defer { removeDirectory(directory) }
+    let path = "\(directory)/file"
     let connection = try Connection(path: path, mode: .readWriteCreate)
     try connection.execute("PRAGMA journal_mode = WAL; CREATE TABLE t (x); INSERT INTO t VALUES (1); BEGIN")
     _ = try connection.scalar("SELECT count(*) FROM t")

@@ -1,3 +1,4 @@
+import CDTTestSupport
 import Foundation
 import Testing
 
@@ -5,10 +6,9 @@ import Testing
 
 @Suite struct RawDatabaseTests {
   private func withDatabase(_ body: (_ path: String) throws -> Void) throws {
-    let directory = FileManager.default.temporaryDirectory.appending(path: "cdt-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: false)
-    defer { try? FileManager.default.removeItem(at: directory) }
-    try body(directory.appending(path: "file").path)
+    let directory = try temporaryDirectory()
+    defer { removeDirectory(directory) }
+    try body("\(directory)/file")
   }
 
   /// The rows of the table `t`, and the number of bytes in all rows.

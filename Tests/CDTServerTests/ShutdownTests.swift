@@ -11,8 +11,8 @@ import Testing
 /// How a server ends.
 @Suite struct ShutdownTests {
   @Test func `a program ends at SIGTERM when its requests are answered`() async throws {
-    let directory = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString).path
-    defer { try? FileManager.default.removeItem(atPath: directory) }
+    let directory = try temporaryDirectory()
+    defer { removeDirectory(directory) }
     let program = try ServerProgram(directory)
     let server = RunningServer(manager: try DatastoreManager(directory: directory), port: program.port)
     _ = try await server.put("/db")
@@ -45,8 +45,8 @@ import Testing
 
   @Test(.timeLimit(.minutes(10)), arguments: clients)
   func `a server ends after the grace time whatever its clients do`(request: String) async throws {
-    let directory = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString).path
-    defer { try? FileManager.default.removeItem(atPath: directory) }
+    let directory = try temporaryDirectory()
+    defer { removeDirectory(directory) }
     let manager = try DatastoreManager(directory: directory)
     // More than the buffers of both ends.
     var draft = DocumentDraft(id: "large", body: [:])
@@ -76,8 +76,8 @@ import Testing
   }
 
   @Test func `every acknowledged write is there after a kill`() async throws {
-    let directory = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString).path
-    defer { try? FileManager.default.removeItem(atPath: directory) }
+    let directory = try temporaryDirectory()
+    defer { removeDirectory(directory) }
     var random = SeededGenerator(seed: 1)
     // `make torture` has more.
     let rounds = ProcessInfo.processInfo.environment["SERVER_KILLS"].flatMap { Int($0) } ?? 5
@@ -115,8 +115,8 @@ import Testing
   func `sqlite3 reads a store beside a server that writes to it, and nothing is lost`(isKilled: Bool)
     async throws
   {
-    let directory = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString).path
-    defer { try? FileManager.default.removeItem(atPath: directory) }
+    let directory = try temporaryDirectory()
+    defer { removeDirectory(directory) }
     let program = try ServerProgram(directory)
     let server = RunningServer(manager: try DatastoreManager(directory: directory), port: program.port)
     _ = try await server.put("/db")

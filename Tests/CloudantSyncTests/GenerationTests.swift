@@ -1,4 +1,5 @@
 import CDTServerTestSupport
+import CDTTestSupport
 import CloudantSync
 import Foundation
 import Testing
@@ -8,27 +9,20 @@ import Testing
 /// It stands as it was written, but for `var` where a revision is changed, `Datastore` for `CDTDatastore`, and `try` where
 /// errors were returned.
 @Suite struct GenerationTests {
-  private static func withDirectory<R>(_ body: (String) async throws -> R) async throws -> R {
-    let directory = FileManager.default.temporaryDirectory.appending(path: "cdt-\(UUID().uuidString)").path
-    try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(atPath: directory) }
-    return try await body(directory)
+  @available(*, deprecated) @Test func `an app of the first API`() throws {
+    try withTemporaryDirectory { try FirstApp(path: $0).run() }
   }
 
-  @available(*, deprecated) @Test func `an app of the first API`() async throws {
-    try await Self.withDirectory { try FirstApp(path: $0).run() }
+  @available(*, deprecated) @Test func `an app with mutable revisions`() throws {
+    try withTemporaryDirectory { try MutableRevisionApp(path: $0).run() }
   }
 
-  @available(*, deprecated) @Test func `an app with mutable revisions`() async throws {
-    try await Self.withDirectory { try MutableRevisionApp(path: $0).run() }
-  }
-
-  @available(*, deprecated) @Test func `an app of 2.x in Swift 2`() async throws {
-    try await Self.withDirectory { try Swift2App(path: $0).run() }
+  @available(*, deprecated) @Test func `an app of 2.x in Swift 2`() throws {
+    try withTemporaryDirectory { try Swift2App(path: $0).run() }
   }
 
   @available(*, deprecated) @Test func `an app of 2.x in Swift 5`() async throws {
-    try await Self.withDirectory { directory in
+    try await withTemporaryDirectory { directory in
       let served = try DatastoreManager(directory: "\(directory)/served")
       _ = try await served.datastore(named: "tasks")
       try await withServer(of: served) { server in

@@ -1,3 +1,4 @@
+import CDTTestSupport
 import CloudantSync
 import Foundation
 import Testing
@@ -9,8 +10,8 @@ import Testing
   }
 
   private func withManager(_ body: (DatastoreManager) throws -> Void) throws {
-    let directory = FileManager.default.temporaryDirectory.appending(path: "cdt-\(UUID().uuidString)").path
-    defer { try? FileManager.default.removeItem(atPath: directory) }
+    let directory = try temporaryDirectory()
+    defer { removeDirectory(directory) }
     let manager = try DatastoreManager(directory: directory)
     defer { try? manager.closeDatastore(named: "store") }
     try body(manager)

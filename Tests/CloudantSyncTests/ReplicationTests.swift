@@ -1,4 +1,5 @@
 import CDTServerTestSupport
+import CDTTestSupport
 import CloudantSync
 import Foundation
 import Synchronization
@@ -36,9 +37,8 @@ import Testing
     )
       async throws -> Void
   ) async throws {
-    let directory = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString).path
-    try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(atPath: directory) }
+    let directory = try temporaryDirectory()
+    defer { removeDirectory(directory) }
     let served = try DatastoreManager(directory: "\(directory)/served")
     let remote = try await served.datastore(named: "tasks")
     let manager = try DatastoreManager(directory: "\(directory)/local")

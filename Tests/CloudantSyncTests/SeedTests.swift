@@ -1,3 +1,4 @@
+import CDTTestSupport
 import CloudantSync
 import Foundation
 import Testing
@@ -20,9 +21,8 @@ import Testing
   }
 
   private func with(_ body: (World) throws -> Void) throws {
-    let directory = FileManager.default.temporaryDirectory.appending(path: "cdt-\(UUID().uuidString)").path
-    try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(atPath: directory) }
+    let directory = try temporaryDirectory()
+    defer { removeDirectory(directory) }
     let manager = try DatastoreManager(directory: "\(directory)/stores")
     let world = World(
       directory: directory, manager: manager, datastore: try manager.datastore(named: "my_datastore"),

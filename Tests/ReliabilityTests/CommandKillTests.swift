@@ -154,10 +154,10 @@ import Testing
   @Test func `a killed command has done all or nothing, and can be run again`() throws {
     let count = Torture.kills / 2
     var random = SeededGenerator(seed: Torture.seed)
-    try withScratch { scratch in
+    try withTemporaryDirectory(inMemory: true) { scratch in
       try Self.makeFiles("\(scratch)/files")
       var prepared: [Int: Prepared] = [:]
-      // Each in its turn, and in `make test` others than those that begin the list, too.
+      // Each in its turn, and in `make test-more` others than those that begin the list, too.
       let first = Int.random(in: 0..<Command.all.count, using: &random)
       for number in 0..<count {
         let position = (first + number) % Command.all.count
@@ -205,7 +205,7 @@ import Testing
   /// An export changes no store, and its file takes its place when it is complete.
   @Test(arguments: [false, true])
   func `a killed export leaves the store and the former file, or the whole export`(exists: Bool) throws {
-    try withScratch { scratch in
+    try withTemporaryDirectory(inMemory: true) { scratch in
       let (stores, exports) = ("\(scratch)/stores", "\(scratch)/exports")
       try Self.makeStore(stores, Command("export", "STORE"))
       try FileManager.default.createDirectory(atPath: exports, withIntermediateDirectories: true)

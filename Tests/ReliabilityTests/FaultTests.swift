@@ -5,7 +5,7 @@ import Testing
 /// Wherever the system or SQLite's allocator fails, the error says so, nothing is lost, the next attempt works, and no file
 /// stays open.
 ///
-/// `cdt-crashtest faults` does every operation again and again, while another call of another kind fails each time. `make test`
+/// `cdt-crashtest faults` does every operation again and again, while another call of another kind fails each time. `make test-more`
 /// tries some calls of each kind in each operation, `make torture` all of them.
 @Suite(.timeLimit(.minutes(600))) struct FaultTests {
   @Test func `a failing call gives an error that says so, and nothing is lost`() throws {
@@ -18,7 +18,7 @@ import Testing
   }
 
   private func run(_ arguments: [String]) throws {
-    try withScratch { scratch in
+    try withTemporaryDirectory(inMemory: true) { scratch in
       let program = try BuiltProgram(
         "cdt-crashtest", ["faults", scratch, "\(Torture.seed)"] + arguments,
         faults: .init(directory: "\(scratch)/work"))

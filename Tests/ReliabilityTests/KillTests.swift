@@ -8,7 +8,7 @@ import Testing
 /// A process that is killed at any moment loses nothing that it has acknowledged, and harms nothing.
 ///
 /// Half of the processes are killed from outside, after a random time; the others before a random change of the disk, which
-/// finds moments that are short. `make test` kills 25, `make torture KILLS=500` as many as it is told.
+/// finds moments that are short. `make test-more` kills 25, `make torture KILLS=500` as many as it is told.
 @Suite(.timeLimit(.minutes(120))) struct KillTests {
   /// Kills a process that runs a workload.
   ///
@@ -43,7 +43,7 @@ import Testing
   @Test func `a killed process has kept every acknowledged step, and the next goes on`() throws {
     let count = (Torture.kills + 1) / 2
     var random = SeededGenerator(seed: Torture.seed)
-    try withScratch { scratch in
+    try withTemporaryDirectory(inMemory: true) { scratch in
       for number in 0..<count {
         let directory = "\(scratch)/stores"
         let workload = Workload.all[number % Workload.all.count]

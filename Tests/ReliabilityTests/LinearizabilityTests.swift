@@ -5,7 +5,7 @@ import Testing
 
 /// Whatever threads and processes do to a document at once, it is as if they did it one after another.
 ///
-/// `make test` takes three seconds, `make stress SECONDS=300` as long as it is told, a few seconds for each log.
+/// `make test-more` takes three seconds, `make stress SECONDS=300` as long as it is told, a few seconds for each log.
 @Suite(.timeLimit(.minutes(60))) struct LinearizabilityTests {
   private static let processes = 3
   private static let threads = 4
@@ -17,7 +17,7 @@ import Testing
 
   /// What clients have done to new documents, in the order of their calls.
   private static func history(seconds: Int) throws -> [DocumentOperation] {
-    try withScratch { directory in
+    try withTemporaryDirectory(inMemory: true) { directory in
       let workers = try (0..<processes).map {
         try BuiltProgram("cdt-store-worker", ["log", directory, "\($0)", "\(threads)", "\(seconds)"])
       }

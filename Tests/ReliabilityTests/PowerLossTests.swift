@@ -10,7 +10,7 @@ import Testing
 /// A process runs a workload, and what it changes on the disk is traced. From the trace, the files are made as a power
 /// failure may leave them (``SimulatedDisk``), opened, and checked.
 ///
-/// `make test` tries 1,000 crash points; `make torture POINTS=5000` tries more.
+/// `make test-more` tries 1,000 crash points; `make torture POINTS=5000` tries more.
 @Suite(.timeLimit(.minutes(120))) struct PowerLossTests {
   struct Case: Sendable, CustomTestStringConvertible {
     let workload: Workload
@@ -69,7 +69,7 @@ import Testing
   }
 
   @Test(arguments: cases) func `what was acknowledged is there after a power failure`(_ c: Case) throws {
-    try withScratch { scratch in
+    try withTemporaryDirectory(inMemory: true) { scratch in
       let seed = Torture.seed &+ UInt64(c.testDescription.utf8.reduce(0) { $0 &* 31 &+ Int($1) } & 0xFFFF)
       var random = SeededGenerator(seed: seed)
       var run = try run(c, seed: seed, in: scratch)
@@ -102,7 +102,7 @@ import Testing
 
   /// If this failed, the tests above would not notice a store that forgets to sync.
   @Test func `a write that was not synced is lost when all unsynced changes are`() throws {
-    try withScratch { scratch in
+    try withTemporaryDirectory(inMemory: true) { scratch in
       let c = Case(workload: .all[1], durability: .normal)
       var random = SeededGenerator(seed: 1)
       var run = try run(c, seed: 1, in: scratch)

@@ -6,7 +6,7 @@ import CDTWorkloads
 import Foundation
 import Testing
 
-/// How long `StressTests` and `LinearizabilityTests` take: three seconds in `make test`, as long as one likes in `make stress`.
+/// How long `StressTests` and `LinearizabilityTests` take: three seconds in `make test-more`, as long as one likes in `make stress`.
 enum Stress {
   static let seconds = ProcessInfo.processInfo.environment["STRESS_SECONDS"].flatMap { Int($0) } ?? 3
 }
@@ -39,7 +39,7 @@ enum Stress {
   }
 
   @Test func `processes that do everything at once lose nothing and see nothing torn`() async throws {
-    let directory = try scratchDirectory()
+    let directory = try temporaryDirectory(inMemory: true)
     defer { try? FileManager.default.removeItem(atPath: directory) }
     let manager = try DatastoreManager(directory: directory)
     let store = try await manager.datastore(named: "shared")

@@ -3,7 +3,7 @@ import CDTWorkloads
 import Foundation
 import Testing
 
-/// How long the tests of this module take: a sample in `make test`, as much as one likes in `make torture`.
+/// How long the tests of this module take: a sample in `make test-more`, as much as one likes in `make torture`.
 enum Torture {
   /// A number that `make torture` sets.
   private static func setting(_ name: String) -> Int? {
@@ -30,24 +30,6 @@ enum Torture {
   static func progress(_ text: @autoclosure () -> String) {
     if isWhole { print("torture: \(text())") }
   }
-}
-
-/// Runs `body` with a directory, removed afterwards.
-func withScratch<R>(_ body: (String) throws -> R) throws -> R {
-  let path = try scratchDirectory()
-  defer { try? FileManager.default.removeItem(atPath: path) }
-  return try body(path)
-}
-
-/// A new directory, in memory where the system has one: what is tested here does not need a disk.
-func scratchDirectory() throws -> String {
-  let memory = "/dev/shm"
-  let parent =
-    FileManager.default.isWritableFile(atPath: memory)
-    ? URL(filePath: memory) : FileManager.default.temporaryDirectory.resolvingSymlinksInPath()
-  let path = parent.appending(path: "cdt-reliability-\(UUID().uuidString)").path
-  try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-  return path
 }
 
 /// The files of a datastore of an earlier version, in the directory of a manager.

@@ -1,3 +1,4 @@
+import CDTTestSupport
 import Foundation
 
 /// A change of the files below a directory, or a mark, as the library `CDTFaults` has traced it.

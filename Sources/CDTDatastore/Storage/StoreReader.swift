@@ -6,8 +6,8 @@ package final class StoreReader: @unchecked Sendable {
   // copied.
 
   package let connection: Connection
-  /// The state of an extension for this connection.
-  package var extensionState: AnyObject?
+  /// What extensions keep for this connection.
+  package var extensionStates = ExtensionStates()
   private let budget: MemoryBudget
   private var share = 0
   /// The name of another attached database, which gets an eighth of the memory.

@@ -8,8 +8,8 @@ package import CDTSQLite
 /// }
 /// ```
 ///
-/// Later writes are not visible in it. The transaction ends when its closure returns; later use throws `.closed`. The
-/// transaction of a write has the same methods and also sees its own writes.
+/// The first read takes the state; later writes are not visible in it. The transaction ends when its closure returns; later use
+/// throws `.closed`. The transaction of a write has the same methods and also sees its own writes.
 ///
 /// Source: `docs/crud.md`, Reading one state.
 public class ReadTransaction {
@@ -22,8 +22,8 @@ public class ReadTransaction {
   private var progressChecks: [ObjectIdentifier: ProgressCheck] = [:]
   /// What ``tree(ofDocument:)`` has read last.
   var lastTree: (id: String, tree: DocumentTree?)?
-  /// The state of an extension for this transaction.
-  package var extensionState: Any?
+  /// What extensions keep for this transaction.
+  package var extensionStates = ExtensionStates()
   /// The memory for a sort before it spills to disk, in bytes.
   package let sortMemory: Int
 
@@ -63,7 +63,7 @@ public class ReadTransaction {
     open?.setProgressCheck(nil)
     open = nil
     lastTree = nil
-    extensionState = nil
+    extensionStates = ExtensionStates()
   }
 
   /// Runs `body` with the connection; SQLite errors become ``DatastoreError``.

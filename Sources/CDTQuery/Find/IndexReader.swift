@@ -31,9 +31,9 @@ final class IndexReader {
   }
 
   static func of(_ reader: StoreReader) -> IndexReader {
-    if let known = reader.extensionState as? IndexReader { return known }
+    if let known = reader.extensionStates[IndexReader.self] { return known }
     let made = IndexReader(reader.connection, of: reader)
-    reader.extensionState = made
+    reader.extensionStates[IndexReader.self] = made
     return made
   }
 

@@ -42,17 +42,19 @@ enum IndexSnapshot {
 extension ReadTransaction {
   /// The indexes in this transaction.
   func indexView(_ manager: IndexManager) throws -> IndexView {
-    switch extensionState as? IndexSnapshot {
+    switch extensionStates[IndexSnapshot.self] {
     case .fixed(let view): return view
     case .begun(let reader):
       let view = try view(of: reader, manager, isBegun: true)
-      extensionState = IndexSnapshot.fixed(view)
+      extensionStates[IndexSnapshot.self] = .fixed(view)
       return view
     case .live(let reader): return try view(of: reader, manager)
     case nil: break
     }
     guard let write = self as? WriteTransaction else {
-      if try beginAgain(with: manager), extensionState is IndexSnapshot { return try indexView(manager) }
+      if try beginAgain(with: manager), extensionStates[IndexSnapshot.self] != nil {
+        return try indexView(manager)
+      }
       // The manager was created after the state was read, so the indexes may be ahead of it.
       return try IndexReader.unreadable(manager, in: connection(), of: store)
     }
@@ -61,7 +63,8 @@ extension ReadTransaction {
 
   /// Ends the use of the indexes in this transaction.
   func abandonIndexes(_ manager: IndexManager) throws {
-    extensionState = IndexSnapshot.fixed(try IndexReader.unreadable(manager, in: connection(), of: store))
+    extensionStates[IndexSnapshot.self] = .fixed(
+      try IndexReader.unreadable(manager, in: connection(), of: store))
   }
 
   private func view(
@@ -83,7 +86,7 @@ extension WriteTransaction {
     let connection = try connection()
     let reader = IndexReader(connection)
     if (try? reader.attach(manager, store)) == nil { reader.forget() }
-    extensionState = IndexSnapshot.live(reader)
+    extensionStates[IndexSnapshot.self] = .live(reader)
     cleanUp = {
       // A file that stays attached would be locked by the next write.
       do { try reader.detach() } catch { connection.close() }

@@ -10,7 +10,7 @@ package struct QueryEngine {
 
   private var store: Datastore { transaction.store }
 
-  package init(_ transaction: ReadTransaction) throws {
+  init(_ transaction: ReadTransaction) throws {
     self.transaction = transaction
     indexes = try QueryFailure.publishing {
       try Self.mapping(transaction, usesIndex: true, QueryStop(signal: transaction.stop)) {
@@ -19,8 +19,15 @@ package struct QueryEngine {
     }
   }
 
-  /// Runs `body`, and once more without indexes if the index file turns out to be damaged. The file is then replaced.
-  package func answering<R>(_ body: (QueryEngine) throws -> R) throws -> R {
+  /// Runs `body` with an engine, and once more with one without indexes if the index file turns out to be damaged. The file is
+  /// then replaced.
+  package static func answering<R>(
+    in transaction: ReadTransaction, _ body: (QueryEngine) throws -> R
+  ) throws -> R {
+    try QueryEngine(transaction).answering(body)
+  }
+
+  private func answering<R>(_ body: (QueryEngine) throws -> R) throws -> R {
     do {
       return try body(self)
     } catch let damage as DamagedIndex {

@@ -1,4 +1,4 @@
-public import CDTJSON
+package import CDTJSON
 
 /// The definition of an index: a name, a type, and fields.
 public struct IndexDefinition: Sendable, Hashable {
@@ -25,7 +25,7 @@ public struct IndexDefinition: Sendable, Hashable {
   public let designDocument: String?
 
   /// The fields as in requests: a path, or an object with a direction.
-  public var fieldsJSON: JSONValue {
+  package var fieldsJSON: JSONValue {
     .array(fields.map { SortField($0.path, $0.isDescending ? .descending : .ascending).json })
   }
 }

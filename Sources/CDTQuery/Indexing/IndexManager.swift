@@ -62,7 +62,8 @@ package final class IndexManager: DatastoreExtension {
   }
 
   package func didBegin(_ transaction: ReadTransaction, on reader: StoreReader) throws {
-    transaction.extensionState = try IndexReader.of(reader).begin(self, transaction.store)
+    transaction.extensionStates[IndexSnapshot.self] = try IndexReader.of(reader).begin(
+      self, transaction.store)
   }
 
   package func willCommit(_ write: PendingWrite) {

@@ -13,7 +13,7 @@ extension RequestContext {
     let limit = limits.queryTime
     let (documents, end) = try await database.query(until: start + limit) { transaction in
       // Nothing is sent before the last result is found, so the query can begin again without a damaged index.
-      try QueryEngine(transaction).answering { engine in
+      try QueryEngine.answering(in: transaction) { engine in
         var (count, documents) = (0, ReplySpool())
         let (query, cursor, warning) = try wanted.cursor(by: engine)
         defer { cursor.end() }
@@ -56,7 +56,7 @@ extension RequestContext {
     let wanted = try FindRequest(await jsonObject())
     let end = ContinuousClock.now + limits.queryTime
     let explanation = try await database.query(until: end) { transaction in
-      try transaction.explain(wanted.cursor(by: QueryEngine(transaction)).query)
+      try QueryEngine.answering(in: transaction) { try transaction.explain(wanted.cursor(by: $0).query) }
     }
     let indexes = try await database.store.indexDefinitions()
     let used = explanation.considered.first(where: \.isUsed).flatMap { used in

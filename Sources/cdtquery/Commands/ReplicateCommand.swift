@@ -58,7 +58,7 @@ struct ReplicateCommand: ParsableCommand {
       // By default there are eight heaps for each processor, and memory that one has free serves no other. A server is faster
       // with them.
       CurrentProcess.limitHeaps(to: Processors.count)
-      let (replication, store) = try ends()
+      let (replication, store, undo) = try ends()
       let replicator = Replicator(replication, of: store)
       // Otherwise a signal ends the program at once, which loses nothing.
       let stopping = continuous ? await Self.stop(replicator) : nil
@@ -82,6 +82,7 @@ struct ReplicateCommand: ParsableCommand {
         bar.clear()
         // The next run may not come to them.
         if let last { report.list(last.result) }
+        undo()
         throw error
       }
       bar.clear()
@@ -106,37 +107,46 @@ struct ReplicateCommand: ParsableCommand {
 
     // MARK: Ends
 
-    private func ends() throws -> (Replication, Datastore) {
+    /// The replication, its store, and what deletes a target that was created for nothing.
+    private func ends() throws -> (Replication, Datastore, undo: () -> Void) {
       let filter = try filter()
       var replication: Replication
       let store: Datastore
+      var undo = {}
       switch (DatabaseArgument.isURL(source), DatabaseArgument.isURL(target)) {
       case (true, true):
         throw ValidationError("one of SOURCE and TARGET must be a store: start cdtquery where it is")
       case (false, true):
-        store = try self.store(source, creating: false)
+        store = try argument(source).open()
         replication = Replication(.push, with: try server.database(target), filter: filter)
       case (true, false):
         // Before the store is created.
         replication = Replication(.pull, with: try server.database(source), filter: filter)
-        store = try self.store(target, creating: create)
+        (store, undo) = try openTarget()
       case (false, false):
         guard server.isEmpty else { throw ServerOptions.storeNeedsNone }
-        store = try self.store(source, creating: false)
-        replication = Replication(.push, with: try self.store(target, creating: create), filter: filter)
+        store = try argument(source).open()
+        let made = try openTarget()
+        undo = made.undo
+        replication = Replication(.push, with: made.store, filter: filter)
       }
       if both { replication.direction = .both }
       replication.isContinuous = continuous
       replication.createsDatabase = create
       replication.concurrentRequests = jobs
-      return (replication, store)
+      return (replication, store, undo)
     }
 
-    private func store(_ text: String, creating: Bool) throws -> Datastore {
+    private func argument(_ text: String) throws -> StoreArgument {
       guard let argument = StoreArgument(argument: text) else {
         throw ValidationError("\"\(text)\" is neither a store nor a URL")
       }
-      return try creating ? argument.create() : argument.open()
+      return argument
+    }
+
+    private func openTarget() throws -> (store: Datastore, undo: () -> Void) {
+      let argument = try argument(target)
+      return try create ? argument.createUndoably() : (argument.open(), {})
     }
 
     private func filter() throws -> ReplicationFilter? {

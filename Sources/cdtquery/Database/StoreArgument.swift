@@ -75,18 +75,28 @@ struct StoreArgument: ExpressibleByArgument {
   /// Opens the store, or creates it, for `body`. If that fails and has written nothing, a store that was created is deleted
   /// again, with its directory.
   func withCreated<R>(_ body: (Datastore) throws -> R) throws -> R {
+    let (store, undo) = try createUndoably()
+    do {
+      return try body(store)
+    } catch {
+      undo()
+      throw error
+    }
+  }
+
+  /// Opens the store, or creates it. The closure deletes a store that was created, with its directory, if nothing was written.
+  func createUndoably() throws -> (store: Datastore, undo: () -> Void) {
     let hadDirectory = try Stores.isDirectory(directory)
     let made = try make()
-    do {
-      return try body(made.store)
-    } catch {
-      if made.isNew, (try? made.store.read({ try $0.lastSequence() })) == 0 {
+    return (
+      made.store,
+      {
+        guard made.isNew, (try? made.store.read({ try $0.lastSequence() })) == 0 else { return }
         try? made.manager.deleteDatastore(named: databaseName)
         // Fails if there is anything in it.
         if !hadDirectory { try? Files.removeDirectory(directory) }
       }
-      throw error
-    }
+    )
   }
 
   /// The manager of the directory, which must exist.

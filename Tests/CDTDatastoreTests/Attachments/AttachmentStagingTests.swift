@@ -1,4 +1,5 @@
 import CDTDatastore
+import CDTTestSupport
 import FoundationEssentials
 import Testing
 

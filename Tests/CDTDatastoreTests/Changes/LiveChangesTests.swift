@@ -1,3 +1,4 @@
+import CDTTestSupport
 import Foundation
 import Testing
 

@@ -2,6 +2,7 @@ import CDTDatastore
 import CDTJSON
 import CDTQuery
 import CDTSQLite
+import CDTTestSupport
 import Foundation
 import Testing
 

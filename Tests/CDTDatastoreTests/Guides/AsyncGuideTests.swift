@@ -4,19 +4,12 @@ import Testing
 
 /// The examples of `docs/async.md`, each as it stands there.
 @Suite struct AsyncGuideTests {
-  /// Runs `body` with an empty directory.
-  private func withDirectory(_ body: (String) async throws -> Void) async throws {
-    let path = try temporaryDirectory()
-    defer { removeDirectory(path) }
-    try await body(path)
-  }
-
   func importedCount(_ store: Datastore) throws -> Int {
     try store.count(["imported": true])
   }
 
   @Test func `both forms`() async throws {
-    try await withDirectory { path in
+    try await withTemporaryDirectory { path in
       let manager = try DatastoreManager(directory: path)
       let store = try await manager.datastore(named: "contacts")
       try await store.createDocument(from: DocumentDraft(id: "mike", body: ["name": "Mike", "age": 36]))
@@ -40,7 +33,7 @@ import Testing
   }
 
   @Test func `results, cancellation and deadlines`() async throws {
-    try await withDirectory { path in
+    try await withTemporaryDirectory { path in
       let manager = try DatastoreManager(directory: path)
       let store = try await manager.datastore(named: "contacts")
       for (id, age) in [("mike", 36), ("zoe", 41)] {

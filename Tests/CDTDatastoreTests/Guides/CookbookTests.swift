@@ -1,4 +1,5 @@
 import CDTJSON
+import CDTTestSupport
 import CloudantSync
 import Foundation
 import Testing

@@ -1,6 +1,7 @@
 import CDTDatastore
 import CDTImport
 import CDTSQLite
+import CDTTestSupport
 import Foundation
 import Testing
 

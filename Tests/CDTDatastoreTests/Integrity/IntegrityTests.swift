@@ -1,6 +1,7 @@
 import CDTDatastore
 import CDTJSON
 import CDTSQLite
+import CDTTestSupport
 import Foundation
 import Testing
 

@@ -1,5 +1,6 @@
 import CDTDatastore
 import CDTQuery
+import CDTTestSupport
 import Foundation
 import Testing
 

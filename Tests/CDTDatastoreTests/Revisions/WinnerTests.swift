@@ -1,5 +1,6 @@
 import CDTDatastore
 import CDTSQLite
+import CDTTestSupport
 import Testing
 
 /// Which leaf of a conflicted document is its winner.

@@ -1,3 +1,4 @@
+import CDTTestSupport
 import Glibc
 import Testing
 

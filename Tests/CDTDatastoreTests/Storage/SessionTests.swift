@@ -1,5 +1,6 @@
 import CDTDatastore
 import CDTSQLite
+import CDTTestSupport
 import Testing
 
 @Suite struct SessionTests {

@@ -3,6 +3,7 @@ import CDTJSON
 import CDTPlatform
 import CDTQuery
 import CDTSQLite
+import CDTTestSupport
 import Foundation
 import Synchronization
 import Testing

@@ -107,7 +107,7 @@ import Testing
   @Test(arguments: [1, 2, 3] as [UInt64])
   func `answers are the matcher's while two write`(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
-    try withDirectoryInMemory { directory in
+    try withTemporaryDirectory(inMemory: true) { directory in
       var options = DatastoreOptions()
       options.durability = .normal
       let managers = try (0..<2).map { _ in try DatastoreManager(directory: directory, options: options) }

@@ -1,4 +1,5 @@
 import CDTQuery
+import CDTTestSupport
 import Testing
 
 /// Reads that belong together see one state; those of a write see what it has done.

@@ -2,6 +2,7 @@ import CDTDatastore
 import CDTJSON
 import CDTQuery
 import CDTQueryTesting
+import CDTTestSupport
 
 /// A failure as it is printed: shrunk, as a fixture to paste, with the history that leads to it.
 struct FailureReport {
@@ -59,7 +60,7 @@ struct FailureReport {
   /// Whether the fixture fails by itself, or only after the history's other steps.
   private func fixtureFails() -> Bool {
     guard let fixture = try? QueryFixture(parsing: fixture(), name: "fixture"),
-      let outcomes = try? withDirectoryInMemory({ try fixture.run(in: $0) })
+      let outcomes = try? withTemporaryDirectory(inMemory: true, { try fixture.run(in: $0) })
     else { return false }
     return outcomes.contains { !$0.hasPassed }
   }

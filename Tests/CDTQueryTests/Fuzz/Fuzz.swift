@@ -1,6 +1,7 @@
 import CDTJSON
 import CDTQuery
 import CDTRandomDocuments
+import CDTTestSupport
 
 /// One round of looking for a query that an index answers differently: bounded in `make test`, for as long as one likes
 /// in `make fuzz`.
@@ -29,7 +30,7 @@ enum Fuzz {
     var random = RandomDocuments(seed: seed, scope: .everything)
     random.hasArrays = random.chance(65)
     var history = History([])
-    let failure = try withDirectoryInMemory { directory -> HistoryFailure? in
+    let failure = try withTemporaryDirectory(inMemory: true) { directory -> HistoryFailure? in
       let world = try World(directory: directory)
       var upcoming = random.beginning()[...]
       for number in 0..<(upcoming.count + steps) {

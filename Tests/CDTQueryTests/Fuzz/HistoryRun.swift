@@ -1,6 +1,7 @@
 import CDTDatastore
 import CDTJSON
 import CDTQuery
+import CDTTestSupport
 
 /// A step at which a history went wrong.
 struct HistoryFailure {
@@ -21,7 +22,7 @@ extension History {
   ///
   /// - Returns: The first failure, or `nil` when everything agreed.
   func run(against reference: Reference = matcher) throws -> HistoryFailure? {
-    try withDirectoryInMemory { directory in
+    try withTemporaryDirectory(inMemory: true) { directory in
       let world = try World(directory: directory)
       for (number, step) in steps.enumerated() {
         if let failure = world.run(step, number: number, against: reference) { return failure }

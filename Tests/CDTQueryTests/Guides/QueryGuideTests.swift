@@ -117,8 +117,8 @@ import Testing
   }
 
   @Test func `the code that builds an index runs`() async throws {
-    let path = FileManager.default.temporaryDirectory.appending(path: "cdtquery-\(UUID().uuidString)").path
-    defer { try? FileManager.default.removeItem(atPath: path) }
+    let path = try temporaryDirectory()
+    defer { removeDirectory(path) }
     let manager = try DatastoreManager(directory: path)
     let store = try await manager.datastore(named: "store")
     try await store.createDocument(from: DocumentDraft(id: "kim", body: ["species": "cat", "age": 3]))

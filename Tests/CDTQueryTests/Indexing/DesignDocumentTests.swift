@@ -1,5 +1,6 @@
 import CDTDatastore
 import CDTJSON
+import CDTTestSupport
 import Testing
 
 @testable import CDTQuery

@@ -1,6 +1,7 @@
 import CDTDatastore
 import CDTJSON
 import CDTSQLite
+import CDTTestSupport
 import FoundationEssentials
 import Synchronization
 import Testing
@@ -13,15 +14,13 @@ import Testing
   private static func withStore(
     _ count: Int, _ body: (Datastore, DatastoreManager) throws -> Void
   ) throws {
-    let path = FileManager.default.temporaryDirectory.appending(path: "cdtquery-\(UUID().uuidString)").path
-    let manager = try DatastoreManager(directory: path)
-    defer {
-      manager.close()
-      try? FileManager.default.removeItem(atPath: path)
+    try withTemporaryDirectory { directory in
+      let manager = try DatastoreManager(directory: directory)
+      defer { manager.close() }
+      let store = try manager.datastore(named: "store")
+      try add(count, from: 0, to: store)
+      try body(store, manager)
     }
-    let store = try manager.datastore(named: "store")
-    try add(count, from: 0, to: store)
-    try body(store, manager)
   }
 
   private static func add(_ count: Int, from start: Int, to store: Datastore) throws {

@@ -2,6 +2,7 @@ import CDTCSQLite
 import CDTDatastore
 import CDTJSON
 import CDTPlatform
+import CDTTestSupport
 import Dispatch
 import FoundationEssentials
 import Synchronization

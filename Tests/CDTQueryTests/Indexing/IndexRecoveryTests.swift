@@ -3,6 +3,7 @@ import CDTDatastore
 import CDTJSON
 import CDTPlatform
 import CDTSQLite
+import CDTTestSupport
 import FoundationEssentials
 import Testing
 

@@ -1,6 +1,7 @@
 import CDTDatastore
 import CDTJSON
 import CDTSQLite
+import CDTTestSupport
 import Testing
 
 @testable import CDTQuery

@@ -1,6 +1,7 @@
 import CDTDatastore
 import CDTJSON
 import CDTQuery
+import CDTTestSupport
 import FoundationEssentials
 import Testing
 

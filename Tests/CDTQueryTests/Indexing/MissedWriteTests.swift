@@ -57,7 +57,7 @@ import Testing
   }
 
   @Test func `a process that is killed between the two commits loses nothing`() async throws {
-    try await withDirectory { directory in
+    try await withTemporaryDirectory { directory in
       let manager = try DatastoreManager(directory: directory)
       try await Self.fill(try manager.datastore(named: "store"))
       try await manager.closeDatastore(named: "store")
@@ -70,7 +70,7 @@ import Testing
   }
 
   @Test func `a process that knows no indexes may write while the store is closed`() async throws {
-    try await withDirectory { directory in
+    try await withTemporaryDirectory { directory in
       let manager = try DatastoreManager(directory: directory)
       let store = try await manager.datastore(named: "store")
       try Self.fill(store)
@@ -85,7 +85,7 @@ import Testing
 
   @Test(arguments: ["a query", "a write", "a build"])
   func `a process that knows no indexes may write while the store is open`(next: String) async throws {
-    try await withDirectory { directory in
+    try await withTemporaryDirectory { directory in
       let manager = try DatastoreManager(directory: directory)
       let store = try await manager.datastore(named: "store")
       defer { manager.close() }
@@ -180,11 +180,4 @@ import Testing
       #expect(try differencesFromMatcher(store, Self.requests) == [])
     }
   }
-}
-
-private func withDirectory(_ body: (String) async throws -> Void) async throws {
-  let path = FileManager.default.temporaryDirectory.appending(path: "cdtquery-\(UUID().uuidString)").path
-  try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-  defer { try? FileManager.default.removeItem(atPath: path) }
-  try await body(path)
 }

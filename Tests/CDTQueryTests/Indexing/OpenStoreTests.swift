@@ -1,4 +1,5 @@
 import CDTQuery
+import CDTTestSupport
 import FoundationEssentials
 import Testing
 

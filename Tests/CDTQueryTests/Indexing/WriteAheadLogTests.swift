@@ -1,6 +1,7 @@
 import CDTDatastore
 import CDTJSON
 import CDTPlatform
+import CDTTestSupport
 import Testing
 
 @testable import CDTQuery

@@ -92,7 +92,7 @@ struct CouchDBQueryTests {
       let end = try await BuiltProgram("cdtquery", ["export", url, "--attachments"]).ended()
       #expect(end.status == 0)
       try await withStores { store, _ in
-        try await withDirectory { directory in
+        try await withTemporaryDirectory(inMemory: true) { directory in
           let file = "\(directory)/export.jsonl"
           try Data(end.output.utf8).write(to: URL(filePath: file))
           let report = try await DocumentImporter(into: store).run([file])

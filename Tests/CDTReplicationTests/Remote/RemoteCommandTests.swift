@@ -81,7 +81,7 @@ import Testing
 
   @Test func `an export with attachments can be imported`() async throws {
     try await withServedStore { served in
-      try await withDirectory { directory in
+      try await withTemporaryDirectory(inMemory: true) { directory in
         let content = Data((0..<100_000).map { UInt8(truncatingIfNeeded: $0 * $0 >> 5) })
         var cat = DocumentDraft(id: "a/cat", body: ["age": 3])
         cat.attachments = [
@@ -115,7 +115,7 @@ import Testing
 
   @Test func `a batch of queries has a line for each request`() async throws {
     try await withServedStore { served in
-      try await withDirectory { directory in
+      try await withTemporaryDirectory(inMemory: true) { directory in
         for (id, age) in [("mike", 36), ("zoe", 12)] {
           try await served.remote.createDocument(
             from: DocumentDraft(id: id, body: ["age": .int(Int64(age))]))
@@ -152,7 +152,7 @@ import Testing
 
   @Test func `a request of a batch that the server does not answer is an error of its line`() async throws {
     try await withServedStore { served in
-      try await withDirectory { directory in
+      try await withTemporaryDirectory(inMemory: true) { directory in
         let pipe = "\(directory)/requests"
         #expect(mkfifo(pipe, 0o600) == 0)
         let run = try BuiltProgram("cdtquery", ["find", served.url, "--batch", pipe])

@@ -19,7 +19,7 @@ import Testing
   static func run(
     _ url: String, _ texts: [String], _ options: String...
   ) async throws -> Run {
-    try await withDirectory { directory in
+    try await withTemporaryDirectory(inMemory: true) { directory in
       let files = try texts.enumerated().map { number, text in
         let path = "\(directory)/\(number)"
         try Data(text.utf8).write(to: URL(filePath: path))

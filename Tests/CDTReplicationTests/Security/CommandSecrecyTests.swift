@@ -29,7 +29,7 @@ import Testing
   @Test(arguments: ["file", "input", "variable"])
   func `a password that is not an argument is in no listing and no output`(_ source: String) async throws {
     try await withServedUser { served, _ in
-      try await withDirectory { directory in
+      try await withTemporaryDirectory(inMemory: true) { directory in
         try Data("\(Self.password)\n".utf8).write(to: URL(filePath: "\(directory)/password"))
         let options = [
           "file": "--password-file password", "input": "--password-file - < password", "variable": "",
@@ -59,7 +59,7 @@ import Testing
 
   @Test func `a password in a URL is an argument, and the warning says so`() async throws {
     try await withServedUser { served, _ in
-      try await withDirectory { directory in
+      try await withTemporaryDirectory(inMemory: true) { directory in
         let url = served.url.replacingOccurrences(of: "//", with: "//ana:\(Self.password)@")
         let run = try CommandRun(#"exec "$0" replicate "$1" stores/people --create"#, [url], in: directory)
         #expect(await run.ended() == 0)
@@ -73,7 +73,7 @@ import Testing
 
   @Test func `the password of the name in a URL comes from where that of --user comes from`() async throws {
     try await withServedUser { served, _ in
-      try await withDirectory { directory in
+      try await withTemporaryDirectory(inMemory: true) { directory in
         try Data("\(Self.password)\n".utf8).write(to: URL(filePath: "\(directory)/password"))
         let url = served.url.replacingOccurrences(of: "//", with: "//ana@")
         let count = #"exec "$0" count "$1""#
@@ -97,7 +97,7 @@ import Testing
     let target = "\(other.url)/db"
     let moved = try await ScriptedServer { _ in .init(status: 307, headers: ["Location": target]) }
     try await withServedUser { served, _ in
-      try await withDirectory { directory in
+      try await withTemporaryDirectory(inMemory: true) { directory in
         let host = "ana:\(Self.password)@"
         let url = served.url.replacingOccurrences(of: "//", with: "//\(host)")
         let store = "stores/people"
@@ -117,7 +117,11 @@ import Testing
           (64, replicate("http://\(host)127.0.0.1", store, "--create")), (64, replicate(url, url)),
           (64, replicate(url, store, url)), (64, replicate(url, store, "--create=\(url)")),
           (66, replicate("htp://\(host)127.0.0.1/db", "\(store)2")),
-          (77, replicate("HTTP\(url.dropFirst(4))", store, "--user", "ana", "--password-file", "wrong")),
+          (
+            77,
+            replicate(
+              "HTTP\(url.dropFirst(4))", store, "--user", "ana", "--password-file", "wrong", "--create")
+          ),
           (64, replicate(url, store, "--jobs", "http://\(host)127.0.0.1/db")),
         ]
         try Data("wrong\n".utf8).write(to: URL(filePath: "\(directory)/wrong"))

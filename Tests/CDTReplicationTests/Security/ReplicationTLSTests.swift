@@ -13,7 +13,7 @@ import Testing
     _ name: Certificates.Name = .server, asks: Bool = false,
     _ body: (ServedStore, Certificates) async throws -> Void
   ) async throws {
-    try await withDirectory { directory in
+    try await withTemporaryDirectory(inMemory: true) { directory in
       let certificates = try Certificates(in: directory)
       let tls = try certificates.server(name, asks: asks)
       try await withServedStore {
@@ -111,7 +111,7 @@ import Testing
   }
 
   @Test func `a redirect from TLS to plain HTTP is not followed`() async throws {
-    try await withDirectory { directory in
+    try await withTemporaryDirectory(inMemory: true) { directory in
       let certificates = try Certificates(in: directory)
       let plain = try await ScriptedServer { _ in .init(status: 404) }
       let target = "\(plain.url)/db"

@@ -1,6 +1,7 @@
 import CDTReplication
 import CDTServer
 import CDTServerTestSupport
+import CDTTestSupport
 import Logging
 import Synchronization
 
@@ -26,7 +27,7 @@ struct ServedUser: Sendable {
 func withServedUser<R: Sendable>(
   life: Int64 = 600, log: KeptLog = KeptLog(), _ body: (ServedStore, ServedUser) async throws -> R
 ) async throws -> R {
-  try await withDirectory { directory in
+  try await withTemporaryDirectory(inMemory: true) { directory in
     let user = ServedUser(file: "\(directory)/users.json")
     try user.setPassword()
     return try await withServedStore(logger: log.logger) {

@@ -2,6 +2,7 @@ import CDTDatastore
 import CDTJSON
 import CDTServer
 import CDTServerTestSupport
+import CDTTestSupport
 import Foundation
 import Testing
 
@@ -194,8 +195,8 @@ import Testing
   }
 
   @Test func `a server for other machines needs users and TLS`() throws {
-    let directory = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString).path
-    defer { try? FileManager.default.removeItem(atPath: directory) }
+    let directory = try temporaryDirectory()
+    defer { removeDirectory(directory) }
     let manager = try DatastoreManager(directory: directory)
     var configuration = ServerConfiguration()
     configuration.host = "0.0.0.0"

@@ -1,3 +1,4 @@
+import CDTTestSupport
 import FoundationEssentials
 import Glibc
 
@@ -6,12 +7,11 @@ final class ServerDirectory: Sendable {
   let path: String
 
   init() throws {
-    path = FileManager.default.temporaryDirectory.appending(path: "cdt-server-\(UUID().uuidString)").path
-    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    path = try temporaryDirectory()
   }
 
   deinit {
-    try? FileManager.default.removeItem(atPath: path)
+    removeDirectory(path)
   }
 
   func path(_ name: String) -> String { "\(path)/\(name)" }

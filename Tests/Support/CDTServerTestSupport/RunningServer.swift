@@ -2,6 +2,7 @@ import AsyncHTTPClient
 package import CDTDatastore
 package import CDTJSON
 package import CDTServer
+import CDTTestSupport
 import Foundation
 package import Logging
 import NIOCore
@@ -109,8 +110,8 @@ package func withServer<R: Sendable>(
   _ configure: (inout ServerConfiguration) throws -> Void = { _ in },
   _ body: (RunningServer) async throws -> R
 ) async throws -> R {
-  let directory = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString).path
-  defer { try? FileManager.default.removeItem(atPath: directory) }
+  let directory = try temporaryDirectory()
+  defer { removeDirectory(directory) }
   let manager = try DatastoreManager(directory: directory)
   _ = try await manager.datastore(named: "db")
   return try await withServer(of: manager, configure, body)

@@ -17,7 +17,7 @@ package struct SeededGenerator: RandomNumberGenerator, Sendable {
   }
 }
 
-/// The seed of a test with random input: always the same in `make test`, so that a failure is one's own; another each time
+/// The seed of a test with random input: always the same in `make test` and `make test-more`, so that a failure is one's own; another each time
 /// in `make fuzz`. A failing test prints it.
 package func testSeed(_ fixed: UInt64) -> UInt64 {
   ProcessInfo.processInfo.environment["FUZZ_SECONDS"] == nil ? fixed : .random(in: 0..<(.max))
