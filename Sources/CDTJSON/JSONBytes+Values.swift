@@ -73,7 +73,18 @@ extension JSONBytes {
   ]
 
   /// Calls `body` with the UTF-8 of the string at an offset, without copying if it has no escapes.
+  @inlinable @inline(__always)
   package func withStringBytes<R>(at start: Int, _ body: (UnsafeRawBufferPointer) throws -> R) rethrows -> R {
+    let special = nextQuoteOrBackslash(from: start + 1)
+    if self[special] == UInt8(ascii: "\"") { return try body(slice(start + 1, special)) }
+    return try withEscapedStringBytes(at: start, body)
+  }
+
+  /// The same for a string with escapes, or without an end.
+  @usableFromInline
+  package func withEscapedStringBytes<R>(
+    at start: Int, _ body: (UnsafeRawBufferPointer) throws -> R
+  ) rethrows -> R {
     let end = endOfString(at: start)
     let inner = slice(start + 1, end - 1)
     guard inner.contains(UInt8(ascii: "\\")) else { return try body(inner) }

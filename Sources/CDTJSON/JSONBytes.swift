@@ -23,6 +23,7 @@ package struct JSONBytes {
   }
 
   /// The bytes between two offsets, limited to the text.
+  @inlinable @inline(__always)
   package func slice(_ start: Int, _ end: Int) -> UnsafeRawBufferPointer {
     let start = max(0, min(start, count))
     let end = max(start, min(end, count))

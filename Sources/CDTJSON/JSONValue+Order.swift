@@ -1,3 +1,5 @@
+import CDTPlatform
+
 extension JSONNumber {
   /// The number of a value, or `nil` for any other type; numbers with a spelling of their own become the nearest doubles.
   package init?(_ value: JSONValue) {
@@ -140,7 +142,13 @@ extension JSONObject: Hashable {
 extension String {
   /// Whether both have the same UTF-8; `==` also treats canonically equivalent strings as equal.
   package func hasSameBytes(as other: String) -> Bool {
-    utf8.count == other.utf8.count && utf8.elementsEqual(other.utf8)
+    guard utf8.count == other.utf8.count else { return false }
+    let isSame = utf8.withContiguousStorageIfAvailable { left in
+      other.utf8.withContiguousStorageIfAvailable { right in
+        Bytes.compare(UnsafeRawBufferPointer(left), UnsafeRawBufferPointer(right), count: left.count) == 0
+      }
+    }
+    return (isSame ?? nil) ?? utf8.elementsEqual(other.utf8)
   }
 
   /// Whether the string begins with the UTF-8 of a prefix. `hasPrefix` compares characters: it is false if a combining

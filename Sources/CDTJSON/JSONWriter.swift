@@ -97,7 +97,7 @@ extension JSONObject {
   /// Appends the compact text in UTF-8.
   public func write(to buffer: inout [UInt8]) {
     buffer.append(UInt8(ascii: "{"))
-    for (position, member) in enumerated() {
+    for (position, member) in members.enumerated() {
       if position > 0 { buffer.append(UInt8(ascii: ",")) }
       JSONString.write(member.key, to: &buffer)
       buffer.append(UInt8(ascii: ":"))

@@ -2,6 +2,12 @@
 package enum Hexadecimal {
   /// The lowercase digits of bytes.
   package static func text(_ bytes: some Collection<UInt8>) -> String {
+    bytes.withContiguousStorageIfAvailable { text(UnsafeRawBufferPointer($0)) }
+      ?? Array(bytes).withUnsafeBytes { text($0) }
+  }
+
+  /// The lowercase digits of bytes.
+  package static func text(_ bytes: UnsafeRawBufferPointer) -> String {
     String(unsafeUninitializedCapacity: bytes.count * 2) { buffer in
       var count = 0
       for byte in bytes where count + 2 <= buffer.count {

@@ -53,7 +53,8 @@ extension ReadTransaction {
     var entries: [DocumentEntry] = []
     try forEachRow("id, revision", in: range, offset: offset, limit: limit) { row, _ in
       entries.append(
-        DocumentEntry(id: row.text(0), revisionID: try RevisionID(stored: row.text(1)), isDeleted: false))
+        DocumentEntry(
+          id: row.text(0), revisionID: try RevisionID(stored: row.unsafeBytes(1)), isDeleted: false))
       return true
     }
     return entries

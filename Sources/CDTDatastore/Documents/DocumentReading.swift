@@ -139,7 +139,7 @@ struct DocumentReading {
     }
     defer { statement.reset() }
     guard try statement.step() else { return (nil, nil) }
-    let parent = statement.isNull(7) ? nil : try RevisionID(stored: statement.text(7))
+    let parent = statement.isNull(7) ? nil : try RevisionID(stored: statement.unsafeBytes(7))
     return (try DocumentRevision(row: statement, on: connection, files: files), parent)
   }
 
@@ -196,7 +196,7 @@ struct DocumentReading {
       changes.append(
         Change(
           sequence: statement.int64(0), id: statement.text(1),
-          revisionID: try RevisionID(stored: statement.text(2)), isDeleted: statement.int64(3) != 0,
+          revisionID: try RevisionID(stored: statement.unsafeBytes(2)), isDeleted: statement.int64(3) != 0,
           leafCount: Int(clamping: statement.int64(4))))
     }
     return changes

@@ -69,7 +69,7 @@ struct DocumentWriting {
     defer { statement.reset() }
     try statement.bind(row.number, at: 1)
     guard try statement.step() else { return nil }
-    return Leaf(id: try RevisionID(stored: statement.text(0)), isDeleted: statement.int64(1) != 0)
+    return Leaf(id: try RevisionID(stored: statement.unsafeBytes(0)), isDeleted: statement.int64(1) != 0)
   }
 
   private func losingLeaves(of row: DocumentRow) throws -> [Leaf] {
@@ -80,7 +80,7 @@ struct DocumentWriting {
     var leaves: [Leaf] = []
     while try statement.step() {
       leaves.append(
-        Leaf(id: try RevisionID(stored: statement.text(0)), isDeleted: statement.int64(1) != 0))
+        Leaf(id: try RevisionID(stored: statement.unsafeBytes(0)), isDeleted: statement.int64(1) != 0))
     }
     return leaves
   }

@@ -92,8 +92,8 @@ package struct DocumentTree: Sendable {
 
 extension DocumentTree.Node {
   fileprivate init(_ row: Statement) throws {
-    id = try RevisionID(stored: row.text(0))
-    parent = row.isNull(1) ? nil : try RevisionID(stored: row.text(1))
+    id = try RevisionID(stored: row.unsafeBytes(0))
+    parent = row.isNull(1) ? nil : try RevisionID(stored: row.unsafeBytes(1))
     sequence = row.int64(2)
     isLeaf = row.int64(3) != 0
     isDeleted = row.int64(4) != 0

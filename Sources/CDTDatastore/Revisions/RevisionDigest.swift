@@ -20,7 +20,7 @@ package enum RevisionDigest {
     var hash = Digest(.md5)
     head.withUnsafeBytes { hash.update($0) }
     canonicalBody.withUnsafeBytes { hash.update($0) }
-    return RevisionID(generation: generation, suffix: Hexadecimal.text(hash.finalize()))
+    return RevisionID(generation: generation, suffix: hash.withFinalBytes { Hexadecimal.text($0) })
   }
 
   /// Appends the id of a document's first revision to text.

@@ -1,3 +1,4 @@
+import CDTJSON
 import CDTPlatform
 
 /// The id of a revision: its generation, and a digest of its content and its parent.
@@ -52,13 +53,13 @@ public struct RevisionID: Sendable, Hashable, LosslessStringConvertible {
 
   /// Whether both are the same text, byte by byte.
   public static func == (left: RevisionID, right: RevisionID) -> Bool {
-    left.generation == right.generation && left.suffix.utf8.elementsEqual(right.suffix.utf8)
+    left.generation == right.generation && left.suffix.hasSameBytes(as: right.suffix)
   }
 
   /// Hashes what `==` compares.
   public func hash(into hasher: inout Hasher) {
     hasher.combine(generation)
-    for byte in suffix.utf8 { hasher.combine(byte) }
+    hasher.combine(KeyBytes(suffix))
   }
 }
 

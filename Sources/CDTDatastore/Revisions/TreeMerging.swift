@@ -136,7 +136,7 @@ struct TreeMerging {
     }
     defer { statement.reset() }
     guard try statement.step(), !statement.isNull(0) else { return nil }
-    return try RevisionID(stored: statement.text(0))
+    return try RevisionID(stored: statement.unsafeBytes(0))
   }
 
   private func setParent(_ parent: RevisionID, of revision: RevisionID) throws {

@@ -36,16 +36,10 @@ extension RevisionID {
   /// Parses a revision id from the database.
   ///
   /// - Throws: ``DatastoreError`` with the code `.corrupt` for an invalid id.
-  package init(stored text: String) throws(DatastoreError) {
-    guard let id = RevisionID(text) else {
-      throw .damaged("the store", "\(DatastoreError.quoted(text)) is not a revision id")
-    }
-    self = id
-  }
-
   package init(stored utf8: UnsafeRawBufferPointer) throws(DatastoreError) {
     guard let id = RevisionID(utf8: utf8) else {
-      throw .damaged("the store", "\(DatastoreError.quoted(String(decoding: utf8, as: UTF8.self))) is not a revision id")
+      throw .damaged(
+        "the store", "\(DatastoreError.quoted(String(decoding: utf8, as: UTF8.self))) is not a revision id")
     }
     self = id
   }

@@ -41,6 +41,7 @@ struct IndexRows: ~Copyable {
   /// The value of each field in the row being added.
   private var chosen: [Int] = []
   private var found = FieldValues()
+  private var other = FieldValues()
 
   fileprivate struct Row {
     /// The first sixteen bytes of the key, which decide most comparisons, as two integers.
@@ -104,6 +105,21 @@ struct IndexRows: ~Copyable {
 
   // MARK: Adding
 
+  /// Whether two states of a document have the same text in each field, and so the same rows.
+  mutating func haveSameValues(_ left: DocumentBytes, _ right: DocumentBytes) -> Bool {
+    fields.allSatisfy { field in
+      if let documentField = field.fieldPath.documentField { return documentField == .id }
+      found.read(field.fieldPath, in: left.body)
+      other.read(field.fieldPath, in: right.body)
+      return found.absence == other.absence && found.offsets.count == other.offsets.count
+        && zip(found.offsets, other.offsets).allSatisfy { first, second in
+          let first = left.body.slice(first, left.body.endOfValue(at: first))
+          let second = right.body.slice(second, right.body.endOfValue(at: second))
+          return Order(first, second) == .same
+        }
+    }
+  }
+
   /// Adds the rows of a document. Repeated elements of an array produce repeated rows.
   mutating func add(_ document: DocumentBytes, number: Int64) -> Shape {
     var shape = Shape()
@@ -162,9 +178,8 @@ struct IndexRows: ~Copyable {
   /// Appends the row of the chosen values.
   private mutating func appendRow(of document: DocumentBytes, number: Int64, absent: Int64) {
     let start = bytes.count
-    append(integer: UInt64(bitPattern: number))
-    append(integer: UInt64(bitPattern: absent))
-    append(integer: UInt64(document.id.count))
+    let header = (number.bigEndian, absent.bigEndian, Int64(document.id.count).bigEndian)
+    withUnsafeBytes(of: header) { bytes.append(contentsOf: $0) }
     let key = bytes.count
     for position in chosen.indices {
       let fieldStart = bytes.count

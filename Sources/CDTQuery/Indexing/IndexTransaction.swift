@@ -167,6 +167,7 @@ final class IndexUpdate {
 
   /// Rows that do not change are kept.
   private func takeRows(_ number: Int64, _ old: DocumentBytes?, _ new: DocumentBytes?) throws {
+    if let old, let new, removals.haveSameValues(old, new) { return }
     let (firstOld, firstNew) = (removals.count, insertions.count)
     let oldShape = old.map { removals.add($0, number: number) } ?? IndexRows.Shape()
     let newShape = new.map { insertions.add($0, number: number) } ?? IndexRows.Shape()
