@@ -143,12 +143,15 @@ struct InputBuffer {
   /// Consumes bytes and counts their lines.
   mutating func take(_ count: Int) {
     let end = start + min(count, available)
-    for byte in bytes[start..<end] {
-      if byte == lineEnd {
+    bytes.withUnsafeBytes { bytes in
+      var lineStart = start
+      while let found = Bytes.firstIndex(of: lineEnd, in: bytes, from: lineStart, to: end) {
         line += 1
         column = 1
-      } else if byte & 0xC0 != 0x80 {
-        column += 1
+        lineStart = found + 1
+      }
+      for byte in UnsafeRawBufferPointer(rebasing: bytes[lineStart..<end]) {
+        column &+= byte & 0xC0 == 0x80 ? 0 : 1
       }
     }
     consumed += Int64(end - start)
