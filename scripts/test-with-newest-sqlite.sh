@@ -30,6 +30,8 @@ if [ ! -f "$package/libsqlite3.so.0" ]; then
   dpkg-source --no-check -x "$package.dsc" "$package" > /dev/null
   (
     cd "$package"
+    # A make that calls this script would have these write its directory into what they print.
+    unset MAKEFLAGS MAKELEVEL
     CFLAGS=$(make -s -f debian/rules --eval 'flags: ; @echo $(CFLAGS)' flags)
     export CFLAGS
     ./configure --soname=legacy --disable-tcl --disable-static --disable-readline \
