@@ -28,4 +28,5 @@ for compiler in clang gcc cc; do
     break
   fi
 done
-"${SWIFT:-swift}" build -c release --static-swift-stdlib "$@"
+# See scripts/build-tests.sh.
+SWIFT_DETERMINISTIC_HASHING=1 "${SWIFT:-swift}" build -c release --static-swift-stdlib "$@"
