@@ -12,10 +12,9 @@ struct CandidateRow {
   /// The first of them, which the text of a document needs.
   static let textColumns: StaticString = "d.number, d.id, d.revision, d.body"
 
-  /// The columns of a candidate without its document, from the documents' table, an index or a text index.
+  /// The columns of a candidate without its document, from the documents' table or an index.
   static let idColumns: StaticString = "d.number, d.id"
   static let idIndexColumns: StaticString = "e.document, e.id"
-  static let idTextColumns: StaticString = "f.rowid, f.id"
 
   private let statement: Statement
 

@@ -122,13 +122,15 @@ struct CandidateStatement: Sendable {
   ) -> CandidateStatement {
     let name = TextIndexTable.name(access.index.number)
     let isByScore = order == .score
-    let end = isByScore ? "\n ORDER BY f.rank, f.id" : ""
+    let end = isByScore ? "\n ORDER BY f.rank, d.id" : ""
     var values = [Value.text(access.match)]
     let fresh = exclusion(of: "f.rowid", floor, &values)
+    // The id in a text index is not the document's: it has spaces instead of NULs.
+    let documents = form == .count ? "" : Form.documents.join("f.rowid")
     var rest = ""
     if isByScore, let start {
       if let rank = start.rank {
-        rest = "\n   AND (f.rank, f.id) > (?, ?)"
+        rest = "\n   AND (f.rank, d.id) > (?, ?)"
         values += [.double(rank), .text(start.id)]
       } else {
         // Only documents without a score follow.
@@ -137,8 +139,8 @@ struct CandidateStatement: Sendable {
     }
     return CandidateStatement(
       sql: """
-        SELECT \(form.columns(CandidateRow.idTextColumns))\(isByScore ? ", f.rank" : "")
-          FROM query.\(name) f\(form.join("f.rowid"))
+        SELECT \(form.columns())\(isByScore ? ", f.rank" : "")
+          FROM query.\(name) f\(documents)
          WHERE f.\(name) MATCH ?\(fresh)\(rest)\(end)
         """, values: values)
   }
@@ -155,13 +157,10 @@ struct CandidateStatement: Sendable {
     sql += IndexFile.tablePrefix
     sql += Int(access.index.number)
     sql += " e"
-    switch form {
-    case .documents, .texts: sql += " CROSS JOIN main.documents d ON d.number = e.document"
-    case .idsOnly, .count: break
-    }
+    sql += form.join("e.document")
     var conditions = IndexConditions(access, after: sql)
-    if !access.ids.isEverything { conditions.sql += access.ids.sql(of: "e.id", &conditions.values) }
-    if floor != nil { conditions.sql += exclusion(of: "e.document", floor, &conditions.values) }
+    conditions.sql += access.ids.sql(of: "e.id", &conditions.values)
+    conditions.sql += exclusion(of: "e.document", floor, &conditions.values)
     var lookups = conditions.lookups
     if case .index(let terms) = order {
       if let start {
