@@ -137,15 +137,8 @@ package struct OrderKey: Sendable, Hashable {
       rest = UInt16(truncatingIfNeeded: int &- Int64(floor))
     }
     bytes.append(number)
-    let bits = ordered(floor)
-    // Appending single bytes costs less than appending them together.
-    var shift: UInt64 = 64
-    while shift > 0 {
-      shift -= 8
-      bytes.append(UInt8(truncatingIfNeeded: bits >> shift))
-    }
-    bytes.append(UInt8(truncatingIfNeeded: rest >> 8))
-    bytes.append(UInt8(truncatingIfNeeded: rest))
+    withUnsafeBytes(of: ordered(floor).bigEndian) { bytes.append(contentsOf: $0) }
+    withUnsafeBytes(of: rest.bigEndian) { bytes.append(contentsOf: $0) }
   }
 
   /// A double's bits, transformed so that their order is that of the numbers.

@@ -126,17 +126,9 @@ final class QueryRun {
 
   /// The next result, valid until the next call.
   func next() throws -> CandidateRow? {
-    while given < limit {
-      guard let match = try isStreamed ? nextInPlace() : nextSorted() else { return nil }
-      if passed < plan.skip {
-        passed += 1
-        continue
-      }
-      given += 1
-      last = (match.number, match.rank)
-      return match.hasDocument || needsNoDocument ? match.row : try document(at: match.number)
-    }
-    return nil
+    guard let match = try nextOfPage({ try isStreamed ? nextInPlace() : nextSorted() }) else { return nil }
+    last = (match.number, match.rank)
+    return match.hasDocument || needsNoDocument ? match.row : try document(at: match.number)
   }
 
   /// The id of the next result.
@@ -145,16 +137,23 @@ final class QueryRun {
     guard output == .ids, plan.order == .sorted, plan.sort.isByID else {
       return try next().map { String(decoding: $0.id, as: UTF8.self) }
     }
-    try collect()
-    while given < limit {
+    return try nextOfPage {
+      try collect()
       try stop.check()
-      guard let id = try order.takeNext({ key, _ in plan.sort.id(in: key) }) else { return nil }
+      return try order.takeNext { key, _ in plan.sort.id(in: key) }
+    }
+  }
+
+  /// The next of the results that are neither skipped nor beyond the limit.
+  private func nextOfPage<Result>(_ next: () throws -> Result?) throws -> Result? {
+    while given < limit {
+      guard let result = try next() else { return nil }
       if passed < plan.skip {
         passed += 1
         continue
       }
       given += 1
-      return id
+      return result
     }
     return nil
   }

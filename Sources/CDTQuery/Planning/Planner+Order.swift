@@ -6,19 +6,20 @@ extension Planner {
   /// the order of the ids, so that they do not depend on the plan: if the selector has a condition on `_id`, if no
   /// index or several are used, and if documents can have several rows in the index.
   func sort(for source: QueryPlan.Source) -> SortOrder {
-    if query.hasOrder { return query.sort }
-    if ids.isAsked { return .byID }
-    guard let index = source.driver?.index, !index.isMultiple else { return .byID }
-    return index.order
+    query.hasOrder ? query.sort : indexWithoutSort(source)?.order ?? .byID
+  }
+
+  /// The index in whose order the results of a source come without a sort.
+  private func indexWithoutSort(_ source: QueryPlan.Source) -> IndexCatalog.Entry? {
+    guard !query.hasOrder, !ids.isAsked, let index = source.driver?.index, !index.isMultiple else {
+      return nil
+    }
+    return index
   }
 
   func order(for source: QueryPlan.Source) -> QueryPlan.Order {
     guard output != .count, output != .exists else { return .unordered }
-    if !query.hasOrder, !ids.isAsked, let index = source.driver?.index, !index.isMultiple,
-      let terms = index.terms
-    {
-      return .index(terms)
-    }
+    if let terms = indexWithoutSort(source)?.terms { return .index(terms) }
     let sort = sort(for: source)
     if sort.isByScore {
       // Documents missing from the text index come last, sorted by id; without the index these are all documents.

@@ -81,8 +81,8 @@ package struct QueryPlan: Sendable {
   var usesIndex: Bool { source.readsIndex { _ in true } }
 }
 
-/// The required output of the matches. Texts are documents without their attachments and
-/// sequences; plans for documents return them.
+/// The required output of the matches. Texts are documents without their attachments and sequences; their plans are those of
+/// documents.
 package enum QueryOutput: Sendable, Hashable, CaseIterable {
   case documents, texts, ids, count, exists
 }

@@ -14,35 +14,24 @@ package indirect enum Clause: Sendable, Hashable {
   case value(Predicate)
 
   /// The conjunction of `clauses`, flattened, without clauses that are always true.
-  package static func all(_ clauses: [Clause]) -> Clause {
-    if clauses.count < 2 { return clauses.first ?? .always }
-    var flat: [Clause] = []
-    flat.reserveCapacity(clauses.count)
-    for clause in clauses {
-      switch clause {
-      case .never: return .never
-      case .always: break
-      case .and(let members): flat += members
-      default: flat.append(clause)
-      }
-    }
-    return flat.count > 1 ? .and(flat) : flat.first ?? .always
-  }
+  package static func all(_ clauses: [Clause]) -> Clause { joined(clauses, isConjunction: true) }
 
   /// The disjunction of `clauses`, flattened, without clauses that are always false.
-  package static func any(_ clauses: [Clause]) -> Clause {
-    if clauses.count < 2 { return clauses.first ?? .never }
+  package static func any(_ clauses: [Clause]) -> Clause { joined(clauses, isConjunction: false) }
+
+  private static func joined(_ clauses: [Clause], isConjunction: Bool) -> Clause {
     var flat: [Clause] = []
     flat.reserveCapacity(clauses.count)
     for clause in clauses {
-      switch clause {
-      case .always: return .always
-      case .never: break
-      case .or(let members): flat += members
+      switch (clause, isConjunction) {
+      case (.never, true), (.always, false): return clause
+      case (.always, true), (.never, false): break
+      case (.and(let members), true), (.or(let members), false): flat += members
       default: flat.append(clause)
       }
     }
-    return flat.count > 1 ? .or(flat) : flat.first ?? .never
+    guard flat.count > 1 else { return flat.first ?? (isConjunction ? .always : .never) }
+    return isConjunction ? .and(flat) : .or(flat)
   }
 
   /// The negation.
