@@ -231,6 +231,20 @@ struct DocumentPart: Sendable {
   }
 }
 
+extension DocumentText {
+  /// The text of a document as the last member of a row. If a file of it can't be read, this is `null`, and the error's members
+  /// follow: an error in the middle of the reply would end it, and the client would lose the rows that follow.
+  func lastMember(
+    of revision: DocumentRevision, _ projected: ([UInt8]) throws -> [UInt8] = { $0 }
+  ) throws -> [UInt8] {
+    do {
+      return try projected(text(of: revision))
+    } catch let error as DatastoreError where error.isOfFile {
+      return Array("null,".utf8) + CouchError.unreadable(error).json.utf8Text.dropFirst().dropLast()
+    }
+  }
+}
+
 extension CouchError {
   /// The error of a revision that a damaged file keeps from being read. Clients take a status of 404 for a revision that the
   /// database does not have.

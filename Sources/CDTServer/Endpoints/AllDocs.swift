@@ -86,7 +86,7 @@ struct AllDocsRequest: Sendable {
       let text = DocumentText(transaction, options.documents)
       try transaction.forEachDocument(in: range, offset: offset, limit: limit) { document in
         page.append(
-          Self.row(document.id, document.revisionID, document: try text.text(of: document)), id: document.id)
+          Self.row(document.id, document.revisionID, document: try text.lastMember(of: document)), id: document.id)
         return !page.isLong
       }
     } else {
@@ -118,7 +118,7 @@ struct AllDocsRequest: Sendable {
     guard !entry.isDeleted, let document = try transaction.documents(withIDs: [id]).first else {
       return Self.row(id, entry.revisionID, isDeleted: true, document: Array("null".utf8))
     }
-    return Self.row(id, entry.revisionID, document: try text.text(of: document))
+    return Self.row(id, entry.revisionID, document: try text.lastMember(of: document))
   }
 
   static func missingRow(_ key: JSONValue) -> [UInt8] {

@@ -261,8 +261,7 @@ struct ChangesFeed: Sendable {
     if request.includesDocuments {
       text += #","doc":"#.utf8
       if let revision = try revision() {
-        let whole = try DocumentText(transaction, request.options).text(of: revision)
-        text += try projected(whole)
+        text += try DocumentText(transaction, request.options).lastMember(of: revision, projected)
       } else {
         text += "null".utf8
       }

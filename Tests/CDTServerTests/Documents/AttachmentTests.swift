@@ -75,6 +75,18 @@ import Testing
         #expect(open.status == 200)
         #expect(open.text.contains(#""error":"internal_server_error""#))
       }
+      let options = "include_docs=true&attachments=true"
+      let keys: JSONValue = ["keys": ["a", "damaged", "z"]]
+      let lists = [
+        ("rows", try await server.get("/db/_all_docs?\(options)")),
+        ("rows", try await server.post("/db/_all_docs?\(options)", keys)),
+        ("results", try await server.get("/db/_changes?\(options)")),
+      ]
+      for (name, reply) in lists {
+        let rows = try #require(reply.json[name]?.arrayValue)
+        #expect(rows.map { $0["doc"]?["_id"] } == ["a", nil, "z"])
+        #expect(rows[1]["doc"] == .null && rows[1]["error"] == "internal_server_error")
+      }
     }
   }
 
