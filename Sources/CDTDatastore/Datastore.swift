@@ -57,7 +57,7 @@ public final class Datastore: Sendable {
     attachmentFiles = AttachmentFiles(directory: StoreFiles.attachments(in: directory), storeName: name)
     let path = DatabaseFile.path(in: directory)
     databasePath = path
-    let (opened, access, identity) = try place.staying {
+    let (opened, access, identity) = try place.shared {
       try StoreFiles.checkKinds(in: directory)
       let before = FileIdentity(path)
       let access = try FileAccess.of(path)
@@ -77,7 +77,7 @@ public final class Datastore: Sendable {
     self.access = access
     self.identity = identity
     let open: @Sendable () throws -> Connection = {
-      try place.staying {
+      try place.shared {
         guard try Self.identity(path) == identity else { throw DatastoreError.deletedElsewhere(name) }
         guard access.isCurrent(path) else { throw DatastoreError.changedElsewhere(name) }
         return try DatabaseFile.open(in: directory, access, options: options)
@@ -166,12 +166,12 @@ public final class Datastore: Sendable {
     if access.isReadOnly { throw .readOnly(directory) }
   }
 
-  /// Keeps the files in place while the result lives: nobody deletes the datastore or moves a file (``moving(_:)``). Take
+  /// Keeps the files in place while the result lives: nobody deletes the datastore or moves a file (``exclusive(_:)``). Take
   /// it to open or create files.
   ///
   /// - Throws: ``DatastoreError`` with the code `.closed` if the datastore was deleted, `.busy` after the busy timeout.
   package func stayInPlace() throws -> DirectoryLock {
-    let lock = try place.stay()
+    let lock = try place.lockShared()
     try checkFile()
     return lock
   }
@@ -179,8 +179,8 @@ public final class Datastore: Sendable {
   /// Runs `body`, which moves or removes a database of an extension, while no file is opened or closed.
   ///
   /// - Throws: ``DatastoreError`` with the code `.closed` if the datastore was deleted, `.busy` after the busy timeout.
-  package func moving<R>(_ body: () throws -> R) throws -> R {
-    try place.moving {
+  package func exclusive<R>(_ body: () throws -> R) throws -> R {
+    try place.exclusive {
       try checkFile()
       return try body()
     }

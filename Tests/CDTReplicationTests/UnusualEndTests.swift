@@ -225,7 +225,7 @@ import Testing
         }
       }
       try await served.replicate(.push)
-      let found = try await served.remote.read { try $0.liveRevisions(ofDocument: "doc").map(\.revisionID) }
+      let found = try await served.remote.read { try $0.currentRevisions(ofDocument: "doc").map(\.revisionID) }
       #expect(found.sorted() == leaves.sorted())
     }
   }

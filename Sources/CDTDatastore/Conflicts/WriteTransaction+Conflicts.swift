@@ -32,7 +32,7 @@ extension WriteTransaction {
     for id: String,
     with resolve: (_ documentID: String, _ conflicts: [DocumentRevision]) throws -> DocumentRevision?
   ) throws -> DocumentRevision? {
-    let leaves = try liveRevisions(ofDocument: id)
+    let leaves = try currentRevisions(ofDocument: id)
     guard leaves.count > 1, let decision = try resolve(id, leaves) else { return nil }
     guard decision.id.hasSameBytes(as: id), !decision.isDeleted,
       let kept = leaves.first(where: { $0.revisionID == decision.revisionID })

@@ -144,9 +144,9 @@ struct DocumentReading {
   }
 
   /// The leaves that are not deleted, newest first, with bodies.
-  func liveLeaves(of id: String) throws -> [DocumentRevision] {
+  func currentLeaves(of id: String) throws -> [DocumentRevision] {
     guard let row = try DocumentRow.find(id, on: connection) else { throw DatastoreError.noSuchDocument(id) }
-    return try DocumentWriting(connection: connection).liveLeaves(of: row).map { leaf in
+    return try DocumentWriting(connection: connection).currentLeaves(of: row).map { leaf in
       try document(withID: id, revision: leaf)
     }
   }

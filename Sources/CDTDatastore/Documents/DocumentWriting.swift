@@ -52,7 +52,7 @@ struct DocumentWriting {
   }
 
   /// The leaves that are not deleted, newest first, including the winner.
-  func liveLeaves(of row: DocumentRow) throws -> [RevisionID] {
+  func currentLeaves(of row: DocumentRow) throws -> [RevisionID] {
     var leaves = row.isDeleted ? [] : [row.revision]
     if row.leaves > 1 { leaves += try losingLeaves(of: row).filter { !$0.isDeleted }.map(\.id) }
     return leaves.sorted(by: >)

@@ -247,7 +247,7 @@ public final class DatastoreManager: Sendable {
       }
       try FileOwner.check(DatabaseFile.path(in: path(name)))
       do {
-        try StoreDirectory(name: name.description, path: path(name), timeout: options.busyTimeout).moving {
+        try StoreDirectory(name: name.description, path: path(name), timeout: options.busyTimeout).exclusive {
           try FileSystem.rename(path(name), to: aside)
         }
       } catch {

@@ -12,18 +12,18 @@ struct StoreDirectory: Sendable {
   let path: String
   let timeout: Duration
 
-  /// Keeps the directory in place while the result lives. It can be taken several times, but not in ``moving(_:)``.
+  /// Keeps the directory in place while the result lives. It can be taken several times, but not in ``exclusive(_:)``.
   ///
   /// - Throws: ``DatastoreError``: `.closed` if there is no directory, `.busy` after the timeout.
-  func stay() throws(DatastoreError) -> DirectoryLock {
+  func lockShared() throws(DatastoreError) -> DirectoryLock {
     try lock(for: .shared, .beingDeleted(name, timeout))
   }
 
   /// Runs `body` while nobody moves the directory.
   ///
-  /// - Throws: ``DatastoreError`` as ``stay()``; what `body` throws.
-  func staying<R>(_ body: () throws -> R) throws -> R {
-    let lock = try stay()
+  /// - Throws: ``DatastoreError`` as ``lockShared()``; what `body` throws.
+  func shared<R>(_ body: () throws -> R) throws -> R {
+    let lock = try lockShared()
     defer { _ = lock }
     return try body()
   }
@@ -31,7 +31,7 @@ struct StoreDirectory: Sendable {
   /// Runs `body`, which moves the directory or a database in it, while nobody opens or closes a file.
   ///
   /// - Throws: ``DatastoreError``: `.closed` if there is no directory, `.busy` after the timeout.
-  func moving<R>(_ body: () throws -> R) throws -> R {
+  func exclusive<R>(_ body: () throws -> R) throws -> R {
     let lock = try lock(for: .exclusive, .inUse(name, timeout))
     defer { _ = lock }
     return try body()

@@ -95,8 +95,8 @@ extension ReadTransaction {
   /// They are sorted newest first: in descending order of their revision ids, including the winner.
   ///
   /// - Throws: ``DatastoreError`` with the code `.notFound` if the document does not exist.
-  public func liveRevisions(ofDocument id: String) throws -> [DocumentRevision] {
-    try reading { try $0.liveLeaves(of: id) }
+  public func currentRevisions(ofDocument id: String) throws -> [DocumentRevision] {
+    try reading { try $0.currentLeaves(of: id) }
   }
 
   /// The given revisions that are not in a document's tree. A replicator has to fetch these.

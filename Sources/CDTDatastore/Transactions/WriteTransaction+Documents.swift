@@ -119,7 +119,7 @@ extension WriteTransaction {
         throw DatastoreError.noSuchDocument(id)
       }
       guard !row.isDeleted else { throw DatastoreError.documentDeleted(id) }
-      return try DocumentWriting(connection: connection).liveLeaves(of: row)
+      return try DocumentWriting(connection: connection).currentLeaves(of: row)
     }
     // A leaf that can't have a child is the newest, so all leaves are deleted or none.
     return try leaves.map { try delete($0, of: id) }

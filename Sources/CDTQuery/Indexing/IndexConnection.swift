@@ -90,7 +90,7 @@ final class IndexConnection {
       try connection.execute("PRAGMA user_version = \(IndexFile.version)")
     }
     connection.close()
-    try store.moving {
+    try store.exclusive {
       // SQLite would apply the log of a previous file to the new one.
       try discardFile(path)
       do throws(SystemError) {

@@ -43,6 +43,6 @@ struct ConflictsCommand: ParsableCommand {
 
   /// The leaves of a document that are not deleted, newest first; the winner has the highest id.
   private static func leaves(of id: String, in datastore: Datastore) throws -> [DocumentRevision] {
-    try datastore.read { try $0.liveRevisions(ofDocument: id) }.sorted { $0.revisionID > $1.revisionID }
+    try datastore.read { try $0.currentRevisions(ofDocument: id) }.sorted { $0.revisionID > $1.revisionID }
   }
 }

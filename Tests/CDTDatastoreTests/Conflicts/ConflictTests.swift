@@ -22,7 +22,7 @@ import Testing
   }
 
   private func leaves(_ store: Datastore) throws -> [String] {
-    try store.read { try $0.liveRevisions(ofDocument: "a") }.compactMap { $0.revisionID.description }
+    try store.read { try $0.currentRevisions(ofDocument: "a") }.compactMap { $0.revisionID.description }
   }
 
   @Test func `conflicted are the documents with more than one leaf that lives, by id`() throws {
@@ -42,8 +42,8 @@ import Testing
   @Test func `live revisions come newest first, without tombstones`() throws {
     try withConflict { store in
       #expect(try leaves(store) == ["3-c", "2-x", "2-b"])
-      #expect(try store.read { try $0.liveRevisions(ofDocument: "a") }[0] == store.document(withID: "a"))
-      #expect(datastoreError { try store.read { try $0.liveRevisions(ofDocument: "b") } }?.code == .notFound)
+      #expect(try store.read { try $0.currentRevisions(ofDocument: "a") }[0] == store.document(withID: "a"))
+      #expect(datastoreError { try store.read { try $0.currentRevisions(ofDocument: "b") } }?.code == .notFound)
       try store.deleteDocument(withID: "a")
       #expect(try leaves(store) == [])
     }

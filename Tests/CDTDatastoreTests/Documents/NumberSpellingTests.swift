@@ -87,7 +87,7 @@ import Testing
           try $0.forceInsert(
             DocumentRevision(id: id, revisionID: theirs, body: JSONObject(parsing: text)), history: [theirs])
         }
-        #expect(try store.read { try $0.liveRevisions(ofDocument: id) }.map(\.body.text) == [text, text])
+        #expect(try store.read { try $0.currentRevisions(ofDocument: id) }.map(\.body.text) == [text, text])
         try store.write { try $0.resolveConflicts(for: id) { _, leaves in leaves.last } }
         #expect(try store.document(withID: id).revisionID == theirs)
         #expect(try stored(id, store) == text)

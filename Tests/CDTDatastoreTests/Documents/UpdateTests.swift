@@ -19,7 +19,7 @@ import Testing
       #expect(try store.document(withID: "a") == saved)
       #expect(saved.body == ["by": "2-b", "n": 1])
       #expect(try saved.attachments["x"]?.data() == Data("x".utf8))
-      #expect(try store.read { try $0.liveRevisions(ofDocument: "a") }.count == 2)
+      #expect(try store.read { try $0.currentRevisions(ofDocument: "a") }.count == 2)
     }
   }
 

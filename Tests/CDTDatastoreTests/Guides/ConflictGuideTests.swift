@@ -27,7 +27,7 @@ import Testing
       }
 
       for id in try store.read({ try $0.conflictedDocumentIDs() }) {
-        let leaves = try store.read { try $0.liveRevisions(ofDocument: id) }
+        let leaves = try store.read { try $0.currentRevisions(ofDocument: id) }
         print(id, leaves.map(\.body))  // the winner first
       }
       #expect(try store.read { try $0.conflictedDocumentIDs() } == ["note", "task"])
@@ -66,7 +66,7 @@ import Testing
       let mine = DocumentRevision(id: "doc", revisionID: rival[0], body: ["by": "me"])
       try store.write { try $0.forceInsert(mine, history: rival) }
       #expect(try store.document(withID: "doc").body == ["by": "them"])
-      #expect(try store.read { try $0.liveRevisions(ofDocument: "doc") }.count == 2)
+      #expect(try store.read { try $0.currentRevisions(ofDocument: "doc") }.count == 2)
 
       let missing = try store.read { try $0.missingRevisions(of: "doc", among: ids("3-c", "2-b", "4-d")) }
       #expect(missing == ids("4-d"))

@@ -55,7 +55,7 @@ import Testing
     try store.changes(since: 0).documents.flatMap { change in
       let id = change.id
       if change.isDeleted { return ["\(id) deleted \(change.revisionID)"] }
-      return try store.read { try $0.liveRevisions(ofDocument: id) }.map { leaf in
+      return try store.read { try $0.currentRevisions(ofDocument: id) }.map { leaf in
         let history = try store.read { try $0.revisionHistory(of: leaf) }.map {
           "\($0.revisionID)=\($0.hasBody ? $0.body.text : "-")"
         }

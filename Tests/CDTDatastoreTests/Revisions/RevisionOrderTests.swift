@@ -130,7 +130,7 @@ import Testing
           try store.insert(
             arrival.revision, after: arrival.ancestors, of: id, isDeleted: arrival.isDeleted,
             attachments: arrival.attachments)
-          let leaves = try store.read { try $0.liveRevisions(ofDocument: id) }
+          let leaves = try store.read { try $0.currentRevisions(ofDocument: id) }
           switch Int.random(in: 0..<6, using: &random) {
           case 0:
             guard var leaf = leaves.randomElement(using: &random) else { break }

@@ -122,7 +122,7 @@ import Testing
       #expect(try store.insert("1-e\u{301}"))
       #expect(try store.insert("1-a\0b"))
       #expect(try store.insert("1-a\0c"))
-      #expect(try store.read { try $0.liveRevisions(ofDocument: "a") }.count == 4)
+      #expect(try store.read { try $0.currentRevisions(ofDocument: "a") }.count == 4)
       #expect(try store.checkIntegrity() == [])
     }
   }
@@ -133,7 +133,7 @@ import Testing
     try withTemporaryDatastore { store in
       try store.insert("2-x", after: ["1-a"])
       try store.insert("3-c", after: ["2-b", "1-a"])
-      var loser = try store.read { try $0.liveRevisions(ofDocument: "a") }[1]
+      var loser = try store.read { try $0.currentRevisions(ofDocument: "a") }[1]
       loser.body["more"] = 1
       loser = try store.updateDocument(from: loser)
       #expect(loser.revisionID.generation == 3)
@@ -186,7 +186,7 @@ import Testing
       for suffix in suffixes { try store.insert("2-\(suffix)", after: ["1-a"]) }
       #expect(try store.document(withID: "a").revisionID.description == "2-99")
       #expect(
-        try store.read { try $0.liveRevisions(ofDocument: "a") }.map(\.revisionID.suffix)
+        try store.read { try $0.currentRevisions(ofDocument: "a") }.map(\.revisionID.suffix)
           == suffixes.sorted().reversed())
       #expect(try store.checkIntegrity() == [])
       let tombstones = try store.deleteDocument(withID: "a")
@@ -222,7 +222,7 @@ import Testing
       #expect(try !store.insert("100000-a", after: ancestors))
       #expect(try store.read { try $0.revisionHistory(of: try store.document(withID: "a")) }.count == 100_000)
       #expect(
-        try store.read { try $0.liveRevisions(ofDocument: "a") }.map(\.revisionID.generation) == [
+        try store.read { try $0.currentRevisions(ofDocument: "a") }.map(\.revisionID.generation) == [
           100_000, 50_001,
         ])
       #expect(try store.checkIntegrity() == [])
@@ -326,7 +326,7 @@ import Testing
         #expect(error?.code == .invalidRevision)
       }
       #expect(try StoreState(store) == before)
-      #expect(try store.read { try $0.liveRevisions(ofDocument: "a") }.count == 2)
+      #expect(try store.read { try $0.currentRevisions(ofDocument: "a") }.count == 2)
       #expect(try store.checkIntegrity() == [])
     }
   }

@@ -67,7 +67,7 @@ import Testing
         ])
       #expect(try store.read { try $0.conflictedDocumentIDs() } == ["conflict"])
       #expect(
-        try store.read { try $0.liveRevisions(ofDocument: "conflict") }.map(\.body) == [
+        try store.read { try $0.currentRevisions(ofDocument: "conflict") }.map(\.body) == [
           ["hi": "mike"], ["hi": "joe"],
         ])
 

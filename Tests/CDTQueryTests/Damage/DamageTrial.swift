@@ -69,7 +69,7 @@ struct DamageTrial {
     var bodies: [String: String] = [:]
     for change in try store.changes(since: 0).documents {
       let winner = try store.read { try $0.document(withID: change.id, revisionID: change.revisionID) }
-      for leaf in try [winner] + store.read({ try $0.liveRevisions(ofDocument: change.id) }) {
+      for leaf in try [winner] + store.read({ try $0.currentRevisions(ofDocument: change.id) }) {
         for revision in try store.read({ try $0.revisionHistory(of: leaf) }) where revision.hasBody {
           bodies["\(change.id) \(revision.revisionID)"] = revision.body.text
         }
@@ -137,7 +137,7 @@ struct DamageTrial {
     for number in 0..<150 {
       let id = "doc\(number)"
       try note(id) {
-        try store.read { try $0.liveRevisions(ofDocument: id) }.map { revision in
+        try store.read { try $0.currentRevisions(ofDocument: id) }.map { revision in
           let contents = try revision.attachments.map { try $0.data().description }
           return "\(revision.revisionID) \(revision.body.text) \(contents)"
         }.joined(separator: " ")

@@ -101,7 +101,7 @@ import Testing
       #expect(try await store.read { try $0.localDocument(withID: "local") } == ["a": 1])
       #expect(try await store.read { try $0.localDocumentIDs() } == ["local"])
       #expect(try await store.read { try $0.conflictedDocumentIDs() } == [])
-      #expect(try await store.read { try $0.liveRevisions(ofDocument: "d1") } == [first])
+      #expect(try await store.read { try $0.currentRevisions(ofDocument: "d1") } == [first])
       try await store.deleteDocument(from: first)
       try await store.deleteDocument(withID: "d2")
       #expect(try await store.read { try $0.documentCount() } == 18)

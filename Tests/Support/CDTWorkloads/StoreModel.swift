@@ -30,7 +30,7 @@ package struct StoreModel: Hashable, Sendable {
       documents[document.id] = read
     }
     for id in try store.read({ try $0.conflictedDocumentIDs() }) {
-      documents[id]?.rivals = try store.read { try $0.liveRevisions(ofDocument: id) }.dropFirst().map(
+      documents[id]?.rivals = try store.read { try $0.currentRevisions(ofDocument: id) }.dropFirst().map(
         \.body.text
       ).sorted()
     }

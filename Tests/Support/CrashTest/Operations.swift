@@ -198,7 +198,7 @@ extension Operation {
     Operation("conflicts") { use in
       let store = try use.store
       return
-        "\(try store.read { try $0.conflictedDocumentIDs() }) \(try store.read { try $0.liveRevisions(ofDocument: "conflict") }.count)"
+        "\(try store.read { try $0.conflictedDocumentIDs() }) \(try store.read { try $0.currentRevisions(ofDocument: "conflict") }.count)"
     },
     Operation("count documents") {
       "\(try $0.store.read { try $0.documentCount() }) \(try $0.store.read { try $0.attachmentCount() })"

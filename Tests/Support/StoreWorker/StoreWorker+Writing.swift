@@ -140,7 +140,7 @@ extension StoreWorker {
           return kept
         }
       }
-      if try store.read({ try $0.liveRevisions(ofDocument: id) }).isEmpty {
+      if try store.read({ try $0.currentRevisions(ofDocument: id) }).isEmpty {
         worker.failures.append("resolve: \(id) is gone")
       }
     }
