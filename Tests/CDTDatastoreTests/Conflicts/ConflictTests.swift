@@ -39,11 +39,12 @@ import Testing
     }
   }
 
-  @Test func `live revisions come newest first, without tombstones`() throws {
+  @Test func `current revisions come newest first, without tombstones`() throws {
     try withConflict { store in
       #expect(try leaves(store) == ["3-c", "2-x", "2-b"])
       #expect(try store.read { try $0.currentRevisions(ofDocument: "a") }[0] == store.document(withID: "a"))
-      #expect(datastoreError { try store.read { try $0.currentRevisions(ofDocument: "b") } }?.code == .notFound)
+      let error = datastoreError { try store.read { try $0.currentRevisions(ofDocument: "b") } }
+      #expect(error?.code == .notFound)
       try store.deleteDocument(withID: "a")
       #expect(try leaves(store) == [])
     }
