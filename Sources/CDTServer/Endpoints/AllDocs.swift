@@ -85,8 +85,8 @@ struct AllDocsRequest: Sendable {
     if options.includesDocuments {
       let text = DocumentText(transaction, options.documents)
       try transaction.forEachDocument(in: range, offset: offset, limit: limit) { document in
-        page.append(
-          Self.row(document.id, document.revisionID, document: try text.lastMember(of: document)), id: document.id)
+        let written = try text.lastMember(of: document)
+        page.append(Self.row(document.id, document.revisionID, document: written), id: document.id)
         return !page.isLong
       }
     } else {
