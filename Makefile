@@ -15,7 +15,7 @@ BASE_PATH ?=
 # Whether `make bench-gate` accepts the numbers that it counts.
 ACCEPT ?=
 RELEASE = @SWIFT="$(SWIFT)" scripts/build-release.sh
-BENCHMARKS = $(SWIFT) run -c release --package-path Benchmarks Benchmarks
+BENCHMARKS = SWIFT_DETERMINISTIC_HASHING=1 $(SWIFT) run -c release --package-path Benchmarks Benchmarks
 # How long `make fuzz`, `make fuzz-replication`, `make fuzz-inputs` and `make fuzz-server` look, `make stress` runs each of its
 # tests, and PouchDB syncs in `make test-clients`; and the seed of `make fuzz`, `make fuzz-replication` and `make fuzz-server`,
 # which draw one if there is none, and say it.
