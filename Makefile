@@ -36,7 +36,7 @@ POINTS ?= 5000
 FAULTS ?= 20
 DAMAGES ?= 10000
 # The parts of `make test-more`; without any it runs all. `scripts/changed-parts.sh` prints those that a change concerns.
-PARTS ?= random reliability newest inputs clients requests examples
+PARTS ?= random reliability newest inputs clients requests gate examples
 
 .PHONY: help packages build server test test-more test-newest test-couchdb test-clients fuzz fuzz-replication fuzz-inputs fuzz-server torture stress
 .PHONY: sanitize lint format demo docs
@@ -60,7 +60,7 @@ test: packages lint ## Run the tests, but for those of `make test-more`
 	@SWIFT="$(SWIFT)" scripts/build-tests.sh
 	@SWIFT="$(SWIFT)" scripts/run-tests.sh
 
-test-more: $(PARTS:%=more-%) ## Run what takes long: make test-more PARTS='random reliability newest inputs clients requests examples'
+test-more: $(PARTS:%=more-%) ## Run what takes long: make test-more PARTS='random reliability newest inputs clients requests gate examples'
 
 # With fixed seeds; `make fuzz` draws one.
 more-random more-reliability: packages
@@ -79,6 +79,8 @@ more-clients:
 
 more-requests:
 	@$(MAKE) fuzz-server SECONDS=60
+
+more-gate: bench-gate
 
 more-examples: examples
 

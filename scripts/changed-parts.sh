@@ -18,5 +18,6 @@ concerns newest "Sources/CDT(SQLite|Datastore/Storage|Query/(Execution|Indexing)
 concerns inputs "Sources/(CDTJSON|CDTImport|CouchDB|CDTQuery/Selector)/|FuzzTargets/"
 concerns clients "Sources/(CouchDB|CDTServer)/|Tests/Clients/"
 concerns requests "Sources/(CouchDB|CDTServer)/|docs/openapi.yaml"
+concerns gate "$core|Benchmarks/"
 concerns examples "Sources/|Examples/|docs/getting-started.md"
 echo

@@ -2,7 +2,7 @@ import CDTJSON
 import FoundationEssentials
 import Testing
 
-/// The tables of docs/performance.md are those of the results it names.
+/// The tables of docs/performance.md and Benchmarks/README.md are those of the results it names.
 @Suite struct PerformancePageTests {
   /// A table of the page, and which of a result's it is.
   struct Table: Sendable, CustomTestStringConvertible {
@@ -27,7 +27,7 @@ import Testing
   static let tables: [Table] = {
     var tables: [Table] = []
     var open: (file: String, number: Int, lines: [String])?
-    for line in PageTests.Page(name: "docs/performance.md").lines {
+    for line in ["docs/performance.md", "Benchmarks/README.md"].flatMap({ PageTests.Page(name: $0).lines }) {
       let words = line.split(separator: " ")
       if words.first == "<!--", words.count == 4, let number = Int(words[2]) {
         open = (String(words[1].dropLast()), number, [])
@@ -58,12 +58,14 @@ import Testing
     #expect(result["machine"] != nil)
   }
 
-  /// A comparison has three tables for each number of documents, then three for all of them.
+  /// A comparison has three tables for each number of documents, then three for all of them, then one of ten figures.
   @Test(arguments: tables.filter { $0.number > 0 && !$0.file.contains("-") })
   func `the comparison's medians and ratios are those of its result`(_ table: Table) throws {
     let runs = try Self.objects(try Self.result(table.file), "runs")
     let kind = ["first", "repeated", "changes"][(table.number - 1) % 3]
-    if table.number <= runs.count * 3 {
+    if table.number == runs.count * 3 + 4 {
+      try expectNotableFigures(of: runs.first { $0["documents"] == 100_000 }, in: table)
+    } else if table.number <= runs.count * 3 {
       let operations = try Self.objects(runs[(table.number - 1) / 3], kind)
       #expect(table.rows.count == operations.count + (kind == "changes" ? 1 : 0))
       for operation in operations { try expectFigures(of: operation, kind, in: table) }
@@ -74,6 +76,22 @@ import Testing
         }
       }
     }
+  }
+
+  private func expectNotableFigures(of run: JSONObject?, in table: Table) throws {
+    #expect(table.rows.count == 10)
+    let run = try #require(run)
+    let queries = try Self.objects(run, "first")
+    for (name, cells) in table.rows {
+      // Its name in the other tables stands in brackets, or is the name.
+      let query = try queries.first { name.hasSuffix("(\(try #require($0["operation"]?.stringValue)))") }
+      if let query {
+        #expect(cells[3] == (try Self.ratio(Self.object(query, "yardstick"), "processorRatio")), "\(name)")
+        let (ours, clock) = (try Self.object(query, "ours"), "single")
+        #expect(cells[1] == (try Self.time(Self.object(ours, clock)["p50"])), "\(name)")
+      }
+    }
+    #expect(table.rows.keys.count { $0.contains("(q") } == 7)
   }
 
   private func expectFigures(of operation: JSONObject, _ kind: String, in table: Table) throws {
@@ -140,7 +158,11 @@ import Testing
 
   /// A median as the page spells it: `26.7 µs`.
   private static func median(_ figures: JSONObject, _ clock: String) throws -> String {
-    guard let median = try object(figures, clock)["median"]?.doubleValue else { throw DecodingFailure() }
+    try time(object(figures, clock)["median"])
+  }
+
+  private static func time(_ nanoseconds: JSONValue?) throws -> String {
+    guard let median = nanoseconds?.doubleValue else { throw DecodingFailure() }
     let units = [("ns", 1.0), ("µs", 1e3), ("ms", 1e6), ("s", 1e9)]
     let (name, unit) = units.last { median >= $0.1 } ?? ("ns", 1)
     return "\(threeDigits(median / unit)) \(name)"

@@ -10,17 +10,17 @@ struct PageCommand: ParsableCommand {
       its tables it is, from 1, and a line `<!-- end -->`. NUMBER 0 is the machine. The plot is of 100,000 documents.
       """)
 
-  @Option(help: "The page.")
-  var page = "docs/performance.md"
+  @Option(help: "The pages.")
+  var pages = ["docs/performance.md", "Benchmarks/README.md"]
   @Option(help: "Where the results are.")
   var results = "Benchmarks/Results"
   @Option(help: "The plot, an SVG file.")
   var plot = "docs/images/performance.svg"
 
   func run() throws {
-    try Page(path: page, results: results).write()
+    for page in pages { try Page(path: page, results: results).write() }
     let comparison = try ComparisonReport(from: "\(results)/now.json")
-    guard let run = comparison.runs.first(where: { $0.documents == 100_000 }) else {
+    guard let run = comparison.shown else {
       throw BenchError("\(results)/now.json has no run of 100,000 documents")
     }
     try Plot(run).svg.write(toFile: plot, atomically: true, encoding: .utf8)

@@ -1,7 +1,28 @@
 extension ComparisonReport {
   /// Three tables for each number of documents: queries for the first time, queries repeated, changes. Then the same for
-  /// all numbers of documents beside each other.
-  var tables: [MarkdownTable] { runs.flatMap(\.tables) + sizes }
+  /// all numbers of documents beside each other. Then what a user notices first.
+  var tables: [MarkdownTable] { runs.flatMap(\.tables) + sizes + [notable].compactMap(\.self) }
+
+  /// The run that pages and plots show.
+  var shown: Run? { runs.first { $0.documents == 100_000 } }
+
+  /// Ten figures by the clock, with the ratios of the plot.
+  private var notable: MarkdownTable? {
+    guard let shown else { return nil }
+    var table = MarkdownTable(
+      "In \(Spelling.count(shown.documents)) documents",
+      columns: ["", "ours", "SQLite by hand", "ratio", "best other"])
+    for operation in [.q2, .q1, .q5, .q3, .q4i, .q6b, .q8, .load, .index, .update] as [Operation] {
+      let isQuery = Operation.queries.contains(operation) || operation == .q4i
+      let rows = isQuery ? shown.first : shown.changes
+      guard let row = rows.first(where: { $0.operation == operation }) else { continue }
+      let times = [row.ours, row.yardstick.figures].map { isQuery ? $0.single.p50 : $0.wall.median }
+      let ratio = isQuery ? row.yardstick.processorRatio : row.yardstick.wallRatio
+      let peer = Peer.best(in: operation).map { "\($0.name), \(Spelling.number($0.ratio))" } ?? ""
+      table.append([operation.title] + times.map(Spelling.time) + [Spelling.number(ratio), peer])
+    }
+    return table
+  }
 
   private var sizes: [MarkdownTable] {
     [

@@ -1,10 +1,10 @@
 import Glibc
 
-/// A bar for each operation: our time divided by that of SQLite by hand. The axis is logarithmic, so that twice as fast and half as
+/// A bar for each operation, our time divided by that of SQLite by hand, and a dot for the best of other stores. The axis is logarithmic, so that twice as fast and half as
 /// fast are equally long.
 struct Plot {
   private struct Bar {
-    let name: String
+    let operation: Operation
     let ratio: Double
   }
 
@@ -13,23 +13,11 @@ struct Plot {
 
   /// The queries for the first time and the changes of one run.
   init(_ run: ComparisonReport.Run) {
-    title =
-      "Time in \(Spelling.count(run.documents)) documents: CDTDatastore divided by hand-written SQLite"
+    title = "Time in \(Spelling.count(run.documents)) documents, divided by that of hand-written SQLite"
     bars =
-      run.first.map { Bar(name: Self.names[$0.operation] ?? "", ratio: $0.yardstick.processorRatio) }
-      + run.changes.map { Bar(name: Self.names[$0.operation] ?? "", ratio: $0.yardstick.wallRatio) }
+      run.first.map { Bar(operation: $0.operation, ratio: $0.yardstick.processorRatio) }
+      + run.changes.map { Bar(operation: $0.operation, ratio: $0.yardstick.wallRatio) }
   }
-
-  /// What a user would call the operations.
-  private static let names: [Operation: String] = [
-    .q1: "two fields, limit 25 (q1)", .q2: "one document by id (q2)",
-    .q3: "sort without an index, top 50 (q3)",
-    .q4: "ids of a tenth, no index (q4)", .q4i: "ids of a tenth, by index (q4i)",
-    .q5: "element of an array, limit 100 (q5)", .q6a: "word in a text, limit 50 (q6a)",
-    .q6b: "word in a text, all (q6b)", .q7: "$or, ids (q7)", .q8: "10,000 whole documents (q8)",
-    .load: "load", .loadIndexed: "load with three indexes", .index: "build three indexes",
-    .update: "one durable update", .maint: "update of one in a hundred",
-  ]
 
   private static let left = 250
   private static let width = 340
@@ -39,11 +27,11 @@ struct Plot {
   var svg: String {
     let bottom = 56 + bars.count * Self.height
     var lines = [
-      #"<svg xmlns="http://www.w3.org/2000/svg" width="660" height="\#(bottom + 28)" font-family="sans-serif" font-size="12" role="img">"#,
+      #"<svg xmlns="http://www.w3.org/2000/svg" width="660" height="\#(bottom + 44)" font-family="sans-serif" font-size="12" role="img">"#,
       "<title>\(title)</title>",
       """
-      <style>text { fill: #24292f } line { stroke: #8c959f } .faster { fill: #1a7f37 } .slower { fill: #bc4c00 }
-      @media (prefers-color-scheme: dark) { text { fill: #e6edf3 } line { stroke: #6e7681 } .faster { fill: #3fb950 } .slower { fill: #db6d28 } }</style>
+      <style>text { fill: #24292f } line { stroke: #8c959f } .faster { fill: #1a7f37 } .slower { fill: #bc4c00 } circle { fill: none; stroke: #24292f; stroke-width: 2 }
+      @media (prefers-color-scheme: dark) { text { fill: #e6edf3 } line { stroke: #6e7681 } .faster { fill: #3fb950 } .slower { fill: #db6d28 } circle { stroke: #e6edf3 } }</style>
       """,
       #"<text x="10" y="20" font-weight="bold">\#(title)</text>"#,
     ]
@@ -52,10 +40,16 @@ struct Plot {
       let (from, to) = (Self.x(min(1, bar.ratio)), Self.x(max(1, bar.ratio)))
       let kind = bar.ratio <= 1 ? "faster" : "slower"
       lines += [
-        #"<text x="\#(Self.left - 12)" y="\#(top + 14)" text-anchor="end">\#(bar.name)</text>"#,
+        #"<text x="\#(Self.left - 12)" y="\#(top + 14)" text-anchor="end">\#(bar.operation.title)</text>"#,
         #"<rect class="\#(kind)" x="\#(from)" y="\#(top + 3)" width="\#(max(1, to - from))" height="\#(Self.height - 6)"/>"#,
         #"<text x="\#(Self.left + Self.width + 10)" y="\#(top + 14)">\#(Spelling.number(bar.ratio))</text>"#,
       ]
+      if let peer = Peer.best(in: bar.operation) {
+        lines += [
+          #"<circle cx="\#(Self.x(peer.ratio))" cy="\#(top + Self.height / 2)" r="4">"#,
+          "<title>\(peer.name): \(Spelling.number(peer.ratio))</title></circle>",
+        ]
+      }
     }
     for (ratio, name) in [(0.25, "4 × faster"), (0.5, "2 ×"), (1, "equal"), (2, "2 ×"), (4, "4 × slower")] {
       let x = Self.x(ratio)
@@ -64,6 +58,10 @@ struct Plot {
         #"<text x="\#(x)" y="\#(bottom + 10)" text-anchor="middle">\#(name)</text>"#,
       ]
     }
+    lines += [
+      #"<circle cx="\#(Self.left)" cy="\#(bottom + 26)" r="4"/>"#,
+      #"<text x="\#(Self.left + 10)" y="\#(bottom + 30)">the best of PostgreSQL, Couchbase Lite and EJDB2, as published</text>"#,
+    ]
     return (lines + ["</svg>"]).joined(separator: "\n") + "\n"
   }
 

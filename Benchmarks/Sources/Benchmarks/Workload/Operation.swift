@@ -22,4 +22,26 @@ enum Operation: String, CaseIterable, Codable {
     case .load, .loadIndexed, .index, .maint, .disk: 1
     }
   }
+
+  /// What a user would call the operation.
+  var title: String {
+    switch self {
+    case .q1: "two fields, limit 25 (q1)"
+    case .q2: "one document by id (q2)"
+    case .q3: "sort without an index, top 50 (q3)"
+    case .q4: "ids of a tenth, no index (q4)"
+    case .q4i: "ids of a tenth, by index (q4i)"
+    case .q5: "element of an array, limit 100 (q5)"
+    case .q6a: "word in a text, limit 50 (q6a)"
+    case .q6b: "word in a text, all (q6b)"
+    case .q7: "$or, ids (q7)"
+    case .q8: "10,000 whole documents (q8)"
+    case .load: "load"
+    case .loadIndexed: "load with three indexes"
+    case .index: "build three indexes"
+    case .update: "one durable update"
+    case .maint: "update of one in a hundred"
+    case .disk: "size on disk"
+    }
+  }
 }
