@@ -149,4 +149,20 @@ extension QueryError {
       .timedOut, at: "",
       "the query exceeded its time limit of \(limit); create an index for it, or allow more time")
   }
+
+  // MARK: Changes
+
+  static func reservedField(at path: String) -> QueryError {
+    QueryError(
+      .invalidChange, at: path,
+      "names that begin with _ are the document's own and can't be changed; use another field")
+  }
+
+  static func invalidAmount(_ amount: JSONValue, at path: String) -> QueryError {
+    QueryError(.invalidChange, at: path, "the amount must be a number, not \(amount.typeWithArticle)")
+  }
+
+  static func invalidChange(_ message: String, of id: String, at path: String) -> QueryError {
+    QueryError(.invalidChange, at: path, "document \"\(id)\": \(message)")
+  }
 }

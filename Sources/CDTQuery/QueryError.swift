@@ -41,6 +41,8 @@ public struct QueryError: Error, Hashable, Sendable {
     public static let tooDeep = Code(rawValue: "tooDeep")
     /// The number of clauses, or of the fields of a sort, exceeds its limit.
     public static let tooLarge = Code(rawValue: "tooLarge")
+    /// A change does not fit the field of a document, or changes one of the document's own fields.
+    public static let invalidChange = Code(rawValue: "invalidChange")
     /// The index does not exist.
     public static let unknownIndex = Code(rawValue: "unknownIndex")
     /// An index definition is invalid.

@@ -36,9 +36,10 @@ struct CDTQueryTool: ParsableCommand {
       """,
     version: Version.current,
     subcommands: [
-      ImportCommand.self, ExportCommand.self, GetCommand.self, PutCommand.self, DeleteCommand.self,
-      FindCommand.self, ExplainCommand.self, CountCommand.self, IndexCommand.self, ChangesCommand.self,
-      ConflictsCommand.self, ResolveCommand.self, AttachmentCommand.self, InfoCommand.self, CheckCommand.self,
+      ImportCommand.self, ExportCommand.self, GetCommand.self, PutCommand.self, UpdateCommand.self,
+      DeleteCommand.self, FindCommand.self, ExplainCommand.self, CountCommand.self, IndexCommand.self,
+      ChangesCommand.self, ConflictsCommand.self, ResolveCommand.self, AttachmentCommand.self,
+      InfoCommand.self, CheckCommand.self,
       RecoverCommand.self, CompactCommand.self, ListCommand.self, DropCommand.self, TestCommand.self,
       ReplicateCommand.self, ServeCommand.self, UserCommand.self,
     ])

@@ -27,6 +27,12 @@ import Testing
     #expect(body.text == #"{"name":"Rex","age":3,"tags":["red","small"],"size":"small"}"#)
   }
 
+  @Test func `merge patches`() {
+    var body: JSONObject = ["name": "Rex", "owner": ["city": "Bern", "zip": 3000]]
+    body.merge(patch: ["name": nil, "owner": ["zip": 3011]])
+    #expect(body.text == #"{"owner":{"city":"Bern","zip":3011}}"#)
+  }
+
   @Test func `types of one's own`() {
     var body: JSONObject = [:]
     body["weight"] = Weight(jsonValue: 5)

@@ -66,4 +66,22 @@ import Testing
     let object = try Array(#"{"a":1}"#.utf8).withUnsafeBytes { try JSONObject(parsing: $0) }
     #expect(object == ["a": 1])
   }
+
+  /// The examples of RFC 7396, appendix A, whose documents and patches are objects.
+  @Test(arguments: [
+    (#"{"a":"b"}"#, #"{"a":"c"}"#, #"{"a":"c"}"#), (#"{"a":"b"}"#, #"{"b":"c"}"#, #"{"a":"b","b":"c"}"#),
+    (#"{"a":"b"}"#, #"{"a":null}"#, "{}"), (#"{"a":"b","b":"c"}"#, #"{"a":null}"#, #"{"b":"c"}"#),
+    (#"{"a":["b"]}"#, #"{"a":"c"}"#, #"{"a":"c"}"#), (#"{"a":"c"}"#, #"{"a":["b"]}"#, #"{"a":["b"]}"#),
+    (#"{"a":{"b":"c"}}"#, #"{"a":{"b":"d","c":null}}"#, #"{"a":{"b":"d"}}"#),
+    (#"{"a":[{"b":"c"}]}"#, #"{"a":[1]}"#, #"{"a":[1]}"#),
+    (#"{"e":null}"#, #"{"a":1}"#, #"{"e":null,"a":1}"#),
+    ("{}", #"{"a":{"bb":{"ccc":null}}}"#, #"{"a":{"bb":{}}}"#),
+    (#"{"a":1.10}"#, #"{"b":1e3}"#, #"{"a":1.10,"b":1e3}"#),
+  ])
+  func `a merge patch changes the members that it names`(_ text: String, patch: String, result: String) throws
+  {
+    var object = try JSONObject(parsing: text)
+    object.merge(patch: try JSONObject(parsing: patch))
+    #expect(object.text == result)
+  }
 }

@@ -82,6 +82,21 @@ extension WriteTransaction {
     return try updateDocument(from: changed)
   }
 
+  /// Applies a JSON Merge Patch to a document's body, which keeps what the patch does not name, and its attachments.
+  ///
+  /// ```swift
+  /// try store.write { try $0.patchDocument(withID: "rex", ["age": 4, "owner": ["city": nil]]) }
+  /// ```
+  ///
+  /// - Returns: The new revision, or the current one if nothing changes.
+  /// - Throws: ``DatastoreError`` with the code `.notFound` if the document does not exist.
+  ///
+  /// Source: RFC 7396.
+  @discardableResult
+  public func patchDocument(withID id: String, _ patch: JSONObject) throws -> DocumentRevision {
+    try updateDocument(withID: id) { $0.body.merge(patch: patch) }
+  }
+
   /// Replaces the body of a revision given by its id. Attachments are kept.
   @discardableResult
   public func updateDocument(

@@ -5,27 +5,48 @@ import CDTQuery
 struct DeleteCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "delete",
-    abstract: "Delete a document, and print its tombstones.",
+    abstract: "Delete a document, and print its tombstones, or the documents that match a selector.",
     discussion: """
-      Without --rev or --all-leaves, deletes the document's current revision.
+      Without --rev or --all-leaves, deletes the document's current revision. With --matching, deletes that of each match, all in \
+      one transaction.
 
       EXAMPLE
         $ cdtquery delete people/contacts zoe
         {"_id":"zoe","_rev":"2-f58a356b9eb60990966350d5ac1b915c","_deleted":true}
+        $ cdtquery delete people/contacts --matching '{"_id": "mike"}' --dry-run
+        1 would be deleted
       """)
 
   @Argument(help: "The store, DIRECTORY/NAME.") var store: StoreArgument
-  @Argument(help: "The document's id.") var id: String
+  @Argument(help: "The document's id.") var id: String?
   @Option(name: .customLong("rev"), help: "The revision to delete.") var revision: String?
   @Flag(help: "Delete every leaf, including conflicts.") var allLeaves = false
+  @Option(help: "The selector of the documents to delete; {} selects every document.") var matching: String?
+  @OptionGroup var change: BulkChange
 
   func validate() throws {
+    guard (id == nil) != (matching == nil) else {
+      throw ValidationError("give a document's id, or --matching with a selector")
+    }
+    guard matching == nil || (revision == nil && !allLeaves) else {
+      throw ValidationError(
+        "--matching can't be combined with --rev or --all-leaves; it deletes current revisions")
+    }
+    guard id == nil || (!change.yes && !change.dryRun) else {
+      throw ValidationError("--yes and --dry-run are for --matching; without it one document is deleted")
+    }
     guard revision == nil || !allLeaves else {
       throw ValidationError("--rev and --all-leaves can't be combined; give one of them")
     }
   }
 
   func run() throws {
+    if let id { return try delete(id) }
+    let query = try Query(QuerySelector(parsing: TextArgument.read(matching ?? "")))
+    try change.run("delete", query, in: store) { try $0.delete(matching: query) }
+  }
+
+  private func delete(_ id: String) throws {
     let datastore = try store.open()
     let wanted = try revision.map(RevisionArgument.read)
     let tombstones = try datastore.write { transaction in

@@ -62,6 +62,8 @@ import Testing
         task.body["completed"] = true
       }
       #expect(try tasks.document(withID: "bread").body == ["completed": true])
+      try tasks.write { try $0.patchDocument(withID: "bread", ["completed": nil, "shop": ["open": true]]) }
+      #expect(try tasks.document(withID: "bread").body == ["shop": ["open": true]])
 
       try tasks.deleteDocument(from: task)  // only if this revision is current
       try tasks.deleteDocument(withID: "bread")  // the current revision and all conflicting revisions

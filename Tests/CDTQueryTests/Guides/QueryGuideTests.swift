@@ -33,9 +33,27 @@ import Testing
     // White space aside, which the formatter settles.
     let code = source.filter { !$0.isWhitespace }
     let blocks = try Self.blocks("swift")
-    #expect(blocks.count == 11)
+    #expect(blocks.count == 12)
     for block in blocks {
       #expect(code.contains(block.filter { !$0.isWhitespace }), "\(block)")
+    }
+  }
+
+  @Test func `the code of changes runs`() throws {
+    try withTemporaryDatastore { store in
+      for (id, species) in [("a", "cat"), ("b", "fish"), ("c", "cat")] {
+        let body: JSONObject = ["species": .string(species), "age": id == "c" ? 3 : 10]
+        try store.createDocument(from: DocumentDraft(id: id, body: body))
+      }
+      try store.write { transaction in
+        try transaction.update(
+          matching: ["species": "cat", "age": ["$gte": 10]],
+          .set("status", "senior"), .increment("visits"), .append("tags", "checked"))
+        try transaction.delete(matching: ["species": "fish"])
+      }
+      #expect(try store.find([:]).map(\.id).sorted() == ["a", "c"])
+      let text = try store.document(withID: "a").body.text
+      #expect(text == #"{"species":"cat","age":10,"status":"senior","visits":1,"tags":["checked"]}"#)
     }
   }
 

@@ -188,6 +188,52 @@ import Testing
       try space.run("delete", "people/contacts", "zoe", "--all-leaves", "--rev", "1-a").status == 64)
   }
 
+  @Test func `delete of matches asks, unless it is told`() throws {
+    let space = try workspace()
+    let asked = try space.run("delete", "people/contacts", "--matching", "{}")
+    #expect(asked.status == 64)
+    #expect(asked.errors.contains("2 documents match: to delete them, add --yes"))
+    #expect(
+      try space.run("delete", "people/contacts", "--matching", "{}", "--dry-run").output
+        == "2 would be deleted\n")
+    #expect(try space.run("count", "people/contacts").output == "2\n")
+    let selector = #"{"_id": "zoe"}"#
+    #expect(
+      try space.run("delete", "people/contacts", "--matching", selector, "--yes").output == "1 deleted\n")
+    #expect(try space.run("count", "people/contacts").output == "1\n")
+    for arguments in [
+      ["mike", "--matching", "{}"], [], ["mike", "--yes"], ["--matching", "{}", "--all-leaves"],
+    ] {
+      #expect(try space.run(Built.cdtquery, ["delete", "people/contacts"] + arguments).status == 64)
+    }
+    #expect(try space.run("delete", "people/contacts", "--matching", "", "--yes").status == 65)
+    #expect(try space.run("count", "people/contacts").output == "1\n")
+  }
+
+  // MARK: update
+
+  @Test func `update changes what matches, all or nothing`() throws {
+    let space = try workspace()
+    let changed = try space.run(
+      "update", "people/contacts", "{}", "--set", "pet.name=\"Rex\"", "--append", "tags=1", "--increment",
+      "n",
+      "--increment", "m=1.5", "--unset", "age", "--yes")
+    #expect(changed.output == "2 updated\n")
+    let found = try space.run("get", "people/contacts", "zoe").output
+    #expect(found.contains(#""pet":{"name":"Rex"},"n":1,"m":1.5,"tags":[1]}"#))
+    let refused = try space.run("update", "people/contacts", "{}", "--increment", "pet", "--yes")
+    #expect(refused.status == 65)
+    #expect(refused.errors.contains("the field is an object, not a number"))
+    #expect(try space.run("get", "people/contacts", "zoe").output == found)
+    let update = ["update", "people/contacts", "{}", "--yes"]
+    for option in [["--set", "a"], ["--set", "a=b"], ["--increment", "n=x"], []] {
+      #expect(try space.run(Built.cdtquery, update + option).status == 64)
+    }
+    for option in [["--set", "_id=1"], ["--set", "a..b=1"], ["--increment", "n=true"]] {
+      #expect(try space.run(Built.cdtquery, update + option).status == 65)
+    }
+  }
+
   @Test func `delete of nothing is refused`() throws {
     let result = try workspace().run("delete", "people/contacts", "nobody")
     #expect(result.errors == "cdtquery: there is no document \"nobody\"; check the id, or create it\n")
