@@ -73,7 +73,7 @@ public struct DatastoreError: Error, Hashable, Sendable {
   package init(_ code: Code, documentID: String? = nil, _ message: String) {
     self.code = code
     self.documentID = documentID
-    self.message = message
+    self.message = message.boundedMessage
   }
 
   /// The HTTP status that CouchDB and CDTDatastore use for the same error: 400, 404, 409, 500 or 507.

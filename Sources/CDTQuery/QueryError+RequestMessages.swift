@@ -65,6 +65,7 @@ extension QueryError {
       case .direction(let meant): "is not a field and a direction; write \(meant)"
       case .several(let fields):
         "names \(fields.count) fields; give them one by one: \(fields.joined(separator: " "))"
+      case .spaces(let meant): "has spaces around the name; write \(meant)"
       case .json: "is JSON, not the name of a field; write a field as age or age:desc"
       }
     return QueryError(

@@ -72,8 +72,8 @@ public struct QueryError: Error, Hashable, Sendable {
 
   package init(_ code: Code, at path: String, _ message: String) {
     self.code = code
-    self.path = path
-    self.message = message
+    self.path = path.boundedMessage
+    self.message = message.boundedMessage
   }
 }
 

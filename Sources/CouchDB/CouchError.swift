@@ -15,25 +15,13 @@ public struct CouchError: Error, Sendable, Hashable {
   /// The methods of the resource, if the status is 405.
   package private(set) var allowedMethods: String?
 
-  /// The maximum length of a reason in Unicode scalars.
-  private static let maximumReasonLength = 1_000
-
   /// Creates an error.
   ///
   /// - Parameter reason: If it is too long, the middle is left out: reasons end in the remedy.
   public init(_ status: Int, _ error: String, _ reason: String) {
     self.status = status
     self.error = error
-    self.reason = Self.bounded(reason)
-  }
-
-  private static func bounded(_ reason: String) -> String {
-    // A scalar has at least one byte, and the bytes are counted already.
-    guard reason.utf8.count > maximumReasonLength, reason.unicodeScalars.count > maximumReasonLength else {
-      return reason
-    }
-    let part = maximumReasonLength / 2 - 1
-    return String(reason.unicodeScalars.prefix(part)) + "…" + String(reason.unicodeScalars.suffix(part))
+    self.reason = reason.boundedMessage
   }
 
   /// The error of a method that a resource does not have.

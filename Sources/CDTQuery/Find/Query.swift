@@ -28,7 +28,7 @@ public struct Query: Sendable, Hashable {
   public var fields: [String] = []
 
   /// The sort order. Ties are sorted by `_id`. Without a sort the order is that of the index that is used, then of
-  /// `_id`; or of `_id` alone if no index or several are used, or the selector has a condition on `_id`.
+  /// `_id`; or of `_id` alone if no index or several are used, or the selector has no condition, or one on `_id`.
   public var sort: [SortField] = []
 
   /// The position after which the results begin, or `nil` for the first page. ``skip`` counts from there.

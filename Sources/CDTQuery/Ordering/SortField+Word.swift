@@ -45,6 +45,8 @@ enum WordDoubt: Equatable {
   case direction(meant: String)
   /// `a,b`: the fields.
   case several([String])
+  /// `" age"`: the name without spaces around it.
+  case spaces(meant: String)
   /// `{"age": -1}`, `["age"]`, `"age"`.
   case json
 
@@ -57,6 +59,8 @@ enum WordDoubt: Equatable {
       self = .several(word.splitBytes(at: ",").map(\.withoutOuterSpaces).filter { !$0.isEmpty })
     } else if let meant = Self.direction(trimmed) {
       self = .direction(meant: meant)
+    } else if !trimmed.isEmpty, trimmed.utf8.count < word.utf8.count {
+      self = .spaces(meant: trimmed)
     } else {
       return nil
     }

@@ -22,7 +22,7 @@ struct CountCommand: ParsableCommand {
     try Output.standard.line(String(count))
     if count == 0 {
       try Output.standard.flush()
-      database.writeHints(about: query)
+      database.writeHints(about: query, foundNothing: true)
     }
   }
 }

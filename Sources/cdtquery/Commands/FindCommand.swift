@@ -58,11 +58,10 @@ struct FindCommand: ParsableCommand {
     let database = try database.open(server, reading: batch ?? selector)
     if let batch { return try answer(batch, database) }
     let query = try options.query(try selector.map(TextArgument.read) ?? "{}")
-    if explain { return try Output.standard.line(try database.explain(query).text) }
-    if try write(query, of: database) == 0 {
-      try Output.standard.flush()
-      database.writeHints(about: query)
-    }
+    let foundNothing = try explain ? false : write(query, of: database) == 0
+    if explain { try Output.standard.line(try database.explain(query).text) }
+    try Output.standard.flush()
+    database.writeHints(about: query, foundNothing: foundNothing)
   }
 
   /// Prints the results, and returns their number.

@@ -14,7 +14,7 @@ protocol Database: Sendable {
   func count(_ query: Query) throws -> Int
   func explain(_ query: Query) throws -> (text: String, json: JSONObject)
   /// Writes hints about a query that found nothing.
-  func writeHints(about query: Query)
+  func writeHints(about query: Query, foundNothing: Bool)
 
   /// The documents that changed up to now, each once, with those that changed first in front.
   func forEachChange(since: String?, limit: Int?, _ body: @escaping (ChangedDocument) throws -> Void) throws

@@ -51,6 +51,9 @@ struct PasswordSource {
     } catch {
       throw ToolError(.io, "can't read \(name): \(error); check it and try again")
     }
+    guard !bytes.isEmpty else {
+      throw ToolError(.data, "\(name) has no password; set \(Self.variable), or give --password-file")
+    }
     var line = bytes.prefix { $0 != UInt8(ascii: "\n") }
     if line.last == UInt8(ascii: "\r") { line.removeLast() }
     // Some programs write a byte order mark at the start of UTF-8; it is not part of the password.

@@ -35,7 +35,7 @@
     }
 
     /// Does nothing: the documents would have to be transferred.
-    func writeHints(about query: Query) {}
+    func writeHints(about query: Query, foundNothing: Bool) {}
 
     // MARK: Changes
 

@@ -34,10 +34,10 @@ struct StoreDatabase: Database {
     return (explanation.description, explanation.json)
   }
 
-  func writeHints(about query: Query) {
+  func writeHints(about query: Query, foundNothing: Bool) {
     // A hint that can't be given is not missed.
     guard let datastore = try? store.open() else { return }
-    QueryHints.write(about: query, in: datastore)
+    QueryHints.write(about: query, foundNothing: foundNothing, in: datastore)
   }
 
   // MARK: Changes

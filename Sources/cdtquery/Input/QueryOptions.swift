@@ -31,14 +31,23 @@ struct QueryOptions: ParsableArguments {
         word == "$text:score" ? .score : try SortField(word: word, at: "sort[\(number)]")
       }
     }
-    if let fields { query.fields = Self.words(fields) }
+    if let fields {
+      query.fields = Self.words(fields)
+      guard !Self.isJSON(fields) else {
+        throw ToolError(
+          .usage, "--fields \(fields): this is JSON; write the names of fields, as in name,pet.species")
+      }
+    }
     if let useIndex { query.useIndex = useIndex }
     return query
   }
 
   /// The names in a list: `name, age:desc` has spaces around them at most. JSON is left whole.
   private static func words(_ list: String) -> [String] {
-    let isJSON = list.utf8.first { $0 != UInt8(ascii: " ") }.map { "{[\"".utf8.contains($0) } ?? false
-    return isJSON ? [list] : list.splitBytes(at: ",").map(\.withoutOuterSpaces)
+    isJSON(list) ? [list] : list.splitBytes(at: ",").map(\.withoutOuterSpaces)
+  }
+
+  private static func isJSON(_ list: String) -> Bool {
+    list.utf8.first { $0 != UInt8(ascii: " ") }.map { "{[\"".utf8.contains($0) } ?? false
   }
 }

@@ -2,8 +2,8 @@ import CDTDatastore
 import CDTJSON
 import CDTQuery
 
-/// Hints on standard error about a query that found nothing: fields that no document has, and operators without their
-/// dollar sign.
+/// Hints on standard error about fields that no document has: those of the sort and of `fields`, and, if a query found nothing, those
+/// of its selector, with operators without their dollar sign.
 struct QueryHints {
   /// How many documents are read to look for fields, and how many of their bytes.
   private static let mostDocuments = 10_000
@@ -13,10 +13,14 @@ struct QueryHints {
   private var missing: [FieldPath] = []
   private var messages: [String] = []
 
-  /// Writes hints about a query that found nothing. The search for them is short, and its failure is no error.
-  static func write(about query: Query, in datastore: Datastore) {
+  /// Writes hints about a query that was answered. The search for them is short, and its failure is no error.
+  static func write(about query: Query, foundNothing: Bool, in datastore: Datastore) {
     var hints = QueryHints()
-    hints.collect(query.selector.clause, below: [])
+    if foundNothing { hints.collect(query.selector.clause, below: []) }
+    for path in query.sort.filter({ !$0.isScore }).map(\.path) + query.fields {
+      if let path = try? FieldPath(path, allowsDollar: true) { hints.add(path) }
+    }
+    guard !hints.missing.isEmpty else { return }
     guard (try? hints.look(in: datastore)) != nil else { return }
     for message in hints.messages { Message.write("cdtquery: \(message)") }
   }
@@ -28,11 +32,16 @@ struct QueryHints {
       for clause in clauses { collect(clause, below: parent) }
     case .field(let path, let predicate):
       let whole = FieldPath(segments: parent + path.segments)
-      guard whole.documentField == nil, whole.text != "_attachments" else { return }
-      if !missing.contains(whole) { missing.append(whole) }
-      collect(predicate, of: whole)
+      if add(whole) { collect(predicate, of: whole) }
     case .always, .never, .not, .text, .value: return
     }
+  }
+
+  /// Adds a field of the body, and returns whether it is one.
+  @discardableResult private mutating func add(_ path: FieldPath) -> Bool {
+    guard path.documentField == nil, path.text != "_attachments" else { return false }
+    if !missing.contains(path) { missing.append(path) }
+    return true
   }
 
   private mutating func collect(_ predicate: Predicate, of path: FieldPath) {

@@ -17,6 +17,27 @@ import Testing
     }
   }
 
+  /// The order would depend on statistics, as an index with fewer rows than there are documents and tombstones costs less.
+  @Test func `without a condition the order is that of the ids`() throws {
+    try withTemporaryDatastore { store in
+      try store.write { transaction in
+        for number in 1...50 {
+          let body: JSONObject = ["n": .int(Int64(-number))]
+          let made = try transaction.createDocument(from: DocumentDraft(id: "d\(10 + number)", body: body))
+          if number > 20 { try transaction.deleteDocument(from: made) }
+        }
+      }
+      try store.ensureIndexed(["n"])
+      let ids = (1...20).map { "d\(10 + $0)" }
+      for limit in [nil, 1, 3, 19, 20, 21] {
+        let query = try Query([:], limit: limit)
+        let wanted = Array(ids.prefix(limit ?? .max))
+        #expect(try store.find([:], limit: limit).map(\.id) == wanted)
+        #expect(try store.read { try $0.documentIDs(query) } == wanted)
+      }
+    }
+  }
+
   struct Extreme: Sendable, CustomTestStringConvertible {
     let skip, limit, results: Int
     var testDescription: String { "skip \(skip), limit \(limit)" }

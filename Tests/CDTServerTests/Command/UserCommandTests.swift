@@ -147,7 +147,7 @@ import Testing
       error: "the password can't be used; use 1 to 1024 bytes"),
     Refusal(
       testDescription: "no password", arguments: ["user", "add", "u.json", "mike"], input: "", status: 65,
-      error: "the password can't be used; use 1 to 1024 bytes"),
+      error: "standard input has no password; set CDTQUERY_PASSWORD, or give --password-file"),
     Refusal(
       testDescription: "a password that is too long", arguments: ["user", "add", "u.json", "mike"],
       input: String(repeating: "x", count: 100_000), status: 65, error: "the password can't be used"),

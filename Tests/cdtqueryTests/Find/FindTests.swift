@@ -6,6 +6,7 @@ import Testing
     let testDescription: String
     let arguments: [String]
     let output: String
+    var errors = ""
   }
 
   private static let ann = "{\"_id\":\"ann\",\"_rev\":\"…\",\"name\":\"Ann\",\"age\":7}\n"
@@ -23,7 +24,8 @@ import Testing
       output: zoe),
     Case(
       testDescription: "fields", arguments: [#"{"age": 7}"#, "--fields", "name,no"],
-      output: "{\"_id\":\"ann\",\"_rev\":\"…\",\"name\":\"Ann\"}\n"),
+      output: "{\"_id\":\"ann\",\"_rev\":\"…\",\"name\":\"Ann\"}\n",
+      errors: "cdtquery: no document has the field \"no\"\n"),
     Case(testDescription: "ids", arguments: ["{}", "--ids", "--sort", "name"], output: "ann\nmike\nzoe\n"),
     Case(testDescription: "a count", arguments: [#"{"age": {"$lt": 18}}"#, "--count"], output: "2\n"),
     Case(
@@ -68,7 +70,8 @@ import Testing
     Case(
       testDescription: "CSV with the fields in their order",
       arguments: ["{}", "--sort", "age", "--limit", "1", "--format", "csv", "--fields", "age,pet.name,name"],
-      output: "_id,_rev,age,pet.name,name\nann,…,7,,Ann\n"),
+      output: "_id,_rev,age,pet.name,name\nann,…,7,,Ann\n",
+      errors: "cdtquery: no document has the field \"pet.name\"\n"),
     Case(
       testDescription: "TSV", arguments: ["{}", "--sort", "age", "--limit", "1", "--format", "tsv"],
       output: "_id\t_rev\tname\tage\nann\t…\tAnn\t7\n"),
@@ -98,7 +101,7 @@ import Testing
     let result = try space.run(
       Built.cdtquery, ["find", "people/contacts"] + c.arguments, input: Array(#"{"age": 12}"#.utf8))
     #expect(Examples.matches(result.output, c.output), "\(result.output)")
-    #expect(result.errors == "")
+    #expect(result.errors == c.errors)
     #expect(result.status == 0)
   }
 
@@ -178,6 +181,7 @@ import Testing
 
   @Test(arguments: [
     "age:DESC", "age:descending", "age:-1", "age desc", "age: desc", "AGE:Asc", "a,b", "[\"age\"]",
+    " age",
   ])
   func `what looks like a direction, fields or JSON is no field`(_ word: String) throws {
     let space = try Workspace(Workspace.people)
@@ -185,7 +189,7 @@ import Testing
     #expect(made.status == 65)
     #expect(made.errors.contains("; a field of that name is written \"\(word):asc\""), "\(made.errors)")
     #expect(try space.run("index", "create", "people/contacts", "\(word):asc").status == 0)
-    if !word.contains(",") {
+    if !word.contains(","), !word.hasPrefix(" ") {
       #expect(try space.run("find", "people/contacts", "{}", "--sort", word).status == 65)
     }
   }
@@ -215,6 +219,31 @@ import Testing
       let result = try space.run(Built.cdtquery, [form[0], "people/contacts", c.query] + form.dropFirst())
       #expect(result.errors == (c.hint.isEmpty ? "" : "cdtquery: \(c.hint)\n"), "\(form)")
       #expect(result.status == 0)
+    }
+  }
+
+  @Test func `fields that no document has get a hint in a sort and a list of fields, too`() throws {
+    let space = try Workspace(Workspace.people)
+    let hint = "cdtquery: no document has the field \"agee\"; did you mean \"age\"?\n"
+    for options in [["--sort", "agee"], ["--fields", "name,agee"], ["--sort", "agee", "--explain"]] {
+      let result = try space.run(Built.cdtquery, ["find", "people/contacts", "{}"] + options)
+      #expect(result.errors == hint, "\(options)")
+      #expect(result.status == 0)
+    }
+    let known = try space.run("find", "people/contacts", "{}", "--sort", "age", "--fields", "name,_rev")
+    #expect(known.errors == "")
+    let json = try space.run("find", "people/contacts", "--fields", #"["name"]"#)
+    #expect(json.status == 64)
+    #expect(json.errors.contains("write the names of fields, as in name,pet.species"))
+  }
+
+  @Test func `a message quotes a part of what is long`() throws {
+    let space = try Workspace(Workspace.people)
+    let long = String(repeating: "x", count: 2_000_000)
+    for selector in [#"{"a": {"$\#(long)": 1}}"#, #"{"$\#(long)": 1}"#] {
+      let result = try space.run("find", "people/contacts", "-", input: selector)
+      #expect(result.status == 65)
+      #expect(result.errors.utf8.count < 3_000)
     }
   }
 
