@@ -18,7 +18,7 @@ final class IndexBuilder {
   private let store: Datastore
   let file: IndexConnection
   private let goesOn: (IndexProgress) -> Bool
-  /// The memory for the rows of a batch; its arrays may be twice as large as their content.
+  /// The memory for the rows of a batch. Each batch visits all pages of a large index, so few large ones are faster.
   private let rowMemory: MemoryShare
   /// The number of documents added, counted once for each index.
   var done = 0
@@ -43,7 +43,7 @@ final class IndexBuilder {
     self.store = store
     self.file = file
     self.goesOn = goesOn
-    rowMemory = store.memory.borrow(store.memory.indexShare)
+    rowMemory = store.memory.borrow(3 * store.memory.indexShare)
   }
 
   /// Builds the incomplete indexes, or the named one.
@@ -185,7 +185,7 @@ final class IndexBuilder {
     while true {
       if try complete(table, from: watermark) { return true }
       var goesOn = true
-      var batch = Batch(rows: IndexRows(entry.definition))
+      var batch = Batch(rows: IndexRows(entry.definition, memory: rowMemory.bytes))
       try connection.transaction(.deferred) {
         try read(into: &batch, of: entry, after: watermark, atMost: nil) {
           goesOn = try reportProgress(ahead: $0)
@@ -231,7 +231,7 @@ final class IndexBuilder {
         }
       }
       let isOver =
-        try batch.documents == limit || batch.rows.size > rowMemory.bytes / 2
+        try batch.documents == limit || batch.rows.isFull
         || batch.documents % Self.interval == 0 && !goesOn(batch.documents)
       if isOver {
         batch.reached = statement.int64(5)
@@ -298,7 +298,7 @@ final class IndexBuilder {
       "SELECT count(*) FROM (SELECT 1 FROM \(documents) WHERE sequence > \(watermark) LIMIT \(Self.few + 1))")
     guard ahead <= Self.few else { return false }
     return try step(table.entry, watermark: watermark) {
-      var batch = Batch(rows: IndexRows(table.entry.definition))
+      var batch = Batch(rows: IndexRows(table.entry.definition, memory: rowMemory.bytes))
       try read(into: &batch, of: table.entry, after: watermark, atMost: Self.few + 1) { _ in true }
       // The memory may be too small for them.
       guard batch.reached == batch.newest else { return false }
