@@ -19,7 +19,7 @@ final class IndexBuilder {
   let file: IndexConnection
   private let goesOn: (IndexProgress) -> Bool
   /// The memory for the rows of a batch. Each batch visits all pages of a large index, so few large ones are faster.
-  private let rowMemory: MemoryShare
+  private var rowMemory: MemoryShare
   /// The number of documents added, counted once for each index.
   var done = 0
   private var total = 0
@@ -33,6 +33,8 @@ final class IndexBuilder {
   static let pause: UInt32 = 700
   /// The number of documents read between two calls of `goesOn`.
   private static let interval = 1_000
+  /// The number of documents from which on a build takes memory of idle readers.
+  private static let many = 50_000
   /// The maximum number of documents added by the transaction that completes the index.
   private static let few = 200
 
@@ -43,7 +45,7 @@ final class IndexBuilder {
     self.store = store
     self.file = file
     self.goesOn = goesOn
-    rowMemory = store.memory.borrow(3 * store.memory.indexShare)
+    rowMemory = store.memory.borrow(store.memory.indexShare)
   }
 
   /// Builds the incomplete indexes, or the named one.
@@ -53,6 +55,10 @@ final class IndexBuilder {
     guard try isNeeded() else { return try reportProgress() }
     try file.writing { try noteMissedWrites() }
     total = try documentsAhead(only: name)
+    if total > Self.many {
+      store.closeIdleReaders()
+      rowMemory = store.memory.borrow(3 * store.memory.indexShare)
+    }
     guard try reportProgress() else { return false }
     while let entry = try nextEntry(only: name) {
       do {
