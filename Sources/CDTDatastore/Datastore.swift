@@ -200,7 +200,7 @@ public final class Datastore: Sendable {
   }
 
   /// Closes the readers that are not lent; others are opened when they are needed.
-  func closeIdleReaders() {
+  package func closeIdleReaders() {
     readers.closeIdle()
   }
 

@@ -19,7 +19,8 @@ struct InputBuffer {
   var lineEnd = UInt8(ascii: "\n")
   /// The line of ``start`` in the input.
   private(set) var line = 1
-  private(set) var column = 1
+  /// The first byte of the buffer whose column is not counted yet, and its column.
+  private var uncounted = (start: 0, column: 1)
   private var consumed: Int64 = 0
   /// What decompresses the file; its input that was not read yet, and the number of bytes of it that were.
   private var gzip: GzipReader?
@@ -59,7 +60,15 @@ struct InputBuffer {
     // Some programs write a byte order mark at the start of UTF-8; it is not part of the text.
     guard self[0] == 0xEF, self[1] == 0xBB, self[2] == 0xBF else { return }
     start += 3
+    uncounted.start = start
     consumed += 3
+  }
+
+  /// The column of ``start`` in its line, counted in characters when it is asked for: it is for messages.
+  var column: Int {
+    bytes.withUnsafeBytes { bytes in
+      bytes[uncounted.start..<start].reduce(uncounted.column) { $0 &+ ($1 & 0xC0 == 0x80 ? 0 : 1) }
+    }
   }
 
   /// The number of buffered bytes.
@@ -84,6 +93,7 @@ struct InputBuffer {
     guard !isAtEnd else { return false }
     let known = available
     let wanted = max(Self.chunk, known)
+    uncounted = (0, column)
     if bytes.count < known + wanted {
       bytes.append(contentsOf: repeatElement(0, count: known + wanted - bytes.count))
     }
@@ -147,11 +157,8 @@ struct InputBuffer {
       var lineStart = start
       while let found = Bytes.firstIndex(of: lineEnd, in: bytes, from: lineStart, to: end) {
         line += 1
-        column = 1
         lineStart = found + 1
-      }
-      for byte in UnsafeRawBufferPointer(rebasing: bytes[lineStart..<end]) {
-        column &+= byte & 0xC0 == 0x80 ? 0 : 1
+        uncounted = (lineStart, 1)
       }
     }
     consumed += Int64(end - start)
@@ -164,7 +171,7 @@ struct InputBuffer {
     start += length + 1
     consumed += Int64(length + 1)
     line += 1
-    column = 1
+    uncounted = (start, 1)
   }
 
   /// Consumes white space and returns the next byte, or `nil` at the end.

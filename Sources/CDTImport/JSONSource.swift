@@ -184,7 +184,7 @@ struct JSONSource: DocumentSource {
 
   /// Reads the object that begins here.
   private mutating func document(_ normalizer: inout JSONNormalizer) throws -> SourcePlace {
-    let (line, column) = (input.line, input.column)
+    let (line, column) = (input.line, isFirst ? input.column : 1)
     let length: Int
     switch try read(&normalizer) {
     case .success(let end): length = end

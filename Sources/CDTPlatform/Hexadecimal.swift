@@ -19,6 +19,17 @@ package enum Hexadecimal {
     }
   }
 
+  /// Appends the lowercase digits of bytes.
+  package static func append(_ bytes: UnsafeRawBufferPointer, to text: inout [UInt8]) {
+    withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 2 * bytes.count) { digits in
+      for (position, byte) in bytes.enumerated() {
+        digits[2 * position] = digit(byte >> 4)
+        digits[2 * position + 1] = digit(byte & 15)
+      }
+      text.append(contentsOf: digits)
+    }
+  }
+
   /// The 16 lowercase digits of a number.
   package static func text(_ number: UInt64) -> String {
     text((0..<8).reversed().map { UInt8(truncatingIfNeeded: number >> ($0 * 8)) })

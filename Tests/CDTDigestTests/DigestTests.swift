@@ -44,6 +44,20 @@ import Testing
     #expect(Digest.hash(bytes, function).count == function.byteCount)
   }
 
+  @Test(arguments: [Digest.Function.md5, .sha1, .sha256])
+  func `a digest that begins again knows nothing of what was before, and a copy goes on`(
+    function: Digest.Function
+  ) {
+    var digest = Digest(function)
+    digest.update([1, 2, 3])
+    let copy = digest
+    #expect(digest.withFinalBytesAndRestart { Array($0) } == Digest.hash([1, 2, 3], function))
+    digest.update([4, 5])
+    #expect(digest.withFinalBytesAndRestart { Array($0) } == Digest.hash([4, 5], function))
+    #expect(digest.finalize() == Digest.hash([], function))
+    #expect(copy.finalize() == Digest.hash([1, 2, 3], function))
+  }
+
   /// RFC 4231, test case 2.
   @Test func `a published authentication code`() {
     let code = AuthenticationCode.hmacSHA256(

@@ -1,3 +1,4 @@
+import CDTDigest
 package import CDTJSON
 package import CDTSQLite
 
@@ -7,6 +8,7 @@ package import CDTSQLite
 package final class NewDocuments {
   private var bytes: [UInt8] = []
   private var rows: [Row] = []
+  private var hash = Digest(.md5)
   /// Whether every id is valid.
   private var haveValidIDs = true
   private(set) var haveDesignDocuments = false
@@ -37,7 +39,7 @@ package final class NewDocuments {
     var id = id
     id.withUTF8 { bytes.append(contentsOf: $0) }
     let idEnd = bytes.count
-    RevisionDigest.appendFirstRevision(canonicalBody: body.canonical, to: &bytes)
+    RevisionDigest.appendFirstRevision(canonicalBody: body.canonical, with: &hash, to: &bytes)
     let revisionEnd = bytes.count
     bytes += body.text
     largest = max(largest, bytes.count - start)

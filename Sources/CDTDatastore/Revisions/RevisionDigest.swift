@@ -25,20 +25,16 @@ package enum RevisionDigest {
 
   /// Appends the id of a document's first revision to text.
   ///
-  /// - Parameter canonicalBody: The canonical text; empty for a body without members.
-  static func appendFirstRevision(canonicalBody: [UInt8], to text: inout [UInt8]) {
-    var hash = Digest(.md5)
+  /// - Parameters:
+  ///   - canonicalBody: The canonical text; empty for a body without members.
+  ///   - hash: An MD5 without bytes, whose memory is used.
+  static func appendFirstRevision(canonicalBody: [UInt8], with hash: inout Digest, to text: inout [UInt8]) {
     // No parent, not deleted.
-    hash.update([0, 0] as [UInt8])
+    withUnsafeBytes(of: (UInt8(0), UInt8(0))) { hash.update($0) }
     if canonicalBody.count > 2 { canonicalBody.withUnsafeBytes { hash.update($0) } }
     text.append(UInt8(ascii: "1"))
     text.append(UInt8(ascii: "-"))
-    hash.withFinalBytes { digest in
-      for byte in digest {
-        text.append(Hexadecimal.digit(byte >> 4))
-        text.append(Hexadecimal.digit(byte & 15))
-      }
-    }
+    hash.withFinalBytesAndRestart { Hexadecimal.append($0, to: &text) }
   }
 }
 

@@ -18,8 +18,8 @@ final class IndexBuilder {
   private let store: Datastore
   let file: IndexConnection
   private let goesOn: (IndexProgress) -> Bool
-  /// The memory for the rows of a batch; its arrays may be twice as large as their content.
-  private let rowMemory: MemoryShare
+  /// The memory for the rows of a batch. Each batch visits all pages of a large index, so few large ones are faster.
+  private var rowMemory: MemoryShare
   /// The number of documents added, counted once for each index.
   var done = 0
   private var total = 0
@@ -33,6 +33,8 @@ final class IndexBuilder {
   static let pause: UInt32 = 700
   /// The number of documents read between two calls of `goesOn`.
   private static let interval = 1_000
+  /// The number of documents from which on a build takes memory of idle readers.
+  private static let many = 50_000
   /// The maximum number of documents added by the transaction that completes the index.
   private static let few = 200
 
@@ -53,6 +55,10 @@ final class IndexBuilder {
     guard try isNeeded() else { return try reportProgress() }
     try file.writing { try noteMissedWrites() }
     total = try documentsAhead(only: name)
+    if total > Self.many {
+      store.closeIdleReaders()
+      rowMemory = store.memory.borrow(3 * store.memory.indexShare)
+    }
     guard try reportProgress() else { return false }
     while let entry = try nextEntry(only: name) {
       do {
@@ -185,7 +191,7 @@ final class IndexBuilder {
     while true {
       if try complete(table, from: watermark) { return true }
       var goesOn = true
-      var batch = Batch(rows: IndexRows(entry.definition))
+      var batch = Batch(rows: IndexRows(entry.definition, memory: rowMemory.bytes))
       try connection.transaction(.deferred) {
         try read(into: &batch, of: entry, after: watermark, atMost: nil) {
           goesOn = try reportProgress(ahead: $0)
@@ -231,7 +237,7 @@ final class IndexBuilder {
         }
       }
       let isOver =
-        try batch.documents == limit || batch.rows.size > rowMemory.bytes / 2
+        try batch.documents == limit || batch.rows.isFull
         || batch.documents % Self.interval == 0 && !goesOn(batch.documents)
       if isOver {
         batch.reached = statement.int64(5)
@@ -298,7 +304,7 @@ final class IndexBuilder {
       "SELECT count(*) FROM (SELECT 1 FROM \(documents) WHERE sequence > \(watermark) LIMIT \(Self.few + 1))")
     guard ahead <= Self.few else { return false }
     return try step(table.entry, watermark: watermark) {
-      var batch = Batch(rows: IndexRows(table.entry.definition))
+      var batch = Batch(rows: IndexRows(table.entry.definition, memory: rowMemory.bytes))
       try read(into: &batch, of: table.entry, after: watermark, atMost: Self.few + 1) { _ in true }
       // The memory may be too small for them.
       guard batch.reached == batch.newest else { return false }

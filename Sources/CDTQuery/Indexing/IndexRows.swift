@@ -29,6 +29,9 @@ struct IndexRows: ~Copyable {
     static let emptyArray: Int64 = 2
   }
 
+  /// More would not make builds faster, and might not be available.
+  private static let maximumMemory = 256 << 20
+
   /// The maximum number of rows of a document in an index.
   static let maximumCombinations = 1_000
 
@@ -72,12 +75,31 @@ struct IndexRows: ~Copyable {
     static let blob: UInt8 = 4
   }
 
+  /// The number of bytes from which on the rows are full, and the number of rows.
+  private var limits = (bytes: Int.max, rows: Int.max)
+
   init(_ definition: IndexDefinition) {
     fields = definition.fields
   }
 
+  /// Creates a list that is full when it uses this memory, in bytes.
+  ///
+  /// The memory is divided among the bytes, the list of rows, and the copy of half of it that a sort makes. It is
+  /// reserved, as an array that grows is twice as large as its content. Some of it is for the rows of the last document.
+  ///
+  /// - Parameter memory: At most ``maximumMemory`` is used.
+  init(_ definition: IndexDefinition, memory: Int) {
+    self.init(definition)
+    let memory = min(memory, Self.maximumMemory)
+    let capacity = (bytes: memory / 8 * 5, rows: memory / 4 / MemoryLayout<Row>.stride)
+    bytes.reserveCapacity(capacity.bytes)
+    rows.reserveCapacity(capacity.rows)
+    limits = (capacity.bytes / 16 * 15, capacity.rows / 16 * 15)
+  }
+
   var count: Int { rows.count }
   var isEmpty: Bool { rows.isEmpty }
+  var isFull: Bool { bytes.count > limits.bytes || rows.count > limits.rows }
 
   /// The memory used by the rows.
   var size: Int { bytes.count + rows.count * MemoryLayout<Row>.stride }
