@@ -50,7 +50,7 @@ extension ReadTransaction {
 
   /// The first model that matches a typed query, or `nil` if none matches.
   public func first<Model>(_ query: ModelQuery<Model>) throws -> Model? {
-    try firstDocument(query.query)?.model()
+    try firstDocument(query.query)?.model(Model.self)
   }
 
   /// The first document that matches a query, in its order, or `nil` if none matches.

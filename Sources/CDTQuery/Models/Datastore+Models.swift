@@ -1,6 +1,7 @@
 public import CDTDatastore
 
-// Shorthands for `read { try $0.find(ModelQuery(…)) }` and similar calls.
+// Shorthands for `read { try $0.find(ModelQuery(…)) }` and similar calls. The asynchronous forms call the closure of the condition
+// where they are called, also on an actor, and read on one of the datastore's threads.
 extension Datastore {
   /// Returns the models that meet a condition.
   ///
@@ -25,7 +26,7 @@ extension Datastore {
   }
 
   /// Returns the models that meet a condition, on one of the datastore's threads.
-  public func find<Model: Decodable & Sendable>(
+  nonisolated(nonsending) public func find<Model: Decodable & Sendable>(
     _ type: Model.Type, where condition: (ModelField<Model, Model>) -> QueryCondition<Model> = { _ in .all },
     sort: KeyPath<ModelField<Model, Model>, SortField>..., skip: Int = 0, limit: Int? = nil
   ) async throws -> [Model] {
@@ -43,7 +44,7 @@ extension Datastore {
   }
 
   /// Returns the first model that meets a condition, on one of the datastore's threads.
-  public func first<Model: Decodable & Sendable>(
+  nonisolated(nonsending) public func first<Model: Decodable & Sendable>(
     _ type: Model.Type, where condition: (ModelField<Model, Model>) -> QueryCondition<Model> = { _ in .all },
     sort: KeyPath<ModelField<Model, Model>, SortField>...
   ) async throws -> Model? {
@@ -60,7 +61,7 @@ extension Datastore {
   }
 
   /// The number of documents that meet a condition, counted on one of the datastore's threads.
-  public func count<Model: Decodable>(
+  nonisolated(nonsending) public func count<Model: Decodable>(
     _ type: Model.Type, where condition: (ModelField<Model, Model>) -> QueryCondition<Model>
   ) async throws -> Int {
     let query = try ModelQuery(condition).query

@@ -48,9 +48,8 @@ import Testing
         "id": 7, "name": "Ana", "age": 3, "tags": ["a"], "color": "red",
         "address": ["city": "Bern", "street": "Hill"],
       ]
-      try store.createDocument(
-        from: DocumentDraft(
-          id: "ana", body: body, attachments: [DocumentAttachment(data: Data("a".utf8), name: "a", contentType: "text/plain")]))
+      let file = DocumentAttachment(data: Data("a".utf8), name: "a", contentType: "text/plain")
+      try store.createDocument(from: DocumentDraft(id: "ana", body: body, attachments: [file]))
       var ana = try store.document(withID: "ana").decode(Person.self)
       ana.age = nil
       ana.address?.zip = 3000

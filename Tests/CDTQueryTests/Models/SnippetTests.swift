@@ -6,6 +6,7 @@ import Testing
 @Suite struct SnippetTests {
   private static let setting = """
     import CDTQuery
+    import Foundation
     enum Kind: String, Codable, JSONConvertible { case chore, work }
     struct Place: Codable { var city: String; var zip: Int? }
     struct Part: Codable { var price: Double; var name: String }
@@ -28,6 +29,16 @@ import Testing
       var key: UUID
     }
     final class Other: Sendable {}
+    @MainActor final class View {
+      var text = "", jobs: [Job] = []
+      func load(_ store: Datastore) async throws {
+        jobs = try await store.find(Job.self, where: { $0.title == text }, sort: \\.due.descending)
+        jobs += [try await store.first(Job.self) { $0.title == text }].compactMap { $0 }
+        text = "\\(try await store.count(Job.self) { $0.title == text })"
+        jobs[0] = try await store.save(jobs[0]) { _, mine in mine }
+        jobs += try await store.find(Job.self, ["$or": [["a": text], ["n": jobs.count]]])
+      }
+    }
     """
 
   /// Every variable of the snippets.
@@ -68,7 +79,7 @@ import Testing
     "store.find([\"a\": .string(text), \"b\": [\"$in\": [1, \"a\", nil]], \"c\": .init(number)])",
     "Query([\"$and\": [[\"a\": text], [\"$or\": [[\"n\": number], [\"t\": now, \"k\": key]]]]], sort: [\"a\"])",
     "QuerySelector([\"$or\": [[\"a\": text], [\"n\": number]]])",
-    "DocumentDraft(body: [\"a\": text, \"b\": [\"c\": number, \"d\": now, \"e\": nil], \"f\": [[\"g\": text], [\"h\": number]]])",
+    "store.createDocument(from: DocumentDraft(body: [\"a\": text, \"b\": [\"c\": number, \"d\": now, \"e\": nil], \"f\": [[\"g\": text], [\"h\": number]]]))",
     "store.save(Job?.none!)",
     "store.save(Job?.none!) { stored, mine in stored.isDone ? stored : mine }",
   ]
@@ -105,7 +116,7 @@ import Testing
     "store.find([\"$or\": [[\"a\": text], [\"n\": other]]])",
     "store.count([\"a\": [\"$in\": [text, number]]])",
     "store.count([\"a\": counts])",
-    "DocumentDraft(body: [\"a\": text, \"b\": other])",
+    "store.createDocument(from: DocumentDraft(body: [\"a\": text, \"b\": other]))",
     "store.save(number)",
   ]
 
@@ -123,8 +134,8 @@ import Testing
       var found: [String: [String]] = [:]
       for line in output.split(separator: "\n") where line.hasPrefix(file) && line.contains("error: ") {
         let number = line.dropFirst(file.count + 1).prefix { $0.isNumber }
-        guard let number = Int(number), number > first else { continue }
-        found[snippets[number - first - 1], default: []].append(String(line))
+        guard let number = Int(number) else { continue }
+        found[number > first ? snippets[number - first - 1] : "", default: []].append(String(line))
       }
       return found
     }
