@@ -95,7 +95,7 @@ extension ModelField where Value: Encodable & Equatable {
   }
 
   /// The field equals one of several values.
-  public func `in`(_ values: some Sequence<Value>) -> QueryCondition<Model> {
+  public func `in`(_ values: [Value]) -> QueryCondition<Model> {
     self.is("$in", .array(try values.map { try JSONValue(encoding: $0) }))
   }
 }
