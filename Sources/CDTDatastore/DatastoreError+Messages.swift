@@ -180,6 +180,18 @@ extension DatastoreError {
       "the revision has no body to decode; set one, or read the document first")
   }
 
+  static func undecodable(_ id: String, _ type: any Any.Type, _ error: any Error) -> DatastoreError {
+    var what = "\(error)"
+    if case .keyNotFound(_, let context)? = error as? DecodingError { what = context.text }
+    if case .typeMismatch(_, let context)? = error as? DecodingError { what = context.text }
+    if case .valueNotFound(_, let context)? = error as? DecodingError { what = context.text }
+    if case .dataCorrupted(let context)? = error as? DecodingError { what = context.text }
+    return DatastoreError(
+      .undecodable, documentID: id,
+      "document \(quoted(id)) can't be decoded as \(type): \(what); correct the document, or make the property optional"
+    )
+  }
+
   package static func noSuchDocument(_ id: String) -> DatastoreError {
     DatastoreError(
       .notFound, documentID: id, "there is no document \(quoted(id)); check the id, or create it")
@@ -467,5 +479,16 @@ extension DatastoreError {
 
   static func full(_ action: String, _ path: String) -> DatastoreError {
     DatastoreError(.full, "can't \(action) \(path): the disk is full; free some space")
+  }
+}
+
+extension DecodingError.Context {
+  /// The path and the description, as in `items[2].price: expected a number, found a string`.
+  fileprivate var text: String {
+    var path = ""
+    for key in codingPath {
+      path += key.intValue.map { "[\($0)]" } ?? (path.isEmpty ? key.stringValue : ".\(key.stringValue)")
+    }
+    return path.isEmpty ? debugDescription : "\(path): \(debugDescription)"
   }
 }

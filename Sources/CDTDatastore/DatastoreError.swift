@@ -25,6 +25,8 @@ public struct DatastoreError: Error, Hashable, Sendable {
     public static let invalidBody = Code(rawValue: "invalidBody")
     /// A revision has no body.
     public static let missingBody = Code(rawValue: "missingBody")
+    /// A document does not have the members of the type that it is decoded as.
+    public static let undecodable = Code(rawValue: "undecodable")
     /// A body has a key that begins with an underscore.
     public static let reservedKey = Code(rawValue: "reservedKey")
     /// The datastore, document or revision does not exist.

@@ -32,23 +32,33 @@ extension Array: JSONConvertible where Element: JSONConvertible {
   }
 }
 
-extension Dictionary: JSONConvertible where Key == String, Value: JSONConvertible {
+extension Dictionary: JSONConvertible where Key == String, Value == (any JSONConvertible)? {
+  // For `any JSONConvertible`, so that the values of an inner literal may have different types. See decision 21.
   /// An object with the members sorted by key, so that equal dictionaries have the same text.
-  public var jsonValue: JSONValue { .object(JSONObject(self)) }
+  public var jsonValue: JSONValue {
+    let members = sorted { $0.key.precedesInBytes($1.key) }
+    return .object(JSONObject(distinct: members.map { ($0.key, $0.value?.jsonValue ?? .null) }))
+  }
 
-  /// The members of an object, if all can be converted; otherwise `nil`.
+  /// The members of an object, as ``JSONValue``s; `nil` for other types.
   ///
   /// A dictionary treats keys that differ only in Unicode normalization as equal; of those, the last value is kept.
   public init?(jsonValue: JSONValue) {
     guard case .object(let object) = jsonValue else { return nil }
-    var members = Self(minimumCapacity: object.count)
-    for (key, value) in object {
-      guard let value = Value(jsonValue: value) else { return nil }
-      members[key] = value
-    }
-    self = members
+    self.init(object.map { ($0.key, $0.value) }) { $1 }
   }
 }
+
+/// An object as a literal in which constants and variables of any types are mixed, at any depth.
+///
+/// ```swift
+/// let name = "Rex", now = Date.now
+/// let literal: JSONLiteral = ["$or": [["name": name], ["due": ["$lt": now], "age": nil]]]
+/// ```
+///
+/// The elements of one array have the same type; write `[JSONValue(name), 3]` for others. The members of inner objects
+/// are sorted by key.
+public typealias JSONLiteral = KeyValuePairs<String, (any JSONConvertible)?>
 
 extension JSONObject {
   /// Creates an object from variables, in the order of the literal. If a key is repeated, the last value is kept.
@@ -57,8 +67,8 @@ extension JSONObject {
   /// let name = "Rex", age: Int? = nil
   /// JSONObject(["name": name, "age": age]).text  // {"name":"Rex","age":null}
   /// ```
-  public init(_ members: KeyValuePairs<String, any JSONConvertible>) {
-    self.init(members.lazy.map { ($0.key, $0.value.jsonValue) })
+  public init(_ members: JSONLiteral) {
+    self.init(members.lazy.map { ($0.key, $0.value?.jsonValue ?? .null) })
   }
 
   // Disfavored, as a literal would otherwise become a dictionary and lose its order.

@@ -19,6 +19,17 @@ extension JSONObject {
     get { (self[key] as JSONValue?).flatMap(T.init(jsonValue:)) }
     set { self[key] = newValue?.jsonValue as JSONValue? }
   }
+
+  /// Reads or sets a member as a dictionary whose values have one type; `nil` if any has another type.
+  @_disfavoredOverload
+  public subscript<T: JSONConvertible>(_ key: String) -> [String: T]? {
+    get {
+      guard case .object(let object)? = self[key] as JSONValue? else { return nil }
+      let members = object.compactMap { key, value in T(jsonValue: value).map { (key, $0) } }
+      return members.count == object.count ? Dictionary(members) { $1 } : nil
+    }
+    set { self[key] = newValue.map { .object(JSONObject($0)) } }
+  }
 }
 
 extension JSONValue {

@@ -1,5 +1,5 @@
-/// A type whose values can be converted to JSON: strings, booleans, numbers, and optionals, arrays and dictionaries of
-/// them.
+/// A type whose values can be converted to JSON: strings, booleans, numbers, `Date`, `UUID`, `URL`, `Decimal`, `Data`, and
+/// optionals and arrays of them.
 ///
 /// ```swift
 /// let age = 3, tags = ["red", "small"]

@@ -13,6 +13,7 @@ extension JSONObject {
   /// The members are sorted by name.
   ///
   /// - Throws: `DatastoreError` with the code `.invalidBody` for a value that JSON can't represent, such as a `Date`.
+  @_disfavoredOverload
   public init(_ dictionary: NSDictionary) throws(DatastoreError) {
     self = try Self.converted(dictionary, was: nil, path: [])
   }
@@ -97,6 +98,7 @@ extension JSONValue {
 
   private static func scalar(_ value: Any) -> JSONValue? {
     switch value {
+    case is Date, is Data, is UUID, is URL: nil
     case let value as any JSONConvertible: value.jsonValue
     case let string as String: .string(string)
     case let number as NSNumber: JSONValue(number)

@@ -1,4 +1,5 @@
 import CDTJSON
+import Foundation
 import Testing
 
 @Suite struct JSONConvertibleTests {
@@ -22,11 +23,37 @@ import Testing
     check(JSONValue.null, "null", refuses: [])
     check(["a": 1] as JSONObject, #"{"a":1}"#, refuses: [[], nil])
     check([1, 2], "[1,2]", refuses: [[1, "2"], 1, [:]])
-    check(["b": 1, "a": 2], #"{"a":2,"b":1}"#, refuses: [["a": "1"], []])
-    check([["a": [1, nil]]], #"[{"a":[1,null]}]"#, refuses: [[["a": 1]]])
+    check([[1, nil], []], "[[1,null],[]]", refuses: [[["a": 1]]])
+    check(
+      UUID(uuidString: "00000000-0000-0000-0000-00000000000a"), #""00000000-0000-0000-0000-00000000000A""#,
+      refuses: ["a", 1])
+    check(Date(timeIntervalSince1970: 0.25), #""1970-01-01T00:00:00.250Z""#, refuses: ["1970", 0])
+    check(URL(string: "https://a.example/b"), #""https://a.example/b""#, refuses: [1])
+    check(Decimal(string: "1.25"), "1.25", refuses: ["x", []])
+    check(Data([1, 2]), #""AQI=""#, refuses: ["?", 1])
     check(Size.small, #""small""#, refuses: ["medium", 1])
     check(3 as Int?, "3", refuses: ["3"])
     check(nil as Int?, "null", refuses: ["3"])
+  }
+
+  @Test func `a literal mixes variables of any types`() {
+    let (name, age, date, none) = ("Rex", 3, Date(timeIntervalSince1970: 0), String?.none)
+    let literal: JSONLiteral = [
+      "name": name, "$or": [["n": age], ["due": ["$lt": date, "tags": ["$in": [name, "x"]]]]], "a": nil,
+      "b": none,
+    ]
+    #expect(
+      JSONObject(literal).text == #"{"name":"Rex","$or":[{"n":3},{"due":{"$lt":"1970-01-01T00:00:00.000Z","#
+        + #""tags":{"$in":["Rex","x"]}}}],"a":null,"b":null}"#)
+    let inner: [String: (any JSONConvertible)?] = ["b": age, "a": nil]
+    #expect(inner.jsonValue.text == #"{"a":null,"b":3}"#)
+    #expect([String: (any JSONConvertible)?](jsonValue: ["a": 1])?["a"]??.jsonValue == 1)
+    #expect([String: (any JSONConvertible)?](jsonValue: [1]) == nil)
+  }
+
+  @Test func `a date without JSON is not null`() {
+    #expect(Date(timeIntervalSince1970: .infinity).jsonValue.doubleValue?.isNaN == true)
+    #expect(Date(timeIntervalSince1970: 1e12).jsonValue.doubleValue?.isNaN == true)
   }
 
   @Test func `integers of every width are exact`() {

@@ -1,11 +1,16 @@
+public import CDTQuery
+import Foundation
+
 /// A thing to do.
-public struct ToDo: Hashable, Sendable, Identifiable {
+public struct ToDo: DocumentModel, Hashable {
   /// The document's id.
-  public let id: String
+  public var id = UUID().uuidString
+  /// The revision that was read.
+  public var revision: RevisionID?
   /// What is to be done.
   public var title: String
   /// Whether it is done.
-  public var isDone: Bool
-  /// Words to find it by.
-  public var tags: Set<String>
+  public var isDone = false
+  /// Words to find it by, sorted.
+  public var tags: [String] = []
 }

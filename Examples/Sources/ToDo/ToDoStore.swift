@@ -26,8 +26,7 @@ public struct ToDoStore: Sendable {
   /// Adds a thing to do.
   @discardableResult
   public func add(_ title: String, tags: Set<String> = []) async throws -> ToDo {
-    let content = Content(title: title, isDone: false, tags: tags.sorted())
-    return try ToDo(await documents.createDocument(from: DocumentDraft(encoding: content)))
+    try await documents.save(ToDo(title: title, tags: tags.sorted()))
   }
 
   /// Marks a thing as done, or as open again.
@@ -39,10 +38,9 @@ public struct ToDoStore: Sendable {
   @discardableResult
   public func toggle(_ id: ToDo.ID) async throws -> ToDo? {
     do {
-      return try ToDo(
-        await documents.updateDocument(withID: id) { document in
-          document.body["isDone"] = document.body["isDone"]?.boolValue != true
-        })
+      return try await documents.updateDocument(withID: id) { document in
+        document.body["isDone"] = document.body["isDone"]?.boolValue != true
+      }.decode()
     } catch let error as DatastoreError where error.code == .notFound {
       return nil
     }
@@ -50,12 +48,12 @@ public struct ToDoStore: Sendable {
 
   /// Everything, open things first, each part by title.
   public func all() async throws -> [ToDo] {
-    try await documents.find([:], sort: ["isDone", "title"]).map(ToDo.init)
+    try await documents.find(ToDo.self, sort: \.isDone.ascending, \.title.ascending)
   }
 
   /// The things that have a tag, by title.
   public func tagged(_ tag: String) async throws -> [ToDo] {
-    try await documents.find(["tags": .string(tag)], sort: ["title"]).map(ToDo.init)
+    try await documents.find(ToDo.self, where: { $0.tags.contains(tag) }, sort: \.title.ascending)
   }
 
   /// The list as it is now, and again after every change, whoever makes it.
@@ -75,27 +73,13 @@ public struct ToDoStore: Sendable {
       try await documents.write { transaction in
         try transaction.resolveConflicts(for: id) { _, versions in
           var merged = versions[0]  // the winner; the title is taken from it
-          let contents = try versions.map { try $0.decode(Content.self) }
-          merged.body["isDone"] = contents.contains(where: \.isDone)
-          merged.body["tags"] = Set(contents.flatMap(\.tags)).sorted()
+          let things = try versions.map { try $0.decode(ToDo.self) }
+          merged.body["isDone"] = things.contains(where: \.isDone)
+          merged.body["tags"] = Set(things.flatMap(\.tags)).sorted()
           return merged
         }
       }
     }
     return ids.count
-  }
-}
-
-/// The body of a document. Its id is not in it, but the document's.
-private struct Content: Codable {
-  var title: String
-  var isDone: Bool
-  var tags: [String]
-}
-
-extension ToDo {
-  fileprivate init(_ document: DocumentRevision) throws {
-    let content = try document.decode(Content.self)
-    self.init(id: document.id, title: content.title, isDone: content.isDone, tags: Set(content.tags))
   }
 }

@@ -65,7 +65,7 @@ import ToDo
 
     #expect(try await store.resolveConflicts() == 1)
     let merged = try #require(await store.all().first)
-    #expect(merged.isDone && merged.tags == ["shop", "home"])
+    #expect(merged.isDone && merged.tags == ["home", "shop"])
     #expect(try await store.resolveConflicts() == 0)
   }
 

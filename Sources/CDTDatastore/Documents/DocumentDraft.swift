@@ -26,15 +26,13 @@ public struct DocumentDraft: Sendable, Hashable {
     self.attachments = attachments
   }
 
-  /// Creates a draft with a body written as a literal with variables; members keep their order.
+  /// Creates a draft with a body written as a literal with variables.
   ///
   /// ```swift
   /// let draft = DocumentDraft(body: ["name": name, "age": age])
   /// ```
   @_disfavoredOverload
-  public init(
-    id: String? = nil, body: KeyValuePairs<String, any JSONConvertible>, attachments: Attachments = []
-  ) {
+  public init(id: String? = nil, body: JSONLiteral, attachments: Attachments = []) {
     self.init(id: id, body: JSONObject(body), attachments: attachments)
   }
 

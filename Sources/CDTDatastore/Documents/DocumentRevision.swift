@@ -162,22 +162,3 @@ extension DocumentDraft {
     self.init(id: id, body: try JSONObject(encoding: value, options: options))
   }
 }
-
-extension DocumentRevision {
-  /// Decodes the body as a value of your own type; members that the type does not know are ignored.
-  ///
-  /// ```swift
-  /// let todo = try store.document(withID: "milk").decode(Todo.self)
-  /// ```
-  ///
-  /// - Throws: ``DatastoreError`` with the code `.missingBody` if there is no body; `DecodingError` with the path of a
-  ///   missing or mistyped value; errors of the type's own decoding.
-  ///
-  /// Source: `docs/crud.md`, Codable.
-  public func decode<T: Decodable>(
-    _ type: T.Type = T.self, options: JSONCodingOptions = .init()
-  ) throws -> T {
-    guard hasBody else { throw DatastoreError.nothingToDecode(id) }
-    return try body.decode(type, options: options)
-  }
-}

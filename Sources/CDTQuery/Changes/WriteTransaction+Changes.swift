@@ -23,6 +23,12 @@ extension WriteTransaction {
     try update(matching: Query(selector), changes)
   }
 
+  /// Changes fields of the documents that match a selector with variables.
+  @_disfavoredOverload @discardableResult
+  public func update(matching selector: JSONLiteral, _ changes: FieldChange...) throws -> Int {
+    try update(matching: Query(selector), changes)
+  }
+
   /// Changes fields of the results of a query, in its order. See ``update(matching:_:)-(JSONObject,FieldChange...)``.
   @discardableResult
   public func update(matching query: Query, _ changes: [FieldChange]) throws -> Int {
@@ -47,6 +53,12 @@ extension WriteTransaction {
   /// - Complexity: O(*matches*) in time; the matches' ids are in memory.
   @discardableResult
   public func delete(matching selector: JSONObject) throws -> Int {
+    try delete(matching: Query(selector))
+  }
+
+  /// Deletes the documents that match a selector with variables.
+  @_disfavoredOverload @discardableResult
+  public func delete(matching selector: JSONLiteral) throws -> Int {
     try delete(matching: Query(selector))
   }
 

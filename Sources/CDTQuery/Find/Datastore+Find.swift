@@ -38,14 +38,34 @@ extension Datastore {
     return try await readForQuery { try $0.find(query) }
   }
 
+  /// Returns the documents that match a selector with variables. See ``JSONLiteral``.
+  ///
+  /// ```swift
+  /// let mine = try store.find(["$or": [["owner": name], ["due": ["$lt": now]]]])
+  /// ```
+  @_disfavoredOverload
+  public func find(
+    _ selector: JSONLiteral, skip: Int = 0, limit: Int? = nil, fields: [String] = [], sort: [SortField] = []
+  ) throws -> [DocumentRevision] {
+    try find(JSONObject(selector), skip: skip, limit: limit, fields: fields, sort: sort)
+  }
+
+  /// Returns the documents that match a selector with variables, on one of the datastore's threads.
+  @_disfavoredOverload
+  public func find(
+    _ selector: JSONLiteral, skip: Int = 0, limit: Int? = nil, fields: [String] = [], sort: [SortField] = []
+  ) async throws -> [DocumentRevision] {
+    try await find(JSONObject(selector), skip: skip, limit: limit, fields: fields, sort: sort)
+  }
+
   /// Returns the documents that match a selector, decoded.
   ///
   /// ```swift
   /// let open = try store.find(Todo.self, ["completed": false], sort: ["created"])
   /// ```
   ///
-  /// - Throws: The errors of `find(_:skip:limit:fields:sort:)`; `DecodingError` with the path of a missing or mistyped
-  ///   value.
+  /// - Throws: The errors of `find(_:skip:limit:fields:sort:)`; `DatastoreError` with the code `.undecodable`, the
+  ///   document's id and the path of a missing or mistyped value.
   public func find<T: Decodable>(
     _ type: T.Type, _ selector: JSONObject, skip: Int = 0, limit: Int? = nil, sort: [SortField] = []
   ) throws -> [T] {
@@ -61,6 +81,22 @@ extension Datastore {
     return try await readForQuery { try $0.find(type, query) }
   }
 
+  /// Returns the documents that match a selector with variables, decoded.
+  @_disfavoredOverload
+  public func find<T: Decodable>(
+    _ type: T.Type, _ selector: JSONLiteral, skip: Int = 0, limit: Int? = nil, sort: [SortField] = []
+  ) throws -> [T] {
+    try find(type, JSONObject(selector), skip: skip, limit: limit, sort: sort)
+  }
+
+  /// Returns the documents that match a selector with variables, decoded, on one of the datastore's threads.
+  @_disfavoredOverload
+  public func find<T: Decodable & Sendable>(
+    _ type: T.Type, _ selector: JSONLiteral, skip: Int = 0, limit: Int? = nil, sort: [SortField] = []
+  ) async throws -> [T] {
+    try await find(type, JSONObject(selector), skip: skip, limit: limit, sort: sort)
+  }
+
   /// The number of documents that match a selector. If an index decides, no document is read.
   ///
   /// - Throws: ``QueryError``, `DatastoreError`.
@@ -74,6 +110,14 @@ extension Datastore {
     let query = Query(try QuerySelector(selector))
     return try await readForQuery { try $0.count(query) }
   }
+
+  /// The number of documents that match a selector with variables.
+  @_disfavoredOverload
+  public func count(_ selector: JSONLiteral) throws -> Int { try count(JSONObject(selector)) }
+
+  /// The number of documents that match a selector with variables, counted on one of the datastore's threads.
+  @_disfavoredOverload
+  public func count(_ selector: JSONLiteral) async throws -> Int { try await count(JSONObject(selector)) }
 
   /// The results of a query, read one at a time from one state.
   ///
@@ -96,7 +140,7 @@ extension Datastore {
     DocumentStream(store: self, query: query)
   }
 
-  private func readForQuery<R>(_ body: (ReadTransaction) throws -> R) throws -> R {
+  func readForQuery<R>(_ body: (ReadTransaction) throws -> R) throws -> R {
     // Created before the state is read, so that the state includes the indexes.
     _ = try indexManager()
     return try readSnapshot(body)

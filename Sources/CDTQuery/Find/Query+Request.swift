@@ -80,3 +80,17 @@ extension Query {
     }
   }
 }
+
+extension Query: CustomStringConvertible {
+  /// The query as a request, which ``init(parsing:)`` reads: the selector with its operators spelled out, and what else is
+  /// set.
+  public var description: String {
+    var request: JSONObject = ["selector": .object(selector.clause.selector)]
+    if !sort.isEmpty { request["sort"] = .array(sort.map(\.json)) }
+    if !fields.isEmpty { request["fields"] = .array(fields.map(JSONValue.string)) }
+    if skip != 0 { request["skip"] = skip.jsonValue }
+    request["limit"] = limit?.jsonValue
+    request["use_index"] = useIndex?.jsonValue
+    return request.text
+  }
+}

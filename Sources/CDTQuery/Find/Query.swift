@@ -65,6 +65,20 @@ public struct Query: Sendable, Hashable {
     _ = try ResolvedQuery(self)
   }
 
+  /// Creates a query from a literal with variables.
+  ///
+  /// ```swift
+  /// let query = try Query(["$or": [["owner": name], ["due": ["$lt": now]]]], sort: ["due"])
+  /// ```
+  @_disfavoredOverload
+  public init(
+    _ selector: JSONLiteral, skip: Int = 0, limit: Int? = nil, fields: [String] = [], sort: [SortField] = [],
+    useIndex: String? = nil
+  ) throws(QueryError) {
+    try self.init(
+      JSONObject(selector), skip: skip, limit: limit, fields: fields, sort: sort, useIndex: useIndex)
+  }
+
   /// The same selector and index, without sort, page or fields.
   var withoutPage: Query {
     var query = Query(selector)

@@ -18,9 +18,39 @@ extension ReadTransaction {
 
   /// Returns the documents that match a query, decoded.
   ///
-  /// - Throws: The errors of `find`; `DecodingError` with the path of a missing or mistyped value.
+  /// - Throws: The errors of `find`; `DatastoreError` with the code `.undecodable`, the document's id and the path of a
+  ///   missing or mistyped value.
   public func find<T: Decodable>(_ type: T.Type, _ query: Query) throws -> [T] {
-    try find(query).map { try $0.decode(type) }
+    try find(query).map { try $0.model(type) }
+  }
+
+  /// Returns the models that match a typed query.
+  public func find<Model>(_ query: ModelQuery<Model>) throws -> [Model] {
+    try find(Model.self, query.query)
+  }
+
+  /// Returns the models that match a typed query, and an error with the id of each document that can't be decoded.
+  ///
+  /// ```swift
+  /// let (tasks, errors) = try store.read { try $0.findDecodable(ModelQuery(Task.self)) }
+  /// ```
+  public func findDecodable<Model>(
+    _ query: ModelQuery<Model>
+  ) throws -> (models: [Model], errors: [DatastoreError]) {
+    var found: (models: [Model], errors: [DatastoreError]) = ([], [])
+    for document in try find(query.query) {
+      do {
+        found.models.append(try document.model())
+      } catch {
+        found.errors.append(error)
+      }
+    }
+    return found
+  }
+
+  /// The first model that matches a typed query, or `nil` if none matches.
+  public func first<Model>(_ query: ModelQuery<Model>) throws -> Model? {
+    try firstDocument(query.query)?.model(Model.self)
   }
 
   /// The first document that matches a query, in its order, or `nil` if none matches.

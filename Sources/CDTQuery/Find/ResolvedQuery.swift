@@ -66,6 +66,7 @@ extension SortOrder {
   static func fields(_ fields: [SortField]) throws(QueryError) -> [Field] {
     var resolved: [Field] = []
     for (number, field) in fields.enumerated() {
+      if let failure = field.failure { throw failure }
       resolved.append(
         Field(
           path: try ResolvedQuery.path(field.path, at: "sort[\(number)]"),

@@ -25,18 +25,32 @@ public struct SortField: Sendable, Hashable {
   public let direction: Direction
   /// Whether this is the score of a text search instead of a field.
   package let isScore: Bool
+  /// Why the field has no path, if it is a property that documents don't have.
+  let failure: QueryError?
 
   /// Creates a field with a direction.
   public init(_ path: String, _ direction: Direction = .ascending) {
     self.path = path
     self.direction = direction
     isScore = false
+    failure = nil
+  }
+
+  /// Creates a field from the property of a model.
+  init(_ location: Result<FieldPath, QueryError>, _ direction: Direction) {
+    self.direction = direction
+    isScore = false
+    switch location {
+    case .success(let location): (path, failure) = (location.text, nil)
+    case .failure(let error): (path, failure) = (error.path, error)
+    }
   }
 
   private init(score: Void) {
     path = "$text"
     direction = .descending
     isScore = true
+    failure = nil
   }
 
   /// A field in ascending order.

@@ -27,6 +27,12 @@ public struct QuerySelector: Sendable, Hashable {
     clause = try parser.parse(json)
   }
 
+  /// Parses a selector that is a literal with variables.
+  @_disfavoredOverload
+  public init(_ literal: JSONLiteral) throws(QueryError) {
+    try self.init(JSONObject(literal))
+  }
+
   /// Parses a selector from its JSON text.
   ///
   /// - Throws: ``QueryError``, also if the text is not JSON or not an object.

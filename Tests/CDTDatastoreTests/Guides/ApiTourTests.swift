@@ -56,9 +56,13 @@ import Testing
     #expect(todo.body["description"] == "Buy oat milk" && todo.body["completed"] == true)
     try await store.createDocument(from: DocumentDraft(encoding: Todo(description: "Bake")))
 
-    let since = "2024-01-01"
-    let recent = try await store.find(["created": ["$gte": .string(since)], "completed": false])
+    let since = Date.now - 86_400
+    let recent = try await store.find(["created": ["$gte": since], "completed": false])
     #expect(recent.count == 1)
+
+    let late = try await store.find(
+      Todo.self, where: { !$0.completed && $0.created < since }, sort: \.created.descending)
+    #expect(late.isEmpty)
 
     try await store.ensureIndexed(["completed", .descending("created")])
     let page = try await store.find(

@@ -25,7 +25,7 @@ import Testing
       #expect(try store.find(JSONObject(["age": ["$gte": minimum]])).map(\.id) == ["mike"])
       let both = JSONObject(["age": ["$gte": minimum], "name": name])
       #expect(try store.find(both, sort: ["name"]).map(\.id) == ["mike"])
-      #expect(try store.find(["tags": ["$in": tags.jsonValue]]).count == 1)
+      #expect(try store.find(["tags": ["$in": tags]]).count == 1)
       #expect(try store.count(["name": .string(name)]) == 1)
       #expect(try store.read { try $0.contains(Query(JSONObject(["age": ["$lt": minimum]]))) } == false)
       #expect(

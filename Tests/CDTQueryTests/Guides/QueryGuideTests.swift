@@ -89,8 +89,8 @@ import Testing
       }
       #expect(adults.map(\.id) == ["anna", "mike"])
 
-      let minimum = 18
-      let count = try store.count(JSONObject(["age": ["$gte": minimum]]))
+      let minimum = 18, city = "Bern"
+      let count = try store.count(["$or": [["age": ["$gte": minimum]], ["city": city]]])
       #expect(count == 3)
 
       let page = try store.find(

@@ -1,0 +1,179 @@
+public import CDTJSON
+
+/// A type whose values are documents: `find` fills in the id and the revision, and `save` uses them.
+///
+/// ```swift
+/// struct Task: DocumentModel {
+///   var id = UUID().uuidString
+///   var revision: RevisionID?
+///   var title: String
+///   var due: Date?
+/// }
+///
+/// var task = try store.save(Task(title: "Buy milk"))
+/// task.due = .now
+/// task = try store.save(task)
+/// ```
+///
+/// The id and the revision are those of the document. They are not members of its body: a stored member named `id` or
+/// `revision` is kept, but not seen.
+///
+/// Source: `docs/models.md`.
+public protocol DocumentModel: Codable, Identifiable, Sendable where ID == String {
+  /// The document's id.
+  var id: String { get set }
+
+  /// The revision that was read or saved last; `nil` for a new document.
+  var revision: RevisionID? { get set }
+}
+
+extension DocumentModel {
+  /// The members of the body.
+  fileprivate func body() throws -> JSONObject {
+    var body = try JSONObject(encoding: self)
+    for name in Self.documentMembers { body[name] = nil }
+    return body
+  }
+
+  /// The names of the id and the revision when a model is encoded.
+  private static var documentMembers: [String] { ["id", "revision", "_id", "_rev"] }
+
+  /// Decodes a document. The id and the revision are there under each name that a model can give them.
+  fileprivate init(_ document: DocumentRevision, options: JSONCodingOptions) throws {
+    var json = document.body
+    let (id, revision) = (document.id.jsonValue, document.revisionID.description.jsonValue)
+    for (name, value) in zip(Self.documentMembers, [id, revision, id, revision]) { json[name] = value }
+    self = try json.decode(options: options)
+    (self.id, self.revision) = (document.id, document.revisionID)
+  }
+}
+
+extension DocumentRevision {
+  /// Decodes the body as a value of your own type; members that the type does not know are ignored.
+  ///
+  /// ```swift
+  /// let todo = try store.document(withID: "milk").decode(Todo.self)
+  /// ```
+  ///
+  /// A ``DocumentModel`` also gets the document's id and revision.
+  ///
+  /// - Throws: ``DatastoreError`` with the code `.missingBody` if there is no body; `DecodingError` with the path of a
+  ///   missing or mistyped value; errors of the type's own decoding.
+  ///
+  /// Source: `docs/crud.md`, Codable.
+  public func decode<T: Decodable>(
+    _ type: T.Type = T.self, options: JSONCodingOptions = .init()
+  ) throws -> T {
+    guard hasBody else { throw DatastoreError.nothingToDecode(id) }
+    guard let model = T.self as? any DocumentModel.Type else {
+      return try body.decode(type, options: options)
+    }
+    return try model.init(self, options: options) as? T ?? body.decode(type, options: options)
+  }
+
+  /// Decodes the body for a caller that has many documents.
+  ///
+  /// - Throws: ``DatastoreError`` with the code `.undecodable`, the document's id, and the path of the value.
+  package func model<T: Decodable>(_ type: T.Type = T.self) throws(DatastoreError) -> T {
+    do {
+      return try decode(type)
+    } catch let error as DatastoreError {
+      throw error
+    } catch {
+      throw .undecodable(id, type, error)
+    }
+  }
+}
+
+extension WriteTransaction {
+  /// Saves a model as the next revision of its document, or as a new document. See `Datastore.save(_:merge:)`.
+  @discardableResult
+  public func save<M: DocumentModel>(_ model: M, merge: ((_ stored: M, _ mine: M) throws -> M)? = nil) throws
+    -> M
+  {
+    var model = model
+    guard var document = try base(of: model, merges: merge != nil) else {
+      let draft = DocumentDraft(id: model.id, body: try model.body())
+      model.revision = try createDocument(from: draft).revisionID
+      return model
+    }
+    let stored: M = try document.model()
+    if stored.revision != model.revision, let merge { model = try merge(stored, model) }
+    let known = document
+    document.body.change(from: try stored.body(), to: try model.body())
+    model.id = document.id
+    model.revision =
+      document.says(theSameAs: known) ? known.revisionID : try updateDocument(from: document).revisionID
+    return model
+  }
+
+  /// The revision that a model is saved after: the one that was read or, if that is no longer a leaf and the two can be
+  /// merged, the winner; `nil` for a new document.
+  private func base<M: DocumentModel>(of model: M, merges: Bool) throws -> DocumentRevision? {
+    let (id, read) = (model.id, model.revision)
+    let (exists, isLeaf) = try use { connection -> (Bool, Bool) in
+      guard let row = try DocumentRow.find(id, on: connection) else { return (false, false) }
+      let leaf = try read.flatMap { try DocumentWriting(connection: connection).leaf($0, of: row) }
+      return (!row.isDeleted, leaf.map { !$0.isDeleted } ?? false)
+    }
+    switch read {
+    case nil where !exists: return nil
+    case let read? where isLeaf: return try document(withID: id, revisionID: read)
+    case let read? where exists && !merges: throw DatastoreError.notALeaf(read, of: id)
+    case nil where !merges: throw DatastoreError.documentExists(id)
+    default: return try document(withID: id)
+    }
+  }
+}
+
+extension JSONObject {
+  /// Applies what differs between two objects, and keeps all other members, at any depth.
+  fileprivate mutating func change(from old: JSONObject, to new: JSONObject) {
+    for (name, value) in new {
+      let (was, stored) = (old[name], self[name])
+      if stored != nil, was == value { continue }
+      if case (.object(let was)?, .object(var merged)?, .object(let value)) = (was, stored, value) {
+        merged.change(from: was, to: value)
+        self[name] = .object(merged)
+      } else {
+        self[name] = value
+      }
+    }
+    for (name, _) in old where new[name] == nil { self[name] = nil }
+  }
+}
+
+extension Datastore {
+  /// Saves a model as the next revision of its document, or as a new document.
+  ///
+  /// ```swift
+  /// task = try store.save(task)
+  /// task = try store.save(task) { stored, mine in stored.isDone ? stored : mine }
+  /// ```
+  ///
+  /// A model without a revision is new. Members of the stored document that the model does not know are kept, also
+  /// in inner objects, and so are attachments. If nothing differs, nothing is saved.
+  ///
+  /// - Parameter merge: Called if the document has been changed since the model was read, or exists although the model is
+  ///   new, with the stored model and yours. It returns what to save. It runs inside the transaction.
+  /// - Returns: The model as saved, with its new revision.
+  /// - Throws: ``DatastoreError``: `.conflict` if `merge` would be needed and is `nil`; `.notFound` if the document was
+  ///   deleted; `.undecodable` if the stored document is not a model; those of `createDocument(from:)`;
+  ///   `EncodingError`.
+  ///
+  /// Source: `docs/models.md`, Saving.
+  @discardableResult
+  public func save<M: DocumentModel>(_ model: M, merge: ((_ stored: M, _ mine: M) throws -> M)? = nil) throws
+    -> M
+  {
+    try write { try $0.save(model, merge: merge) }
+  }
+
+  /// Saves a model, on one of the datastore's threads.
+  @discardableResult
+  public func save<M: DocumentModel>(
+    _ model: M, merge: (@Sendable (_ stored: M, _ mine: M) throws -> M)? = nil
+  ) async throws -> M {
+    try await write { try $0.save(model, merge: merge) }
+  }
+}

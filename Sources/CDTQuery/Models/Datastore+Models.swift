@@ -1,0 +1,70 @@
+public import CDTDatastore
+
+// Shorthands for `read { try $0.find(ModelQuery(…)) }` and similar calls. The asynchronous forms call the closure of the condition
+// where they are called, also on an actor, and read on one of the datastore's threads.
+extension Datastore {
+  /// Returns the models that meet a condition.
+  ///
+  /// ```swift
+  /// let open = try store.find(Task.self, where: { !$0.isDone && $0.priority > 3 }, sort: \.due.descending)
+  /// let all = try store.find(Task.self, sort: \.title.ascending, limit: 10)
+  /// ```
+  ///
+  /// The datastore is not asked for the type: every document that meets the condition is decoded. If a store has
+  /// documents of several types, give each a member for its type, and a condition on it.
+  ///
+  /// - Throws: ``QueryError`` for a property that documents don't have, before the query runs; `DatastoreError` with the code
+  ///   `.undecodable` and the id of a document that is not a model.
+  ///
+  /// Source: `docs/models.md`, Conditions.
+  public func find<Model: Decodable>(
+    _ type: Model.Type, where condition: (ModelField<Model, Model>) -> QueryCondition<Model> = { _ in .all },
+    sort: KeyPath<ModelField<Model, Model>, SortField>..., skip: Int = 0, limit: Int? = nil
+  ) throws -> [Model] {
+    let query = try ModelQuery(condition, sort, skip, limit)
+    return try readForQuery { try $0.find(query) }
+  }
+
+  /// Returns the models that meet a condition, on one of the datastore's threads.
+  nonisolated(nonsending) public func find<Model: Decodable & Sendable>(
+    _ type: Model.Type, where condition: (ModelField<Model, Model>) -> QueryCondition<Model> = { _ in .all },
+    sort: KeyPath<ModelField<Model, Model>, SortField>..., skip: Int = 0, limit: Int? = nil
+  ) async throws -> [Model] {
+    let query = try ModelQuery(condition, sort, skip, limit)
+    return try await readForQuery { try $0.find(query) }
+  }
+
+  /// Returns the first model that meets a condition, or `nil` if none does.
+  public func first<Model: Decodable>(
+    _ type: Model.Type, where condition: (ModelField<Model, Model>) -> QueryCondition<Model> = { _ in .all },
+    sort: KeyPath<ModelField<Model, Model>, SortField>...
+  ) throws -> Model? {
+    let query = try ModelQuery(condition, sort)
+    return try readForQuery { try $0.first(query) }
+  }
+
+  /// Returns the first model that meets a condition, on one of the datastore's threads.
+  nonisolated(nonsending) public func first<Model: Decodable & Sendable>(
+    _ type: Model.Type, where condition: (ModelField<Model, Model>) -> QueryCondition<Model> = { _ in .all },
+    sort: KeyPath<ModelField<Model, Model>, SortField>...
+  ) async throws -> Model? {
+    let query = try ModelQuery(condition, sort)
+    return try await readForQuery { try $0.first(query) }
+  }
+
+  /// The number of documents that meet a condition on a model's properties. They are not decoded.
+  public func count<Model: Decodable>(
+    _ type: Model.Type, where condition: (ModelField<Model, Model>) -> QueryCondition<Model>
+  ) throws -> Int {
+    let query = try ModelQuery(condition).query
+    return try readForQuery { try $0.count(query) }
+  }
+
+  /// The number of documents that meet a condition, counted on one of the datastore's threads.
+  nonisolated(nonsending) public func count<Model: Decodable>(
+    _ type: Model.Type, where condition: (ModelField<Model, Model>) -> QueryCondition<Model>
+  ) async throws -> Int {
+    let query = try ModelQuery(condition).query
+    return try await readForQuery { try $0.count(query) }
+  }
+}

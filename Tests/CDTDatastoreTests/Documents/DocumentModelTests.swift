@@ -1,0 +1,172 @@
+import CDTDatastore
+import CDTJSON
+import CDTTestSupport
+import Foundation
+import Testing
+
+/// Models: the id and the revision of their documents, and saving.
+@Suite struct DocumentModelTests {
+  struct Address: Codable, Equatable {
+    var city: String
+    var zip: Int?
+  }
+
+  struct Person: DocumentModel, Equatable {
+    var id = UUID().uuidString
+    var revision: RevisionID?
+    var name: String
+    var age: Int?
+    var address: Address?
+    var tags: [String] = []
+  }
+
+  /// A model with CouchDB's names.
+  struct Note: DocumentModel {
+    var id: String
+    var revision: RevisionID?
+    var text: String
+    enum CodingKeys: String, CodingKey { case id = "_id", revision = "_rev", text = "body" }
+  }
+
+  @Test func `a model comes back as it was saved`() throws {
+    try withTemporaryDatastore { store in
+      let ana = try store.save(Person(id: "ana", name: "Ana", age: 3))
+      let document = try store.document(withID: "ana")
+      #expect(document.body.text == #"{"name":"Ana","age":3,"tags":[]}"#)
+      #expect(ana.revision == document.revisionID && ana.id == "ana")
+      #expect(try document.decode(Person.self) == ana)
+      let note = try store.save(Note(id: "note", text: "hello"))
+      #expect(try store.document(withID: "note").body == ["body": "hello"])
+      let read = try store.document(withID: "note").decode(Note.self)
+      #expect(read.revision == note.revision && read.id == "note" && read.text == "hello")
+    }
+  }
+
+  @Test func `members that the model does not know are kept`() throws {
+    try withTemporaryDatastore { store in
+      let body: JSONObject = [
+        "id": 7, "name": "Ana", "age": 3, "tags": ["a"], "color": "red",
+        "address": ["city": "Bern", "street": "Hill"],
+      ]
+      let file = DocumentAttachment(data: Data("a".utf8), name: "a", contentType: "text/plain")
+      try store.createDocument(from: DocumentDraft(id: "ana", body: body, attachments: [file]))
+      var ana = try store.document(withID: "ana").decode(Person.self)
+      ana.age = nil
+      ana.address?.zip = 3000
+      ana.tags.append("b")
+      ana = try store.save(ana)
+      let saved = try store.document(withID: "ana")
+      #expect(
+        saved.body.text
+          == #"{"id":7,"name":"Ana","tags":["a","b"],"color":"red","address":{"city":"Bern","street":"Hill","zip":3000}}"#
+      )
+      #expect(saved.revisionID == ana.revision && saved.revisionID.generation == 2)
+      #expect(saved.attachments["a"] != nil)
+      ana.address = nil
+      try store.save(ana)
+      #expect(try store.document(withID: "ana").body["address"] == nil)
+    }
+  }
+
+  @Test func `nothing is saved if nothing differs`() throws {
+    try withTemporaryDatastore { store in
+      var number: JSONObject = ["name": "Ana", "tags": []]
+      number["age"] = try JSONValue(parsing: "3.0")
+      try store.createDocument(from: DocumentDraft(id: "ana", body: number))
+      let ana = try store.document(withID: "ana").decode(Person.self)
+      #expect(try store.save(ana) == ana)
+      #expect(try store.document(withID: "ana").revisionID.generation == 1)
+    }
+  }
+
+  @Test func `a conflict is an error, or is merged`() throws {
+    try withTemporaryDatastore { store in
+      let first = try store.save(Person(id: "ana", name: "Ana"))
+      var theirs = first, mine = first
+      theirs.age = 4
+      mine.tags = ["x"]
+      try store.save(theirs)
+      let stale = #expect(throws: DatastoreError.self) { try store.save(mine) }
+      #expect(stale?.code == .conflict)
+      let new = #expect(throws: DatastoreError.self) { try store.save(Person(id: "ana", name: "Other")) }
+      #expect(new?.code == .conflict)
+      var calls = 0
+      let merged = try store.save(mine) { stored, mine in
+        calls += 1
+        var merged = mine
+        merged.age = stored.age
+        return merged
+      }
+      #expect(merged.age == 4 && merged.tags == ["x"] && merged.revision?.generation == 3 && calls == 1)
+      #expect(try store.document(withID: "ana").decode(Person.self) == merged)
+      let replaced = try store.save(Person(id: "ana", name: "Other")) { _, mine in mine }
+      #expect(replaced.name == "Other" && replaced.age == nil && replaced.revision?.generation == 4)
+      try store.save(merged) { stored, _ in stored }
+      #expect(try store.document(withID: "ana").revisionID.generation == 4)
+      #expect(throws: CancellationError.self) { try store.save(mine) { _, _ in throw CancellationError() } }
+    }
+  }
+
+  @Test func `a deleted document is saved again only as a new one`() throws {
+    try withTemporaryDatastore { store in
+      var ana = try store.save(Person(id: "ana", name: "Ana"))
+      try store.deleteDocument(withID: "ana")
+      for merge in [nil, { (_: Person, mine: Person) in mine }] {
+        let error = #expect(throws: DatastoreError.self) { try store.save(ana, merge: merge) }
+        #expect(error?.code == .notFound)
+      }
+      ana.revision = nil
+      #expect(try store.save(ana).revision?.generation == 3)
+      let missing = Person(id: "none", revision: RevisionID("1-a"), name: "")
+      #expect(throws: DatastoreError.self) { try store.save(missing) }
+      #expect(throws: DatastoreError.self) { try store.save(Person(id: "", name: "")) }
+    }
+  }
+
+  @Test func `a losing revision can be saved`() throws {
+    try withTemporaryDatastore { store in
+      let first = try store.save(Person(id: "ana", name: "Ana"))
+      guard let root = first.revision,
+        let (low, high) = RevisionID("2-a").flatMap({ low in RevisionID("2-f").map { (low, $0) } })
+      else { return #expect(Bool(false)) }
+      for revision in [low, high] {
+        let document = DocumentRevision(
+          id: "ana", revisionID: revision, body: ["name": "\(revision)", "tags": []])
+        try store.write { try $0.forceInsert(document, history: [revision, root]) }
+      }
+      var losing = try store.read { try $0.document(withID: "ana", revisionID: low) }.decode(Person.self)
+      losing.age = 1
+      losing = try store.save(losing)
+      #expect(losing.revision?.generation == 3)
+      #expect(try store.document(withID: "ana").decode(Person.self) == losing)
+    }
+  }
+
+  @Test func `an error of decoding names the document and the member`() throws {
+    try withTemporaryDatastore { store in
+      let body: JSONObject = ["name": "Ana", "tags": ["a", 2]]
+      let document = try store.createDocument(from: DocumentDraft(id: "ana", body: body))
+      let error = #expect(throws: DatastoreError.self) { try document.model(Person.self) }
+      #expect(error?.code == .undecodable && error?.documentID == "ana")
+      #expect(
+        error?.message
+          == #"document "ana" can't be decoded as Person: tags[1]: expected a string, found a number; "#
+          + "correct the document, or make the property optional")
+      let person = Person(id: "ana", revision: document.revisionID, name: "Eva")
+      #expect(throws: DatastoreError.self) { try store.save(person) }
+    }
+  }
+
+  @Test func `many models are saved in one transaction`() async throws {
+    let directory = try temporaryDirectory()
+    defer { removeDirectory(directory) }
+    let manager = try DatastoreManager(directory: directory)
+    let store = try await manager.datastore(named: "store")
+    let people = (0..<10).map { Person(id: "p\($0)", name: "\($0)") }
+    let saved = try await store.write { transaction in try people.map { try transaction.save($0) } }
+    #expect(saved.allSatisfy { $0.revision?.generation == 1 })
+    let changed = try await store.save(saved[0]) { _, mine in mine }
+    #expect(changed == saved[0])
+    manager.close()
+  }
+}

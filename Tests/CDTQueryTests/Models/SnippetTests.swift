@@ -1,0 +1,157 @@
+import CDTTestSupport
+import Foundation
+import Testing
+
+/// What compiles and what does not, according to the compiler.
+@Suite struct SnippetTests {
+  private static let setting = """
+    import CDTQuery
+    import Foundation
+    enum Kind: String, Codable, JSONConvertible { case chore, work }
+    struct Place: Codable { var city: String; var zip: Int? }
+    struct Part: Codable { var price: Double; var name: String }
+    struct Job: DocumentModel {
+      var id = ""
+      var revision: RevisionID?
+      var title: String
+      var priority: Int
+      var share: Double
+      var kind: Kind
+      var tags: [String]
+      var due: Date?
+      var isDone: Bool
+      var isNew: Bool?
+      var owner: Place
+      var boss: Place?
+      var parts: [Part]
+      var link: URL?
+      var cost: Decimal
+      var key: UUID
+    }
+    final class Other: Sendable {}
+    @MainActor final class View {
+      var text = "", jobs: [Job] = []
+      func load(_ store: Datastore) async throws {
+        jobs = try await store.find(Job.self, where: { $0.title == text }, sort: \\.due.descending)
+        jobs += [try await store.first(Job.self) { $0.title == text }].compactMap { $0 }
+        text = "\\(try await store.count(Job.self) { $0.title == text })"
+        jobs[0] = try await store.save(jobs[0]) { _, mine in mine }
+        jobs += try await store.find(Job.self, ["$or": [["a": text], ["n": jobs.count]]])
+      }
+    }
+    """
+
+  /// Every variable of the snippets.
+  private static let variables = """
+    _ store: Datastore, text: String, number: Int, now: Date, key: UUID, keys: [UUID], link: URL, cost: Decimal, \
+    kind: Kind, tags: [String], maybe: Int?, later: Date?, json: JSONObject, value: JSONValue, counts: [String: Int], \
+    other: Other
+    """
+
+  static let valid = [
+    "store.find(Job.self)",
+    "store.find(Job.self, where: { $0.priority > 3 && $0.tags.contains(\"x\") }, sort: \\.due.descending)",
+    "store.find(Job.self) { $0.isDone }",
+    "store.find(Job.self) { !$0.isDone || $0.isNew }",
+    "store.find(Job.self) { $0.isDone == false && $0.isNew == nil }",
+    "store.find(Job.self) { $0.due < now && $0.due != later && $0.due == nil }",
+    "store.find(Job.self) { $0.key == key && $0.key.in(keys) && $0.link == link && $0.cost > cost }",
+    "store.find(Job.self) { $0.kind == .chore && $0.kind.in([.chore, kind]) }",
+    "store.find(Job.self) { $0.owner.city == text && $0.boss.city != text && $0.boss.zip >= 8000 }",
+    "store.find(Job.self) { $0.parts.contains { $0.price < 3 && $0.name.hasPrefix(\"a\") } }",
+    "store.find(Job.self) { $0.title.matches(\"^a\") && $0.search(for: text) }",
+    "store.find(Job.self, where: { _ in .all }, sort: \\.isDone.ascending, \\.owner.city.descending, limit: 3)",
+    "store.find(Job.self) { job in tags.isEmpty ? .all : job.tags.contains(tags[0]) }",
+    "store.find(Job.self) { $0.id == text && $0.revision != nil && $0.tags == [\"x\"] }",
+    "store.find(Job.self) { ($0.priority > 3 || $0.priority == number || $0.share < 0.5) && !($0.title == text && $0.isDone) "
+      + "&& $0.tags.contains(text) && $0.due > now && $0.owner.zip == maybe && $0.kind != kind && $0.cost >= 3 }",
+    "store.first(Job.self, where: { $0.priority <= 3 }, sort: \\.due.ascending)",
+    "store.count(Job.self) { $0.priority == maybe }",
+    "store.read { try $0.find(ModelQuery(Job.self, where: { $0.isDone }, sort: \\.title.ascending)) }",
+    "store.find([\"due\": [\"$lt\": now]])",
+    "store.find([\"$or\": [[\"a\": text], [\"n\": number]]])",
+    "store.find([\"$or\": [[\"kind\": kind], [\"due\": [\"$lt\": now]]]])",
+    "store.find([\"$or\": [[\"p\": kind], [\"n\": [\"$gte\": number]]]])",
+    "store.find(Job.self, [\"a\": [\"$elemMatch\": [\"k\": now, \"n\": number]]], limit: 1)",
+    "store.find([\"x\": [\"a\": [\"$in\": tags], \"b\": 1], \"key\": [\"$in\": keys]])",
+    "store.count([\"$or\": [[\"a\": text], [\"b\": [\"$gte\": text]]], \"c\": nil, \"d\": maybe, \"e\": json, \"f\": value])",
+    "store.count([\"n\": [\"$gte\": number, \"$lt\": number], \"$nor\": [[\"a\": cost], [\"b\": [\"c\": link]]]])",
+    "store.find([\"a\": .string(text), \"b\": [\"$in\": [1, \"a\", nil]], \"c\": .init(number)])",
+    "Query([\"$and\": [[\"a\": text], [\"$or\": [[\"n\": number], [\"t\": now, \"k\": key]]]]], sort: [\"a\"])",
+    "QuerySelector([\"$or\": [[\"a\": text], [\"n\": number]]])",
+    "store.createDocument(from: DocumentDraft(body: [\"a\": text, \"b\": [\"c\": number, \"d\": now, \"e\": nil], \"f\": [[\"g\": text], [\"h\": number]]]))",
+    "store.save(Job?.none!)",
+    "store.save(Job?.none!) { stored, mine in stored.isDone ? stored : mine }",
+  ]
+
+  static let invalid = [
+    "store.find(Job.self) { $0.priorty > 3 }",
+    "store.find(Job.self) { $0.priority > \"3\" }",
+    "store.find(Job.self) { $0.priority > 3.5 }",
+    "store.find(Job.self) { $0.priority == text }",
+    "store.find(Job.self) { $0.tags.contains(3) }",
+    "store.find(Job.self) { $0.tags == \"x\" }",
+    "store.find(Job.self) { $0.due < \"2024-01-01\" }",
+    "store.find(Job.self) { $0.due < later }",
+    "store.find(Job.self) { $0.due == number }",
+    "store.find(Job.self) { $0.kind == .party }",
+    "store.find(Job.self) { $0.kind == \"chore\" }",
+    "store.find(Job.self) { $0.kind < kind }",
+    "store.find(Job.self) { $0.key == text }",
+    "store.find(Job.self) { $0.key.in(tags) }",
+    "store.find(Job.self) { $0.link > link }",
+    "store.find(Job.self) { $0.priority }",
+    "store.find(Job.self) { $0.priority && $0.isDone }",
+    "store.find(Job.self) { $0.owner.town == text }",
+    "store.find(Job.self) { $0.boss?.city == text }",
+    "store.find(Job.self) { $0.owner == text }",
+    "store.find(Job.self) { $0.priority == $0.share }",
+    "store.find(Job.self) { $0.title.hasPrefix(3) }",
+    "store.find(Job.self) { $0.priority.hasPrefix(text) }",
+    "store.find(Job.self) { $0.parts.contains { $0.cost < 3 } }",
+    "store.find(Job.self, sort: \\.dew.descending)",
+    "store.find(Job.self, sort: \\.due)",
+    "store.find(Other.self) { $0.title == text }",
+    "store.find([\"a\": other])",
+    "store.find([\"$or\": [[\"a\": text], [\"n\": other]]])",
+    "store.count([\"a\": [\"$in\": [text, number]]])",
+    "store.count([\"a\": counts])",
+    "store.createDocument(from: DocumentDraft(body: [\"a\": text, \"b\": other]))",
+    "store.save(number)",
+  ]
+
+  /// The lines of a file of snippets, each a function, with what the compiler says of it.
+  private static func check(_ snippets: [String]) throws -> [String: [String]] {
+    try withTemporaryDirectory { directory in
+      let file = "\(directory)/snippets.swift"
+      var lines = setting.split(separator: "\n").map(String.init)
+      let first = lines.count
+      for (number, snippet) in snippets.enumerated() {
+        lines.append("func f\(number)(\(variables)) throws { _ = try \(snippet) }")
+      }
+      try lines.joined(separator: "\n").write(toFile: file, atomically: true, encoding: .utf8)
+      let output = try CompilerCheck.diagnostics(of: file)
+      var found: [String: [String]] = [:]
+      for line in output.split(separator: "\n") where line.hasPrefix(file) && line.contains("error: ") {
+        let number = line.dropFirst(file.count + 1).prefix { $0.isNumber }
+        guard let number = Int(number) else { continue }
+        found[number > first ? snippets[number - first - 1] : "", default: []].append(String(line))
+      }
+      return found
+    }
+  }
+
+  @Test func `what is right compiles, without a warning`() throws {
+    let errors = try Self.check(Self.valid)
+    #expect(Self.valid.count >= 30 && errors == [:])
+  }
+
+  @Test func `a wrong name or a wrong type does not compile`() throws {
+    let errors = try Self.check(Self.invalid)
+    #expect(Self.invalid.count >= 30)
+    for snippet in Self.invalid { #expect(errors[snippet] != nil, "\(snippet)") }
+    for (snippet, messages) in errors {
+      #expect(!messages.contains { $0.contains("failed to produce diagnostic") }, "\(snippet)")
+    }
+  }
+}
