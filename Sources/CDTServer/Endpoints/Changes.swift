@@ -18,7 +18,8 @@ extension RequestContext {
       parameters, lastEventID: request.headers[.lastEventID], body: body)
     let start = try await Self.start(wanted, database)
     let feed = ChangesFeed(
-      request: wanted, database: database, client: client, shutdown: server.shutdown)
+      request: wanted, database: database, client: client, shutdown: server.shutdown,
+      queryTime: limits.queryTime)
     let headers: HTTPFields = [.cacheControl: "must-revalidate"]
     if wanted.isDescending, !wanted.feed.isLive {
       return Reply.stream(headers: headers) { out in try await feed.writeDescending(to: &out) }
