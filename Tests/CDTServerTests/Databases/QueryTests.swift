@@ -260,6 +260,16 @@ import Testing
       var asked = conflicts
       asked["conflicts"] = true
       #expect(Self.ids(try await server.post("/db/_find", .object(asked))) == ["c"])
+      func fields(_ names: JSONValue, _ id: JSONValue) async throws -> JSONValue? {
+        let query: JSONValue = ["selector": ["_id": id], "fields": names, "conflicts": true]
+        return try await server.post("/db/_find", query).json["docs"]?[0]
+      }
+      let attachment: JSONValue = ["_attachments": ["a.txt": ["length": 2]]]
+      #expect(try await fields(["_attachments.a\\.txt.length"], "p0") == attachment)
+      #expect(try await fields(["n", "_attachments"], "p1") == ["n": 1])
+      #expect(try await fields(["_conflicts"], "c") == ["_conflicts": ["1-a"]])
+      let stubs = try await server.post("/db/_find", ["selector": ["n": 0], "fields": ["_attachments"]]).json
+      #expect(stubs["docs"]?[0]?["_attachments"]?["a.txt"]?["stub"] == true)
       let selector: JSONValue = ["_attachments": ["$exists": true], "n": ["$gt": 1], "name": "x"]
       let plan = try await server.post("/db/_explain", ["selector": selector, "skip": 3]).json
       #expect(plan["selector"] == selector)
