@@ -58,6 +58,8 @@ struct FindRequest: Sendable {
       // Cloudant's clients send it as a string.
       case "update" where ["true", "false", "lazy"].contains(value): break
       case "update": _ = try Self.flag(name, value)
+      case "partition" where value != "":
+        throw CouchError.unsupported("A partition", instead: "a selector on the field that divides documents")
       case "stale", "partition": break
       default: throw CouchError(400, "invalid_key", "Invalid key \(name) for this request.")
       }

@@ -281,6 +281,15 @@ import Testing
     }
   }
 
+  @Test func `a partition is not supported`() async throws {
+    try await withServer { server in
+      _ = try await server.put("/db")
+      let query: JSONObject = ["selector": [:], "partition": ""]
+      #expect(try await server.post("/db/_find", .object(query)).status == 200)
+      #expect(try await server.post("/db/_find", ["selector": [:], "partition": "x"]).status == 501)
+    }
+  }
+
   @Test func `an index is a member of its design document`() async throws {
     try await Self.withPeople { server in
       for (name, field) in [("by_name", "name"), ("by_age", "age")] {
