@@ -27,7 +27,8 @@ public struct CouchError: Error, Sendable, Hashable {
     self.reason = Self.bounded(reason)
   }
 
-  private static func bounded(_ reason: String) -> String {
+  /// A text as a reply has it: if it is too long, without the middle.
+  package static func bounded(_ reason: String) -> String {
     // A scalar has at least one byte, and the bytes are counted already.
     guard reason.utf8.count > maximumReasonLength, reason.unicodeScalars.count > maximumReasonLength else {
       return reason

@@ -163,7 +163,8 @@ struct FindRequest: Sendable {
     }
     query.useIndex = nil
     let warning = index.map {
-      "\($0.text) was not used because it does not contain a valid index for this query."
+      CouchError.bounded(
+        "\($0.text) was not used because it does not contain a valid index for this query.")
     }
     if let warning, !allowsFallback { throw CouchError(400, "invalid_index", warning) }
     let cursor = try engine.cursor(query)

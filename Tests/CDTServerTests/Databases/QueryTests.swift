@@ -281,6 +281,21 @@ import Testing
     }
   }
 
+  @Test func `long names are refused, and not repeated`() async throws {
+    try await withServer { server in
+      _ = try await server.put("/db")
+      let name = JSONValue.string(String(repeating: "n", count: 2_000_000))
+      let found = try await server.post("/db/_find", ["selector": [:], "use_index": name])
+      #expect(found.json["warning"]?.stringValue?.hasSuffix("a valid index for this query.") == true)
+      #expect(found.body.count < 2_000)
+      for member in ["name", "ddoc"] {
+        let reply = try await server.post("/db/_index", ["index": ["fields": ["a"]], member: name])
+        #expect(reply.status == 400)
+        #expect(reply.json["error"] == "invalid_index")
+      }
+    }
+  }
+
   @Test func `a partition is not supported`() async throws {
     try await withServer { server in
       _ = try await server.put("/db")
