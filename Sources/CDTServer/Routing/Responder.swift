@@ -111,7 +111,7 @@ struct Responder: HTTPResponder {
     case let error as DatastoreError: CouchError(error)
     case let error as QueryError: CouchError(error)
     case let error as GzipError: CouchError(error)
-    case is HTTPParserError: .malformedRequest
+    case let error as HTTPParserError: .unreadable(error)
     case is CancellationError: CouchError(503, "service_unavailable", "The request was cancelled.")
     default: CouchError(500, "internal_server_error", "\(error)")
     }
