@@ -20,7 +20,7 @@ package final class Database: Sendable {
   init(_ store: Datastore) async throws {
     self.store = store
     // From now on the indexes follow the design documents that are written.
-    _ = try store.indexManager()
+    _ = try await Datastore.useFiles { try store.indexManager() }
     writes = WriteGroup(store)
     let settings = try await DatabaseSettings.of(store)
     created = settings.created

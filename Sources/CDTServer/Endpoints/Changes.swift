@@ -25,7 +25,8 @@ extension RequestContext {
       return Reply.stream(headers: headers) { out in try await feed.writeDescending(to: &out) }
     }
     // Before the reply begins, so that a failure can be answered.
-    let listener = wanted.feed.isLive ? try ChangeListener(to: database.store) : nil
+    let listener =
+      wanted.feed.isLive ? try await Datastore.useFiles { try ChangeListener(to: database.store) } : nil
     let type = wanted.feed == .eventsource ? "text/event-stream" : Reply.json
     return Reply.stream(type: type, headers: headers) { out in
       var feed = feed
