@@ -16,12 +16,15 @@ public class ReadTransaction {
   /// The datastore.
   package let store: Datastore
   package let stop: StopSignal?
+  /// A document's tree; `nil` if the document does not exist.
+  package typealias KnownTree = (id: String, tree: DocumentTree?)
+
   private var open: Connection?
   /// The reader that runs the transaction; `nil` inside a write, and where each statement is its own transaction.
   private var reader: StoreReader?
   private var progressChecks: [ObjectIdentifier: ProgressCheck] = [:]
   /// What ``tree(ofDocument:)`` has read last.
-  var lastTree: (id: String, tree: DocumentTree?)?
+  package var lastTree: KnownTree?
   /// What extensions keep for this transaction.
   package var extensionStates = ExtensionStates()
   /// The memory for a sort before it spills to disk, in bytes.

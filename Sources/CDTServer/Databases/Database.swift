@@ -20,7 +20,7 @@ package final class Database: Sendable {
   init(_ store: Datastore) async throws {
     self.store = store
     // From now on the indexes follow the design documents that are written.
-    _ = try store.indexManager()
+    _ = try await Datastore.useFiles { try store.indexManager() }
     writes = WriteGroup(store)
     let settings = try await DatabaseSettings.of(store)
     created = settings.created
@@ -50,16 +50,14 @@ extension Database {
 
   /// Reads on the threads of queries.
   ///
-  /// - Throws: `CouchError` with the status 503 if it takes until the deadline, also in the queue.
+  /// - Throws: `CouchError.slowQuery` if it takes until the deadline, also in the queue.
   func query<R: Sendable>(
     until deadline: ContinuousClock.Instant, _ body: @escaping @Sendable (ReadTransaction) throws -> R
   ) async throws -> R {
     do {
       return try await Datastore.withDeadline(deadline) { try await store.readForQuery(body) }
     } catch let error as DatastoreError where error.code == .timedOut {
-      throw CouchError(
-        503, "timeout",
-        "The query took longer than the server allows; make it smaller, or create an index that serves it.")
+      throw CouchError.slowQuery
     }
   }
 
@@ -121,6 +119,12 @@ extension Database {
     }
     return parts[1] == created ? sequence : 0
   }
+}
+
+extension CouchError {
+  static let slowQuery = CouchError(
+    503, "timeout",
+    "The query took longer than the server allows; make it smaller, or create an index that serves it.")
 }
 
 /// The settings that the server stores with a database: a local document whose id no client can use.

@@ -192,14 +192,14 @@ package final class Databases: Sendable {
   /// left: then it closes all of them.
   ///
   /// - Throws: `CouchError` with the status 503 if that does not help.
-  private func makeRoom() async throws(CouchError) {
+  private func makeRoom() async throws {
     guard let limit else { return }
     while let change = state.withLock({ $0.open.count >= limit ? closeOldest(&$0) : nil }) {
       _ = await change.result
     }
-    guard !hasFilesLeft() else { return }
+    guard try await !Datastore.useFiles(hasFilesLeft) else { return }
     await closeIdle()
-    guard hasFilesLeft() else { throw .outOfFiles }
+    guard try await Datastore.useFiles(hasFilesLeft) else { throw CouchError.outOfFiles }
   }
 
   /// Closes the databases that no request uses, if the server may close any.

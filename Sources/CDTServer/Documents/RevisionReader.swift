@@ -32,6 +32,8 @@ struct RevisionReader: Sendable {
   private var documents: ArraySlice<Document>
   /// The revisions of the first document that were not read yet; `nil` if none was.
   private var pending: ArraySlice<RevisionID>?
+  /// The tree of that document, which each page would read again.
+  private var tree: ReadTransaction.KnownTree?
   /// The rows of a page that were read.
   private var rows: ArraySlice<Row> = []
   var options: DocumentOptions
@@ -68,12 +70,14 @@ struct RevisionReader: Sendable {
   private mutating func fill() async throws {
     self = try await database.store.read { [self] transaction in
       var (length, reader) = (0, self)
+      transaction.lastTree = tree
       while reader.rows.count < Self.page, length < ReplyStream.pageLength,
         let row = try reader.read(transaction)
       {
         length += row.part.text.count
         reader.rows.append(row)
       }
+      reader.tree = reader.pending == nil ? nil : transaction.lastTree
       return reader
     }
     for position in rows.indices {

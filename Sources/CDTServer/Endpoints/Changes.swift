@@ -18,13 +18,15 @@ extension RequestContext {
       parameters, lastEventID: request.headers[.lastEventID], body: body)
     let start = try await Self.start(wanted, database)
     let feed = ChangesFeed(
-      request: wanted, database: database, client: client, shutdown: server.shutdown)
+      request: wanted, database: database, client: client, shutdown: server.shutdown,
+      queryTime: limits.queryTime)
     let headers: HTTPFields = [.cacheControl: "must-revalidate"]
     if wanted.isDescending, !wanted.feed.isLive {
       return Reply.stream(headers: headers) { out in try await feed.writeDescending(to: &out) }
     }
     // Before the reply begins, so that a failure can be answered.
-    let listener = wanted.feed.isLive ? try ChangeListener(to: database.store) : nil
+    let listener =
+      wanted.feed.isLive ? try await Datastore.useFiles { try ChangeListener(to: database.store) } : nil
     let type = wanted.feed == .eventsource ? "text/event-stream" : Reply.json
     return Reply.stream(type: type, headers: headers) { out in
       var feed = feed

@@ -10,6 +10,8 @@ struct ChangesFeed: Sendable {
   let database: Database
   let client: ClientConnection
   let shutdown: OneTimeEvent
+  /// The time in which a filter must accept a change. The time in which the feed waits for changes does not count.
+  let queryTime: Duration
 
   private var isDescending: Bool { request.isDescending && !request.feed.isLive }
 
@@ -54,6 +56,7 @@ struct ChangesFeed: Sendable {
     var (page, count, quietSince) = (Page(last: start), 0, ContinuousClock.now)
     // As at CouchDB, 0 stands for 1 in feeds that wait.
     let limit = request.limit.map { request.feed.isLive ? max(1, $0) : $0 } ?? .max
+    var end = ContinuousClock.now + queryTime
     while count < limit {
       // A commit after this is heard, whether the page has it or not.
       let heard = listener?.commits ?? 0
@@ -68,9 +71,12 @@ struct ChangesFeed: Sendable {
         try await write(row, isFirst: count == 0, to: &out)
         count += 1
       }
+      if !page.rows.isEmpty { end = .now + queryTime }
       // Rows of a full page may still wait in memory.
       if !page.rows.isEmpty, !page.isFull { quietSince = .now }
       if page.isFull {
+        // The client can go on after the page.
+        guard !page.rows.isEmpty || .now < end else { break }
         try await writeHeartbeatIfDue(quietSince: &quietSince, to: &out)
         continue
       }
@@ -78,6 +84,7 @@ struct ChangesFeed: Sendable {
       if request.feed != .longpoll, count == 0, page.rows.isEmpty { try await writeIdle(to: &out) }
       guard try await wait(for: listener, since: heard, quietSince: &quietSince, to: &out) else { break }
       request.filter = try request.filter.renewed
+      end = .now + queryTime
     }
     try await writeEnd(page.last, pending: page.pending, to: &out)
   }
@@ -86,6 +93,7 @@ struct ChangesFeed: Sendable {
   func writeDescending(to out: inout ReplyStream) async throws {
     try await writeHead(to: &out)
     var (page, count, last) = (Page(last: .max), 0, Int64(0))
+    var end = ContinuousClock.now + queryTime
     repeat {
       page = try await self.page(after: page.last, limit: (request.limit ?? .max) - count)
       for row in page.rows {
@@ -93,6 +101,9 @@ struct ChangesFeed: Sendable {
         count += 1
         last = row.sequence
       }
+      if !page.rows.isEmpty { end = .now + queryTime }
+      // No sequence names the changes that are left.
+      guard !page.isFull || !page.rows.isEmpty || .now < end else { throw CouchError.slowQuery }
     } while page.isFull
     try await writeEnd(last, pending: nil, to: &out)
   }

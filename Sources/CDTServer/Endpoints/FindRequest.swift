@@ -20,6 +20,8 @@ struct FindRequest: Sendable {
   private var start: Bookmark?
   /// Decides on the members of the selector that the server adds; `nil` if there are none.
   private let filter: AddedMemberFilter?
+  /// Whether the engine must give whole documents, as the selector or the fields name members that the server adds.
+  private var needsWhole = false
 
   init(_ body: JSONObject) throws {
     guard let selector = body["selector"] else {
@@ -56,10 +58,13 @@ struct FindRequest: Sendable {
       // Cloudant's clients send it as a string.
       case "update" where ["true", "false", "lazy"].contains(value): break
       case "update": _ = try Self.flag(name, value)
+      case "partition" where value != "":
+        throw CouchError.unsupported("A partition", instead: "a selector on the field that divides documents")
       case "stale", "partition": break
       default: throw CouchError(400, "invalid_key", "Invalid key \(name) for this request.")
       }
     }
+    needsWhole = filter != nil || fields.contains(where: AddedMemberFilter.isAdded)
   }
 
   private static func count(_ name: String, _ value: JSONValue) throws(CouchError) -> Int {
@@ -134,10 +139,10 @@ struct FindRequest: Sendable {
     var query = try Query(request: request)
     query.bookmark = start
     query.hidesDesignDocuments = true
+    if !needsWhole { query.fields = fields }
     guard filter == nil else { return query }
     query.skip = skip
     query.limit = limit
-    query.fields = fields
     return query
   }
 
@@ -158,7 +163,7 @@ struct FindRequest: Sendable {
     }
     query.useIndex = nil
     let warning = index.map {
-      "\($0.text) was not used because it does not contain a valid index for this query."
+      "\($0.text) was not used because it does not contain a valid index for this query.".boundedMessage
     }
     if let warning, !allowsFallback { throw CouchError(400, "invalid_index", warning) }
     let cursor = try engine.cursor(query)
@@ -189,9 +194,10 @@ struct FindRequest: Sendable {
       return try forEachText(cursor, transaction, accepted: filter, body)
     }
     guard fields.isEmpty, !options.needsTree else {
-      let text = DocumentText(transaction, options)
+      let (text, projection) = (DocumentText(transaction, options), try projection)
       while let document = try cursor.nextDocument() {
-        try body(fields.isEmpty ? try text.text(of: document) : projected(document))
+        let written = needsWhole || fields.isEmpty ? try text.text(of: document) : projected(document)
+        try body(needsWhole ? projection.apply(to: JSONObject(parsing: written)).utf8Text : written)
       }
       return
     }
@@ -206,10 +212,7 @@ struct FindRequest: Sendable {
     _ cursor: Cursor, _ transaction: ReadTransaction, accepted filter: AddedMemberFilter,
     _ body: ([UInt8]) throws -> Void
   ) throws {
-    var wanted = try Query(request: ["selector": [:]])
-    wanted.fields = fields
-    let projection = try ResolvedQuery(wanted).projection
-    let text = DocumentText(transaction, options)
+    let (text, projection) = (DocumentText(transaction, options), try projection)
     var (passed, given) = (0, 0)
     while given < limit, let document = try cursor.nextDocument() {
       let bytes = try text.text(of: document)
@@ -219,6 +222,15 @@ struct FindRequest: Sendable {
       guard passed > skip else { continue }
       given += 1
       try body(projection.isEverything ? bytes : projection.apply(to: written).utf8Text)
+    }
+  }
+
+  /// The listed part of whole documents.
+  private var projection: Projection {
+    get throws {
+      var wanted = try Query(request: ["selector": [:]])
+      wanted.fields = fields
+      return try ResolvedQuery(wanted).projection
     }
   }
 
@@ -304,9 +316,14 @@ struct AddedMemberFilter: Sendable {
       switch name {
       case "$and", "$or", "$nor": value.arrayValue?.contains(where: isNamed) == true
       case "$not": isNamed(in: value)
-      default: names.contains { name.hasSameBytes(as: $0) || name.hasBytePrefix("\($0).") }
+      default: isAdded(name)
       }
     }
+  }
+
+  /// Whether a path is of such a member, or in one.
+  static func isAdded(_ path: String) -> Bool {
+    names.contains { path.hasSameBytes(as: $0) || path.hasBytePrefix("\($0).") }
   }
 
   /// Whether the filter accepts a document.

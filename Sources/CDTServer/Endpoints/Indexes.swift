@@ -131,13 +131,22 @@ struct IndexRequest: Sendable {
   /// The names in the request; an index that is there may have another name if it names none.
   private let names: (name: String?, document: String?)
 
+  /// The maximum length of a name in bytes, with which a path can name the index.
+  private static let longestName = 1_000
+
   init(_ body: JSONObject) throws {
     guard case .object(let index)? = body["index"] else {
       throw CouchError(400, "missing_required_key", "Missing required key: index")
     }
     for member in ["name", "ddoc", "type"] {
-      guard let value = body[member], value.stringValue == nil else { continue }
-      throw CouchError(400, "invalid_string", "\(member): must be a string, not \(value.text.prefix(100))")
+      guard let value = body[member] else { continue }
+      guard let text = value.stringValue else {
+        throw CouchError(400, "invalid_string", "\(member): must be a string, not \(value.text.prefix(100))")
+      }
+      guard text.utf8.count <= Self.longestName else {
+        throw CouchError(
+          400, "invalid_index", "\(member): must have at most \(Self.longestName) bytes; shorten it.")
+      }
     }
     let type: IndexType
     switch body["type"]?.stringValue {

@@ -113,7 +113,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
 
   /// Of malformed HTTP no more can be read.
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
-    guard error is HTTPParserError else { return context.fireErrorCaught(error) }
+    guard let error = error as? HTTPParserError else { return context.fireErrorCaught(error) }
     if isReading {
       // The error goes to the task that reads the body, which answers it.
       last = last ?? requests.begun
@@ -126,7 +126,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
       return context.fireErrorCaught(error)
     }
     last = 0
-    context.refuse(.malformedRequest)
+    context.refuse(.unreadable(error))
     context.close(promise: nil)
   }
 
@@ -230,7 +230,13 @@ extension HTTPRequest {
 extension CouchError {
   fileprivate static let slowRequest = CouchError(
     408, "request_timeout", "The request was sent too slowly; send it again.")
-  static let malformedRequest = badRequest("The request is not well-formed HTTP/1.1.")
+
+  /// The error of a request whose bytes can't be read.
+  static func unreadable(_ error: HTTPParserError) -> CouchError {
+    guard case .headerOverflow = error else { return badRequest("The request is not well-formed HTTP/1.1.") }
+    return CouchError(
+      431, "headers_too_large", "The request has too many headers, or too long ones; leave some out.")
+  }
 }
 
 /// Counts what a connection sends, and how much of it the client has received.

@@ -26,7 +26,7 @@ struct Responder: HTTPResponder {
     do {
       response = try await answer(request, context)
     } catch {
-      response = refusal(error, request, context)
+      response = await refusal(error, request, context)
     }
     rules.addHeaders(to: &response, for: request)
     response.headers[.xCouchRequestID] = Self.requestID(of: request)
@@ -81,7 +81,7 @@ struct Responder: HTTPResponder {
     do {
       response = try await resource.respond()
     } catch {
-      response = refusal(error, request, context)
+      response = await refusal(error, request, context)
     }
     if let cookie = known.cookie, response.headers[.setCookie] == nil {
       response.headers[.setCookie] = cookie
@@ -89,10 +89,14 @@ struct Responder: HTTPResponder {
     return response
   }
 
-  private func refusal(_ error: any Error, _ request: Request, _ context: ConnectionContext) -> Response {
+  private func refusal(
+    _ error: any Error, _ request: Request, _ context: ConnectionContext
+  ) async -> Response {
     var couch = couchError(error)
     // SQLite does not say why a file can't be opened.
-    if couch.status == 500, !CurrentProcess.canOpen(files: 8) {
+    if couch.status == 500,
+      (try? await Datastore.useFiles { CurrentProcess.canOpen(files: 8) }) == false
+    {
       couch = .outOfFiles
       state.background.add { await state.databases.closeIdle() }
     }
@@ -111,7 +115,7 @@ struct Responder: HTTPResponder {
     case let error as DatastoreError: CouchError(error)
     case let error as QueryError: CouchError(error)
     case let error as GzipError: CouchError(error)
-    case is HTTPParserError: .malformedRequest
+    case let error as HTTPParserError: .unreadable(error)
     case is CancellationError: CouchError(503, "service_unavailable", "The request was cancelled.")
     default: CouchError(500, "internal_server_error", "\(error)")
     }

@@ -51,6 +51,18 @@ import Testing
     }
   }
 
+  @Test(.timeLimit(.minutes(10)), arguments: [(fields: 1, length: 20_000), (fields: 200, length: 1)])
+  func `headers that are too large have a status of their own`(fields: Int, length: Int) async throws {
+    let field = "X: \(String(repeating: "x", count: length))\r\n"
+    let headers = String(repeating: field, count: fields)
+    try await withServer({ $0.limits.idleTime = .seconds(3_600) }) { server in
+      let reply = try await RawConnection.exchange(
+        server.port, "GET / HTTP/1.1\r\nHost: localhost\r\n\(headers)\r\n")
+      #expect(reply.hasPrefix("HTTP/1.1 431 "), "\(reply)")
+      #expect(reply.contains(#"{"error":"headers_too_large","reason":""#))
+    }
+  }
+
   @Test(.timeLimit(.minutes(10)), arguments: ["Host: localhost\r\n", "Connection: keep-alive\r\n"])
   func `a reply to HTTP/1.0 has no chunks and ends with the connection`(headers: String) async throws {
     try await withServer({ $0.limits.idleTime = .seconds(3_600) }) { server in

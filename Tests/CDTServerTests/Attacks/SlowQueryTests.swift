@@ -7,11 +7,11 @@ import Testing
 /// Queries that take long.
 @Suite struct SlowQueryTests {
   /// A server whose `db` needs minutes to answer ``query``.
-  private static func withLongQueries(_ body: (RunningServer, _ query: JSONValue) async throws -> Void)
-    async throws
-  {
+  private static func withLongQueries(
+    limit: Duration = .seconds(36_000), _ body: (RunningServer, _ query: JSONValue) async throws -> Void
+  ) async throws {
     try await withServer({
-      $0.limits.queryTime = .seconds(36_000)
+      $0.limits.queryTime = limit
       $0.limits.idleTime = .seconds(36_000)
     }) { server in
       let text = String(repeating: "a", count: 3_000)
@@ -56,6 +56,35 @@ import Testing
       clients = []
       let reply = try await server.post("/db/_find", ["selector": ["_id": "d9"]])
       #expect(reply.json["docs"]?[0]?["_id"] == "d9")
+    }
+  }
+
+  @Test(.timeLimit(.minutes(10))) func `a feed whose filter accepts nothing ends, and can be continued`()
+    async throws
+  {
+    try await Self.withLongQueries(limit: .milliseconds(1)) { server, query in
+      for feed in ["normal", "longpoll", "continuous"] {
+        let reply = try await server.post("/db/_changes?filter=_selector&feed=\(feed)", query)
+        let end = try #require(feed == "continuous" ? reply.lines.last : reply.json)
+        let last = try #require(end["last_seq"]?.stringValue)
+        let left = try #require(end["pending"]?.intValue)
+        #expect(reply.status == 200 && left > 0 && left < 2_000)
+        let rest = try await server.get("/db/_changes?since=\(last)").json["results"]?.arrayValue
+        #expect(rest?.count == left)
+      }
+      await #expect(throws: (any Error).self) {
+        try await server.post("/db/_changes?filter=_selector&descending=true", query)
+      }
+    }
+  }
+
+  @Test func `the time for which a feed waits for changes does not count`() async throws {
+    try await withServer({ $0.limits.queryTime = .seconds(2) }) { server in
+      _ = try await server.put("/db/a", [:])
+      async let feed = server.post("/db/_changes?filter=_selector&feed=longpoll", ["selector": ["n": 1]])
+      try await Task.sleep(for: .seconds(3))
+      _ = try await server.put("/db/b", ["n": 1])
+      #expect(try await feed.json["results"]?[0]?["id"] == "b")
     }
   }
 

@@ -260,6 +260,16 @@ import Testing
       var asked = conflicts
       asked["conflicts"] = true
       #expect(Self.ids(try await server.post("/db/_find", .object(asked))) == ["c"])
+      func fields(_ names: JSONValue, _ id: JSONValue) async throws -> JSONValue? {
+        let query: JSONValue = ["selector": ["_id": id], "fields": names, "conflicts": true]
+        return try await server.post("/db/_find", query).json["docs"]?[0]
+      }
+      let attachment: JSONValue = ["_attachments": ["a.txt": ["length": 2]]]
+      #expect(try await fields(["_attachments.a\\.txt.length"], "p0") == attachment)
+      #expect(try await fields(["n", "_attachments"], "p1") == ["n": 1])
+      #expect(try await fields(["_conflicts"], "c") == ["_conflicts": ["1-a"]])
+      let stubs = try await server.post("/db/_find", ["selector": ["n": 0], "fields": ["_attachments"]]).json
+      #expect(stubs["docs"]?[0]?["_attachments"]?["a.txt"]?["stub"] == true)
       let selector: JSONValue = ["_attachments": ["$exists": true], "n": ["$gt": 1], "name": "x"]
       let plan = try await server.post("/db/_explain", ["selector": selector, "skip": 3]).json
       #expect(plan["selector"] == selector)
@@ -268,6 +278,30 @@ import Testing
       for name in ["_attachments", "n", "name"] { #expect(residual.contains("\"\(name)\""), "\(residual)") }
       let wrong = try await server.post("/db/_find", ["selector": ["_attachments": ["$gtt": 1]]])
       #expect(wrong.json["error"] == "invalid_operator")
+    }
+  }
+
+  @Test func `long names are refused, and not repeated`() async throws {
+    try await withServer { server in
+      _ = try await server.put("/db")
+      let name = JSONValue.string(String(repeating: "n", count: 2_000_000))
+      let found = try await server.post("/db/_find", ["selector": [:], "use_index": name])
+      #expect(found.json["warning"]?.stringValue?.hasSuffix("a valid index for this query.") == true)
+      #expect(found.body.count < 2_000)
+      for member in ["name", "ddoc"] {
+        let reply = try await server.post("/db/_index", ["index": ["fields": ["a"]], member: name])
+        #expect(reply.status == 400)
+        #expect(reply.json["error"] == "invalid_index")
+      }
+    }
+  }
+
+  @Test func `a partition is not supported`() async throws {
+    try await withServer { server in
+      _ = try await server.put("/db")
+      let query: JSONObject = ["selector": [:], "partition": ""]
+      #expect(try await server.post("/db/_find", .object(query)).status == 200)
+      #expect(try await server.post("/db/_find", ["selector": [:], "partition": "x"]).status == 501)
     }
   }
 

@@ -124,6 +124,25 @@ import Testing
     }
   }
 
+  @Test func `a document with many leaves is read page by page, with their histories`() async throws {
+    try await withServer { server in
+      _ = try await server.put("/db")
+      let leaves = (100..<400).map { number -> JSONValue in
+        let (leaf, parent) = (JSONValue.string("l\(number)"), JSONValue.string("p\(number)"))
+        return ["_id": "doc", "_revisions": ["start": 2, "ids": [leaf, parent]]]
+      }
+      _ = try await server.post("/db/_bulk_docs", ["new_edits": false, "docs": .array(leaves)])
+      let reply = try await server.post("/db/_bulk_get?revs=true", ["docs": [["id": "doc"], ["id": "doc"]]])
+      let results = try #require(reply.json["results"]?.arrayValue)
+      let open = try await server.get(
+        "/db/doc?open_revs=all&revs=true", headers: [("Accept", "application/json")])
+      for rows in [results[0]["docs"], results[1]["docs"], open.json] {
+        let read = rows?.arrayValue?.compactMap { $0["ok"]?["_revisions"] } ?? []
+        #expect(read == leaves.reversed().compactMap { $0["_revisions"] })
+      }
+    }
+  }
+
   @Test(arguments: ["multipart/mixed", "multipart/related"])
   func `many revisions are read at once as parts`(type: String) async throws {
     try await withServer { server in
