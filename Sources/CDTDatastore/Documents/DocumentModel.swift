@@ -154,8 +154,10 @@ extension Datastore {
   /// A model without a revision is new. Members of the stored document that the model does not know are kept, also
   /// in inner objects, and so are attachments. If nothing differs, nothing is saved.
   ///
-  /// - Parameter merge: Called if the document has been changed since the model was read, or exists although the model is
-  ///   new, with the stored model and yours. It returns what to save. It runs inside the transaction.
+  /// - Parameters:
+  ///   - model: With the revision that was read, or without one.
+  ///   - merge: Called if the document has been changed since the model was read, or exists although the model is new, with
+  ///     the stored model and yours. It returns what to save. It runs inside the transaction.
   /// - Returns: The model as saved, with its new revision.
   /// - Throws: ``DatastoreError``: `.conflict` if `merge` would be needed and is `nil`; `.notFound` if the document was
   ///   deleted; `.undecodable` if the stored document is not a model; those of `createDocument(from:)`;

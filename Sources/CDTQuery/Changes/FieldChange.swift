@@ -1,6 +1,6 @@
 public import CDTJSON
 
-/// A change of one field, for ``WriteTransaction/update(matching:_:)``.
+/// A change of one field, for `update(matching:_:)` of a transaction.
 ///
 /// A path is that of a query: `pet.species`, or `pets.0` for an element of an array. What is missing on the way is created as an
 /// object.

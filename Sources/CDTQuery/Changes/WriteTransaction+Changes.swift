@@ -13,7 +13,9 @@ extension WriteTransaction {
   /// Each document gets a new revision and keeps its attachments. One that the changes leave as it is gets none. If one document
   /// can't be changed, the transaction's other changes are lost unless the error is caught.
   ///
-  /// - Parameter changes: Are applied one after the other.
+  /// - Parameters:
+  ///   - selector: The selector; `[:]` matches every document.
+  ///   - changes: Are made one after the other.
   /// - Returns: The number of documents that were changed.
   /// - Throws: ``QueryError`` for an invalid selector or path, before anything is changed, and with the code `.invalidChange` for a
   ///   document whose field has another type; `DatastoreError`.
@@ -29,7 +31,7 @@ extension WriteTransaction {
     try update(matching: Query(selector), changes)
   }
 
-  /// Changes fields of the results of a query, in its order. See ``update(matching:_:)-(JSONObject,FieldChange...)``.
+  /// Changes fields of the results of a query, in its order, with its skip and limit.
   @discardableResult
   public func update(matching query: Query, _ changes: [FieldChange]) throws -> Int {
     let program = try FieldChange.Program(changes)
@@ -48,6 +50,7 @@ extension WriteTransaction {
   /// Deletes the documents that match a selector, each as `deleteDocument(from:)` does: if a document has a conflict, another leaf
   /// becomes its current revision.
   ///
+  /// - Parameter selector: The selector; `[:]` matches every document.
   /// - Returns: The number of tombstones.
   /// - Throws: ``QueryError`` for an invalid selector; `DatastoreError`.
   /// - Complexity: O(*matches*) in time; the matches' ids are in memory.
@@ -62,7 +65,7 @@ extension WriteTransaction {
     try delete(matching: Query(selector))
   }
 
-  /// Deletes the results of a query. See ``delete(matching:)-(JSONObject)``.
+  /// Deletes the results of a query.
   @discardableResult
   public func delete(matching query: Query) throws -> Int {
     let ids = try documentIDs(query)

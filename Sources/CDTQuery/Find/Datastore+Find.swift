@@ -38,7 +38,7 @@ extension Datastore {
     return try await readForQuery { try $0.find(query) }
   }
 
-  /// Returns the documents that match a selector with variables. See ``JSONLiteral``.
+  /// Returns the documents that match a selector with variables. See `JSONLiteral`.
   ///
   /// ```swift
   /// let mine = try store.find(["$or": [["owner": name], ["due": ["$lt": now]]]])
