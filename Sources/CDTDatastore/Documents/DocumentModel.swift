@@ -65,7 +65,9 @@ extension DocumentRevision {
     _ type: T.Type = T.self, options: JSONCodingOptions = .init()
   ) throws -> T {
     guard hasBody else { throw DatastoreError.nothingToDecode(id) }
-    guard let model = T.self as? any DocumentModel.Type else {
+    // `let task: Task? = try document.decode()` asks for an optional.
+    let wanted = (T.self as? any OptionalType.Type)?.wrapped ?? T.self
+    guard let model = wanted as? any DocumentModel.Type else {
       return try body.decode(type, options: options)
     }
     return try model.init(self, options: options) as? T ?? body.decode(type, options: options)
@@ -83,6 +85,14 @@ extension DocumentRevision {
       throw .undecodable(id, type, error)
     }
   }
+}
+
+private protocol OptionalType {
+  static var wrapped: Any.Type { get }
+}
+
+extension Optional: OptionalType {
+  static var wrapped: Any.Type { Wrapped.self }
 }
 
 extension WriteTransaction {

@@ -35,6 +35,8 @@ import Testing
       #expect(document.body.text == #"{"name":"Ana","age":3,"tags":[]}"#)
       #expect(ana.revision == document.revisionID && ana.id == "ana")
       #expect(try document.decode(Person.self) == ana)
+      let inferred: Person? = try document.decode()
+      #expect(inferred == ana)
       let note = try store.save(Note(id: "note", text: "hello"))
       #expect(try store.document(withID: "note").body == ["body": "hello"])
       let read = try store.document(withID: "note").decode(Note.self)
