@@ -181,11 +181,13 @@ extension DatastoreError {
   }
 
   static func undecodable(_ id: String, _ type: any Any.Type, _ error: any Error) -> DatastoreError {
-    var what = "\(error)"
-    if case .keyNotFound(_, let context)? = error as? DecodingError { what = context.text }
-    if case .typeMismatch(_, let context)? = error as? DecodingError { what = context.text }
-    if case .valueNotFound(_, let context)? = error as? DecodingError { what = context.text }
-    if case .dataCorrupted(let context)? = error as? DecodingError { what = context.text }
+    let what =
+      switch error {
+      case DecodingError.keyNotFound(_, let context), DecodingError.typeMismatch(_, let context),
+        DecodingError.valueNotFound(_, let context), DecodingError.dataCorrupted(let context):
+        context.text
+      default: "\(error)"
+      }
     return DatastoreError(
       .undecodable, documentID: id,
       "document \(quoted(id)) can't be decoded as \(type): \(what); correct the document, or make the property optional"

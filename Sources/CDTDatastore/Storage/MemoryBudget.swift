@@ -7,7 +7,7 @@ import Synchronization
 /// | the connection that writes documents | a sixteenth, reserved |
 /// | the connection that updates indexes | an eighth, reserved |
 /// | a reader | the rest divided by the number of readers, at most three quarters of it |
-/// | an index build | a sixteenth for the connection, and for rows an eighth, or three of many documents, if available |
+/// | an index build | a sixteenth for the connection; an eighth for rows, three eighths for many documents; if available |
 ///
 /// A sixteenth is kept for unpredictable needs, such as prepared statements. The total lent never exceeds the budget:
 /// if readers have more than their new share, a new one gets what is left, and the others shrink the next time they

@@ -83,7 +83,7 @@ extension Query {
 
 extension Query: CustomStringConvertible {
   /// The query as a request, which ``init(parsing:)`` reads: the selector with its operators spelled out, and what else is
-  /// set.
+  /// set, without the bookmark.
   public var description: String {
     var request: JSONObject = ["selector": .object(selector.clause.selector)]
     if !sort.isEmpty { request["sort"] = .array(sort.map(\.json)) }

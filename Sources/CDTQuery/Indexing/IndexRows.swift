@@ -29,7 +29,7 @@ struct IndexRows: ~Copyable {
     static let emptyArray: Int64 = 2
   }
 
-  /// More would not make builds faster, and might not be available.
+  /// The memory is reserved at once, and a large budget would reserve more than most builds fill.
   private static let maximumMemory = 256 << 20
 
   /// The maximum number of rows of a document in an index.

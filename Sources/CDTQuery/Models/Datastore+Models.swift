@@ -10,8 +10,8 @@ extension Datastore {
   /// let all = try store.find(Task.self, sort: \.title.ascending, limit: 10)
   /// ```
   ///
-  /// The datastore is not asked for the type: every document that meets the condition is decoded. If a store has
-  /// documents of several types, give each a member for its type, and a condition on it.
+  /// A store does not know the types of its documents: every document that meets the condition is decoded. If a store has
+  /// documents of several types, give each a member for its type, and make it part of the condition.
   ///
   /// - Throws: ``QueryError`` for a property that documents don't have, before the query runs; `DatastoreError` with the code
   ///   `.undecodable` and the id of a document that is not a model.

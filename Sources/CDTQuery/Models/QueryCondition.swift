@@ -3,7 +3,7 @@ import CDTJSON
 /// The condition of a typed query. `&&`, `||` and `!` combine conditions.
 ///
 /// ```swift
-/// func due(before date: Date, tag: String?) -> ModelQuery<Task> {
+/// func due(before date: Date, tag: String?) throws -> ModelQuery<Task> {
 ///   try ModelQuery { task in
 ///     let isDue = !task.isDone && task.due < date
 ///     return if let tag { isDue && task.tags.contains(tag) } else { isDue }

@@ -21,7 +21,7 @@ struct FindRequest: Sendable {
   /// Decides on the members of the selector that the server adds; `nil` if there are none.
   private let filter: AddedMemberFilter?
   /// Whether the engine must give whole documents, as the selector or the fields name members that the server adds.
-  private var needsWhole = false
+  private var needsWhole: Bool { filter != nil || fields.contains(where: AddedMemberFilter.isAdded) }
 
   init(_ body: JSONObject) throws {
     guard let selector = body["selector"] else {
@@ -64,7 +64,6 @@ struct FindRequest: Sendable {
       default: throw CouchError(400, "invalid_key", "Invalid key \(name) for this request.")
       }
     }
-    needsWhole = filter != nil || fields.contains(where: AddedMemberFilter.isAdded)
   }
 
   private static func count(_ name: String, _ value: JSONValue) throws(CouchError) -> Int {
@@ -194,7 +193,7 @@ struct FindRequest: Sendable {
       return try forEachText(cursor, transaction, accepted: filter, body)
     }
     guard fields.isEmpty, !options.needsTree else {
-      let (text, projection) = (DocumentText(transaction, options), try projection)
+      let (text, projection, needsWhole) = (DocumentText(transaction, options), try projection, needsWhole)
       while let document = try cursor.nextDocument() {
         let written = needsWhole || fields.isEmpty ? try text.text(of: document) : projected(document)
         try body(needsWhole ? projection.apply(to: JSONObject(parsing: written)).utf8Text : written)

@@ -58,8 +58,12 @@ struct FindCommand: ParsableCommand {
     let database = try database.open(server, reading: batch ?? selector)
     if let batch { return try answer(batch, database) }
     let query = try options.query(try selector.map(TextArgument.read) ?? "{}")
-    let foundNothing = try explain ? false : write(query, of: database) == 0
-    if explain { try Output.standard.line(try database.explain(query).text) }
+    var foundNothing = false
+    if explain {
+      try Output.standard.line(database.explain(query).text)
+    } else {
+      foundNothing = try write(query, of: database) == 0
+    }
     try Output.standard.flush()
     database.writeHints(about: query, foundNothing: foundNothing)
   }

@@ -32,11 +32,11 @@ struct QueryOptions: ParsableArguments {
       }
     }
     if let fields {
-      query.fields = Self.words(fields)
       guard !Self.isJSON(fields) else {
         throw ToolError(
           .usage, "--fields \(fields): this is JSON; write the names of fields, as in name,pet.species")
       }
+      query.fields = Self.words(fields)
     }
     if let useIndex { query.useIndex = useIndex }
     return query
