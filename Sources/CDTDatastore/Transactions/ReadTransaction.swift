@@ -51,6 +51,8 @@ public class ReadTransaction {
   /// - Returns: Whether the extension has its snapshot; `false` if the state has been read, since another one could differ.
   package func beginAgain(with extension: some DatastoreExtension) throws -> Bool {
     guard let reader, !reader.connection.isReading else { return false }
+    // The extension may attach a file and detach it again, which a transaction that has read it prevents.
+    reader.connection.rollBack()
     do {
       try begin(on: reader, with: [`extension`])
     } catch {

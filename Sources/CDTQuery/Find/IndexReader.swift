@@ -125,8 +125,8 @@ final class IndexReader {
       guard try connection.hasPageChecksums(in: IndexFile.schema) else { throw IndexDamage.withoutChecksums }
       _ = try IndexState(reading: connection, schema: IndexFile.schema, storeID: store.storeID)
     } catch {
-      // It is checked again next time.
-      try? detach()
+      // It is checked again next time. Inside a transaction, which has read the file, whoever ends that detaches it.
+      if !connection.isInTransaction { try? detach() }
       throw error
     }
     return true

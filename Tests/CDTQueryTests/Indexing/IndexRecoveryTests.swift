@@ -73,4 +73,55 @@ import Testing
       #expect(error?.message.contains(file.path) == true)
     }
   }
+
+  /// The file is attached inside a transaction, and then refused.
+  @Test func `a transaction goes on without an index file of another version`() throws {
+    let query = try Query(["a": 1])
+    try withTemporaryDirectory { directory in
+      let manager = try DatastoreManager(directory: directory)
+      defer { manager.close() }
+      var store = try manager.datastore(named: "store")
+      try store.ensureIndexed(["a"], name: "a")
+      try store.createDocument(from: DocumentDraft(id: "one", body: ["a": 1]))
+      let (extensions, aside) = ("\(directory)/store/extensions", "\(directory)/store/aside")
+      let indexes = "extensions/\(IndexManager.extensionName)"
+      let path = try store.indexManager().path
+
+      /// Opens the store without indexes; `body` puts them in their place when it wants to.
+      func withIndexesAside(_ body: (_ putBack: () throws -> Void) throws -> Void) throws {
+        try manager.closeDatastore(named: "store")
+        let other = try Connection(path: path, mode: .readWrite)
+        try other.execute("PRAGMA user_version = 1")
+        other.close()
+        try FileManager.default.moveItem(atPath: extensions, toPath: aside)
+        store = try manager.datastore(named: "store")
+        try body {
+          try? FileManager.default.removeItem(atPath: extensions)
+          try FileManager.default.moveItem(atPath: aside, toPath: extensions)
+        }
+        try store.updateIndexes()
+        #expect(try store.checkIndexes() == [])
+      }
+
+      try withIndexesAside { putBack in
+        try store.read { transaction in
+          try putBack()
+          // Nobody replaces the file meanwhile.
+          try IndexLock.whileChanging("\(directory)/store/\(indexes)") { () throws in
+            #expect(try transaction.find(query).map(\.id) == ["one"])
+          }
+        }
+      }
+      try withIndexesAside { putBack in
+        try store.write { transaction in
+          try putBack()
+          try transaction.createDocument(from: DocumentDraft(id: "two", body: ["a": 1]))
+          try IndexLock.whileChanging("\(directory)/store/\(indexes)") { () throws in
+            #expect(try transaction.find(query).map(\.id) == ["one", "two"])
+          }
+        }
+      }
+      #expect(try store.find(["a": 1]).map(\.id) == ["one", "two"])
+    }
+  }
 }
