@@ -381,6 +381,11 @@ extension DatastoreError {
     DatastoreError(.io, "the path \(quoted(path)) contains a NUL character; remove it")
   }
 
+  static var memoryAsDirectory: DatastoreError {
+    DatastoreError(
+      .io, #"":memory:" is not a directory; use DatastoreManager.inMemory() for stores that need not last"#)
+  }
+
   static func noFile(_ path: String) -> DatastoreError {
     DatastoreError(.notFound, "there is no file \(path); check the path")
   }

@@ -1,13 +1,11 @@
 import CDTDatastore
 import CDTTestSupport
 
-/// Runs `body` with an empty datastore in a directory of its own, removed afterwards.
+/// Runs `body` with an empty datastore in memory.
 func withTemporaryDatastore<R>(_ body: (Datastore) throws -> R) throws -> R {
-  try withTemporaryDirectory { directory in
-    let manager = try DatastoreManager(directory: directory)
-    defer { manager.close() }
-    return try body(try manager.datastore(named: "store"))
-  }
+  let manager = try DatastoreManager.inMemory()
+  defer { manager.close() }
+  return try body(try manager.datastore(named: "store"))
 }
 
 extension DatastoreManager {

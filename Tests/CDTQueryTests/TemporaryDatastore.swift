@@ -7,23 +7,19 @@ import Testing
 @testable import CDTDatastore
 @testable import CDTQuery
 
-/// Runs `body` with an empty datastore in a directory of its own, removed afterwards.
+/// Runs `body` with an empty datastore in memory.
 func withTemporaryDatastore<R>(_ body: (Datastore) throws -> R) throws -> R {
-  try withTemporaryDirectory { directory in
-    let manager = try DatastoreManager(directory: directory)
-    defer { manager.close() }
-    return try body(try manager.datastore(named: "store"))
-  }
+  let manager = try DatastoreManager.inMemory()
+  defer { manager.close() }
+  return try body(try manager.datastore(named: "store"))
 }
 
 /// The same for a test that is asynchronous.
 @discardableResult
 func withTemporaryDatastore<R>(_ body: (Datastore) async throws -> R) async throws -> R {
-  try await withTemporaryDirectory { directory in
-    let manager = try DatastoreManager(directory: directory)
-    defer { manager.close() }
-    return try await body(manager.datastore(named: "store"))
-  }
+  let manager = try DatastoreManager.inMemory()
+  defer { manager.close() }
+  return try await body(manager.datastore(named: "store"))
 }
 
 extension Datastore {

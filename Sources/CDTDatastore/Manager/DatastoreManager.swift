@@ -20,6 +20,8 @@ public final class DatastoreManager: Sendable {
 
   private let options: DatastoreOptions
   private let state = Mutex(State())
+  /// The directory, if it goes with the manager.
+  private let temporary: TemporaryDirectory?
 
   private struct State {
     var slots: [DatabaseName: Slot] = [:]
@@ -83,9 +85,10 @@ public final class DatastoreManager: Sendable {
   }
 
   /// Creates a manager for a prepared directory.
-  init(prepared directory: String, options: DatastoreOptions) {
+  init(prepared directory: String, options: DatastoreOptions, temporary: TemporaryDirectory? = nil) {
     self.directory = directory
     self.options = options
+    self.temporary = temporary
   }
 
   deinit {
@@ -299,6 +302,7 @@ public final class DatastoreManager: Sendable {
 
   /// Creates the directory and removes what deletions left.
   static func prepare(_ directory: String) throws(DatastoreError) {
+    guard directory != ":memory:" else { throw .memoryAsDirectory }
     if try FileSystem.kind(of: directory) == nil { try StorePath.check("\(directory)/x") }
     try FileSystem.makeDirectory(directory)
     sweep(directory)

@@ -60,6 +60,9 @@ struct FindRequest: Sendable {
       case "update": _ = try Self.flag(name, value)
       case "partition" where value != "":
         throw CouchError.unsupported("A partition", instead: "a selector on the field that divides documents")
+      case "stale" where value != "ok" && value != false:
+        throw CouchError(
+          400, "invalid_ok_or_false", "stale: must be \"ok\" or false, not \(value.text.prefix(100))")
       case "stale", "partition": break
       default: throw CouchError(400, "invalid_key", "Invalid key \(name) for this request.")
       }

@@ -138,6 +138,15 @@ struct IndexRequest: Sendable {
     guard case .object(let index)? = body["index"] else {
       throw CouchError(400, "missing_required_key", "Missing required key: index")
     }
+    // `w` is an option of a cluster.
+    let known: Set = ["index", "name", "ddoc", "type", "w", "partitioned"]
+    if let unknown = body.first(where: { !known.contains($0.key) })?.key {
+      throw CouchError(400, "invalid_key", "Invalid key \(unknown) for this request.")
+    }
+    if let isPartitioned = body["partitioned"], isPartitioned != false {
+      throw CouchError.unsupported(
+        "A partitioned index", instead: "an index whose first field divides documents")
+    }
     for member in ["name", "ddoc", "type"] {
       guard let value = body[member] else { continue }
       guard let text = value.stringValue else {

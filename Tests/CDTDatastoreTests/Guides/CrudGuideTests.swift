@@ -21,6 +21,12 @@ import Testing
     }
   }
 
+  @Test func `datastores that need not last`() throws {
+    let manager = try DatastoreManager.inMemory()
+    let tasks = try manager.datastore(named: "tasks")
+    #expect(try tasks.read { try $0.documentCount() } == 0)
+  }
+
   @Test func documents() throws {
     try withTemporaryDatastore { tasks in
       let milk = try tasks.createDocument(

@@ -381,6 +381,22 @@ import Testing
     }
   }
 
+  @Test func `an unknown member of an index is refused, and options of a cluster are not`() async throws {
+    try await withServer { server in
+      let index: JSONObject = ["index": ["fields": ["a"]], "w": 2, "partitioned": false]
+      for (member, status, error) in [
+        ("nonsense", 400, "invalid_key"), ("partitioned", 501, "not_implemented"),
+      ] {
+        var body = index
+        body[member] = true
+        let reply = try await server.post("/db/_index", .object(body))
+        #expect(reply.status == status)
+        #expect(reply.json["error"]?.stringValue == error)
+      }
+      #expect(try await server.post("/db/_index", .object(index)).json["result"] == "created")
+    }
+  }
+
   struct Refusal: Sendable, CustomTestStringConvertible {
     let testDescription: String
     let error: String
@@ -399,6 +415,7 @@ import Testing
     Refusal(testDescription: #"{"selector":{},"execution_stats":1}"#, error: "invalid_boolean"),
     Refusal(testDescription: #"{"selector":{},"allow_fallback":null}"#, error: "invalid_boolean"),
     Refusal(testDescription: #"{"selector":{},"update":"x"}"#, error: "invalid_boolean"),
+    Refusal(testDescription: #"{"selector":{},"stale":"x"}"#, error: "invalid_ok_or_false"),
     Refusal(testDescription: #"{"selector":{},"fields":"a"}"#, error: "invalid_fields_json"),
     Refusal(testDescription: #"{"selector":{},"sort":5}"#, error: "invalid_sort_json"),
     Refusal(testDescription: #"{"selector":[]}"#, error: "invalid_selector_json"),

@@ -1,0 +1,63 @@
+import CDTPlatform
+import CDTTestSupport
+import FoundationEssentials
+import Testing
+
+@testable import CDTDatastore
+
+/// Datastores that go with their manager.
+@Suite struct TemporaryStoreTests {
+  static let kinds: [@Sendable () throws -> DatastoreManager] = [
+    { try DatastoreManager.inMemory() }, { try DatastoreManager.temporary() },
+  ]
+
+  @Test(arguments: kinds.indices) func `a datastore is gone with its manager`(kind: Int) throws {
+    var manager: DatastoreManager? = try Self.kinds[kind]()
+    let directory = try #require(manager?.directory)
+    let store = try #require(try manager?.datastore(named: "store"))
+    var draft = DocumentDraft(id: "a", body: ["n": 1])
+    draft.attachments["x"] = DocumentAttachment(data: Data("abc".utf8), name: "x", contentType: "text/plain")
+    try store.createDocument(from: draft)
+    #expect(try store.document(withID: "a").body["n"] == 1)
+    #expect(try store.checkIntegrity() == [])
+    #expect(try FileManager.default.attributesOfItem(atPath: directory)[.posixPermissions] as? Int == 0o700)
+    manager = nil
+    #expect(!FileManager.default.fileExists(atPath: directory))
+    #expect(throws: DatastoreError.self) { try store.document(withID: "a") }
+  }
+
+  @Test(arguments: kinds.indices) func `two managers have nothing in common`(kind: Int) throws {
+    let managers = try [Self.kinds[kind](), Self.kinds[kind]()]
+    try managers[0].datastore(named: "store").createDocument(from: DocumentDraft(id: "a", body: [:]))
+    #expect(try managers[1].datastoreNames() == [])
+    #expect(try managers[0].datastoreNames() == ["store"])
+  }
+
+  @Test func `what a killed process left is removed by the next one`() throws {
+    let manager = try DatastoreManager.temporary()
+    let parent = URL(filePath: manager.directory).deletingLastPathComponent()
+    let (left, shared) = (
+      parent.appending(path: "cdtdatastore-left"), parent.appending(path: "cdtdatastore-shared")
+    )
+    defer { try? FileManager.default.removeItem(at: shared) }
+    for (directory, permissions) in [(left, 0o700), (shared, 0o755)] {
+      try? FileManager.default.removeItem(at: directory)
+      try FileManager.default.createDirectory(
+        at: directory.appending(path: "store"), withIntermediateDirectories: true)
+      try FileManager.default.setAttributes([.posixPermissions: permissions], ofItemAtPath: directory.path)
+    }
+    let other = try DatastoreManager.temporary()
+    #expect(!FileManager.default.fileExists(atPath: left.path))
+    // Others could have put a link in it.
+    #expect(FileManager.default.fileExists(atPath: shared.path))
+    #expect(try manager.datastore(named: "store").read { try $0.documentCount() } == 0)
+    _ = other
+  }
+
+  @Test func `the name of SQLite for a database in memory is no directory`() throws {
+    let error = datastoreError { try DatastoreManager(directory: ":memory:") }
+    #expect(error?.code == .io)
+    #expect(error?.message.contains("inMemory()") == true)
+    #expect(!FileManager.default.fileExists(atPath: ":memory:"))
+  }
+}
