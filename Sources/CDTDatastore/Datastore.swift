@@ -189,13 +189,10 @@ public final class Datastore: Sendable {
   /// Lends a reader.
   func lendReader() throws -> ConnectionPool<StoreReader>.Lease {
     try checkFile()
-    do {
+    return try mappingFailures {
       let lease = try readers.lend()
       try lease.reader.prepare()
       return lease
-    } catch let error as SQLiteError {
-      try checkFile()
-      throw DatastoreError(error, path: databasePath)
     }
   }
 
@@ -261,10 +258,9 @@ public final class Datastore: Sendable {
   func withReader<R>(_ body: (StoreReader) throws -> R) throws -> R {
     try checkFile()
     return try mappingFailures {
-      let result = try readers.withReader { reader in
-        try reader.prepare()
-        return try body(reader)
-      }
+      let lease = try readers.lend()
+      try lease.reader.prepare()
+      let result = try body(lease.reader)
       try checkUnchanged()
       return result
     }
@@ -272,7 +268,7 @@ public final class Datastore: Sendable {
 
   /// Runs `body`; SQLite errors become ``DatastoreError``, and after the datastore was closed or deleted, every error
   /// that this may have caused becomes `.closed`.
-  package func mappingFailures<R>(stop: StopSignal? = nil, _ body: () throws -> R) throws -> R {
+  package func mappingFailures<R: ~Copyable>(stop: StopSignal? = nil, _ body: () throws -> R) throws -> R {
     do {
       return try body()
     } catch {

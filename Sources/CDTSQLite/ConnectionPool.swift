@@ -65,12 +65,6 @@ package final class ConnectionPool<Reader: AnyObject & Sendable>: Sendable {
     return Lease(try open(), of: self)
   }
 
-  /// Runs `body` with a reader.
-  package func withReader<R>(_ body: (Reader) throws -> R) throws -> R {
-    let lease = try lend()
-    return try body(lease.reader)
-  }
-
   private func takeBack(_ reader: Reader) {
     let isUsable = isUsable(reader)
     let isKept = state.withLock { state in

@@ -214,3 +214,11 @@ import Testing
     }
   }
 }
+
+extension ConnectionPool {
+  /// Runs `body` with a reader.
+  fileprivate func withReader<R>(_ body: (Reader) throws -> R) throws -> R {
+    let lease = try lend()
+    return try body(lease.reader)
+  }
+}

@@ -126,7 +126,10 @@ final class QueryRun {
 
   /// The next result, valid until the next call.
   func next() throws -> CandidateRow? {
-    guard let match = try nextOfPage({ try isStreamed ? nextInPlace() : nextSorted() }) else { return nil }
+    let match = try nextOfPage {
+      try !isStreamed ? nextSorted() : mergesUnindexed ? nextMerged() : nextMatch()
+    }
+    guard let match else { return nil }
     last = (match.number, match.rank)
     return match.hasDocument || needsNoDocument ? match.row : try document(at: match.number)
   }
@@ -249,10 +252,9 @@ final class QueryRun {
     }
   }
 
-  /// The next match if the candidates are in the requested order. Documents missing from the indexes are merged in
-  /// their places; without an order, and by score, they come last.
-  private func nextInPlace() throws -> Match? {
-    guard mergesUnindexed else { return try nextMatch() }
+  /// The next match if the candidates are in the requested order and documents are missing from the indexes: these are merged in
+  /// their places; by score, they come last.
+  private func nextMerged() throws -> Match? {
     if !isCollected { try collectUnindexed() }
     if unindexed == nil { try takeUnindexed() }
     if waiting == nil, let match = try nextMatch() { waiting = (match, try key(of: match)) }

@@ -44,11 +44,15 @@ package final class Cursor {
     }
   }
 
-  /// All unread documents.
+  /// All documents, of a cursor that has returned none.
+  ///
+  /// - Throws: ``DamagedIndex`` if the index file turns out to be damaged, at any document; the caller begins again.
   func documents() throws -> [DocumentRevision] {
     try reading {
+      let run = try newRun(.documents)
+      defer { run.end() }
       var documents: [DocumentRevision] = []
-      while let row = try nextRow(.documents) { documents.append(try document(row)) }
+      while let row = try run.next() { documents.append(try document(row)) }
       return documents
     }
   }

@@ -55,23 +55,16 @@ final class WriteGroup: Sendable {
         return next
       }
       if operations.isEmpty { return }
-      do {
-        try await run(operations)
-      } catch  where operations.count > 1 {
-        // One of them may have met the error, so each has a transaction of its own.
-        for operation in operations {
-          do { try await run([operation]) } catch { operation.fail(error) }
+      // If a transaction fails, one of its writes may have met the error, so each gets a transaction of its own.
+      var groups = [operations]
+      while let group = groups.popLast() {
+        do {
+          let answers = try await store.write { transaction in try group.map { try $0.run(transaction) } }
+          for answer in answers { answer(nil) }
+        } catch {
+          if group.count > 1 { groups = group.reversed().map { [$0] } } else { group[0].fail(error) }
         }
-      } catch {
-        for operation in operations { operation.fail(error) }
       }
     }
-  }
-
-  private func run(_ operations: [Operation]) async throws {
-    let answers = try await store.write { transaction in
-      try operations.map { try $0.run(transaction) }
-    }
-    for answer in answers { answer(nil) }
   }
 }
