@@ -26,6 +26,7 @@ let package = Package(
     .library(name: "CDTQuery", targets: ["CDTQuery"]),
     .library(name: "CDTImport", targets: ["CDTImport"]),
     .library(name: "CDTRecovery", targets: ["CDTRecovery"]),
+    .library(name: "CDTBackup", targets: ["CDTBackup"]),
     .library(name: "CDTQueryTesting", targets: ["CDTQueryTesting"]),
     .library(name: "CloudantSync", targets: ["CloudantSync"]),
     .library(name: "CDTJSON", targets: ["CDTJSON"]),
@@ -106,6 +107,10 @@ let package = Package(
       ],
       swiftSettings: settings),
     .target(
+      name: "CDTBackup",
+      dependencies: ["CouchDB", "CDTDatastore", "CDTDigest", "CDTQuery", "CDTJSON", "CDTPlatform"],
+      swiftSettings: settings),
+    .target(
       name: "CDTReplication",
       dependencies: [
         "CouchDB", "CDTDatastore", "CDTDigest", "CDTQuery", "CDTJSON", "CDTPlatform", "CDTGzip",
@@ -142,8 +147,8 @@ let package = Package(
     .executableTarget(
       name: "cdtquery",
       dependencies: [
-        "CDTImport", "CDTRecovery", "CDTDatastore", "CDTQuery", "CDTQueryTesting", "CDTJSON", "CDTSQLite",
-        "CDTPlatform",
+        "CDTImport", "CDTRecovery", "CDTBackup", "CDTDatastore", "CDTQuery", "CDTQueryTesting", "CDTJSON",
+        "CDTSQLite", "CDTPlatform",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .target(name: "CDTReplication", condition: .when(traits: ["Replication"])),
         .target(name: "CDTRemote", condition: .when(traits: ["Replication"])),
@@ -212,6 +217,10 @@ let package = Package(
         "cdt-store-worker",
       ],
       exclude: ["Planning/Goldens", "Fuzz/Histories"],
+      swiftSettings: settings),
+    .testTarget(
+      name: "CDTBackupTests",
+      dependencies: ["CDTBackup", "CDTQuery", "CDTJSON", "CDTTestSupport", "CDTRandomDocuments"],
       swiftSettings: settings),
     .testTarget(
       name: "CloudantSyncTests", dependencies: ["CloudantSync", "CDTTestSupport", "CDTServerTestSupport"],

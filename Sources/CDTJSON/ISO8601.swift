@@ -21,7 +21,7 @@ package enum ISO8601 {
   }
 
   /// Parses a date with or without a fraction, in UTC (`Z`) or with an offset (`+02:00`); `nil` for any other text.
-  static func date(_ text: String) -> Date? {
+  package static func date(_ text: String) -> Date? {
     var text = Substring(text).utf8
     guard let year = number(&text, digits: 4), skip("-", &text),
       let month = number(&text, digits: 2), (1...12).contains(month), skip("-", &text),

@@ -1,5 +1,6 @@
 import CDTDigest
 import CDTGzip
+import CDTJSON
 import CDTPlatform
 
 /// The digest of content that arrives in pieces, as CouchDB writes it: `md5-` or `sha1-`, and the hash in base64.
@@ -25,6 +26,13 @@ package struct ContentDigest: Sendable {
       }
       self = kind
     }
+  }
+
+  /// The 20 bytes of a digest `sha1-…`; `nil` for another one.
+  package static func sha1(_ digest: String) -> [UInt8]? {
+    guard let base64 = digest.afterBytePrefix("sha1-"), let bytes = Base64.decode(base64), bytes.count == 20
+    else { return nil }
+    return Array(bytes)
   }
 
   package let kind: Kind

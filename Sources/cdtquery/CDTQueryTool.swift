@@ -39,7 +39,7 @@ struct CDTQueryTool: ParsableCommand {
       ImportCommand.self, ExportCommand.self, GetCommand.self, PutCommand.self, UpdateCommand.self,
       DeleteCommand.self, FindCommand.self, ExplainCommand.self, CountCommand.self, IndexCommand.self,
       ChangesCommand.self, ConflictsCommand.self, ResolveCommand.self, AttachmentCommand.self,
-      InfoCommand.self, CheckCommand.self,
+      InfoCommand.self, CheckCommand.self, BackupCommand.self, RestoreCommand.self, VerifyCommand.self,
       RecoverCommand.self, CompactCommand.self, ListCommand.self, DropCommand.self, TestCommand.self,
       ReplicateCommand.self, ServeCommand.self, UserCommand.self,
     ])

@@ -61,6 +61,17 @@ package final class AttachmentFiles: Sendable {
     return try AttachmentUpload(in: session)
   }
 
+  /// Copies content that is saved elsewhere, unless it is here.
+  ///
+  /// - Returns: Whether it was copied.
+  package func adopt(_ attachment: DocumentAttachment) throws -> Bool {
+    guard case .saved(let saved) = attachment.content, saved.length > 0 else { return false }
+    let path = path(of: saved.key)
+    if try FileSystem.perform("read", path, Files.length(of: path)) == saved.length { return false }
+    try publish(stage(attachment))
+    return true
+  }
+
   /// Renames a staged file to the name of its content, replacing a file of that name, which may be damaged.
   func publish(_ staged: StagedFile) throws {
     try staged.rename(to: path(of: staged.key))
@@ -82,7 +93,7 @@ package final class AttachmentFiles: Sendable {
   }
 
   /// Syncs new file names to disk.
-  func synchronize() throws {
+  package func synchronize() throws {
     try FileSystem.synchronize(directory)
   }
 

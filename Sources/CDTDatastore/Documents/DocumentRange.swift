@@ -17,8 +17,13 @@ package struct DocumentRange: Sendable {
   /// The highest id.
   package var upper: Bound?
   package var isDescending: Bool
+  package var includesDeleted = false
 
-  package init(from lower: Bound? = nil, to upper: Bound? = nil, isDescending: Bool = false) {
+  package init(
+    from lower: Bound? = nil, to upper: Bound? = nil, isDescending: Bool = false,
+    includesDeleted: Bool = false
+  ) {
+    self.includesDeleted = includesDeleted
     self.lower = lower
     self.upper = upper
     self.isDescending = isDescending
@@ -26,7 +31,7 @@ package struct DocumentRange: Sendable {
 
   /// The condition on the column `id`, with the parameters 1 and 2.
   fileprivate var condition: String {
-    var terms = ["NOT deleted"]
+    var terms = [includesDeleted ? "TRUE" : "NOT deleted"]
     if let lower { terms.append("id \(lower.isIncluded ? ">=" : ">") ?1") }
     if let upper { terms.append("id \(upper.isIncluded ? "<=" : "<") ?2") }
     return terms.joined(separator: " AND ")
@@ -46,15 +51,16 @@ package struct DocumentEntry: Sendable {
 }
 
 extension ReadTransaction {
-  /// The documents in a range that are not deleted, without their bodies.
+  /// The documents in a range, without their bodies.
   package func documentEntries(
     in range: DocumentRange, offset: Int = 0, limit: Int
   ) throws -> [DocumentEntry] {
     var entries: [DocumentEntry] = []
-    try forEachRow("id, revision", in: range, offset: offset, limit: limit) { row, _ in
+    try forEachRow("id, revision, deleted", in: range, offset: offset, limit: limit) { row, _ in
       entries.append(
         DocumentEntry(
-          id: row.text(0), revisionID: try RevisionID(stored: row.unsafeBytes(1)), isDeleted: false))
+          id: row.text(0), revisionID: try RevisionID(stored: row.unsafeBytes(1)),
+          isDeleted: row.int64(2) != 0))
       return true
     }
     return entries

@@ -1,5 +1,5 @@
 import CDTPlatform
-import CDTSQLite
+package import CDTSQLite
 
 /// The writing connection. Its first write records the session.
 ///
@@ -46,5 +46,29 @@ final class SessionWriter {
       DELETE FROM sessions
        WHERE start < (SELECT start FROM sessions ORDER BY start DESC LIMIT 1 OFFSET \(Self.kept - 1))
       """)
+  }
+}
+
+/// The lifetimes of writers, as they are recorded.
+package enum WriterSession {
+  /// The token of the session in which a sequence was written: the last session that began before it. With concurrent
+  /// writers this may be another session than the writer's, but it never changes.
+  ///
+  /// - Returns: `nil` if it is not recorded any more.
+  package static func token(
+    of sequence: Int64, in schema: String = "main", on connection: Connection
+  ) throws(SQLiteError) -> String? {
+    let statement = try connection.statement(
+      "SELECT token FROM \(schema).sessions WHERE start <= ?1 ORDER BY start DESC LIMIT 1")
+    defer { statement.reset() }
+    try statement.bind(sequence, at: 1)
+    return try statement.step() ? statement.text(0) : nil
+  }
+}
+
+extension ReadTransaction {
+  /// The token of the session in which a sequence was written; `nil` if it is not recorded any more.
+  package func session(of sequence: Int64) throws -> String? {
+    try use { try WriterSession.token(of: sequence, on: $0) }
   }
 }

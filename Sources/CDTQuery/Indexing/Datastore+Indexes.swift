@@ -175,12 +175,26 @@ extension Datastore {
   public func recoverIndexes(from directory: String) throws -> [IntegrityFinding] {
     let file = DefinitionFile(
       path: "\(directory)/extensions/\(IndexManager.extensionName)/\(DefinitionFile.name)")
-    let definitions: [IndexDefinition]
     do {
-      definitions = try file.load()
+      return try createIndexes(file.load())
     } catch let error as DatastoreError {
       return [IntegrityFinding(.index, "the definitions of the indexes are lost: \(error.message)")]
     }
+  }
+
+  /// The definitions of the indexes as JSON, for a backup.
+  package func indexDefinitionsJSON() throws -> JSONValue {
+    try mapped { DefinitionFile.json(try indexManager().allDefinitions()) }
+  }
+
+  /// Creates and builds the indexes of a backup.
+  ///
+  /// - Returns: Those that could not be created.
+  package func createIndexes(ofBackup json: JSONValue) throws -> [IntegrityFinding] {
+    try createIndexes(DefinitionFile.definitions(json))
+  }
+
+  private func createIndexes(_ definitions: [IndexDefinition]) throws -> [IntegrityFinding] {
     var losses: [IntegrityFinding] = []
     for definition in definitions {
       do {

@@ -26,10 +26,13 @@ struct DefinitionFile: Sendable {
   ///
   /// - Throws: ``DatastoreError`` if the file exists but can't be read; the indexes are then not treated as deleted.
   func load() throws -> [IndexDefinition] {
-    guard let text = try content(), let value = try? JSONValue(parsing: text),
-      let definitions = value.arrayValue
-    else { return [] }
-    return definitions.compactMap { definition in
+    guard let text = try content(), let value = try? JSONValue(parsing: text) else { return [] }
+    return Self.definitions(value)
+  }
+
+  /// The definitions in JSON, without those that are invalid.
+  static func definitions(_ json: JSONValue) -> [IndexDefinition] {
+    (json.arrayValue ?? []).compactMap { definition in
       guard let name = definition["name"]?.stringValue, let fields = definition["fields"]?.arrayValue,
         let type = definition["type"]?.stringValue.flatMap(IndexType.init)
       else { return nil }
@@ -55,7 +58,15 @@ struct DefinitionFile: Sendable {
 
   /// Replaces the file. The definitions are on disk when the call returns.
   func save(_ definitions: [IndexDefinition]) throws {
-    let value = JSONValue.array(
+    do throws(SystemError) {
+      try Files.replace(path, with: Array(Self.json(definitions).prettyText.utf8))
+    } catch {
+      throw DatastoreError(error, "write", path)
+    }
+  }
+
+  static func json(_ definitions: [IndexDefinition]) -> JSONValue {
+    .array(
       definitions.map { definition in
         var json: JSONObject = [
           "name": .string(definition.name), "type": .string(definition.type.rawValue),
@@ -64,10 +75,5 @@ struct DefinitionFile: Sendable {
         if let designDocument = definition.designDocument { json["ddoc"] = .string(designDocument) }
         return .object(json)
       })
-    do throws(SystemError) {
-      try Files.replace(path, with: Array(value.prettyText.utf8))
-    } catch {
-      throw DatastoreError(error, "write", path)
-    }
   }
 }

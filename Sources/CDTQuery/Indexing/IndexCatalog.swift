@@ -169,20 +169,8 @@ package struct IndexState: Sendable, Equatable {
   func checkHistory(of documents: String, on connection: Connection, lastSequence: Int64) throws {
     guard sequence > 0 else { return }
     guard sequence <= lastSequence,
-      try Self.session(of: sequence, in: documents, on: connection) == session
+      try WriterSession.token(of: sequence, in: documents, on: connection) == session
     else { throw IndexDamage.foreignHistory }
-  }
-
-  /// The token of the session in which a sequence was written: the last session that began before it. With concurrent
-  /// writers this may be another session than the writer's, but it never changes.
-  static func session(
-    of sequence: Int64, in documents: String, on connection: Connection
-  ) throws(SQLiteError) -> String? {
-    let statement = try connection.statement(
-      "SELECT token FROM \(documents).sessions WHERE start <= ?1 ORDER BY start DESC LIMIT 1")
-    defer { statement.reset() }
-    try statement.bind(sequence, at: 1)
-    return try statement.step() ? statement.text(0) : nil
   }
 }
 

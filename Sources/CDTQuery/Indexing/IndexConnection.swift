@@ -254,7 +254,7 @@ final class IndexConnection {
       UPDATE indexes SET watermark = \(state.sequence) WHERE watermark IS NULL;
       UPDATE indexes SET strays = strays + \(haveChanged) WHERE type = '\(IndexType.json.rawValue)'
       """)
-    try setSequence(sequence, session: IndexState.session(of: sequence, in: Self.documents, on: connection))
+    try setSequence(sequence, session: WriterSession.token(of: sequence, in: Self.documents, on: connection))
     try countRevision()
   }
 

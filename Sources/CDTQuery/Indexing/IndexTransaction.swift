@@ -50,7 +50,7 @@ final class IndexTransaction {
     var hasNews = false
     for update in updates { hasNews = try update.finish() || hasNews }
     if hasNews { try file.countRevision() }
-    let session = try IndexState.session(of: write.lastSequence, in: "main", on: write.connection)
+    let session = try WriterSession.token(of: write.lastSequence, on: write.connection)
     try file.setSequence(write.lastSequence, session: session)
     isMeasuringDue =
       known?.catalog.entries.contains { StatisticsTable.isDue($0, sequence: write.lastSequence) } ?? false

@@ -1,0 +1,223 @@
+public import CDTDatastore
+import CDTDigest
+import CDTJSON
+import CDTPlatform
+import CDTQuery
+import CouchDB
+
+/// What a backup has written.
+public struct BackupReport: Sendable, Hashable {
+  /// The new state, or the newest one if nothing has changed since.
+  public let increment: Backup.Increment
+  /// The number of documents that changed, including deleted ones.
+  public let documents: Int
+  /// The number of their leaves.
+  public let revisions: Int
+  /// The number of contents of attachments that the backup did not have.
+  public let attachments: Int
+  /// The number of bytes written, without attachments; 0 if nothing has changed.
+  public let bytes: Int64
+}
+
+extension Datastore {
+  /// Backs up what has changed since the last backup in a directory, all documents the first time.
+  ///
+  /// ```swift
+  /// let report = try store.backup(to: "/backup/people")
+  /// print(report.documents, "documents up to sequence", report.increment.sequence)
+  /// ```
+  ///
+  /// One state of the datastore is saved while it is open and written to: every leaf of each changed document with its history,
+  /// attachments once for each content, the local documents if any changed, and the definitions of the indexes. When the call returns, it
+  /// is on disk. A call that is interrupted leaves the backup as it was.
+  ///
+  /// - Parameters:
+  ///   - directory: The backup's directory, which is created if it does not exist; its parent must exist.
+  ///   - progress: Called with the number of documents saved, and their total.
+  /// - Throws: `DatastoreError`: `.unknownSequence` if the directory has the backup of another datastore, `.busy` if another process
+  ///   writes to it, `.corrupt` or `.notFound` if the content of an attachment is damaged or missing, `.full`, `.io`.
+  /// - Complexity: O(*changes*).
+  ///
+  /// Source: `docs/backup.md`, Backing up.
+  @discardableResult
+  public func backup(
+    to directory: String, progress: (_ done: Int, _ total: Int) -> Void = { _, _ in }
+  ) throws -> BackupReport {
+    try BackupRun(of: self, to: Backup(directory: directory), stop: nil).run(progress)
+  }
+
+  /// Backs up what has changed since the last backup in a directory, on one of the datastore's threads.
+  @discardableResult
+  public func backup(
+    to directory: String, progress: @escaping @Sendable (_ done: Int, _ total: Int) -> Void = { _, _ in }
+  ) async throws -> BackupReport {
+    try await runLong { try BackupRun(of: self, to: Backup(directory: directory), stop: $0).run(progress) }
+  }
+}
+
+/// A backup in progress.
+private struct BackupRun {
+  private let store: Datastore
+  private let backup: Backup
+  private let stop: StopSignal?
+
+  /// The number of documents whose changes are read at once.
+  private static let page = 1_000
+
+  init(of store: Datastore, to backup: Backup, stop: StopSignal?) {
+    (self.store, self.backup, self.stop) = (store, backup, stop)
+  }
+
+  func run(_ progress: (_ done: Int, _ total: Int) -> Void) throws -> BackupReport {
+    try FileSystem.makeDirectory(backup.directory)
+    let lock = try FileSystem.perform("lock", backup.directory, OpenFile(backup.directory, for: .directory))
+    guard try FileSystem.perform("lock", backup.directory, lock.lock()) else {
+      throw DatastoreError.backupInUse(backup.directory)
+    }
+    defer { lock.unlock() }
+    let newest = try backup.newest()
+    let last = newest == 0 ? nil : try backup.file(newest)
+    // Indexes that design documents declare are defined before the state is read.
+    let indexes = try store.indexDefinitionsJSON()
+    return try store.readSnapshot(stop: stop) { try save($0, indexes, after: last, progress) }
+  }
+
+  private func save(
+    _ transaction: ReadTransaction, _ indexes: JSONValue, after last: Backup.File?,
+    _ progress: (_ done: Int, _ total: Int) -> Void
+  ) throws -> BackupReport {
+    let sequence = try transaction.lastSequence()
+    let since = last?.header.sequence ?? 0
+    if let last { try check(last.header, transaction, sequence) }
+    let locals = try localDocuments(transaction)
+    let header = BackupHeader(
+      number: (last?.header.number ?? 0) + 1, store: store.storeID, time: BackupHeader.now,
+      previousSequence: since,
+      sequence: sequence, session: try transaction.session(of: sequence) ?? "",
+      previousDigest: try last.map { try BackupEnd(ofFileAt: $0.path).digest } ?? "", indexes: indexes,
+      localDigest: Self.digest(of: locals))
+    if let last, since == sequence, last.header.localDigest == header.localDigest,
+      last.header.indexes == indexes
+    {
+      return BackupReport(increment: last.increment, documents: 0, revisions: 0, attachments: 0, bytes: 0)
+    }
+    let writer = try IncrementWriter(to: backup.path(of: header.number), contents: backup.attachments)
+    try writer.write(header.json.utf8Text)
+    if header.localDigest != last?.header.localDigest { for local in locals { try writer.write(local) } }
+    let total = try transaction.changeCount(since: since)
+    var (position, done, revisions) = (since, 0, 0)
+    while done < total {
+      let changes = try transaction.changes(since: position, limit: Self.page)
+      for change in changes.documents {
+        try stop?.check()
+        revisions += try save(change, transaction, writer)
+      }
+      position = changes.lastSequence
+      done += changes.documents.count
+      progress(done, total)
+    }
+    try writer.finish(documents: done)
+    try FileSystem.synchronize(backup.directory)
+    return BackupReport(
+      increment: Backup.Increment(number: header.number, time: header.time, sequence: sequence),
+      documents: done,
+      revisions: revisions, attachments: writer.newContents, bytes: writer.length)
+  }
+
+  /// Throws unless the last state is one of this datastore's past. A store that was copied back from elsewhere has written other
+  /// documents under the same sequences, in other sessions.
+  private func check(_ last: BackupHeader, _ transaction: ReadTransaction, _ sequence: Int64) throws {
+    let session = try transaction.session(of: last.sequence)
+    guard last.store == store.storeID, last.sequence <= sequence, session == nil || session == last.session
+    else {
+      throw DatastoreError.backupOfAnother(backup.directory)
+    }
+  }
+
+  /// Writes the leaves of a document.
+  ///
+  /// - Returns: Their number.
+  private func save(
+    _ change: Change, _ transaction: ReadTransaction, _ writer: IncrementWriter
+  ) throws -> Int {
+    let leaves =
+      change.leafCount == 1
+      ? [change.revisionID] : try transaction.tree(ofDocument: change.id)?.leaves.map(\.id) ?? []
+    var options = DocumentOptions()
+    options.revisions = true
+    options.attachments = true
+    let text = DocumentText(transaction, options)
+    for leaf in leaves {
+      let revision = try transaction.document(withID: change.id, revisionID: leaf)
+      for attachment in revision.attachments { try writer.save(attachment) }
+      try writer.write(try text.text(of: revision, content: .follows))
+    }
+    return leaves.count
+  }
+
+  private func localDocuments(_ transaction: ReadTransaction) throws -> [[UInt8]] {
+    try transaction.localDocumentIDs().compactMap { id in
+      try transaction.localDocumentEntry(withID: id).map { LocalLine.write($0, id: id) }
+    }
+  }
+
+  private static func digest(of lines: [[UInt8]]) -> String {
+    var digest = Digest(.sha256)
+    for line in lines {
+      digest.update(line)
+      digest.update([UInt8(ascii: "\n")])
+    }
+    return Hexadecimal.text(digest.finalize())
+  }
+}
+
+/// Writes the lines of an increment, which gets its name when all are on disk.
+private final class IncrementWriter {
+  private let path: String
+  private let draft: DraftFile
+  private let contents: AttachmentFiles
+  private var buffer: [UInt8] = []
+  private var digest = Digest(.sha256)
+  private(set) var length: Int64 = 0
+  private(set) var newContents = 0
+
+  private static let chunk = 256 * 1024
+
+  init(to path: String, contents: AttachmentFiles) throws {
+    self.path = path
+    self.contents = contents
+    draft = try FileSystem.perform("create", path, DraftFile(for: path, isPrivate: true))
+  }
+
+  func write(_ line: [UInt8]) throws {
+    buffer += line
+    buffer.append(UInt8(ascii: "\n"))
+    if buffer.count >= Self.chunk { try flush() }
+  }
+
+  private func flush() throws {
+    digest.update(buffer)
+    try FileSystem.perform(
+      "write", path,
+      buffer.withUnsafeBufferPointer { bytes throws(SystemError) in
+        try draft.file.write(UnsafeRawBufferPointer(bytes))
+      })
+    length += Int64(buffer.count)
+    buffer.removeAll(keepingCapacity: true)
+  }
+
+  /// Saves the content of an attachment, unless it is there.
+  func save(_ attachment: DocumentAttachment) throws {
+    guard try contents.adopt(attachment) else { return }
+    newContents += 1
+  }
+
+  func finish(documents: Int) throws {
+    try flush()
+    try write(BackupEnd(digest: Hexadecimal.text(digest.finalize()), documents: documents).json.utf8Text)
+    try flush()
+    if newContents > 0 { try contents.synchronize() }
+    try FileSystem.perform("write", path, draft.file.synchronize())
+    try FileSystem.perform("create", path, draft.publish())
+  }
+}

@@ -1,0 +1,136 @@
+import ArgumentParser
+import CDTBackup
+import CDTDatastore
+import CDTJSON
+import CDTPlatform
+
+struct BackupCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "backup",
+    abstract: "Back up what has changed since the last backup, and print what was saved.",
+    discussion: """
+      Saves one state of the store while others read and write it: all documents with conflicts, histories and \
+      attachments the first time, and later what has changed. DIRECTORY is created if it does not exist. A run that is \
+      interrupted leaves the backup as it was. restore brings each saved state back.
+
+      With the URL of a database, DIRECTORY/mirror has a store that the database is first replicated to.
+
+      --verify takes DIRECTORY alone, reads the whole backup, prints the states that it has, and what is damaged; the \
+      exit code is 1 if anything is.
+
+      EXAMPLE
+        $ cdtquery backup people/contacts saved
+        {"sequence":2,"time":"…","documents":2,"revisions":2,…}
+        $ cdtquery backup --verify saved
+        {"sequence":2,"time":"…"}
+      """)
+
+  @Argument(help: "The store, or the URL of a database; with --verify, the directory of a backup.")
+  var source: String
+  @Argument(help: "The directory of the backup.") var directory: String?
+  @Flag(help: "Go on with new changes until the program is ended.") var follow = false
+  @Flag(help: "Read the whole backup, and list what is damaged.") var verify = false
+  @OptionGroup var server: ServerOptions
+  @Flag(help: "Show no progress.") var quiet = false
+
+  func validate() throws {
+    if verify, directory != nil { throw ValidationError("--verify takes the directory of a backup alone") }
+    if verify, follow { throw ValidationError("use either --verify or --follow") }
+    if !verify, directory == nil { throw ValidationError("name the directory of the backup after the store") }
+  }
+
+  func run() throws {
+    guard let directory else { return try verifyBackup() }
+    guard !DatabaseArgument.isURL(source) else { return try backUpMirror(in: directory) }
+    guard server.isEmpty else { throw ServerOptions.storeNeedsNone }
+    guard let argument = StoreArgument(argument: source) else {
+      throw ValidationError("\(source) is not a store; name DIRECTORY/NAME")
+    }
+    let store = try argument.open()
+    let report = try backUp(store, to: directory)
+    guard follow else { return }
+    let following = Task { try await Self.follow(store, to: directory, after: report.increment.sequence) }
+    OutputWatch.whenClosed { following.cancel() }
+    try waiting { try await following.value }
+    if !following.isCancelled {
+      throw ToolError(.missing, "the store \(source) was deleted, which ends its backup")
+    }
+  }
+
+  /// Backs up what has changed, and prints what was saved.
+  @discardableResult
+  private func backUp(_ store: Datastore, to directory: String) throws -> BackupReport {
+    let progress = ProgressBar(noun: "documents", isQuiet: quiet)
+    defer { progress.clear() }
+    let report = try store.backup(to: directory) { progress.show($0, of: $1) }
+    progress.clear()
+    try Self.write(report)
+    return report
+  }
+
+  /// Backs up each change, at most once in a second.
+  private static func follow(_ store: Datastore, to directory: String, after sequence: Int64) async throws {
+    for try await _ in store.liveChanges(since: sequence) {
+      let report = try await store.backup(to: directory)
+      if report.bytes > 0 { try write(report) }
+      try await Task.sleep(for: .seconds(1))
+    }
+  }
+
+  private static func write(_ report: BackupReport) throws {
+    var json = json(report.increment)
+    json["documents"] = .int(Int64(report.documents))
+    json["revisions"] = .int(Int64(report.revisions))
+    json["attachments"] = .int(Int64(report.attachments))
+    json["bytes"] = .int(report.bytes)
+    try Output.standard.line(json.text)
+    try Output.standard.flush()
+  }
+
+  static func json(_ increment: Backup.Increment) -> JSONObject {
+    ["sequence": .int(increment.sequence), "time": .string(ISO8601.text(of: increment.time) ?? "")]
+  }
+
+  private func verifyBackup() throws {
+    guard server.isEmpty else { throw ServerOptions.storeNeedsNone }
+    let backup = Backup(directory: source)
+    let progress = ProgressBar(noun: "documents", isQuiet: quiet)
+    defer { progress.clear() }
+    let findings = try backup.verify { progress.show($0, of: $1) }
+    progress.clear()
+    for increment in try backup.increments() { try Output.standard.line(Self.json(increment).text) }
+    for finding in findings { try CheckCommand.write(finding, isRepaired: false) }
+    if !findings.isEmpty {
+      try Output.standard.flush()
+      throw ExitStatus.findings
+    }
+  }
+
+  #if Replication
+    /// Backs up a store that the database is replicated to.
+    private func backUpMirror(in directory: String) throws {
+      try ToolError.perform("create", directory) { () throws(SystemError) in
+        if try !Files.exists(directory) { try Files.makeDirectory(directory) }
+      }
+      let store = try StoreArgument(directory: directory, name: "mirror").create()
+      let pull = DatabasePull(from: try server.database(source), to: store, isQuiet: quiet)
+      try waiting { try await pull.run() }
+      let report = try backUp(store, to: directory)
+      guard follow else { return }
+      let following = Task {
+        try await withThrowingTaskGroup { group in
+          group.addTask { try await pull.run(isContinuous: true) }
+          group.addTask { try await Self.follow(store, to: directory, after: report.increment.sequence) }
+          try await group.next()
+          group.cancelAll()
+        }
+      }
+      OutputWatch.whenClosed { following.cancel() }
+      try waiting { try await following.value }
+    }
+  #else
+    private func backUpMirror(in directory: String) throws {
+      throw ToolError.needsFullBuild("the URL of a database")
+    }
+  #endif
+}

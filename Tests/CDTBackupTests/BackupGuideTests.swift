@@ -1,0 +1,36 @@
+import CDTBackup
+import CDTQuery
+import CDTTestSupport
+import Testing
+
+/// The examples of `docs/backup.md`, each as it stands there.
+@Suite struct BackupGuideTests {
+  @Test func examples() throws {
+    try withTemporaryDirectory(inMemory: true) { directory in
+      let backup = "\(directory)/backup"
+      let stores = try DatastoreManager(directory: "\(directory)/stores")
+      let store = try stores.datastore(named: "store")
+      try store.createDocument(from: DocumentDraft(id: "a", body: ["n": 1]))
+
+      let report = try store.backup(to: backup)
+      print(report.documents, "documents up to sequence", report.increment.sequence)
+
+      let manager = try DatastoreManager.temporary()
+      let restored = try manager.datastore(named: "restored")
+      try restored.restore(from: Backup(directory: backup), at: .sequence(report.increment.sequence))
+
+      let findings = try Backup(directory: backup).verify()
+      #expect(findings.isEmpty)
+
+      try store.compare(with: restored) { difference in
+        print(difference)
+      }
+      #expect(try restored.document(withID: "a").body["n"] == 1)
+      try stores.closeDatastore(named: "store")
+    }
+  }
+
+  @Test func `every example of the page is code of this file`() throws {
+    try expectExamples(of: "backup.md", in: #filePath, atLeast: 4)
+  }
+}

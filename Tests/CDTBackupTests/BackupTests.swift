@@ -1,0 +1,289 @@
+import CDTBackup
+import CDTJSON
+import CDTPlatform
+import CDTQuery
+import CDTRandomDocuments
+import CDTTestSupport
+import FoundationEssentials
+import Testing
+
+/// Backups are what the datastore was, leaf by leaf.
+@Suite struct BackupTests {
+  /// Makes random changes: documents, edits, deletions, conflicts, histories that are told, attachments, local documents, indexes.
+  struct RandomWriter {
+    var random: RandomDocuments
+    private var revisions: [String: [[RevisionID]]] = [:]
+
+    init(seed: UInt64) { random = RandomDocuments(seed: seed) }
+
+    mutating func change(_ store: Datastore) throws {
+      let id = "doc-\(random.number(below: 30))"
+      switch random.number(below: 12) {
+      case 0:
+        try store.write {
+          try $0.setLocalDocument(
+            ["n": .int(Int64(random.number(below: 9)))], withID: "local-\(random.number(below: 3))")
+        }
+      case 1:
+        try store.ensureIndexed([SortField(["a", "b", "name"][random.number(below: 3)])])
+      case 2: _ = try? store.deleteDocument(withID: id)
+      case 3: _ = try store.compact()
+      case 4...6:
+        // A conflict, or the continuation of a branch, as a replicator brings it.
+        let generation = 1 + random.number(below: 4)
+        let branch = ["a", "b", "c"][random.number(below: 3)]
+        let history = (1...generation).reversed().map { RevisionID("\($0)-\($0 == 1 ? "root" : branch)") }
+          .compactMap { $0 }
+        let isDeleted = random.chance(20)
+        try store.write { transaction in
+          _ = try transaction.forceInsert(
+            DocumentRevision(
+              id: id, revisionID: history[0], body: isDeleted ? [:] : random.body(), isDeleted: isDeleted),
+            history: random.chance(80) ? history : [history[0]])
+        }
+      default:
+        let body = random.body()
+        let content = Data("content \(random.number(below: 5))".utf8)
+        try store.write { transaction in
+          guard var known = try? transaction.document(withID: id) else {
+            _ = try transaction.createDocument(from: DocumentDraft(id: id, body: body))
+            return
+          }
+          known.body = body
+          if random.chance(30) {
+            known.attachments["file"] = DocumentAttachment(
+              data: content, name: "file", contentType: "text/plain")
+          }
+          if random.chance(10) {
+            known.attachments["empty"] = DocumentAttachment(
+              data: Data(), name: "empty", contentType: "text/plain")
+          }
+          _ = try transaction.updateDocument(from: known)
+        }
+      }
+    }
+  }
+
+  /// All that a datastore has, as text.
+  static func content(of store: Datastore) throws -> [String] {
+    let indexes = try store.listIndexes().map { "index \($0.name)" }
+    return try store.read { transaction in
+      var lines: [String] = indexes
+      for id in try transaction.localDocumentIDs() {
+        lines.append("local \(id) \(try transaction.localDocument(withID: id)?.text ?? "")")
+      }
+      for change in try transaction.changes().documents.sorted(by: { $0.id < $1.id }) {
+        guard let tree = try transaction.tree(ofDocument: change.id) else { continue }
+        lines.append("document \(change.id) \(tree.winner.id)")
+        for leaf in tree.leaves {
+          let revision = try transaction.document(withID: change.id, revisionID: leaf.id)
+          let attachments = try revision.attachments.map {
+            "\($0.name) \($0.contentType) \($0.generation ?? 0) \(String(decoding: try $0.data(), as: UTF8.self))"
+          }
+          lines.append(
+            "leaf \(tree.history(of: leaf.id).map(\.id)) \(leaf.isDeleted) \(String(decoding: revision.bodyText, as: UTF8.self)) \(attachments)"
+          )
+        }
+      }
+      return lines
+    }
+  }
+
+  static func restored(
+    _ directory: String, at point: Backup.Point = .newest, _ body: (Datastore) throws -> Void
+  ) throws {
+    let manager = try DatastoreManager.inMemory()
+    let store = try manager.datastore(named: "restored")
+    try store.restore(from: Backup(directory: directory), at: point)
+    try body(store)
+    try manager.closeDatastore(named: "restored")
+  }
+
+  @Test(arguments: 1...6) func `every state can be restored`(seed: Int) throws {
+    try withTemporaryDirectory(inMemory: true) { directory in
+      let manager = try DatastoreManager(directory: "\(directory)/stores")
+      let store = try manager.datastore(named: "store")
+      var writer = RandomWriter(seed: UInt64(seed))
+      var states: [(sequence: Int64, content: [String])] = []
+      for _ in 0..<6 {
+        for _ in 0..<writer.random.number(below: 40) { try writer.change(store) }
+        let report = try store.backup(to: "\(directory)/backup")
+        if states.last?.sequence == report.increment.sequence { states.removeLast() }
+        states.append((report.increment.sequence, try Self.content(of: store)))
+      }
+      #expect(try Backup(directory: "\(directory)/backup").verify() == [])
+      for state in states {
+        try Self.restored("\(directory)/backup", at: .sequence(state.sequence)) { restored throws in
+          #expect(try Self.content(of: restored) == state.content)
+          #expect(try restored.checkIntegrity() == [])
+          #expect(try restored.checkIndexes() == [])
+        }
+      }
+      try Self.restored("\(directory)/backup") { restored throws in
+        var differences: [StoreDifference] = []
+        try store.compare(with: restored) { differences.append($0) }
+        #expect(differences == [])
+      }
+      manager.close()
+    }
+  }
+
+  @Test func `only what has changed is saved`() throws {
+    try withStore { store, directory in
+      for number in 0..<200 {
+        try store.createDocument(from: DocumentDraft(id: "\(number)", body: ["n": .int(Int64(number))]))
+      }
+      let first = try store.backup(to: directory)
+      #expect(first.documents == 200)
+      let same = try store.backup(to: directory)
+      #expect(same.bytes == 0)
+      #expect(same.increment == first.increment)
+      try store.updateDocument(withID: "7") { $0.body["n"] = 8 }
+      let second = try store.backup(to: directory)
+      #expect(second.documents == 1)
+      #expect(second.bytes < 10_000)
+      #expect(try Backup(directory: directory).increments() == [first.increment, second.increment])
+      try Self.restored(directory, at: .time(first.increment.time)) { restored throws in
+        #expect(try restored.document(withID: "7").body["n"] == 7)
+      }
+    }
+  }
+
+  @Test func `a backup is of one datastore`() throws {
+    try withStore { store, directory in
+      try store.createDocument(from: DocumentDraft(id: "a", body: [:]))
+      try store.backup(to: directory)
+      let manager = try DatastoreManager.inMemory()
+      let other = try manager.datastore(named: "other")
+      #expect(throws: DatastoreError.self) { try other.backup(to: directory) }
+      #expect(throws: DatastoreError.self) { try store.restore(from: Backup(directory: directory)) }
+      #expect(throws: DatastoreError.self) {
+        try other.restore(from: Backup(directory: directory), at: .sequence(0))
+      }
+      #expect(throws: DatastoreError.self) {
+        try other.restore(from: Backup(directory: "\(directory)/nothing"))
+      }
+      #expect(try other.read { try $0.lastSequence() } == 0)
+      manager.close()
+    }
+  }
+
+  /// A copy of the datastore's directory is put back, and another history begins.
+  @Test func `a backup is of one history`() throws {
+    try withTemporaryDirectory(inMemory: true) { directory in
+      let path = "\(directory)/stores/store"
+      func withStore(_ body: (Datastore) throws -> Void) throws {
+        let manager = try DatastoreManager(directory: "\(directory)/stores")
+        try body(manager.datastore(named: "store"))
+        manager.close()
+      }
+      try withStore { try $0.createDocument(from: DocumentDraft(id: "a", body: [:])) }
+      try FileManager.default.copyItem(atPath: path, toPath: "\(directory)/copy")
+      try withStore { store in
+        try store.createDocument(from: DocumentDraft(id: "b", body: [:]))
+        try store.backup(to: "\(directory)/backup")
+      }
+      try FileManager.default.removeItem(atPath: path)
+      try FileManager.default.moveItem(atPath: "\(directory)/copy", toPath: path)
+      try withStore { store in
+        try store.createDocument(from: DocumentDraft(id: "c", body: [:]))
+        let error = #expect(throws: DatastoreError.self) { try store.backup(to: "\(directory)/backup") }
+        #expect(error?.code == .unknownSequence)
+      }
+    }
+  }
+
+  @Test func `damage is found, and nothing of it is restored as right`() throws {
+    try withStore { store, directory in
+      for number in 0..<20 {
+        var draft = DocumentDraft(
+          id: "\(number)", body: ["text": .string(String(repeating: "x", count: 100))])
+        draft.attachments["f"] = DocumentAttachment(
+          data: Data("\(number)".utf8), name: "f", contentType: "text/plain")
+        try store.createDocument(from: draft)
+      }
+      try store.backup(to: directory)
+      try store.updateDocument(withID: "3") { $0.body["text"] = "y" }
+      try store.backup(to: directory)
+      var random = SeededGenerator(seed: 7)
+      let files = try FileManager.default.subpathsOfDirectory(atPath: directory).filter {
+        $0.hasSuffix(".jsonl") || $0.hasPrefix("attachments/") && !$0.hasSuffix(".lock")
+      }
+      for _ in 0..<300 {
+        let path = "\(directory)/\(files[Int.random(in: 0..<files.count, using: &random)])"
+        let original = try Data(contentsOf: URL(filePath: path))
+        guard !original.isEmpty else { continue }
+        var damaged = original
+        let place = Int.random(in: 0..<damaged.count, using: &random)
+        switch Int.random(in: 0..<3, using: &random) {
+        case 0: damaged[place] ^= 1 << UInt8.random(in: 0..<8, using: &random)
+        case 1: damaged = damaged.prefix(place)
+        default: damaged.insert(UInt8.random(in: 0...255, using: &random), at: place)
+        }
+        try damaged.write(to: URL(filePath: path))
+        defer { try? original.write(to: URL(filePath: path)) }
+        let backup = Backup(directory: directory)
+        let findings = try? backup.verify()
+        #expect(findings?.isEmpty != true)
+        let manager = try DatastoreManager.inMemory()
+        let error = #expect(throws: DatastoreError.self) {
+          try manager.datastore(named: "restored").restore(from: backup)
+        }
+        #expect(error.map { [.corrupt, .notFound, .newerFormat].contains($0.code) } == true)
+        manager.close()
+      }
+      #expect(try Backup(directory: directory).verify() == [])
+    }
+  }
+
+  @Test func `differences are told`() throws {
+    let manager = try DatastoreManager.inMemory()
+    let (first, second) = (try manager.datastore(named: "first"), try manager.datastore(named: "second"))
+    for store in [first, second] {
+      try store.write { transaction in
+        for (id, revision) in [("body", "1-a"), ("leaves", "1-a"), ("same", "1-a"), ("attachments", "1-a")] {
+          let isFirst = store === first
+          var body: JSONObject = ["x": 1, "y": 2]
+          if id == "same", isFirst { body = ["y": 2, "x": 1] }
+          if id == "body", isFirst { body = ["x": 2, "y": 2] }
+          var document = DocumentRevision(id: id, revisionID: try #require(RevisionID(revision)), body: body)
+          if id == "attachments", isFirst {
+            document.attachments["f"] = DocumentAttachment(data: Data([1]), name: "f", contentType: "a/b")
+          }
+          try transaction.forceInsert(document)
+        }
+      }
+    }
+    try first.createDocument(from: DocumentDraft(id: "only first", body: [:]))
+    try second.createDocument(from: DocumentDraft(id: "only second", body: [:]))
+    try first.write { transaction in
+      let revisions = ["2-b", "1-a"].compactMap { RevisionID($0) }
+      try transaction.forceInsert(
+        DocumentRevision(id: "leaves", revisionID: revisions[0], body: [:]), history: revisions)
+    }
+    var differences: [StoreDifference] = []
+    let count = try first.compare(with: second) { differences.append($0) }
+    #expect(count == 6)
+    let (one, two) = (try #require(RevisionID("1-a")), try #require(RevisionID("2-b")))
+    #expect(
+      differences.map(\.kind) == [
+        .attachments(one), .body(one), .leaves(missing: [two], added: [one]), .missing, .added,
+      ])
+    manager.close()
+  }
+
+  private func withStore(_ body: (Datastore, _ directory: String) throws -> Void) throws {
+    try withTemporaryDirectory(inMemory: true) { directory in
+      let manager = try DatastoreManager.inMemory()
+      defer { manager.close() }
+      try body(manager.datastore(named: "store"), "\(directory)/backup")
+    }
+  }
+}
+
+extension DatastoreManager {
+  /// Closes all datastores.
+  fileprivate func close() {
+    for name in (try? datastoreNames()) ?? [] { try? closeDatastore(named: name) }
+  }
+}

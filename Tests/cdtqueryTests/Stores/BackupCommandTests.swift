@@ -1,0 +1,79 @@
+import CDTPlatform
+import CDTTestSupport
+import FoundationEssentials
+import Testing
+
+@Suite struct BackupCommandTests {
+  @Test func `states are saved, listed and restored`() throws {
+    let space = try Workspace(Workspace.people)
+    #expect(try space.run("backup", "people/contacts", "saved").output.hasPrefix(#"{"sequence":3,"#))
+    try space.run("delete", "people/contacts", "mike")
+    #expect(try space.run("backup", "people/contacts", "saved").output.contains(#""documents":1,"#))
+    // Nothing has changed.
+    #expect(try space.run("backup", "people/contacts", "saved").output.contains(#""bytes":0}"#))
+    let listed = try space.run("backup", "--verify", "saved")
+    #expect(listed.status == 0)
+    #expect(listed.lines.count == 2)
+    #expect(try space.run("restore", "saved", "people/now").status == 0)
+    #expect(try space.run("restore", "saved", "elsewhere/before", "--at", "3").status == 0)
+    #expect(try space.run("restore", "saved", "people/now").status == 73)
+    #expect(
+      try space.run("verify", "people/contacts", "people/now").output
+        == "{\"documents\":3,\"differences\":0}\n")
+    let other = try space.run("verify", "people/contacts", "elsewhere/before")
+    #expect(other.status == 1)
+    #expect(other.output.hasPrefix(#"{"id":"mike","difference":"leaves","#))
+    #expect(try space.run("check", "elsewhere/before").status == 0)
+  }
+
+  @Test func `a state that is not there, and damage, are told and leave no store`() throws {
+    let space = try Workspace(Workspace.people)
+    #expect(try space.run("restore", "nothing", "other/x").status == 66)
+    #expect(try Files.kind(of: space.path("other")) == nil)
+    try space.run("backup", "people/contacts", "saved")
+    let early = try space.run("restore", "saved", "people/x", "--at", "2020-01-01T00:00:00Z")
+    #expect(early.status == 66)
+    #expect(early.errors.contains("sequence 3; name a later state"))
+    let path = space.path("saved/00000001.jsonl")
+    var data = try Data(contentsOf: URL(filePath: path))
+    data[data.count / 2] ^= 1
+    try data.write(to: URL(filePath: path))
+    let verified = try space.run("backup", "--verify", "saved")
+    #expect(verified.status == 1)
+    #expect(
+      verified.output.contains(#"{"kind":"database","finding":"the backup saved/00000001.jsonl is damaged"#))
+    #expect(try space.run("restore", "saved", "people/x").status == 74)
+    #expect(try Files.names(in: space.path("people")) == ["contacts"])
+  }
+
+  @Test func `bad arguments are refused`() throws {
+    let space = try Workspace(Workspace.people)
+    for arguments in [
+      ["backup", "people/contacts"], ["backup", "--verify", "saved", "x"],
+      ["backup", "--verify", "--follow", "saved"],
+      ["restore", "saved", "people/x", "--at", "yesterday"],
+      ["backup", "people/contacts", "saved", "--user", "u"],
+      ["verify", "people/contacts", "people/contacts", "--user", "u"],
+    ] {
+      #expect(try space.run(Built.cdtquery, arguments).status == 64, "\(arguments)")
+    }
+  }
+
+  /// Killed in the middle, again and again: what is there can be restored, and the next run goes on.
+  @Test func `a backup that is killed is what it was`() throws {
+    let space = try Workspace()
+    try space.shell(
+      #"seq 1 20000 | sed 's/.*/{"_id":"&","text":"some text of document &"}/' | cdtquery import people/many -"#
+    )
+    for delay in ["0.02", "0.05", "0.1", "0.2"] {
+      _ = try space.shell("timeout -s KILL \(delay) cdtquery backup people/many saved --quiet")
+      let verified = try space.run("backup", "--verify", "saved")
+      #expect([0, 66].contains(verified.status), "\(verified.errors)")
+    }
+    #expect(try space.run("backup", "people/many", "saved").status == 0)
+    #expect(try space.run("restore", "saved", "people/again", "--quiet").status == 0)
+    #expect(
+      try space.run("verify", "people/many", "people/again").output
+        == "{\"documents\":20000,\"differences\":0}\n")
+  }
+}
