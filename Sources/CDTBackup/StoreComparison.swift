@@ -18,7 +18,9 @@ public struct StoreDifference: Sendable, Hashable, CustomStringConvertible {
     case attachments(RevisionID)
   }
 
+  /// The document's id.
   public let documentID: String
+  /// How the datastores differ in it.
   public let kind: Kind
 
   /// Such as `document "a": the first has 2-b, the second 2-c`.
