@@ -25,6 +25,7 @@ public struct Backup: Sendable {
   /// The directory's path.
   public let directory: String
 
+  /// - Parameter directory: The path of the directory, which need not exist.
   public init(directory: String) {
     self.directory = directory
   }
