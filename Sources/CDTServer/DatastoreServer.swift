@@ -31,7 +31,8 @@ public final class DatastoreServer: Service {
   /// - Parameters:
   ///   - manager: The manager of the datastores.
   ///   - configuration: Where to listen, and for whom.
-  ///   - logger: Where failures are reported. Requests and their content are not logged.
+  ///   - logger: Where failures are reported; at the level `notice` also failed logins and slow queries, at `info` each request
+  ///     and the end.
   ///   - onRunning: Called with the port when the server accepts connections.
   /// - Throws: ``ServerError`` if the configuration would expose the datastores to everyone or has an invalid setting,
   ///   or the file of users can't be used.
@@ -98,6 +99,11 @@ public final class DatastoreServer: Service {
         let port = channel.localAddress?.port ?? configuration.port
         boundPort.withLock { $0 = port }
         onRunning(port)
+        if state.authenticator.lacksAdmin {
+          state.logger.warning(
+            "no user is an admin of the server",
+            metadata: ["remedy": "cdtquery user add FILE NAME --role _admin"])
+        }
       }, logger: state.logger)
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask {
@@ -108,6 +114,8 @@ public final class DatastoreServer: Service {
             throw self.startFailure(error)
           }
         } onGracefulShutdown: {
+          state.logger.info(
+            "ending", metadata: ["grace": .stringConvertible(configuration.grace / .seconds(1))])
           state.shutdown.happen()
         }
         await state.background.wait()

@@ -34,6 +34,8 @@ public struct ServerConfiguration: Sendable {
   /// Whether design documents are refused that have something which is never used, such as JavaScript functions. Otherwise
   /// they are stored, and the reply has a warning.
   public var isStrictAboutDesign = false
+  /// The time from which on a query is logged with its plan, at the level `notice`; `nil` for none.
+  public var slowQuery: Duration?
   /// The limits on what a client may use of the server.
   public var limits = Limits()
   /// The life of a session in seconds, which tests shorten.

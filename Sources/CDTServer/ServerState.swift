@@ -28,6 +28,17 @@ final class ServerState: Sendable {
     self.logger = logger
   }
 
+  /// Logs that a client's credentials were refused.
+  func noteFailedLogin(_ name: String?, from peer: String, _ error: CouchError) {
+    guard error.status == 401 || error.status == 403 || error.status == 429 else { return }
+    logger.notice(
+      "login failed",
+      metadata: [
+        "user": "\((name ?? "").prefix(200))", "client": "\(peer)",
+        "status": .stringConvertible(error.status),
+      ])
+  }
+
   /// Whether there are users. Without them, whoever can reach the server may do everything.
   var hasUsers: Bool { configuration.usersFile != nil }
 }

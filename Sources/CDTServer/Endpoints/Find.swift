@@ -10,8 +10,8 @@ extension RequestContext {
   func find() async throws -> Response {
     let start = ContinuousClock.now
     let wanted = try FindRequest(await jsonObject())
-    let limit = limits.queryTime
-    let (documents, end) = try await database.query(until: start + limit) { transaction in
+    let (limit, slow) = (limits.queryTime, server.configuration.slowQuery)
+    let (documents, end, slowPlan) = try await database.query(until: start + limit) { transaction in
       // Nothing is sent before the last result is found, so the query can begin again without a damaged index.
       try QueryEngine.answering(in: transaction) { engine in
         var (count, documents) = (0, ReplySpool())
@@ -37,9 +37,11 @@ extension RequestContext {
         } else if try cursor.isScan && transaction.explain(query).lacksIndex {
           end["warning"] = "No matching index found, create an index to optimize query time."
         }
-        return (documents, end)
+        let isSlow = slow.map { ContinuousClock.now - start >= $0 } ?? false
+        return (documents, end, isSlow ? try transaction.explain(query).description : nil)
       }
     }
+    if let slowPlan { noteSlowQuery(wanted, slowPlan, since: start) }
     let head = Array(#"{"docs":["#.utf8)
     let tail = Array("\n],".utf8) + end.utf8Text.dropFirst()
     if let bytes = documents.bytes { return Reply.text(head + bytes + tail) }
@@ -48,6 +50,17 @@ extension RequestContext {
       try await documents.write(to: &out)
       try await out.write(tail + [UInt8(ascii: "\n")])
     }
+  }
+
+  /// Logs a query that took long, with the time that it waited for its turn.
+  private func noteSlowQuery(_ wanted: FindRequest, _ plan: String, since start: ContinuousClock.Instant) {
+    server.logger.notice(
+      "slow query",
+      metadata: [
+        "database": "\(names["db"] ?? "")", "selector": "\(wanted.selector.text.boundedMessage)",
+        "plan": "\(plan.boundedMessage)",
+        "milliseconds": .stringConvertible(((ContinuousClock.now - start) / .milliseconds(1)).rounded()),
+      ])
   }
 
   /// The plan of a query in our own form, inside the members that clients of CouchDB look for.

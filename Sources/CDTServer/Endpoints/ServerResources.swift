@@ -96,6 +96,7 @@ extension RequestContext {
     do throws(CouchError) {
       known = try await authenticator.logIn(name: name, password: password, from: peer)
     } catch {
+      server.noteFailedLogin(name, from: peer, error)
       guard error.status == 401 else { throw error }
       return try redirected(
         by: "fail", Reply.error(error, headers: [.setCookie: authenticator.cookieRemoval]))

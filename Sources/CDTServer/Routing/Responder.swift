@@ -22,16 +22,21 @@ struct Responder: HTTPResponder {
   }
 
   func respond(to request: Request, context: ConnectionContext) async throws -> Response {
+    let (method, id) = (Self.method(of: request), Self.requestID(of: request))
+    let log = AccessLog(
+      logger: state.logger, request: request, method: method, start: .now, peer: context.peer)
     var response: Response
+    var user: String?
     do {
-      response = try await answer(request, context)
+      response = try await answer(request, context, &user)
     } catch {
       response = await refusal(error, request, context)
     }
     rules.addHeaders(to: &response, for: request)
-    response.headers[.xCouchRequestID] = Self.requestID(of: request)
-    state.metrics.count(Self.method(of: request), response.status)
-    return request.method == .head ? Self.withoutBody(response) : response
+    response.headers[.xCouchRequestID] = id
+    state.metrics.count(method, response.status)
+    if request.method == .head { response = Self.withoutBody(response) }
+    return log.following(response, id: id, user: user)
   }
 
   /// The id of a request, which the client can choose.
@@ -64,15 +69,17 @@ struct Responder: HTTPResponder {
     return response
   }
 
-  private func answer(_ request: Request, _ context: ConnectionContext) async throws -> Response {
+  /// - Parameter user: Becomes the name of the user who sends the request.
+  private func answer(
+    _ request: Request, _ context: ConnectionContext, _ user: inout String?
+  ) async throws -> Response {
     if let coding = request.head.unknownTransferCoding {
       throw CouchError.badRequest("The Transfer-Encoding \(coding) is not supported: use chunked alone.")
     }
     let path = try RequestPath(request.uri.string, limit: state.configuration.limits.pathLength)
     if let response = try rules.check(request) { return response }
-    let known = try await state.authenticator.authenticate(
-      authorization: request.headers[.authorization], cookies: request.headers[values: .cookie],
-      from: context.peer)
+    let known = try await authenticate(request, context)
+    user = known.identity.name
     let resource = RequestContext(
       request: request, method: Self.method(of: request), path: path,
       parameters: try QueryParameters(path.query),
@@ -87,6 +94,22 @@ struct Responder: HTTPResponder {
       response.headers[.setCookie] = cookie
     }
     return response
+  }
+
+  private func authenticate(
+    _ request: Request, _ context: ConnectionContext
+  ) async throws(CouchError) -> Authenticator.Authentication {
+    let authorization = request.headers[.authorization]
+    do throws(CouchError) {
+      return try await state.authenticator.authenticate(
+        authorization: authorization, cookies: request.headers[values: .cookie], from: context.peer)
+    } catch {
+      if authorization != nil {
+        let name = (try? BasicCredentials.read(authorization))?.name
+        state.noteFailedLogin(name, from: context.peer, error)
+      }
+      throw error
+    }
   }
 
   private func refusal(

@@ -80,6 +80,12 @@ package final class Authenticator: Sendable {
       identity: user.identity(.cookie), cookie: cookie.header(for: user, at: clock.seconds()))
   }
 
+  /// Whether there are users, and none is an admin of the server.
+  package var lacksAdmin: Bool {
+    guard case .success(let known)? = directory?.current else { return false }
+    return !known.users.all.contains { $0.identity(.basic).isAdmin }
+  }
+
   /// The `Set-Cookie` header that ends a session, and that goes with a failed login.
   package var cookieRemoval: String { cookie.removal }
 

@@ -37,6 +37,12 @@ struct ServeCommand: ParsableCommand {
     [String] = []
   @Option(help: "How many seconds a query may take.") var queryTime = 60.0
   @Option(help: "How many seconds requests may go on after SIGTERM.") var grace = 10.0
+  @Option(
+    help:
+      "What to log: debug, info (each request), notice (logins that fail, slow queries), warning or error.")
+  var logLevel = "notice"
+  @Option(help: "The format of the log: text or json.") var logFormat = "text"
+  @Option(help: "Log queries that take longer, such as 200ms or 2s, with their plan.") var slowQuery: String?
   @Flag(help: "Refuse every change.") var readOnly = false
   @Flag(help: "Refuse design documents with functions, which are never run.") var strictDesign = false
   @Flag(help: "Serve other machines without users or without TLS.") var insecure = false
@@ -51,10 +57,8 @@ struct ServeCommand: ParsableCommand {
     private func serve() async throws {
       CurrentProcess.raiseMaximumDescriptors()
       let manager = try DatastoreManager(directory: directory)
-      LoggingSystem.bootstrap { StreamLogHandler.standardError(label: $0) }
-      var logger = Logger(label: "cdtquery")
-      logger.logLevel = .warning
       let configuration = try configuration()
+      let logger = try logger()
       let (scheme, shown) = (configuration.tls == nil ? "http" : "https", configuration.host)
       let directory = directory
       let server = try DatastoreServer(manager, configuration: configuration, logger: logger) { port in
@@ -65,6 +69,30 @@ struct ServeCommand: ParsableCommand {
         configuration: .init(
           services: [server], gracefulShutdownSignals: [.sigterm, .sigint], logger: logger))
       try await group.run()
+    }
+
+    private func logger() throws -> Logger {
+      guard let level = Logger.Level(rawValue: logLevel) else {
+        throw ValidationError("--log-level must be debug, info, notice, warning or error")
+      }
+      guard let format = LogFormat(rawValue: logFormat) else {
+        throw ValidationError("--log-format must be text or json")
+      }
+      LoggingSystem.bootstrap { _ in LogLines(format) }
+      var logger = Logger(label: "cdtquery")
+      logger.logLevel = level
+      return logger
+    }
+
+    /// A time such as `200ms` or `2s`.
+    private static func duration(_ text: String, _ option: String) throws -> Duration {
+      let (digits, unit) = (text.prefix { $0.isNumber || $0 == "." }, text.drop { $0.isNumber || $0 == "." })
+      guard let number = Double(digits), number <= 86_400_000,
+        let scale = ["ms": 1.0, "s": 1_000][String(unit)]
+      else {
+        throw ValidationError("\(option) needs a time such as 200ms or 2s")
+      }
+      return .milliseconds(number * scale)
     }
 
     private func configuration() throws -> ServerConfiguration {
@@ -84,6 +112,7 @@ struct ServeCommand: ParsableCommand {
       configuration.isInsecure = insecure
       configuration.grace = try Self.seconds(grace, "--grace")
       configuration.limits.queryTime = try Self.seconds(queryTime, "--query-time")
+      configuration.slowQuery = try slowQuery.map { try Self.duration($0, "--slow-query") }
       configuration.isStrictAboutDesign = strictDesign
       // Connections can have half of the files, and a datastore with indexes and some readers has about twenty.
       configuration.limits.openDatastores = max(10, CurrentProcess.maximumDescriptors / 2 / 20)

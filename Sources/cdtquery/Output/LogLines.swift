@@ -1,0 +1,72 @@
+#if Server
+  import CDTJSON
+  import CDTPlatform
+  import Logging
+
+  /// The format of the log on standard error.
+  enum LogFormat: String, CaseIterable {
+    /// `2026-11-26T04:10:00.123Z info request method=GET path=/contacts status=200`
+    case text
+    /// `{"time":"2026-11-26T04:10:00.123Z","level":"info","message":"request","method":"GET",…}`
+    case json
+  }
+
+  /// Writes each message of the log as a line on standard error.
+  struct LogLines: LogHandler {
+    let format: LogFormat
+    var logLevel = Logger.Level.notice
+    var metadata = Logger.Metadata()
+
+    init(_ format: LogFormat) {
+      self.format = format
+    }
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+      get { metadata[key] }
+      set { metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) {
+      Message.raw(line(of: event))
+    }
+
+    func line(of event: LogEvent) -> String {
+      var members = metadata
+      for (name, value) in event.metadata ?? [:] { members[name] = value }
+      let sorted = members.sorted { $0.key < $1.key }
+      var line: JSONObject = [
+        "time": .string(ISO8601.text(of: .now) ?? ""), "level": .string(event.level.rawValue),
+        "message": .string(event.message.description),
+      ]
+      for (name, value) in sorted { line[name] = Self.json(value) }
+      switch format {
+      case .json: return line.text + "\n"
+      case .text:
+        let head = line.prefix(3).compactMap(\.value.stringValue)
+        let rest = line.dropFirst(3).map { "\($0.key)=\(Self.text($0.value))" }
+        return (head + rest).joined(separator: " ") + "\n"
+      }
+    }
+
+    private static func json(_ value: Logger.MetadataValue) -> JSONValue {
+      switch value {
+      case .string(let text): .string(text)
+      case .stringConvertible(let number as Int): .int(Int64(number))
+      case .stringConvertible(let number as UInt): .int(Int64(clamping: number))
+      case .stringConvertible(let number as Double): .double(number)
+      case .stringConvertible(let other): .string(other.description)
+      case .array(let values): .array(values.map(json))
+      case .dictionary(let members):
+        .object(JSONObject(members.sorted { $0.key < $1.key }.map { ($0.key, json($0.value)) }))
+      }
+    }
+
+    /// A word as it is, so that lines can be read and searched; other text as JSON, in which a client can't begin a line.
+    private static func text(_ value: JSONValue) -> String {
+      guard let text = value.stringValue, !text.isEmpty,
+        text.utf8.allSatisfy({ 0x21...0x7E ~= $0 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "=") })
+      else { return value.text }
+      return text
+    }
+  }
+#endif
