@@ -39,7 +39,7 @@ DAMAGES ?= 10000
 PARTS ?= random reliability newest inputs clients requests gate examples
 
 .PHONY: help packages build server test test-more test-newest test-couchdb test-clients fuzz fuzz-replication fuzz-inputs fuzz-server torture stress
-.PHONY: sanitize lint format demo docs
+.PHONY: sanitize man lint format demo docs
 .PHONY: examples api-check check-portability
 .PHONY: bench bench-gate bench-compare bench-latency bench-memory bench-processes bench-server bench-replication bench-page
 
@@ -126,6 +126,9 @@ stress: packages ## Do everything at once in threads and processes, and check it
 
 sanitize: packages ## Run the tests under the address sanitizer, then under the thread sanitizer
 	@SWIFT="$(SWIFT)" scripts/sanitize.sh
+
+man: build ## Write the manual page of cdtquery: .build/cdtquery.1
+	@scripts/man-page.sh .build/small/release/cdtquery > .build/cdtquery.1
 
 lint: ## Check the format of every source file
 	$(SWIFT) format lint --strict --recursive $(SOURCES)

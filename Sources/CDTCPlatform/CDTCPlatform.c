@@ -142,3 +142,8 @@ void cdt_limit_heaps(int32_t count) {
   (void)count;
 #endif
 }
+
+int32_t cdt_terminal_columns(int32_t file) {
+  struct winsize size;
+  return ioctl(file, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}

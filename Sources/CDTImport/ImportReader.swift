@@ -109,16 +109,26 @@ package struct ImportReader {
   ) throws {
     batch.removeAll()
     var bytes = 0
-    while batch.count < max(1, batchSize), bytes < Self.largestBatch {
+    while batch.count < max(1, batchSize), bytes < Self.largestBatch,
+      let (document, place) = try next(from: &source, &report)
+    {
+      bytes += normalizer.text.count
+      bytes += document.attachments?.reduce(0) { $0 + Int(clamping: $1.length ?? 0) } ?? 0
+      batch.append(document, at: place, body: normalizer)
+    }
+  }
+
+  /// The next document that is not left out; the normalizer has its texts. `nil` at the end of the file.
+  private mutating func next(
+    from source: inout any DocumentSource, _ report: inout DocumentImporter.Report
+  ) throws -> (ImportedDocument, SourcePlace)? {
+    while true {
       do {
         let place = try source.next(&normalizer)
         for notice in source.takeNotices() { tell(notice) }
-        guard let place else { break }
-        bytes += normalizer.text.count
+        guard let place else { return nil }
         do {
-          guard let document = try document(at: place, &report) else { continue }
-          bytes += document.attachments?.reduce(0) { $0 + Int(clamping: $1.length ?? 0) } ?? 0
-          batch.append(document, at: place, body: normalizer)
+          if let document = try document(at: place, &report) { return (document, place) }
         } catch let error as ImportError where continuesOnError {
           report.failed += 1
           onInvalidDocument?(error)
@@ -126,9 +136,30 @@ package struct ImportReader {
       } catch let error as ImportError where continuesOnError {
         report.failed += 1
         onInvalidDocument?(error)
-        guard try source.recover() else { break }
+        guard try source.recover() else { return nil }
       }
     }
+  }
+
+  /// Calls a closure with each document that is not left out, without batches.
+  ///
+  /// - Parameter body: Gets its id, if it has one, the text of its body, which is valid during the call, and its place. The
+  ///   strings in the text are in stored form, but the text may have white space, and an `_id`. It returns whether to go on.
+  /// - Throws: ``ImportError`` for an invalid document, `DatastoreError` if a file can't be read. The reader can't read batches
+  ///   afterwards.
+  mutating func forEach(
+    _ body: (_ id: String?, _ text: UnsafeRawBufferPointer, _ place: SourcePlace) throws -> Bool
+  ) throws {
+    var report = DocumentImporter.Report()
+    normalizer.defersPlain = true
+    normalizer.makesCanonical = false
+    while let file = files.popFirst() {
+      var source = try source(file)
+      while let (document, place) = try next(from: &source, &report) {
+        guard try normalizer.text.withUnsafeBytes({ try body(document.id, $0, place) }) else { return }
+      }
+    }
+    tellLeftOut()
   }
 
   // MARK: Documents
@@ -137,6 +168,14 @@ package struct ImportReader {
   private mutating func document(
     at place: SourcePlace, _ report: inout DocumentImporter.Report
   ) throws -> ImportedDocument? {
+    if normalizer.isDeferred {
+      if isDocument(at: place) {
+        var document = ImportedDocument()
+        document.id = normalizer.plainID ?? place.name
+        return document
+      }
+      normalizer.settle()
+    }
     if !recognized.isTable, format == .automatic || format == .couchDB, try takeFromRow(at: place, &report) {
       return nil
     }
@@ -159,6 +198,16 @@ package struct ImportReader {
     }
     if document.id?.hasBytePrefix("_design/") == true { leftOut.designDocuments += 1 }
     return document
+  }
+
+  /// Whether an object that is deferred is a document as it is, which is decided by its first names.
+  private func isDocument(at place: SourcePlace) -> Bool {
+    let isJSON = recognized.isTable || format == .json
+    guard isJSON || format == .automatic, !recognized.hasRows, !recognized.isMongoDB, !place.isWrapped,
+      idPath.isEmpty
+    else { return false }
+    return isJSON || normalizer.plainID != nil
+      || normalizer.text.withUnsafeBytes { CouchRow(JSONBytes($0)) == nil }
   }
 
   /// Replaces a row of CouchDB by its document.

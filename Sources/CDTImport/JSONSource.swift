@@ -195,6 +195,7 @@ struct JSONSource: DocumentSource {
     input.take(length)
     if isFirst {
       isFirst = false
+      normalizer.settle()
       try judgeFirst(normalizer, SourcePlace(file: input.name, line: line), column)
     }
     return SourcePlace(file: input.name, line: line)
@@ -323,6 +324,7 @@ struct JSONSource: DocumentSource {
 
   /// Replaces an element by the document at the rest of the path.
   private func replace(_ normalizer: inout JSONNormalizer) throws {
+    normalizer.settle()
     let text = normalizer.text
     let missing = ImportError(
       "the element has no object at \(DatastoreError.quoted(container.rest.joined(separator: "."))); check the path given to --at",

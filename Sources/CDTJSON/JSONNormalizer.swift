@@ -20,11 +20,34 @@ package struct JSONNormalizer {
   /// Memory for sorting an object's members.
   private var inOrder: [UInt8] = []
 
+  /// Whether there is a canonical text, which costs time.
+  package var makesCanonical = true
+  /// Whether an object that is plain (``PlainObject``) is only checked, and ``text`` is as it was written, until ``settle()``.
+  package var defersPlain = false
+  /// Whether ``text`` is as it was written.
+  package private(set) var isDeferred = false
+  private var deferredID: Range<Int>?
+
   package init() {
     scanner.gaps = []
   }
 
-  /// The canonical text of the same members, see ``JSONCanonical``.
+  /// The `_id` of an object that is deferred.
+  package var plainID: String? {
+    deferredID.map { String(decoding: text[$0], as: UTF8.self) }
+  }
+
+  /// Normalizes an object that was deferred.
+  package mutating func settle() {
+    guard isDeferred else { return }
+    let (written, defers) = (text, defersPlain)
+    defersPlain = false
+    // The object was checked.
+    _ = try? normalize(written)
+    defersPlain = defers
+  }
+
+  /// The canonical text of the same members, see ``JSONCanonical``; only if ``makesCanonical``.
   package var canonical: [UInt8] { hasDeparted ? departed : text }
 
   /// The top-level members that are not part of the body, see ``ReservedMember``.
@@ -64,7 +87,15 @@ package struct JSONNormalizer {
   package mutating func normalize(
     _ bytes: UnsafeRawBufferPointer, from start: Int = 0, options: JSONParsingOptions = .init()
   ) throws(JSONError) -> Int {
-    try lend(bytes, from: start, options) { (normalizer) throws(JSONError) in
+    isDeferred = false
+    if defersPlain, let plain = PlainObject(JSONBytes(bytes), from: start) {
+      isDeferred = true
+      deferredID = plain.id.map { $0.lowerBound - start..<$0.upperBound - start }
+      text.removeAll(keepingCapacity: true)
+      text.append(contentsOf: UnsafeRawBufferPointer(rebasing: bytes[start..<plain.end]))
+      return plain.end
+    }
+    return try lend(bytes, from: start, options) { (normalizer) throws(JSONError) in
       try normalizer.normalize()
       return normalizer.scanner.position
     }
@@ -199,6 +230,7 @@ package struct JSONNormalizer {
   /// A number is stored as written; in the canonical text every number has one form.
   @inline(__always)
   private mutating func number(_ token: JSONScanner.NumberToken) {
+    guard makesCanonical else { return }
     if token.isWhole, !JSONCanonical.isMinusZero(token.start, token.end, in: scanner.bytes) { return }
     if let canonical = JSONCanonical.respelled(token.start, token.end, in: scanner.bytes) {
       spellCanonically(token, canonical)
@@ -246,7 +278,7 @@ package struct JSONNormalizer {
         closeGaps()
       }
     }
-    if !names.areInOrder { putInOrder() }
+    if makesCanonical, !names.areInOrder { putInOrder() }
     names.leave(to: outer)
   }
 

@@ -34,7 +34,7 @@ struct JSONScanner {
     case .expectedValue, .expectedKey, .expectedColon, .expectedCommaOrEnd, .invalidEscape, .invalidNumber,
       .trailingText:
       if offset == bytes.count { return .unexpectedEnd }
-      return bytes[offset] >= 0x80 && lengthOfCharacter(at: offset) == nil ? .invalidUTF8 : fault
+      return bytes[offset] >= 0x80 && bytes.lengthOfCharacter(at: offset) == nil ? .invalidUTF8 : fault
     default: return fault
     }
   }
@@ -215,15 +215,17 @@ struct JSONScanner {
 
   /// Consumes one non-ASCII character.
   private mutating func multibyte() throws(JSONError) {
-    guard let length = lengthOfCharacter(at: position) else { throw fault(.invalidUTF8) }
+    guard let length = bytes.lengthOfCharacter(at: position) else { throw fault(.invalidUTF8) }
     position += length
   }
+}
 
+extension JSONBytes {
   /// The length of a non-ASCII character, if its bytes are the shortest encoding of a scalar, as RFC 3629 requires.
-  private func lengthOfCharacter(at start: Int) -> Int? {
+  func lengthOfCharacter(at start: Int) -> Int? {
     let length: Int
     let seconds: ClosedRange<UInt8>
-    switch bytes[start] {
+    switch self[start] {
     case 0xC2...0xDF: (length, seconds) = (2, 0x80...0xBF)
     case 0xE0: (length, seconds) = (3, 0xA0...0xBF)
     case 0xED: (length, seconds) = (3, 0x80...0x9F)
@@ -233,8 +235,8 @@ struct JSONScanner {
     case 0xF4: (length, seconds) = (4, 0x80...0x8F)
     default: return nil
     }
-    guard seconds.contains(bytes[start + 1]) else { return nil }
-    for offset in 2..<max(2, length) where bytes[start + offset] & 0xC0 != 0x80 { return nil }
+    guard seconds.contains(self[start + 1]) else { return nil }
+    for offset in 2..<max(2, length) where self[start + offset] & 0xC0 != 0x80 { return nil }
     return length
   }
 }

@@ -204,6 +204,12 @@ package final class OpenFile: Sendable {
 
   package var isTerminal: Bool { isatty(descriptor) == 1 }
 
+  /// The number of columns of the terminal; `nil` if it is none, or does not tell.
+  package var terminalColumns: Int? {
+    let columns = cdt_terminal_columns(descriptor)
+    return columns > 0 ? Int(columns) : nil
+  }
+
   /// Waits until this pipe has no reader. For a file or a terminal it waits forever.
   ///
   /// - Returns: `false` if the system can't report it.

@@ -70,6 +70,9 @@ private final class StoreRecovery {
     self.stop = stop
     let path = "\(directory)/\(DatabaseFile.name)"
     self.path = path
+    // SQLite doesn't follow a link, and does not say so.
+    let status = try FileSystem.perform("read", path, FileStatus.ofFile(at: path, followsLinks: false))
+    guard status?.kind != .link else { throw DatastoreError.link(path) }
     let database = try FileSystem.reading(path) {
       try RawDatabase(path, versionWithChecksums: UInt32(DatabaseFile.version))
     }

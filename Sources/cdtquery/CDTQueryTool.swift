@@ -22,10 +22,11 @@ struct CDTQueryTool: ParsableCommand {
         70  internal error
         73  cannot create
         74  input or output failed
+        77  a server refused the user
 
-      SERVERS
-        find, count, explain, get, changes, export, import and index also take the URL of a database, and test --at that of \
-        a server; docs/remote.md. URLs, replicate, serve and user need a build with them: make server.
+      find, count, describe and sample also take a file that import reads, or - for standard input, in place of a store. These, \
+      explain, get, changes, export, import and index take the URL of a database, and test --at takes that of a server; see \
+      docs/remote.md. URLs, replicate, serve and user need a build with them: make server.
 
       EXAMPLE, used by the examples of the commands
         $ printf '{"_id":"mike","age":36}\\n{"_id":"zoe","age":12}\\n' > people.jsonl
@@ -37,7 +38,8 @@ struct CDTQueryTool: ParsableCommand {
     version: Version.current,
     subcommands: [
       ImportCommand.self, ExportCommand.self, GetCommand.self, PutCommand.self, UpdateCommand.self,
-      DeleteCommand.self, FindCommand.self, ExplainCommand.self, CountCommand.self, IndexCommand.self,
+      DeleteCommand.self, FindCommand.self, ExplainCommand.self, CountCommand.self, DescribeCommand.self,
+      SampleCommand.self, IndexCommand.self,
       ChangesCommand.self, ConflictsCommand.self, ResolveCommand.self, AttachmentCommand.self,
       InfoCommand.self, CheckCommand.self, BackupCommand.self, RestoreCommand.self, VerifyCommand.self,
       RecoverCommand.self, CompactCommand.self, ListCommand.self, DropCommand.self, TestCommand.self,

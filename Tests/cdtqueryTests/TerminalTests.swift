@@ -5,10 +5,18 @@ import Testing
 /// What is different when a person watches.
 @Suite struct TerminalTests {
   /// Runs the tool with a pseudo-terminal as one of its streams, and gives what a person would see.
-  private func watch(_ arguments: [String], in space: Workspace, output: Bool) throws -> String {
+  private func watch(
+    _ arguments: [String], in space: Workspace, output: Bool, columns: UInt16 = 0,
+    environment: [String: String] = ["NO_COLOR": "1"]
+  ) throws -> String {
     let terminal = try Terminal()
+    if columns > 0 {
+      var size = winsize(ws_row: 24, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0)
+      #expect(ioctl(terminal.program, UInt(TIOCSWINSZ), &size) == 0)
+    }
     let program = try Program.start(
-      Built.cdtquery, arguments, directory: space.directory, input: .file("/dev/null"),
+      Built.cdtquery, arguments, directory: space.directory, environment: environment,
+      input: .file("/dev/null"),
       output: output ? .descriptor(terminal.program) : .file("/dev/null"),
       errors: output ? .file("/dev/null") : .descriptor(terminal.program))
     close(terminal.program)
@@ -94,5 +102,37 @@ import Testing
     #expect(table.hasPrefix("_id   _rev"))
     let lines = try watch(["find", "people/contacts", "{}"], in: space, output: true)
     #expect(lines.hasPrefix("{\"_id\":\"mike\""))
+  }
+
+  @Test func `JSON and the heads of tables are in color on a terminal, unless it is not wanted`() throws {
+    let space = try Workspace("{\"_id\":\"mike\",\"age\":36,\"tags\":[null]}\n")
+    let find = ["find", "people/contacts", "--no-rev"]
+    let plain = "{\"_id\":\"mike\",\"age\":36,\"tags\":[null]}\r\n"
+    let colored = try watch(find, in: space, output: true, environment: [:])
+    #expect(
+      colored
+        == "{\u{1B}[34;1m\"_id\"\u{1B}[0m:\u{1B}[32m\"mike\"\u{1B}[0m,\u{1B}[34;1m\"age\"\u{1B}[0m:\u{1B}[36m36\u{1B}[0m,\u{1B}[34;1m\"tags\"\u{1B}[0m:[\u{1B}[36mnull\u{1B}[0m]}\r\n"
+    )
+    #expect(try watch(find, in: space, output: true) == plain)
+    #expect(try watch(find, in: space, output: true, environment: ["NO_COLOR": ""]) == colored)
+    #expect(try watch(find, in: space, output: true, environment: ["TERM": "dumb"]) == plain)
+    let table = try watch(find + ["--format", "table"], in: space, output: true, environment: [:])
+    #expect(table.hasPrefix("\u{1B}[1m_id   age  tags\u{1B}[0m\r\n────"), "\(table)")
+    #expect(try space.run(Built.cdtquery, find).output == plain.filter { $0 != "\r\n" } + "\n")
+  }
+
+  @Test(arguments: [20, 40, 60, 79, 80, 200] as [UInt16])
+  func `a progress bar is one line, and a table fits, at any width`(_ columns: UInt16) throws {
+    let space = try importing()
+    let seen = try watch(["import", "s", "many.jsonl"], in: space, output: false, columns: columns)
+    let bars = seen.split(separator: "\r\u{1B}[K").dropLast()
+    #expect(!bars.isEmpty && bars.allSatisfy { $0.count < columns }, "\(bars)")
+    let long = String(repeating: "long ", count: 20)
+    let people = try Workspace("{\"_id\":\"mike\",\"a\":\"\(long)\",\"b\":\"\(long)\",\"c\":1}\n")
+    let table = try watch(
+      ["find", "people/contacts", "--format", "table"], in: people, output: true, columns: columns)
+    let lines = table.split(separator: "\r\n")
+    #expect(lines.count == 3)
+    #expect(lines.allSatisfy { $0.count <= columns }, "\(table)")
   }
 }

@@ -58,6 +58,9 @@ void cdt_ignore_signals_of_writes(void);
 /// The bytes that were written to a socket and that the other end has not received; -1 if that is not known.
 int64_t cdt_unsent_bytes(int32_t socket);
 
+/// The columns of a terminal; 0 if the file is none, or that is not known.
+int32_t cdt_terminal_columns(int32_t file);
+
 /// From how many heaps threads allocate, where the C library has more than one.
 void cdt_limit_heaps(int32_t count);
 

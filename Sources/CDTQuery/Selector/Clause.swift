@@ -58,12 +58,15 @@ package indirect enum Clause: Sendable, Hashable {
   }
 
   /// Whether it uses the document's id or revision, which are not in its body; a text search uses the id.
-  package var readsDocumentFields: Bool {
+  package var readsDocumentFields: Bool { reads(.id) || reads(.revision) }
+
+  /// Whether it uses the document's id, as a text search does, or its revision.
+  package func reads(_ field: FieldPath.DocumentField) -> Bool {
     switch self {
-    case .field(let path, _): path.documentField != nil
-    case .text: true
-    case .and(let members), .or(let members): members.contains(where: \.readsDocumentFields)
-    case .not(let clause): clause.readsDocumentFields
+    case .field(let path, _): path.documentField == field
+    case .text: field == .id
+    case .and(let members), .or(let members): members.contains { $0.reads(field) }
+    case .not(let clause): clause.reads(field)
     case .always, .never, .value: false
     }
   }

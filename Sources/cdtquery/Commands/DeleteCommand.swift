@@ -42,7 +42,7 @@ struct DeleteCommand: ParsableCommand {
 
   func run() throws {
     if let id { return try delete(id) }
-    let query = try Query(QuerySelector(parsing: TextArgument.read(matching ?? "")))
+    let query = try Query(SelectorArgument.selector(matching ?? ""))
     try change.run("delete", query, in: store) { try $0.delete(matching: query) }
   }
 

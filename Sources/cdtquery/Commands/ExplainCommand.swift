@@ -23,14 +23,14 @@ struct ExplainCommand: ParsableCommand {
   }
 
   @Argument(help: DatabaseArgument.help) var database: DatabaseArgument
-  @Argument(help: "The selector, or a request. (default: every document)") var selector = "{}"
+  @Argument(help: "The selector, or a request. (default: every document)") var selector: String?
   @OptionGroup var options: QueryOptions
   @OptionGroup var server: ServerOptions
   @Option(help: "text, or json for the plan as data.") var format = Format.text
 
   func run() throws {
     let database = try database.open(server, reading: selector)
-    let explanation = try database.explain(try options.query(try TextArgument.read(selector)))
+    let explanation = try database.explain(try options.query(SelectorArgument.query(selector)))
     try Output.standard.line(format == .json ? explanation.json.text : explanation.text)
   }
 }

@@ -72,7 +72,8 @@ struct ExportCommand: ParsableCommand {
   private func write(_ datastore: Datastore, as csv: CSVText) throws {
     let query = try Query([:], sort: ["_id"])
     try datastore.read { snapshot in
-      var columns = try ResultColumns()
+      var columns = ResultColumns()
+      for name in ["_id", "_rev"] { try columns.add(name, of: []) }
       try snapshot.forEachJSON(query) { columns.add(try JSONObject(parsing: $0)) }
       let output = try Output.opening(file)
       try output.line(csv.line(columns.paths))

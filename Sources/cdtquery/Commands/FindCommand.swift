@@ -13,8 +13,11 @@ struct FindCommand: ParsableCommand {
       """,
     discussion: """
       SELECTOR is JSON, @FILE, - for standard input, or a whole request {"selector": …, "sort": …, "fields": …, \
-      "skip": …, "limit": …, "use_index": …}. Options override the request. Without one, every document is found. A field \
+      "skip": …, "limit": …, "use_index": …}. Options override the request. Without SELECTOR, every document is found. A field \
       whose name contains a comma, or a space at an end, can be named in a request only.
+
+      STORE can also be a file of any kind that import reads, or - for standard input. Its documents are read one after \
+      another, and printed in their order unless --sort is given. They have no _rev, and can't be searched with $text.
 
       EXAMPLE
         $ cdtquery find people/contacts '{}' --sort age --format table
@@ -24,18 +27,20 @@ struct FindCommand: ParsableCommand {
         mike  1-dc7c404fb82b5e0160f925a3aaa9534b  36
         $ echo '{"selector": {"age": 12}}' | cdtquery find people/contacts --batch -
         {"docs":[{"_id":"zoe","_rev":"1-6becd5b6af2701a6fe53470157b9e47d","age":12}]}
+        $ cdtquery find people.jsonl '{"age": {"$lt": 18}}'
+        {"_id":"zoe","age":12}
       """)
 
-  @Argument(help: DatabaseArgument.help) var database: DatabaseArgument
+  @Argument(help: DatabaseArgument.queryHelp) var database: DatabaseArgument
   @Argument(help: "The selector, or a request. (default: every document)") var selector: String?
   @OptionGroup var options: QueryOptions
   @Flag(help: "Print how many documents match.") var count = false
   @Flag(help: "Print the ids only.") var ids = false
   @Flag(help: "Print the plan without running the query.") var explain = false
-  @Option(help: "jsonl, json, table, csv, tsv, or auto: a table on a terminal, else jsonl. (default: jsonl)")
-  var format: ResultFormat?
+  @OptionGroup var output: OutputOptions
   @Option(help: "Read one request per line of a file (- is standard input) and print one result per line.")
   var batch: String?
+  @OptionGroup var file: QueriedFileOptions
   @OptionGroup var server: ServerOptions
 
   func validate() throws {
@@ -43,21 +48,33 @@ struct FindCommand: ParsableCommand {
     guard [count, ids, explain].filter(\.self).count <= 1 else {
       throw ValidationError("--count, --ids and --explain can't be combined; give one of them")
     }
-    guard batch == nil || (options.isEmpty && format == nil && ![count, ids, explain].contains(true)) else {
+    guard batch == nil || (options.isEmpty && output.isEmpty && ![count, ids, explain].contains(true)) else {
       throw ValidationError("--batch takes no other option; write them into the requests")
+    }
+    guard batch == nil || !database.isFile else {
+      throw ValidationError(
+        "--batch is for stores; import the file into one, so that it is not read for each request")
     }
     guard options.useIndex == nil || !database.isURL else {
       throw ValidationError("--use-index is for stores; a server chooses the index itself")
     }
-    guard format == nil || ![count, ids, explain].contains(true) else {
-      throw ValidationError("--format is for documents; leave it out with --count, --ids and --explain")
+    guard options.useIndex == nil || !database.isFile else {
+      throw ValidationError("--use-index is for stores; a file has no indexes")
+    }
+    guard output.isEmpty || ![count, ids, explain].contains(true) else {
+      throw ValidationError(
+        "--format and the other options of how documents are printed can't be combined with --count, --ids and --explain"
+      )
     }
   }
 
   func run() throws {
-    let database = try database.open(server, reading: batch ?? selector)
-    if let batch { return try answer(batch, database) }
-    let query = try options.query(try selector.map(TextArgument.read) ?? "{}")
+    if let batch {
+      guard file.isEmpty else { throw DatabaseArgument.onlyFilesHaveFormats }
+      return try answer(batch, try database.open(server, reading: batch))
+    }
+    let database = try database.open(server, file, reading: selector)
+    let query = try options.query(SelectorArgument.query(selector))
     var foundNothing = false
     if explain {
       try Output.standard.line(database.explain(query).text)
@@ -65,11 +82,12 @@ struct FindCommand: ParsableCommand {
       foundNothing = try write(query, of: database) == 0
     }
     try Output.standard.flush()
-    database.writeHints(about: query, foundNothing: foundNothing)
+    var hints = QueryHints()
+    database.write(&hints, about: query, foundNothing: foundNothing)
   }
 
   /// Prints the results, and returns their number.
-  private func write(_ query: Query, of database: any Database) throws -> Int {
+  private func write(_ query: Query, of database: any QuerySource) throws -> Int {
     // With skip or limit, only the documents in the page count.
     if count, query.skip == 0, query.limit == nil {
       let count = try database.count(query)
@@ -78,7 +96,7 @@ struct FindCommand: ParsableCommand {
     }
     let results = try database.results(for: query)
     guard count || ids else {
-      return try ResultWriter(format: format ?? .jsonl, fields: query.fields).write(results)
+      return try ResultWriter(output, fields: query.fields).write(results)
     }
     var found = 0
     try results.forEachID {
@@ -92,15 +110,20 @@ struct FindCommand: ParsableCommand {
   /// Answers the requests of a file. If the database can't be read, it says so before any request is.
   private func answer(_ file: String, _ database: any Database) throws {
     var requests = try BatchRequests(file)
+    var hints = QueryHints()
     try database.check()
     while let request = try requests.next() {
       var answer = BatchAnswer()
+      var query: Query?
       do {
-        try database.results(for: request.query()).forEachJSON { answer.append($0) }
+        let asked = try request.query()
+        query = asked
+        try database.results(for: asked).forEachJSON { answer.append($0) }
       } catch {
-        answer = BatchAnswer(error)
+        (answer, query) = (BatchAnswer(error), nil)
       }
       try answer.print()
+      if let query { database.write(&hints, about: query, foundNothing: answer.isEmpty) }
     }
   }
 }

@@ -59,6 +59,11 @@ struct ImportCommand: ParsableCommand {
       return try TouchDBImport(file: touchDB, batch: options.batch, continuesOnError: options.keepGoing)
         .run(into: store)
     }
+    var database = database
+    // What is in the place of a store can't be replaced by one, which the error says.
+    if case .file(let path) = database, path != "-" {
+      database = StoreArgument(argument: path).map(DatabaseArgument.store) ?? database
+    }
     try database.open(server, reading: options.inputs.first { $0 == "-" }).importDocuments(options)
   }
 }

@@ -30,7 +30,9 @@ struct IndexCommand: ParsableCommand {
         """)
 
     @Argument(help: DatabaseArgument.help) var database: DatabaseArgument
-    @Argument(help: "Fields, most significant first; age:desc sorts descending.") var fields: [String]
+    @Argument(
+      help: "Fields, most significant first; age:desc sorts descending.", completion: Completions.fields)
+    var fields: [String]
     @Option(help: "The index's name. (default: generated from the fields)") var name: String?
     @Option(help: "The type of index: json, for values in order, or text, for $text.") var type = IndexType
       .json

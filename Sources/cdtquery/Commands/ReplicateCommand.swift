@@ -22,8 +22,11 @@ struct ReplicateCommand: ParsableCommand {
       standard input), or else the variable CDTQUERY_PASSWORD, or else it is asked for.
 
       EXIT STATUS
-        65 some documents were rejected; they are listed on standard error, and the next run tries them again
-        66 no such store or database   69 the server can't be reached or is overloaded   77 not authorized
+        65  some documents were rejected, which are listed on standard error;
+            the next run tries them again
+        66  no such store or database
+        69  the server can't be reached or is overloaded
+        77  not authorized
 
       EXAMPLE
         $ cdtquery replicate people/contacts backup/contacts --create > result

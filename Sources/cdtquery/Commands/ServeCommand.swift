@@ -19,7 +19,7 @@ struct ServeCommand: ParsableCommand {
       SIGTERM or SIGINT when the requests under way are answered, or after --grace.
 
       EXAMPLE
-        $ cdtquery serve people --bind 127.0.0.1:5989 2> log & echo $! > pid
+        $ cdtquery serve people --port 5989 2> log & echo $! > pid
         $ curl -s --retry 9 --retry-connrefused http://127.0.0.1:5989/contacts/zoe
         {"_id":"zoe","_rev":"1-6becd5b6af2701a6fe53470157b9e47d","age":12}
         $ kill $(cat pid); cat log
@@ -28,6 +28,7 @@ struct ServeCommand: ParsableCommand {
 
   @Argument(help: "The directory of the stores; it is created if it does not exist.") var directory: String
   @Option(help: "The address and port to listen at; port 0 is any that is free.") var bind = "127.0.0.1:5984"
+  @Option(help: "The port to listen at, instead of that in --bind.") var port: UInt16?
   @Option(help: "The certificate chain, a PEM file.") var tlsCert: String?
   @Option(help: "The private key of the certificate, a PEM file.") var tlsKey: String?
   @Option(help: "The file of users; see cdtquery user.") var users: String?
@@ -97,13 +98,14 @@ struct ServeCommand: ParsableCommand {
 
     private func configuration() throws -> ServerConfiguration {
       var configuration = ServerConfiguration()
-      guard let colon = bind.lastIndex(of: ":"), let port = UInt16(bind[bind.index(after: colon)...]) else {
-        throw ValidationError("--bind needs an address and a port, such as 127.0.0.1:5984")
+      let (address, boundPort) = Self.split(bind)
+      guard let port = port ?? boundPort else {
+        throw ValidationError(
+          "--bind needs an address and a port, such as 127.0.0.1:5984, or --port beside the address")
       }
-      let address = bind[..<colon]
       configuration.host =
         address.hasPrefix("[") && address.hasSuffix("]")
-        ? String(address.dropFirst().dropLast()) : String(address)
+        ? String(address.dropFirst().dropLast()) : address
       configuration.port = Int(port)
       configuration.usersFile = users
       configuration.origins = Set(cors)
@@ -118,6 +120,14 @@ struct ServeCommand: ParsableCommand {
       configuration.limits.openDatastores = max(10, CurrentProcess.maximumDescriptors / 2 / 20)
       configuration.tls = try certificate()
       return configuration
+    }
+
+    /// Splits `127.0.0.1:5984`; an address of version 6 has brackets if a port follows.
+    private static func split(_ bind: String) -> (address: String, port: UInt16?) {
+      guard let colon = bind.lastIndex(of: ":"), let port = UInt16(bind[bind.index(after: colon)...]),
+        bind.hasPrefix("[") || bind.firstIndex(of: ":") == colon
+      else { return (bind, nil) }
+      return (String(bind[..<colon]), port)
     }
 
     private static func seconds(_ number: Double, _ option: String) throws -> Duration {

@@ -7,7 +7,7 @@ struct TestCommand: ParsableCommand {
     commandName: "test",
     abstract: "Run golden-file query tests.",
     discussion: """
-      Runs every case of every *.test file in DIR in memory, without an index and with the file's indexes. All runs must
+      Runs every case of every *.test file in DIR in memory, without an index and with the file's indexes. All runs must \
       return the golden answer. The file format is described in docs/cli.md. The exit code is 1 if a case fails.
 
       With --at, a database whose name begins with cdtquery_test_ is created at the server for each file, and deleted \

@@ -36,7 +36,7 @@ struct UpdateCommand: ParsableCommand {
   }
 
   func run() throws {
-    let query = try Query(QuerySelector(parsing: TextArgument.read(selector)))
+    let query = try Query(SelectorArgument.selector(selector))
     let changes = try changes
     try change.run("update", query, in: store) { try $0.update(matching: query, changes) }
   }

@@ -1,20 +1,26 @@
 import ArgumentParser
 import CDTDatastore
 import CDTJSON
+import CDTPlatform
 import CDTQuery
 
+/// What a query is answered from: a database, or a file.
+protocol QuerySource: Sendable {
+  func results(for query: Query) throws -> any QueryResults
+  func count(_ query: Query) throws -> Int
+  func explain(_ query: Query) throws -> (text: String, json: JSONObject)
+  /// Writes hints about fields that no document has, also those of the selector if the query found nothing.
+  ///
+  /// - Parameter hints: Those that were given before are not repeated.
+  func write(_ hints: inout QueryHints, about query: Query, foundNothing: Bool)
+}
+
 /// The database that a command works with: a store, or a database at a server.
-protocol Database: Sendable {
+protocol Database: QuerySource {
   /// Throws if there is no such database, or if it can't be read.
   func check() throws
 
   func document(withID id: String, revisionID: RevisionID?) throws -> DocumentRevision
-
-  func results(for query: Query) throws -> any QueryResults
-  func count(_ query: Query) throws -> Int
-  func explain(_ query: Query) throws -> (text: String, json: JSONObject)
-  /// Writes hints about a query that found nothing.
-  func writeHints(about query: Query, foundNothing: Bool)
 
   /// The documents that changed up to now, each once, with those that changed first in front.
   func forEachChange(since: String?, limit: Int?, _ body: @escaping (ChangedDocument) throws -> Void) throws
@@ -34,8 +40,7 @@ protocol Database: Sendable {
 
 /// The results of a query.
 protocol QueryResults {
-  func forEach(_ body: @escaping (DocumentRevision) throws -> Void) throws
-  /// Calls a closure with the JSON text of each document.
+  /// Calls a closure with the JSON text of each document, `_id` and `_rev` first.
   func forEachJSON(_ body: @escaping (UnsafeRawBufferPointer) throws -> Void) throws
   func forEachID(_ body: @escaping (String) throws -> Void) throws
 }
@@ -65,17 +70,25 @@ struct IndexRequest {
   let progress: ProgressOptions
 }
 
-/// A database on the command line: a store, or the URL of a database at a server.
+/// A database on the command line: a store, or the URL of a database at a server; for a query also a file.
 enum DatabaseArgument: ExpressibleByArgument {
   case store(StoreArgument)
   case url(String)
+  /// A path; `-` is standard input.
+  case file(String)
 
   static let help = ArgumentHelp(
     "The store, DIRECTORY/NAME, or the URL of a database.", valueName: "store")
+  static let queryHelp = ArgumentHelp(
+    "The store, DIRECTORY/NAME, the URL of a database, a file, or - for standard input.", valueName: "store")
+
+  static var defaultCompletionKind: CompletionKind { Completions.databases }
 
   init?(argument: String) {
     if Self.isURL(argument) {
       self = .url(argument)
+    } else if Self.isFile(argument) {
+      self = .file(argument)
     } else if let store = StoreArgument(argument: argument) {
       self = .store(store)
     } else {
@@ -88,8 +101,24 @@ enum DatabaseArgument: ExpressibleByArgument {
     return start.hasPrefix("http://") || start == "https://"
   }
 
+  /// Whether an argument is that of a file: a store is a directory, and its name has no dot.
+  private static func isFile(_ argument: String) -> Bool {
+    if argument == "-" { return true }
+    if let status = try? FileStatus.ofFile(at: argument) { return status.kind != .directory }
+    return hasNameOfFile(argument)
+  }
+
+  static func hasNameOfFile(_ path: String) -> Bool {
+    let path = path.lowercased()
+    return ["json", "jsonl", "ndjson", "csv", "tsv", "tab", "gz"].contains { path.hasSuffix(".\($0)") }
+  }
+
   var isURL: Bool {
     if case .url = self { true } else { false }
+  }
+
+  var isFile: Bool {
+    if case .file = self { true } else { false }
   }
 
   /// Opens the database.
@@ -106,6 +135,31 @@ enum DatabaseArgument: ExpressibleByArgument {
       #else
         throw ToolError.needsFullBuild("the URL of a database")
       #endif
+    case .file(let path):
+      let name = path == "-" ? "standard input" : path
+      throw ToolError(
+        .usage,
+        "\(name) is a file, not a store; only find and count read files: import it into a store, DIRECTORY/NAME"
+      )
     }
+  }
+
+  static let onlyFilesHaveFormats = ValidationError(
+    "--input-format and the other options of how a file is read are for files; leave them out")
+
+  /// Opens the database, or the file, for queries.
+  func open(
+    _ server: ServerOptions, _ options: QueriedFileOptions, reading file: String? = nil
+  ) throws -> any QuerySource {
+    guard case .file(let path) = self else {
+      guard options.isEmpty else { throw Self.onlyFilesHaveFormats }
+      return try open(server, reading: file)
+    }
+    guard server.isEmpty else { throw ServerOptions.storeNeedsNone }
+    guard path != "-" || file != "-" else {
+      throw ToolError(
+        .usage, "standard input can't be both the documents and the selector; give one as an argument")
+    }
+    return FileDatabase(path: path, options: options)
   }
 }

@@ -35,7 +35,7 @@
     }
 
     /// Does nothing: the documents would have to be transferred.
-    func writeHints(about query: Query, foundNothing: Bool) {}
+    func write(_ hints: inout QueryHints, about query: Query, foundNothing: Bool) {}
 
     // MARK: Changes
 
@@ -108,16 +108,12 @@
     let database: RemoteDatastore
     let query: Query
 
-    func forEach(_ body: @escaping (DocumentRevision) throws -> Void) throws {
-      try waiting { try await database.forEach(query, body) }
-    }
-
     func forEachJSON(_ body: @escaping (UnsafeRawBufferPointer) throws -> Void) throws {
-      try forEach { try $0.json.utf8Text.withUnsafeBytes(body) }
+      try waiting { try await database.forEach(query) { try $0.json.utf8Text.withUnsafeBytes(body) } }
     }
 
     func forEachID(_ body: @escaping (String) throws -> Void) throws {
-      try forEach { try body($0.id) }
+      try waiting { try await database.forEach(query) { try body($0.id) } }
     }
   }
 

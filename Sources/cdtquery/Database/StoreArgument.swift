@@ -9,6 +9,8 @@ struct StoreArgument: ExpressibleByArgument {
   /// The name of the store's directory, in which a / of its name is %2F.
   let name: String
 
+  static var defaultCompletionKind: CompletionKind { Completions.stores }
+
   init(directory: String, name: String) {
     self.directory = directory
     self.name = name

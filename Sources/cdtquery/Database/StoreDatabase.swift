@@ -34,10 +34,10 @@ struct StoreDatabase: Database {
     return (explanation.description, explanation.json)
   }
 
-  func writeHints(about query: Query, foundNothing: Bool) {
-    // A hint that can't be given is not missed.
-    guard let datastore = try? store.open() else { return }
-    QueryHints.write(about: query, foundNothing: foundNothing, in: datastore)
+  func write(_ hints: inout QueryHints, about query: Query, foundNothing: Bool) {
+    hints.write(about: query, foundNothing: foundNothing) { query, body in
+      try store.open().results(for: query).forEachJSON(body)
+    }
   }
 
   // MARK: Changes

@@ -49,6 +49,9 @@ struct BatchAnswer {
     end = ""
   }
 
+  /// Whether there is no document in it.
+  var isEmpty: Bool { text.last == UInt8(ascii: "[") }
+
   /// Adds the JSON of a document.
   mutating func append(_ document: some Sequence<UInt8>) {
     // The text of a document ends with a brace.

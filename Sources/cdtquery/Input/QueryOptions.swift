@@ -4,8 +4,9 @@ import CDTQuery
 
 /// The options of a query besides its selector.
 struct QueryOptions: ParsableArguments {
-  @Option(help: "Fields to sort by, as in name,age:desc.") var sort: String?
-  @Option(help: "Fields to print, as in name,pet.species.") var fields: String?
+  @Option(help: "Fields to sort by, as in name,age:desc.", completion: Completions.fields) var sort: String?
+  @Option(help: "Fields to print, as in name,pet.species.", completion: Completions.fields) var fields:
+    String?
   @Option(help: "The maximum number of results; 0 means no limit.") var limit: Int?
   @Option(help: "The number of matches to skip.") var skip: Int?
   @Option(help: "The index to use.") var useIndex: String?
@@ -21,9 +22,9 @@ struct QueryOptions: ParsableArguments {
     guard (skip ?? 0) >= 0 else { throw ValidationError("--skip must be a whole number, 0 or more") }
   }
 
-  /// The query of a selector or a request, with the options applied.
-  func query(_ text: String) throws -> Query {
-    var query = try Query(parsing: text)
+  /// The query with the options applied.
+  func query(_ query: Query) throws -> Query {
+    var query = query
     if let skip { query.skip = skip }
     if let limit { query.limit = limit > 0 ? limit : nil }
     if let sort {

@@ -42,7 +42,12 @@ final class ProgressBar: Sendable {
       last = now
       return true
     }
-    if isDue { Message.raw("\r\u{1B}[K" + line(count: count, done: done, of: total, elapsed: now - start)) }
+    // A line as wide as the terminal would make it scroll.
+    let width = (OpenFile.standardError.terminalColumns ?? 80) - 1
+    if isDue {
+      let line = line(count: count, done: done, of: total, elapsed: now - start, width: width)
+      Message.raw("\r\u{1B}[K" + line.prefix(width))
+    }
   }
 
   /// Clears the line; the next progress is shown immediately.
@@ -54,14 +59,18 @@ final class ProgressBar: Sendable {
     if wasShown { Message.raw("\r\u{1B}[K") }
   }
 
-  private func line(count: Int, done: Int64, of total: Int64?, elapsed: Duration) -> String {
+  private func line(count: Int, done: Int64, of total: Int64?, elapsed: Duration, width: Int) -> String {
     let seconds = max(elapsed / .seconds(1), 0.001)
     let rate = "\(count) \(noun), \(Int(Double(count) / seconds))/s"
     guard let total, total > 0 else { return rate }
     let share = min(1, Double(done) / Double(total))
-    let filled = Int(share * Double(Self.width))
-    let bar = String(repeating: "█", count: filled) + String(repeating: "░", count: Self.width - filled)
     let left = share > 0 ? Int((seconds / share - seconds).rounded(.up)) : 0
-    return "\(bar) \(Int(share * 100)) %  \(rate)  \(left / 60):\(left % 60 < 10 ? "0" : "")\(left % 60) left"
+    let text =
+      "\(Int(share * 100)) %  \(rate)  \(left / 60):\(left % 60 < 10 ? "0" : "")\(left % 60) left"
+    // The bar has what the text leaves.
+    let room = min(Self.width, width - text.count - 1)
+    guard room > 0 else { return text }
+    let filled = Int(share * Double(room))
+    return String(repeating: "█", count: filled) + String(repeating: "░", count: room - filled) + " " + text
   }
 }

@@ -10,19 +10,29 @@ struct QueryHints {
   private static let mostBytes = 16 * 1024 * 1024
   private static let mostNames = 1_000
 
+  private static let mostPaths = 1_000
+
   private var missing: [FieldPath] = []
   private var messages: [String] = []
+  /// The fields that were looked for already. A run with many queries looks for each once, and for a limited number.
+  private var known: Set<FieldPath> = []
 
   /// Writes hints about a query that was answered. The search for them is short, and its failure is no error.
-  static func write(about query: Query, foundNothing: Bool, in datastore: Datastore) {
-    var hints = QueryHints()
-    if foundNothing { hints.collect(query.selector.clause, below: []) }
+  ///
+  /// - Parameter read: Calls a closure with the JSON of each result of a query.
+  mutating func write(
+    about query: Query, foundNothing: Bool,
+    _ read: (Query, @escaping (UnsafeRawBufferPointer) throws -> Void) throws -> Void
+  ) {
+    (missing, messages) = ([], [])
+    if foundNothing { collect(query.selector.clause, below: []) }
     for path in query.sort.filter({ !$0.isScore }).map(\.path) + query.fields {
-      if let path = try? FieldPath(path, allowsDollar: true) { hints.add(path) }
+      if let path = try? FieldPath(path, allowsDollar: true) { add(path) }
     }
-    guard !hints.missing.isEmpty else { return }
-    guard (try? hints.look(in: datastore)) != nil else { return }
-    for message in hints.messages { Message.write("cdtquery: \(message)") }
+    guard !missing.isEmpty else { return }
+    known.formUnion(missing)
+    guard (try? look(read)) != nil else { return }
+    for message in messages { Message.write("cdtquery: \(message)") }
   }
 
   /// Collects the fields that a match must have. Negations also match documents without the field.
@@ -40,7 +50,7 @@ struct QueryHints {
   /// Adds a field of the body, and returns whether it is one.
   @discardableResult private mutating func add(_ path: FieldPath) -> Bool {
     guard path.documentField == nil, path.text != "_attachments" else { return false }
-    if !missing.contains(path) { missing.append(path) }
+    if !known.contains(path), !missing.contains(path), known.count < Self.mostPaths { missing.append(path) }
     return true
   }
 
@@ -53,24 +63,29 @@ struct QueryHints {
   }
 
   /// Looks for the fields in the first documents.
-  private mutating func look(in datastore: Datastore) throws {
+  private mutating func look(
+    _ read: (Query, @escaping (UnsafeRawBufferPointer) throws -> Void) throws -> Void
+  ) throws {
     var query = try Query([:])
     query.limit = Self.mostDocuments
-    let results = try datastore.results(for: query)
     var (documents, bytes) = (0, 0)
     var missing = missing
     var names: Set<String> = []
-    try results.forEachJSON { text in
-      documents += 1
-      bytes += text.count
-      let document = JSONBytes(text)
-      missing.removeAll { Self.has($0, document) }
-      if missing.isEmpty || bytes > Self.mostBytes { return results.close() }
-      var members = document.members(at: 0)
-      while names.count < Self.mostNames, let member = members.next() {
-        names.insert(document.string(at: member.keyStart - 1))
+    /// Ends the search.
+    struct Enough: Error {}
+    do {
+      try read(query) { text in
+        documents += 1
+        bytes += text.count
+        let document = JSONBytes(text)
+        missing.removeAll { Self.has($0, document) }
+        if missing.isEmpty || bytes > Self.mostBytes { throw Enough() }
+        var members = document.members(at: 0)
+        while names.count < Self.mostNames, let member = members.next() {
+          names.insert(document.string(at: member.keyStart - 1))
+        }
       }
-    }
+    } catch is Enough {}
     guard documents > 0 else { return }
     let isEach = documents < Self.mostDocuments && bytes <= Self.mostBytes
     let none = isEach ? "no document" : "none of the first \(documents) documents"

@@ -3,25 +3,50 @@ import CDTQuery
 
 /// The columns of results in a table: `_id`, `_rev`, and the projected fields in their order, or all fields in the order
 /// in which they appear.
+///
+/// ```
+/// {"pet": {"species": "cat", "age": 3}}   has the column pet; if flat, pet.species and pet.age
+/// ```
 struct ResultColumns {
   private var columns: [FieldPath] = []
   private var known: Set<FieldPath> = []
 
-  /// - Parameter fields: The paths of the projected fields; empty for all fields, which are added with the rows.
-  init(fields: [String] = []) throws {
-    for path in ["_id", "_rev"] + fields { add(try Self.path(path)) }
+  /// Whether the fields of objects are columns, instead of the objects.
+  private let isFlat: Bool
+
+  init(isFlat: Bool = false) {
+    self.isFlat = isFlat
+  }
+
+  /// Adds a projected field, which is there also if no row has it.
+  mutating func add(_ field: String, of rows: [JSONObject]) throws {
+    let path = try Self.path(field)
+    guard isFlat else { return add(path) }
+    let count = columns.count
+    for row in rows {
+      Self.value(of: .object(row), at: path.segments[...]).map { add($0, at: path.segments) }
+    }
+    if columns.count == count { add(path) }
   }
 
   /// Adds the fields of a row.
   mutating func add(_ row: JSONObject) {
-    for (name, _) in row { add(FieldPath(segments: [FieldPath.Segment(name: Array(name.utf8))])) }
+    for (name, value) in row { add(value, at: [FieldPath.Segment(name: Array(name.utf8))]) }
+  }
+
+  /// Adds a field of a row, or the fields of the object that it is.
+  private mutating func add(_ value: JSONValue, at path: [FieldPath.Segment]) {
+    guard isFlat, let object = value.objectValue, !object.isEmpty else {
+      return add(FieldPath(segments: path))
+    }
+    for (name, value) in object { add(value, at: path + [FieldPath.Segment(name: Array(name.utf8))]) }
   }
 
   private mutating func add(_ path: FieldPath) {
     if known.insert(path).inserted { columns.append(path) }
   }
 
-  private static func path(_ text: String) throws -> FieldPath {
+  static func path(_ text: String) throws -> FieldPath {
     do throws(FieldPath.Fault) {
       return try FieldPath(text, allowsDollar: true)
     } catch {
@@ -44,7 +69,11 @@ struct ResultColumns {
   }
 
   func values(of row: JSONObject) -> [JSONValue?] {
-    columns.map { Self.value(of: .object(row), at: $0.segments[...]) }
+    columns.map { column in
+      let value = Self.value(of: .object(row), at: column.segments[...])
+      // The fields of an object have their own columns, also if it is none in other rows.
+      return isFlat && value?.objectValue?.isEmpty == false ? nil : value
+    }
   }
 
   /// The value at a path; behind an array, an array of the values in its elements.

@@ -11,12 +11,15 @@ enum ResultFormat: String, ExpressibleByArgument, CaseIterable {
 
 /// Prints results in a format, incrementally if the format allows it.
 struct ResultWriter {
+  private let options: OutputOptions
   private let format: ResultFormat
   /// The paths of the projected fields, which are the columns of a table; empty for all fields.
   private let fields: [String]
 
-  init(format: ResultFormat, fields: [String] = []) {
-    self.format = format
+  init(_ options: OutputOptions, fields: [String] = []) {
+    self.options = options
+    let format = options.format ?? .jsonl
+    self.format = format != .auto ? format : OpenFile.standardOutput.isTerminal ? .table : .jsonl
     self.fields = fields
   }
 
@@ -24,34 +27,79 @@ struct ResultWriter {
   @discardableResult
   func write(_ results: any QueryResults) throws -> Int {
     switch format {
-    case .jsonl:
+    case .jsonl, .auto:
       var count = 0
-      try results.forEachJSON {
+      var printer = JSONPrinter(isPretty: options.pretty, isColored: Terminal.hasColors)
+      let isPlain = !options.pretty && !Terminal.hasColors
+      try forEachText(results) { text in
         count += 1
-        try Output.standard.line($0)
+        if isPlain { return try Output.standard.line(text) }
+        try printer.text(of: text).withUnsafeBytes { try Output.standard.line($0) }
       }
       return count
     case .json: return try writeArray(results)
     case .csv: return try writeCSV(results, CSVText(separator: ","))
     case .tsv: return try writeCSV(results, CSVText(separator: "\t"))
     case .table: return try writeTable(results)
-    case .auto:
-      let format = OpenFile.standardOutput.isTerminal ? ResultFormat.table : .jsonl
-      return try ResultWriter(format: format, fields: fields).write(results)
     }
+  }
+
+  /// Calls a closure with the JSON of each document.
+  private func forEachText(
+    _ results: any QueryResults, _ body: @escaping (UnsafeRawBufferPointer) throws -> Void
+  ) throws {
+    let names = try names
+    guard options.noRev || !names.isEmpty else { return try results.forEachJSON(body) }
+    try results.forEachJSON { text in
+      try Self.arranged(text, names, hasRevision: !options.noRev).withUnsafeBytes(body)
+    }
+  }
+
+  /// The names of the members that a projection selects, as they are spelled in stored JSON.
+  private var names: [[UInt8]] {
+    get throws {
+      let paths = try fields.map(ResultColumns.path)
+      return paths.filter { $0.documentField == nil }.compactMap { $0.segments.first?.spelling }
+    }
+  }
+
+  /// A document with its members in the order of a projection, behind those that are in none, such as `_id`.
+  private static func arranged(
+    _ text: UnsafeRawBufferPointer, _ names: [[UInt8]], hasRevision: Bool
+  ) -> [UInt8] {
+    let bytes = JSONBytes(text)
+    var found: [(place: Int, member: UnsafeRawBufferPointer)] = []
+    var members = bytes.members(at: 0)
+    while let member = members.next() {
+      if !hasRevision, bytes.equals(Array("_rev".utf8), from: member.keyStart, to: member.keyEnd) { continue }
+      let place = names.firstIndex { bytes.equals($0, from: member.keyStart, to: member.keyEnd) }
+      let end = bytes.endOfValue(at: member.value)
+      found.append((place.map { $0 + 1 } ?? 0, bytes.slice(member.keyStart - 1, end)))
+    }
+    var arranged = [UInt8(ascii: "{")]
+    // Members in the same place keep their order.
+    for (number, item) in found.enumerated().sorted(by: { ($0.1.place, $0.0) < ($1.1.place, $1.0) })
+      .enumerated()
+    {
+      if number > 0 { arranged.append(UInt8(ascii: ",")) }
+      arranged.append(contentsOf: item.element.member)
+    }
+    arranged.append(UInt8(ascii: "}"))
+    return arranged
   }
 
   private func writeArray(_ results: any QueryResults) throws -> Int {
     var count = 0
     var last: [UInt8] = []
-    try results.forEachJSON { document in
+    var printer = JSONPrinter(isPretty: options.pretty, isColored: Terminal.hasColors, margin: 1)
+    try forEachText(results) { document in
       if count == 0 {
         try Output.standard.line("[")
       } else {
         try last.withUnsafeBytes { try Output.standard.line($0) }
       }
       count += 1
-      last = Array(document)
+      last = printer.text(of: document)
       last.insert(UInt8(ascii: " "), at: 0)
       last.append(UInt8(ascii: ","))
     }
@@ -64,13 +112,17 @@ struct ResultWriter {
   /// The columns and rows of a table. Without a projection the columns are the fields of all results, so all results are
   /// read first.
   private func rows(_ results: any QueryResults) throws -> (columns: ResultColumns, rows: [JSONObject]) {
-    var columns = try ResultColumns(fields: fields)
     var rows: [JSONObject] = []
-    try results.forEach { document in
-      let row = document.json
-      if fields.isEmpty { columns.add(row) }
-      rows.append(row)
+    try forEachText(results) { text in
+      if let row = JSONBytes(text).value(at: 0).objectValue { rows.append(row) }
     }
+    // What comes from a file has no _rev, and perhaps no _id.
+    let own = ["_id", "_rev"].filter { name in
+      name == "_rev" && options.noRev ? false : rows.isEmpty || rows.contains { $0[name] != nil }
+    }
+    var columns = ResultColumns(isFlat: options.flatten)
+    for field in own + fields { try columns.add(field, of: rows) }
+    if fields.isEmpty { for row in rows { columns.add(row) } }
     return (columns, rows)
   }
 
@@ -84,7 +136,13 @@ struct ResultWriter {
   private func writeTable(_ results: any QueryResults) throws -> Int {
     let (columns, rows) = try rows(results)
     let cells = rows.map { columns.values(of: $0).map(Self.text) }
-    for line in TextTable(header: columns.names, rows: cells).lines { try Output.standard.line(line) }
+    let table = TextTable(header: columns.names, rows: cells, width: Terminal.columns)
+    try table.write()
+    if table.omitted > 0 {
+      try Output.standard.flush()
+      Message.write(
+        "cdtquery: the terminal is too narrow for \(table.omitted) more columns; choose some with --fields")
+    }
     return rows.count
   }
 

@@ -1,16 +1,55 @@
 /// A table with aligned columns for the terminal, in any script.
 struct TextTable {
-  let header: [String]
-  let rows: [[String]]
+  /// The header, a rule, and one line per row.
+  let lines: [String]
+  /// The number of columns that don't fit.
+  let omitted: Int
 
   private static let widestCell = 40
+  private static let narrowestCell = 8
+  private static let gap = 2
 
-  /// The header, a rule, and one line per row.
-  var lines: [String] {
-    let cells = ([header] + rows).map { $0.map(Self.shortened) }
-    let widths = header.indices.map { column in cells.map { DisplayWidth.of($0[column]) }.max() ?? 0 }
+  /// - Parameter width: The number of terminal columns that the lines may have; `nil` for any. The widest columns become
+  ///   narrower then, and the last ones are left out if that is not enough.
+  init(header: [String], rows: [[String]], width: Int? = nil) {
+    var cells = ([header] + rows).map { $0.map { Self.shortened($0, to: Self.widestCell) } }
+    var widths = header.indices.map { column in cells.map { DisplayWidth.of($0[column]) }.max() ?? 0 }
+    if let width {
+      widths = Self.fitted(widths, to: width)
+      cells = cells.map { row in zip(row, widths).map { Self.shortened($0, to: $1) } }
+    }
+    omitted = header.count - widths.count
+    lines = Self.lines(cells, widths)
+  }
+
+  /// Prints the table, with a header in bold on a terminal.
+  func write() throws {
+    for (number, line) in lines.enumerated() {
+      try Output.standard.line(number == 0 && Terminal.hasColors ? "\u{1B}[1m\(line)\u{1B}[0m" : line)
+    }
+  }
+
+  /// The widths of the columns that fit, from the first.
+  private static func fitted(_ widths: [Int], to width: Int) -> [Int] {
+    var widths = widths
+    func excess() -> Int { widths.reduce(0, +) + gap * max(0, widths.count - 1) - width }
+    while excess() > 0, let widest = widths.max(), widest > narrowestCell {
+      // All of the widest columns shrink to the next width, or as far as needed.
+      let places = widths.indices.filter { widths[$0] == widest }
+      let next = max(narrowestCell, widths.filter { $0 < widest }.max() ?? narrowestCell)
+      let needed = (excess() + places.count - 1) / places.count
+      for place in places { widths[place] = max(next, widest - needed) }
+    }
+    while excess() > 0, widths.count > 1 { widths.removeLast() }
+    if excess() > 0 { widths = widths.map { min($0, max(1, width)) } }
+    return widths
+  }
+
+  private static func lines(_ cells: [[String]], _ widths: [Int]) -> [String] {
     var lines = cells.map { row in
-      let padded = zip(row, widths).map { $0 + String(repeating: " ", count: $1 - DisplayWidth.of($0)) }
+      let padded = zip(row, widths).map {
+        $0 + String(repeating: " ", count: max(0, $1 - DisplayWidth.of($0)))
+      }
       var line = padded.joined(separator: "  ")
       while line.last == " " { line.removeLast() }
       return line
@@ -21,23 +60,23 @@ struct TextTable {
 
   /// A cell has one line of limited width, without control characters, which a document could use to control the
   /// terminal.
-  private static func shortened(_ text: String) -> String {
+  private static func shortened(_ text: String, to widest: Int) -> String {
     var line = ""
     var width = 0
     for character in text {
       let isControl = character.unicodeScalars.contains { $0.properties.generalCategory == .control }
       let shown = isControl ? " " : character
       width += DisplayWidth.of(shown)
-      if width > widestCell { return cut(line) + "…" }
+      if width > widest { return cut(line, to: widest) + "…" }
       line.append(shown)
     }
     return line
   }
 
   /// Cuts the line to make room for the ellipsis.
-  private static func cut(_ line: String) -> String {
+  private static func cut(_ line: String, to widest: Int) -> String {
     var line = line
-    while DisplayWidth.of(line) >= widestCell { line.removeLast() }
+    while DisplayWidth.of(line) >= widest, !line.isEmpty { line.removeLast() }
     return line
   }
 }

@@ -40,6 +40,10 @@ import Testing
         69,
         "another process listens at 127.0.0.1:\(server.port); stop it, or choose another port (--bind)",
         ["people", "--bind", "127.0.0.1:\(server.port)"])
+      try expect(
+        69,
+        "another process listens at 127.0.0.1:\(server.port); stop it, or choose another port (--bind)",
+        ["people", "--port", "\(server.port)"])
     }
   }
 
@@ -57,8 +61,16 @@ import Testing
   @Test func `an address without a port`() throws {
     let run = try ToolRun.of(["serve", "people", "--bind", "localhost"], in: directory)
     #expect(
-      run.errors.hasPrefix("cdtquery: --bind needs an address and a port, such as 127.0.0.1:5984\n"))
+      run.errors.hasPrefix(
+        "cdtquery: --bind needs an address and a port, such as 127.0.0.1:5984, or --port beside the address\n"
+      ))
     #expect(run.status == 64)
+    for bind in ["192.0.2.1", "192.0.2.1:5984"] {
+      try expect(
+        73,
+        "can't listen at 192.0.2.1:0: Cannot assign requested address; choose an address of this machine and a port (--bind)",
+        ["people", "--bind", bind, "--port", "0", "--insecure"])
+    }
   }
 
   @Test func `a file of users that is not there`() throws {

@@ -49,7 +49,26 @@ import Testing
       {"docs":[]}
       """
     #expect(Examples.matches(result.output, expected), "\(result.output)")
-    #expect(result.errors == "")
+    #expect(result.errors == "cdtquery: no document has the field \"x\"\n")
+    #expect(result.status == 0)
+  }
+
+  @Test func `a field that no document has is told once`() throws {
+    let space = try Workspace(Workspace.people)
+    let requests = [
+      #"{"nmae": "Zoe"}"#, #"{"nmae": "Ann"}"#, #"{"name": "Eve"}"#,
+      #"{"selector": {}, "limit": 1, "sort": ["agee", "nmae"]}"#, #"{"name": "Zoe"}"#,
+    ]
+    let result = try space.run(
+      "find", "people/contacts", "--batch", "-", input: requests.joined(separator: "\n"))
+    #expect(
+      result.errors
+        == """
+        cdtquery: no document has the field "nmae"; did you mean "name"?
+        cdtquery: no document has the field "agee"; did you mean "age"?
+
+        """)
+    #expect(result.lines.count == 5)
     #expect(result.status == 0)
   }
 

@@ -158,7 +158,9 @@ import Testing
       error: "--count, --ids and --explain can't be combined; give one of them"),
     Refusal(
       arguments: ["{}", "--count", "--format", "csv"], status: 64,
-      error: "--format is for documents; leave it out with --count, --ids and --explain"),
+      error:
+        "--format and the other options of how documents are printed can't be combined with --count, --ids and --explain"
+    ),
     Refusal(arguments: ["{}", "--limit=-1"], status: 64, error: "--limit must be a whole number, 0 or more"),
     Refusal(arguments: ["{}", "--skip=-1"], status: 64, error: "--skip must be a whole number, 0 or more"),
     Refusal(

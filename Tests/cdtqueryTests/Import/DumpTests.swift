@@ -165,6 +165,16 @@ import Testing
     #expect(!space.exists("s"))
   }
 
+  @Test func `what follows megabytes of deleted documents is imported`() throws {
+    let space = try Workspace()
+    let filler = String(repeating: "x", count: 1_000)
+    let tombstones = (0..<5_000).map { "{\"_id\":\"t\($0)\",\"_deleted\":true,\"x\":\"\(filler)\"}\n" }
+      .joined()
+    try space.write(tombstones + "{\"_id\":\"a\"}\n", to: "dump.jsonl")
+    let result = try space.run("import", "s", "dump.jsonl")
+    #expect(result.errors == "cdtquery: 5000 deleted documents are left out\n1 imported\n")
+  }
+
   @Test func `one object with an array of objects is a document, with a hint`() throws {
     let space = try Workspace()
     let result = try space.run("import", "s", input: #"{"type":"x","features":[{"a":1},{"a":2}]}"#)

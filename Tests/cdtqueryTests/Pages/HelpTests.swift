@@ -97,6 +97,56 @@ import Testing
     #expect(result.lines.dropFirst() == ["export", "explain"] || result.lines.dropFirst() == ["export"])
   }
 
+  @Test func `stores, files and fields are completed`() throws {
+    let space = try Workspace("{\"_id\":\"a\",\"name\":1,\"pet\":{\"kind\":\"cat\"},\"tags\":[{\"n\":1}]}\n")
+    try space.run("import", "people/pets", input: "{}")
+    try space.run("import", "alone", input: "{}")
+    try space.write("{\"code\":1}\n", to: "places.jsonl")
+    try space.write("", to: "notes.txt")
+    /// What the scripts of the shells call.
+    func completed(_ command: [String], _ argument: String, _ words: [String]) throws -> [String] {
+      let prefix = words.last ?? ""
+      let result = try space.run(
+        Built.cdtquery,
+        ["---completion"] + command + ["--", argument, "\(words.count - 1)", "\(prefix.count)"] + words)
+      return result.lines
+    }
+    #expect(
+      try completed(["find"], "positional@0", ["cdtquery", "find", ""]) == [
+        "alone", "people/contacts", "people/pets", "places.jsonl",
+      ])
+    #expect(try completed(["find"], "positional@0", ["cdtquery", "find", "people/p"]) == ["people/pets"])
+    #expect(try completed(["info"], "positional@0", ["cdtquery", "info", "pl"]) == [])
+    let fields = ["name", "pet", "pet.kind", "tags", "tags.n"]
+    #expect(
+      try completed(["find"], "--sort", ["cdtquery", "find", "people/contacts", "{}", "--sort", ""]) == fields
+    )
+    #expect(
+      try completed(["find"], "--fields", ["cdtquery", "find", "people/contacts", "--fields", "name,p"])
+        == fields.map { "name," + $0 })
+    #expect(
+      try completed(["find"], "--sort", ["cdtquery", "find", "places.jsonl", "--sort", ""]) == ["code"])
+    #expect(try completed(["find"], "--sort", ["cdtquery", "find", "people/none", "--sort", ""]) == [])
+  }
+
+  @Test func `the manual page has every command`() throws {
+    let space = try Workspace()
+    let result = try space.run(
+      "/bin/sh", ["\(Built.package)/scripts/man-page.sh", Built.cdtquery], output: space.path("cdtquery.1"))
+    #expect(result.errors == "")
+    #expect(result.status == 0)
+    let lines = try space.text("cdtquery.1").split(separator: "\n")
+    #expect(lines.first?.hasPrefix(".TH CDTQUERY 1 ") == true)
+    for page in try Self.pages().dropFirst() { #expect(lines.contains(".SH \(page.name.uppercased())")) }
+    // Only the lines of the page itself are requests.
+    let requests = Set(lines.filter { $0.hasPrefix(".") || $0.hasPrefix("'") }.map { $0.prefix(3) })
+    #expect(requests == [".TH", ".SH", ".nf", ".fi", ".in"])
+    let check = try space.shell(
+      "command -v groff > /dev/null || exit 0; groff -k -man -Tutf8 -ww -z cdtquery.1", mergesErrors: true)
+    #expect(check.output == "")
+    #expect(check.status == 0)
+  }
+
   @Test func `the version is told`() throws {
     let result = try Workspace().run("--version")
     #expect(result.lines.count == 1)

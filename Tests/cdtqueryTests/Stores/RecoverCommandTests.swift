@@ -29,6 +29,20 @@ import Testing
     #expect(try space.run("recover", "people/contacts", "people/saved").status == 73)
   }
 
+  @Test func `a file that is a symbolic link is refused with the remedy`() throws {
+    let space = try Workspace(Workspace.people)
+    for target in ["elsewhere", "nowhere"] {
+      try space.shell("cd people/contacts; [ -L db.sync ] || mv db.sync elsewhere; ln -sf \(target) db.sync")
+      let result = try space.run("recover", "people/contacts", "people/saved")
+      #expect(
+        result.errors
+          == "cdtquery: people/contacts/db.sync is a symbolic link, where nothing is written; put what it leads to in its place\n"
+      )
+      #expect(result.status == 74)
+    }
+    #expect(!space.exists("people/saved"))
+  }
+
   @Test func `a recovery that fails leaves nothing`() throws {
     let space = try Workspace(Workspace.people)
     // Nothing can be renamed to the name of a file's content.

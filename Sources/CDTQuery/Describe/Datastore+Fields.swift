@@ -1,0 +1,28 @@
+public import CDTDatastore
+import CDTJSON
+
+extension Datastore {
+  /// Reads every document and returns which fields they have, with their types and values, and the indexes that may help.
+  ///
+  /// ```swift
+  /// let summary = try store.summarizeFields()
+  /// summary.fields.first { $0.path == "tags[]" }?.distinct
+  /// ```
+  ///
+  /// The summary is that of one state. Memory does not depend on the number of documents or of their fields.
+  ///
+  /// - Throws: `DatastoreError` if reading fails.
+  /// - Complexity: O(*bytes of the documents*)
+  ///
+  /// Source: `docs/cli.md`, describe.
+  public func summarizeFields() throws -> FieldSummary {
+    var scan = FieldScan()
+    try results(for: Query([:])).forEachJSON { scan.add($0) }
+    return scan.summary(indexed: try firstIndexedFields())
+  }
+
+  /// The first field of each index.
+  package func firstIndexedFields() throws -> Set<String> {
+    Set(try listIndexes().compactMap { $0.type == .json ? $0.fields.first?.path : nil })
+  }
+}

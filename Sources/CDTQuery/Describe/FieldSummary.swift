@@ -1,0 +1,101 @@
+public import CDTJSON
+
+/// What fields the documents of a datastore have, as `Datastore.summarizeFields()` finds it.
+///
+/// ```swift
+/// let summary = try store.summarizeFields()
+/// for field in summary.fields { print(field.path, field.types.keys, field.documents) }
+/// ```
+public struct FieldSummary: Sendable, Hashable {
+  /// The number of documents.
+  public let documents: Int
+  /// The fields, each behind the one that it is in, otherwise in the order in which they were found.
+  public let fields: [Field]
+  /// About how many fields were left out, because there are more than ``maximumFields``, or more than
+  /// ``maximumFieldsOfObject`` in one object, or because a path is longer than
+  /// ``maximumPathLength``.
+  public let omittedFields: Int
+  /// The indexes that may help, the most selective first.
+  public let proposedIndexes: [ProposedIndex]
+
+  /// The maximum number of fields.
+  public static let maximumFields = 1_000
+  /// The maximum number of fields of one object below the document itself.
+  public static let maximumFieldsOfObject = 200
+  /// The maximum length of a path in bytes.
+  public static let maximumPathLength = 1_024
+
+  /// A field, or the elements of an array.
+  public struct Field: Sendable, Hashable {
+    /// The path, as in `pet.species`; `tags[]` are the elements of the array `tags`.
+    public let path: String
+    /// The number of documents that have it.
+    public let documents: Int
+    /// How many values of each type it has: `null`, `boolean`, `number`, `string`, `array`, `object`.
+    public let types: [String: Int]
+    /// The number of distinct values that are neither arrays nor objects.
+    public let distinct: Int
+    /// Whether ``distinct`` is exact. Above 500 it is an estimate with a standard error of 2.3 %.
+    public let isDistinctExact: Bool
+    /// The first distinct values, at most three. Long strings are cut.
+    public let examples: [JSONValue]
+
+    /// The path in a query: without the marks of arrays.
+    package let queryPath: String
+  }
+
+  /// An index that may help.
+  public struct ProposedIndex: Sendable, Hashable {
+    /// The field to index.
+    public let field: String
+    /// Why, as a sentence.
+    public let reason: String
+  }
+
+  /// The summary as `cdtquery describe --format json` prints it.
+  public var json: JSONObject {
+    [
+      "documents": .int(Int64(documents)),
+      "fields": .array(fields.map { .object($0.json) }),
+      "omittedFields": .int(Int64(omittedFields)),
+      "indexes": .array(proposedIndexes.map { ["field": .string($0.field), "reason": .string($0.reason)] }),
+    ]
+  }
+}
+
+extension FieldSummary.Field {
+  var json: JSONObject {
+    var counts = JSONObject()
+    for name in JSONType.allCases.map(\.rawValue) { counts[name] = types[name].map { .int(Int64($0)) } }
+    return [
+      "path": .string(path), "documents": .int(Int64(documents)), "types": .object(counts),
+      "distinct": .int(Int64(distinct)), "isDistinctExact": .bool(isDistinctExact),
+      "examples": .array(examples),
+    ]
+  }
+}
+
+extension FieldSummary {
+  /// Below this number of documents, a query without an index is fast enough.
+  private static let fewDocuments = 1_000
+  private static let mostProposals = 5
+
+  /// The indexes for fields whose values are in half of the documents or more, and each in few of them.
+  static func proposals(
+    for fields: [Field], of documents: Int, indexed: Set<String>
+  ) -> [ProposedIndex] {
+    guard documents >= fewDocuments else { return [] }
+    let useful = fields.filter { field in
+      let hasValues = field.types.keys.contains { ["string", "number"].contains($0) }
+      return hasValues && field.documents >= documents / 2 && field.distinct >= 20
+        && !indexed.contains(field.queryPath)
+    }
+    return useful.sorted { $0.distinct > $1.distinct }.prefix(mostProposals).map { field in
+      let share = max(1, documents / field.distinct)
+      let found = share == 1 ? "a single document" : "about \(share) of \(documents) documents"
+      return ProposedIndex(
+        field: field.queryPath,
+        reason: "a value finds \(found) on average; without an index, all are read")
+    }
+  }
+}

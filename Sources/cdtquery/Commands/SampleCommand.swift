@@ -1,0 +1,59 @@
+import ArgumentParser
+import CDTQuery
+
+struct SampleCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "sample",
+    abstract: "Print a random sample of the documents that a selector matches.",
+    usage: "cdtquery sample <store> [<selector>] [<options>]",
+    discussion: """
+      Every match has the same chance, so all of them are read. The sample is printed in the order in which find prints them. Without \
+      --seed each run takes another one.
+
+      EXAMPLE
+        $ cdtquery sample people/contacts '{"age": {"$lt": 18}}' --limit 1
+        {"_id":"zoe","_rev":"1-6becd5b6af2701a6fe53470157b9e47d","age":12}
+      """)
+
+  @Argument(help: DatabaseArgument.queryHelp) var database: DatabaseArgument
+  @Argument(help: "The selector. (default: every document)") var selector: String?
+  @Option(help: "The maximum number of documents.") var limit = 10
+  @Option(help: "A whole number; the same one gives the same sample of the same documents.") var seed: UInt64?
+  @OptionGroup var output: OutputOptions
+  @OptionGroup var file: QueriedFileOptions
+  @OptionGroup var server: ServerOptions
+
+  func validate() throws {
+    guard limit > 0 else { throw ValidationError("--limit must be a whole number, 1 or more") }
+  }
+
+  func run() throws {
+    let database = try database.open(server, file, reading: selector)
+    let query = Query(try SelectorArgument.query(selector).selector)
+    let results = SampledResults(
+      base: try database.results(for: query), count: limit, seed: seed ?? .random(in: 0...UInt64.max))
+    let count = try ResultWriter(output).write(results)
+    try Output.standard.flush()
+    var hints = QueryHints()
+    database.write(&hints, about: query, foundNothing: count == 0)
+  }
+}
+
+/// A sample of the results of a query.
+private struct SampledResults: QueryResults {
+  let base: any QueryResults
+  let count: Int
+  let seed: UInt64
+
+  func forEachJSON(_ body: @escaping (UnsafeRawBufferPointer) throws -> Void) throws {
+    var sample = RandomSample<[UInt8]>(of: count, seed: seed)
+    try base.forEachJSON { text in sample.add { Array(text) } }
+    for document in sample.elements { try document.withUnsafeBytes(body) }
+  }
+
+  func forEachID(_ body: @escaping (String) throws -> Void) throws {
+    var sample = RandomSample<String>(of: count, seed: seed)
+    try base.forEachID { id in sample.add { id } }
+    for id in sample.elements { try body(id) }
+  }
+}

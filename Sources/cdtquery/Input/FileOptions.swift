@@ -1,0 +1,99 @@
+import ArgumentParser
+import CDTImport
+import CDTPlatform
+import CDTQuery
+
+/// How the documents in a file are read.
+struct FileOptions: ParsableArguments {
+  @Option(
+    name: .customLong("at"),
+    help:
+      "Read the array or object of documents at this path of a single object, as in data.people; . is the object itself."
+  )
+  var path: String?
+  @Option(
+    name: .customLong("id"), help: "The field to use as the id of documents without _id, as in customer.id.")
+  var idPath: String?
+  @Option(help: "What separates the cells of a table, if not what the header has.")
+  var delimiter: String?
+  @Option(help: "Columns whose cells stay text, as in zip,color; * is every column.")
+  var textColumns: String?
+  @Flag(help: "Keep dots in the names of columns; otherwise pet.name is a field of the object pet.")
+  var flat = false
+
+  init() {}
+
+  var isEmpty: Bool { path == nil && idPath == nil && !hasTableOptions }
+
+  private var hasTableOptions: Bool { delimiter != nil || textColumns != nil || flat }
+
+  func check(_ format: DocumentImporter.Format) throws {
+    guard path == nil || format != .csv && format != .tsv else {
+      throw ValidationError("--at is a path in JSON; leave it out for the format \(format.rawValue)")
+    }
+    guard !hasTableOptions || [.automatic, .csv, .tsv].contains(format) && path == nil else {
+      throw ValidationError("--delimiter, --text-columns and --flat are for tables; leave them out")
+    }
+    if let delimiter {
+      guard Self.delimiter(delimiter) != nil else {
+        throw ValidationError("--delimiter must be one ASCII character, but no quotation mark, or tab")
+      }
+    }
+  }
+
+  private static func delimiter(_ text: String) -> Character? {
+    if text == "tab" || text == "\\t" { return "\t" }
+    guard text.utf8.count == 1, let delimiter = text.first, !"\"\r\n".contains(delimiter) else { return nil }
+    return delimiter
+  }
+
+  private var table: DocumentImporter.TableOptions {
+    var table = DocumentImporter.TableOptions()
+    table.delimiter = delimiter.flatMap(Self.delimiter)
+    table.textColumns = textColumns?.splitBytes(at: ",").map(\.withoutOuterSpaces) ?? []
+    table.isFlat = flat
+    return table
+  }
+
+  /// - Parameter format: What the files are.
+  func apply(to reader: inout ImportReader, format: DocumentImporter.Format) throws {
+    reader.format = format
+    // Table options mean that the files are tables, whatever their names.
+    if hasTableOptions, format == .automatic { reader.format = .csv }
+    reader.table = table
+    reader.path = try path.map { $0 == "." ? [] : try Self.names(onPath: $0, of: "--at") }
+    reader.idPath = try idPath.map { try Self.names(onPath: $0, of: "--id") } ?? []
+  }
+
+  private static func names(onPath path: String, of option: String) throws -> [String] {
+    do throws(FieldPath.Fault) {
+      return try FieldPath(path, allowsDollar: true).segments.map { String(decoding: $0.name, as: UTF8.self) }
+    } catch {
+      throw ToolError(
+        .usage,
+        "\"\(path)\" is not a path for \(option); give one such as data.people, with \\. for a dot in a name")
+    }
+  }
+
+  /// Detects a mistyped name before anything is read or created.
+  static func checkReadable(_ file: String) throws(ToolError) {
+    do {
+      if file != "-" { try Files.checkReadable(file) }
+    } catch {
+      throw .unreadable(file, error)
+    }
+  }
+}
+
+/// How the file is read that a query is answered from.
+struct QueriedFileOptions: ParsableArguments {
+  @Option(help: "What a file is that takes the place of the store.")
+  var inputFormat = DocumentImporter.Format.automatic
+  @OptionGroup var file: FileOptions
+
+  init() {}
+
+  var isEmpty: Bool { inputFormat == .automatic && file.isEmpty }
+
+  func validate() throws { try file.check(inputFormat) }
+}

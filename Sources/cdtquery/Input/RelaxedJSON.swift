@@ -1,0 +1,63 @@
+import CDTJSON
+import CDTPlatform
+
+/// Text that is almost JSON, for a suggestion: names and words without quotation marks, single quotes, a comma behind the last
+/// member, and `name=value` for an object of one member.
+enum RelaxedJSON {
+  private static let longest = 4_096
+
+  /// The JSON that a text was meant to be; `nil` if it is JSON already, or something else.
+  static func corrected(_ text: String) -> String? {
+    let text = text.withoutOuterSpaces
+    guard text.utf8.count < longest, (try? JSONValue(parsing: text)) == nil else { return nil }
+    var corrected = text.hasPrefix("{") ? quoted(Array(text.utf8)[...]) : nil
+    if corrected == nil, let equals = text.utf8.firstIndex(of: UInt8(ascii: "=")) {
+      let name = JSONString.quoted(String(text[..<equals]).withoutOuterSpaces)
+      let value = quoted(Array(text[equals...].utf8).dropFirst())
+      corrected = value.map { Array("{".utf8) + name + Array(": ".utf8) + $0 + Array("}".utf8) }
+    }
+    guard let corrected, (try? JSONValue(parsing: corrected)) != nil else { return nil }
+    return String(decoding: corrected, as: UTF8.self)
+  }
+
+  /// The text with quotation marks around its words; `nil` if a string does not end.
+  private static func quoted(_ text: ArraySlice<UInt8>) -> [UInt8]? {
+    var output: [UInt8] = []
+    var rest = text
+    while let byte = rest.first {
+      var length = 1
+      switch byte {
+      case UInt8(ascii: "\""), UInt8(ascii: "'"):
+        guard let end = endOfString(rest) else { return nil }
+        length = end
+        let inner = String(decoding: rest.prefix(end).dropFirst().dropLast(), as: UTF8.self)
+        output += byte == UInt8(ascii: "'") ? JSONString.quoted(inner) : Array(rest.prefix(end))
+      case _ where isOfWord(byte):
+        let word = Array(rest.prefix(while: isOfWord))
+        length = word.count
+        // Numbers, true, false and null stay.
+        let isJSON = (try? JSONValue(parsing: word)) != nil
+        output += isJSON ? word : JSONString.quoted(String(decoding: word, as: UTF8.self))
+      case UInt8(ascii: ","):
+        let next = rest.dropFirst().first { $0 > 0x20 }
+        if next != UInt8(ascii: "}"), next != UInt8(ascii: "]") { output.append(byte) }
+      default: output.append(byte)
+      }
+      rest = rest.dropFirst(length)
+    }
+    return output
+  }
+
+  private static func endOfString(_ text: ArraySlice<UInt8>) -> Int? {
+    var isEscaped = false
+    for (offset, byte) in text.enumerated().dropFirst() {
+      if byte == text.first, !isEscaped { return offset + 1 }
+      isEscaped = byte == UInt8(ascii: "\\") && !isEscaped
+    }
+    return nil
+  }
+
+  private static func isOfWord(_ byte: UInt8) -> Bool {
+    byte.isLetter || byte.isDigit || byte >= 0x80 || "_$.-+@/".utf8.contains(byte)
+  }
+}

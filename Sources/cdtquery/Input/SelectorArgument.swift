@@ -1,0 +1,25 @@
+import CDTJSON
+import CDTQuery
+
+/// A selector, or a request, on the command line.
+enum SelectorArgument {
+  /// - Parameter argument: `nil` is the selector of every document.
+  static func query(_ argument: String?) throws -> Query {
+    try read(argument ?? "{}") { text throws(QueryError) in try Query(parsing: text) }
+  }
+
+  static func selector(_ argument: String) throws -> QuerySelector {
+    try read(argument) { text throws(QueryError) in try QuerySelector(parsing: text) }
+  }
+
+  /// Reads a text argument. If it is not JSON, but what other programs accept for it, the error shows the JSON.
+  private static func read<R>(_ argument: String, _ parse: (String) throws(QueryError) -> R) throws -> R {
+    let text = try TextArgument.read(argument)
+    do throws(QueryError) {
+      return try parse(text)
+    } catch {
+      guard let meant = RelaxedJSON.corrected(text) else { throw error }
+      throw ToolError(.data, "\(error); did you mean '\(meant)'?")
+    }
+  }
+}

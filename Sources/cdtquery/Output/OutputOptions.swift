@@ -1,0 +1,37 @@
+import ArgumentParser
+import CDTPlatform
+
+/// How documents are printed.
+struct OutputOptions: ParsableArguments {
+  @Option(help: "How documents are printed; auto is a table on a terminal, else jsonl. (default: jsonl)")
+  var format: ResultFormat?
+  @Flag(help: "Print JSON over several lines, with indentation.") var pretty = false
+  @Flag(help: "Leave out _rev.") var noRev = false
+  @Flag(help: "Print the fields of objects in columns of their own, as in pet.species.") var flatten = false
+
+  init() {}
+
+  var isEmpty: Bool { format == nil && !pretty && !noRev && !flatten }
+
+  func validate() throws {
+    guard !pretty || [nil, .jsonl, .json].contains(format) else {
+      throw ValidationError("--pretty is for JSON; leave it out with --format \(format?.rawValue ?? "")")
+    }
+    guard !flatten || [.table, .csv, .tsv, .auto].contains(format) else {
+      throw ValidationError("--flatten is for tables; give --format table, csv or tsv")
+    }
+  }
+}
+
+/// The terminal that a command writes to.
+enum Terminal {
+  /// Whether standard output shows colors: it is a terminal, and its user has not asked for text without them.
+  static let hasColors: Bool = {
+    let environment = ProcessInfo.processInfo.environment
+    return OpenFile.standardOutput.isTerminal && environment["NO_COLOR", default: ""].isEmpty
+      && environment["TERM"] != "dumb"
+  }()
+
+  /// The columns of standard output, if it is a terminal.
+  static var columns: Int? { OpenFile.standardOutput.terminalColumns }
+}
