@@ -27,7 +27,7 @@ public struct LiveQuery<Item: Sendable>: AsyncSequence, Sendable {
   }
 
   /// Observes the results.
-  public struct Iterator: AsyncIteratorProtocol {
+  public struct Iterator: AsyncIteratorProtocol, Sendable {
     /// `nil` after the end of the sequence.
     private var source: LiveQuery?
     private var subscription: LiveSubscription?
@@ -61,7 +61,7 @@ public struct LiveQuery<Item: Sendable>: AsyncSequence, Sendable {
     /// Whether the sequence has ended.
     package var isOver: Bool { source == nil }
 
-    /// Waits until there may be other results.
+    /// Waits until there may be other results, or the task is cancelled.
     package func wait(since news: UInt64, isolation: isolated (any Actor)? = #isolation) async {
       await subscription?.observer.news.wait(since: news)
     }

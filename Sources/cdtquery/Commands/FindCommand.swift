@@ -16,6 +16,9 @@ struct FindCommand: ParsableCommand {
       "skip": …, "limit": …, "use_index": …}. Options override the request. Without one, every document is found. A field \
       whose name contains a comma, or a space at an end, can be named in a request only.
 
+      With --watch, the results are followed by a line for each change of them: what is removed, moved, inserted or \
+      updated. Positions are those that docs/live.md describes.
+
       EXAMPLE
         $ cdtquery find people/contacts '{}' --sort age --format table
         _id   _rev                                age
@@ -32,6 +35,8 @@ struct FindCommand: ParsableCommand {
   @Flag(help: "Print how many documents match.") var count = false
   @Flag(help: "Print the ids only.") var ids = false
   @Flag(help: "Print the plan without running the query.") var explain = false
+  @Flag(help: "Then print changes of the results until interrupted or until the output is closed.")
+  var watch = false
   @Option(help: "jsonl, json, table, csv, tsv, or auto: a table on a terminal, else jsonl. (default: jsonl)")
   var format: ResultFormat?
   @Option(help: "Read one request per line of a file (- is standard input) and print one result per line.")
@@ -43,11 +48,17 @@ struct FindCommand: ParsableCommand {
     guard [count, ids, explain].filter(\.self).count <= 1 else {
       throw ValidationError("--count, --ids and --explain can't be combined; give one of them")
     }
-    guard batch == nil || (options.isEmpty && format == nil && ![count, ids, explain].contains(true)) else {
+    guard batch == nil || (options.isEmpty && format == nil && ![count, ids, explain, watch].contains(true))
+    else {
       throw ValidationError("--batch takes no other option; write them into the requests")
     }
     guard options.useIndex == nil || !database.isURL else {
       throw ValidationError("--use-index is for stores; a server chooses the index itself")
+    }
+    guard !watch || !(database.isURL || format != nil || [count, ids, explain].contains(true)) else {
+      throw ValidationError(
+        "--watch is for stores, without --format, --count, --ids and --explain; a server has _find?feed=continuous"
+      )
     }
     guard format == nil || ![count, ids, explain].contains(true) else {
       throw ValidationError("--format is for documents; leave it out with --count, --ids and --explain")
@@ -58,6 +69,9 @@ struct FindCommand: ParsableCommand {
     let database = try database.open(server, reading: batch ?? selector)
     if let batch { return try answer(batch, database) }
     let query = try options.query(try selector.map(TextArgument.read) ?? "{}")
+    if watch, case .store(let store) = self.database {
+      return try ResultWatch(query: query, store: store).run()
+    }
     var foundNothing = false
     if explain {
       try Output.standard.line(database.explain(query).text)
