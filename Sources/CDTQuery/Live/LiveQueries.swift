@@ -142,12 +142,17 @@ package final class LiveQueries: Sendable {
 
   // MARK: Changes
 
+  /// The time until commits are read again after some that concerned nobody.
+  private static let pause = Duration.milliseconds(1)
+
   /// Follows the commits until the task is cancelled.
   private func follow(_ store: Datastore, _ listener: ChangeListener) async {
     while !Task.isCancelled {
       let heard = listener.commits
       do {
-        try await store.runReading { stop in try self.update(store, stop: stop) }
+        let isQuiet = try await store.runReading { stop in try !self.update(store, stop: stop) }
+        // A writer does not wake this task while it sleeps.
+        if isQuiet { try await Task.sleep(for: Self.pause) }
       } catch is CancellationError {
         return
       } catch let error as DatastoreError where error.code == .closed {
@@ -160,10 +165,13 @@ package final class LiveQueries: Sendable {
   }
 
   /// Reads the changes of all commits since the last call, and applies them.
-  package func update(_ store: Datastore, stop: StopSignal? = nil) throws {
+  ///
+  /// - Returns: Whether they concern an observer.
+  @discardableResult
+  package func update(_ store: Datastore, stop: StopSignal? = nil) throws -> Bool {
     try turn.withLock { turn in
       removeLeaving(&turn)
-      guard !turn.observers.isEmpty else { return }
+      guard !turn.observers.isEmpty else { return false }
       var effects = Effects()
       let last = try store.readAutocommit(stop: stop) { transaction in
         try transaction.use { connection in
@@ -179,7 +187,7 @@ package final class LiveQueries: Sendable {
           turn.sequence = last
           for observer in turn.observers.values { observer.expire() }
         }
-        return
+        return false
       }
       turn.sequence = last
       appliedCount.add(effects.count, ordering: .relaxed)
@@ -190,6 +198,7 @@ package final class LiveQueries: Sendable {
       }
       for observer in effects.failed.values { observer.expire() }
       for observer in turn.rerun.values { observer.expire() }
+      return !effects.rows.isEmpty || !effects.failed.isEmpty || !turn.rerun.isEmpty
     }
   }
 

@@ -55,7 +55,8 @@ import Testing
     try await withServer { server in
       struct Enough: Error {}
       do {
-        _ = try await server.stream("/db/_find?feed=eventsource&heartbeat=20", json: ["selector": [:]]) { text in
+        _ = try await server.stream("/db/_find?feed=eventsource&heartbeat=20", json: ["selector": [:]]) {
+          text in
           if text.components(separatedBy: "event: heartbeat").count > 3 { throw Enough() }
         }
         Issue.record("the feed has ended")
