@@ -41,7 +41,7 @@ PARTS ?= random reliability newest inputs clients requests gate examples
 .PHONY: help packages build server test test-more test-newest test-couchdb test-clients fuzz fuzz-replication fuzz-inputs fuzz-server torture stress
 .PHONY: sanitize man lint format demo docs
 .PHONY: examples api-check check-portability
-.PHONY: bench bench-gate bench-compare bench-latency bench-memory bench-processes bench-server bench-replication bench-page
+.PHONY: bench bench-gate bench-compare bench-latency bench-live bench-memory bench-processes bench-server bench-replication bench-page
 
 help: ## List the commands
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 20
@@ -167,6 +167,9 @@ bench-gate: packages ## Count the instructions of operations against Benchmarks/
 
 bench-latency: packages ## Measure mixed queries and writes, and writes alone, up to the slowest
 	$(BENCHMARKS) latency --json Benchmarks/Results/$(RESULT)-latency.json $(BENCH)
+
+bench-live: packages ## Measure how soon live queries have what was written
+	$(BENCHMARKS) live --json Benchmarks/Results/$(RESULT)-live.json $(BENCH)
 
 bench-memory: packages ## Measure the memory at rest, after the first query, and under 12 threads
 	$(BENCHMARKS) memory --json Benchmarks/Results/$(RESULT)-memory.json $(BENCH)

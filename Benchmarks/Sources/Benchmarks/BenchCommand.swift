@@ -18,7 +18,8 @@ struct BenchCommand: ParsableCommand {
         $ swift run -c release --package-path Benchmarks Benchmarks page
       """,
     subcommands: [
-      CompareCommand.self, LatencyCommand.self, MemoryCommand.self, MemorySampleCommand.self,
+      CompareCommand.self, LatencyCommand.self, LiveCommand.self, MemoryCommand.self,
+      MemorySampleCommand.self,
       ProcessesCommand.self, ServerCommand.self, ReplicationCommand.self, DecisionsCommand.self,
       PageCommand.self, DataCommand.self, GateCommand.self, CountedCommand.self,
     ],

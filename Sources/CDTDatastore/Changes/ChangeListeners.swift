@@ -6,18 +6,16 @@ import Synchronization
 /// counted: each listener reads the changes itself, so nothing is buffered for a slow one.
 final class ChangeListeners: Sendable {
   private struct State {
-    /// The number of commits noticed: those of this object, and each observed change of the file.
-    var commits: UInt64 = 0
     var listeners = 0
     var watch: DirectoryWatch?
     /// The newest sequence at the last check of the file; `nil` if it could not be read or was not checked yet.
     var seen: Int64?
     var isClosed = false
-    var lastKey: UInt64 = 0
-    var waiting: [UInt64: CheckedContinuation<Void, Never>] = [:]
   }
 
   private let state = Mutex(State())
+  /// The commits noticed: those of this object, and each observed change of the file.
+  fileprivate let commits = EventCount()
 
   /// The number of listeners.
   var count: Int { state.withLock { $0.listeners } }
@@ -27,25 +25,16 @@ final class ChangeListeners: Sendable {
 
   /// Wakes all waiting listeners after a commit, or when the datastore closes.
   func didCommit() {
-    wake { _ in true }
+    commits.increment()
   }
 
   /// Takes the newest sequence of the file; `nil` if it can't be read, which the listeners find out when they read.
   func didLook(_ sequence: Int64?) {
-    wake { state in
+    let isChanged = state.withLock { state in
       defer { state.seen = sequence }
       return sequence == nil || sequence != state.seen
     }
-  }
-
-  private func wake(if isChanged: (inout sending State) -> Bool) {
-    let waiting = state.withLock { state in
-      guard isChanged(&state) else { return [UInt64: CheckedContinuation<Void, Never>]() }
-      state.commits &+= 1
-      defer { state.waiting = [:] }
-      return state.waiting
-    }
-    for each in waiting.values { each.resume() }
+    if isChanged { commits.increment() }
   }
 
   /// Ends the watch and wakes all waiting listeners permanently.
@@ -57,8 +46,6 @@ final class ChangeListeners: Sendable {
     watch?.end()
     didCommit()
   }
-
-  fileprivate var commits: UInt64 { state.withLock { $0.commits } }
 
   fileprivate func enter(watch: () throws -> DirectoryWatch) throws {
     try state.withLock { state in
@@ -73,27 +60,6 @@ final class ChangeListeners: Sendable {
       return state.listeners == 0 ? state.watch.take() : nil
     }
     watch?.end()
-  }
-
-  /// Waits until the number of commits differs from `commits`, or the task is cancelled.
-  fileprivate func wait(since commits: UInt64, isolation: isolated (any Actor)?) async {
-    let key = state.withLock { state in
-      state.lastKey &+= 1
-      return state.lastKey
-    }
-    await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
-        let isWaiting = state.withLock { state in
-          // From here on, a cancelled task finds its continuation.
-          guard state.commits == commits, !Task.isCancelled else { return false }
-          state.waiting[key] = continuation
-          return true
-        }
-        if !isWaiting { continuation.resume() }
-      }
-    } onCancel: {
-      state.withLock { $0.waiting.removeValue(forKey: key) }?.resume()
-    }
   }
 }
 
@@ -115,11 +81,16 @@ package final class ChangeListener: Sendable {
   }
 
   /// The number of commits heard. Take it before a read, and wait for more after it.
-  package var commits: UInt64 { listeners.commits }
+  package var commits: UInt64 { listeners.commits.value }
 
   /// Waits until more commits are heard, the datastore is closed, or the task is cancelled.
   package func wait(since commits: UInt64, isolation: isolated (any Actor)? = #isolation) async {
-    await listeners.wait(since: commits, isolation: isolation)
+    await listeners.commits.wait(since: commits, isolation: isolation)
+  }
+
+  /// Has all listeners read again, as after a commit.
+  package func wake() {
+    listeners.didCommit()
   }
 }
 

@@ -44,4 +44,25 @@ struct CandidateRow {
   var hasAttachments: Bool { statement.int64(4) > 0 }
   /// The sequence of the revision.
   var sequence: Int64 { statement.int64(5) }
+
+  /// The document, whole.
+  func document(in transaction: ReadTransaction) throws -> DocumentRevision {
+    let (id, body) = (bytes.id, bytes.body)
+    return DocumentRevision(
+      id: String(decoding: id, as: UTF8.self), revisionID: try revision,
+      content: DocumentBody(stored: body.slice(0, body.count)), isDeleted: false,
+      attachments: try attachments(in: transaction), sequence: sequence)
+  }
+
+  /// A result needs its attachments, as it may be saved.
+  func attachments(in transaction: ReadTransaction) throws -> Attachments {
+    guard hasAttachments else { return [] }
+    return try Attachments(
+      document: number, revision: revision, on: transaction.connection(),
+      files: transaction.store.attachmentFiles)
+  }
+
+  private var revision: RevisionID {
+    get throws { try RevisionID(stored: bytes.revision) }
+  }
 }

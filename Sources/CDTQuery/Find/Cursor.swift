@@ -57,15 +57,16 @@ package final class Cursor {
     }
   }
 
+  /// Calls `body` with each unread document, its number and its stored bytes, which are valid during the call.
+  func forEachDocument(_ body: (DocumentRevision, _ number: Int64, DocumentBytes) -> Void) throws {
+    try reading {
+      while let row = try nextRow(.documents) { body(try document(row), row.number, row.bytes) }
+    }
+  }
+
   private func document(_ row: CandidateRow) throws -> DocumentRevision {
-    let bytes = row.bytes
-    let text = bytes.body.slice(0, bytes.body.count)
-    var content = DocumentBody(stored: text)
-    if !projection.isEverything { content = .object(projection.apply(to: content.object)) }
-    return DocumentRevision(
-      id: String(decoding: bytes.id, as: UTF8.self), revisionID: try Self.revision(of: row), content: content,
-      isDeleted: false, attachments: try attachments(of: row), sequence: row.sequence,
-      isProjected: !projection.isEverything)
+    let document = try row.document(in: transaction)
+    return projection.isEverything ? document : document.projected(to: projection.apply(to: document.body))
   }
 
   /// Calls `body` with the id of each result, whether or not it has been read.
@@ -110,7 +111,7 @@ package final class Cursor {
         writeText(of: row.bytes, to: &buffer)
         var attachments: Attachments?
         if output == .documents, let whole = try run?.whole(row), whole.hasAttachments {
-          attachments = try self.attachments(of: whole)
+          attachments = try whole.attachments(in: transaction)
         }
         do {
           let goesOn =
@@ -224,18 +225,6 @@ package final class Cursor {
 
   private func newRun(_ output: QueryOutput) throws -> QueryRun {
     try QueryRun(plan, output: output, in: transaction, stop)
-  }
-
-  private static func revision(of row: CandidateRow) throws -> RevisionID {
-    try RevisionID(stored: row.bytes.revision)
-  }
-
-  /// A result needs its attachments, as it may be saved.
-  private func attachments(of row: CandidateRow) throws -> Attachments {
-    guard row.hasAttachments else { return [] }
-    return try Attachments(
-      document: row.number, revision: Self.revision(of: row), on: transaction.connection(),
-      files: store.attachmentFiles)
   }
 
   /// Runs `body` and converts its errors to those of queries and datastores.

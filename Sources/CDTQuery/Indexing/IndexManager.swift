@@ -21,6 +21,8 @@ package final class IndexManager: DatastoreExtension {
   private let turn = Mutex(Turn())
   /// Builds indexes in the background.
   let worker = IndexWorker()
+  /// The live queries of the datastore.
+  package let liveQueries = LiveQueries()
   /// The number of callers that are building indexes.
   private let callersBuilding = Atomic(0)
   /// Whether the write that is about to be committed changes design documents.
@@ -53,6 +55,7 @@ package final class IndexManager: DatastoreExtension {
   // MARK: DatastoreExtension
 
   package func close() {
+    liveQueries.close()
     worker.close()
     turn.withLock { $0.end() }
   }

@@ -65,7 +65,7 @@ struct ChangesRequest: Sendable {
   /// The interval in which something is sent while nothing happens; `nil` for never.
   var heartbeat: Duration?
   /// The time to wait for a change.
-  var timeout = Duration.seconds(60)
+  var timeout: Duration
   var filter = ChangesFilter.none
 
   init(_ parameters: QueryParameters, lastEventID: String?, body: JSONObject?) throws {
@@ -89,19 +89,8 @@ struct ChangesRequest: Sendable {
     case "all_docs": listsLeaves = true
     case let style?: throw CouchError.invalidParameter("style", style, expected: "main_only or all_docs")
     }
-    switch parameters["heartbeat"] {
-    case nil, "false": break
-    case "true": heartbeat = .seconds(60)
-    default:
-      guard let milliseconds = try parameters.count("heartbeat"), milliseconds > 0 else {
-        throw CouchError.badRequest("The heartbeat value should be a positive integer (in milliseconds).")
-      }
-      // A feed notices only when it writes that its client has gone.
-      heartbeat = .milliseconds(min(milliseconds, 60_000))
-    }
-    if let milliseconds = try parameters.count("timeout") {
-      timeout = .milliseconds(min(milliseconds, 60_000))
-    }
+    heartbeat = try FeedWaiting.heartbeat(parameters)
+    timeout = try FeedWaiting.timeout(parameters)
     // Every row has its sequence, which costs nothing here.
     _ = try parameters.count("seq_interval")
     filter = try ChangesFilter(parameters, body: body)

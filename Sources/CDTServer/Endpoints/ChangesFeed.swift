@@ -1,6 +1,5 @@
 import CDTDatastore
 import CDTJSON
-import CDTPlatform
 import CDTQuery
 import CouchDB
 
@@ -12,6 +11,12 @@ struct ChangesFeed: Sendable {
   let shutdown: OneTimeEvent
   /// The time in which a filter must accept a change. The time in which the feed waits for changes does not count.
   let queryTime: Duration
+
+  private var waiting: FeedWaiting {
+    FeedWaiting(
+      client: client, shutdown: shutdown, heartbeat: request.heartbeat, timeout: request.timeout,
+      isEventSource: request.feed == .eventsource)
+  }
 
   private var isDescending: Bool { request.isDescending && !request.feed.isLive }
 
@@ -77,12 +82,15 @@ struct ChangesFeed: Sendable {
       if page.isFull {
         // The client can go on after the page.
         guard !page.rows.isEmpty || .now < end else { break }
-        try await writeHeartbeatIfDue(quietSince: &quietSince, to: &out)
+        try await waiting.writeHeartbeatIfDue(quietSince: &quietSince, to: &out)
         continue
       }
       guard let listener, count < limit, request.feed != .longpoll || count == 0 else { break }
       if request.feed != .longpoll, count == 0, page.rows.isEmpty { try await writeIdle(to: &out) }
-      guard try await wait(for: listener, since: heard, quietSince: &quietSince, to: &out) else { break }
+      let hasNews = try await waiting.wait(quietSince: &quietSince, to: &out) {
+        await listener.wait(since: heard)
+      }
+      guard hasNews else { break }
       request.filter = try request.filter.renewed
       end = .now + queryTime
     }
@@ -144,72 +152,6 @@ struct ChangesFeed: Sendable {
     case .continuous: try await out.write(Array("{\(end)\n".utf8))
     case .eventsource: break
     }
-  }
-
-  // MARK: Waiting
-
-  /// Waits for a commit, and sends heartbeats meanwhile. Changes that the filter rejects postpone neither a heartbeat nor
-  /// the end.
-  ///
-  /// - Returns: Whether there is one; `false` if the feed is over.
-  private func wait(
-    for listener: ChangeListener, since heard: UInt64, quietSince: inout ContinuousClock.Instant,
-    to out: inout ReplyStream
-  ) async throws -> Bool {
-    try await out.flush()
-    while true {
-      let end = quietSince + (request.heartbeat ?? request.timeout)
-      switch try await outcome(of: listener, since: heard, until: end) {
-      case .changed: return true
-      case .ended: return false
-      case .tooLate:
-        guard request.heartbeat != nil else { return false }
-        try await writeHeartbeatIfDue(quietSince: &quietSince, to: &out)
-      }
-    }
-  }
-
-  private enum Outcome: Sendable {
-    case changed, ended, tooLate
-  }
-
-  /// Waits until a listener has heard more than some commits.
-  private func outcome(
-    of listener: ChangeListener, since heard: UInt64, until deadline: ContinuousClock.Instant
-  ) async throws -> Outcome {
-    let passed = OneTimeEvent()
-    let timer = DeadlineTimer(deadline) { passed.happen() }
-    defer { timer.cancel() }
-    let outcome = await withTaskGroup(of: Outcome.self) { group in
-      group.addTask {
-        await listener.wait(since: heard)
-        return .changed
-      }
-      for (event, outcome) in [
-        (passed, Outcome.tooLate), (shutdown, .ended), (client.inputClosed, .ended),
-      ] {
-        group.addTask {
-          await event.wait()
-          return outcome
-        }
-      }
-      defer { group.cancelAll() }
-      return await group.next() ?? .ended
-    }
-    try Task.checkCancellation()
-    return outcome
-  }
-
-  /// Writes a heartbeat when the client has heard nothing for so long: also while the changes that there are are looked
-  /// at, as a filter may reject many. If the client may be gone, it is written in any case, as it shows whether it is.
-  private func writeHeartbeatIfDue(
-    quietSince: inout ContinuousClock.Instant, to out: inout ReplyStream
-  ) async throws {
-    let isDue = request.heartbeat.map { quietSince + $0 <= .now } ?? false
-    guard isDue || client.inputClosed.hasHappened else { return }
-    try await out.write(request.feed == .eventsource ? "event: heartbeat\ndata: \n\n" : "\n")
-    try await out.flush()
-    quietSince = .now
   }
 
   // MARK: Reading

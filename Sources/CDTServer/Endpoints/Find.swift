@@ -10,6 +10,7 @@ extension RequestContext {
   func find() async throws -> Response {
     let start = ContinuousClock.now
     let wanted = try FindRequest(await jsonObject())
+    if let feed = try FindFeed(parameters) { return try await findLive(wanted, feed) }
     let (limit, slow) = (limits.queryTime, server.configuration.slowQuery)
     let (documents, end, slowPlan) = try await database.query(until: start + limit) { transaction in
       // Nothing is sent before the last result is found, so the query can begin again without a damaged index.

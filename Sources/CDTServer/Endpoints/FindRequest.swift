@@ -148,6 +148,25 @@ struct FindRequest: Sendable {
     return query
   }
 
+  /// The query of a live feed.
+  ///
+  /// - Throws: `CouchError` if the results depend on members that the server adds.
+  func liveQuery() throws -> Query {
+    guard !needsWhole, !options.needsTree else {
+      throw CouchError.unsupported(
+        "A feed whose results depend on `_attachments` or `_conflicts`", instead: "`_find` without `feed`")
+    }
+    return try query()
+  }
+
+  /// A result of a live feed.
+  func text(of document: DocumentRevision) -> [UInt8] {
+    guard fields.isEmpty else { return projected(document) }
+    var json = document.json
+    for (name, value) in DocumentText.attachmentMembers(of: document) { json[name] = value }
+    return json.utf8Text
+  }
+
   /// The query with its results, and a warning if it names an index that does not serve it. Another is then used.
   ///
   /// - Throws: `CouchError` if that is not allowed, or if no index serves and only an index may.

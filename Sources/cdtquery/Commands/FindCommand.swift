@@ -19,6 +19,9 @@ struct FindCommand: ParsableCommand {
       STORE can also be a file of any kind that import reads, or - for standard input. Its documents are read one after \
       another, and printed in their order unless --sort is given. They have no _rev, and can't be searched with $text.
 
+      With --watch, the results are followed by a line for each change of them: what is removed, moved, inserted or \
+      updated. Positions are those that docs/live.md describes.
+
       EXAMPLE
         $ cdtquery find people/contacts '{}' --sort age --format table
         _id   _rev                                age
@@ -37,6 +40,8 @@ struct FindCommand: ParsableCommand {
   @Flag(help: "Print how many documents match.") var count = false
   @Flag(help: "Print the ids only.") var ids = false
   @Flag(help: "Print the plan without running the query.") var explain = false
+  @Flag(help: "Then print changes of the results until interrupted or until the output is closed.")
+  var watch = false
   @OptionGroup var output: OutputOptions
   @Option(help: "Read one request per line of a file (- is standard input) and print one result per line.")
   var batch: String?
@@ -48,7 +53,8 @@ struct FindCommand: ParsableCommand {
     guard [count, ids, explain].filter(\.self).count <= 1 else {
       throw ValidationError("--count, --ids and --explain can't be combined; give one of them")
     }
-    guard batch == nil || (options.isEmpty && output.isEmpty && ![count, ids, explain].contains(true)) else {
+    guard batch == nil || (options.isEmpty && output.isEmpty && ![count, ids, explain, watch].contains(true))
+    else {
       throw ValidationError("--batch takes no other option; write them into the requests")
     }
     guard batch == nil || !database.isFile else {
@@ -60,6 +66,13 @@ struct FindCommand: ParsableCommand {
     }
     guard options.useIndex == nil || !database.isFile else {
       throw ValidationError("--use-index is for stores; a file has no indexes")
+    }
+    guard
+      !watch || !(database.isURL || database.isFile || !output.isEmpty || [count, ids, explain].contains(true))
+    else {
+      throw ValidationError(
+        "--watch is for stores, without --format, --count, --ids, --explain and the like; a server has _find?feed=continuous"
+      )
     }
     guard output.isEmpty || ![count, ids, explain].contains(true) else {
       throw ValidationError(
@@ -75,6 +88,9 @@ struct FindCommand: ParsableCommand {
     }
     let database = try database.open(server, file, reading: selector)
     let query = try options.query(SelectorArgument.query(selector))
+    if watch, case .store(let store) = self.database {
+      return try ResultWatch(query: query, store: store).run()
+    }
     var foundNothing = false
     if explain {
       try Output.standard.line(database.explain(query).text)

@@ -80,10 +80,19 @@ package struct RunningServer: Sendable {
 
   /// Reads a reply byte by byte, and returns it whole.
   ///
-  /// - Parameter body: Called with what was read so far.
-  package func stream(_ path: String, _ body: (String) async throws -> Void) async throws -> String {
-    let response = try await Self.client.execute(
-      HTTPClientRequest(url: url + path), timeout: .seconds(120))
+  /// - Parameters:
+  ///   - json: The body of a POST; without one it is a GET.
+  ///   - body: Called with what was read so far.
+  package func stream(
+    _ path: String, json: JSONValue? = nil, _ body: (String) async throws -> Void
+  ) async throws -> String {
+    var request = HTTPClientRequest(url: url + path)
+    if let json {
+      request.method = .POST
+      request.headers.replaceOrAdd(name: "Content-Type", value: "application/json")
+      request.body = .bytes(Array(json.text.utf8))
+    }
+    let response = try await Self.client.execute(request, timeout: .seconds(120))
     var read: [UInt8] = []
     for try await buffer in response.body {
       for byte in buffer.readableBytesView {

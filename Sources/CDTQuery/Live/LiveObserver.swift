@@ -1,0 +1,226 @@
+import CDTDatastore
+import CDTJSON
+import Synchronization
+
+/// A document among the results of a live query.
+final class LiveRow: Sendable {
+  /// The document's number, which never changes.
+  let number: Int64
+  /// The place of the document in the order of the query.
+  let key: OrderKey
+  let document: DocumentRevision
+
+  init(number: Int64, key: OrderKey, document: DocumentRevision) {
+    (self.number, self.key, self.document) = (number, key, document)
+  }
+
+  /// Whether both are the same revision of a document.
+  func isSame(as other: LiveRow) -> Bool {
+    self === other || number == other.number && document.revisionID == other.document.revisionID
+  }
+}
+
+/// A live query of one consumer, and its results as of the last commit that was read.
+///
+/// Of a page, only the rows up to its end are known, and a few that follow, which move up when others are deleted. When
+/// they are used up, the query is run again.
+final class LiveObserver: Sendable {
+  /// The number of rows that are known after the end of a page; up to twice as many are kept.
+  static let buffer = 64
+
+  private struct State {
+    /// The first matches, in the order of the query.
+    var rows: [LiveRow] = []
+    /// Whether these are all.
+    var isComplete = true
+    /// Whether the query must be run to know the results.
+    var isStale = true
+    /// How the query ended, if it has.
+    var end: Result<Void, any Error>?
+  }
+
+  private let query: Query
+  private let resolved: ResolvedQuery
+  /// `nil` if only the datastore can answer: for a text search.
+  private let matcher: Matcher?
+  /// The place after which the results begin.
+  private let start: OrderKey?
+  /// The number of rows up to the end of the page; `nil` if there is no limit.
+  private let window: Int?
+  private let state = Mutex(State())
+  /// The newest sequence of the documents that the query has found when it was run.
+  private let found = Atomic(Int64.min)
+
+  /// Counts what a consumer waits for: new results, and the end.
+  let news = EventCount()
+
+  /// - Throws: ``QueryError`` with the path of the invalid part.
+  init(_ query: Query) throws(QueryError) {
+    var query = query
+    // Without a sort, the order of `find` depends on the plan.
+    if query.sort.isEmpty, query.bookmark == nil { query.sort = ["_id"] }
+    resolved = try ResolvedQuery(query)
+    let text = query.selector.clause.textSearch
+    matcher = text == nil ? Matcher(query.selector.clause) : nil
+    let sort = resolved.sort
+    start = resolved.start.map { bookmark in
+      var key = OrderKey()
+      sort.write(bookmark.values, id: bookmark.id, to: &key)
+      return key
+    }
+    window = query.limit.map { query.skip.addingClamped($0) }
+    query.skip = 0
+    query.limit = window?.addingClamped(text == nil ? Self.buffer : 0)
+    self.query = query
+  }
+
+  var clause: Clause { query.selector.clause }
+
+  /// Whether the results can be kept up to date by looking at each changed document.
+  var isIncremental: Bool { matcher != nil }
+
+  /// Whether the query must be run; it then takes no changes.
+  var isStale: Bool { state.withLock { $0.isStale } }
+
+  // MARK: Running
+
+  /// The result of a run.
+  struct Found: Sendable {
+    let rows: [LiveRow]
+    let isComplete: Bool
+    /// The newest sequence of the documents in which it was found.
+    let sequence: Int64
+  }
+
+  /// Runs the query.
+  func run(_ transaction: ReadTransaction) throws -> Found {
+    let rows = try QueryEngine.answering(in: transaction) { engine in
+      let cursor = try engine.cursor(query)
+      defer { cursor.end() }
+      var rows: [LiveRow] = []
+      try cursor.forEachDocument { document, number, bytes in
+        var key = OrderKey()
+        resolved.sort.write(bytes, to: &key)
+        rows.append(LiveRow(number: number, key: key, document: document))
+      }
+      return rows
+    }
+    let isComplete = query.limit.map { rows.count < $0 } ?? true
+    return Found(rows: rows, isComplete: isComplete, sequence: try transaction.lastSequence())
+  }
+
+  /// Takes the rows of a run.
+  ///
+  /// - Returns: The numbers of the documents that were rows before; `nil` if the query has ended.
+  func take(_ found: Found) -> [Int64]? {
+    self.found.store(found.sequence, ordering: .relaxed)
+    return state.withLock { state in
+      guard state.end == nil else { return nil }
+      defer { (state.rows, state.isComplete, state.isStale) = (found.rows, found.isComplete, false) }
+      return state.rows.map(\.number)
+    }
+  }
+
+  /// Has the query run again before its results are used.
+  func expire() {
+    state.withLock { $0.isStale = true }
+    news.increment()
+  }
+
+  /// Ends the query; later calls change nothing.
+  ///
+  /// - Returns: The numbers of the documents that were rows.
+  func end(_ error: (any Error)?) -> [Int64] {
+    let rows = state.withLock { state in
+      if state.end == nil { state.end = error.map { .failure($0) } ?? .success(()) }
+      defer { state.rows = [] }
+      return state.rows
+    }
+    news.increment()
+    return rows.map(\.number)
+  }
+
+  /// The rows of the page; `nil` if the query has ended, or must be run.
+  ///
+  /// - Throws: The error with which the query ended.
+  func page() throws -> (rows: ArraySlice<LiveRow>, isOver: Bool)? {
+    try state.withLock { state in
+      if let end = state.end {
+        try end.get()
+        return ([], true)
+      }
+      if state.isStale { return nil }
+      return (state.rows.dropFirst(resolved.skip).prefix(resolved.limit ?? .max), false)
+    }
+  }
+
+  // MARK: Changes
+
+  /// The row of a changed document, if it matches.
+  ///
+  /// - Parameter whole: The document.
+  /// - Throws: ``QueryError`` if a pattern exceeds its limits.
+  func row(for change: LiveChange, _ whole: () throws -> DocumentRevision) throws -> LiveRow? {
+    guard let matcher, !change.isDeleted, try matcher.accepts(change.bytes) else { return nil }
+    if resolved.hidesDesignDocuments, change.row.isOfDesignDocument { return nil }
+    var key = OrderKey()
+    resolved.sort.write(change.bytes, to: &key)
+    if let start, !(start < key) { return nil }
+    var document = try whole()
+    let projection = resolved.projection
+    if !projection.isEverything { document = document.projected(to: projection.apply(to: document.body)) }
+    return LiveRow(number: change.row.number, key: key, document: document)
+  }
+
+  /// Whether the rows may lack a change with this sequence.
+  func mayLack(_ sequence: Int64) -> Bool { sequence > found.load(ordering: .relaxed) }
+
+  /// Changes the rows.
+  ///
+  /// - Parameter changes: The row that each changed document has now, if it has one.
+  /// - Returns: The numbers of documents that are rows now, and of those that are not.
+  /// - Complexity: O(*n* + *c* log *c*), where *n* is the number of rows and *c* that of changes.
+  func apply(_ changes: [Int64: LiveRow?]) -> (added: [Int64], removed: [Int64]) {
+    let result = state.withLock { state -> (added: [Int64], removed: [Int64]) in
+      guard state.end == nil else { return ([], []) }
+      // Where not all matches are known, those after the last row are not.
+      let last = state.isComplete ? nil : state.rows.last?.key
+      var added = changes.values.compactMap(\.self).filter { row in
+        state.isComplete || last.map { !($0 < row.key) } ?? false
+      }
+      added.sort { $0.key < $1.key }
+      var rows: [LiveRow] = []
+      rows.reserveCapacity(state.rows.count + added.count)
+      var next = added.startIndex
+      for row in state.rows where changes[row.number] == nil {
+        while next < added.endIndex, added[next].key < row.key {
+          rows.append(added[next])
+          next += 1
+        }
+        rows.append(row)
+      }
+      rows += added[next...]
+      var removed = Set(changes.keys).subtracting(added.map(\.number))
+      if let window {
+        if rows.count > window.addingClamped(2 * Self.buffer) {
+          let end = window + Self.buffer
+          removed.formUnion(rows[end...].map(\.number))
+          rows.removeLast(rows.count - end)
+          state.isComplete = false
+        }
+        if !state.isComplete, rows.count < window { state.isStale = true }
+      }
+      state.rows = rows
+      return (added.map(\.number).filter { !removed.contains($0) }, Array(removed))
+    }
+    news.increment()
+    return result
+  }
+}
+
+extension Int {
+  fileprivate func addingClamped(_ other: Int) -> Int {
+    let (sum, overflow) = addingReportingOverflow(other)
+    return overflow ? .max : sum
+  }
+}

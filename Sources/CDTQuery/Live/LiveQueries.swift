@@ -1,0 +1,324 @@
+import CDTDatastore
+import CDTJSON
+import CDTPlatform
+import CDTSQLite
+import Synchronization
+
+/// The live queries of a datastore: reads each changed document once after a commit, and brings the results of the
+/// queries that it concerns up to date.
+///
+/// These are the queries that have the document among their rows, and those whose selector it may satisfy
+/// (``ObserverIndex``); the matcher decides. A query that can't be answered by the changed documents is only marked: it
+/// is run again when its consumer asks for the results.
+package final class LiveQueries: Sendable {
+  /// The observers and where they are listed.
+  private struct Turn {
+    var observers: [ObjectIdentifier: LiveObserver] = [:]
+    /// Finds the observers by what documents have.
+    var index = ObserverIndex()
+    /// Finds the observers by the number of a document that is one of their rows.
+    var holders: [Int64: Holders] = [:]
+    /// The observers that are run again after every commit.
+    var rerun: [ObjectIdentifier: LiveObserver] = [:]
+    /// The sequence after which changes are still to be read.
+    var sequence: Int64 = 0
+  }
+
+  private struct Members {
+    var observers: [ObjectIdentifier: LiveObserver] = [:]
+    /// Those that have left, with the numbers of their rows, until the next turn.
+    var leaving: [(observer: LiveObserver, rows: [Int64])] = []
+    var listener: ChangeListener?
+    var reader: Task<Void, Never>?
+    var isClosed = false
+  }
+
+  /// Held while changes are read and observers enter, always on a thread that may wait for the disk.
+  private let turn = Mutex(Turn())
+  private let members = Mutex(Members())
+  private let appliedCount = Atomic(0)
+  private let runCount = Atomic(0)
+
+  /// The number of changes of documents that were applied to the results of a query, and the number of times that
+  /// queries were run.
+  package var counts: (applied: Int, runs: Int) {
+    (appliedCount.load(ordering: .relaxed), runCount.load(ordering: .relaxed))
+  }
+
+  /// The number of observers that take changes.
+  package var observerCount: Int { turn.withLock { $0.observers.count } }
+
+  // MARK: Observers
+
+  /// Adds an observer, whose query must be run first, and reads commits from now on.
+  ///
+  /// - Throws: `DatastoreError` if the datastore's directory can't be watched, or it is closed.
+  func enter(_ observer: LiveObserver, _ store: Datastore) throws {
+    try store.checkOpen()
+    try members.withLock { members in
+      guard !members.isClosed else {
+        _ = observer.end(nil)
+        return
+      }
+      let listener = try members.listener ?? ChangeListener(to: store)
+      members.listener = listener
+      members.observers[ObjectIdentifier(observer)] = observer
+      if members.reader == nil {
+        members.reader = Task.detached { [self] in await follow(store, listener) }
+      }
+    }
+  }
+
+  /// Removes an observer.
+  func leave(_ observer: LiveObserver) {
+    let rows = observer.end(nil)
+    let isLast = members.withLock { members in
+      guard members.observers.removeValue(forKey: ObjectIdentifier(observer)) != nil else { return false }
+      members.leaving.append((observer, rows))
+      guard members.observers.isEmpty else { return false }
+      members.reader.take()?.cancel()
+      members.listener = nil
+      return true
+    }
+    // Release the memory, on a thread that may wait for a turn.
+    if isLast { try? BlockingPool.run { [self] in turn.withLock { removeLeaving(&$0) } } }
+  }
+
+  /// Ends all queries.
+  ///
+  /// - Parameter error: What they throw, or `nil` if the datastore was closed.
+  func close(_ error: (any Error)? = nil) {
+    let observers = members.withLock { members in
+      if error == nil { members.isClosed = true }
+      members.reader.take()?.cancel()
+      members.listener = nil
+      defer { members.observers = [:] }
+      return members.observers
+    }
+    let left = observers.values.map { ($0, $0.end(error)) }
+    members.withLock { $0.leaving += left }
+  }
+
+  private func removeLeaving(_ turn: inout Turn) {
+    let leaving = members.withLock { members in
+      defer { members.leaving = [] }
+      return members.leaving
+    }
+    for (observer, rows) in leaving
+    where turn.observers.removeValue(forKey: ObjectIdentifier(observer)) != nil && !turn.observers.isEmpty {
+      turn.rerun[ObjectIdentifier(observer)] = nil
+      turn.index.remove(observer)
+      for number in rows { turn.holders.remove(observer, from: number) }
+    }
+    if turn.observers.isEmpty { turn = Turn() }
+  }
+
+  /// Runs the query of an observer, whose results are then kept up to date.
+  func run(_ observer: LiveObserver, _ store: Datastore, stop: StopSignal? = nil) throws {
+    let listener = members.withLock { $0.listener }
+    let heard = listener?.commits
+    _ = try store.indexManager()
+    let found = try store.readSnapshot(stop: stop) { try observer.run($0) }
+    runCount.add(1, ordering: .relaxed)
+    let isBehind = turn.withLock { turn in
+      removeLeaving(&turn)
+      guard let known = observer.take(found) else { return false }
+      let isBehind = found.sequence < turn.sequence
+      turn.sequence = turn.observers.isEmpty ? found.sequence : min(turn.sequence, found.sequence)
+      let isNew = turn.observers.updateValue(observer, forKey: ObjectIdentifier(observer)) == nil
+      if !observer.isIncremental {
+        turn.rerun[ObjectIdentifier(observer)] = observer
+        if isBehind { observer.expire() }
+      } else {
+        if isNew { turn.index.insert(observer) }
+        for number in known { turn.holders.remove(observer, from: number) }
+        for row in found.rows { turn.holders.add(observer, to: row.number) }
+      }
+      return isBehind
+    }
+    // A commit since the results were read may have been passed over.
+    if let listener, isBehind || listener.commits != heard { listener.wake() }
+  }
+
+  // MARK: Changes
+
+  /// The time until commits are read again after some that concerned nobody.
+  private static let pause = Duration.milliseconds(1)
+
+  /// Follows the commits until the task is cancelled.
+  private func follow(_ store: Datastore, _ listener: ChangeListener) async {
+    while !Task.isCancelled {
+      let heard = listener.commits
+      do {
+        let isQuiet = try await store.runReading { stop in try !self.update(store, stop: stop) }
+        // A writer does not wake this task while it sleeps.
+        if isQuiet { try await Task.sleep(for: Self.pause) }
+      } catch is CancellationError {
+        return
+      } catch let error as DatastoreError where error.code == .closed {
+        return close()
+      } catch {
+        close(error)
+      }
+      await listener.wait(since: heard)
+    }
+  }
+
+  /// Reads the changes of all commits since the last call, and applies them.
+  ///
+  /// - Returns: Whether they concern an observer.
+  @discardableResult
+  package func update(_ store: Datastore, stop: StopSignal? = nil) throws -> Bool {
+    try turn.withLock { turn in
+      removeLeaving(&turn)
+      guard !turn.observers.isEmpty else { return false }
+      var effects = Effects()
+      let last = try store.readAutocommit(stop: stop) { transaction in
+        try transaction.use { connection in
+          try Self.read(transaction, connection, after: turn.sequence) { change in
+            try effects.add(change, in: transaction, turn.index, turn.holders)
+          }
+        }
+      }
+      guard let last else {
+        // The documents of a backup that was restored have lower sequences.
+        let last = try store.readAutocommit { try $0.lastSequence() }
+        if last < turn.sequence {
+          turn.sequence = last
+          for observer in turn.observers.values { observer.expire() }
+        }
+        return false
+      }
+      turn.sequence = last
+      appliedCount.add(effects.count, ordering: .relaxed)
+      for (observer, rows) in effects.rows.values {
+        let (added, removed) = observer.apply(rows)
+        for number in removed { turn.holders.remove(observer, from: number) }
+        for number in added { turn.holders.add(observer, to: number) }
+      }
+      for observer in effects.failed.values { observer.expire() }
+      for observer in turn.rerun.values { observer.expire() }
+      return !effects.rows.isEmpty || !effects.failed.isEmpty || !turn.rerun.isEmpty
+    }
+  }
+
+  /// Calls `body` with each document that changed after a sequence.
+  ///
+  /// - Returns: The last sequence; `nil` if nothing has changed.
+  private static func read(
+    _ transaction: ReadTransaction, _ connection: Connection, after sequence: Int64,
+    _ body: (LiveChange) throws -> Void
+  ) throws -> Int64? {
+    let statement = try connection.statement(
+      """
+      SELECT \(CandidateRow.columns), d.sequence, d.deleted FROM documents d
+       WHERE d.sequence > ?1 ORDER BY d.sequence
+      """)
+    defer { statement.reset() }
+    try statement.bind(sequence, at: 1)
+    var last: Int64?
+    while try statement.step() {
+      try transaction.stop?.check()
+      let change = LiveChange(
+        row: CandidateRow(statement), sequence: statement.int64(6), isDeleted: statement.int64(7) != 0)
+      last = change.sequence
+      try body(change)
+    }
+    return last
+  }
+
+  /// What the changed documents are to the observers that they concern.
+  private struct Effects {
+    /// The row of each changed document, if it has one now.
+    var rows: [ObjectIdentifier: (observer: LiveObserver, rows: [Int64: LiveRow?])] = [:]
+    /// The observers whose selector could not be decided.
+    var failed: [ObjectIdentifier: LiveObserver] = [:]
+    var count = 0
+
+    mutating func add(
+      _ change: LiveChange, in transaction: ReadTransaction, _ index: ObserverIndex,
+      _ holders: [Int64: Holders]
+    ) throws {
+      let number = change.row.number
+      let held = holders[number]
+      var candidates = held?.all ?? []
+      if !change.isDeleted { index.forEachCandidate(for: change.bytes) { candidates.append($0) } }
+      var document: DocumentRevision?
+      for observer in candidates {
+        let key = ObjectIdentifier(observer)
+        // A candidate may occur twice.
+        if rows[key]?.rows[number] != nil || failed[key] != nil { continue }
+        guard observer.mayLack(change.sequence), !observer.isStale else { continue }
+        do {
+          let row = try observer.row(for: change) {
+            let whole = try document ?? change.row.document(in: transaction)
+            document = whole
+            return whole
+          }
+          guard row != nil || held?.contains(observer) == true else { continue }
+          rows[key, default: (observer, [:])].rows[number] = .some(row)
+          count += 1
+        } catch is QueryError {
+          failed[key] = observer
+        }
+      }
+    }
+  }
+}
+
+/// A changed document: the current row of a statement.
+struct LiveChange {
+  let row: CandidateRow
+  let sequence: Int64
+  let isDeleted: Bool
+
+  var bytes: DocumentBytes { row.bytes }
+}
+
+/// The observers of which a document is a row; most often one.
+private enum Holders {
+  case one(LiveObserver)
+  case many([ObjectIdentifier: LiveObserver])
+
+  var all: [LiveObserver] {
+    switch self {
+    case .one(let observer): [observer]
+    case .many(let observers): Array(observers.values)
+    }
+  }
+
+  func contains(_ observer: LiveObserver) -> Bool {
+    switch self {
+    case .one(let one): one === observer
+    case .many(let observers): observers[ObjectIdentifier(observer)] != nil
+    }
+  }
+}
+
+extension [Int64: Holders] {
+  fileprivate mutating func add(_ observer: LiveObserver, to number: Int64) {
+    switch self[number] {
+    case nil: self[number] = .one(observer)
+    case .one(let one)?:
+      if one === observer { return }
+      self[number] = .many([ObjectIdentifier(one): one, ObjectIdentifier(observer): observer])
+    case .many(var observers)?:
+      // So that the dictionary is not copied.
+      self[number] = nil
+      observers[ObjectIdentifier(observer)] = observer
+      self[number] = .many(observers)
+    }
+  }
+
+  fileprivate mutating func remove(_ observer: LiveObserver, from number: Int64) {
+    switch self[number] {
+    case nil: return
+    case .one(let one)?:
+      if one === observer { self[number] = nil }
+    case .many(var observers)?:
+      self[number] = nil
+      observers[ObjectIdentifier(observer)] = nil
+      if !observers.isEmpty { self[number] = .many(observers) }
+    }
+  }
+}

@@ -1,0 +1,222 @@
+public import CDTDatastore
+public import CDTJSON
+
+/// The results of a query, and how they change, from ``CDTDatastore/Datastore``'s `live`.
+///
+/// The first element has the results as they are; another one follows whenever a commit, of any process, has changed
+/// them. Each iterator observes on its own. It keeps its results in memory, with up to 128 documents after a page.
+///
+/// An element has the newest results at the time you ask for it, and their difference from the element that you got
+/// before. So if you are slower than the commits, several are combined, and nothing is queued.
+///
+/// The sequence ends when the datastore is closed or deleted, and when its task is cancelled. It throws ``QueryError`` or
+/// `DatastoreError` if the query can't be run, and then ends. It never blocks a thread of Swift's pool.
+///
+/// Source: `docs/live.md`.
+public struct LiveQuery<Item: Sendable>: AsyncSequence, Sendable {
+  /// The results, and what has changed.
+  public typealias Element = LiveUpdate<Item>
+
+  fileprivate let store: Datastore
+  fileprivate let query: Query
+  fileprivate let decode: @Sendable (DocumentRevision) throws -> Item
+
+  /// Creates an iterator, which runs the query when you ask for the first element.
+  public func makeAsyncIterator() -> Iterator {
+    Iterator(self)
+  }
+
+  /// Observes the results.
+  public struct Iterator: AsyncIteratorProtocol, Sendable {
+    /// `nil` after the end of the sequence.
+    private var source: LiveQuery?
+    private var subscription: LiveSubscription?
+    private var rows: ArraySlice<LiveRow>?
+    private var items: [Item] = []
+
+    fileprivate init(_ source: LiveQuery) {
+      self.source = source
+    }
+
+    /// The results, waiting until they differ from those of the previous element; `nil` at the end.
+    ///
+    /// - Throws: ``QueryError`` for an invalid query; `DatastoreError`, with the code `.undecodable` if a document is not a
+    ///   model. The sequence then ends.
+    public mutating func next(
+      isolation: isolated (any Actor)? = #isolation
+    ) async throws -> LiveUpdate<Item>? {
+      while !Task.isCancelled {
+        let heard = news
+        if let update = try await take() { return update }
+        guard source != nil else { return nil }
+        await wait(since: heard)
+      }
+      end()
+      return nil
+    }
+
+    /// The number of events that may have changed the results.
+    package var news: UInt64 { subscription?.observer.news.value ?? 0 }
+
+    /// Whether the sequence has ended.
+    package var isOver: Bool { source == nil }
+
+    /// Waits until there may be other results, or the task is cancelled.
+    package func wait(since news: UInt64, isolation: isolated (any Actor)? = #isolation) async {
+      await subscription?.observer.news.wait(since: news)
+    }
+
+    /// The results if they differ from those of the previous element; `nil` if not, or at the end.
+    package mutating func take(
+      isolation: isolated (any Actor)? = #isolation
+    ) async throws -> LiveUpdate<Item>? {
+      guard let source else { return nil }
+      do {
+        guard let rows = try await currentRows(source) else {
+          end()
+          return nil
+        }
+        return try update(to: rows, source.decode)
+      } catch let error as DatastoreError where error.code == .closed {
+        end()
+        return nil
+      } catch is CancellationError {
+        end()
+        return nil
+      } catch {
+        end()
+        throw error
+      }
+    }
+
+    private mutating func currentRows(
+      _ source: LiveQuery, isolation: isolated (any Actor)? = #isolation
+    ) async throws -> ArraySlice<LiveRow>? {
+      let store = source.store
+      var subscription = self.subscription
+      while true {
+        if let subscription, let page = try subscription.observer.page() {
+          return page.isOver ? nil : page.rows
+        }
+        let known = subscription
+        subscription = try await store.runQuery { stop in
+          let made = try known ?? LiveSubscription(source.query, in: store)
+          try made.run(stop)
+          return made
+        }
+        self.subscription = subscription
+      }
+    }
+
+    private mutating func update(
+      to rows: ArraySlice<LiveRow>, _ decode: (DocumentRevision) throws -> Item
+    ) throws -> LiveUpdate<Item>? {
+      let (difference, origins) = ResultDifference.between(self.rows ?? [], rows)
+      if self.rows != nil, difference.isEmpty { return nil }
+      items = try zip(rows, origins).map { row, origin in
+        try origin.map { items[$0] } ?? decode(row.document)
+      }
+      self.rows = rows
+      return LiveUpdate(results: items, difference: difference)
+    }
+
+    private mutating func end() {
+      (source, subscription, rows, items) = (nil, nil, nil, [])
+    }
+  }
+}
+
+/// The results of a live query, and how they differ from the previous ones.
+public struct LiveUpdate<Item: Sendable>: Sendable {
+  /// All results, in order.
+  public let results: [Item]
+  /// The difference from the results of the previous element; in the first one, every result is an insertion.
+  public let difference: ResultDifference
+}
+
+/// An observer for the lifetime of the object.
+private final class LiveSubscription: Sendable {
+  let observer: LiveObserver
+  private let queries: LiveQueries
+  private let store: Datastore
+
+  init(_ query: Query, in store: Datastore) throws {
+    observer = try LiveObserver(query)
+    queries = try store.indexManager().liveQueries
+    self.store = store
+    try queries.enter(observer, store)
+  }
+
+  func run(_ stop: StopSignal) throws {
+    try queries.run(observer, store, stop: stop)
+  }
+
+  deinit {
+    queries.leave(observer)
+  }
+}
+
+extension Datastore {
+  /// The results of a query, now and after every commit that changes them.
+  ///
+  /// ```swift
+  /// for try await update in store.live(try Query(["done": false], sort: ["due"])) {
+  ///   print(update.results.map(\.id), update.difference)
+  /// }
+  /// ```
+  ///
+  /// Without a sort, the results are in the order of `_id`, whichever index is used. An invalid query throws when you ask
+  /// for the first element.
+  ///
+  /// Source: `docs/live.md`.
+  public func live(_ query: Query) -> LiveQuery<DocumentRevision> {
+    LiveQuery(store: self, query: query) { $0 }
+  }
+
+  /// The results of a typed query, now and after every commit that changes them.
+  public func live<Model>(_ query: ModelQuery<Model>) -> LiveQuery<Model> {
+    LiveQuery(store: self, query: query.query) { try $0.model() }
+  }
+
+  /// The documents that match a selector, now and after every commit that changes them.
+  ///
+  /// ```swift
+  /// for try await update in try store.live(["owner": name], limit: 20, sort: [.descending("due")]) {
+  ///   print(update.results.map(\.id))
+  /// }
+  /// ```
+  ///
+  /// The parameters are those of `find(_:skip:limit:fields:sort:)`, except that results are in the order of `_id` if there is
+  /// no sort.
+  ///
+  /// - Throws: ``QueryError`` with the path of the invalid part.
+  public func live(
+    _ selector: JSONObject, skip: Int = 0, limit: Int? = nil, fields: [String] = [], sort: [SortField] = []
+  ) throws(QueryError) -> LiveQuery<DocumentRevision> {
+    live(try Query(selector, skip: skip, limit: limit, fields: fields, sort: sort))
+  }
+
+  /// The documents that match a selector with variables, now and after every commit that changes them.
+  @_disfavoredOverload
+  public func live(
+    _ selector: JSONLiteral, skip: Int = 0, limit: Int? = nil, fields: [String] = [], sort: [SortField] = []
+  ) throws(QueryError) -> LiveQuery<DocumentRevision> {
+    try live(JSONObject(selector), skip: skip, limit: limit, fields: fields, sort: sort)
+  }
+
+  /// The models that meet a condition, now and after every commit that changes them.
+  ///
+  /// ```swift
+  /// for try await update in try store.live(Task.self, where: { !$0.isDone }, sort: \.due.ascending) {
+  ///   print(update.results.map(\.title))
+  /// }
+  /// ```
+  ///
+  /// - Throws: ``QueryError`` for a property that documents don't have.
+  public func live<Model: Decodable & Sendable>(
+    _ type: Model.Type, where condition: (ModelField<Model, Model>) -> QueryCondition<Model> = { _ in .all },
+    sort: KeyPath<ModelField<Model, Model>, SortField>..., skip: Int = 0, limit: Int? = nil
+  ) throws(QueryError) -> LiveQuery<Model> {
+    live(try ModelQuery(condition, sort, skip, limit))
+  }
+}

@@ -1,0 +1,61 @@
+import CDTDatastore
+public import Observation
+
+/// The results of a live query for a view, which is drawn again when they change.
+///
+/// ```swift
+/// struct TaskList: View {
+///   @State private var tasks: LiveResults<Task>
+///
+///   init(_ store: Datastore) throws {
+///     tasks = LiveResults(try store.live(Task.self, where: { !$0.isDone }, sort: \.due.ascending))
+///   }
+///
+///   var body: some View {
+///     List(tasks.results) { Text($0.title) }
+///   }
+/// }
+/// ```
+///
+/// The query is observed for the lifetime of the object.
+///
+/// Source: `docs/live.md`, Views.
+@MainActor @Observable
+public final class LiveResults<Item: Sendable> {
+  /// The results; empty until the query has run the first time.
+  public private(set) var results: [Item] = []
+  /// The difference between the results and the previous ones; `nil` until the query has run the first time.
+  public private(set) var difference: ResultDifference?
+  /// Why the query has ended, if it has failed: ``QueryError`` or `DatastoreError`.
+  public private(set) var error: (any Error)?
+
+  @ObservationIgnored private var observer: Observer?
+
+  /// Observes a query.
+  public init(_ query: LiveQuery<Item>) {
+    observer = Observer(
+      Task { [weak self] in
+        do {
+          for try await update in query {
+            guard let self else { return }
+            (results, difference) = (update.results, update.difference)
+          }
+        } catch {
+          self?.error = error
+        }
+      })
+  }
+
+  /// A task that ends with the object.
+  private final class Observer: Sendable {
+    private let task: Task<Void, Never>
+
+    init(_ task: Task<Void, Never>) {
+      self.task = task
+    }
+
+    deinit {
+      task.cancel()
+    }
+  }
+}

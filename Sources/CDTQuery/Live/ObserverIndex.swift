@@ -1,0 +1,214 @@
+import CDTJSON
+
+/// Finds the observers whose selector a document may satisfy, without looking at the others.
+///
+/// An observer is listed under a condition that every matching document satisfies, as an index of documents would use it
+/// (``PredicateAccess``): under the values of an equality or `$in`, or under a range. With an `$or` it is listed under a
+/// condition of each branch. An observer for which there is no such condition is a candidate for every document.
+struct ObserverIndex {
+  /// Where an observer is listed.
+  private enum Place {
+    case points(FieldPath, [IndexKey])
+    case range(FieldPath, lower: FieldAccess.Bound?, upper: FieldAccess.Bound?)
+  }
+
+  /// The observers with a condition on one field.
+  private struct Field {
+    var points: [IndexKey: [LiveObserver]] = [:]
+    var ranges = ObserverRanges()
+    var isEmpty: Bool { points.isEmpty && ranges.isEmpty }
+  }
+
+  private var fields: [FieldPath: Field] = [:]
+  private var others: [ObjectIdentifier: LiveObserver] = [:]
+  private var places: [ObjectIdentifier: [Place]] = [:]
+
+  mutating func insert(_ observer: LiveObserver) {
+    guard let places = places(for: observer.clause) else {
+      others[ObjectIdentifier(observer)] = observer
+      return
+    }
+    self.places[ObjectIdentifier(observer)] = places
+    for place in places {
+      switch place {
+      case .points(let path, let keys):
+        for key in keys { fields[path, default: Field()].points[key, default: []].append(observer) }
+      case .range(let path, let lower, let upper):
+        fields[path, default: Field()].ranges.insert(lower, upper, observer)
+      }
+    }
+  }
+
+  mutating func remove(_ observer: LiveObserver) {
+    others[ObjectIdentifier(observer)] = nil
+    for place in places.removeValue(forKey: ObjectIdentifier(observer)) ?? [] {
+      switch place {
+      case .points(let path, let keys):
+        for key in keys {
+          fields[path]?.points[key]?.removeAll { $0 === observer }
+          if fields[path]?.points[key]?.isEmpty == true { fields[path]?.points[key] = nil }
+        }
+        if fields[path]?.isEmpty == true { fields[path] = nil }
+      case .range(let path, _, _):
+        fields[path]?.ranges.remove(observer)
+        if fields[path]?.isEmpty == true { fields[path] = nil }
+      }
+    }
+  }
+
+  /// Calls `body` with each observer whose selector the document may satisfy; with some of them several times.
+  func forEachCandidate(for document: DocumentBytes, _ body: (LiveObserver) -> Void) {
+    for observer in others.values { body(observer) }
+    for (path, field) in fields {
+      let keys = Self.keys(of: path, in: document)
+      if !field.points.isEmpty {
+        for key in keys { field.points[key]?.forEach(body) }
+      }
+      guard !field.ranges.isEmpty, let least = keys.min(), let greatest = keys.max() else { continue }
+      field.ranges.forEachOverlap(from: least, to: greatest, body)
+    }
+  }
+
+  /// The keys that a document has in an index of a field.
+  private static func keys(of path: FieldPath, in document: DocumentBytes) -> [IndexKey] {
+    if let field = path.documentField { return [.string(Array(document.string(of: field)))] }
+    let offsets = FieldValues(of: path, in: document.body).offsets
+    return offsets.isEmpty ? [.nothing] : offsets.map { IndexKey(document.body, at: $0) }
+  }
+
+  // MARK: Choosing places
+
+  /// The places of a selector, at which every matching document is looked up; `nil` if there are none.
+  private func places(for clause: Clause) -> [Place]? {
+    if clause == .never { return [] }
+    let conjuncts = clause.conjuncts
+    var choices: [[Place]] = []
+    var ranges: [FieldPath: FieldAccess] = [:]
+    for condition in AskedField.of(conjuncts) where !condition.isForSingleValues {
+      switch condition.access.access {
+      case .points(let keys): choices.append([.points(condition.path, keys)])
+      case .range(nil, nil): break
+      case .range:
+        // If the field has several values, each bound may hold for another one: see `forEachOverlap`.
+        ranges[condition.path] =
+          ranges[condition.path].flatMap { $0.intersection(condition.access.access) }
+          ?? condition.access.access
+      }
+    }
+    for case (let path, .range(let lower, let upper)) in ranges {
+      choices.append([.range(path, lower: lower, upper: upper)])
+    }
+    for case .or(let branches) in conjuncts {
+      let places = branches.map { self.places(for: $0) }
+      if places.allSatisfy({ $0 != nil }) { choices.append(places.flatMap { $0 ?? [] }) }
+    }
+    return choices.min { cost(of: $0) < cost(of: $1) }
+  }
+
+  /// An estimate of the number of other observers that are candidates, too.
+  private func cost(of places: [Place]) -> Int {
+    places.reduce(0) { cost, place in
+      switch place {
+      case .points(let path, let keys):
+        cost + (keys.map { fields[path]?.points[$0]?.count ?? 0 }.max() ?? 0)
+      case .range(let path, let lower, let upper):
+        cost + 1 + (fields[path]?.ranges.count ?? 0) / (lower != nil && upper != nil ? 16 : 2)
+      }
+    }
+  }
+}
+
+/// Ranges of keys, each of an observer.
+///
+/// They are sorted by their lower bounds in an array that is also a balanced tree: the root of a part is its middle, and
+/// each root has the greatest upper bound of its part. New ranges are searched one by one until there are enough to sort
+/// again.
+struct ObserverRanges {
+  private typealias Bound = FieldAccess.Bound
+
+  private struct Range {
+    /// `nil` where there is no bound.
+    let lower: FieldAccess.Bound?
+    let upper: FieldAccess.Bound?
+    let observer: LiveObserver
+
+    func overlaps(_ least: IndexKey, _ greatest: IndexKey) -> Bool {
+      (lower?.isAtOrBelow(greatest) ?? true) && (upper?.isAtOrAbove(least) ?? true)
+    }
+  }
+
+  private var sorted: [Range] = []
+  /// The greatest upper bound of the part of which each range is the root.
+  private var greatest: [FieldAccess.Bound?] = []
+  private var recent: [Range] = []
+  /// The observers that are still listed in `sorted`, and are no longer to be found.
+  private var removed: Set<ObjectIdentifier> = []
+
+  var count: Int { sorted.count + recent.count - removed.count }
+  var isEmpty: Bool { count <= 0 }
+
+  mutating func insert(_ lower: FieldAccess.Bound?, _ upper: FieldAccess.Bound?, _ observer: LiveObserver) {
+    recent.append(Range(lower: lower, upper: upper, observer: observer))
+    if recent.count > 32 + sorted.count / 16 { sort() }
+  }
+
+  mutating func remove(_ observer: LiveObserver) {
+    let known = recent.count
+    recent.removeAll { $0.observer === observer }
+    if recent.count < known { return }
+    removed.insert(ObjectIdentifier(observer))
+    if removed.count > 32 + sorted.count / 2 { sort() }
+  }
+
+  /// Calls `body` with the observers of the ranges that have a part between two keys.
+  ///
+  /// A document with the values 1 and 9 satisfies `{"$gt": 4, "$lt": 6}`: for each bound it has a value. So a document
+  /// with several values is looked up by the least and the greatest of them.
+  func forEachOverlap(from least: IndexKey, to greatest: IndexKey, _ body: (LiveObserver) -> Void) {
+    for range in recent where range.overlaps(least, greatest) { body(range.observer) }
+    visit(0..<sorted.count, least, greatest, body)
+  }
+
+  private func visit(
+    _ part: Swift.Range<Int>, _ least: IndexKey, _ greatest: IndexKey, _ body: (LiveObserver) -> Void
+  ) {
+    guard !part.isEmpty else { return }
+    let root = part.lowerBound + part.count / 2
+    guard self.greatest[root]?.isAtOrAbove(least) ?? true else { return }
+    visit(part.lowerBound..<root, least, greatest, body)
+    let range = sorted[root]
+    guard range.lower?.isAtOrBelow(greatest) ?? true else { return }
+    if range.overlaps(least, greatest), removed.isEmpty || !removed.contains(ObjectIdentifier(range.observer))
+    {
+      body(range.observer)
+    }
+    visit(root + 1..<part.upperBound, least, greatest, body)
+  }
+
+  private mutating func sort() {
+    sorted.removeAll { removed.contains(ObjectIdentifier($0.observer)) }
+    sorted += recent
+    (recent, removed) = ([], [])
+    sorted.sort { left, right in
+      guard let bound = right.lower else { return false }
+      return left.lower?.isLowerThan(bound, asLower: true) ?? true
+    }
+    greatest = sorted.map(\.upper)
+    _ = raise(0..<sorted.count)
+  }
+
+  /// Gives each root of a part the greatest upper bound.
+  private mutating func raise(_ part: Swift.Range<Int>) -> Int? {
+    guard !part.isEmpty else { return nil }
+    let root = part.lowerBound + part.count / 2
+    for child in [raise(part.lowerBound..<root), raise(root + 1..<part.upperBound)] {
+      guard let child, let known = greatest[root] else { continue }
+      guard let bound = greatest[child] else {
+        greatest[root] = nil
+        continue
+      }
+      if known.isLowerThan(bound, asLower: false) { greatest[root] = bound }
+    }
+    return root
+  }
+}

@@ -1,0 +1,91 @@
+import CDTDatastore
+import CDTJSON
+import CDTQuery
+import CouchDB
+import HTTPTypes
+import Hummingbird
+
+/// The parameters of `_find` with a live feed: the results, and then what changes in them.
+struct FindFeed: Sendable {
+  private let isEventSource: Bool
+  private let heartbeat: Duration?
+  private let timeout: Duration
+
+  /// - Returns: `nil` if the results are asked for once.
+  init?(_ parameters: QueryParameters) throws {
+    switch parameters["feed"] {
+    case nil, "normal": return nil
+    case "continuous", "live": isEventSource = false
+    case "eventsource": isEventSource = true
+    default:
+      throw CouchError.badRequest("Supported `feed` types of _find: normal, continuous, live, eventsource")
+    }
+    heartbeat = try FeedWaiting.heartbeat(parameters)
+    timeout = try FeedWaiting.timeout(parameters)
+  }
+
+  var type: String { isEventSource ? "text/event-stream" : Reply.json }
+
+  func waiting(_ context: RequestContext) -> FeedWaiting {
+    FeedWaiting(
+      client: context.client, shutdown: context.server.shutdown, heartbeat: heartbeat, timeout: timeout,
+      isEventSource: isEventSource)
+  }
+
+  /// Writes an element as one line of JSON.
+  func write(
+    _ update: LiveUpdate<DocumentRevision>, of request: FindRequest, to out: inout ReplyStream
+  ) async throws {
+    if isEventSource { try await out.write("data: ") }
+    let difference = update.difference
+    let removals = difference.removals.map { JSONValue.int(Int64($0)) }
+    let moves = difference.moves.map {
+      JSONValue.object(["from": .int(Int64($0.from)), "to": .int(Int64($0.to))])
+    }
+    try await out.write(Array(#"{"removals":\#(JSONValue.array(removals).text),"moves":"#.utf8))
+    try await out.write(JSONValue.array(moves).utf8Text)
+    for (name, positions) in [("insertions", difference.insertions), ("updates", difference.updates)] {
+      try await out.write(Array(#","\#(name)":["#.utf8))
+      for (number, position) in positions.enumerated() {
+        try await out.write(Array((number > 0 ? "," : "").utf8) + Array(#"{"at":\#(position),"doc":"#.utf8))
+        try await out.write(request.text(of: update.results[position])[...])
+        try await out.write("}")
+      }
+      try await out.write("]")
+    }
+    try await out.write(isEventSource ? "}\n\n" : "}\n")
+  }
+}
+
+extension RequestContext {
+  /// Answers `_find` with a feed: an event for the results as they are, and one for each change of them.
+  func findLive(_ wanted: FindRequest, _ feed: FindFeed) async throws -> Response {
+    let database = try database
+    var query = try wanted.liveQuery()
+    query.timeLimit = limits.queryTime
+    var results = database.store.live(query).makeAsyncIterator()
+    // Before the reply begins, so that a failure can be answered.
+    guard let first = try await results.take() else { throw noDatabase }
+    let waiting = feed.waiting(self)
+    return Reply.stream(type: feed.type, headers: [.cacheControl: "must-revalidate"]) { [results] out in
+      var (results, quietSince) = (results, ContinuousClock.now)
+      var update: LiveUpdate? = first
+      // As long as the feed lasts, the database stays open.
+      defer { _ = database }
+      while true {
+        if let update {
+          try await feed.write(update, of: wanted, to: &out)
+          quietSince = .now
+        }
+        guard !results.isOver else { return }
+        let (heard, subscribed) = (results.news, results)
+        update = try await results.take()
+        if update != nil || results.isOver { continue }
+        let hasNews = try await waiting.wait(quietSince: &quietSince, to: &out) {
+          await subscribed.wait(since: heard)
+        }
+        guard hasNews else { return }
+      }
+    }
+  }
+}

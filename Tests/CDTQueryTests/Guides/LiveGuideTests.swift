@@ -1,0 +1,104 @@
+import CDTDatastore
+import CDTQuery
+import CDTTestSupport
+import Foundation
+import Testing
+
+/// The examples of `docs/live.md`, each as it stands there.
+@Suite(.timeLimit(.minutes(30))) struct LiveGuideTests {
+  struct Errand: DocumentModel {
+    var id = UUID().uuidString
+    var revision: RevisionID?
+    var title: String
+    var due: Date?
+    var isDone = false
+  }
+
+  @Test func `a loop shows the results`() async throws {
+    try await withTemporaryDatastore { store in
+      var milk = try await store.save(Errand(id: "milk", title: "Buy milk"))
+      milk.isDone = true
+      let done = milk
+      var shown: [[String]] = []
+      func show(_ titles: [String]) {
+        shown.append(titles)
+        if !titles.isEmpty { Task { try await store.save(done) } }
+      }
+      for try await update in try store.live(
+        Errand.self, where: { !$0.isDone }, sort: \.due.ascending, limit: 20)
+      {
+        show(update.results.map(\.title))
+        if update.results.isEmpty { break }  // all is done
+      }
+      #expect(shown == [["Buy milk"], []])
+    }
+  }
+
+  @Test func `documents by a selector or a query`() async throws {
+    try await withTemporaryDatastore { store in
+      try await store.createDocument(
+        from: DocumentDraft(id: "a", body: ["owner": "Mia", "done": false, "created": 1]))
+      let owner = "Mia"
+      let mine = try store.live(["owner": owner, "done": false], sort: ["due"])
+      let newest = store.live(try Query([:], limit: 5, sort: [.descending("created")]))
+      for live in [mine, newest] {
+        var iterator = live.makeAsyncIterator()
+        #expect(try await iterator.next()?.results.map(\.id) == ["a"])
+      }
+    }
+  }
+
+  @Test func `differences change a list`() async throws {
+    func apply(_ update: LiveUpdate<Errand>, to list: inout [Errand]) {
+      let difference = update.difference
+      let removed = difference.removals + difference.moves.map(\.from)
+      for position in removed.sorted(by: >) { list.remove(at: position) }
+      let inserted = difference.insertions + difference.moves.map(\.to)
+      for position in inserted.sorted() { list.insert(update.results[position], at: position) }
+      for position in difference.updates { list[position] = update.results[position] }
+    }
+    try await withTemporaryDatastore { store in
+      var (list, live) = (
+        [Errand](), try store.live(Errand.self, sort: \.title.ascending).makeAsyncIterator()
+      )
+      func follow() async throws {
+        let update = try #require(try await live.next())
+        apply(update, to: &list)
+        #expect(list.map(\.revision) == update.results.map(\.revision))
+      }
+      try await follow()
+      let saved = try await store.write { transaction in
+        try ["c", "a", "b"].map { try transaction.save(Errand(id: $0, title: $0)) }
+      }
+      try await follow()
+      try await store.write { transaction in
+        var moved = saved[1]
+        moved.title = "z"
+        try transaction.save(moved)
+        try transaction.deleteDocument(withID: "b")
+      }
+      try await follow()
+      #expect(list.map(\.title) == ["c", "z"])
+    }
+  }
+
+  @Test func `an object for a view`() async throws {
+    try await withTemporaryDatastore { store in
+      try await store.save(Errand(title: "Buy milk"))
+      try await Self.view(store)
+    }
+  }
+
+  @MainActor private static func view(_ store: Datastore) async throws {
+    @MainActor func makeList(_ store: Datastore) throws -> LiveResults<Errand> {
+      LiveResults(try store.live(Errand.self, where: { !$0.isDone }, sort: \.title.ascending))
+    }
+    let list = try makeList(store)
+    while list.difference == nil { await Task.yield() }
+    #expect(list.results.map(\.title) == ["Buy milk"])
+  }
+
+  @Test func `the examples of the page are these`() throws {
+    try expectExamples(of: "live.md", in: #filePath, atLeast: 4)
+  }
+}

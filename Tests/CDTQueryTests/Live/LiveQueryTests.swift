@@ -1,0 +1,251 @@
+import CDTDatastore
+import CDTTestSupport
+import Testing
+
+@testable import CDTQuery
+
+@Suite(.timeLimit(.minutes(30))) struct LiveQueryTests {
+  struct Errand: DocumentModel {
+    var id: String
+    var revision: RevisionID?
+    var title: String
+    var isDone = false
+  }
+
+  private static func put(_ id: String, _ n: Int, in store: Datastore) throws {
+    if var known = try? store.document(withID: id) {
+      known.body = ["n": n.jsonValue]
+      try store.updateDocument(from: known)
+    } else {
+      try store.createDocument(from: DocumentDraft(id: id, body: ["n": n.jsonValue]))
+    }
+  }
+
+  @Test func `the results come first, and then each change of them`() async throws {
+    try await withTemporaryDatastore { store in
+      for (number, id) in ["a", "b", "c"].enumerated() { try Self.put(id, number, in: store) }
+      var live = try store.live(["n": ["$gte": 0]], sort: ["n"]).makeAsyncIterator()
+      let first = try #require(try await live.next())
+      #expect(first.results.map(\.id) == ["a", "b", "c"] && first.difference.insertions == [0, 1, 2])
+
+      try Self.put("a", 5, in: store)
+      let moved = try #require(try await live.next())
+      #expect(moved.results.map(\.id) == ["b", "c", "a"])
+      #expect(moved.difference.moves.map(\.from) == [0] && moved.difference.moves.map(\.to) == [2])
+      #expect(moved.difference.updates == [2] && moved.difference.insertions.isEmpty)
+
+      try Self.put("c", -1, in: store)
+      try Self.put("d", 7, in: store)
+      var ids: [String] = []
+      while ids != ["b", "a", "d"] { ids = try #require(try await live.next()).results.map(\.id) }
+      try await store.deleteDocument(withID: "b")
+      let removed = try #require(try await live.next())
+      #expect(removed.difference.removals == [0] && removed.results.map(\.id) == ["a", "d"])
+    }
+  }
+
+  @Test func `a consumer that is slow gets the difference from what it has seen`() async throws {
+    try await withTemporaryDatastore { store in
+      var live = try store.live([:], limit: 3).makeAsyncIterator()
+      #expect(try await live.next()?.results.isEmpty == true)
+      for number in 0..<20 { try Self.put("doc-\(number % 10)", number, in: store) }
+      try store.indexManager().liveQueries.update(store)
+      let update = try #require(try await live.next())
+      #expect(update.results.map(\.id) == ["doc-0", "doc-1", "doc-2"])
+      #expect(update.difference.insertions == [0, 1, 2] && update.difference.updates.isEmpty)
+    }
+  }
+
+  @Test func `an empty result is an element`() async throws {
+    try await withTemporaryDatastore { store in
+      var live = try store.live(["n": 1]).makeAsyncIterator()
+      let first = try #require(try await live.next())
+      #expect(first.results.isEmpty && first.difference.isEmpty)
+    }
+  }
+
+  @Test func `writes of other managers are seen, also across compaction`() async throws {
+    try await withTemporaryDirectory { directory in
+      let (manager, other) = (
+        try DatastoreManager(directory: directory), try DatastoreManager(directory: directory)
+      )
+      defer {
+        manager.close()
+        other.close()
+      }
+      let store = try await manager.datastore(named: "store")
+      let writer = try await other.datastore(named: "store")
+      var live = try store.live(["n": ["$gt": 0]]).makeAsyncIterator()
+      #expect(try await live.next()?.results.isEmpty == true)
+      try Self.put("a", 1, in: writer)
+      #expect(try await live.next()?.results.map(\.id) == ["a"])
+      try Self.put("a", 2, in: writer)
+      #expect(try await live.next()?.difference.updates == [0])
+      try await writer.compact()
+      try await store.compact()
+      try Self.put("b", 1, in: writer)
+      #expect(try await live.next()?.results.map(\.id) == ["a", "b"])
+    }
+  }
+
+  @Test func `it ends when the datastore is closed or deleted elsewhere`() async throws {
+    try await withTemporaryDirectory { directory in
+      let (manager, other) = (
+        try DatastoreManager(directory: directory), try DatastoreManager(directory: directory)
+      )
+      defer {
+        manager.close()
+        other.close()
+      }
+      for isDeleted in [false, true] {
+        let store = try await manager.datastore(named: "store")
+        var live = try store.live([:]).makeAsyncIterator()
+        _ = try await live.next()
+        if isDeleted {
+          try await other.deleteDatastore(named: "store")
+        } else {
+          try await manager.closeDatastore(named: "store")
+        }
+        #expect(try await live.next() == nil)
+        #expect(try await live.next() == nil)
+        // Its files are gone, so the manager must open the datastore again.
+        try? await manager.closeDatastore(named: "store")
+      }
+    }
+  }
+
+  @Test func `it ends when the task is cancelled`() async throws {
+    try await withTemporaryDatastore { store in
+      let count = Task {
+        var count = 0
+        for try await _ in try store.live([:]) { count += 1 }
+        return count
+      }
+      while try store.indexManager().liveQueries.counts.runs == 0 { await Task.yield() }
+      count.cancel()
+      #expect(try await count.value <= 1)
+    }
+  }
+
+  @Test func `errors are those of find`() async throws {
+    try await withTemporaryDatastore { store in
+      #expect(throws: QueryError.self) { try store.live(["n": ["$gtt": 1]]) }
+      var query = Query(try QuerySelector([:]))
+      query.useIndex = "none"
+      var refused = store.live(query).makeAsyncIterator()
+      await #expect(throws: QueryError.self) { try await refused.next() }
+      #expect(try await refused.next() == nil)
+
+      try await store.save(Errand(id: "milk", title: "Buy milk"))
+      var models = try store.live(Errand.self, sort: \.title.ascending).makeAsyncIterator()
+      #expect(try await models.next()?.results.map(\.title) == ["Buy milk"])
+      try await store.createDocument(from: DocumentDraft(id: "bad", body: ["title": 5]))
+      do {
+        _ = try await models.next()
+        Issue.record("the document was decoded")
+      } catch let error as DatastoreError {
+        #expect(error.code == .undecodable && error.message.contains("bad"))
+      }
+      #expect(try await models.next() == nil)
+    }
+  }
+
+  @Test func `a text search is run again`() async throws {
+    try await withTemporaryDatastore { store in
+      try await store.ensureIndexed(["title"], type: .text)
+      var live = try store.live(["$text": ["$search": "milk"]]).makeAsyncIterator()
+      #expect(try await live.next()?.results.isEmpty == true)
+      try await store.save(Errand(id: "bread", title: "Buy bread"))
+      try await store.save(Errand(id: "milk", title: "Buy milk"))
+      #expect(try await live.next()?.results.map(\.id) == ["milk"])
+    }
+  }
+
+  @Test func `a page fills up from its buffer, and is run again when that is used up`() async throws {
+    try await withTemporaryDatastore { store in
+      try await store.write { transaction in
+        for number in 0..<500 {
+          try transaction.createDocument(from: DocumentDraft(id: "\(1_000 + number)", body: [:]))
+        }
+      }
+      let queries = try store.indexManager().liveQueries
+      var live = try store.live([:], limit: 5).makeAsyncIterator()
+      #expect(try await live.next()?.results.map(\.id) == (1_000..<1_005).map(String.init))
+      for number in 0..<200 {
+        try await store.deleteDocument(withID: "\(1_000 + number)")
+        let expected = (1_001 + number..<1_006 + number).map(String.init)
+        #expect(try await live.next()?.results.map(\.id) == expected)
+      }
+      #expect(queries.counts.runs <= 5)
+    }
+  }
+
+  @Test func `what several tasks write arrives, and the differences add up`() async throws {
+    try await withTemporaryDatastore { store in
+      var observed = try #require(
+        try await Observed(Query([:], skip: 1, limit: 30, sort: ["n"]), in: store))
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        for writer in 0..<3 {
+          group.addTask {
+            var random = SeededGenerator(seed: UInt64(writer))
+            for _ in 0..<60 {
+              let (id, n) = ("doc-\(writer)-\(random.next() % 20)", Int(random.next() % 50))
+              try await store.write { transaction in
+                if var known = try? transaction.document(withID: id) {
+                  known.body = ["n": n.jsonValue]
+                  if n % 5 == 0 {
+                    try transaction.deleteDocument(from: known)
+                  } else {
+                    try transaction.updateDocument(from: known)
+                  }
+                } else {
+                  try transaction.createDocument(from: DocumentDraft(id: id, body: ["n": n.jsonValue]))
+                }
+              }
+            }
+          }
+        }
+        try await group.waitForAll()
+      }
+      try store.indexManager().liveQueries.update(store)
+      #expect(try await observed.failure(in: store) == nil)
+    }
+  }
+
+  @Test func `observers that leave are forgotten`() async throws {
+    try await withTemporaryDatastore { store in
+      try Self.put("a", 1, in: store)
+      let queries = try store.indexManager().liveQueries
+      var live = try store.live([:]).makeAsyncIterator()
+      _ = try await live.next()
+      for _ in 0..<50 {
+        var other = try store.live(["n": ["$gt": 0]]).makeAsyncIterator()
+        #expect(try await other.next()?.results.count == 1)
+      }
+      try Self.put("a", 2, in: store)
+      #expect(try await live.next()?.difference.updates == [0])
+      #expect(queries.observerCount == 1)
+    }
+  }
+
+  @Test func `an object for views has the newest results`() async throws {
+    try await withTemporaryDatastore { store in try await Self.view(store) }
+  }
+
+  @MainActor private static func view(_ store: Datastore) async throws {
+    let errands = LiveResults(try store.live(Errand.self, where: { !$0.isDone }, sort: \.title.ascending))
+    var milk = try await store.save(Errand(id: "milk", title: "Buy milk"))
+    while errands.results.isEmpty { await Task.yield() }
+    #expect(errands.results.map(\.title) == ["Buy milk"] && errands.error == nil)
+    milk.isDone = true
+    try await store.save(milk)
+    while !errands.results.isEmpty { await Task.yield() }
+    #expect(errands.difference?.removals == [0])
+
+    var query = try Query([:])
+    query.useIndex = "none"
+    let refused = LiveResults(store.live(query))
+    while refused.error == nil { await Task.yield() }
+    #expect(refused.error is QueryError && refused.difference == nil)
+  }
+}
