@@ -68,10 +68,11 @@ struct FindCommand: ParsableCommand {
       throw ValidationError("--use-index is for stores; a file has no indexes")
     }
     guard
-      !watch || !(database.isURL || database.isFile || !output.isEmpty || [count, ids, explain].contains(true))
+      !watch
+        || !(database.isURL || database.isFile || !output.isEmpty || [count, ids, explain].contains(true))
     else {
       throw ValidationError(
-        "--watch is for stores, without --format, --count, --ids, --explain and the like; a server has _find?feed=continuous"
+        "--watch is for stores and takes no option of how results are printed; a server has _find?feed=continuous"
       )
     }
     guard output.isEmpty || ![count, ids, explain].contains(true) else {
