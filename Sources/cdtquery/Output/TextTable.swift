@@ -40,8 +40,9 @@ struct TextTable {
       let needed = (excess() + places.count - 1) / places.count
       for place in places { widths[place] = max(next, widest - needed) }
     }
-    while excess() > 0, widths.count > 1 { widths.removeLast() }
-    if excess() > 0 { widths = widths.map { min($0, max(1, width)) } }
+    var rest = excess()
+    while rest > 0, widths.count > 1 { rest -= widths.removeLast() + gap }
+    if rest > 0 { widths = widths.map { min($0, max(1, width)) } }
     return widths
   }
 

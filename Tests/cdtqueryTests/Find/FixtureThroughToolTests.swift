@@ -1,3 +1,4 @@
+import CDTImport
 import CDTJSON
 import CDTQuery
 import CDTQueryTesting
@@ -40,6 +41,33 @@ import Testing
       let answer = try JSONObject(parsing: line)
       let golden = try #require(fixtureCase.golden)
       let found = Self.answer(answer, like: golden)
+      let isSorted = Self.isSorted(fixtureCase)
+      #expect(
+        (isSorted ? found : found.inAnyOrder).items == (isSorted ? golden : golden.inAnyOrder).items,
+        "\(fixtureCase.name)")
+    }
+  }
+
+  @Test(arguments: files) func `a file of the documents gives the golden answers`(file: String) throws {
+    let text = try String(contentsOfFile: "\(Self.directory)/\(file)", encoding: .utf8)
+    let fixture = try QueryFixture(parsing: text, name: file)
+    let space = try Workspace()
+    try space.write(fixture.documents.map { $0.json.text + "\n" }.joined(), to: "documents.jsonl")
+    for fixtureCase in fixture.cases {
+      let golden = try #require(fixtureCase.golden)
+      var found: FixtureAnswer
+      do {
+        let query = try Query(parsing: fixtureCase.request)
+        var documents: [JSONValue] = []
+        try FileQuery(query, ImportReader([space.path("documents.jsonl")])).forEachJSON {
+          documents.append(try JSONValue(parsing: Array($0)))
+        }
+        found = Self.answer(["docs": .array(documents)], like: golden)
+      } catch let error as QueryError {
+        // A file has neither a text index nor revisions.
+        if error.path == "_rev" || error.message.contains("which a file does not have") { continue }
+        found = .error("\(error)")
+      }
       let isSorted = Self.isSorted(fixtureCase)
       #expect(
         (isSorted ? found : found.inAnyOrder).items == (isSorted ? golden : golden.inAnyOrder).items,
