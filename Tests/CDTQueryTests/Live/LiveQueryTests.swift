@@ -1,7 +1,8 @@
-import CDTDatastore
+import CDTSQLite
 import CDTTestSupport
 import Testing
 
+@testable import CDTDatastore
 @testable import CDTQuery
 
 @Suite(.timeLimit(.minutes(30))) struct LiveQueryTests {
@@ -247,5 +248,38 @@ import Testing
     let refused = LiveResults(store.live(query))
     while refused.error == nil { await Task.yield() }
     #expect(refused.error is QueryError && refused.difference == nil)
+  }
+
+  @Test func `an object for views that is gone observes no more`() async throws {
+    try await withTemporaryDatastore { store in
+      try await Self.viewBriefly(store)
+      try Self.put("a", 1, in: store)
+      let queries = try store.indexManager().liveQueries
+      while queries.observerCount > 0 {
+        try queries.update(store)
+        await Task.yield()
+      }
+    }
+  }
+
+  @MainActor private static func viewBriefly(_ store: Datastore) async throws {
+    let list = LiveResults(store.live(try Query([:])))
+    while list.difference == nil { await Task.yield() }
+  }
+
+  @Test func `documents written before and after a restored backup are found`() async throws {
+    try await withTemporaryDatastore { store in
+      try Self.put("a", 1, in: store)
+      var live = try store.live([:]).makeAsyncIterator()
+      #expect(try await live.next()?.results.map(\.id) == ["a"])
+      // The sequence of a store whose file was restored in place is lower than the one read last.
+      for id in ["b", "c"] { try Self.put(id, 1, in: store) }
+      while try await live.next()?.results.count != 3 {}
+      let connection = try Connection(path: store.databasePath, mode: .readWrite)
+      try connection.execute("DELETE FROM documents WHERE id > 'a'")
+      connection.close()
+      try store.indexManager().liveQueries.update(store)
+      #expect(try await live.next()?.results.map(\.id) == ["a"])
+    }
   }
 }
