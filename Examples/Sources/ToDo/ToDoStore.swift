@@ -29,20 +29,17 @@ public struct ToDoStore: Sendable {
     try await documents.save(ToDo(title: title, tags: tags.sorted()))
   }
 
-  /// Marks a thing as done, or as open again.
-  ///
-  /// Reading and saving are one transaction, so no other change is lost. Members of the document that this version does
-  /// not know stay.
+  /// Marks a thing as done, or as open again, in one transaction. Members of the document that this version does not know stay.
   ///
   /// - Returns: The thing as it is now; `nil` when it was deleted meanwhile.
   @discardableResult
   public func toggle(_ id: ToDo.ID) async throws -> ToDo? {
-    do {
-      return try await documents.updateDocument(withID: id) { document in
-        document.body["isDone"] = document.body["isDone"]?.boolValue != true
-      }.decode()
-    } catch let error as DatastoreError where error.code == .notFound {
-      return nil
+    try await documents.write { transaction in
+      guard var thing = try transaction.first(ModelQuery(ToDo.self, where: { $0.id == id })) else {
+        return nil
+      }
+      thing.isDone.toggle()
+      return try transaction.save(thing)
     }
   }
 
@@ -57,10 +54,8 @@ public struct ToDoStore: Sendable {
   }
 
   /// The list as it is now, and again after every change, whoever makes it.
-  ///
-  /// Changes that come while the consumer is busy give one list. As long as nothing was ever added, there is none.
   public func updates() -> some AsyncSequence<[ToDo], any Error> {
-    documents.liveChanges().map { [self] _ in try await all() }
+    documents.live(ToDo.self, sort: \.isDone.ascending, \.title.ascending).map(\.results)
   }
 
   /// Merges the versions of things that were changed in two places: done in one is done, and no tag is lost.

@@ -90,6 +90,40 @@ import Testing
     }
   }
 
+  /// A writer is killed after the documents' commit and before that of the indexes.
+  @Test func `differences give what find gives after writers were killed`() async throws {
+    try await withTemporaryDirectory(inMemory: true) { directory in
+      let manager = try DatastoreManager(directory: directory)
+      defer { manager.close() }
+      let store = try await manager.datastore(named: "store")
+      try await store.ensureIndexed(["text"], name: "words", type: .text)
+      var observed: [Observed] = []
+      for query in try [
+        Query(["a": 3], sort: ["_id"]), Query([:], limit: 12, sort: ["a"]), Query(["tags": "red"]),
+        Query(["$text": ["$search": "word"]]),
+      ] {
+        if let query = try await Observed(query, in: store) { observed.append(query) }
+      }
+      let queries = try store.indexManager().liveQueries
+      for round in 0..<5 {
+        try await store.write { transaction in
+          for id in try transaction.allDocumentIDs() { try transaction.deleteDocument(withID: id) }
+          for number in 0..<20 {
+            try transaction.createDocument(
+              from: DocumentDraft(id: "d\(number)", body: ["a": .int(Int64(round))]))
+          }
+        }
+        let (status, output) = try await BuiltProgram("cdt-store-worker", ["die", directory]).ended()
+        #expect(status == -9, "\(output)")
+        try queries.update(store)
+        for position in observed.indices {
+          if let failure = try await observed[position].failure(in: store) { Issue.record("\(failure)") }
+        }
+      }
+      #expect(observed.first?.results.count == 20)
+    }
+  }
+
   @Test func `an index over many observers finds all that a document concerns`() throws {
     let seed = testSeed(7_200)
     var random = RandomDocuments(seed: seed)

@@ -20,19 +20,27 @@ import Testing
       _ = try await server.put("/db/a", ["n": 1])
       _ = try await server.put("/db/_design/d", ["n": 1])
       let revision = try await server.put("/db/b", ["n": 2]).json["rev"]?.stringValue ?? ""
-      var seen = 0
-      let text = try await server.stream(
-        "/db/_find?feed=\(feed)&timeout=1000",
-        json: ["selector": ["n": ["$gt": 0]], "sort": [["n": "desc"]], "fields": ["_id", "n"]]
-      ) { text in
-        let events = Self.events(text)
-        guard text.hasSuffix("\n"), events.count > seen else { return }
-        seen = events.count
-        if seen == 1 { _ = try await server.put("/db/c", ["n": 3]) }
-        if seen == 2 { _ = try await server.put("/db/b?rev=\(revision)", ["n": 4]) }
-      }
+      struct Enough: Error {}
+      var events: [JSONValue] = []
+      do {
+        _ = try await server.stream(
+          "/db/_find?feed=\(feed)&heartbeat=true",
+          json: ["selector": ["n": ["$gt": 0]], "sort": [["n": "desc"]], "fields": ["_id", "n"]]
+        ) { text in
+          guard text.hasSuffix("\n"), case let found = Self.events(text), found.count > events.count else {
+            return
+          }
+          events = found
+          switch events.count {
+          case 1: _ = try await server.put("/db/c", ["n": 3])
+          case 2: _ = try await server.put("/db/b?rev=\(revision)", ["n": 4])
+          default: throw Enough()
+          }
+        }
+        Issue.record("the feed has ended")
+      } catch is Enough {}
       #expect(
-        Self.events(text) == [
+        events == [
           [
             "removals": [], "moves": [], "updates": [],
             "insertions": [
@@ -48,6 +56,15 @@ import Testing
             "updates": [["at": 0, "doc": ["_id": "b", "n": 4]]], "insertions": [],
           ],
         ])
+    }
+  }
+
+  @Test func `a feed ends when nothing changes for its time`() async throws {
+    try await withServer { server in
+      let text = try await server.stream(
+        "/db/_find?feed=continuous&timeout=50", json: ["selector": [:]]
+      ) { _ in }
+      #expect(Self.events(text).count == 1)
     }
   }
 
