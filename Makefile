@@ -35,11 +35,13 @@ KILLS ?= 500
 POINTS ?= 5000
 FAULTS ?= 20
 DAMAGES ?= 10000
+# Where `make install` puts the program.
+PREFIX ?= /usr/local
 # The parts of `make test-more`; without any it runs all. `scripts/changed-parts.sh` prints those that a change concerns.
 PARTS ?= random reliability newest inputs clients requests gate examples
 
 .PHONY: help packages build server test test-more test-newest test-couchdb test-clients fuzz fuzz-replication fuzz-inputs fuzz-server torture stress
-.PHONY: sanitize man lint format demo docs
+.PHONY: sanitize install man lint format demo docs
 .PHONY: examples api-check check-portability
 .PHONY: bench bench-gate bench-compare bench-latency bench-live bench-memory bench-processes bench-server bench-replication bench-page
 
@@ -129,6 +131,12 @@ sanitize: packages ## Run the tests under the address sanitizer, then under the 
 
 man: build ## Write the manual page of cdtquery: .build/cdtquery.1
 	@scripts/man-page.sh .build/small/release/cdtquery > .build/cdtquery.1
+
+install: server man ## Install cdtquery, its manual page and its unit for systemd: sudo make install PREFIX=/usr/local
+	install -D -s -m 755 .build/release/cdtquery $(DESTDIR)$(PREFIX)/bin/cdtquery
+	install -D -m 644 .build/cdtquery.1 $(DESTDIR)$(PREFIX)/share/man/man1/cdtquery.1
+	sed 's|/usr/local/bin|$(PREFIX)/bin|' scripts/cdtquery.service > .build/cdtquery.service
+	install -D -m 644 .build/cdtquery.service $(DESTDIR)/etc/systemd/system/cdtquery.service
 
 lint: ## Check the format of every source file
 	$(SWIFT) format lint --strict --recursive $(SOURCES)

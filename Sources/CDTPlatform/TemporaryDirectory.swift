@@ -18,11 +18,11 @@ package final class TemporaryDirectory: Sendable {
   /// A file system in memory, which Linux has.
   private static let memory = "/dev/shm"
 
-  /// - Parameter inMemory: Whether to make it in memory. Where there is no file system in memory, it is made on disk.
-  /// - Throws: ``SystemError``.
-  package init(inMemory: Bool) throws(SystemError) {
-    let parent =
-      inMemory && Files.isWritable(Self.memory) ? Self.memory : FileManager.default.temporaryDirectory.path
+  /// - Parameters:
+  ///   - parent: Where to make it.
+  ///   - inMemory: Whether to make it in memory instead, if there is a file system in memory.
+  package init(in parent: String, orInMemory inMemory: Bool = false) throws(SystemError) {
+    let parent = inMemory && Files.isWritable(Self.memory) ? Self.memory : parent
     Self.sweep(parent)
     while true {
       let path = "\(parent)/\(Self.prefix)\(RandomID.uuid())"

@@ -6,7 +6,7 @@ public import CDTQuery
 /// let store = try await ToDoStore(directory: "stores")
 /// let milk = try await store.add("Buy milk", tags: ["shop"])
 /// try await store.toggle(milk.id)
-/// for try await open in store.updates() { show(open) }
+/// for try await open in try store.updates() { show(open) }
 /// ```
 ///
 /// It has no state of its own: what is on disk is the state, and a view is a query.
@@ -54,8 +54,8 @@ public struct ToDoStore: Sendable {
   }
 
   /// The list as it is now, and again after every change, whoever makes it.
-  public func updates() -> some AsyncSequence<[ToDo], any Error> {
-    documents.live(ToDo.self, sort: \.isDone.ascending, \.title.ascending).map(\.results)
+  public func updates() throws -> some AsyncSequence<[ToDo], any Error> {
+    try documents.live(ToDo.self, sort: \.isDone.ascending, \.title.ascending).map(\.results)
   }
 
   /// Merges the versions of things that were changed in two places: done in one is done, and no tag is lost.

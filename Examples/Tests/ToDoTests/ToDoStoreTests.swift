@@ -50,7 +50,7 @@ import ToDo
   @Test(.timeLimit(.minutes(1))) func `updates give the list after every change`() async throws {
     let store = try await store()
     let milk = try await store.add("Buy milk")
-    var updates = store.updates().makeAsyncIterator()
+    var updates = try store.updates().makeAsyncIterator()
     #expect(try await updates.next() == [milk])
     let done = try #require(await store.toggle(milk.id))
     #expect(try await updates.next() == [done])

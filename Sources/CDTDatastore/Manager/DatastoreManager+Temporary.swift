@@ -32,7 +32,8 @@ extension DatastoreManager {
   ) throws(DatastoreError) -> DatastoreManager {
     let made: TemporaryDirectory
     do {
-      made = try TemporaryDirectory(inMemory: inMemory)
+      made = try TemporaryDirectory(
+        in: FileManager.default.temporaryDirectory.path, orInMemory: inMemory)
     } catch {
       throw DatastoreError(error, "create", "a temporary directory")
     }
