@@ -49,12 +49,13 @@ public struct Backup: Sendable {
     case sequence(Int64)
   }
 
-  /// The increments, oldest first; none if there is no backup.
+  /// The increments, oldest first, up to the first one whose file is missing or not what a backup has written; none if there is no
+  /// backup.
   ///
-  /// - Throws: `DatastoreError`: `.corrupt` if a file is missing between others, or not what a backup has written; `.io`.
+  /// - Throws: `DatastoreError` with the code `.io`.
   /// - Complexity: O(*increments*).
   public func increments() throws -> [Increment] {
-    try files().map(\.increment)
+    try files().intact.map(\.increment)
   }
 
   // MARK: Files
@@ -78,23 +79,24 @@ public struct Backup: Sendable {
     return "\(directory)/\(String(repeating: "0", count: max(0, 8 - digits.count)))\(digits).jsonl"
   }
 
-  /// The number of the newest increment; 0 if there is none.
-  func newest() throws -> Int {
-    guard try FileSystem.kind(of: directory) != nil else { return 0 }
-    let numbers = try FileSystem.names(in: directory).compactMap { name -> Int? in
-      guard name.hasSuffix(".jsonl"), let number = Int(name.dropLast(6)),
-        path(of: number) == "\(directory)/\(name)"
-      else { return nil }
-      return number
-    }
-    let newest = numbers.max() ?? 0
-    guard newest == numbers.count, !numbers.contains(0) else {
-      throw DatastoreError.damagedBackup(directory, "the increments are not numbered from 1 to \(newest)")
-    }
-    return newest
+  /// The numbers of the increments that are there, in order.
+  private func numbers() throws -> [Int] {
+    guard try FileSystem.kind(of: directory) != nil else { return [] }
+    return try FileSystem.names(in: directory).compactMap { name in
+      guard name.hasSuffix(".jsonl"), let number = Int(name.dropLast(6)), number > 0 else { return nil }
+      return path(of: number) == "\(directory)/\(name)" ? number : nil
+    }.sorted()
   }
 
-  func file(_ number: Int) throws -> File {
+  /// Whether a new backup may begin in the directory, where nothing else is then mistaken for its files.
+  func isEmpty() throws -> Bool {
+    try FileSystem.names(in: directory).allSatisfy { ["attachments", Self.mirror].contains($0) }
+  }
+
+  /// The name of the store in the directory that a database is replicated to before it is backed up.
+  public static let mirror = "mirror"
+
+  private func file(_ number: Int) throws -> File {
     let path = path(of: number)
     let header = try BackupHeader(ofFileAt: path)
     guard header.number == number else {
@@ -103,22 +105,49 @@ public struct Backup: Sendable {
     return File(path: path, header: header)
   }
 
-  func files() throws -> [File] {
-    let count = try newest()
-    return count == 0 ? [] : try (1...count).map(file)
+  /// The files up to the first that is missing or damaged, and what is wrong with that one.
+  func files() throws -> (intact: [File], damage: DatastoreError?) {
+    var intact: [File] = []
+    for (position, number) in try numbers().enumerated() {
+      guard number == position + 1 else {
+        return (intact, DatastoreError.damagedBackup(path(of: position + 1), "it is missing"))
+      }
+      do {
+        intact.append(try file(number))
+      } catch let error as DatastoreError where [.corrupt, .notFound].contains(error.code) {
+        return (intact, error)
+      }
+    }
+    return (intact, nil)
+  }
+
+  /// The newest file; `nil` if there is no backup.
+  ///
+  /// - Throws: `DatastoreError` with the code `.corrupt` if a file is missing or damaged.
+  func newest() throws -> File? {
+    let (intact, damage) = try files()
+    if let damage { throw damage }
+    return intact.last
   }
 
   /// The files of a state.
   ///
-  /// - Throws: `DatastoreError` with the code `.notFound` if the backup does not reach back so far.
+  /// - Throws: `DatastoreError`: `.notFound` if the backup does not reach back so far, `.corrupt` if a file is missing or damaged that
+  ///   the state may need.
   func files(upTo point: Point) throws -> ArraySlice<File> {
-    let files = try files()
+    let (files, damage) = try files()
     let end =
       switch point {
       case .newest: files.endIndex
       case .time(let time): files.firstIndex { $0.header.time > time } ?? files.endIndex
       case .sequence(let sequence): files.firstIndex { $0.header.sequence > sequence } ?? files.endIndex
       }
+    if end == files.endIndex, let damage {
+      // A later state with the same sequence would be the one that is asked for, and may be behind the damage.
+      guard end > 0, case .sequence(let sequence) = point, files[end - 1].header.sequence == sequence else {
+        throw damage
+      }
+    }
     guard end > 0 else { throw DatastoreError.noBackup(directory, oldest: files.first?.increment) }
     return files[..<end]
   }
@@ -250,6 +279,10 @@ extension DatastoreError {
       .unknownSequence,
       "the backup in \(directory) is of another datastore, or of another history of this one; begin a backup in a new directory"
     )
+  }
+
+  static func notABackup(_ directory: String) -> DatastoreError {
+    DatastoreError(.conflict, "\(directory) has other files and no backup; name an empty or a new directory")
   }
 
   static func backupInUse(_ directory: String) -> DatastoreError {

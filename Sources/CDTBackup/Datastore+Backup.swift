@@ -35,7 +35,7 @@ extension Datastore {
   ///   - directory: The backup's directory, which is created if it does not exist; its parent must exist.
   ///   - progress: Called with the number of documents saved, and their total.
   /// - Throws: `DatastoreError`: `.unknownSequence` if the directory has the backup of another datastore, `.busy` if another process
-  ///   writes to it, `.corrupt` or `.notFound` if the content of an attachment is damaged or missing, `.full`, `.io`.
+  ///   writes to it, `.conflict` if it has other files, `.corrupt` or `.notFound` if the content of an attachment is damaged or missing, `.full`, `.io`.
   /// - Complexity: O(*changes*).
   ///
   /// Source: `docs/backup.md`, Backing up.
@@ -70,13 +70,14 @@ private struct BackupRun {
 
   func run(_ progress: (_ done: Int, _ total: Int) -> Void) throws -> BackupReport {
     try FileSystem.makeDirectory(backup.directory)
+    // A datastore locks its own directory.
+    if try backup.newest() == nil, try !backup.isEmpty() { throw DatastoreError.notABackup(backup.directory) }
     let lock = try FileSystem.perform("lock", backup.directory, OpenFile(backup.directory, for: .directory))
     guard try FileSystem.perform("lock", backup.directory, lock.lock()) else {
       throw DatastoreError.backupInUse(backup.directory)
     }
     defer { lock.unlock() }
-    let newest = try backup.newest()
-    let last = newest == 0 ? nil : try backup.file(newest)
+    let last = try backup.newest()
     // Indexes that design documents declare are defined before the state is read.
     let indexes = try store.indexDefinitionsJSON()
     return try store.readSnapshot(stop: stop) { try save($0, indexes, after: last, progress) }

@@ -110,7 +110,9 @@ private struct Restoration {
           switch line {
           case .local(let id, let document):
             hadLocals = true
-            if locals { try transaction.setLocalDocument(document, withID: id) }
+            if locals {
+              try transaction.setLocalDocument(DatabaseIdentity.renewed(document, withID: id), withID: id)
+            }
           case .document(let input):
             guard let id = input.id else {
               throw DatastoreError.damagedBackup(file.path, "a document has no _id")
@@ -125,6 +127,9 @@ private struct Restoration {
               _ = try saving.insert(input, id: id, uploads: uploads(input, file))
             } catch let error as CouchError {
               throw DatastoreError.damagedBackup(file.path, "document \(DatastoreError.quoted(id)): \(error)")
+            } catch let error as DatastoreError where error.code == .notFound {
+              throw DatastoreError.damagedBackup(
+                file.path, "the content of an attachment of document \(DatastoreError.quoted(id)) is missing")
             }
           }
         }
@@ -172,7 +177,8 @@ extension Backup {
     let contents = attachments
     var findings: [IntegrityFinding] = []
     var verified = Set<[UInt8]>()
-    let files = try files(upTo: .newest)
+    let (files, damage) = try files()
+    if files.isEmpty, damage == nil { throw DatastoreError.noBackup(directory, oldest: nil) }
     let total = files.reduce(0) { $0 + ((try? BackupEnd(ofFileAt: $1.path))?.documents ?? 0) }
     var done = 0
     for (position, file) in files.enumerated() {
@@ -195,13 +201,14 @@ extension Backup {
           }
           progress(done + documents, max(total, done + documents))
         }
-        let next = position + 1 < files.count ? files[files.startIndex + position + 1] : nil
+        let next = position + 1 < files.count ? files[position + 1] : nil
         try reader.check(documents: documents, expecting: next?.header.previousDigest)
         done += documents
       } catch let error as DatastoreError where error.code == .corrupt {
         findings.append(IntegrityFinding(.database, error.message))
       }
     }
+    if let damage { findings.append(IntegrityFinding(.database, damage.message)) }
     return findings
   }
 }

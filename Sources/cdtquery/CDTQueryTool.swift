@@ -14,7 +14,7 @@ struct CDTQueryTool: ParsableCommand {
 
       EXIT CODES
         0   done
-        1   test or check found problems
+        1   test, check or verify found problems
         64  bad usage
         65  bad data or query
         66  no such store or document
@@ -25,8 +25,8 @@ struct CDTQueryTool: ParsableCommand {
         77  a server refused the user
 
       find, count, describe and sample also take a file that import reads, or - for standard input, in place of a store. These, \
-      explain, get, changes, export, import and index take the URL of a database, and test --at takes that of a server; see \
-      docs/remote.md. URLs, replicate, serve and user need a build with them: make server.
+      explain, get, changes, export, import, index, backup and verify take the URL of a database, and test --at takes that of a \
+      server; see docs/remote.md. URLs, replicate, serve and user need a build with them: make server.
 
       EXAMPLE, used by the examples of the commands
         $ printf '{"_id":"mike","age":36}\\n{"_id":"zoe","age":12}\\n' > people.jsonl

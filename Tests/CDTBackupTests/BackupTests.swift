@@ -236,6 +236,62 @@ import Testing
     }
   }
 
+  @Test func `states before a file that is damaged or missing can be restored`() throws {
+    for damage in 0..<3 {
+      try withStore { store, directory in
+        for number in 1...4 {
+          try store.createDocument(from: DocumentDraft(id: "\(number)", body: [:]))
+          try store.backup(to: directory)
+        }
+        let third = "\(directory)/00000003.jsonl"
+        switch damage {
+        case 0: try Data().write(to: URL(filePath: third))
+        case 1: try FileManager.default.removeItem(atPath: third)
+        default: try FileManager.default.copyItem(atPath: third, toPath: "\(directory)/00000009.jsonl")
+        }
+        let intact = damage == 2 ? 4 : 2
+        #expect(try Backup(directory: directory).increments().map(\.sequence) == Array(1...Int64(intact)))
+        #expect(try Backup(directory: directory).verify().count == 1)
+        try Self.restored(directory, at: .sequence(2)) { restored throws in
+          #expect(try restored.read { try $0.allDocumentIDs() } == ["1", "2"])
+        }
+        let manager = try DatastoreManager.inMemory()
+        let error = #expect(throws: DatastoreError.self) {
+          try manager.datastore(named: "restored").restore(from: Backup(directory: directory))
+        }
+        #expect(error?.code == .corrupt)
+        #expect(throws: DatastoreError.self) { try store.backup(to: directory) }
+        manager.close()
+      }
+    }
+  }
+
+  /// Clients of a server tell a database from an earlier one of its name by this time, which is part of each sequence.
+  @Test func `a restored database has another identity, and its other settings`() throws {
+    try withStore { store, directory in
+      let id = "\u{1}server"
+      try store.write { try $0.setLocalDocument(["created": "5", "revisionsLimit": 7], withID: id) }
+      try store.createDocument(from: DocumentDraft(id: "a", body: [:]))
+      try store.backup(to: directory)
+      try Self.restored(directory) { restored in
+        let settings = try restored.read { try $0.localDocument(withID: id) }
+        #expect(settings?["revisionsLimit"] == 7)
+        #expect(
+          settings?["created"]?.stringValue.flatMap { Int64($0) }.map { $0 > 1_700_000_000_000_000 } == true)
+      }
+    }
+  }
+
+  @Test func `a directory with other files is not taken for a backup`() throws {
+    try withStore { store, directory in
+      try store.createDocument(from: DocumentDraft(id: "a", body: [:]))
+      for place in [store.directory, store.manager] {
+        let error = #expect(throws: DatastoreError.self) { try store.backup(to: place) }
+        #expect(error?.code == .conflict)
+      }
+    }
+  }
+
   @Test func `differences are told`() throws {
     let manager = try DatastoreManager.inMemory()
     let (first, second) = (try manager.datastore(named: "first"), try manager.datastore(named: "second"))
@@ -279,6 +335,11 @@ import Testing
       try body(manager.datastore(named: "store"), "\(directory)/backup")
     }
   }
+}
+
+extension Datastore {
+  /// The directory of the manager.
+  fileprivate var manager: String { URL(filePath: directory).deletingLastPathComponent().path }
 }
 
 extension DatastoreManager {

@@ -45,7 +45,7 @@ class Server:
     def start(self, port):
         stores = os.path.join(self.directory.name, "stores")
         self.process = subprocess.Popen(
-            [PROGRAM, "serve", stores, "--bind", f"127.0.0.1:{port}", *self.options],
+            [PROGRAM, "serve", stores, "--bind", f"127.0.0.1:{port}", "--log-level", "warning", *self.options],
             stderr=subprocess.PIPE, text=True)
         # "cdtquery: serving DIRECTORY at http://127.0.0.1:PORT"
         line = self.process.stderr.readline()

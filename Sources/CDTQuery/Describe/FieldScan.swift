@@ -214,7 +214,8 @@ private final class FieldNode {
         counts.filter { $1 > 0 }.map { ($0.rawValue, $1) }, uniquingKeysWith: { first, _ in first })
       fields.append(
         FieldSummary.Field(
-          path: path, documents: documents, types: types, distinct: distinct.count,
+          path: path, documents: documents, types: types,
+          distinct: min(distinct.count, nulls + booleans + numbers + strings),
           isDistinctExact: distinct.isExact, examples: examples, queryPath: queryPath))
     }
     for child in children { child.collect(into: &fields) }

@@ -16,10 +16,16 @@ package struct WishedIndex: Sendable, Hashable {
 
   /// The command that creates it: `cdtquery index create people/contacts name age:desc`.
   func command(store: String) -> String {
-    let words = fields.map { SortField($0.path.text, $0.isDescending ? .descending : .ascending).word }
+    Self.command(
+      fields.map { SortField($0.path.text, $0.isDescending ? .descending : .ascending) }, store: store)
+  }
+
+  /// The command that creates an index on fields, quoted for a shell.
+  package static func command(_ fields: [SortField], store: String) -> String {
+    let words = fields.map(\.word)
     let ends = ([store] + words).contains { $0.hasBytePrefix("-") } ? ["--"] : []
     let line = ["cdtquery", "index", "create"] + ends + [store] + words
-    return line.map(Self.quoted).joined(separator: " ")
+    return line.map(quoted).joined(separator: " ")
   }
 
   /// A word quoted for a shell.

@@ -136,7 +136,7 @@ struct DatabaseSettings: Sendable {
   /// The number that clients set at `_revs_limit`; `nil` if none did.
   var revisionsLimit: Int?
 
-  private static let id = "\u{1}server"
+  private static let id = DatabaseIdentity.id
 
   /// Whether the id of a local document is not for clients.
   static func isReserved(_ id: String) -> Bool { id.utf8.first == 1 }
@@ -168,18 +168,18 @@ struct DatabaseSettings: Sendable {
   }
 
   private init() {
-    created = String(Int64(Date.now.timeIntervalSince1970 * 1_000_000))
+    created = DatabaseIdentity.now()
   }
 
   private init(_ json: JSONObject) {
     self.init()
-    if case .string(let text)? = json["created"] { created = text }
+    if case .string(let text)? = json[DatabaseIdentity.created] { created = text }
     if case .object(let object)? = json["security"] { security = object }
     if let limit = json["revisionsLimit"]?.intValue { revisionsLimit = limit }
   }
 
   private var json: JSONObject {
-    var json: JSONObject = ["created": .string(created)]
+    var json: JSONObject = [DatabaseIdentity.created: .string(created)]
     if let security { json["security"] = .object(security) }
     if let revisionsLimit { json["revisionsLimit"] = .int(Int64(revisionsLimit)) }
     return json

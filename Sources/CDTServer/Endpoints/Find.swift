@@ -60,7 +60,8 @@ extension RequestContext {
       metadata: [
         "database": "\(names["db"] ?? "")", "selector": "\(wanted.selector.text.boundedMessage)",
         "plan": "\(plan.boundedMessage)",
-        "milliseconds": .stringConvertible(((ContinuousClock.now - start) / .milliseconds(1)).rounded()),
+        "milliseconds": .stringConvertible(
+          ((ContinuousClock.now - start) / .microseconds(1)).rounded() / 1_000),
       ])
   }
 

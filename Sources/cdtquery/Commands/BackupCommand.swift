@@ -107,14 +107,31 @@ struct BackupCommand: ParsableCommand {
   }
 
   #if Replication
+    /// Notes in a mirror which database it is of, or throws if it is of another one.
+    private static func checkSource(of mirror: Datastore, is url: String) throws {
+      let id = "backup-source"
+      let known = try mirror.read { try $0.localDocument(withID: id)?["url"]?.stringValue }
+      guard let known else {
+        return try mirror.write { try $0.setLocalDocument(["url": .string(url)], withID: id) }
+      }
+      guard known.hasSameBytes(as: url) else {
+        throw ToolError(
+          .data, "the backup is of \(known); begin the backup of another database in a new directory")
+      }
+    }
+
     /// Backs up a store that the database is replicated to.
     private func backUpMirror(in directory: String) throws {
-      try ToolError.perform("create", directory) { () throws(SystemError) in
-        if try !Files.exists(directory) { try Files.makeDirectory(directory) }
+      let database = try server.database(source)
+      let (store, undo) = try StoreArgument(directory: directory, name: Backup.mirror).createUndoably()
+      let pull = DatabasePull(from: database, to: store, isQuiet: quiet)
+      do {
+        try Self.checkSource(of: store, is: database.url)
+        try waiting { try await pull.run() }
+      } catch {
+        undo()
+        throw error
       }
-      let store = try StoreArgument(directory: directory, name: "mirror").create()
-      let pull = DatabasePull(from: try server.database(source), to: store, isQuiet: quiet)
-      try waiting { try await pull.run() }
       let report = try backUp(store, to: directory)
       guard follow else { return }
       let following = Task {

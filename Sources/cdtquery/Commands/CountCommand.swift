@@ -20,6 +20,9 @@ struct CountCommand: ParsableCommand {
   func run() throws {
     let database = try database.open(server, file, reading: selector)
     let query = try SelectorArgument.query(selector)
+    guard query.skip == 0, query.limit == nil else {
+      throw ToolError(.usage, "count takes a selector; find --count counts the documents of a page")
+    }
     let count = try database.count(query)
     try Output.standard.line(String(count))
     if count == 0 {

@@ -40,7 +40,7 @@ struct DescribeCommand: ParsableCommand {
     }
     for (number, proposal) in summary.proposedIndexes.enumerated() {
       if number == 0 { try Output.standard.line("\nindexes that may help:") }
-      try Output.standard.line("cdtquery index create \(path) \(proposal.field)")
+      try Output.standard.line(WishedIndex.command([SortField(proposal.field)], store: path))
       try Output.standard.line("  \(proposal.reason)")
     }
   }
@@ -71,7 +71,11 @@ struct DescribeCommand: ParsableCommand {
     }
     try Output.standard.line("")
     let header = ["field", "in", "types", "distinct", "examples"]
-    try TextTable(header: header, rows: rows, width: Terminal.columns).write()
+    let table = TextTable(header: header, rows: rows, width: Terminal.columns)
+    try table.write()
+    guard table.omitted > 0 else { return }
+    try Output.standard.flush()
+    Message.write("cdtquery: the terminal is too narrow for \(table.omitted) more columns; see --format json")
   }
 
   private static func share(_ count: Int, of all: Int) -> String {

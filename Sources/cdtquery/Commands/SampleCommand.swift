@@ -29,7 +29,11 @@ struct SampleCommand: ParsableCommand {
 
   func run() throws {
     let database = try database.open(server, file, reading: selector)
-    let query = Query(try SelectorArgument.query(selector).selector)
+    let request = try SelectorArgument.query(selector)
+    let query = Query(request.selector)
+    guard request == query else {
+      throw ToolError(.usage, "sample takes a selector; the other members of a request are for find")
+    }
     let results = SampledResults(
       base: try database.results(for: query), count: limit, seed: seed ?? .random(in: 0...UInt64.max))
     let count = try ResultWriter(output).write(results)

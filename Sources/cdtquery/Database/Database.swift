@@ -139,7 +139,7 @@ enum DatabaseArgument: ExpressibleByArgument {
       let name = path == "-" ? "standard input" : path
       throw ToolError(
         .usage,
-        "\(name) is a file, not a store; only find and count read files: import it into a store, DIRECTORY/NAME"
+        "\(name) is a file, not a store; only find, count, describe and sample read files: import it into a store, DIRECTORY/NAME"
       )
     }
   }

@@ -6,10 +6,19 @@ import CDTQuery
 
 /// What a shell completes besides commands and options: stores, and the fields of their documents. What can't be read has none.
 enum Completions {
-  static let stores = CompletionKind.custom { _, _, prefix in stores(prefix) }
-  static let databases = CompletionKind.custom { _, _, prefix in stores(prefix) + files(prefix) }
+  static let stores = CompletionKind.custom { _, _, prefix in stores(prefix).filter(isSafe) }
+  static let databases = CompletionKind.custom { _, _, prefix in
+    (stores(prefix) + files(prefix)).filter(isSafe)
+  }
   /// The fields of a list that is separated by commas.
-  static let fields = CompletionKind.custom { words, _, prefix in fields(words, prefix) }
+  static let fields = CompletionKind.custom { words, _, prefix in fields(words, prefix).filter(isSafe) }
+
+  /// Whether a shell takes a word as it is. The generated scripts of bash expand the words that they are given, so that a name with a
+  /// `$` or a backquote would run a command; such names are not offered.
+  private static func isSafe(_ word: String) -> Bool {
+    word.utf8.allSatisfy { $0.isLetter || $0.isDigit || $0 >= 0x80 || "._-/,:@+=%".utf8.contains($0) }
+      && !word.unicodeScalars.contains(where: Terminal.controls)
+  }
 
   private static let mostDocuments = 1_000
   private static let mostNames = 1_000

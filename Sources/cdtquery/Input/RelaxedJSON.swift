@@ -12,7 +12,9 @@ enum RelaxedJSON {
     guard text.utf8.count < longest, (try? JSONValue(parsing: text)) == nil else { return nil }
     var corrected = text.hasPrefix("{") ? quoted(Array(text.utf8)[...]) : nil
     if corrected == nil, let equals = text.utf8.firstIndex(of: UInt8(ascii: "=")) {
-      let name = JSONString.quoted(String(text[..<equals]).withoutOuterSpaces)
+      let word = String(text[..<equals]).withoutOuterSpaces
+      guard !word.isEmpty, word.utf8.allSatisfy(isOfWord) else { return nil }
+      let name = JSONString.quoted(word)
       let value = quoted(Array(text[equals...].utf8).dropFirst())
       corrected = value.map { Array("{".utf8) + name + Array(": ".utf8) + $0 + Array("}".utf8) }
     }
@@ -35,9 +37,8 @@ enum RelaxedJSON {
       case _ where isOfWord(byte):
         let word = Array(rest.prefix(while: isOfWord))
         length = word.count
-        // Numbers, true, false and null stay.
-        let isJSON = (try? JSONValue(parsing: word)) != nil
-        output += isJSON ? word : JSONString.quoted(String(decoding: word, as: UTF8.self))
+        guard let spelled = spelled(String(decoding: word, as: UTF8.self)) else { return nil }
+        output += spelled
       case UInt8(ascii: ","):
         let next = rest.dropFirst().first { $0 > 0x20 }
         if next != UInt8(ascii: "}"), next != UInt8(ascii: "]") { output.append(byte) }
@@ -46,6 +47,19 @@ enum RelaxedJSON {
       rest = rest.dropFirst(length)
     }
     return output
+  }
+
+  /// A word in JSON; `nil` if it may be meant as another value than a string.
+  private static func spelled(_ word: String) -> [UInt8]? {
+    // Numbers, true, false and null stay.
+    if (try? JSONValue(parsing: word)) != nil { return Array(word.utf8) }
+    switch word.lowercased() {
+    case "true", "false", "null": return Array(word.lowercased().utf8)
+    case "none", "undefined", "nan", "infinity": return nil
+    default: break
+    }
+    let hasQuotes = word.unicodeScalars.contains { (0x2018...0x201F).contains($0.value) }
+    return hasQuotes || "./+-".contains(word.prefix(1)) ? nil : JSONString.quoted(word)
   }
 
   private static func endOfString(_ text: ArraySlice<UInt8>) -> Int? {

@@ -69,8 +69,9 @@ final class Output: Sendable {
     try? Files.synchronizeDirectory(of: target)
   }
 
+  /// Writes a line. On a terminal, characters that would control it are replaced.
   func line(_ text: String) throws(Failure) {
-    var text = text
+    var text = file === OpenFile.standardOutput ? Terminal.shown(text) : text
     let result: Result<Void, Failure> = text.withUTF8 { bytes in
       do throws(Failure) {
         return .success(try line(UnsafeRawBufferPointer(bytes)))
@@ -122,7 +123,7 @@ final class Output: Sendable {
 enum Message {
   /// Writes a line, without the passwords of URLs in it: an error may quote an argument.
   static func write(_ text: String) {
-    let text = withoutPasswords(text)
+    let text = Terminal.printable(withoutPasswords(text))
     raw(text.hasSuffix("\n") ? text : text + "\n")
   }
 

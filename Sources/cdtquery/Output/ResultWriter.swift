@@ -49,9 +49,14 @@ struct ResultWriter {
     _ results: any QueryResults, _ body: @escaping (UnsafeRawBufferPointer) throws -> Void
   ) throws {
     let names = try names
-    guard options.noRev || !names.isEmpty else { return try results.forEachJSON(body) }
+    let isShown = OpenFile.standardOutput.isTerminal
+    guard options.noRev || !names.isEmpty || isShown else { return try results.forEachJSON(body) }
     try results.forEachJSON { text in
-      try Self.arranged(text, names, hasRevision: !options.noRev).withUnsafeBytes(body)
+      let arranged =
+        options.noRev || !names.isEmpty
+        ? Self.arranged(text, names, hasRevision: !options.noRev) : Array(text)
+      if !isShown { return try arranged.withUnsafeBytes(body) }
+      try arranged.withUnsafeBytes { try Terminal.shownJSON($0).withUnsafeBytes(body) }
     }
   }
 

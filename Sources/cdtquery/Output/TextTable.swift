@@ -25,7 +25,10 @@ struct TextTable {
   /// Prints the table, with a header in bold on a terminal.
   func write() throws {
     for (number, line) in lines.enumerated() {
-      try Output.standard.line(number == 0 && Terminal.hasColors ? "\u{1B}[1m\(line)\u{1B}[0m" : line)
+      let isBold = number == 0 && Terminal.hasColors
+      try Array((isBold ? "\u{1B}[1m\(line)\u{1B}[0m" : line).utf8).withUnsafeBytes {
+        try Output.standard.line($0)
+      }
     }
   }
 
@@ -65,7 +68,9 @@ struct TextTable {
     var line = ""
     var width = 0
     for character in text {
-      let isControl = character.unicodeScalars.contains { $0.properties.generalCategory == .control }
+      let isControl = character.unicodeScalars.contains {
+        $0.properties.generalCategory == .control || Terminal.controls($0)
+      }
       let shown = isControl ? " " : character
       width += DisplayWidth.of(shown)
       if width > widest { return cut(line, to: widest) + "…" }

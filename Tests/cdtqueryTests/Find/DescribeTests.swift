@@ -1,4 +1,5 @@
 import CDTJSON
+import CDTPlatform
 import Testing
 
 /// `describe` and `sample`.
@@ -128,5 +129,35 @@ import Testing
     #expect(try found("none") == "{\"_id\":\"a\"}\n")
     let all = try space.run("find", "people/contacts", "{\"selector\":{},\"fields\":[\"y\",\"_rev\",\"x\"]}")
     #expect(Examples.matches(all.output, "{\"_id\":\"a\",\"_rev\":\"1-…\",\"y\":4,\"x\":1}"))
+  }
+
+  @Test func `a proposed index is quoted for a shell, and creates what it says`() throws {
+    let space = try Workspace()
+    try space.shell(
+      #"seq 1 1500 | sed 's/.*/{"o":{"d.t":&},"x'"'"'; touch pwned; '"'"'":&}/' | cdtquery import 'b s/s' -"#
+    )
+    let described = try space.run("describe", "b s/s")
+    let commands = described.lines.filter { $0.hasPrefix("cdtquery index create") }
+    #expect(commands.count == 2, "\(described.output)")
+    for command in commands { try space.shell(command) }
+    #expect(try Files.kind(of: space.path("pwned")) == nil)
+    #expect(try !space.run("describe", "b s/s").output.contains("cdtquery index create"))
+  }
+
+  @Test func `count and sample refuse what they would leave out`() throws {
+    let space = try Workspace(Workspace.people)
+    #expect(try space.run("count", "people/contacts", #"{"selector":{},"limit":1}"#).status == 64)
+    #expect(try space.run("count", "people/contacts", #"{"selector":{}}"#).output == "3\n")
+    #expect(try space.run("sample", "people/contacts", #"{"selector":{},"fields":["age"]}"#).status == 64)
+    #expect(try space.run("sample", "people/contacts", #"{"selector":{}}"#).lines.count == 3)
+  }
+
+  @Test(arguments: [
+    "a!=3", "=1", "{a: .5}", "{a: NaN}", "{a: undefined}", "{a:/x/i}", "{“a”: 1}", "{a: None}",
+  ])
+  func `what may have been meant otherwise gets no suggestion`(_ text: String) throws {
+    let result = try Workspace(Workspace.people).run("find", "people/contacts", text)
+    #expect(result.status == 65)
+    #expect(!result.errors.contains("did you mean"), "\(result.errors)")
   }
 }

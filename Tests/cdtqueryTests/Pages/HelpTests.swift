@@ -1,3 +1,4 @@
+import CDTPlatform
 import Testing
 
 @Suite struct HelpTests {
@@ -127,6 +128,28 @@ import Testing
     #expect(
       try completed(["find"], "--sort", ["cdtquery", "find", "places.jsonl", "--sort", ""]) == ["code"])
     #expect(try completed(["find"], "--sort", ["cdtquery", "find", "people/none", "--sort", ""]) == [])
+  }
+
+  /// The scripts of bash expand the words that they are given.
+  @Test func `names that a shell would expand are not completed`() throws {
+    let space = try Workspace()
+    try space.shell(
+      #"printf '{"_id":"1","`touch pwned`":1,"$(touch pwned)":2,"a b":3,"fine":4}\n' | cdtquery import inj/s -"#
+    )
+    try space.write("{\"code\":1}\n", to: "`touch pwned`.jsonl")
+    try space.write("{\"code\":1}\n", to: "right.jsonl")
+    let fields = try space.run(
+      Built.cdtquery,
+      ["---completion", "find", "--", "--sort", "4", "0", "cdtquery", "find", "inj/s", "--sort", ""])
+    #expect(fields.lines == ["fine"])
+    let result = try space.shell(
+      """
+      source <(cdtquery --generate-completion-script bash)
+      COMP_WORDS=(cdtquery find ''); COMP_CWORD=2; COMP_LINE='cdtquery find '; COMP_POINT=14
+      _cdtquery cdtquery '' find; printf '%s\\n' "${COMPREPLY[@]}"
+      """)
+    #expect(result.lines.contains("right.jsonl"), "\(result.output) \(result.errors)")
+    #expect(try Files.kind(of: space.path("pwned")) == nil)
   }
 
   @Test func `the manual page has every command`() throws {
