@@ -40,7 +40,12 @@ import Testing
       }
       await connection.close()
       #expect(error?.code == .unreachable)
-      #expect(error?.message.hasSuffix("the server has stopped reading") == true, "\(error?.message ?? "")")
+      // On a busy machine, the HTTP client may notice the silence first, and closes the connection.
+      let reasons = [
+        "the server has stopped reading", "the connection was closed while the request was sent",
+        "the server has stopped answering",
+      ]
+      #expect(reasons.contains { error?.message.hasSuffix($0) == true }, "\(error?.message ?? "")")
     }
   }
 

@@ -188,7 +188,14 @@ package final class RemoteConnection: Sendable {
     request.body = .stream(upload, length: upload.length.map { .known($0) } ?? .unknown)
     let complete = request
     return try await withThrowingTaskGroup { group in
-      group.addTask { [redirecting] in try await redirecting.execute(complete, elsewhere: publicFields) }
+      group.addTask { [redirecting, database] in
+        do {
+          return try await redirecting.execute(complete, elsewhere: publicFields)
+        } catch  where upload.progress.isStalled(for: database.timeout / 2) {
+          // The client may close the connection first, for the silence of the server.
+          throw UploadStalled()
+        }
+      }
       group.addTask { [database] in
         try await upload.progress.waitForStall(of: database.timeout)
         throw UploadStalled()

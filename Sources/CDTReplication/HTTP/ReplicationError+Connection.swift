@@ -23,6 +23,8 @@ extension ReplicationError {
     case is UploadStalled: reason = "the server has stopped reading"
     case let error as HTTPClientError where error == .remoteConnectionClosed:
       reason = "the server closed the connection"
+    case let error as ChannelError where error == .ioOnClosedChannel:
+      reason = "the connection was closed while the request was sent"
     case let error as IOError: reason = "\(SystemError(error.errnoCode))"
     case let error as NIOConnectionError where error.dnsAError != nil: reason = "the host is unknown"
     case is NIOConnectionError: reason = "the server can't be connected to"

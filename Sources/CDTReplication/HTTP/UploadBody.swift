@@ -68,6 +68,11 @@ final class UploadProgress: Sendable {
   fileprivate func advance() { last.withLock { $0 = .now } }
   fileprivate func end() { last.withLock { $0 = nil } }
 
+  /// Whether the server has taken nothing of a body that has begun for a time.
+  func isStalled(for time: Duration) -> Bool {
+    last.withLock { $0.map { ContinuousClock.now - $0 >= time } ?? false }
+  }
+
   /// Waits until the server has taken nothing for a time.
   func waitForStall(of limit: Duration) async throws {
     var end = ContinuousClock.now + limit
