@@ -88,9 +88,13 @@ public struct Backup: Sendable {
     }.sorted()
   }
 
-  /// Whether a new backup may begin in the directory, where nothing else is then mistaken for its files.
-  func isEmpty() throws -> Bool {
-    try FileSystem.names(in: directory).allSatisfy { ["attachments", Self.mirror].contains($0) }
+  /// Throws if the directory has other files and no backup: its files must not be mistaken for those of something else.
+  func checkDirectory() throws {
+    let names = try FileSystem.names(in: directory)
+    guard try numbers().isEmpty, !names.allSatisfy({ ["attachments", Self.mirror].contains($0) }) else {
+      return
+    }
+    throw DatastoreError.notABackup(directory)
   }
 
   /// The name of the store in the directory that a database is replicated to before it is backed up.
@@ -159,8 +163,7 @@ struct BackupHeader {
   /// The id of the datastore.
   let store: String
   let time: Date
-  /// The sequences of the previous state and of this one.
-  let previousSequence, sequence: Int64
+  let sequence: Int64
   /// The session that wrote the sequence; empty for 0.
   let session: String
   /// The SHA-256 of the previous file's lines; empty for the first.
@@ -178,24 +181,24 @@ struct BackupHeader {
   var json: JSONObject {
     [
       "backup": .int(Self.version), "number": .int(Int64(number)), "store": .string(store),
-      "time": .string(ISO8601.text(of: time) ?? ""), "previousSequence": .int(previousSequence),
+      "time": .string(ISO8601.text(of: time) ?? ""),
       "sequence": .int(sequence), "session": .string(session), "previousDigest": .string(previousDigest),
       "indexes": indexes, "localDigest": .string(localDigest),
     ]
   }
 
   init(
-    number: Int, store: String, time: Date, previousSequence: Int64, sequence: Int64, session: String,
-    previousDigest: String, indexes: JSONValue, localDigest: String
+    number: Int, store: String, time: Date, sequence: Int64, session: String, previousDigest: String,
+    indexes: JSONValue, localDigest: String
   ) {
     (self.number, self.store, self.time) = (number, store, time)
-    (self.previousSequence, self.sequence, self.session) = (previousSequence, sequence, session)
+    (self.sequence, self.session) = (sequence, session)
     (self.previousDigest, self.indexes, self.localDigest) = (previousDigest, indexes, localDigest)
   }
 
   init(ofFileAt path: String) throws {
-    var lines = try LineReader(path)
-    guard let line = try lines.next(), let json = try? JSONValue(parsing: Array(line)) else {
+    var lines = try BackupLines(path)
+    guard let line = try lines.next(), let json = try? JSONValue(parsing: line) else {
       throw DatastoreError.damagedBackup(path, "its first line is not a header")
     }
     if let version = json["backup"]?.intValue, version > Self.version {
@@ -204,7 +207,7 @@ struct BackupHeader {
     guard json["backup"]?.intValue == Int(Self.version), let number = json["number"]?.intValue,
       let store = json["store"]?.stringValue,
       let time = json["time"]?.stringValue.flatMap(ISO8601.date),
-      let previousSequence = json["previousSequence"]?.intValue, let sequence = json["sequence"]?.intValue,
+      let sequence = json["sequence"]?.intValue,
       let session = json["session"]?.stringValue,
       let previousDigest = json["previousDigest"]?.stringValue, let indexes = json["indexes"],
       let localDigest = json["localDigest"]?.stringValue
@@ -212,8 +215,8 @@ struct BackupHeader {
       throw DatastoreError.damagedBackup(path, "its first line is not a header")
     }
     self.init(
-      number: number, store: store, time: time, previousSequence: Int64(previousSequence),
-      sequence: Int64(sequence), session: session, previousDigest: previousDigest, indexes: indexes,
+      number: number, store: store, time: time, sequence: Int64(sequence), session: session,
+      previousDigest: previousDigest, indexes: indexes,
       localDigest: localDigest)
   }
 }
@@ -231,8 +234,8 @@ struct BackupEnd {
   }
 
   /// `nil` for another line.
-  init?(_ line: ArraySlice<UInt8>) {
-    guard line.starts(with: #"{"sha256":"#.utf8), let json = try? JSONValue(parsing: Array(line)),
+  init?(_ line: [UInt8]) {
+    guard line.starts(with: #"{"sha256":"#.utf8), let json = try? JSONValue(parsing: line),
       let digest = json["sha256"]?.stringValue, let documents = json["documents"]?.intValue
     else { return nil }
     self.init(digest: digest, documents: documents)
@@ -245,7 +248,7 @@ struct BackupEnd {
     let tail = try FileSystem.perform(
       "read", path, OpenFile(path, for: .reading).bytes(at: start, count: Int(length - start)))
     let line = tail.dropLast().split(separator: UInt8(ascii: "\n")).last ?? []
-    guard tail.last == UInt8(ascii: "\n"), let end = BackupEnd(line) else {
+    guard tail.last == UInt8(ascii: "\n"), let end = BackupEnd(Array(line)) else {
       throw DatastoreError.damagedBackup(path, "its last line is not an end")
     }
     self = end
@@ -256,7 +259,7 @@ extension DatastoreError {
   static func damagedBackup(_ path: String, _ reason: String) -> DatastoreError {
     DatastoreError(
       .corrupt,
-      "the backup \(path) is damaged: \(reason); restore an earlier state (--at), or begin another backup in a new directory"
+      "the backup \(path) is damaged: \(reason); restore an earlier state, and begin another backup in a new directory"
     )
   }
 

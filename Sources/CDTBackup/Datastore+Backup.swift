@@ -71,7 +71,7 @@ private struct BackupRun {
   func run(_ progress: (_ done: Int, _ total: Int) -> Void) throws -> BackupReport {
     try FileSystem.makeDirectory(backup.directory)
     // A datastore locks its own directory.
-    if try backup.newest() == nil, try !backup.isEmpty() { throw DatastoreError.notABackup(backup.directory) }
+    try backup.checkDirectory()
     let lock = try FileSystem.perform("lock", backup.directory, OpenFile(backup.directory, for: .directory))
     guard try FileSystem.perform("lock", backup.directory, lock.lock()) else {
       throw DatastoreError.backupInUse(backup.directory)
@@ -93,7 +93,6 @@ private struct BackupRun {
     let locals = try localDocuments(transaction)
     let header = BackupHeader(
       number: (last?.header.number ?? 0) + 1, store: store.storeID, time: BackupHeader.now,
-      previousSequence: since,
       sequence: sequence, session: try transaction.session(of: sequence) ?? "",
       previousDigest: try last.map { try BackupEnd(ofFileAt: $0.path).digest } ?? "", indexes: indexes,
       localDigest: Self.digest(of: locals))
@@ -121,8 +120,7 @@ private struct BackupRun {
     try FileSystem.synchronize(backup.directory)
     return BackupReport(
       increment: Backup.Increment(number: header.number, time: header.time, sequence: sequence),
-      documents: done,
-      revisions: revisions, attachments: writer.newContents, bytes: writer.length)
+      documents: done, revisions: revisions, attachments: writer.newContents, bytes: writer.length)
   }
 
   /// Throws unless the last state is one of this datastore's past. A store that was copied back from elsewhere has written other
@@ -158,7 +156,7 @@ private struct BackupRun {
 
   private func localDocuments(_ transaction: ReadTransaction) throws -> [[UInt8]] {
     try transaction.localDocumentIDs().compactMap { id in
-      try transaction.localDocumentEntry(withID: id).map { LocalLine.write($0, id: id) }
+      try transaction.localDocumentEntry(withID: id)?.line(withID: id)
     }
   }
 

@@ -60,8 +60,7 @@ extension RequestContext {
       metadata: [
         "database": "\(names["db"] ?? "")", "selector": "\(wanted.selector.text.boundedMessage)",
         "plan": "\(plan.boundedMessage)",
-        "milliseconds": .stringConvertible(
-          ((ContinuousClock.now - start) / .microseconds(1)).rounded() / 1_000),
+        "milliseconds": .milliseconds(since: start),
       ])
   }
 

@@ -35,15 +35,21 @@ struct AccessLog: Sendable {
   }
 
   private func write(_ status: HTTPResponse.Status, _ id: String, _ user: String?, bytes: Int) {
-    let milliseconds = (ContinuousClock.now - start) / .milliseconds(1)
     var metadata: Logger.Metadata = [
       "method": "\(method)", "path": "\(request.uri.path.prefix(1_000))",
       "status": .stringConvertible(status.code),
-      "milliseconds": .stringConvertible((milliseconds * 1_000).rounded() / 1_000),
+      "milliseconds": .milliseconds(since: start),
       "bytes": .stringConvertible(bytes), "client": "\(peer)", "request": "\(id)",
     ]
     if let user { metadata["user"] = "\(user)" }
     logger.info("request", metadata: metadata)
+  }
+}
+
+extension Logger.MetadataValue {
+  /// The time since an instant, with three digits after the point.
+  static func milliseconds(since start: ContinuousClock.Instant) -> Logger.MetadataValue {
+    .stringConvertible(((ContinuousClock.now - start) / .microseconds(1)).rounded() / 1_000)
   }
 }
 

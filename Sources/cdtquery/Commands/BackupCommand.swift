@@ -43,10 +43,7 @@ struct BackupCommand: ParsableCommand {
     guard let directory else { return try verifyBackup() }
     guard !DatabaseArgument.isURL(source) else { return try backUpMirror(in: directory) }
     guard server.isEmpty else { throw ServerOptions.storeNeedsNone }
-    guard let argument = StoreArgument(argument: source) else {
-      throw ValidationError("\(source) is not a store; name DIRECTORY/NAME")
-    }
-    let store = try argument.open()
+    let store = try StoreArgument(orURL: source).open()
     let report = try backUp(store, to: directory)
     guard follow else { return }
     let following = Task { try await Self.follow(store, to: directory, after: report.increment.sequence) }

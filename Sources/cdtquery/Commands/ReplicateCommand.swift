@@ -120,7 +120,7 @@ struct ReplicateCommand: ParsableCommand {
       case (true, true):
         throw ValidationError("one of SOURCE and TARGET must be a store: start cdtquery where it is")
       case (false, true):
-        store = try argument(source).open()
+        store = try StoreArgument(orURL: source).open()
         replication = Replication(.push, with: try server.database(target), filter: filter)
       case (true, false):
         // Before the store is created.
@@ -128,7 +128,7 @@ struct ReplicateCommand: ParsableCommand {
         (store, undo) = try openTarget()
       case (false, false):
         guard server.isEmpty else { throw ServerOptions.storeNeedsNone }
-        store = try argument(source).open()
+        store = try StoreArgument(orURL: source).open()
         let made = try openTarget()
         undo = made.undo
         replication = Replication(.push, with: made.store, filter: filter)
@@ -140,15 +140,8 @@ struct ReplicateCommand: ParsableCommand {
       return (replication, store, undo)
     }
 
-    private func argument(_ text: String) throws -> StoreArgument {
-      guard let argument = StoreArgument(argument: text) else {
-        throw ValidationError("\"\(text)\" is neither a store nor a URL")
-      }
-      return argument
-    }
-
     private func openTarget() throws -> (store: Datastore, undo: () -> Void) {
-      let argument = try argument(target)
+      let argument = try StoreArgument(orURL: target)
       return try create ? argument.createUndoably() : (argument.open(), {})
     }
 

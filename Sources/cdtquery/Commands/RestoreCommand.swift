@@ -39,14 +39,11 @@ struct RestoreCommand: ParsableCommand {
 
   func run() throws {
     try StoreDraft.check(store)
-    let backup = Backup(directory: directory)
     let point = try point()
-    // Before a directory is made for the store.
-    _ = try backup.increments()
     let progress = ProgressBar(noun: "documents", isQuiet: quiet)
     defer { progress.clear() }
     let increment = try StoreDraft(of: store, purpose: "restoring").fill { store in
-      try store.restore(from: backup, at: point) { progress.show($0, of: $1) }
+      try store.restore(from: Backup(directory: directory), at: point) { progress.show($0, of: $1) }
     }
     progress.clear()
     try Output.standard.line(BackupCommand.json(increment).text)

@@ -48,10 +48,7 @@ struct VerifyCommand: ParsableCommand {
 
   private func open(_ text: String) throws -> (store: Datastore, manager: DatastoreManager?) {
     guard !DatabaseArgument.isURL(text) else { return try copy(ofDatabaseAt: text) }
-    guard let argument = StoreArgument(argument: text) else {
-      throw ValidationError("\(text) is not a store; name DIRECTORY/NAME")
-    }
-    return (try argument.open(), nil)
+    return (try StoreArgument(orURL: text).open(), nil)
   }
 
   private func copy(ofDatabaseAt url: String) throws -> (store: Datastore, manager: DatastoreManager?) {

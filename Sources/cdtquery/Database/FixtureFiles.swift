@@ -32,7 +32,7 @@ struct FixtureFiles {
   }
 
   func fixture(_ path: String) throws -> QueryFixture {
-    try QueryFixture(parsing: TextArgument.contents(of: LineReader(opening: path)), name: path)
+    try QueryFixture(parsing: TextArgument.contents(of: InputLines(opening: path)), name: path)
   }
 
   /// Rewrites the file with the actual answers, if that changes it.

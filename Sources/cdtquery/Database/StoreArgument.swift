@@ -25,6 +25,14 @@ struct StoreArgument: ExpressibleByArgument {
     directory = parts.isEmpty ? "." : parts == [""] ? "/" : parts.joined(separator: "/")
   }
 
+  /// A store that takes the place of a URL.
+  init(orURL text: String) throws(ValidationError) {
+    guard let argument = StoreArgument(argument: text) else {
+      throw ValidationError("\"\(text)\" is neither a store nor a URL")
+    }
+    self = argument
+  }
+
   /// The store as an argument on the command line.
   var path: String { directory == "." ? name : "\(directory)/\(name)" }
 

@@ -4,11 +4,11 @@ import CDTQuery
 
 /// The requests of `find --batch`: one on each line that is not blank.
 struct BatchRequests {
-  private var reader: LineReader
+  private var reader: InputLines
 
   /// - Parameter file: A path; `-` is standard input.
   init(_ file: String) throws(ToolError) {
-    reader = file == "-" ? .standardInput : try LineReader(opening: file)
+    reader = file == "-" ? .standardInput : try InputLines(opening: file)
   }
 
   /// The next request; `nil` after the last one.

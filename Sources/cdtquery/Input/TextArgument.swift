@@ -5,11 +5,11 @@ enum TextArgument {
   static func read(_ argument: String) throws -> String {
     if argument == "-" { return try contents(of: .standardInput) }
     guard argument.hasPrefix("@") else { return argument }
-    return try contents(of: LineReader(opening: String(argument.dropFirst())))
+    return try contents(of: InputLines(opening: String(argument.dropFirst())))
   }
 
   /// The rest of the lines, with line feeds.
-  static func contents(of reader: consuming LineReader) throws -> String {
+  static func contents(of reader: consuming InputLines) throws -> String {
     var bytes: [UInt8] = []
     while let line = try reader.next() {
       bytes += line
@@ -22,18 +22,15 @@ enum TextArgument {
   }
 }
 
-/// Reads lines of any length.
-struct LineReader {
+/// The lines of a file, or of standard input.
+struct InputLines {
   let name: String
-  private let file: OpenFile
-  private var bytes: [UInt8] = []
-  private var start = 0
-  private var isAtEnd = false
+  private var lines: LineReader
 
-  static var standardInput: LineReader { LineReader(.standardInput, name: "standard input") }
+  static var standardInput: InputLines { InputLines(.standardInput, name: "standard input") }
 
   private init(_ file: OpenFile, name: String) {
-    self.file = file
+    lines = LineReader(file)
     self.name = name
   }
 
@@ -46,29 +43,9 @@ struct LineReader {
   }
 
   /// The next line without its line feed, or `nil` at the end.
-  mutating func next() throws -> [UInt8]? {
-    var looked = start
-    while true {
-      if let feed = bytes[looked...].firstIndex(of: UInt8(ascii: "\n")) {
-        defer { start = feed + 1 }
-        return Array(bytes[start..<feed])
-      }
-      if isAtEnd {
-        defer { start = bytes.count }
-        return start < bytes.count ? Array(bytes[start...]) : nil
-      }
-      bytes.removeSubrange(..<start)
-      start = 0
-      looked = bytes.count
-      try fill()
-    }
-  }
-
-  private mutating func fill() throws(ToolError) {
+  mutating func next() throws(ToolError) -> [UInt8]? {
     do {
-      let chunk = try file.read(upTo: 64 * 1024)
-      isAtEnd = chunk.isEmpty
-      bytes += chunk
+      return try lines.next()
     } catch {
       throw .unreadable(name, error)
     }
