@@ -13,22 +13,21 @@ package final class TemporaryDirectory: Sendable {
   package let path: String
   private let lock: OpenFile
 
-  private static let prefix = "cdtdatastore-"
-
-  /// A file system in memory, which Linux has.
-  private static let memory = "/dev/shm"
-
   /// - Parameters:
   ///   - parent: Where to make it.
-  ///   - inMemory: Whether to make it in memory instead, if there is a file system in memory.
-  package init(in parent: String, orInMemory inMemory: Bool = false) throws(SystemError) {
-    let parent = inMemory && Files.isWritable(Self.memory) ? Self.memory : parent
-    Self.sweep(parent)
+  ///   - prefix: What its name begins with.
+  ///   - isOurs: Whether a directory beside it with such a name, which is not locked, may be removed.
+  package init(
+    in parent: String, named prefix: String, removing isOurs: (_ path: String) -> Bool = isOfUser
+  ) throws(SystemError) {
+    for name in (try? Files.names(in: parent)) ?? [] where name.utf8.starts(with: prefix.utf8) {
+      Self.sweep("\(parent)/\(name)", isOurs)
+    }
     while true {
-      let path = "\(parent)/\(Self.prefix)\(RandomID.uuid())"
+      let path = "\(parent)/\(prefix)\(RandomID.uuid())"
       try Files.makeDirectory(path)
       // Another process that is sweeping may remove it until it is locked.
-      if let lock = try Self.lock(path), try Files.exists(path) {
+      if let lock = try Self.lock(path), try lock.hasName() {
         (self.path, self.lock) = (path, lock)
         return
       }
@@ -39,17 +38,20 @@ package final class TemporaryDirectory: Sendable {
     try? Files.removeTree(path)
   }
 
-  /// Removes the directories of killed processes.
-  private static func sweep(_ parent: String) {
-    for name in (try? Files.names(in: parent)) ?? [] where name.hasPrefix(prefix) {
-      let path = "\(parent)/\(name)"
-      // In a directory of another user, or that others can change, a path could lead elsewhere by now.
-      guard let status = try? FileStatus(path, followsLinks: false), status.kind == .directory,
-        status.owner == geteuid(), status.permissions & 0o077 == 0, let lock = try? lock(path)
-      else { continue }
-      try? Files.removeTree(path)
-      lock.unlock()
-    }
+  /// Whether a directory is the user's, and nobody else can change what is in it: a path in it could lead elsewhere by now.
+  package static func isOfUser(_ path: String) -> Bool {
+    (try? FileStatus(path, followsLinks: false)).map {
+      $0.owner == geteuid() && $0.permissions & 0o077 == 0
+    } ?? false
+  }
+
+  /// Removes a directory that a killed process has left.
+  private static func sweep(_ path: String, _ isOurs: (String) -> Bool) {
+    guard (try? Files.kind(of: path, followsLinks: false)) == .directory, let lock = try? lock(path),
+      isOurs(path)
+    else { return }
+    try? Files.removeTree(path)
+    lock.unlock()
   }
 
   /// - Returns: `nil` if another process has the lock or has removed the directory.

@@ -27,16 +27,16 @@ extension DatastoreManager {
     try temporary(inMemory: false, options)
   }
 
+  /// A file system in memory, which Linux has.
+  private static let memory = "/dev/shm"
+
   private static func temporary(
     inMemory: Bool, _ options: DatastoreOptions
   ) throws(DatastoreError) -> DatastoreManager {
-    let made: TemporaryDirectory
-    do {
-      made = try TemporaryDirectory(
-        in: FileManager.default.temporaryDirectory.path, orInMemory: inMemory)
-    } catch {
-      throw DatastoreError(error, "create", "a temporary directory")
-    }
+    let parent =
+      inMemory && Files.isWritable(memory) ? memory : FileManager.default.temporaryDirectory.path
+    let made = try FileSystem.perform(
+      "create a temporary directory in", parent, TemporaryDirectory(in: parent, named: "cdtdatastore-"))
     return DatastoreManager(prepared: made.path, options: options, temporary: made)
   }
 }

@@ -2,7 +2,7 @@ import CDTDatastore
 import CDTJSON
 import CDTPlatform
 
-/// A store that is filled in a directory beside its place, and moved there when it is whole. The directory is locked meanwhile.
+/// A store that is filled in a directory beside its place, and moved there when it is whole.
 struct StoreDraft {
   private let target: StoreArgument
   /// What the directories of drafts begin with.
@@ -33,26 +33,28 @@ struct StoreDraft {
         try Files.makeDirectory(target.directory)
       }
     }
-    try removeAbandoned()
-    let (directory, lock) = try makeLockedDirectory()
-    defer { withExtendedLifetime(lock) {} }
-    let draft = StoreArgument(directory: directory, name: target.name)
-    let result: R
     do {
-      result = try fill(draft, body)
-      try ToolError.perform("create", target.path) { () throws(SystemError) in
-        try Files.rename("\(draft.directory)/\(draft.name)", to: "\(target.directory)/\(target.name)")
-      }
+      return try fillAndMove(body)
     } catch {
-      // A draft on a full disk would keep it full.
-      try? removeTree(draft.directory)
       // Fails if there is anything in it.
       if !hadDirectory { try? Files.removeDirectory(target.directory) }
       throw error
     }
-    // All is saved, and the next run removes what can't be removed now.
+  }
+
+  /// The directory of the draft goes at the end, also after an error: on a full disk it would keep the disk full.
+  private func fillAndMove<R>(_ body: (Datastore) throws -> R) throws -> R {
+    let directory = try ToolError.perform("create a directory in", target.directory) {
+      () throws(SystemError) in
+      try TemporaryDirectory(in: target.directory, named: prefix, removing: isDraft)
+    }
+    defer { withExtendedLifetime(directory) {} }
+    let draft = StoreArgument(directory: directory.path, name: target.name)
+    let result = try fill(draft, body)
+    try ToolError.perform("create", target.path) { () throws(SystemError) in
+      try Files.rename("\(draft.directory)/\(draft.name)", to: "\(target.directory)/\(target.name)")
+    }
     try? Files.synchronizeDirectory(of: draft.directory)
-    try? removeTree(draft.directory)
     return result
   }
 
@@ -63,39 +65,11 @@ struct StoreDraft {
     return try body(store)
   }
 
-  /// Makes the directory of a draft, and locks it. If another run removes it before it is locked, another is made.
-  private func makeLockedDirectory() throws -> (path: String, lock: OpenFile) {
-    while true {
-      let path = "\(target.directory)/\(prefix)\(RandomID.uuid())"
-      var lock: OpenFile?
-      try ToolError.perform("create", path) { () throws(SystemError) in
-        try Files.makeDirectory(path)
-        do throws(SystemError) {
-          let directory = try OpenFile(path, for: .reading)
-          if try directory.lock(), try directory.hasName() { lock = directory }
-        } catch {
-          guard error.isMissing else { throw error }
-        }
-      }
-      if let lock { return (path, lock) }
+  /// Whether an earlier run for the same store has left a directory, which then has a store at most.
+  private func isDraft(_ path: String) -> Bool {
+    guard UUID(uuidString: String(path.suffix(36))) != nil, let content = try? Files.names(in: path) else {
+      return false
     }
-  }
-
-  /// Removes what earlier runs for the same store have left that were interrupted: they are not locked, and have a store at most.
-  private func removeAbandoned() throws {
-    for name in (try? Files.names(in: target.directory)) ?? [] {
-      guard let id = name.afterBytePrefix(prefix), UUID(uuidString: id) != nil else { continue }
-      let path = "\(target.directory)/\(name)"
-      guard (try? Files.kind(of: path, followsLinks: false)) == .directory,
-        let directory = try? OpenFile(path, for: .reading), (try? directory.lock()) == true,
-        let content = try? Files.names(in: path), content.allSatisfy({ $0.hasSameBytes(as: target.name) })
-      else { continue }
-      try removeTree(path)
-      withExtendedLifetime(directory) {}
-    }
-  }
-
-  private func removeTree(_ path: String) throws {
-    try ToolError.perform("remove", path) { () throws(SystemError) in try Files.removeTree(path) }
+    return content.allSatisfy { $0.hasSameBytes(as: target.name) }
   }
 }

@@ -71,7 +71,7 @@ final class Output: Sendable {
 
   /// Writes a line. On a terminal, characters that would control it are replaced.
   func line(_ text: String) throws(Failure) {
-    var text = file === OpenFile.standardOutput ? Terminal.shown(text) : text
+    var text = file === OpenFile.standardOutput && Terminal.isShown ? Terminal.printable(text) : text
     let result: Result<Void, Failure> = text.withUTF8 { bytes in
       do throws(Failure) {
         return .success(try line(UnsafeRawBufferPointer(bytes)))

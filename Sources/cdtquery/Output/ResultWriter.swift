@@ -49,14 +49,12 @@ struct ResultWriter {
     _ results: any QueryResults, _ body: @escaping (UnsafeRawBufferPointer) throws -> Void
   ) throws {
     let names = try names
-    let isShown = OpenFile.standardOutput.isTerminal
-    guard options.noRev || !names.isEmpty || isShown else { return try results.forEachJSON(body) }
+    let isArranged = options.noRev || !names.isEmpty
+    guard isArranged || Terminal.isShown else { return try results.forEachJSON(body) }
     try results.forEachJSON { text in
-      let arranged =
-        options.noRev || !names.isEmpty
-        ? Self.arranged(text, names, hasRevision: !options.noRev) : Array(text)
-      if !isShown { return try arranged.withUnsafeBytes(body) }
-      try arranged.withUnsafeBytes { try Terminal.shownJSON($0).withUnsafeBytes(body) }
+      var shown = isArranged ? Self.arranged(text, names, hasRevision: !options.noRev) : Array(text)
+      if Terminal.isShown { shown = shown.withUnsafeBytes(Terminal.printableJSON) }
+      try shown.withUnsafeBytes(body)
     }
   }
 
