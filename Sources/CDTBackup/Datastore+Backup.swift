@@ -35,8 +35,9 @@ extension Datastore {
   ///   - directory: The backup's directory, which is created if it does not exist; its parent must exist.
   ///   - progress: Called with the number of documents saved, and their total.
   /// - Throws: `DatastoreError`: `.unknownSequence` if the directory has the backup of another datastore, `.busy` if another process
-  ///   writes to it, `.conflict` if it has other files, `.corrupt` or `.notFound` if the content of an attachment is damaged or missing, `.full`, `.io`.
-  /// - Complexity: O(*changes*).
+  ///   writes to it, `.conflict` if it has other files, `.corrupt` or `.notFound` if the content of an attachment or a file of the
+  ///   backup is damaged or missing, `.full`, `.io`.
+  /// - Complexity: O(*changes* + *increments*), as the header of each increment is read.
   ///
   /// Source: `docs/backup.md`, Backing up.
   @discardableResult
