@@ -55,6 +55,13 @@ package struct SQLiteError: Error, Sendable, Hashable {
       systemError: reason == 0 ? nil : SystemError(reason))
   }
 
+  /// The error of a file that the system could not open.
+  init(_ code: Int32, _ reason: SystemError, _ path: String) {
+    self.init(
+      extendedCode: reason.isFull ? SQLITE_FULL : code,
+      message: "\(path): \(String(cString: sqlite3_errstr(code))): \(reason)", sql: nil, systemError: reason)
+  }
+
   /// The same error with a message that begins with a path.
   func at(_ path: String) -> SQLiteError {
     SQLiteError(

@@ -244,13 +244,16 @@ public final class DatastoreManager: Sendable {
       // The slot keeps the datastore while it closes, for a caller that opens the name inside a write to it.
       deletion.slot?.datastore?.close()
       deletion.slot?.remove()?.close()
-      guard try exists(name) else { throw DatastoreError.noSuchDatastore(name.description, in: directory) }
-      guard try FileSystem.kind(of: path(name)) == .directory else {
-        throw DatastoreError.linkedDirectory(path(name))
-      }
-      try FileOwner.check(DatabaseFile.path(in: path(name)))
       do {
         try StoreDirectory(name: name.description, path: path(name), timeout: options.busyTimeout).exclusive {
+          // Somebody may just have made the directory.
+          guard try exists(name) else {
+            throw DatastoreError.noSuchDatastore(name.description, in: directory)
+          }
+          guard try FileSystem.kind(of: path(name)) == .directory else {
+            throw DatastoreError.linkedDirectory(path(name))
+          }
+          try FileOwner.check(DatabaseFile.path(in: path(name)))
           try FileSystem.rename(path(name), to: aside)
         }
       } catch {

@@ -1,4 +1,5 @@
 import CDTCSQLite
+import CDTPlatform
 
 /// A database file opened for reading its bytes, by SQLite's own file system.
 ///
@@ -22,10 +23,11 @@ final class SystemFile {
     let file = memory.assumingMemoryBound(to: sqlite3_file.self)
     let code = system.pointee.xOpen(system, name, file, SQLITE_OPEN_READONLY | SQLITE_OPEN_MAIN_DB, nil)
     guard code == SQLITE_OK else {
+      let reason = SystemError.last
       if file.pointee.pMethods != nil { _ = file.pointee.pMethods.pointee.xClose(file) }
       memory.deallocate()
       sqlite3_free_filename(name)
-      throw SQLiteError(extendedCode: code, message: "\(path): \(String(cString: sqlite3_errstr(code)))")
+      throw SQLiteError(code, reason, path)
     }
     (self.memory, self.name) = (memory, name)
   }
