@@ -71,7 +71,8 @@ let package = Package(
       swiftSettings: settings),
     .target(name: "CDTJSON", dependencies: ["CDTPlatform"], swiftSettings: settings),
     .target(name: "CDTPlatform", dependencies: ["CDTCPlatform"], swiftSettings: settings),
-    .target(name: "CDTSQLite", dependencies: ["CDTPlatform", "CDTCSQLite"], swiftSettings: settings),
+    .target(
+      name: "CDTSQLite", dependencies: ["CDTPlatform", "CDTDigest", "CDTCSQLite"], swiftSettings: settings),
     .target(name: "CDTGzip", dependencies: ["CDTCZlib"], swiftSettings: settings),
     .target(
       name: "CDTDatastore",

@@ -284,6 +284,12 @@ extension DatastoreError {
     )
   }
 
+  static func encryptedBackup(_ name: String) -> DatastoreError {
+    DatastoreError(
+      .wrongKey,
+      "\(name) is encrypted, and a backup would not be; copy its directory while it is closed, or replicate it to an encrypted one")
+  }
+
   static func notABackup(_ directory: String) -> DatastoreError {
     DatastoreError(.conflict, "\(directory) has other files and no backup; name an empty or a new directory")
   }

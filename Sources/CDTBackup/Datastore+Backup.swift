@@ -70,6 +70,8 @@ private struct BackupRun {
   }
 
   func run(_ progress: (_ done: Int, _ total: Int) -> Void) throws -> BackupReport {
+    // The files of a backup are not encrypted.
+    guard store.keys == nil else { throw DatastoreError.encryptedBackup(store.name) }
     try FileSystem.makeDirectory(backup.directory)
     // A datastore locks its own directory.
     try backup.checkDirectory()

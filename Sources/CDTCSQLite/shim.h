@@ -81,7 +81,8 @@ static inline void csqlite_log_sum(
   *second = sums[1];
 }
 
-/// An open database file whose pages have checksums. The file of the system's VFS follows it in memory.
+/// An open database file whose pages have checksums or are encrypted, or the log of an encrypted one. The file of the
+/// system's VFS follows it in memory.
 typedef struct csqlite_checked_file {
   sqlite3_file base;
   /// Whether the pages have checksums; if not, this is looked up again at each access.
@@ -92,6 +93,12 @@ typedef struct csqlite_checked_file {
   sqlite3_int64 damaged_page;
   /// A retained `CopiedPages`, or null.
   void *copied_pages;
+  /// A retained `PageSealer` if the file is encrypted, `SealedLog` if it is the log of such a file, or null.
+  void *sealer;
+  /// The name under which the log was opened, or null.
+  sqlite3_filename log_name;
+  /// The database of the log, or null.
+  sqlite3_file *database;
 } csqlite_checked_file;
 
 #endif

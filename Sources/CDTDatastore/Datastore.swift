@@ -33,6 +33,8 @@ public final class Datastore: Sendable {
   private let identity: FileIdentity
   /// The pages that another program has copied into the file.
   let copiedPages: CopiedPages?
+  /// The keys, if the datastore is encrypted.
+  package let keys: StoreKeys?
   /// The files of attachments.
   package let attachmentFiles: AttachmentFiles
   /// The listeners that wait for commits.
@@ -54,24 +56,27 @@ public final class Datastore: Sendable {
     try FileSystem.makeDirectory(directory)
     let place = StoreDirectory(name: name, path: directory, timeout: options.busyTimeout)
     self.place = place
-    attachmentFiles = AttachmentFiles(directory: StoreFiles.attachments(in: directory), storeName: name)
     let path = DatabaseFile.path(in: directory)
     databasePath = path
-    let (opened, access, identity) = try place.shared {
+    let (opened, access, identity, keys) = try place.shared {
       try StoreFiles.checkKinds(in: directory)
+      let keys = try KeyFile.keys(in: directory, options.encryption)
       let before = FileIdentity(path)
       let access = try FileAccess.of(path)
       let opened =
         try access.isReadOnly
-        ? DatabaseFile.openReading(in: directory, access, options: options)
-        : DatabaseFile.openFirst(in: directory, options: options)
+        ? DatabaseFile.openReading(in: directory, access, options: options, keys?.documents)
+        : DatabaseFile.openFirst(in: directory, options: options, keys?.documents)
       // Somebody may have put another file in its place.
       guard let found = try Self.identity(path), before == nil || before == found else {
         opened.connection.close()
         throw DatastoreError.deletedElsewhere(name)
       }
-      return (opened, access, found)
+      return (opened, access, found, keys)
     }
+    self.keys = keys
+    attachmentFiles = AttachmentFiles(
+      directory: StoreFiles.attachments(in: directory), storeName: name, keys: keys)
     storeID = opened.storeID
     copiedPages = opened.connection.copiedPages
     self.access = access
@@ -80,7 +85,7 @@ public final class Datastore: Sendable {
       try place.shared {
         guard try Self.identity(path) == identity else { throw DatastoreError.deletedElsewhere(name) }
         guard access.isCurrent(path) else { throw DatastoreError.changedElsewhere(name) }
-        return try DatabaseFile.open(in: directory, access, options: options)
+        return try DatabaseFile.open(in: directory, access, options: options, keys?.documents)
       }
     }
     let memory = MemoryBudget(options.memoryBudget)
@@ -138,6 +143,11 @@ public final class Datastore: Sendable {
   }
 
   // MARK: For extensions
+
+  /// The keys of a damaged datastore, which is encrypted with the same secret as this one, or not at all.
+  package func keys(ofDamagedStoreIn directory: String) throws -> StoreKeys? {
+    try KeyFile.existingKeys(in: directory, options.encryption)
+  }
 
   /// How long to wait for another writer.
   package var busyTimeout: Duration { options.busyTimeout }

@@ -50,6 +50,31 @@ extension DatastoreError {
         + "to, or read a copy of its directory")
   }
 
+  static func missingKey(_ directory: String) -> DatastoreError {
+    DatastoreError(
+      .wrongKey,
+      "\(directory) is encrypted; give its key or passphrase: \"encryption\" of the options, or --key-file")
+  }
+
+  static func wrongKey(_ directory: String) -> DatastoreError {
+    DatastoreError(.wrongKey, "\(directory) is encrypted with another key or passphrase; nothing was changed")
+  }
+
+  static func keyForPlainStore(_ directory: String) -> DatastoreError {
+    DatastoreError(
+      .wrongKey,
+      "\(directory) is not encrypted, but a key was given; open it without, or copy it into an encrypted one")
+  }
+
+  static func missingKeyFile(_ path: String) -> DatastoreError {
+    DatastoreError(
+      .corrupt, "\(path) is missing, without which nothing can be decrypted; put it back from a backup")
+  }
+
+  static func keyLength(_ count: Int) -> DatastoreError {
+    DatastoreError(.wrongKey, "a key has 32 bytes, and this one \(count); make one with \"openssl rand 32\"")
+  }
+
   static func olderFormat(_ path: String, version: Int64) -> DatastoreError {
     DatastoreError(
       .io,

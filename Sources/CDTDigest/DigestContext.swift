@@ -43,7 +43,7 @@
     }
   }
 
-  /// The hash functions of libcrypto, in a context of their own: what the system's configuration of OpenSSL allows for security,
+  /// The hash functions and ciphers of libcrypto, in a context of their own: what the system's configuration of OpenSSL allows for security,
   /// as in the mode of FIPS 140, does not decide about digests that only identify content.
   ///
   /// `@unchecked Sendable`: it has no lock. The pointers are made once, and libcrypto only reads what they point to.
@@ -51,15 +51,20 @@
     static let shared = Libcrypto()
 
     private let md5, sha1, sha256: OpaquePointer
+    let aesGCM, aesECB: OpaquePointer
 
     private init() {
       guard let library = OSSL_LIB_CTX_new(), OSSL_PROVIDER_load(library, "default") != nil,
         let md5 = EVP_MD_fetch(library, "MD5", nil), let sha1 = EVP_MD_fetch(library, "SHA1", nil),
-        let sha256 = EVP_MD_fetch(library, "SHA256", nil)
+        let sha256 = EVP_MD_fetch(library, "SHA256", nil),
+        let aesGCM = EVP_CIPHER_fetch(library, "AES-256-GCM", nil),
+        let aesECB = EVP_CIPHER_fetch(library, "AES-256-ECB", nil)
       else {
-        fatalError("libcrypto has no MD5, SHA-1 or SHA-256: install OpenSSL 3 with its default provider")
+        fatalError(
+          "libcrypto has no MD5, SHA-1, SHA-256 or AES-256: install OpenSSL 3 with its default provider")
       }
       (self.md5, self.sha1, self.sha256) = (md5, sha1, sha256)
+      (self.aesGCM, self.aesECB) = (aesGCM, aesECB)
     }
 
     func algorithm(_ function: Digest.Function) -> OpaquePointer {

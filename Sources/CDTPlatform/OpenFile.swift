@@ -125,6 +125,9 @@ package final class OpenFile: Sendable {
     return bytes
   }
 
+  /// The length in bytes.
+  package func length() throws(SystemError) -> Int64 { try status().size }
+
   /// The next bytes; empty at the end.
   package func read(upTo count: Int) throws(SystemError) -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: count)
@@ -142,6 +145,13 @@ package final class OpenFile: Sendable {
       } else if errno != EINTR {
         throw SystemError(errno)
       }
+    }
+  }
+
+  /// Writes a text in UTF-8.
+  package func write(_ text: String) throws(SystemError) {
+    try Array(text.utf8).withUnsafeBufferPointer { bytes throws(SystemError) in
+      try write(UnsafeRawBufferPointer(bytes))
     }
   }
 

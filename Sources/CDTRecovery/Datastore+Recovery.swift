@@ -73,13 +73,14 @@ private final class StoreRecovery {
     // SQLite doesn't follow a link, and does not say so.
     let status = try FileSystem.perform("read", path, FileStatus.ofFile(at: path, followsLinks: false))
     guard status?.kind != .link else { throw DatastoreError.link(path) }
+    let keys = try store.keys(ofDamagedStoreIn: directory)
     let database = try FileSystem.reading(path) {
-      try RawDatabase(path, versionWithChecksums: UInt32(DatabaseFile.version))
+      try RawDatabase(path, versionWithChecksums: UInt32(DatabaseFile.version), cipher: keys?.documents)
     }
     guard let database else { throw DatastoreError.notARegularFile(path) }
     try FileOwner.check(path)
     self.database = database
-    files = AttachmentFiles(directory: "\(directory)/attachments", storeName: path)
+    files = AttachmentFiles(directory: "\(directory)/attachments", storeName: path, keys: keys)
   }
 
   func run(_ progress: (_ done: Int, _ total: Int) -> Void) throws -> RecoveryReport {
@@ -116,11 +117,12 @@ private final class StoreRecovery {
     }
     switch database.logLoss {
     case nil: break
-    case .header: lose(.database, nil, "the header of \(path)-wal is not valid; the writes in it are lost")
+    case .header:
+      lose(.database, nil, "the header of \(LogFile.path(of: path)) is not valid; the writes in it are lost")
     case .frames(let found, let all):
       lose(
         .database, nil,
-        "only \(found) of the \(all) pages in \(path)-wal are valid; what only the others held is lost"
+        "only \(found) of the \(all) pages in \(LogFile.path(of: path)) are valid; what only the others held is lost"
       )
     }
   }

@@ -1,6 +1,7 @@
 import CDTCSQLite
+import CDTDigest
 
-/// A database file whose pages have checksums: the methods that SQLite calls.
+/// A database file whose pages have checksums, or are encrypted: the methods that SQLite calls.
 ///
 /// Pages get a ``PageChecksum`` when they are written to the file, and it is verified when they are read. A file is
 /// checked if its header reserves 8 bytes in each page (byte 20). The write-ahead log has checksums of its own, which
@@ -25,7 +26,7 @@ struct CheckedFile {
   private let memory: Memory
   private let file: File
 
-  private init(_ file: File) {
+  init(_ file: File) {
     memory = UnsafeMutableRawPointer(file).assumingMemoryBound(to: csqlite_checked_file.self)
     self.file = Self.system(file)
   }
@@ -37,22 +38,39 @@ struct CheckedFile {
 
   /// Makes a file that the system's VFS has opened a checked one.
   ///
-  /// - Parameter copiedPages: The pages without checksums that are used.
-  static func open(_ file: File, copiedPages: CopiedPages?) {
+  /// - Parameters:
+  ///   - copiedPages: The pages without checksums that are used.
+  ///   - cipher: The keys of an encrypted file.
+  static func open(_ file: File, copiedPages: CopiedPages?, cipher: DatabaseCipher?) {
     let memory = UnsafeMutableRawPointer(file).assumingMemoryBound(to: csqlite_checked_file.self)
     memory.initialize(to: csqlite_checked_file())
     memory.pointee.base.pMethods = UnsafePointer(ioMethods)
     if let copiedPages { memory.pointee.copied_pages = Unmanaged.passRetained(copiedPages).toOpaque() }
+    if let cipher { memory.pointee.sealer = Unmanaged.passRetained(PageSealer(cipher)).toOpaque() }
   }
+
+  /// The encryption of the pages, if they are encrypted.
+  var sealer: PageSealer? {
+    memory.pointee.sealer.map { Unmanaged<PageSealer>.fromOpaque($0).takeUnretainedValue() }
+  }
+
+  /// Notes which page was found damaged.
+  func noteDamage(of page: Int64) { memory.pointee.damaged_page = page }
 
   private var methods: sqlite3_io_methods { file.pointee.pMethods.pointee }
 
   // MARK: Reading and writing
 
   private func read(_ buffer: UnsafeMutableRawPointer, _ count: Int32, at offset: Int64) -> Int32 {
+    if let sealer, Int(count) != DatabaseCipher.pageSize || offset % Int64(count) != 0 {
+      return read(partOf: sealer, UnsafeMutableRawBufferPointer(start: buffer, count: Int(count)), at: offset)
+    }
     let code = methods.xRead(file, buffer, count, offset)
     if code == SQLiteError.shortReadCode { return missing(count, at: offset) }
     guard code == SQLITE_OK else { return code }
+    if let sealer {
+      return open(UnsafeMutableRawBufferPointer(start: buffer, count: Int(count)), at: offset, sealer)
+    }
     if offset == 0 { note(UnsafeRawBufferPointer(start: buffer, count: Int(count))) }
     guard isChecked else { return SQLITE_OK }
     let size = pageSize
@@ -95,6 +113,43 @@ struct CheckedFile {
     return SQLiteError.damagedPageCode
   }
 
+  // MARK: Encrypted pages
+
+  private func open(_ page: UnsafeMutableRawBufferPointer, at offset: Int64, _ sealer: PageSealer) -> Int32 {
+    let number = offset / Int64(DatabaseCipher.pageSize) + 1
+    guard DatabaseCipher.open(page, number: number, with: sealer.pages) else {
+      memory.pointee.damaged_page = number
+      return SQLiteError.damagedPageCode
+    }
+    return SQLITE_OK
+  }
+
+  /// Reads a part of a page.
+  private func read(partOf sealer: PageSealer, _ buffer: UnsafeMutableRawBufferPointer, at offset: Int64)
+    -> Int32
+  {
+    let size = Int64(DatabaseCipher.pageSize)
+    let start = offset / size * size
+    guard offset + Int64(buffer.count) <= start + size else { return SQLITE_IOERR }
+    return withUnsafeTemporaryAllocation(byteCount: Int(size), alignment: 8) { page in
+      let code = methods.xRead(file, page.baseAddress, Int32(size), start)
+      guard code == SQLITE_OK else {
+        buffer.initializeMemory(as: UInt8.self, repeating: 0)
+        return code
+      }
+      // SQLite reads the header by itself, before it locks the file.
+      if start == 0 {
+        DatabaseCipher.openHeader(page)
+      } else if case let code = open(page, at: start, sealer), code != SQLITE_OK {
+        return code
+      }
+      buffer.copyMemory(
+        from: UnsafeRawBufferPointer(
+          rebasing: page[Int(offset - start)...][..<(Int(offset - start) + buffer.count)]))
+      return SQLITE_OK
+    }
+  }
+
   // MARK: Pages that another program has copied
 
   private var copiedPages: CopiedPages? {
@@ -131,6 +186,10 @@ struct CheckedFile {
 
   private func write(_ buffer: UnsafeRawPointer, _ count: Int32, at offset: Int64) -> Int32 {
     let page = UnsafeRawBufferPointer(start: buffer, count: Int(count))
+    // No part of a page is ever written without being sealed.
+    if sealer != nil, Int(count) != DatabaseCipher.pageSize || offset % Int64(count) != 0 {
+      return SQLiteError.writeCode
+    }
     if offset == 0 { note(page) }
     // SQLite writes whole pages only, the first one first.
     guard isChecked, count >= 512, offset % Int64(count) == 0 else {
@@ -138,6 +197,10 @@ struct CheckedFile {
     }
     return withUnsafeTemporaryAllocation(byteCount: Int(count), alignment: 8) { copy in
       copy.copyMemory(from: page)
+      if let sealer {
+        DatabaseCipher.seal(copy, number: offset / Int64(count) + 1, with: sealer.pages)
+        return methods.xWrite(file, copy.baseAddress, count, offset)
+      }
       PageChecksum.store(in: copy, number: offset / Int64(count) + 1)
       return methods.xWrite(file, copy.baseAddress, count, offset)
     }
@@ -147,11 +210,13 @@ struct CheckedFile {
 
   /// Whether pages have checksums. The file may get them while it is open, from another process.
   private var isChecked: Bool {
+    if memory.pointee.sealer != nil { return true }
     if memory.pointee.is_checked == 0 { readHeader() }
     return memory.pointee.is_checked != 0
   }
 
   private var pageSize: Int32 {
+    if memory.pointee.sealer != nil { return Int32(DatabaseCipher.pageSize) }
     if memory.pointee.page_size == 0 { readHeader() }
     return memory.pointee.page_size
   }
@@ -180,12 +245,18 @@ struct CheckedFile {
   // MARK: SQLite's calls
 
   /// Never freed, as SQLite uses it until the process ends.
-  nonisolated(unsafe) private static let ioMethods: UnsafeMutablePointer<sqlite3_io_methods> = {
+  nonisolated(unsafe) static let ioMethods: UnsafeMutablePointer<sqlite3_io_methods> = {
     var methods = sqlite3_io_methods()
     // Version 2 has shared memory, for the write-ahead log, but no memory mapping, which would avoid the checks.
     methods.iVersion = 2
     methods.xClose = { file in
-      if let file { CheckedFile(file).setCopiedPages(nil) }
+      if let file {
+        CheckedFile(file).setCopiedPages(nil)
+        if let sealer = CheckedFile(file).memory.pointee.sealer {
+          Unmanaged<PageSealer>.fromOpaque(sealer).release()
+        }
+        CheckedFile(file).memory.pointee.sealer = nil
+      }
       return CheckedFile.forward(file) { $1.xClose($0) }
     }
     methods.xRead = { file, buffer, count, offset in
@@ -230,7 +301,7 @@ struct CheckedFile {
     return memory
   }()
 
-  private static func forward(
+  static func forward(
     _ file: File?, _ call: (File, sqlite3_io_methods) -> Int32
   ) -> Int32 {
     guard let file else { return SQLITE_MISUSE }
@@ -256,5 +327,16 @@ struct CheckedFile {
     default:
       return methods.xFileControl(file, operation, argument)
     }
+  }
+}
+
+/// The encryption of the pages of an open file.
+final class PageSealer {
+  let cipher: DatabaseCipher
+  let pages: AuthenticatedCipher
+
+  init(_ cipher: DatabaseCipher) {
+    self.cipher = cipher
+    pages = AuthenticatedCipher(key: cipher.pageKey)
   }
 }

@@ -2,34 +2,43 @@ import CDTCSQLite
 import CDTPlatform
 import Synchronization
 
-/// The VFS of the databases whose pages have checksums (``CheckedFile``). All other files, and all other calls, are
-/// the default VFS's.
+/// The VFS of the databases whose pages have checksums or are encrypted (``CheckedFile``). All other files, and all other calls,
+/// are the default VFS's.
 ///
 /// Source: https://sqlite.org/vfs.html
 enum CheckedFileSystem {
-  private static let name = "cdt-checked"
-  private static let isRegistered = Mutex(false)
+  private static let registrations = Mutex<Set<Kind>>([])
+
+  /// What protects the pages.
+  enum Kind: String, Hashable {
+    /// Checksums, in the files that have them.
+    case checked = "cdt-checked"
+    /// Encryption. The log has another name than SQLite's: another program, which can't read it, would remove it.
+    case encrypted = "cdt-encrypted"
+  }
 
   private typealias FileSystem = UnsafeMutablePointer<sqlite3_vfs>
 
   /// The name under which SQLite knows it.
   ///
   /// - Throws: ``SQLiteError`` if SQLite has no memory. The next call tries again.
-  static func registeredName() throws(SQLiteError) -> String {
-    try isRegistered.withLock { isRegistered throws(SQLiteError) in
-      if !isRegistered { try register() }
-      isRegistered = true
+  static func registeredName(_ kind: Kind) throws(SQLiteError) -> String {
+    try registrations.withLock { registrations throws(SQLiteError) in
+      if !registrations.contains(kind) { try register(kind) }
+      registrations.insert(kind)
     }
-    return name
+    return kind.rawValue
   }
 
-  private static func register() throws(SQLiteError) {
+  private static func register(_ kind: Kind) throws(SQLiteError) {
     guard let system = sqlite3_vfs_find(nil) else {
       throw SQLiteError(extendedCode: SQLITE_NOMEM, message: "SQLite could not be initialized")
     }
+    let name = kind.rawValue
     // SQLite keeps both for good.
     let made = FileSystem.allocate(capacity: 1)
     made.initialize(to: methods(of: system))
+    if kind == .encrypted { encrypt(&made.pointee) }
     let nameCopy = UnsafeMutablePointer<CChar>.allocate(capacity: name.utf8.count + 1)
     name.withCString { nameCopy.initialize(from: $0, count: name.utf8.count + 1) }
     made.pointee.zName = UnsafePointer(nameCopy)
@@ -58,7 +67,8 @@ enum CheckedFileSystem {
       }
       // Without methods there is nothing to close.
       if CheckedFile.system(file).pointee.pMethods != nil {
-        CheckedFile.open(file, copiedPages: path.flatMap { CopiedPages.ofOpenFile(String(cString: $0)) })
+        CheckedFile.open(
+          file, copiedPages: path.flatMap { CopiedPages.ofOpenFile(String(cString: $0)) }, cipher: nil)
       }
       return code
     }
@@ -87,6 +97,65 @@ enum CheckedFileSystem {
       CheckedFileSystem.forward(vfs) { $0.pointee.xGetLastError($0, count, result) }
     }
     return methods
+  }
+
+  /// Changes the calls to those for encrypted files.
+  private static func encrypt(_ methods: inout sqlite3_vfs) {
+    methods.xOpen = { vfs, path, file, flags, result in
+      guard let system = CheckedFileSystem.system(vfs), let file else { return SQLITE_MISUSE }
+      file.pointee.pMethods = nil
+      if flags & SQLITE_OPEN_MAIN_DB != 0 {
+        let token = sqlite3_uri_int64(path, DatabaseCipher.parameter, -1)
+        guard let cipher = UInt64(exactly: token).flatMap(DatabaseCipher.registered) else {
+          return SQLITE_MISUSE
+        }
+        let code = CheckedFileSystem.creating {
+          system.pointee.xOpen(system, path, CheckedFile.system(file), flags, result)
+        }
+        if CheckedFile.system(file).pointee.pMethods != nil {
+          CheckedFile.open(file, copiedPages: nil, cipher: cipher)
+        }
+        return code
+      }
+      guard flags & SQLITE_OPEN_WAL != 0, let path else {
+        return CheckedFileSystem.creating { system.pointee.xOpen(system, path, file, flags, result) }
+      }
+      guard let database = sqlite3_database_file_object(path), let sealer = CheckedFile(database).sealer,
+        let name = CheckedFileSystem.withLogName(path, { sqlite3_create_filename($0, "", "", 0, nil) })
+      else { return SQLITE_NOMEM }
+      let code = CheckedFileSystem.creating {
+        system.pointee.xOpen(system, name, CheckedFile.system(file), flags, result)
+      }
+      guard CheckedFile.system(file).pointee.pMethods != nil else {
+        sqlite3_free_filename(name)
+        return code
+      }
+      SealedLogFile.open(file, of: database, name, SealedLog(sealer.cipher))
+      return code
+    }
+    methods.xDelete = { vfs, path, syncs in
+      CheckedFileSystem.withLogName(path) { path in
+        CheckedFileSystem.forward(vfs) { $0.pointee.xDelete($0, path, syncs) }
+      }
+    }
+    methods.xAccess = { vfs, path, flags, result in
+      CheckedFileSystem.withLogName(path) { path in
+        CheckedFileSystem.forward(vfs) { $0.pointee.xAccess($0, path, flags, result) }
+      }
+    }
+  }
+
+  /// Calls a closure with the name that a file has: that of a log is another one than SQLite's.
+  private static func withLogName<Result>(
+    _ path: UnsafePointer<CChar>?, _ body: (UnsafePointer<CChar>?) -> Result
+  ) -> Result {
+    guard let path else { return body(path) }
+    let text = String(cString: path)
+    guard text.utf8.reversed().starts(with: LogFile.suffix.utf8.reversed()) else { return body(path) }
+    return
+      (String(decoding: text.utf8.dropLast(LogFile.suffix.utf8.count), as: UTF8.self)
+      + LogFile.encryptedSuffix)
+      .withCString(body)
   }
 
   /// Opens a file, and tries again if the error is that there is none.

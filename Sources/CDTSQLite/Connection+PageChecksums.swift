@@ -11,10 +11,10 @@ extension Connection {
     return isChecked != 0
   }
 
-  /// Reserves space for checksums in the pages of a new database, or of an existing one when it is rewritten by
+  /// Reserves space for checksums, or for the seals of encryption, in the pages of a new database, or of an existing one when it is rewritten by
   /// `VACUUM`. Source: SQLITE_FCNTL_RESERVE_BYTES.
   package func reservePageChecksums() {
-    var length = Int32(PageChecksum.length)
+    var length = Int32(cipher == nil ? PageChecksum.length : DatabaseCipher.reservedLength)
     if let handle { _ = sqlite3_file_control(handle, "main", SQLITE_FCNTL_RESERVE_BYTES, &length) }
   }
 }

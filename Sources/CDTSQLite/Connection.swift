@@ -39,6 +39,8 @@ package final class Connection {
   private let directory: String?
   /// The pages that another program has copied into the file, if they may be used.
   package let copiedPages: CopiedPages?
+  /// The keys, if the files are encrypted.
+  let cipher: DatabaseCipher?
   private let busyWait: BusyWait
   private var progress: ProgressCheck?
   var logLength: LogLength?
@@ -54,11 +56,12 @@ package final class Connection {
   ///   - directory: A directory that others may move, with this file and others that are attached. It stays in place while
   ///     a file is closed, since SQLite removes the log by its path then (``DirectoryLock``). Whoever opens a file must
   ///     have the lock until the file was read once, since SQLite opens the log by its path.
+  ///   - cipher: The keys of an encrypted database.
   ///   - libraryVersion: SQLite's version, which tests override.
   /// - Throws: ``SQLiteError``. A file that is not a database is detected at the first read, not here.
   package init(
     path: String, mode: Mode, checksPages: Bool = true, busyTimeout: Duration = .seconds(5),
-    copiedPages use: CopiedPageUse = .refused, in directory: String? = nil,
+    copiedPages use: CopiedPageUse = .refused, in directory: String? = nil, cipher: DatabaseCipher? = nil,
     libraryVersion: Int32 = sqlite3_libversion_number()
   ) throws(SQLiteError) {
     guard libraryVersion >= Self.minimumLibraryVersion else { throw .oldLibrary(libraryVersion) }
@@ -70,7 +73,9 @@ package final class Connection {
       case .readWriteCreate: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
       }
     try Self.check(path)
-    let fileSystem = checksPages ? try CheckedFileSystem.registeredName() : nil
+    let fileSystem =
+      checksPages ? try CheckedFileSystem.registeredName(cipher == nil ? .checked : .encrypted) : nil
+    self.cipher = cipher
     busyWait = BusyWait(timeout: busyTimeout)
     self.directory = directory
     // SQLite would let the umask decide who can access a new file. Its logs get the permissions of the file. If the file
@@ -79,8 +84,9 @@ package final class Connection {
     var opened: OpaquePointer?
     func open() -> Int32 {
       sqlite3_open_v2(
-        mode == .immutable ? Self.immutableURI(path) : Self.plain(path), &opened,
-        access | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, fileSystem)
+        Self.address(path, isImmutable: mode == .immutable, cipher), &opened,
+        access | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE | (cipher == nil ? 0 : SQLITE_OPEN_URI),
+        fileSystem)
     }
     var code = open()
     // SQLite opens a file for reading if it can't open it for writing, also for lack of file descriptors, which may be over.
@@ -110,6 +116,8 @@ package final class Connection {
     }
     _ = csqlite_db_config(opened, SQLITE_DBCONFIG_DEFENSIVE, 1)
     if checksPages && mode == .readWriteCreate { reservePageChecksums() }
+    // What SQLite sorts would be in a file that is not encrypted.
+    if cipher != nil { sqlite3_exec(opened, "PRAGMA temp_store = MEMORY", nil, nil, nil) }
     sqlite3_busy_handler(
       opened,
       { context, attempts in
@@ -125,14 +133,17 @@ package final class Connection {
     }
   }
 
-  /// The path in a form that SQLite does not parse as a URI, whose parameters could change how the file is opened.
-  private static func plain(_ path: String) -> String {
-    path.utf8.starts(with: "file:".utf8) ? "./\(path)" : path
-  }
-
-  /// `file:///a/b%20c?immutable=1`
-  private static func immutableURI(_ path: String) -> String {
-    "\(path.hasPrefix("/") ? "file://" : "file:")\(path.percentEncoded(keeping: "/.-_"))?immutable=1"
+  /// How a file is named to SQLite: by a path in a form that it does not parse as a URI, whose parameters could change how the
+  /// file is opened, or by a URI like `file:///a/b%20c?immutable=1`.
+  private static func address(_ path: String, isImmutable: Bool, _ cipher: DatabaseCipher?) -> String {
+    guard isImmutable || cipher != nil else {
+      return path.utf8.starts(with: "file:".utf8) ? "./\(path)" : path
+    }
+    let parameters = [
+      isImmutable ? "immutable=1" : nil, cipher.map { "\(DatabaseCipher.parameter)=\($0.token)" },
+    ]
+    return "\(path.hasPrefix("/") ? "file://" : "file:")\(path.percentEncoded(keeping: "/.-_"))?"
+      + parameters.compactMap(\.self).joined(separator: "&")
   }
 
   deinit {
@@ -229,12 +240,15 @@ package final class Connection {
 
   /// Attaches another database file under a schema name, which must not come from a user.
   ///
-  /// - Parameter isImmutable: Whether to attach it without locks, like ``Mode/immutable``. The connection must be
-  ///   read-only.
-  package func attach(path: String, as name: String, isImmutable: Bool = false) throws(SQLiteError) {
+  /// - Parameters:
+  ///   - isImmutable: Whether to attach it without locks, like ``Mode/immutable``. The connection must be read-only.
+  ///   - cipher: The keys of an encrypted database. Either all databases of a connection are encrypted, or none.
+  package func attach(
+    path: String, as name: String, isImmutable: Bool = false, cipher: DatabaseCipher? = nil
+  ) throws(SQLiteError) {
     try Self.check(path)
     let statement = try statement("ATTACH ?1 AS \(name)")
-    try statement.bind(isImmutable ? Self.immutableURI(path) : Self.plain(path), at: 1)
+    try statement.bind(Self.address(path, isImmutable: isImmutable, cipher), at: 1)
     do throws(SQLiteError) {
       try statement.run()
     } catch {

@@ -82,6 +82,8 @@ package struct SQLiteError: Error, Sendable, Hashable {
   private var isTooShort: Bool { extendedCode == Self.shortReadCode }
   /// `SQLITE_IOERR_SHORT_READ`
   static let shortReadCode = SQLITE_IOERR | 2 << 8
+  /// `SQLITE_IOERR_WRITE`
+  static let writeCode = SQLITE_IOERR | 3 << 8
   /// FTS5's configuration of a table is not what it wrote.
   package var isDamagedTextTable: Bool {
     extendedCode == SQLITE_ERROR && message.hasPrefix("invalid fts5 file format")

@@ -14,7 +14,7 @@ enum AttachmentContent: Sendable, Hashable {
     switch self {
     case .data(let data): try data.withUnsafeBytes { if !$0.isEmpty { try body($0) } }
     case .file(let path): try Self.readSource(path, of: name, body)
-    case .staged(let staged): try Self.readSource(staged.path, of: name, body)
+    case .staged(let staged): try staged.forEachChunk(of: name, body)
     case .saved(let saved): try saved.forEachChunk(of: name, body)
     }
   }
@@ -48,16 +48,19 @@ struct SavedContent: Sendable, Hashable {
     var hash = Digest(.sha1)
     var count: Int64 = 0
     let path = files.path(of: key)
-    try FileChunks.read(
-      path, notRegular: .damagedAttachment(name, path),
-      failure: { $0.isMissing ? .missingAttachment(name, path) : DatastoreError($0, "read", path) }
-    ) { chunk in
-      hash.update(chunk)
-      count += Int64(chunk.count)
-      guard count <= length else { throw DatastoreError.damagedAttachment(name, path) }
-      try body(chunk)
+    var isWhole = false
+    do {
+      guard var file = try files.open(path) else { throw DatastoreError.damagedAttachment(name, path) }
+      isWhole = try file.forEachChunk { chunk in
+        hash.update(chunk)
+        count += Int64(chunk.count)
+        guard count <= length else { throw DatastoreError.damagedAttachment(name, path) }
+        try body(chunk)
+      }
+    } catch let error as SystemError {
+      throw error.isMissing ? .missingAttachment(name, path) : DatastoreError(error, "read", path)
     }
-    guard count == length, hash.finalize().elementsEqual(key) else {
+    guard isWhole, count == length, hash.finalize().elementsEqual(key) else {
       throw DatastoreError.damagedAttachment(name, path)
     }
   }

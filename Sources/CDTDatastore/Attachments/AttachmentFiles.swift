@@ -2,7 +2,7 @@ import CDTDigest
 import CDTPlatform
 import Synchronization
 
-/// A datastore's `attachments` directory: one file per content, named by its SHA-1.
+/// A datastore's `attachments` directory: one file per content, named by its SHA-1, or encrypted (``StoreKeys``).
 ///
 /// Content is first written to a temporary file, synced, and renamed inside the transaction that refers to it. See
 /// ``StagingSession`` for how the temporary files of a process that has ended are told apart. Only the holder of the
@@ -10,12 +10,15 @@ import Synchronization
 package final class AttachmentFiles: Sendable {
   let directory: String
   private let storeName: String
+  private let encryption: StoreKeys?
   private let isClosed = Atomic(false)
   private let session = Mutex<WeakReference<StagingSession>?>(nil)
 
-  package init(directory: String, storeName: String) {
+  /// - Parameter keys: The keys of an encrypted datastore.
+  package init(directory: String, storeName: String, keys: StoreKeys? = nil) {
     self.directory = directory
     self.storeName = storeName
+    self.encryption = keys
   }
 
   func close() {
@@ -26,7 +29,26 @@ package final class AttachmentFiles: Sendable {
     if isClosed.load(ordering: .relaxed) { throw .closed(storeName) }
   }
 
-  func path(of key: [UInt8]) -> String { "\(directory)/\(Hexadecimal.text(key))" }
+  func path(of key: [UInt8]) -> String {
+    "\(directory)/\(Hexadecimal.text(encryption?.name(of: key) ?? key))"
+  }
+
+  // MARK: Reading
+
+  /// Opens a file of the directory.
+  ///
+  /// - Returns: `nil` if it is none that was written here.
+  func open(_ path: String) throws(SystemError) -> ContentFile? { try ContentFile(path, keys: encryption) }
+
+  /// The length of the content of a key; `nil` if there is no file of a content.
+  func length(of key: [UInt8]) throws(DatastoreError) -> Int64? {
+    let path = path(of: key)
+    let status = try FileSystem.perform("read", path, FileStatus.ofFile(at: path))
+    guard let status, status.kind == .file else { return nil }
+    guard encryption != nil else { return status.size }
+    // The length of no content, as the file is damaged.
+    return SealedFile.contentLength(ofFileOf: status.size) ?? -1
+  }
 
   // MARK: Writing
 
@@ -58,7 +80,7 @@ package final class AttachmentFiles: Sendable {
       current = WeakReference(new)
       return new
     }
-    return try AttachmentUpload(in: session)
+    return try AttachmentUpload(in: session, keys: encryption)
   }
 
   /// Copies content that is saved elsewhere, unless it is here.
@@ -66,8 +88,7 @@ package final class AttachmentFiles: Sendable {
   /// - Returns: Whether it was copied.
   package func adopt(_ attachment: DocumentAttachment) throws -> Bool {
     guard case .saved(let saved) = attachment.content, saved.length > 0 else { return false }
-    let path = path(of: saved.key)
-    if try FileSystem.perform("read", path, Files.length(of: path)) == saved.length { return false }
+    if try length(of: saved.key) == saved.length { return false }
     try publish(stage(attachment))
     return true
   }
@@ -79,12 +100,11 @@ package final class AttachmentFiles: Sendable {
 
   /// Whether the content exists and is undamaged. Reads all of it.
   func isSound(_ key: [UInt8], length: Int64) -> Bool {
-    guard (try? Files.length(of: path(of: key))) == length else { return false }
+    guard (try? self.length(of: key)) == length, var file = (try? open(path(of: key))) ?? nil else {
+      return false
+    }
     var hash = Digest(.sha1)
-    let isRead: Void? = try? FileChunks.read(
-      path(of: key), failure: { DatastoreError($0, "read", path(of: key)) }
-    ) { hash.update($0) }
-    return isRead != nil && hash.finalize().elementsEqual(key)
+    return (try? file.forEachChunk { hash.update($0) }) == true && hash.finalize().elementsEqual(key)
   }
 
   /// Whether both use the same directory, as before and after a datastore is reopened.
@@ -102,7 +122,7 @@ package final class AttachmentFiles: Sendable {
   /// The keys of the files in the directory; none if the directory is a symbolic link, since a directory elsewhere may
   /// have other files.
   func keys() throws -> [[UInt8]] {
-    try names().compactMap(Self.key)
+    try names().compactMap(Self.key).map { encryption?.key(named: $0) ?? $0 }
   }
 
   /// Removes what interrupted writes left.
@@ -141,7 +161,7 @@ package final class AttachmentFiles: Sendable {
     return try FileSystem.names(in: directory)
   }
 
-  /// The key in a file's name; `nil` for a file that this class did not create.
+  /// The key in a file's name, or what stands for it in that of an encrypted one; `nil` for a file that this class did not create.
   static func key(named name: String) -> [UInt8]? {
     guard let key = Hexadecimal.bytes(name), key.count == 20, Hexadecimal.text(key) == name else {
       return nil

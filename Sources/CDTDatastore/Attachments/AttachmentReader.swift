@@ -15,7 +15,7 @@ package final class AttachmentReader: Sendable {
     let saved: SavedContent
     let name: String
     let path: String
-    let file: OpenFile
+    var file: ContentFile
     var hash = Digest(.sha1)
     /// The number of bytes read from the file.
     var position: Int64 = 0
@@ -39,9 +39,9 @@ package final class AttachmentReader: Sendable {
     let (path, file) = try await WorkQueue.files.run { _ in
       try saved.files.checkOpen()
       let path = saved.files.path(of: saved.key)
-      let file: OpenFile?
+      let file: ContentFile?
       do throws(SystemError) {
-        file = try OpenFile.regular(path)
+        file = try saved.files.open(path)
       } catch {
         if error.isMissing { throw DatastoreError.missingAttachment(name, path) }
         throw DatastoreError(error, "read", path)
@@ -73,15 +73,10 @@ package final class AttachmentReader: Sendable {
 }
 
 extension AttachmentReader.State {
-  private static var chunk: Int { 256 * 1024 }
-
   /// Reads on, and returns a chunk that may be passed on; `nil` to go on.
   fileprivate mutating func step() throws -> [UInt8]? {
-    let bytes: [UInt8]
-    do throws(SystemError) {
-      bytes = try file.read(upTo: Self.chunk)
-    } catch {
-      throw DatastoreError(error, "read", path)
+    guard let bytes = try FileSystem.perform("read", path, file.next()) else {
+      throw DatastoreError.damagedAttachment(name, path)
     }
     guard !bytes.isEmpty else { return try finish() }
     bytes.withUnsafeBytes { hash.update($0) }

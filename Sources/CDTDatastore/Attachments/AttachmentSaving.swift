@@ -66,11 +66,10 @@ struct AttachmentSaving {
     switch attachment.content {
     case .saved(let saved) where saved.files.isSameDirectory(as: files):
       let path = files.path(of: saved.key)
-      let status = try FileSystem.perform("read", path, FileStatus.ofFile(at: path))
-      guard let status, status.kind == .file else {
+      guard let length = try files.length(of: saved.key) else {
         throw DatastoreError.missingAttachment(attachment.name, path)
       }
-      guard status.size == saved.length else { throw DatastoreError.damagedAttachment(attachment.name, path) }
+      guard length == saved.length else { throw DatastoreError.damagedAttachment(attachment.name, path) }
       return (saved.key, saved.length, false)
     case .data(let data):
       let key = Digest.hash(data, .sha1)

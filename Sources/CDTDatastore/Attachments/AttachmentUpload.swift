@@ -65,26 +65,33 @@ final class StagingSession: Sendable {
 package final class AttachmentUpload: Sendable {
   private let session: StagingSession
   private let path: String
+  private let keys: StoreKeys?
   private let state: Mutex<State>
 
   private struct State: Sendable {
+    /// Encrypts what is written, in an encrypted datastore.
+    var sealing: SealedFileWriter?
     /// `nil` when the content is finished.
     var file: OpenFile?
     var hash = Digest(.sha1)
     var length: Int64 = 0
   }
 
-  init(in session: StagingSession) throws(DatastoreError) {
+  init(in session: StagingSession, keys: StoreKeys?) throws(DatastoreError) {
     let (path, file) = try session.makeFile()
-    (self.session, self.path) = (session, path)
-    state = Mutex(State(file: file))
+    (self.session, self.path, self.keys) = (session, path, keys)
+    state = Mutex(State(sealing: keys.map { SealedFileWriter(key: $0.contents) }, file: file))
   }
 
   func write(_ bytes: UnsafeRawBufferPointer) throws {
     try state.withLock { state in
       guard let file = state.file else { throw DatastoreError.closed(path) }
       state.hash.update(bytes)
-      try FileSystem.perform("write", path, file.write(bytes))
+      if state.sealing == nil {
+        try FileSystem.perform("write", path, file.write(bytes))
+      } else {
+        try FileSystem.perform("write", path, state.sealing?.write(bytes, to: file))
+      }
       state.length += Int64(bytes.count)
     }
   }
@@ -93,9 +100,10 @@ package final class AttachmentUpload: Sendable {
   func finish() throws -> StagedFile {
     try state.withLock { state in
       guard let file = state.file else { throw DatastoreError.closed(path) }
+      try FileSystem.perform("write", path, state.sealing?.finish(to: file))
       try FileSystem.perform("write", path, file.synchronize())
       state.file = nil
-      return StagedFile(path, in: session, key: state.hash.finalize(), length: state.length)
+      return StagedFile(path, in: session, keys: keys, key: state.hash.finalize(), length: state.length)
     }
   }
 
@@ -128,11 +136,25 @@ package final class StagedFile: Sendable, Hashable {
   package let key: [UInt8]
   package let length: Int64
   private let session: StagingSession
+  private let keys: StoreKeys?
   private let isPublished = Atomic(false)
 
-  fileprivate init(_ path: String, in session: StagingSession, key: [UInt8], length: Int64) {
-    (self.path, self.session) = (path, session)
+  fileprivate init(
+    _ path: String, in session: StagingSession, keys: StoreKeys?, key: [UInt8], length: Int64
+  ) {
+    (self.path, self.session, self.keys) = (path, session, keys)
     (self.key, self.length) = (key, length)
+  }
+
+  /// Calls a closure with the bytes in chunks.
+  func forEachChunk(of name: String, _ body: (UnsafeRawBufferPointer) throws -> Void) throws {
+    do {
+      guard var file = try ContentFile(path, keys: keys), try file.forEachChunk(body) else {
+        throw DatastoreError.damagedAttachment(name, path)
+      }
+    } catch let error as SystemError {
+      throw DatastoreError.missingSource(path, of: name, error.description)
+    }
   }
 
   func rename(to path: String) throws {

@@ -234,7 +234,7 @@ extension WriteTransaction {
     if !unwanted.isEmpty {
       guard try use({ _ in try store.isOnlyLatestStateRead() }) else { return nil }
       // A file must not be removed before the commits that drop its references are on disk, whatever the durability.
-      try FileSystem.synchronize("\(store.databasePath)-wal")
+      try FileSystem.synchronize(LogFile.path(of: store.databasePath))
     }
     return try files.removeAbandoned() + unwanted.count { files.remove($0) }
   }

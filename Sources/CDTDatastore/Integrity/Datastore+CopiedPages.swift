@@ -27,7 +27,8 @@ extension Datastore {
   private func digests(on pages: Set<Int64>, _ connection: Connection) throws -> (all: Int, right: Int) {
     var (all, right) = (0, 0)
     try FileSystem.reading(databasePath) {
-      let database = try RawDatabase(databasePath, versionWithChecksums: UInt32(DatabaseFile.version))
+      let database = try RawDatabase(
+        databasePath, versionWithChecksums: UInt32(DatabaseFile.version), cipher: keys?.documents)
       try database?.forEachRow { row in
         guard pages.contains(row.location.page), let revision = StoredRevision(row) else { return }
         let attachments = try AttachmentRow.find(

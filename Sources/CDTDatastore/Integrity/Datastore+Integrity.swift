@@ -74,7 +74,8 @@ extension Datastore {
       guard error.isCorrupt else { throw error }
       // SQLite stops at the first damaged page.
       let database = try FileSystem.reading(databasePath) {
-        let database = try RawDatabase(databasePath, versionWithChecksums: UInt32(DatabaseFile.version))
+        let database = try RawDatabase(
+          databasePath, versionWithChecksums: UInt32(DatabaseFile.version), cipher: keys?.documents)
         try database?.forEachRow { _ in }
         return database
       }

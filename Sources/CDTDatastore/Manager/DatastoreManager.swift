@@ -271,6 +271,29 @@ public final class DatastoreManager: Sendable {
     }
   }
 
+  /// Replaces the secret of an encrypted datastore, which is not open. Nothing is encrypted anew: the secret only encrypts the key
+  /// of the files. The manager's options have the old one.
+  ///
+  /// - Parameters:
+  ///   - name: The datastore's name.
+  ///   - encryption: The new secret.
+  /// - Throws: ``DatastoreError``: `.notFound` if the datastore does not exist; `.wrongKey` if its secret is another one, or if it
+  ///   is not encrypted; `.busy` if others that open, close or delete it take longer than the busy timeout; `.full`, `.io`.
+  ///
+  /// Source: `docs/encryption.md`, Another passphrase.
+  public func changeEncryption(ofDatastoreNamed name: DatabaseName, to encryption: Encryption) throws {
+    guard try exists(name) else { throw DatastoreError.noSuchDatastore(name.description, in: directory) }
+    guard let old = options.encryption else { throw DatastoreError.missingKey(path(name)) }
+    try StoreDirectory(name: name.description, path: path(name), timeout: options.busyTimeout).exclusive {
+      try KeyFile.changeSecret(in: path(name), from: old, to: encryption)
+    }
+  }
+
+  /// Replaces the secret of an encrypted datastore; see `changeEncryption(ofDatastoreNamed:to:)` with a `DatabaseName`.
+  public func changeEncryption(ofDatastoreNamed name: String, to encryption: Encryption) throws {
+    try changeEncryption(ofDatastoreNamed: DatabaseName(ofDatastore: name), to: encryption)
+  }
+
   /// The names of the datastores in the directory, sorted, without those of which only a ``DatabaseName`` can be made.
   public func datastoreNames() throws -> [String] {
     try databaseNames().filter(\.isOfDatastore).map(\.description)

@@ -21,6 +21,13 @@ public struct DatastoreOptions: Sendable, Hashable {
   /// More memory saves file reads. Below about 4 MB everything works, but slowly.
   public var memoryBudget = 64 * 1024 * 1024
 
+  /// The secret with which new datastores are encrypted, and that opens them. Without it they are not encrypted.
+  public var encryption: Encryption?
+
   /// The defaults: full durability, five seconds, 64 MB.
-  public init() {}
+  ///
+  /// - Parameter encryption: The secret with which datastores are encrypted, if they are.
+  public init(encryption: Encryption? = nil) {
+    self.encryption = encryption
+  }
 }

@@ -6,14 +6,14 @@ extension DatabaseFile {
   /// - Returns: The connection and the unique id of the store.
   /// - Throws: ``DatastoreError``, also if the file is of an older format, as it can't be upgraded.
   static func openReading(
-    in directory: String, _ access: FileAccess, options: DatastoreOptions
+    in directory: String, _ access: FileAccess, options: DatastoreOptions, _ cipher: DatabaseCipher?
   ) throws -> (connection: Connection, storeID: String) {
     let path = path(in: directory)
-    try RelaxedDurability.checkLog(of: path)
+    try RelaxedDurability.checkLog(of: path, cipher)
     return try FileSystem.reading(path) {
       let connection = try Connection(
         path: path, mode: access.mode, busyTimeout: options.busyTimeout,
-        copiedPages: .verified(Datastore.isSound), in: directory)
+        copiedPages: copiedPages(cipher), in: directory, cipher: cipher)
       do {
         let found = try connection.transaction(.deferred) { try check(connection, path) }
         guard found >= versionWithoutChecksums else { throw DatastoreError.olderFormat(path, version: found) }

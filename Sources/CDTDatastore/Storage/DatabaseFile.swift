@@ -126,7 +126,7 @@ package enum DatabaseFile {
   /// - Returns: The connection and the unique id of the store.
   /// - Throws: ``DatastoreError``; a file of a later version or of another application is left unchanged.
   static func openFirst(
-    in directory: String, options: DatastoreOptions
+    in directory: String, options: DatastoreOptions, _ cipher: DatabaseCipher?
   ) throws -> (connection: Connection, storeID: String) {
     // SQLite waits for locks, except where two connections would deadlock, as when both switch a new file to a
     // write-ahead log.
@@ -134,7 +134,7 @@ package enum DatabaseFile {
     return try FileSystem.reading(path(in: directory)) {
       while true {
         do {
-          return try tryOpenFirst(in: directory, options: options)
+          return try tryOpenFirst(in: directory, options: options, cipher)
         } catch let error as SQLiteError where error.isBusy && ContinuousClock.now < deadline {
           Sleep.microseconds(5_000)
         }
@@ -143,10 +143,10 @@ package enum DatabaseFile {
   }
 
   private static func tryOpenFirst(
-    in directory: String, options: DatastoreOptions
+    in directory: String, options: DatastoreOptions, _ cipher: DatabaseCipher?
   ) throws -> (connection: Connection, storeID: String) {
     let path = path(in: directory)
-    try RelaxedDurability.checkLog(of: path)
+    try RelaxedDurability.checkLog(of: path, cipher)
     // SQLite would remove the log of a file that is empty.
     if try isEmpty(path) {
       do {
@@ -158,7 +158,7 @@ package enum DatabaseFile {
     }
     let connection = try Connection(
       path: path, mode: .readWriteCreate, busyTimeout: options.busyTimeout,
-      copiedPages: .verified(Datastore.isSound), in: directory)
+      copiedPages: copiedPages(cipher), in: directory, cipher: cipher)
     do {
       // If the file is rejected, its log is kept, too.
       connection.setKeepsLogOnClose(true)
@@ -190,13 +190,13 @@ package enum DatabaseFile {
   ///
   /// - Parameter access: How to open it.
   static func open(
-    in directory: String, _ access: FileAccess, options: DatastoreOptions
+    in directory: String, _ access: FileAccess, options: DatastoreOptions, _ cipher: DatabaseCipher?
   ) throws -> Connection {
     let path = path(in: directory)
     return try FileSystem.reading(path) {
       let connection = try Connection(
         path: path, mode: access.mode, busyTimeout: options.busyTimeout,
-        copiedPages: .verified(Datastore.isSound), in: directory)
+        copiedPages: copiedPages(cipher), in: directory, cipher: cipher)
       do {
         try configure(connection, options)
         // SQLite opens the log at the first read.
@@ -207,6 +207,11 @@ package enum DatabaseFile {
       }
       return connection
     }
+  }
+
+  /// Another program can't copy pages into a file that is encrypted.
+  static func copiedPages(_ cipher: DatabaseCipher?) -> Connection.CopiedPageUse {
+    cipher == nil ? .verified(Datastore.isSound) : .refused
   }
 
   static func storeID(_ connection: Connection, _ path: String) throws -> String {

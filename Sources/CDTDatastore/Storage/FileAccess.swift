@@ -16,7 +16,7 @@ package enum FileAccess: Sendable {
       return .readWrite
     }
     if isDirectoryWritable { return Files.isWritable(path) ? .readWrite : .readOnly }
-    if try exists("\(path)-wal"), try exists("\(path)-shm") { return .readOnly }
+    if try exists(LogFile.path(of: path)), try exists("\(path)-shm") { return .readOnly }
     guard try !hasLog(path) else { throw .unreadableLog(path) }
     return .immutable(status)
   }
@@ -30,7 +30,8 @@ package enum FileAccess: Sendable {
   }
 
   private static func hasLog(_ path: String) throws(DatastoreError) -> Bool {
-    try FileSystem.perform("read", "\(path)-wal", Files.length(of: "\(path)-wal")) ?? 0 > 0
+    let log = LogFile.path(of: path)
+    return try FileSystem.perform("read", log, Files.length(of: log)) ?? 0 > 0
   }
 
   package var isReadOnly: Bool {

@@ -8,9 +8,10 @@ package enum FileOwner {
     try FileSystem.reading(path) {
       let owner = try DatabaseOwner(of: path)
       switch owner {
-      case .application(DatabaseFile.applicationID), .unknown(hasCheckedPages: true), .empty: return
+      case .application(DatabaseFile.applicationID), .unknown(hasCheckedPages: true), .empty, .encrypted:
+        return
       // SQLite's log of a file whose header is damaged.
-      case .unknown where try LogLoss.hasHeader("\(path)-wal"): return
+      case .unknown where try LogLoss.hasHeader(LogFile.path(of: path)): return
       case .unknown: throw DatastoreError.unknownFile(path)
       case .application: throw DatastoreError.foreignFile(path)
       }

@@ -1,4 +1,5 @@
 import CDTPlatform
+import CDTSQLite
 
 /// Tells a database file that is new from one whose content was lost: the store has other files then.
 enum MissingContentCheck {
@@ -8,8 +9,9 @@ enum MissingContentCheck {
   /// - Throws: ``DatastoreError`` with the code `.corrupt` if other files show that there was a store.
   static func check(_ path: String, includingLog includesLog: Bool) throws(DatastoreError) {
     let directory = String(path.dropLast(DatabaseFile.name.count + 1))
-    if includesLog, let log = try? FileStatus("\(path)-wal"), log.size > 0 {
-      throw .lostContent(path, evidence: "\(path)-wal")
+    let log = LogFile.path(of: path)
+    if includesLog, let status = try? FileStatus(log), status.size > 0 {
+      throw .lostContent(path, evidence: log)
     }
     // A user may have put other files there.
     let attachments = StoreFiles.attachments(in: directory)

@@ -18,15 +18,16 @@ enum RelaxedDurability {
   }
 
   /// - Throws: ``DatastoreError`` with the code `.corrupt` if a part of the log is lost that SQLite would leave out.
-  static func checkLog(of path: String) throws {
-    let loss = try FileSystem.reading("\(path)-wal") { try LogLoss.find(inLogOf: path) }
+  static func checkLog(of path: String, _ cipher: DatabaseCipher?) throws {
+    let log = LogFile.path(of: path)
+    let loss = try FileSystem.reading(log) { try LogLoss.find(inLogOf: path, cipher: cipher) }
     let mark = String(path.dropLast(DatabaseFile.name.count)) + name
     switch loss {
     case nil: return
-    case .header: throw DatastoreError.damaged("\(path)-wal", "its header is not valid")
+    case .header: throw DatastoreError.damaged(log, "its header is not valid")
     case .frames(let found, let all):
       if try FileSystem.perform("read", mark, Files.exists(mark)) { return }
-      throw DatastoreError.damaged("\(path)-wal", "only \(found) of its \(all) pages are valid")
+      throw DatastoreError.damaged(log, "only \(found) of its \(all) pages are valid")
     }
   }
 }

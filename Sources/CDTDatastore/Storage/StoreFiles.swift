@@ -5,7 +5,7 @@ import CDTSQLite
 ///
 /// A user may have put other files there, and links in place of directories. They are left alone.
 enum StoreFiles {
-  private static let logs = ["-wal", "-shm", "-journal"].map { DatabaseFile.name + $0 }
+  private static let logs = LogFile.suffixes.map { DatabaseFile.name + $0 }
 
   static func attachments(in directory: String) -> String { "\(directory)/attachments" }
   static func extensions(in directory: String) -> String { "\(directory)/extensions" }
@@ -52,7 +52,7 @@ enum StoreFiles {
     try AttachmentFiles(directory: attachments(in: directory), storeName: "").removeAll()
     let extensions = extensions(in: directory)
     if try FileSystem.kind(of: extensions) == .directory { try FileSystem.remove(extensions) }
-    for name in logs + [RelaxedDurability.name, DatabaseFile.name] {
+    for name in [KeyFile.name] + logs + [RelaxedDurability.name, DatabaseFile.name] {
       let path = "\(directory)/\(name)"
       try FileSystem.perform("remove", path, Files.remove(path))
     }

@@ -33,7 +33,8 @@ public class ReadTransaction {
   init(_ connection: Connection, of store: Datastore, sortMemory: Int, stop: StopSignal?) throws {
     self.store = store
     self.stop = stop
-    self.sortMemory = sortMemory
+    // What is sorted elsewhere would not be encrypted there.
+    self.sortMemory = store.keys == nil ? sortMemory : .max
     open = connection
     if stop != nil { updateProgressCheck() }
   }

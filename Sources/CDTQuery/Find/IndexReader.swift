@@ -115,7 +115,8 @@ final class IndexReader {
       self.access = access
     }
     try connection.attach(
-      path: manager.path, as: IndexFile.schema, isImmutable: access?.isImmutable ?? false)
+      path: manager.path, as: IndexFile.schema, isImmutable: access?.isImmutable ?? false,
+      cipher: store.keys?.indexes)
     attached = identity
     do {
       try reader?.setAttachedSchema(IndexFile.schema)

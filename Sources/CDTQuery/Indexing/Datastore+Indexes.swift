@@ -173,9 +173,10 @@ extension Datastore {
   ///
   /// Source: `docs/cli.md`, Recover.
   public func recoverIndexes(from directory: String) throws -> [IntegrityFinding] {
-    let file = DefinitionFile(
-      path: "\(directory)/extensions/\(IndexManager.extensionName)/\(DefinitionFile.name)")
     do {
+      let file = DefinitionFile(
+        path: "\(directory)/extensions/\(IndexManager.extensionName)/\(DefinitionFile.name)",
+        keys: try keys(ofDamagedStoreIn: directory))
       return try createIndexes(file.load())
     } catch let error as DatastoreError {
       return [IntegrityFinding(.index, "the definitions of the indexes are lost: \(error.message)")]

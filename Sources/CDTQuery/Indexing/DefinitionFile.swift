@@ -11,6 +11,8 @@ struct DefinitionFile: Sendable {
   static let name = "indexes.json"
 
   let path: String
+  /// The keys of an encrypted datastore.
+  let keys: StoreKeys?
 
   var exists: Bool {
     get throws {
@@ -26,7 +28,9 @@ struct DefinitionFile: Sendable {
   ///
   /// - Throws: ``DatastoreError`` if the file exists but can't be read; the indexes are then not treated as deleted.
   func load() throws -> [IndexDefinition] {
-    guard let text = try content(), let value = try? JSONValue(parsing: text) else { return [] }
+    guard var text = try content() else { return [] }
+    if let keys { text = keys.open(text, named: Self.name) ?? [] }
+    guard let value = try? JSONValue(parsing: text) else { return [] }
     return Self.definitions(value)
   }
 
@@ -58,8 +62,9 @@ struct DefinitionFile: Sendable {
 
   /// Replaces the file. The definitions are on disk when the call returns.
   func save(_ definitions: [IndexDefinition]) throws {
+    let text = Array(Self.json(definitions).prettyText.utf8)
     do throws(SystemError) {
-      try Files.replace(path, with: Array(Self.json(definitions).prettyText.utf8))
+      try Files.replace(path, with: keys?.seal(text, named: Self.name) ?? text)
     } catch {
       throw DatastoreError(error, "write", path)
     }

@@ -31,7 +31,8 @@ final class IndexConnection {
     // An index file that could be written to is only read beside documents that can only be read.
     let mode = store.access.isReadOnly && !access.isReadOnly ? .readOnly : access.mode
     connection = try Connection(
-      path: path, mode: mode, busyTimeout: store.busyTimeout, in: store.directory)
+      path: path, mode: mode, busyTimeout: store.busyTimeout, in: store.directory, cipher: store.keys?.indexes
+    )
     let share: Int
     if isOfTurn {
       share = store.memory.indexShare
@@ -53,7 +54,8 @@ final class IndexConnection {
       guard try connection.hasPageChecksums() else { throw IndexDamage.withoutChecksums }
       try readingDocuments {
         try connection.attach(
-          path: store.databasePath, as: Self.documents, isImmutable: store.access.isImmutable)
+          path: store.databasePath, as: Self.documents, isImmutable: store.access.isImmutable,
+          cipher: store.keys?.documents)
       }
       try connection.setCacheSize(share / 4, of: Self.documents)
       try connection.transaction(.deferred) {
@@ -78,7 +80,7 @@ final class IndexConnection {
   static func createFile(_ path: String, of store: Datastore, indexes definitions: [IndexDefinition]) throws {
     let draft = "\(path).new"
     try discardFile(draft)
-    let connection = try Connection(path: draft, mode: .readWriteCreate)
+    let connection = try Connection(path: draft, mode: .readWriteCreate, cipher: store.keys?.indexes)
     defer { connection.close() }
     try connection.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL")
     try connection.transaction(.immediate) {
@@ -103,7 +105,7 @@ final class IndexConnection {
 
   /// Removes an unusable file and its logs.
   static func discardFile(_ path: String) throws {
-    for suffix in ["", "-wal", "-shm", "-journal"] {
+    for suffix in [""] + LogFile.suffixes {
       do throws(SystemError) {
         try Files.remove(path + suffix)
       } catch {

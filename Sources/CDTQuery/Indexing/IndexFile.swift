@@ -17,7 +17,7 @@ package enum IndexFile {
   /// Throws if something else is in place of the file or its logs, such as a directory. What a symbolic link leads to is
   /// neither written nor removed.
   static func checkKind(_ path: String) throws {
-    for path in ["", "-wal", "-shm"].map({ path + $0 }) {
+    for path in ([""] + LogFile.suffixes).map({ path + $0 }) {
       do {
         switch try Files.kind(of: path, followsLinks: false) {
         case .file, nil: continue

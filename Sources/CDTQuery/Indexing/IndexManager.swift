@@ -47,7 +47,7 @@ package final class IndexManager: DatastoreExtension {
     self.directory = directory
     isReadOnly = store.access.isReadOnly
     path = "\(directory)/\(IndexFile.name)"
-    recovery = IndexRecovery(path: path, directory: directory)
+    recovery = IndexRecovery(path: path, directory: directory, keys: store.keys)
     // Finish the work that an earlier process left, and follow design documents that were written without indexes.
     wakeWorker()
   }

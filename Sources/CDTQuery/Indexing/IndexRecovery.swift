@@ -17,10 +17,10 @@ final class IndexRecovery: Sendable {
   /// The file in which a reader or a writer met damage.
   private let damaged = Mutex<FileIdentity?>(nil)
 
-  init(path: String, directory: String) {
+  init(path: String, directory: String, keys: StoreKeys?) {
     self.path = path
     self.directory = directory
-    file = DefinitionFile(path: "\(directory)/\(DefinitionFile.name)")
+    file = DefinitionFile(path: "\(directory)/\(DefinitionFile.name)", keys: keys)
   }
 
   /// Whether an error means that the index file can't be used.

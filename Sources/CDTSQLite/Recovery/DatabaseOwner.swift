@@ -4,6 +4,8 @@ package enum DatabaseOwner: Hashable, Sendable {
   case empty
   /// The `application_id` in the file's header.
   case application(Int64)
+  /// An encrypted database.
+  case encrypted
   /// It has no header, or one that its other pages contradict.
   case unknown(hasCheckedPages: Bool)
 
@@ -12,6 +14,10 @@ package enum DatabaseOwner: Hashable, Sendable {
     let file = try SystemFile(path)
     let magic = Array("SQLite format 3\0".utf8)
     let header = file.bytes(at: 0, count: 100)
+    if file.size >= header.count, DatabaseCipher.isMarked(header) {
+      self = .encrypted
+      return
+    }
     guard file.size >= header.count else {
       let length = min(Int(file.size), magic.count)
       self =

@@ -18,10 +18,13 @@ package enum LogLoss: Sendable, Hashable {
   /// The loss of a database's log; `nil` if there is none, if nothing tells, or if the database is open: SQLite reads the
   /// log when the first connection opens the database, and damage done later is not noticed.
   ///
+  /// - Parameter cipher: The keys of an encrypted database.
   /// - Complexity: O(*n*) in the length of the log, if a process was killed; otherwise O(1).
-  package static func find(inLogOf path: String) throws(SystemError) -> LogLoss? {
+  package static func find(
+    inLogOf path: String, cipher: DatabaseCipher? = nil
+  ) throws(SystemError) -> LogLoss? {
     guard let file = FileIdentity(path) else { return nil }
-    return try OpenDatabases.ifClosed(file) { () throws(SystemError) in try findWhileClosed(path) }
+    return try OpenDatabases.ifClosed(file) { () throws(SystemError) in try findWhileClosed(path, cipher) }
   }
 
   /// Whether a file is a write-ahead log.
@@ -30,8 +33,10 @@ package enum LogLoss: Sendable, Hashable {
     return WriteAheadLog.pageSize(of: try file.bytes(at: 0, count: WriteAheadLog.headerLength)) != nil
   }
 
-  private static func findWhileClosed(_ path: String) throws(SystemError) -> LogLoss? {
-    guard let file = try existing("\(path)-wal") else { return nil }
+  private static func findWhileClosed(_ path: String, _ cipher: DatabaseCipher?) throws(SystemError)
+    -> LogLoss?
+  {
+    guard let file = try existing(LogFile.path(of: path)) else { return nil }
     let header = try file.bytes(at: 0, count: WriteAheadLog.headerLength)
     guard !header.isEmpty, try !isOpenElsewhere(path) else { return nil }
     let index = try existing("\(path)-shm").map { file throws(SystemError) in try LogIndex(file) } ?? nil
@@ -40,7 +45,7 @@ package enum LogLoss: Sendable, Hashable {
     }
     let known = index?.salt == Array(header[16..<24]) ? index : nil
     if let known, known.frames <= known.copiedFrames { return nil }
-    let log = try WriteAheadLog(file, pageSize: pageSize)
+    let log = try WriteAheadLog(file, pageSize: pageSize, cipher: cipher)
     if let known, log.validFrames >= known.frames { return nil }
     let rest = try log.rest(of: file, pageSize: pageSize)
     guard known != nil || rest.hasCommits else { return nil }

@@ -34,33 +34,43 @@ package final class RawDatabase {
   /// The size of a page without its reserved bytes.
   private let usableSize: Int
   private let hasChecksums: Bool
+  /// How the pages of an encrypted database are opened.
+  private let sealer: PageSealer?
   /// How often each page was read as the continuation of a row. Rows share no pages; but in a damaged file any number of them may
   /// continue on the same pages, also in circles.
   private var continuations: [Int64: Int] = [:]
   /// A row is found more than once if there are former copies of its page.
   private static let mostContinuations = 8
 
-  /// - Parameter versionWithChecksums: The `user_version` from which on all files have checksums.
+  /// - Parameters:
+  ///   - versionWithChecksums: The `user_version` from which on all files have checksums.
+  ///   - cipher: The keys of an encrypted database.
   /// - Returns: `nil` if it is not a regular file.
   /// - Throws: `SystemError`, ``SQLiteError``.
-  package init?(_ path: String, versionWithChecksums: UInt32) throws {
+  package init?(_ path: String, versionWithChecksums: UInt32, cipher: DatabaseCipher? = nil) throws {
     guard try FileStatus(path).kind == .file else { return nil }
     file = try SystemFile(path)
-    let header = file.bytes(at: 0, count: 100)
+    let sealer = cipher.map(PageSealer.init)
+    self.sealer = sealer
+    let header = Self.header(of: file, sealer)
     let isHeader = header.starts(with: "SQLite format 3\0".utf8)
     // In a file that is only begun, the version is still in the log.
     let hasChecksums =
-      !isHeader || Int(header[20]) == PageChecksum.length || header.bigEndian(at: 60) >= versionWithChecksums
+      sealer != nil || !isHeader || Int(header[20]) == PageChecksum.length
+      || header.bigEndian(at: 60) >= versionWithChecksums
     self.hasChecksums = hasChecksums
-    let sizes = Self.pageSizes(header, isHeader: isHeader, hasChecksums: hasChecksums)
-    let validSize = sizes.first { [file] in Self.isFirstPageValid(file, size: $0, hasChecksums: hasChecksums)
-    }
+    let sizes = Self.pageSizes(header, isHeader: isHeader && sealer == nil, hasChecksums: hasChecksums)
+    let validSize =
+      sealer != nil && isHeader
+      ? DatabaseCipher.pageSize
+      : sizes.first { [file] in Self.isFirstPageValid(file, size: $0, hasChecksums: hasChecksums) }
     pageSize = validSize ?? sizes[0]
-    usableSize = pageSize - (hasChecksums ? PageChecksum.length : Int(header[20]))
-    logFile = try? OpenFile.regular("\(path)-wal")
-    var loss = try LogLoss.find(inLogOf: path)
+    let seal = sealer == nil ? PageChecksum.length : DatabaseCipher.reservedLength
+    usableSize = pageSize - (hasChecksums ? seal : Int(header[20]))
+    logFile = try? OpenFile.regular(LogFile.path(of: path))
+    var loss = try LogLoss.find(inLogOf: path, cipher: cipher)
     if let logFile {
-      var log = try WriteAheadLog(logFile, pageSize: pageSize)
+      var log = try WriteAheadLog(logFile, pageSize: pageSize, cipher: cipher)
       let rest = try log.rest(of: logFile, pageSize: pageSize)
       // Without the index, a last transaction that is not whole counts as lost: a process that ended while it wrote it may
       // have left it, but so may one that committed it.
@@ -83,6 +93,14 @@ package final class RawDatabase {
     let wanted = log?.pageCount ?? (validSize != nil ? Int64(header.bigEndian(at: 28)) : inFile)
     pageCount = min(wanted, present)
     missingPages = wanted - pageCount
+  }
+
+  /// The header of a database; nothing valid if the first page of an encrypted one is damaged.
+  private static func header(of file: SystemFile, _ sealer: PageSealer?) -> [UInt8] {
+    guard let sealer else { return file.bytes(at: 0, count: 100) }
+    let page = file.bytes(at: 0, count: DatabaseCipher.pageSize)
+    return sealer.cipher.page(page, number: 1, with: sealer.pages).map { Array($0[..<100]) }
+      ?? [UInt8](repeating: 0, count: 100)
   }
 
   /// The sizes that pages may have, the most probable one first. Only checksums tell whether it is the usual one.
@@ -121,12 +139,16 @@ package final class RawDatabase {
     var page: [UInt8]
     var state = PageState.verified
     if let logFile, let offset = log?.offsets[number] {
-      page = try logFile.bytes(at: offset, count: pageSize)
-      guard page.count == pageSize else { return nil }
+      guard let found = try log?.page(at: offset, in: logFile, pageSize: pageSize) else { return nil }
+      page = found
     } else {
       guard number * Int64(pageSize) <= file.size else { return nil }
       page = file.bytes(at: (number - 1) * Int64(pageSize), count: pageSize)
-      if hasChecksums, !page.withUnsafeBytes({ PageChecksum.isValid($0, number: number) }) {
+      if let sealer {
+        // What can't be decrypted has no rows.
+        guard let opened = sealer.cipher.page(page, number: number, with: sealer.pages) else { return nil }
+        page = opened
+      } else if hasChecksums, !page.withUnsafeBytes({ PageChecksum.isValid($0, number: number) }) {
         state = page.withUnsafeBytes { PageChecksum.isMissing($0) } ? .copied : .damaged
       }
     }
@@ -160,8 +182,8 @@ package final class RawDatabase {
       return checksum.allSatisfy { $0 == 0 }
     }
     let pages = Set((1...max(1, file.size / Int64(size))).filter(lacksChecksum))
-    guard exceptInLog, !pages.isEmpty, let logFile = try? OpenFile.regular("\(path)-wal"),
-      let log = try? WriteAheadLog(logFile, pageSize: size)
+    guard exceptInLog, !pages.isEmpty, let logFile = try? OpenFile.regular(LogFile.path(of: path)),
+      let log = try? WriteAheadLog(logFile, pageSize: size, cipher: nil)
     else { return pages }
     return pages.filter { number in
       let page = file.bytes(at: (number - 1) * Int64(size), count: size)

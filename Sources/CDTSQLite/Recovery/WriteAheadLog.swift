@@ -16,14 +16,20 @@ struct WriteAheadLog {
   /// Identifies the frames that were written since the log was last restarted.
   private var salt: [UInt8] = []
 
+  /// How the frames of an encrypted database are opened.
+  private let sealed: SealedLog?
+
   /// The checksum of the header, which that of the first frame continues.
   private var first = LogChecksum(isBigEndian: false)
 
   static let headerLength = 32
 
-  /// - Parameter pageSize: The size of the database's pages in bytes; a log for another size has no pages.
+  /// - Parameters:
+  ///   - pageSize: The size of the database's pages in bytes; a log for another size has no pages.
+  ///   - cipher: The keys of an encrypted database.
   /// - Returns: A log without pages if its header is not valid.
-  init(_ file: OpenFile, pageSize: Int) throws(SystemError) {
+  init(_ file: OpenFile, pageSize: Int, cipher: DatabaseCipher?) throws(SystemError) {
+    sealed = cipher.map(SealedLog.init)
     let header = try file.bytes(at: 0, count: Self.headerLength)
     guard Self.pageSize(of: header) == pageSize else { return }
     salt = Array(header[16..<24])
@@ -67,7 +73,7 @@ struct WriteAheadLog {
   func rest(of file: OpenFile, pageSize: Int) throws(SystemError) -> Rest {
     var rest = Rest()
     guard !salt.isEmpty else { return rest }
-    var frames = LogFrames(file, pageSize: pageSize, from: validFrames)
+    var frames = LogFrames(file, pageSize: pageSize, sealed: sealed, from: validFrames)
     var sum: LogChecksum?
     var uncommitted: [Int64: Int64] = [:]
     var followsCommit = false
@@ -112,10 +118,20 @@ struct WriteAheadLog {
     pageCount = rest.pageCount
   }
 
+  /// The content of a page at one of ``offsets``; `nil` if it is missing.
+  func page(at offset: Int64, in file: OpenFile, pageSize: Int) throws(SystemError) -> [UInt8]? {
+    let header = LogFrames.headerLength
+    var frame = try file.bytes(at: offset - Int64(header), count: header + pageSize)
+    guard frame.count == header + pageSize else { return nil }
+    let number = (offset - Int64(Self.headerLength)) / Int64(header + pageSize)
+    if let sealed, !sealed.open(&frame, number: number) { return nil }
+    return Array(frame[header...])
+  }
+
   private mutating func readFrames(_ file: OpenFile, _ pageSize: Int) throws(SystemError) {
     var sum = first
     var uncommitted: [Int64: Int64] = [:]
-    var frames = LogFrames(file, pageSize: pageSize, from: 0)
+    var frames = LogFrames(file, pageSize: pageSize, sealed: sealed, from: 0)
     while let frame = try frames.next(), frame.salt.elementsEqual(salt) {
       frame.add(to: &sum)
       guard frame.isSum(sum) else { return }
@@ -133,6 +149,7 @@ struct WriteAheadLog {
 struct LogFrames {
   private let file: OpenFile
   private let length: Int
+  private let sealed: SealedLog?
   private var number: Int
   /// The frames that were read and not returned yet.
   private var rest: ArraySlice<UInt8> = []
@@ -164,8 +181,9 @@ struct LogFrames {
     func storedSum(like sum: LogChecksum) -> LogChecksum { sum.with(number(at: 16), number(at: 20)) }
   }
 
-  init(_ file: OpenFile, pageSize: Int, from number: Int) {
+  init(_ file: OpenFile, pageSize: Int, sealed: SealedLog?, from number: Int) {
     self.file = file
+    self.sealed = sealed
     self.number = number
     length = Self.headerLength + pageSize
   }
@@ -181,7 +199,11 @@ struct LogFrames {
       rest = rest.dropFirst(length)
       number += 1
     }
-    return Frame(bytes: rest.prefix(length), offset: start + Int64(Self.headerLength))
+    let offset = start + Int64(Self.headerLength)
+    guard let sealed else { return Frame(bytes: rest.prefix(length), offset: offset) }
+    var frame = Array(rest.prefix(length))
+    sealed.open(&frame, number: Int64(number))
+    return Frame(bytes: frame[...], offset: offset)
   }
 }
 

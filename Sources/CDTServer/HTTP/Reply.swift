@@ -1,4 +1,5 @@
 import CDTDatastore
+import CDTDigest
 import CDTJSON
 import CDTPlatform
 import CouchDB
@@ -125,11 +126,14 @@ struct ReplyStream {
 }
 
 /// A part of a reply that is gathered in one transaction, and sent after it: how fast the client reads must not decide how
-/// long the transaction lasts. A long one is gathered in a temporary file, so that it needs no memory.
+/// long the transaction lasts. A long one is gathered in a temporary file, so that it needs no memory. The file is encrypted with a
+/// key that nobody keeps.
 struct ReplySpool {
   private var memory: [UInt8] = []
   private var file: OpenFile?
-  private var fileLength: Int64 = 0
+  private let key = RandomBytes.make(AuthenticatedCipher.keyLength)
+  /// The lengths of the pieces in the file.
+  private var pieces: [Int] = []
 
   /// The number of bytes in memory.
   private static let longest = 1 << 20
@@ -141,10 +145,11 @@ struct ReplySpool {
 
   private mutating func spill() throws(CouchError) {
     let directory = FileManager.default.temporaryDirectory.path
+    let piece = AuthenticatedCipher(key: key).seal(memory, with: [])
     do throws(SystemError) {
       let file = if let file { file } else { try OpenFile.scratch(in: directory) }
       self.file = file
-      try memory.withUnsafeBufferPointer { bytes throws(SystemError) in
+      try piece.withUnsafeBufferPointer { bytes throws(SystemError) in
         try file.write(UnsafeRawBufferPointer(bytes))
       }
     } catch {
@@ -152,7 +157,7 @@ struct ReplySpool {
         error.isFull ? 507 : 500, error.isFull ? "insufficient_storage" : "internal_server_error",
         "A result of more than \(Self.longest) bytes can't be written to \(directory): \(error)")
     }
-    fileLength += Int64(memory.count)
+    pieces.append(piece.count)
     memory.removeAll(keepingCapacity: true)
   }
 
@@ -162,14 +167,17 @@ struct ReplySpool {
   /// Sends what was gathered.
   func write(to out: inout ReplyStream) async throws {
     var offset: Int64 = 0
-    while let file, offset < fileLength {
-      let (start, count) = (offset, Int(min(Int64(Self.longest) / 4, fileLength - offset)))
-      let bytes = try await Datastore.useFiles { try file.bytes(at: start, count: count) }
-      guard !bytes.isEmpty else {
-        throw CouchError(500, "internal_server_error", "A temporary file was cut off.")
+    for count in pieces {
+      guard let file else { break }
+      let (start, key) = (offset, key)
+      let bytes = try await Datastore.useFiles {
+        AuthenticatedCipher(key: key).open(try file.bytes(at: start, count: count), with: [])
+      }
+      guard let bytes else {
+        throw CouchError(500, "internal_server_error", "A temporary file was changed or cut off.")
       }
       try await out.write(bytes)
-      offset += Int64(bytes.count)
+      offset += Int64(count)
     }
     try await out.write(memory)
   }

@@ -147,6 +147,7 @@ struct AttachmentCommand: ParsableCommand {
 /// The document of an attachment command.
 struct DocumentOptions: ParsableArguments {
   @Argument(help: "The store, DIRECTORY/NAME.") var store: StoreArgument
+  @OptionGroup var key: KeyOptions
   @Argument(help: "The document's id.") var id: String
   @Option(name: .customLong("rev"), help: "The revision. (default: the current one)") var revision: String?
 

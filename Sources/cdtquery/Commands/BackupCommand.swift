@@ -28,6 +28,7 @@ struct BackupCommand: ParsableCommand {
   @Argument(help: "The store, or the URL of a database; with --verify, the directory of a backup.")
   var source: String
   @Argument(help: "The directory of the backup.") var directory: String?
+  @OptionGroup var key: KeyOptions
   @Flag(help: "Go on with new changes until the program is ended.") var follow = false
   @Flag(help: "Read the whole backup, and list what is damaged.") var verify = false
   @OptionGroup var server: ServerOptions

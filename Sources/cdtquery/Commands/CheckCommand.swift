@@ -24,6 +24,7 @@ struct CheckCommand: ParsableCommand {
       """)
 
   @Argument(help: "The store, DIRECTORY/NAME.") var store: StoreArgument
+  @OptionGroup var key: KeyOptions
   @Flag(help: "Rebuild damaged indexes, and write missing checksums; nothing else is changed.") var repair =
     false
   @Flag(help: "Print only findings, without progress.") var quiet = false

@@ -20,6 +20,7 @@ struct CompactCommand: ParsableCommand {
       """)
 
   @Argument(help: "The store, DIRECTORY/NAME.") var store: StoreArgument
+  @OptionGroup var key: KeyOptions
 
   func run() throws {
     let datastore = try store.open()

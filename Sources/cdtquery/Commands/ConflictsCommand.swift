@@ -20,6 +20,7 @@ struct ConflictsCommand: ParsableCommand {
       """)
 
   @Argument(help: "The store, DIRECTORY/NAME.") var store: StoreArgument
+  @OptionGroup var key: KeyOptions
   @Argument(help: "The id of a document.") var id: String?
 
   func run() throws {

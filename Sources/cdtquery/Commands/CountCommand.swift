@@ -13,6 +13,7 @@ struct CountCommand: ParsableCommand {
       """)
 
   @Argument(help: DatabaseArgument.queryHelp) var database: DatabaseArgument
+  @OptionGroup var key: KeyOptions
   @Argument(help: "The selector. (default: every document)") var selector: String?
   @OptionGroup var file: QueriedFileOptions
   @OptionGroup var server: ServerOptions

@@ -18,6 +18,7 @@ struct DeleteCommand: ParsableCommand {
       """)
 
   @Argument(help: "The store, DIRECTORY/NAME.") var store: StoreArgument
+  @OptionGroup var key: KeyOptions
   @Argument(help: "The document's id.") var id: String?
   @Option(name: .customLong("rev"), help: "The revision to delete.") var revision: String?
   @Flag(help: "Delete every leaf, including conflicts.") var allLeaves = false

@@ -26,6 +26,7 @@ struct DescribeCommand: ParsableCommand {
   }
 
   @Argument(help: DatabaseArgument.queryHelp) var database: DatabaseArgument
+  @OptionGroup var key: KeyOptions
   @Option(help: "table, or json for the fields as data.") var format = Format.table
   @OptionGroup var file: QueriedFileOptions
   @OptionGroup var server: ServerOptions

@@ -15,6 +15,7 @@ struct DropCommand: ParsableCommand {
       """)
 
   @Argument(help: "The store, DIRECTORY/NAME.") var store: StoreArgument
+  @OptionGroup var key: KeyOptions
   @Flag(help: "Delete without asking.") var yes = false
 
   func run() throws {

@@ -35,6 +35,7 @@ struct FindCommand: ParsableCommand {
       """)
 
   @Argument(help: DatabaseArgument.queryHelp) var database: DatabaseArgument
+  @OptionGroup var key: KeyOptions
   @Argument(help: "The selector, or a request. (default: every document)") var selector: String?
   @OptionGroup var options: QueryOptions
   @Flag(help: "Print how many documents match.") var count = false

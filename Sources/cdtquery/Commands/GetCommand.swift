@@ -17,6 +17,7 @@ struct GetCommand: ParsableCommand {
       """)
 
   @Argument(help: DatabaseArgument.help) var database: DatabaseArgument
+  @OptionGroup var key: KeyOptions
   @Argument(help: "The documents' ids.") var ids: [String]
   @OptionGroup var server: ServerOptions
   @Option(name: .customLong("rev"), help: "The revision to print, of one document.") var revision: String?

@@ -30,6 +30,7 @@ struct IndexCommand: ParsableCommand {
         """)
 
     @Argument(help: DatabaseArgument.help) var database: DatabaseArgument
+    @OptionGroup var key: KeyOptions
     @Argument(
       help: "Fields, most significant first; age:desc sorts descending.", completion: Completions.fields)
     var fields: [String]
@@ -62,6 +63,7 @@ struct IndexCommand: ParsableCommand {
         """)
 
     @Argument(help: DatabaseArgument.help) var database: DatabaseArgument
+    @OptionGroup var key: KeyOptions
     @OptionGroup var server: ServerOptions
 
     func run() throws {
@@ -81,6 +83,7 @@ struct IndexCommand: ParsableCommand {
         """)
 
     @Argument(help: DatabaseArgument.help) var database: DatabaseArgument
+    @OptionGroup var key: KeyOptions
     @Argument(help: "The index's name.") var name: String
     @OptionGroup var server: ServerOptions
 
@@ -101,6 +104,7 @@ struct IndexCommand: ParsableCommand {
         """)
 
     @Argument(help: "The store, DIRECTORY/NAME.") var store: StoreArgument
+    @OptionGroup var key: KeyOptions
     @OptionGroup var progress: ProgressOptions
 
     func run() throws {
@@ -119,6 +123,7 @@ struct IndexCommand: ParsableCommand {
         """)
 
     @Argument(help: "The store, DIRECTORY/NAME.") var store: StoreArgument
+    @OptionGroup var key: KeyOptions
     @Argument(help: "The index's name. (default: every index)") var name: String?
     @OptionGroup var progress: ProgressOptions
 

@@ -14,6 +14,7 @@ struct InfoCommand: ParsableCommand {
       """)
 
   @Argument(help: "The store, DIRECTORY/NAME.") var store: StoreArgument
+  @OptionGroup var key: KeyOptions
 
   func run() throws {
     let datastore = try store.open()

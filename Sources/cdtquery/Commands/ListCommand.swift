@@ -12,6 +12,7 @@ struct ListCommand: ParsableCommand {
       """)
 
   @Argument(help: "The directory.") var directory: String
+  @OptionGroup var key: KeyOptions
 
   func run() throws {
     guard try Stores.isDirectory(directory) else {

@@ -22,6 +22,7 @@ struct RecoverCommand: ParsableCommand {
 
   @Argument(help: "The damaged store, DIRECTORY/NAME.") var store: StoreArgument
   @Argument(help: "The store to create, DIRECTORY/NAME.") var target: StoreArgument
+  @OptionGroup var key: KeyOptions
   @Flag(help: "Print only losses, without progress.") var quiet = false
 
   func run() throws {

@@ -36,6 +36,7 @@ struct ReplicateCommand: ParsableCommand {
 
   @Argument(help: "The store or the URL of the database to read from.") var source: String
   @Argument(help: "The store or the URL of the database to write to.") var target: String
+  @OptionGroup var key: KeyOptions
   @Flag(help: "Replicate in both directions.") var both = false
   @Flag(help: "Go on with new changes until the program is ended.") var continuous = false
   @Flag(help: "Create the target if it does not exist.") var create = false

@@ -23,6 +23,7 @@ struct RestoreCommand: ParsableCommand {
 
   @Argument(help: "The directory of the backup.") var directory: String
   @Argument(help: "The store to create, DIRECTORY/NAME.") var store: StoreArgument
+  @OptionGroup var key: KeyOptions
   @Option(help: "The time or the sequence of the state to restore. (default: the newest)") var at: String?
   @Flag(help: "Show no progress.") var quiet = false
 

@@ -16,6 +16,7 @@ struct SampleCommand: ParsableCommand {
       """)
 
   @Argument(help: DatabaseArgument.queryHelp) var database: DatabaseArgument
+  @OptionGroup var key: KeyOptions
   @Argument(help: "The selector. (default: every document)") var selector: String?
   @Option(help: "The maximum number of documents.") var limit = 10
   @Option(help: "A whole number; the same one gives the same sample of the same documents.") var seed: UInt64?

@@ -27,6 +27,7 @@ struct ServeCommand: ParsableCommand {
       """)
 
   @Argument(help: "The directory of the stores; it is created if it does not exist.") var directory: String
+  @OptionGroup var key: KeyOptions
   @Option(help: "The address and port to listen at; port 0 is any that is free.") var bind = "127.0.0.1:5984"
   @Option(help: "The port to listen at, instead of that in --bind.") var port: UInt16?
   @Option(help: "The certificate chain, a PEM file.") var tlsCert: String?
@@ -57,7 +58,7 @@ struct ServeCommand: ParsableCommand {
 
     private func serve() async throws {
       CurrentProcess.raiseMaximumDescriptors()
-      let manager = try DatastoreManager(directory: directory)
+      let manager = try DatastoreManager(directory: directory, options: KeyOptions.storeOptions())
       let configuration = try configuration()
       let logger = try logger()
       let (scheme, shown) = (configuration.tls == nil ? "http" : "https", configuration.host)

@@ -18,6 +18,7 @@ struct VerifyCommand: ParsableCommand {
 
   @Argument(help: "A store, or the URL of a database.") var first: String
   @Argument(help: "The store or the database to compare it with.") var second: String
+  @OptionGroup var key: KeyOptions
   @OptionGroup var server: ServerOptions
   @Flag(help: "Show no progress.") var quiet = false
 

@@ -10,7 +10,7 @@ enum Stores {
   static func manager(of directory: String) throws -> DatastoreManager {
     try managers.withLock { managers in
       if let manager = managers[directory] { return manager }
-      let manager = try DatastoreManager(directory: directory)
+      let manager = try DatastoreManager(directory: directory, options: KeyOptions.storeOptions())
       managers[directory] = manager
       return manager
     }

@@ -40,6 +40,7 @@ enum ExitStatus: Int32, Error {
     case .invalidName: self = .usage
     case .full, .io, .corrupt, .newerFormat, .oldSQLite, .interrupted: self = .io
     case .nestedWrite: self = .fault
+    case .wrongKey: self = .notAuthorized
     default: self = .data
     }
   }

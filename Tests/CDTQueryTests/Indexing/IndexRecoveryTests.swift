@@ -59,7 +59,7 @@ import Testing
 
   @Test func `definitions that can't be read are no reason to forget indexes`() throws {
     try withTemporaryDirectory { directory in
-      let file = DefinitionFile(path: "\(directory)/indexes.json")
+      let file = DefinitionFile(path: "\(directory)/indexes.json", keys: nil)
       #expect(try file.load() == [])
       let definition = try IndexDefinition(fields: ["a"], name: nil, type: .json)
       try file.save([definition])

@@ -1,0 +1,115 @@
+import CDTCSQLite
+import CDTDigest
+import CDTPlatform
+import Synchronization
+
+/// The keys of a database whose files are encrypted, and the form of its sealed pages.
+///
+/// A page has the size of ``pageSize``. Its last bytes, which SQLite reserves, hold the nonce and the tag of AES-256-GCM; the
+/// page's number is authenticated. The first 24 bytes of the file are not encrypted: a mark in place of SQLite's, so that
+/// no other program takes the file for a database, and eight bytes with the sizes, which are authenticated.
+///
+/// See ``SealedLog`` for the log, and `docs/decisions/26-encryption-in-pages.md`.
+package final class DatabaseCipher: Sendable {
+  let pageKey, logKey, headerKey: [UInt8]
+  /// Names the object in the address with which SQLite opens a file.
+  let token: UInt64
+
+  /// In bytes; other sizes don't occur.
+  package static let pageSize = 4_096
+  /// The reserved bytes at the end of each page.
+  static let reservedLength = AuthenticatedCipher.overhead
+  /// The first bytes of an encrypted database.
+  package static let mark = Array("CDT encrypted 1\0".utf8)
+  private static let sqliteMark = Array("SQLite format 3\0".utf8)
+  private static let clearLength = 24
+  static let parameter = "cdt-cipher"
+
+  private static let known = Mutex<(next: UInt64, ciphers: [UInt64: WeakReference<DatabaseCipher>])>((1, [:]))
+
+  /// - Parameter key: 32 random bytes, from which those of pages and logs are derived.
+  package init(key: [UInt8]) {
+    pageKey = Self.derive(key, "pages")
+    logKey = Self.derive(key, "frames")
+    headerKey = Self.derive(key, "frame headers")
+    token = Self.known.withLock { known in
+      defer { known.next += 1 }
+      return known.next
+    }
+    Self.known.withLock { $0.ciphers[token] = WeakReference(self) }
+  }
+
+  deinit { Self.known.withLock { _ = $0.ciphers.removeValue(forKey: token) } }
+
+  /// A key for one purpose. From it, the others can't be computed.
+  package static func derive(_ key: [UInt8], _ purpose: String) -> [UInt8] {
+    AuthenticationCode.hmacSHA256(Array(purpose.utf8), key: key)
+  }
+
+  static func registered(_ token: UInt64) -> DatabaseCipher? {
+    known.withLock { $0.ciphers[token]?.value }
+  }
+
+  /// Whether the bytes at the beginning of a file are those of an encrypted database.
+  package static func isMarked(_ header: some Sequence<UInt8>) -> Bool { header.starts(with: mark) }
+
+  // MARK: Pages
+
+  /// Seals a page for the file.
+  static func seal(_ page: UnsafeMutableRawBufferPointer, number: Int64, with cipher: AuthenticatedCipher) {
+    withContext(page, number) { start, context in
+      cipher.seal(
+        UnsafeMutableRawBufferPointer(rebasing: page[start..<(pageSize - reservedLength)]),
+        into: UnsafeMutableRawBufferPointer(rebasing: page[(pageSize - reservedLength)...]), with: context)
+    }
+    if number == 1 { page.copyBytes(from: mark) }
+  }
+
+  /// Makes a page of the file what SQLite has written, with zeros in the reserved bytes.
+  ///
+  /// - Returns: `false` if it is not what was sealed.
+  static func open(_ page: UnsafeMutableRawBufferPointer, number: Int64, with cipher: AuthenticatedCipher)
+    -> Bool
+  {
+    guard number > 1 || page.starts(with: mark) else { return false }
+    let seal = UnsafeMutableRawBufferPointer(rebasing: page[(pageSize - reservedLength)...])
+    let isOpened = withContext(page, number) { start, context in
+      cipher.open(
+        UnsafeMutableRawBufferPointer(rebasing: page[start..<(pageSize - reservedLength)]),
+        seal: UnsafeRawBufferPointer(seal), with: context)
+    }
+    guard isOpened else { return false }
+    seal.initializeMemory(as: UInt8.self, repeating: 0)
+    if number == 1 { page.copyBytes(from: sqliteMark) }
+    return true
+  }
+
+  /// - Parameter body: Gets where the encrypted part of the page begins, and what is authenticated with it.
+  private static func withContext<Result>(
+    _ page: UnsafeMutableRawBufferPointer, _ number: Int64, _ body: (Int, UnsafeRawBufferPointer) -> Result
+  ) -> Result {
+    withUnsafeTemporaryAllocation(byteCount: 16, alignment: 8) { context in
+      context.storeBytes(of: number.littleEndian, as: Int64.self)
+      guard number == 1 else { return body(0, UnsafeRawBufferPointer(rebasing: context[..<8])) }
+      UnsafeMutableRawBufferPointer(rebasing: context[8...])
+        .copyMemory(from: UnsafeRawBufferPointer(rebasing: page[mark.count..<clearLength]))
+      return body(clearLength, UnsafeRawBufferPointer(context))
+    }
+  }
+
+  /// What SQLite reads of the header before it has locked the file, while another connection may be writing the page: its
+  /// mark and the sizes, and then zeros.
+  static func openHeader(_ page: UnsafeMutableRawBufferPointer) {
+    guard page.starts(with: mark) else { return }
+    page.copyBytes(from: sqliteMark)
+    UnsafeMutableRawBufferPointer(rebasing: page[clearLength...]).initializeMemory(
+      as: UInt8.self, repeating: 0)
+  }
+
+  /// The content of a page; `nil` if it is not what was sealed.
+  func page(_ bytes: [UInt8], number: Int64, with cipher: AuthenticatedCipher) -> [UInt8]? {
+    guard bytes.count == Self.pageSize else { return nil }
+    var page = bytes
+    return page.withUnsafeMutableBytes { Self.open($0, number: number, with: cipher) } ? page : nil
+  }
+}
