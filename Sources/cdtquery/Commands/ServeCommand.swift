@@ -73,15 +73,9 @@ struct ServeCommand: ParsableCommand {
     }
 
     private func logger() throws -> Logger {
-      guard let level = Logger.Level(rawValue: logLevel) else {
-        throw ValidationError("--log-level must be debug, info, notice, warning or error")
-      }
-      guard let format = LogFormat(rawValue: logFormat) else {
-        throw ValidationError("--log-format must be text or json")
-      }
-      LoggingSystem.bootstrap { _ in LogLines(format) }
-      var logger = Logger(label: "cdtquery")
-      logger.logLevel = level
+      let logger = try LogLines.logger(level: logLevel, format: logFormat)
+      let handler = logger.handler
+      LoggingSystem.bootstrap { _ in handler }
       return logger
     }
 
