@@ -36,6 +36,8 @@ struct ServeCommand: ParsableCommand {
     [String] = []
   @Option(help: "A name under which clients reach the server; can be given several times.") var host:
     [String] = []
+  @Option(help: "A host that replications by the server may connect to; can be given several times.")
+  var replicationHost: [String] = []
   @Option(help: "How many seconds a query may take.") var queryTime = 60.0
   @Option(help: "How many seconds requests may go on after SIGTERM.") var grace = 10.0
   @Option(
@@ -104,6 +106,7 @@ struct ServeCommand: ParsableCommand {
       configuration.usersFile = users
       configuration.origins = Set(cors)
       configuration.hostNames = Set(host)
+      if !replicationHost.isEmpty { configuration.replicationHosts = Set(replicationHost) }
       configuration.isReadOnly = readOnly
       configuration.isInsecure = insecure
       configuration.grace = try Self.seconds(grace, "--grace")
