@@ -70,7 +70,7 @@ import Hummingbird
 
     private static func reply(_ result: ReplicationResult, _ request: ReplicationRequest) -> JSONObject {
       func date(_ date: Date) -> JSONValue { .string(HTTPDate.text(Int64(date.timeIntervalSince1970))) }
-      let counts = request.isPush ? result.pushed : result.pulled
+      let counts = request.counts(of: result)
       let (session, last) = (
         JSONValue.string(RandomID.digits()), JSONValue.string(counts.lastSequence ?? "0")
       )

@@ -16,8 +16,8 @@
     struct Job: Sendable {
       let id: String
       let request: ReplicationRequest
-      /// The id of its document; `nil` for one of `_replicate`.
-      let documentID: String?
+      /// The document that describes it; `nil` for one of `_replicate`.
+      let document: DocumentRevision?
       let start = Date.now
       /// `nil` while it waits for its turn.
       fileprivate(set) var task: Task<ReplicationResult, any Error>?
@@ -28,6 +28,8 @@
       fileprivate(set) var reason: String?
       /// What became of it, newest first.
       fileprivate(set) var history: [(type: String, time: Date, reason: String?)] = [("added", .now, nil)]
+
+      var documentID: String? { document?.id }
 
       fileprivate mutating func note(_ type: String, _ reason: String? = nil) {
         history = Array(([(type, .now, reason)] + history).prefix(20))
@@ -79,7 +81,7 @@
       let started = state.withLock { state -> (Task<ReplicationResult, any Error>, Bool)? in
         if let task = state.jobs[id]?.task { return (task, false) }
         guard hasRoom(state) else { return nil }
-        if state.jobs[id] == nil { state.jobs[id] = Job(id: id, request: request, documentID: nil) }
+        if state.jobs[id] == nil { state.jobs[id] = Job(id: id, request: request, document: nil) }
         return (begin(id, &state), true)
       }
       guard let (task, isNew) = started else {
@@ -90,13 +92,12 @@
 
     /// Starts the replication of a document, or lets it wait for its turn.
     ///
-    /// - Returns: The document that has the same replication already; `nil` if it is another one.
-    func start(_ request: ReplicationRequest, ofDocument documentID: String) -> String? {
+    /// - Returns: The job that is the same replication; `nil` if there is none.
+    func start(_ request: ReplicationRequest, of document: DocumentRevision) -> Job? {
       let id = request.id
-      return state.withLock { state -> String? in
-        if let other = state.jobs[id] { return other.documentID ?? "" }
-        guard !state.isEnding else { return nil }
-        state.jobs[id] = Job(id: id, request: request, documentID: documentID)
+      return state.withLock { state -> Job? in
+        if let other = state.jobs[id] { return other }
+        state.jobs[id] = Job(id: id, request: request, document: document)
         if hasRoom(state) { _ = begin(id, &state) }
         return nil
       }
@@ -128,10 +129,6 @@
       return true
     }
 
-    func stop(ofDocument id: String) async {
-      if let job = job(ofDocument: id) { await stop(job.id) }
-    }
-
     /// Stops what runs, when the server is to end. The next run goes on from the checkpoints.
     func beginEnd() {
       let (tasks, follower) = state.withLock { state in
@@ -161,10 +158,17 @@
       } catch {
         outcome = .failure(error)
       }
-      if let documentID = job.documentID, !Task.isCancelled {
+      if let document = job.document, !Task.isCancelled {
+        var members: JSONObject = ["_replication_id": .string(id)]
         switch outcome {
-        case .success(let result): await note(.completed(result), job.request, ofDocument: documentID)
-        case .failure(let error): await note(.failed("\(error)"), job.request, ofDocument: documentID)
+        case .success(let result):
+          var stats = Self.counts(job.request.counts(of: result))
+          stats["start_time"] = .string(result.start.formatted(.iso8601))
+          members["_replication_stats"] = .object(stats)
+          await note("completed", members, in: document)
+        case .failure(let error):
+          members["_replication_state_reason"] = .string("\(error)")
+          await note("failed", members, in: document)
         }
       }
       state.withLock { state in
@@ -184,7 +188,7 @@
         } catch {
           try Task.checkCancellation()
           let isLasting = (error as? ReplicationError)?.code == .invalidRequest
-          guard job.documentID != nil || job.request.isContinuous, !isLasting else { throw error }
+          guard job.document != nil || job.request.isContinuous, !isLasting else { throw error }
           let failures = state.withLock { state in
             state.jobs[job.id]?.failures += 1
             state.jobs[job.id]?.note("crashed", "\(error)")

@@ -9,12 +9,6 @@
   /// The documents of `_replicator`. Each with a source and a target is a replication, as long as it has no
   /// `_replication_state`: that is written at its end, as CouchDB does, and so it is not run again.
   extension ReplicationJobs {
-    /// The end of a document's replication.
-    enum End {
-      case completed(ReplicationResult)
-      case failed(String)
-    }
-
     /// Follows the database, if there is one, so that what it describes runs also if no client asks for it.
     func begin() {
       Task {
@@ -49,55 +43,39 @@
     }
 
     private func apply(_ change: Change, _ store: Datastore) async throws {
-      await stop(ofDocument: change.id)
+      if let job = job(ofDocument: change.id) { await stop(job.id) }
       guard !change.isDeleted, !DocumentID.isDesign(change.id),
         let document = try await store.read({ try $0.documents(withIDs: [change.id]).first }),
-        !document.isDeleted,
-        document.body["source"] != nil || document.body["target"] != nil,
-        document.body["_replication_state"] == nil
+        !document.isDeleted, document.isReplication, document.body["_replication_state"] == nil
       else { return }
       let request: ReplicationRequest
       do throws(CouchError) {
         request = try ReplicationRequest(document.body, hosts: hosts)
       } catch {
-        return await note(.failed(error.reason), nil, ofDocument: change.id)
+        return await note("failed", ["_replication_state_reason": .string(error.reason)], in: document)
       }
-      if let other = start(request, ofDocument: change.id) {
-        let owner = other.isEmpty ? "_replicate" : "document `\(other)`"
-        await note(
-          .failed(
-            "Replication `\(request.id)` specified by document `\(change.id)` already started by \(owner)"),
-          request, ofDocument: change.id)
+      if let other = start(request, of: document) {
+        let owner = other.documentID.map { "document `\($0)`" } ?? "_replicate"
+        let reason =
+          "Replication `\(request.id)` specified by document `\(change.id)` already started by \(owner)"
+        await note("failed", ["_replication_state_reason": .string(reason)], in: document)
       }
     }
 
     /// Writes how the replication of a document has ended, unless the document has been changed meanwhile.
-    func note(_ end: End, _ request: ReplicationRequest?, ofDocument id: String) async {
+    func note(_ end: String, _ members: JSONObject, in document: DocumentRevision) async {
       guard let store = state.withLock({ $0.follower?.database.store }) else { return }
-      let now = Date.now.formatted(.iso8601)
+      var document = document
+      document.body["_replication_state"] = .string(end)
+      document.body["_replication_state_time"] = .string(Date.now.formatted(.iso8601))
+      for (name, value) in members { document.body[name] = value }
       do {
-        try await store.write { transaction in
-          guard var document = try transaction.documents(withIDs: [id]).first, !document.isDeleted,
-            document.body["_replication_state"] == nil,
-            request == nil || (try? ReplicationRequest(document.body, hosts: self.hosts))?.id == request?.id
-          else { return }
-          switch end {
-          case .completed(let result):
-            document.body["_replication_state"] = "completed"
-            var stats = Self.counts(request?.isPush == true ? result.pushed : result.pulled)
-            stats["start_time"] = .string(result.start.formatted(.iso8601))
-            document.body["_replication_stats"] = .object(stats)
-          case .failed(let reason):
-            document.body["_replication_state"] = "failed"
-            document.body["_replication_state_reason"] = .string(reason)
-          }
-          document.body["_replication_state_time"] = .string(now)
-          if let request { document.body["_replication_id"] = .string(request.id) }
-          _ = try transaction.updateDocument(from: document)
-        }
+        _ = try await store.updateDocument(from: document)
+      } catch let error as DatastoreError where [.conflict, .closed].contains(error.code) {
       } catch {
         logger.error(
-          "the state of a replication can't be written", metadata: ["doc_id": "\(id)", "error": "\(error)"])
+          "the state of a replication can't be written",
+          metadata: ["doc_id": "\(document.id)", "error": "\(error)"])
       }
     }
 
@@ -117,9 +95,7 @@
     /// A document as `_scheduler/docs` lists it; `nil` if it is no replication.
     func row(_ document: DocumentRevision) -> JSONObject? {
       let body = document.body
-      guard body["source"] != nil || body["target"] != nil, !DocumentID.isDesign(document.id) else {
-        return nil
-      }
+      guard document.isReplication else { return nil }
       let job = job(ofDocument: document.id)
       // URLs may have credentials.
       let request = job?.request ?? (try? ReplicationRequest(body, hosts: nil))
@@ -150,17 +126,20 @@
     }
   }
 
+  extension DocumentRevision {
+    /// Whether the document of `_replicator` describes a replication.
+    fileprivate var isReplication: Bool {
+      (body["source"] != nil || body["target"] != nil) && !DocumentID.isDesign(id)
+    }
+  }
+
   extension ReplicationJobs.Job {
     /// CouchDB's word for what it does.
     var state: String { reason != nil ? "crashing" : task == nil ? "pending" : "running" }
 
-    private var counts: ReplicationResult.Counts {
-      request.isPush ? status.result.pushed : status.result.pulled
-    }
-
     /// The counts, or the reason of the failure after which it waits.
     var info: JSONObject {
-      var info = ReplicationJobs.counts(counts)
+      var info = ReplicationJobs.counts(request.counts(of: status.result))
       info["changes_pending"] = .int(Int64(status.behind))
       // The time since the target last had everything.
       let lag = status.lag().map { ($0.seconds * 1_000).rounded() / 1_000 }
