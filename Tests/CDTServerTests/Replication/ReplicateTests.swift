@@ -200,7 +200,7 @@ import Testing
     }
   }
 
-  @Test func `other hosts than those that are listed are not connected to, nor by a redirect`() async throws {
+  @Test func `other hosts than those that are listed are not connected to`() async throws {
     try await withServer { other in
       try await withServer {
         $0.replicationHosts = ["localhost:\(other.port)", "couch.example.org"]
