@@ -44,7 +44,7 @@ let package = Package(
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
-    // For CDTServer alone.
+    // For CDTServer.
     .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0", traits: []),
     .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
@@ -52,7 +52,7 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.0"),
     .package(url: "https://github.com/apple/swift-nio-extras", from: "1.34.0"),
     .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
-    // For CDTReplication alone.
+    // For CDTReplication, as are swift-log and NIO.
     .package(url: "https://github.com/swift-server/async-http-client", from: "1.30.0"),
   ],
   targets: [
@@ -120,6 +120,7 @@ let package = Package(
         replication("NIOPosix", "swift-nio"),
         replication("NIOHTTP1", "swift-nio"),
         replication("NIOSSL", "swift-nio-ssl"),
+        replication("Logging", "swift-log"),
       ],
       swiftSettings: settings),
     .target(
@@ -132,6 +133,7 @@ let package = Package(
       name: "CDTServer",
       dependencies: [
         "CouchDB", "CDTDatastore", "CDTDigest", "CDTQuery", "CDTJSON", "CDTPlatform", "CDTGzip",
+        .target(name: "CDTReplication", condition: .when(traits: ["Replication"])),
         server("Hummingbird", "hummingbird"),
         server("HummingbirdTLS", "hummingbird"),
         server("ServiceLifecycle", "swift-service-lifecycle"),
@@ -156,7 +158,8 @@ let package = Package(
         .target(name: "CDTServer", condition: .when(traits: ["Server"])),
         server("ServiceLifecycle", "swift-service-lifecycle"),
         replication("UnixSignals", "swift-service-lifecycle"),
-        server("Logging", "swift-log"),
+        .product(
+          name: "Logging", package: "swift-log", condition: .when(traits: ["Replication", "Server"])),
         .product(
           name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["Replication", "Server"])),
       ],

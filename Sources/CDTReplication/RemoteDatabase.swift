@@ -17,6 +17,8 @@ public struct RemoteDatabase: Sendable {
   public var interceptors: [HTTPInterceptor] = []
   /// The time that the server may be silent. A server that waits for changes sends heartbeats more often than that.
   public var timeout = Duration.seconds(30)
+  /// Whether a connection to a host and a port may be made, also by a redirect.
+  package var permitsHost: (@Sendable (_ host: String, _ port: Int) -> Bool)?
   /// The URL of the server, the part before the database's name.
   let server: String
 
@@ -53,6 +55,17 @@ public struct RemoteDatabase: Sendable {
     parts.percentEncodedPath = String(path[..<slash])
     guard let server = parts.string else { throw .invalidURL }
     self.server = server
+  }
+}
+
+extension RemoteDatabase {
+  /// Whether a connection to the host of the URL may be made.
+  package var isPermitted: Bool { Self.isPermitted(url, permitsHost) }
+
+  static func isPermitted(_ url: String, _ permitsHost: (@Sendable (String, Int) -> Bool)?) -> Bool {
+    guard let permitsHost else { return true }
+    guard let parts = URLComponents(string: url), let host = parts.host else { return false }
+    return permitsHost(host, parts.port ?? (parts.scheme?.lowercased() == "https" ? 443 : 80))
   }
 }
 

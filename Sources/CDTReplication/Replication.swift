@@ -1,5 +1,6 @@
 public import CDTDatastore
 public import CDTJSON
+public import Logging
 
 /// The options of a replication: the ends, the direction, the filter and the settings.
 ///
@@ -46,6 +47,9 @@ public struct Replication: Sendable {
   public var concurrentRequests = 4
   /// The treatment of a server that can't be reached or is overloaded.
   public var retries = RetryPolicy()
+  /// The log, which is silent by default: each batch and the end of a run at the level `info`, each failure after which a step
+  /// is repeated at `notice`. Its lines have no credentials, and nothing of documents.
+  public var logger = Logger(label: "CDTReplication") { _ in SwiftLogNoOpLogHandler() }
 
   /// Creates a replication with a database at a server.
   public init(

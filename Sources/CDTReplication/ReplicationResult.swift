@@ -7,6 +7,9 @@ public struct ReplicationResult: Sendable, Hashable {
     /// The sequence of the source after which the run began, as the source writes it: that of the last checkpoint, or
     /// `0`. `nil` before the run has found it out.
     public var startSequence: String?
+    /// The sequence of the source up to which the target has everything, and which the last checkpoint has. `nil` before
+    /// the run has found it out.
+    public var lastSequence: String?
     /// The changed documents that were looked at.
     public var changes = 0
     /// The revisions that the target had not.
@@ -80,4 +83,20 @@ public struct ReplicationStatus: Sendable, Hashable {
   public var done: Int { result.pulled.changes + result.pushed.changes }
   /// The number of changed documents that are known of so far.
   public var total = 0
+  /// The last time at which the target had everything; `nil` if that was not in this run.
+  public var caughtUp: Date?
+
+  package init() {}
+
+  /// The number of changes that are known to follow. A source that can't be reached may have more.
+  public var behind: Int { max(0, total - done) }
+
+  /// The time since the target last had everything: zero while the state is ``State/idle``.
+  ///
+  /// - Parameter time: The time to count to.
+  /// - Returns: `nil` if the target never had everything in this run.
+  public func lag(at time: Date = .now) -> Duration? {
+    if state == .idle { return .zero }
+    return caughtUp.map { .seconds(max(0, time.timeIntervalSince($0))) }
+  }
 }

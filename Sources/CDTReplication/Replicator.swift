@@ -70,22 +70,41 @@ public final class Replicator: Sendable {
     _ stop: ReplicationStop, _ report: @escaping @Sendable (ReplicationStatus) -> Void
   ) async throws -> ReplicationResult {
     defer { runs.withLock { $0.removeAll { $0 === stop } } }
-    let progress = ReplicationProgress(directions, report)
+    let (progress, log) = (
+      ReplicationProgress(directions, report), ReplicationLog(replication, of: store)
+    )
+    do {
+      try await replicate(Run(progress: progress, stop: stop, log: log))
+    } catch {
+      log.end(progress.result, error)
+      throw error
+    }
+    progress.end()
+    log.end(progress.result, nil)
+    return progress.result
+  }
+
+  /// What the directions of a run share.
+  private struct Run {
+    let progress: ReplicationProgress
+    let stop: ReplicationStop
+    let log: ReplicationLog
+  }
+
+  private func replicate(_ run: Run) async throws {
     switch replication.peer {
     case .store(let other):
-      try await run(try directions(with: other, progress, stop), stop)
+      try await self.run(try directions(with: other, run), run.stop)
     case .remote(let database):
       let connection = RemoteConnection(database, concurrentRequests: replication.concurrentRequests)
       do {
-        try await run(try directions(with: connection, progress, stop), stop)
+        try await self.run(try directions(with: connection, run), run.stop)
       } catch {
         await connection.close()
         throw error
       }
       await connection.close()
     }
-    progress.end()
-    return progress.result
   }
 
   /// Runs each direction to its end. An error in one direction of a continuous replication stops the other one, which
@@ -109,7 +128,7 @@ public final class Replicator: Sendable {
   // MARK: Directions
 
   private func directions(
-    with other: Datastore, _ progress: ReplicationProgress, _ stop: ReplicationStop
+    with other: Datastore, _ run: Run
   ) throws -> [OneWayReplication] {
     guard other.storeID != store.storeID else {
       throw ReplicationError(.invalidRequest, "both ends are the same store, or one is a copy of the other")
@@ -119,26 +138,28 @@ public final class Replicator: Sendable {
       let (source, target) = isPush ? (store, other) : (other, store)
       return OneWayReplication(
         source: LocalEnd(source, filter: filter), target: LocalEnd(target), options: replication,
-        progress: .init(progress: progress, isPush: isPush), stop: stop, lateFilter: { nil })
+        progress: .init(progress: run.progress, isPush: isPush), stop: run.stop,
+        log: run.log.ofDirection(isPush: isPush), lateFilter: { nil })
     }
   }
 
   private func directions(
-    with connection: RemoteConnection, _ progress: ReplicationProgress, _ stop: ReplicationStop
+    with connection: RemoteConnection, _ run: Run
   ) throws -> [OneWayReplication] {
     let filter = replication.filter
     return try directions.map { isPush in
       let remote = RemoteEnd(connection, of: store, filter: isPush ? nil : filter)
       let local = LocalEnd(
         store, filter: isPush ? try filter.map { try CompiledFilter($0) } : nil, sendsToServer: true)
-      let direction = ReplicationProgress.DirectionProgress(progress: progress, isPush: isPush)
+      let direction = ReplicationProgress.DirectionProgress(progress: run.progress, isPush: isPush)
+      let log = run.log.ofDirection(isPush: isPush)
       if isPush {
         return OneWayReplication(
-          source: local, target: remote, options: replication, progress: direction, stop: stop,
+          source: local, target: remote, options: replication, progress: direction, stop: run.stop, log: log,
           lateFilter: { nil })
       }
       return OneWayReplication(
-        source: remote, target: local, options: replication, progress: direction, stop: stop,
+        source: remote, target: local, options: replication, progress: direction, stop: run.stop, log: log,
         lateFilter: { try remote.lateFilter() })
     }
   }

@@ -56,7 +56,7 @@ public final class DatastoreServer: Service {
         isSecure: configuration.tls != nil, lifetime: configuration.sessionLife),
       clock: clock
     ) { logger.error("no users are known", metadata: ["error": "\($0)"]) }
-    state = ServerState(
+    state = try ServerState(
       configuration: configuration,
       databases: Databases(manager, limit: configuration.limits.openDatastores),
       authenticator: authenticator, logger: logger)
@@ -109,14 +109,14 @@ public final class DatastoreServer: Service {
       group.addTask {
         try await withGracefulShutdownHandler {
           do {
-            try await application.run()
+            try await state.withReplications { try await application.run() }
           } catch  where self.port == nil {
             throw self.startFailure(error)
           }
         } onGracefulShutdown: {
           state.logger.info(
             "ending", metadata: ["grace": .stringConvertible(configuration.grace / .seconds(1))])
-          state.shutdown.happen()
+          state.beginShutdown()
         }
         await state.background.wait()
       }

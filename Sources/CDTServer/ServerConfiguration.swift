@@ -36,6 +36,9 @@ public struct ServerConfiguration: Sendable {
   public var isStrictAboutDesign = false
   /// The time from which on a query is logged with its plan, at the level `notice`; `nil` for none.
   public var slowQuery: Duration?
+  /// The hosts that the replications which admins ask for may connect to, such as `couch.example.org` or `10.0.0.2:5984`, also by
+  /// a redirect; `nil` for all. They are compared as they are written, before a name is resolved.
+  public var replicationHosts: Set<String>?
   /// The limits on what a client may use of the server.
   public var limits = Limits()
   /// The life of a session in seconds, which tests shorten.
@@ -63,6 +66,9 @@ public struct ServerConfiguration: Sendable {
     /// With a number, the server closes the one that was used longest ago when it opens another one. Set it only if your
     /// app uses no datastore of the manager itself, as it would be closed under it.
     public var openDatastores: Int?
+    /// The number of replications that run at the same time, by `_replicate` and the documents of `_replicator`. One may take 64
+    /// MB of memory while it transfers much.
+    public var replications = 100
     /// The time that a connection may be idle, or a request may make no progress.
     public var idleTime = Duration.seconds(60)
     /// The time that a query may take, with the time that it waits for its turn.

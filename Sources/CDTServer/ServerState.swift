@@ -16,16 +16,46 @@ final class ServerState: Sendable {
   let shutdown = OneTimeEvent()
   let background = BackgroundTasks()
   let metrics = Metrics()
+  #if Replication
+    let replications: ReplicationJobs
+  #endif
   /// Of this run. Replicators use it to recognize a server.
   let uuid = RandomID.digits()
 
   init(
     configuration: ServerConfiguration, databases: Databases, authenticator: Authenticator, logger: Logger
-  ) {
+  ) throws(ServerError) {
     self.configuration = configuration
     self.databases = databases
     self.authenticator = authenticator
     self.logger = logger
+    #if Replication
+      replications = try ReplicationJobs(configuration, databases, logger)
+    #endif
+  }
+
+  /// Runs the server with the replications that its databases describe.
+  func withReplications(_ body: () async throws -> Void) async throws {
+    #if Replication
+      replications.begin()
+      do {
+        try await body()
+      } catch {
+        await replications.end()
+        throw error
+      }
+      await replications.end()
+    #else
+      try await body()
+    #endif
+  }
+
+  /// Begins to end: no more requests are accepted, and replications stop.
+  func beginShutdown() {
+    shutdown.happen()
+    #if Replication
+      replications.beginEnd()
+    #endif
   }
 
   /// Logs that a client's credentials were refused.

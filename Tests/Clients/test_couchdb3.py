@@ -60,7 +60,7 @@ class ServerTests(Couchdb3TestCase):
     def test_what_the_server_does_not_have_is_501(self):
         client = self.connect()
         for action, arguments in [
-            (client.save_user, ("joe",)), (client.replicate, ("a", "b")), (client.membership, ()),
+            (client.save_user, ("joe",)), (client.membership, ()),
             (client.cluster_setup, ()), (client.node_config, ()), (client.set_node_config, ("a", "b", "c")),
             (client.delete_node_config, ("a", "b")), (client.reload_node_config, ()), (client.node_stats, ()),
             (client.node_system, ()),

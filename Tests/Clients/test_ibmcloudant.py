@@ -3,6 +3,7 @@
 import email
 import io
 import json
+import time
 import unittest
 
 from ibm_cloud_sdk_core import ApiException
@@ -96,7 +97,6 @@ class IbmcloudantTests(ServerTestCase):
     def test_what_the_server_does_not_have_is_501(self):
         client, name = self.client, self.name
         client.put_design_document(name, "tasks", DesignDocument(views={}))
-        replication = ReplicationDocument(source={"url": "http://a"}, target={"url": "http://b"})
         for action, arguments in [
             (client.post_view, (name, "tasks", "open")), (client.post_view_as_stream, (name, "tasks", "open")),
             (client.post_view_queries, (name, "tasks", "open", [ViewQuery()])),
@@ -107,12 +107,7 @@ class IbmcloudantTests(ServerTestCase):
             (client.post_partition_find, (name, "sensors", {"a": 1})),
             (client.post_partition_explain, (name, "sensors", {"a": 1})),
             (client.post_partition_view, (name, "sensors", "tasks", "open")),
-            (client.get_db_updates, ()), (client.get_membership_information, ()), (client.get_scheduler_docs, ()),
-            (client.get_scheduler_jobs, ()), (client.get_scheduler_document, ("a",)), (client.get_scheduler_job, ("a",)),
-            (client.head_scheduler_document, ("a",)), (client.head_scheduler_job, ("a",)),
-            (client.post_replicator, (replication,)), (client.put_replication_document, ("a", replication)),
-            (client.get_replication_document, ("a",)), (client.head_replication_document, ("a",)),
-            (client.delete_replication_document, ("a",)), (client.get_shards_information, (name,)),
+            (client.get_db_updates, ()), (client.get_membership_information, ()), (client.get_shards_information, (name,)),
             (client.get_document_shards_info, (name, "a")),
         ]:
             with self.subTest(action.__name__):
@@ -124,6 +119,27 @@ class IbmcloudantTests(ServerTestCase):
         with self.subTest("a partial index"):
             self.assert_status(501, client.post_index, name, IndexDefinition(
                 fields=[IndexField(rank="asc")], partial_filter_selector={"rank": {"$gt": 1}}))
+
+    def test_a_replication_is_described_by_a_document(self):
+        client, name = self.client, self.name
+        self.fill()
+        client.put_database("_replicator")
+        self.addCleanup(client.delete_database, "_replicator")
+        self.addCleanup(client.delete_database, f"{name}_copy")
+        replication = ReplicationDocument(
+            source={"url": name}, target={"url": f"{name}_copy"}, create_target=True)
+        client.put_replication_document("copy", replication)
+        for _ in range(600):
+            document = client.get_scheduler_document("copy").get_result()
+            if document["state"] == "completed":
+                break
+            time.sleep(0.1)
+        self.assertEqual(document["state"], "completed")
+        models.SchedulerDocument.from_dict(document)
+        self.assertEqual(client.get_scheduler_docs().get_result()["total_rows"], 1)
+        self.assertEqual(client.get_scheduler_jobs().get_result()["jobs"], [])
+        state = client.get_replication_document("copy").get_result()["_replication_state"]
+        self.assertEqual(state, "completed")
 
     def test_replies_fit_the_models_of_the_client(self):
         self.fill()

@@ -75,7 +75,6 @@ class PycouchdbTests(ServerTestCase):
         self.assertEqual(caught.exception.args[0]["error"], "forbidden")
 
     def test_what_the_server_does_not_have_is_501(self):
-        self.assert_unsupported(lambda: self.client.replicate("a", "b"))
         self.assert_unsupported(lambda: self.client.changes_feed(lambda message: None))
         self.database.save({"_id": "_design/tasks", "views": {"open": {"map": "function (doc) { emit(doc._id) }"}}})
         self.assert_unsupported(lambda: list(self.database.query("tasks/open")))

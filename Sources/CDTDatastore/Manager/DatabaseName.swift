@@ -5,7 +5,7 @@ import CDTPlatform
 /// | name | rule | longest |
 /// |---|---|---|
 /// | of a datastore | `^[a-zA-Z][a-zA-Z0-9_]*$` | 200 |
-/// | of a database in CouchDB | `^[a-z][a-z0-9_$()+/-]*$` | 238 |
+/// | of a database in CouchDB | `^[a-z][a-z0-9_$()+/-]*$`, or `_replicator` | 238 |
 ///
 /// The methods of ``DatastoreManager`` that have a string take only names of datastores. Those that have a `DatabaseName` take
 /// both:
@@ -18,6 +18,9 @@ import CDTPlatform
 public struct DatabaseName: Hashable, Sendable, CustomStringConvertible {
   /// The name.
   public let description: String
+
+  /// The database in which a server has its replications. Of the names that begin with `_`, it is the only one.
+  package static let replicator = "_replicator"
 
   /// The maximum length of a datastore's name, supported by every file system.
   static let maximumLength = 200
@@ -32,7 +35,9 @@ public struct DatabaseName: Hashable, Sendable, CustomStringConvertible {
   ///   than 255 bytes.
   public init(_ name: String) throws(DatastoreError) {
     description = name
-    guard Self.isOfDatastore(name) || isOfCouchDB else { throw .invalidDatabaseName(name) }
+    guard Self.isOfDatastore(name) || isOfCouchDB || name == Self.replicator else {
+      throw .invalidDatabaseName(name)
+    }
   }
 
   /// The name of the datastore in a directory.

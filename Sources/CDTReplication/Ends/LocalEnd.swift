@@ -67,8 +67,10 @@ final class LocalEnd: ReplicationSource, ReplicationTarget {
           ? [change.revisionID] : try transaction.tree(ofDocument: change.id)?.leaves.map(\.id) ?? []
         return ChangedDocument(id: change.id, revisions: leaves)
       }
+      let isLast = changes.documents.count < limit
       return ChangeBatch(
-        documents: documents, last: .int(changes.lastSequence), isLast: changes.documents.count < limit)
+        documents: documents, last: .int(changes.lastSequence), isLast: isLast,
+        pending: isLast ? 0 : try transaction.changeCount(since: changes.lastSequence))
     }
   }
 

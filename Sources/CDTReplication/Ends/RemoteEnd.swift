@@ -114,7 +114,7 @@ final class RemoteEnd: ReplicationSource, ReplicationTarget {
   // MARK: Changes
 
   func changes(since sequence: JSONValue, limit: Int, waits: Bool) async throws -> ChangeBatch {
-    var query = "?style=all_docs&limit=\(limit)&since=\(PercentCoding.encode(Self.text(sequence)))"
+    var query = "?style=all_docs&limit=\(limit)&since=\(PercentCoding.encode(sequence.shownSequence))"
     query += waits ? "&feed=longpoll&heartbeat=\(max(1, heartbeat.milliseconds))" : ""
     let reply = try await connection.send(request(query))
     guard reply.status == 200 else {
@@ -139,8 +139,6 @@ final class RemoteEnd: ReplicationSource, ReplicationTarget {
   /// The most bytes of a page of changes, and of one change.
   private static let pageLength = 16 << 20
   private static let changeLength = 64 << 20
-
-  private static func text(_ sequence: JSONValue) -> String { sequence.stringValue ?? sequence.text }
 
   private func request(_ query: String) -> RemoteConnection.Request {
     switch filter {

@@ -22,6 +22,7 @@ struct OneWayReplication: Sendable {
   let options: Replication
   let progress: ReplicationProgress.DirectionProgress
   let stop: ReplicationStop
+  let log: ReplicationLog
   /// The filter that is applied on the way, if the source can't filter.
   let lateFilter: @Sendable () throws -> CompiledFilter?
 
@@ -109,7 +110,7 @@ struct OneWayReplication: Sendable {
     do {
       var batch = try await next(since: start.sequence, waits: false)
       while true {
-        let changes = batch.changes
+        let (changes, begin, before) = (batch.changes, ContinuousClock.now, progress.counts)
         async let following = changes.isLast ? nil : next(since: changes.last, waits: false)
         let turn = Turn(previous: previous, rejections: rejections, since: batch.since)
         let transferred = try await previous.during { [batch] in try await transfer(batch, turn) }
@@ -122,6 +123,9 @@ struct OneWayReplication: Sendable {
           previous = BatchCompletion {
             try await checkIdentities(instances)
             try await save(sequence, counts, rejected)
+            let shown = sequence.shownSequence
+            progress.count { $0.lastSequence = shown }
+            log.batch(changes.documents.count, (counts, before), sequence: shown, since: begin)
           }
           (recorded, recordedRejections) = (changes.last, rejected)
         }
@@ -338,6 +342,7 @@ struct OneWayReplication: Sendable {
   ) async throws {
     guard options.isContinuous || failures < options.retries.maximumAttempts else { throw error }
     let pause = options.retries.pause(afterFailures: failures, asked: asked)
+    log.retry(after: failures, reason, pause: pause)
     progress.wait(for: pause, reason: reason)
     guard try await stop.interruptible({ try await Task.sleep(for: pause) }) != nil else {
       throw CancellationError()

@@ -42,7 +42,9 @@ final class ReplicationProgress: Sendable {
 
   private func change(_ body: (inout State) -> Void) {
     let status = state.withLock { state in
+      let wasIdle = state.status.state == .idle
       body(&state)
+      if wasIdle || state.status.state == .idle { state.status.caughtUp = .now }
       state.status.total = state.status.done + state.pending.values.reduce(0, +)
       return state.status
     }
@@ -52,6 +54,7 @@ final class ReplicationProgress: Sendable {
   /// Ends the run.
   func end() {
     change { state in
+      if state.pending.values.allSatisfy({ $0 == 0 }) { state.status.caughtUp = .now }
       state.status.state = .stopped
       state.status.result.end = .now
     }
@@ -79,7 +82,10 @@ final class ReplicationProgress: Sendable {
     /// Notes the sequence from which the run continues.
     func begin(at sequence: JSONValue) {
       progress.change { state in
-        state.count(isPush) { $0.startSequence = $0.startSequence ?? sequence.stringValue ?? sequence.text }
+        state.count(isPush) { counts in
+          counts.startSequence = counts.startSequence ?? sequence.shownSequence
+          counts.lastSequence = sequence.shownSequence
+        }
       }
     }
 
@@ -119,4 +125,9 @@ final class ReplicationProgress: Sendable {
       become(.waiting(until: .now.addingTimeInterval(pause.seconds), reason: reason))
     }
   }
+}
+
+extension JSONValue {
+  /// The text of a sequence, which some sources write as a number.
+  var shownSequence: String { stringValue ?? text }
 }

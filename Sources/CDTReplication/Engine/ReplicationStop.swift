@@ -1,7 +1,7 @@
 import Synchronization
 
 /// The wish to end a replication at the next batch boundary.
-final class ReplicationStop: Sendable {
+package final class ReplicationStop: Sendable {
   private struct State {
     var isSet = false
     var next = 0
@@ -10,10 +10,12 @@ final class ReplicationStop: Sendable {
 
   private let state = Mutex(State())
 
-  var isSet: Bool { state.withLock { $0.isSet } }
+  package init() {}
+
+  package var isSet: Bool { state.withLock { $0.isSet } }
 
   /// Ends the replication. What waits ends at once.
-  func set() {
+  package func set() {
     let waiting = state.withLock { state in
       state.isSet = true
       return state.waiting.values
@@ -24,7 +26,8 @@ final class ReplicationStop: Sendable {
   /// Runs something that waits, which is cancelled when the replication is to end.
   ///
   /// - Returns: `nil` if the replication is to end.
-  func interruptible<R: Sendable>(_ body: @escaping @Sendable () async throws -> R) async throws -> R? {
+  package func interruptible<R: Sendable>(_ body: @escaping @Sendable () async throws -> R) async throws -> R?
+  {
     let task = Task { try await body() }
     let key = state.withLock { state -> Int? in
       guard !state.isSet else { return nil }

@@ -11,12 +11,14 @@ struct RedirectingClient: Sendable {
   private let client: HTTPClient
   /// The settings of TLS without the certificate of the client.
   private let anonymous: TLSConfiguration?
+  private let permitsHost: (@Sendable (String, Int) -> Bool)?
 
   private static let maximumRedirects = 5
 
-  init(_ client: HTTPClient, tls: TLSConfiguration?) {
+  init(_ client: HTTPClient, for database: RemoteDatabase) {
     self.client = client
-    anonymous = tls.map { tls in
+    permitsHost = database.permitsHost
+    anonymous = database.tls.map { tls in
       var tls = tls
       (tls.certificateChain, tls.privateKey) = ([], nil)
       return tls
@@ -38,8 +40,7 @@ struct RedirectingClient: Sendable {
     var request = request
     var isForeign = false
     for _ in 0..<Self.maximumRedirects {
-      // Reading has a time limit of its own.
-      let response = try await client.execute(request, deadline: .distantFuture)
+      let response = try await send(request)
       guard let target = Redirect(response, from: request.url) else {
         return Answer(response: response, isForeign: isForeign)
       }
@@ -58,7 +59,17 @@ struct RedirectingClient: Sendable {
         request.headers.remove(name: "Content-Type")
       }
     }
-    return Answer(response: try await client.execute(request, deadline: .distantFuture), isForeign: isForeign)
+    return Answer(response: try await send(request), isForeign: isForeign)
+  }
+
+  private func send(_ request: HTTPClientRequest) async throws -> HTTPClientResponse {
+    guard RemoteDatabase.isPermitted(request.url, permitsHost) else {
+      throw ReplicationError(
+        .forbidden,
+        "\(request.method) \(request.url.prefix { $0 != "?" }): connections to this host are not allowed")
+    }
+    // Reading has a time limit of its own.
+    return try await client.execute(request, deadline: .distantFuture)
   }
 }
 

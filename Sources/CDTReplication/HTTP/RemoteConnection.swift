@@ -24,7 +24,7 @@ package final class RemoteConnection: Sendable {
     configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = max(1, concurrentRequests) + 2
     configuration.redirectConfiguration = .disallow
     client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
-    redirecting = RedirectingClient(client, tls: database.tls)
+    redirecting = RedirectingClient(client, for: database)
     authorization = Authorization(database, with: redirecting)
   }
 
@@ -163,6 +163,8 @@ package final class RemoteConnection: Sendable {
       throw error
     } catch let error as DatastoreError {
       // The body can't be read.
+      throw error
+    } catch let error as ReplicationError {
       throw error
     } catch {
       try Task.checkCancellation()

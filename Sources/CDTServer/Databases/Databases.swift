@@ -44,6 +44,18 @@ package final class Databases: Sendable {
     self.hasFilesLeft = hasFilesLeft
   }
 
+  /// Whether a part of a path names a database. Of CouchDB's own ones, there is that of replications.
+  static func isName(_ text: String) -> Bool { !text.hasBytePrefix("_") || isReplicator(text) }
+
+  /// Whether a name is that of the database whose documents are replications.
+  static func isReplicator(_ name: String) -> Bool {
+    #if Replication
+      name.hasSameBytes(as: DatabaseName.replicator)
+    #else
+      false
+    #endif
+  }
+
   func names() async throws -> [String] { try await manager.databaseNames().map(\.description) }
 
   /// The names of the datastores that are open.
@@ -148,6 +160,7 @@ package final class Databases: Sendable {
   }
 
   private static func newName(_ text: String) throws(CouchError) -> DatabaseName {
+    if isReplicator(text), let name = try? DatabaseName(text) { return name }
     guard DatabaseName.hasCharactersOfCouchDB(text) else { throw .illegalDatabaseName(text) }
     guard let name = try? DatabaseName(text), name.isOfCouchDB else { throw .databaseNameTooLong(text) }
     return name

@@ -49,6 +49,9 @@ extension RequestContext {
   // MARK: Settings
 
   func setSecurity() async throws -> Response {
+    guard try !Databases.isReplicator(database.name) else {
+      throw CouchError.forbidden("Only server admins can use _replicator, whose documents have passwords.")
+    }
     // As at CouchDB, of any content type.
     let object = try DatabaseSecurity(try await body(limit: 1 << 20).json()).json
     try await database.changeSettings { $0.security = object }

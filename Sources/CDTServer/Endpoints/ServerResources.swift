@@ -62,7 +62,7 @@ extension RequestContext {
     return Reply.bytes(ByteBuffer(string: text), type: "text/plain; version=0.0.4; charset=utf-8")
   }
 
-  func activeTasks() -> Response { Reply.value(.array(server.tasks.json)) }
+  func activeTasks() -> Response { Reply.value(.array(server.tasks.json + replicationTasks)) }
 }
 
 /// The session of the client: `_session`.

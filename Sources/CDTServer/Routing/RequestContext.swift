@@ -99,6 +99,8 @@ struct RequestContext: Sendable {
 
   /// The access rules of the database.
   func security() throws(CouchError) -> DatabaseSecurity {
+    // Its documents have credentials.
+    if try Databases.isReplicator(database.name) { return .initial(hasUsers: server.hasUsers) }
     guard let stored = try database.settings.security else { return .initial(hasUsers: server.hasUsers) }
     return try DatabaseSecurity(.object(stored))
   }

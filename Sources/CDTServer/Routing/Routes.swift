@@ -42,7 +42,7 @@ package struct Route: Sendable {
     func accepts(_ text: String) -> Bool {
       switch self {
       case .literal(let literal): literal.hasSameBytes(as: text)
-      case .name("db"): !text.hasBytePrefix("_")
+      case .name("db"): Databases.isName(text)
       case .name("id"): !text.hasBytePrefix("_") || DocumentID.isDesign(text)
       case .name: true
       case .localDocument: text.hasBytePrefix(LocalDocumentInput.prefix)
@@ -66,7 +66,7 @@ package struct Route: Sendable {
 
   /// The parts of a path in which the id of a design document or a local document is one part.
   static func joined(_ path: [String]) -> [String] {
-    guard path.count > 2, !path[0].hasBytePrefix("_"), ["_design", "_local"].contains(path[1]) else {
+    guard path.count > 2, Databases.isName(path[0]), ["_design", "_local"].contains(path[1]) else {
       return path
     }
     return [path[0], "\(path[1])/\(path[2])"] + path[3...]
@@ -136,13 +136,14 @@ extension RequestContext {
     var context = self
     context.names = (found ?? routes.first)?.names(in: parts) ?? [:]
     // The name of a database that does not exist yet.
-    if let name = parts.first, !name.hasBytePrefix("_"), !(parts.count == 1 && method == .put) {
+    if let name = parts.first, Databases.isName(name), !(parts.count == 1 && method == .put) {
       do {
         context.openDatabase = try await databases.database(named: name)
       } catch let error as CouchError where error == .noDatabase {
         throw noDatabase
       }
       try context.security().checkMember(identity)
+      context.followReplicator()
     }
     guard let route = found else {
       guard routes.isEmpty else { throw Route.methodNotAllowed(routes.map(\.method)) }
@@ -160,7 +161,7 @@ extension RequestContext {
   /// The error for a path without a resource.
   private func noResource(_ parts: [String]) -> CouchError {
     let isPut = method == .put
-    guard parts.count > 1, let first = parts.first, !first.hasBytePrefix("_") else {
+    guard parts.count > 1, let first = parts.first, Databases.isName(first) else {
       if let error = CouchError.unsupportedResource(ofServer: parts) { return error }
       guard isPut, parts.count == 1 else { return .noDatabase }
       return CouchError(
@@ -202,7 +203,10 @@ extension CouchError {
 
 extension Route {
   /// Every resource of the server. A test compares the table with `docs/openapi.yaml`.
-  static let all: [Route] = [
+  static let all = replications + others
+
+  /// Those of every build.
+  private static let others: [Route] = [
     Route(.get, "/") { $0.welcome() },
     Route(.get, "/_up") { _ in Reply.json(["status": "ok", "seeds": [:]]) },
     Route(.get, "/_uuids") { try $0.uuids() },

@@ -5,6 +5,7 @@ import ArgumentParser
   import CDTJSON
   import CDTPlatform
   import CDTReplication
+  import Logging
   import UnixSignals
 #endif
 
@@ -21,6 +22,10 @@ struct ReplicateCommand: ParsableCommand {
       The password of --user, or of the name in http://NAME@host/database, is the first line of --password-file (- is \
       standard input), or else the variable CDTQUERY_PASSWORD, or else it is asked for.
 
+      --config FILE runs several replications at the same time, each in a section of its own with its source, its target and \
+      the options above, as in "continuous = true". Each tries again by itself. Their events have the name of the section as \
+      "pair".
+
       EXIT STATUS
         65  some documents were rejected, which are listed on standard error;
             the next run tries them again
@@ -32,10 +37,16 @@ struct ReplicateCommand: ParsableCommand {
         $ cdtquery replicate people/contacts backup/contacts --create > result
         $ cdtquery count backup/contacts
         2
+        $ printf '[people]\\nsource=people/contacts\\ntarget=copy/contacts\\n' > pairs
+        $ echo 'create = true' >> pairs
+        $ cdtquery replicate --config pairs > events; cdtquery count copy/contacts
+        2
       """)
 
-  @Argument(help: "The store or the URL of the database to read from.") var source: String
-  @Argument(help: "The store or the URL of the database to write to.") var target: String
+  @Argument(help: "The store or the URL of the database to read from.") var source: String?
+  @Argument(help: "The store or the URL of the database to write to.") var target: String?
+  @Option(help: "A file with several replications, in place of SOURCE and TARGET; see docs/replication.md.")
+  var config: String?
   @OptionGroup var key: KeyOptions
   @Flag(help: "Replicate in both directions.") var both = false
   @Flag(help: "Go on with new changes until the program is ended.") var continuous = false
@@ -44,11 +55,24 @@ struct ReplicateCommand: ParsableCommand {
   @Option(help: "Replicate only the documents whose ids are the lines of a file.") var ids: String?
   @Option(help: "The maximum number of requests at the same time.") var jobs = 4
   @OptionGroup var server: ServerOptions
+  @Option(
+    help:
+      "What to log: debug, info (each batch), notice (each attempt that fails), warning or error.")
+  var logLevel = "warning"
+  @Option(help: "The format of the log: text or json.") var logFormat = "text"
   @Flag(help: "Show no progress.") var quiet = false
 
   func validate() throws {
     if jobs < 1 { throw ValidationError("--jobs must be at least 1") }
     if selector != nil, ids != nil { throw ValidationError("use either --selector or --ids") }
+    if config == nil {
+      if source == nil { throw ValidationError("SOURCE and TARGET are missing; give them, or --config") }
+      if target == nil { throw ValidationError("TARGET is missing") }
+    } else if source != nil || both || continuous || create || selector != nil || ids != nil
+      || !server.isEmpty
+    {
+      throw ValidationError("with --config, the ends and their options are in the file")
+    }
   }
 }
 
@@ -62,10 +86,12 @@ struct ReplicateCommand: ParsableCommand {
       // By default there are eight heaps for each processor, and memory that one has free serves no other. A server is faster
       // with them.
       CurrentProcess.limitHeaps(to: Processors.count)
-      let (replication, store, undo) = try ends()
+      let logger = try LogLines.logger(level: logLevel, format: logFormat)
+      if let config { return try await ReplicationPairs(config, logger).run() }
+      let (replication, store, undo) = try ends(try prepared(), logger)
       let replicator = Replicator(replication, of: store)
       // Otherwise a signal ends the program at once, which loses nothing.
-      let stopping = continuous ? await Self.stop(replicator) : nil
+      let stopping = continuous ? await Self.onSignal { replicator.stop() } : nil
       defer { stopping?.cancel() }
       let bar = ProgressBar(noun: "changes", isQuiet: quiet)
       var last: ReplicationStatus?
@@ -75,7 +101,7 @@ struct ReplicateCommand: ParsableCommand {
           if continuous, status.state != last?.state {
             bar.clear()
             report.list(status.result)
-            try Output.standard.line(Self.json(status).text)
+            try Output.standard.line(ReplicationOutput.event(status).text)
             try Output.standard.flush()
           } else {
             bar.show(status.done, of: max(status.done, status.total))
@@ -91,58 +117,81 @@ struct ReplicateCommand: ParsableCommand {
       }
       bar.clear()
       guard let last else { return }
-      if !continuous { try Output.standard.line(Self.json(last, rejected: last.result.rejected).text) }
+      if !continuous { try Output.standard.line(ReplicationOutput.result(last.result).text) }
       report.list(last.result)
       if report.count > 0 { throw ToolError(.data, "\(report.count) revisions were rejected") }
     }
 
-    /// Ends a continuous replication at the end of its batch with the first signal, and the program with the second.
-    private static func stop(_ replicator: Replicator) async -> Task<Void, Never> {
+    /// Calls a closure at the first SIGTERM or SIGINT, and ends the program at the second.
+    static func onSignal(_ stop: @escaping @Sendable () -> Void) async -> Task<Void, Never> {
       let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint)
       return Task {
         var isStopping = false
         for await signal in signals {
           if isStopping { CurrentProcess.exit(128 + signal.rawValue) }
           isStopping = true
-          replicator.stop()
+          stop()
         }
       }
     }
 
     // MARK: Ends
 
-    /// The replication, its store, and what deletes a target that was created for nothing.
-    private func ends() throws -> (Replication, Datastore, undo: () -> Void) {
+    /// What is known before a store is opened, and is read once: a password may come from standard input.
+    struct Prepared: Sendable {
+      let remote: RemoteDatabase?
+      let filter: ReplicationFilter?
+    }
+
+    /// - Parameter isArgument: Whether the ends are arguments of the program.
+    func prepared(isArgument: Bool = true) throws -> Prepared {
+      let (source, target) = (source ?? "", target ?? "")
       let filter = try filter()
-      var replication: Replication
-      let store: Datastore
-      var undo = {}
       switch (DatabaseArgument.isURL(source), DatabaseArgument.isURL(target)) {
       case (true, true):
         throw ValidationError("one of SOURCE and TARGET must be a store: start cdtquery where it is")
       case (false, true):
-        store = try StoreArgument(orURL: source).open()
-        replication = Replication(.push, with: try server.database(target), filter: filter)
+        return Prepared(remote: try server.database(target, isArgument: isArgument), filter: filter)
       case (true, false):
-        // Before the store is created.
-        replication = Replication(.pull, with: try server.database(source), filter: filter)
-        (store, undo) = try openTarget()
+        return Prepared(remote: try server.database(source, isArgument: isArgument), filter: filter)
       case (false, false):
         guard server.isEmpty else { throw ServerOptions.storeNeedsNone }
+        return Prepared(remote: nil, filter: filter)
+      }
+    }
+
+    /// The replication, its store, and what deletes a target that was created for nothing.
+    func ends(
+      _ prepared: Prepared, _ logger: Logger
+    ) throws -> (Replication, Datastore, undo: () -> Void) {
+      let (source, target) = (source ?? "", target ?? "")
+      var replication: Replication
+      let store: Datastore
+      var undo = {}
+      if let remote = prepared.remote {
+        let isPush = DatabaseArgument.isURL(target)
+        replication = Replication(isPush ? .push : .pull, with: remote, filter: prepared.filter)
+        if isPush {
+          store = try StoreArgument(orURL: source).open()
+        } else {
+          (store, undo) = try openTarget()
+        }
+      } else {
         store = try StoreArgument(orURL: source).open()
         let made = try openTarget()
         undo = made.undo
-        replication = Replication(.push, with: made.store, filter: filter)
+        replication = Replication(.push, with: made.store, filter: prepared.filter)
       }
       if both { replication.direction = .both }
       replication.isContinuous = continuous
       replication.createsDatabase = create
       replication.concurrentRequests = jobs
+      replication.logger = logger
       return (replication, store, undo)
     }
 
     private func openTarget() throws -> (store: Datastore, undo: () -> Void) {
-      let argument = try StoreArgument(orURL: target)
+      let argument = try StoreArgument(orURL: target ?? "")
       return try create ? argument.createUndoably() : (argument.open(), {})
     }
 
@@ -165,70 +214,6 @@ struct ReplicateCommand: ParsableCommand {
       }
       let lines = bytes.split { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }
       return .documentIDs(lines.map { String(decoding: $0, as: UTF8.self) })
-    }
-
-    // MARK: Output
-
-    /// The result of a run.
-    ///
-    /// - Parameter rejected: What was rejected; `nil` in an event, which gives the number.
-    private static func json(_ status: ReplicationStatus, rejected: [RejectedRevision]? = nil) -> JSONValue {
-      let result = status.result
-      var json: JSONObject = [:]
-      if rejected == nil {
-        switch status.state {
-        case .running: json["state"] = "running"
-        case .idle: json["state"] = "idle"
-        case .stopped: json["state"] = "stopped"
-        case .waiting(let until, let reason):
-          json["state"] = "waiting"
-          json["until"] = .string(until.formatted(.iso8601))
-          json["reason"] = .string(reason)
-        }
-      }
-      json["pulled"] = .object(counts(result.pulled))
-      json["pushed"] = .object(counts(result.pushed))
-      if let rejected {
-        json["rejected"] = .array(
-          rejected.map {
-            ["id": .string($0.id), "rev": .string($0.revision), "reason": .string($0.reason)]
-          })
-      } else {
-        json["rejectedCount"] = .int(Int64(result.pulled.rejectedCount + result.pushed.rejectedCount))
-      }
-      json["start"] = .string(result.start.formatted(.iso8601))
-      if let end = result.end { json["end"] = .string(end.formatted(.iso8601)) }
-      return .object(json)
-    }
-
-    private static func counts(_ counts: ReplicationResult.Counts) -> JSONObject {
-      [
-        "since": counts.startSequence.map { .string($0) } ?? .null,
-        "changes": .int(Int64(counts.changes)), "missing": .int(Int64(counts.missing)),
-        "read": .int(Int64(counts.revisionsRead)), "written": .int(Int64(counts.revisionsWritten)),
-        "attachments": .int(Int64(counts.attachments)), "bytes": .int(counts.bytes),
-        "retries": .int(Int64(counts.retries)),
-      ]
-    }
-  }
-
-  /// Lists rejected revisions on standard error, each once.
-  private struct RejectionReport {
-    private var listed = (pulled: 0, pushed: 0)
-
-    /// The number of revisions that were listed.
-    var count: Int { listed.pulled + listed.pushed }
-
-    mutating func list(_ result: ReplicationResult) {
-      Self.list(result.pulled, after: &listed.pulled)
-      Self.list(result.pushed, after: &listed.pushed)
-    }
-
-    private static func list(_ counts: ReplicationResult.Counts, after listed: inout Int) {
-      for revision in counts.rejected.suffix(counts.rejectedCount - listed) {
-        Message.write("cdtquery: \(revision.id) \(revision.revision) was rejected: \(revision.reason)")
-      }
-      listed = counts.rejectedCount
     }
   }
 #else

@@ -37,6 +37,8 @@ struct ServeCommand: ParsableCommand {
     [String] = []
   @Option(help: "A name under which clients reach the server; can be given several times.") var host:
     [String] = []
+  @Option(help: "A host that replications by the server may connect to; can be given several times.")
+  var replicationHost: [String] = []
   @Option(help: "How many seconds a query may take.") var queryTime = 60.0
   @Option(help: "How many seconds requests may go on after SIGTERM.") var grace = 10.0
   @Option(
@@ -74,15 +76,9 @@ struct ServeCommand: ParsableCommand {
     }
 
     private func logger() throws -> Logger {
-      guard let level = Logger.Level(rawValue: logLevel) else {
-        throw ValidationError("--log-level must be debug, info, notice, warning or error")
-      }
-      guard let format = LogFormat(rawValue: logFormat) else {
-        throw ValidationError("--log-format must be text or json")
-      }
-      LoggingSystem.bootstrap { _ in LogLines(format) }
-      var logger = Logger(label: "cdtquery")
-      logger.logLevel = level
+      let logger = try LogLines.logger(level: logLevel, format: logFormat)
+      let handler = logger.handler
+      LoggingSystem.bootstrap { _ in handler }
       return logger
     }
 
@@ -111,6 +107,7 @@ struct ServeCommand: ParsableCommand {
       configuration.usersFile = users
       configuration.origins = Set(cors)
       configuration.hostNames = Set(host)
+      if !replicationHost.isEmpty { configuration.replicationHosts = Set(replicationHost) }
       configuration.isReadOnly = readOnly
       configuration.isInsecure = insecure
       configuration.grace = try Self.seconds(grace, "--grace")

@@ -20,14 +20,17 @@ struct ServerOptions: ParsableArguments {
 
 #if Replication
   extension ServerOptions {
-    func database(_ url: String) throws -> RemoteDatabase {
+    /// The database at a URL; its password is read here.
+    ///
+    /// - Parameter isArgument: Whether the URL is an argument of the program.
+    func database(_ url: String, isArgument: Bool = true) throws -> RemoteDatabase {
       let name = name(in: url)
       if name == nil, passwordFile != nil {
         throw ValidationError("--password-file needs --user, or a name in the URL")
       }
       // Before a password is asked for, the URL is checked.
       var database = try RemoteDatabase(url, credentials: name.map { .session($0, "") })
-      if URLUser(url)?.password != nil {
+      if isArgument, URLUser(url)?.password != nil {
         Message.write(
           "cdtquery: warning: other users of this machine can see a password in an argument; use --user")
       }

@@ -1,4 +1,5 @@
-#if Server
+#if Server || Replication
+  import ArgumentParser
   import CDTJSON
   import CDTPlatform
   import Logging
@@ -19,6 +20,19 @@
 
     init(_ format: LogFormat) {
       self.format = format
+    }
+
+    /// The logger of the options `--log-level` and `--log-format`.
+    static func logger(level: String, format: String) throws(ValidationError) -> Logger {
+      guard let level = Logger.Level(rawValue: level) else {
+        throw ValidationError("--log-level must be debug, info, notice, warning or error")
+      }
+      guard let format = LogFormat(rawValue: format) else {
+        throw ValidationError("--log-format must be text or json")
+      }
+      var logger = Logger(label: "cdtquery") { _ in LogLines(format) }
+      logger.logLevel = level
+      return logger
     }
 
     subscript(metadataKey key: String) -> Logger.Metadata.Value? {

@@ -53,6 +53,25 @@ import Testing
     }
   }
 
+  @Test func `a redirect does not lead to a host that is not permitted`() async throws {
+    let other = try await ScriptedServer { _ in .init(status: 404) }
+    let target = "\(other.url)/db"
+    let server = try await ScriptedServer { _ in .init(status: 307, headers: ["Location": target]) }
+    try await withStores { store, _ in
+      var database = try RemoteDatabase("\(server.url)/db")
+      let url = server.url
+      database.permitsHost = { host, port in url == "http://\(host):\(port)" }
+      #expect(database.isPermitted)
+      let replicator = Replicator(Replication(.pull, with: database), of: store)
+      let error = await #expect(throws: ReplicationError.self) { try await replicator.replicate() }
+      #expect(error?.code == .forbidden)
+    }
+    #expect(server.count == 1)
+    #expect(other.requests.isEmpty)
+    await server.close()
+    await other.close()
+  }
+
   @Test func `credentials do not come back with a redirect back`() async throws {
     let server = try await ScriptedServer { request in
       // The other server is this one by its other name.

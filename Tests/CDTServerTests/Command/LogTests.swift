@@ -45,6 +45,8 @@ import Testing
       }
     }
 
+    var everything: [Entry] { entries.withLock { $0 } }
+
     func all(_ message: String) -> [Entry] { entries.withLock { $0.filter { $0.message == message } } }
 
     /// Waits for entries, as a reply is logged after the client has it.

@@ -71,6 +71,17 @@ struct ReplicationPair: Sendable {
     return try await couch.server.json("POST", "/_replicate", .object(request))
   }
 
+  /// Lets our server replicate, and returns its reply.
+  @discardableResult
+  func replicateByOurs(_ direction: Direction, _ options: JSONObject = [:]) async throws -> JSONValue {
+    var request: JSONObject = ["source": .string(ours.name), "target": .string(couch.url)]
+    if direction == .toOurs {
+      (request["source"], request["target"]) = (request["target"], request["source"])
+    }
+    for (name, value) in options { request[name] = value }
+    return try await ours.server.json("POST", "/_replicate", .object(request))
+  }
+
   /// Compares the databases.
   func expectSameContent(sourceLocation: SourceLocation = #_sourceLocation) async throws {
     let (left, right) = (try await DatabaseContent(of: couch), try await DatabaseContent(of: ours))

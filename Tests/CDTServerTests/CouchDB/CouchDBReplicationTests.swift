@@ -26,6 +26,23 @@ struct CouchDBReplicationTests {
     }
   }
 
+  @Test(arguments: ReplicationScenario.all, Direction.allCases)
+  func `our server replicates with CouchDB, and answers as it does`(
+    scenario: ReplicationScenario, direction: Direction
+  ) async throws {
+    try await CouchDBPeer.with { pair in
+      try await scenario.fill(pair.source(direction))
+      let result = try await pair.replicateByOurs(direction)
+      try await pair.expectSameContent()
+      let theirs = try await pair.replicate(direction)
+      func members(_ json: JSONValue) -> Set<String> { Set((json.objectValue ?? [:]).map(\.key)) }
+      #expect(members(result).isSubset(of: members(theirs)))
+      let (run, theirRun) = (result["history"]?[0] ?? .null, theirs["history"]?[0] ?? .null)
+      #expect(members(run).isSubset(of: members(theirRun)))
+      #expect(try await pair.replicateByOurs(direction)["no_changes"] == true)
+    }
+  }
+
   /// From CouchDB its own replicator stops for five minutes at such an attachment, also on the way to a CouchDB.
   @Test func `attachments without content are replicated from our server`() async throws {
     try await CouchDBPeer.with { pair in

@@ -410,12 +410,12 @@ import Testing
   }
 
   static let unsupported = [
-    Unsupported(testDescription: "/_replicate", method: "POST"), Unsupported(testDescription: "/_users"),
+    Unsupported(testDescription: "/_users"),
     Unsupported(testDescription: "/_node/_local/_config"), Unsupported(testDescription: "/_utils/"),
     Unsupported(testDescription: "/db/_design/a/_view/b"),
     Unsupported(testDescription: "/db/_purge", method: "POST"),
     Unsupported(testDescription: "/db/_partition/a"), Unsupported(testDescription: "/db/_shards"),
-    Unsupported(testDescription: "/db/_changes?filter=a/b"), Unsupported(testDescription: "/_scheduler/jobs"),
+    Unsupported(testDescription: "/db/_changes?filter=a/b"),
     Unsupported(testDescription: "/_db_updates"), Unsupported(testDescription: "/_node/_local/_stats"),
     Unsupported(testDescription: "/_membership"), Unsupported(testDescription: "/db/_purged_infos_limit"),
     Unsupported(testDescription: "/db/_design/a/_search/b"),
@@ -438,7 +438,7 @@ import Testing
   @Test func `what is not supported names the right thing`() async throws {
     try await withServer { server in
       for (method, path, word) in [
-        ("POST", "/_replicate", "cdtquery replicate"), ("GET", "/db/_design/d/_search/s", "$text"),
+        ("GET", "/db/_design/d/_search/s", "$text"),
         ("GET", "/_users", "cdtquery user"), ("GET", "/_node/_local/_config/cors", "--cors"),
         ("PUT", "/db/_design/d/_update/u", "PUT of the document"), ("GET", "/_db_updates", "_changes"),
         ("GET", "/_node/_local/_stats", "/_metrics"), ("GET", "/_node/_local/_prometheus", "/_metrics"),
