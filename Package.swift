@@ -52,6 +52,8 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.0"),
     .package(url: "https://github.com/apple/swift-nio-extras", from: "1.34.0"),
     .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+    // For CDTServer and CDTReplication.
+    .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
     // For CDTReplication alone.
     .package(url: "https://github.com/swift-server/async-http-client", from: "1.30.0"),
   ],
@@ -119,6 +121,7 @@ let package = Package(
         replication("NIOPosix", "swift-nio"),
         replication("NIOHTTP1", "swift-nio"),
         replication("NIOSSL", "swift-nio-ssl"),
+        replication("CoreMetrics", "swift-metrics"),
       ],
       swiftSettings: settings),
     .target(
@@ -135,6 +138,7 @@ let package = Package(
         server("HummingbirdTLS", "hummingbird"),
         server("ServiceLifecycle", "swift-service-lifecycle"),
         server("Logging", "swift-log"),
+        server("CoreMetrics", "swift-metrics"),
         server("NIOCore", "swift-nio"),
         server("NIOPosix", "swift-nio"),
         server("NIOHTTP1", "swift-nio"),
@@ -156,6 +160,7 @@ let package = Package(
         server("ServiceLifecycle", "swift-service-lifecycle"),
         replication("UnixSignals", "swift-service-lifecycle"),
         server("Logging", "swift-log"),
+        server("CoreMetrics", "swift-metrics"),
         .product(
           name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["Replication", "Server"])),
       ],
@@ -241,6 +246,7 @@ let package = Package(
         "CDTTestSupport", "CDTServerTestSupport",
         "cdtquery", server("AsyncHTTPClient", "async-http-client"),
         server("Logging", "swift-log"),
+        server("CoreMetrics", "swift-metrics"),
         server("ServiceLifecycle", "swift-service-lifecycle"),
         server("NIOCore", "swift-nio"),
         server("NIOPosix", "swift-nio"),

@@ -107,7 +107,7 @@ class IbmcloudantTests(ServerTestCase):
             (client.post_partition_find, (name, "sensors", {"a": 1})),
             (client.post_partition_explain, (name, "sensors", {"a": 1})),
             (client.post_partition_view, (name, "sensors", "tasks", "open")),
-            (client.get_db_updates, ()), (client.get_membership_information, ()), (client.get_scheduler_docs, ()),
+            (client.get_db_updates, ()), (client.get_scheduler_docs, ()),
             (client.get_scheduler_jobs, ()), (client.get_scheduler_document, ("a",)), (client.get_scheduler_job, ("a",)),
             (client.head_scheduler_document, ("a",)), (client.head_scheduler_job, ("a",)),
             (client.post_replicator, (replication,)), (client.put_replication_document, ("a", replication)),

@@ -4,6 +4,7 @@ import ArgumentParser
   import CDTDatastore
   import CDTPlatform
   import CDTServer
+  import CoreMetrics
   import Logging
   import NIOSSL
   import ServiceLifecycle
@@ -44,6 +45,8 @@ struct ServeCommand: ParsableCommand {
   var logLevel = "notice"
   @Option(help: "The format of the log: text or json.") var logFormat = "text"
   @Option(help: "Log queries that take longer, such as 200ms or 2s, with their plan.") var slowQuery: String?
+  @Option(help: "How many megabytes must be free on the disk for /_up to answer 200.") var minFreeMegabytes:
+    UInt32 = 64
   @Flag(help: "Refuse every change.") var readOnly = false
   @Flag(help: "Refuse design documents with functions, which are never run.") var strictDesign = false
   @Flag(help: "Serve other machines without users or without TLS.") var insecure = false
@@ -60,6 +63,7 @@ struct ServeCommand: ParsableCommand {
       let manager = try DatastoreManager(directory: directory)
       let configuration = try configuration()
       let logger = try logger()
+      MetricsSystem.bootstrap(PrometheusMetrics())
       let (scheme, shown) = (configuration.tls == nil ? "http" : "https", configuration.host)
       let directory = directory
       let server = try DatastoreServer(manager, configuration: configuration, logger: logger) { port in
@@ -118,6 +122,7 @@ struct ServeCommand: ParsableCommand {
       configuration.isStrictAboutDesign = strictDesign
       // Connections can have half of the files, and a datastore with indexes and some readers has about twenty.
       configuration.limits.openDatastores = max(10, CurrentProcess.maximumDescriptors / 2 / 20)
+      configuration.minimumFreeBytes = Int64(minFreeMegabytes) * 1_000_000
       configuration.tls = try certificate()
       return configuration
     }
