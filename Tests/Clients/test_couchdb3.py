@@ -7,7 +7,8 @@ import unittest
 import couchdb3
 import httpx
 from couchdb3.exceptions import (
-    BadRequestError, ConflictError, ForbiddenError, NotFoundError, PreconditionFailedError, UnauthorizedError)
+    BadRequestError, ConflictError, ForbiddenError, MethodNotAllowedError, NotFoundError, PreconditionFailedError,
+    UnauthorizedError)
 
 from harness import ADMIN, MEMBER, ServerTestCase, in_background
 
@@ -77,9 +78,8 @@ class ServerTests(Couchdb3TestCase):
             (client.set_node_config, ("a", "b", "c")), (client.delete_node_config, ("a", "b")),
             (client.reload_node_config, ()),
         ]:
-            with self.subTest(action.__name__), self.assertRaises(httpx.HTTPStatusError) as caught:
+            with self.subTest(action.__name__), self.assertRaises(MethodNotAllowedError):
                 action(*arguments)
-            self.assertEqual(caught.exception.response.status_code, 405)
 
     def test_a_user_logs_in_with_a_session_or_a_password_in_each_request(self):
         for method in ("cookie", "basic"):

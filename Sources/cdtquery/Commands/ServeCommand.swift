@@ -28,6 +28,11 @@ struct ServeCommand: ParsableCommand {
       """)
 
   @Argument(help: "The directory of the stores; it is created if it does not exist.") var directory: String
+  @Option(
+    help:
+      "A file of these options by their long names, one on a line, as in \"port = 5984\"; the command line comes first."
+  )
+  var config: String?
   @Option(help: "The address and port to listen at; port 0 is any that is free.") var bind = "127.0.0.1:5984"
   @Option(help: "The port to listen at, instead of that in --bind.") var port: UInt16?
   @Option(help: "The certificate chain, a PEM file.") var tlsCert: String?
@@ -54,15 +59,32 @@ struct ServeCommand: ParsableCommand {
 
 #if Server
   extension ServeCommand {
+    func validate() throws {
+      if Logger.Level(rawValue: logLevel) == nil {
+        throw ValidationError("--log-level must be debug, info, notice, warning or error")
+      }
+      if LogFormat(rawValue: logFormat) == nil {
+        throw ValidationError("--log-format must be text or json")
+      }
+      _ = try Self.seconds(grace, "--grace")
+      _ = try Self.seconds(queryTime, "--query-time")
+      _ = try slowQuery.map { try Self.duration($0, "--slow-query") }
+    }
+
     func run() throws {
-      try waiting { try await serve() }
+      guard let config else { return try waiting { try await serve() } }
+      // The command itself is before them.
+      let given = Array(CommandLine.arguments.dropFirst(2))
+      let file = try OptionFile(config, of: Self.self, repeatable: ["cors", "host"])
+      let command = try Self.parse(file.arguments(besides: given) + given)
+      try waiting { try await command.serve() }
     }
 
     private func serve() async throws {
       CurrentProcess.raiseMaximumDescriptors()
       let manager = try DatastoreManager(directory: directory)
       let configuration = try configuration()
-      let logger = try logger()
+      let logger = logger()
       MetricsSystem.bootstrap(PrometheusMetrics())
       let (scheme, shown) = (configuration.tls == nil ? "http" : "https", configuration.host)
       let directory = directory
@@ -76,16 +98,11 @@ struct ServeCommand: ParsableCommand {
       try await group.run()
     }
 
-    private func logger() throws -> Logger {
-      guard let level = Logger.Level(rawValue: logLevel) else {
-        throw ValidationError("--log-level must be debug, info, notice, warning or error")
-      }
-      guard let format = LogFormat(rawValue: logFormat) else {
-        throw ValidationError("--log-format must be text or json")
-      }
+    private func logger() -> Logger {
+      let format = LogFormat(rawValue: logFormat) ?? .text
       LoggingSystem.bootstrap { _ in LogLines(format) }
       var logger = Logger(label: "cdtquery")
-      logger.logLevel = level
+      logger.logLevel = Logger.Level(rawValue: logLevel) ?? .notice
       return logger
     }
 
