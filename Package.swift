@@ -158,7 +158,9 @@ let package = Package(
         .target(name: "CDTRemote", condition: .when(traits: ["Replication"])),
         .target(name: "CDTServer", condition: .when(traits: ["Server"])),
         server("ServiceLifecycle", "swift-service-lifecycle"),
-        replication("UnixSignals", "swift-service-lifecycle"),
+        .product(
+          name: "UnixSignals", package: "swift-service-lifecycle",
+          condition: .when(traits: ["Replication", "Server"])),
         server("Logging", "swift-log"),
         server("CoreMetrics", "swift-metrics"),
         .product(

@@ -6,8 +6,8 @@ import ArgumentParser
   import CDTServer
   import CoreMetrics
   import Logging
-  import NIOSSL
   import ServiceLifecycle
+  import UnixSignals
 #endif
 
 struct ServeCommand: ParsableCommand {
@@ -83,7 +83,8 @@ struct ServeCommand: ParsableCommand {
     private func serve() async throws {
       CurrentProcess.raiseMaximumDescriptors()
       let manager = try DatastoreManager(directory: directory)
-      let configuration = try configuration()
+      let certificate = try certificate()
+      let configuration = try configuration(certificate)
       let logger = logger()
       MetricsSystem.bootstrap(PrometheusMetrics())
       let (scheme, shown) = (configuration.tls == nil ? "http" : "https", configuration.host)
@@ -91,11 +92,46 @@ struct ServeCommand: ParsableCommand {
       let server = try DatastoreServer(manager, configuration: configuration, logger: logger) { port in
         let host = shown.contains(":") ? "[\(shown)]" : shown
         Message.write("cdtquery: serving \(directory) at \(scheme)://\(host):\(port)")
+        ServiceManager.tell(.ready)
       }
+      // Without anything to read again, it ends the process, as when a terminal is closed.
+      let isReloadable = certificate != nil || ServiceManager.isListening
+      let signals = isReloadable ? await UnixSignalsSequence(trapping: .sighup) : nil
       let group = ServiceGroup(
         configuration: .init(
-          services: [server], gracefulShutdownSignals: [.sigterm, .sigint], logger: logger))
+          services: [server, Reloading(signals: signals, certificate: certificate, logger: logger)],
+          gracefulShutdownSignals: [.sigterm, .sigint], logger: logger))
       try await group.run()
+    }
+
+    /// Reads the certificate again at SIGHUP, and tells the service manager that it does so, and when the server ends.
+    private struct Reloading: Service {
+      let signals: UnixSignalsSequence?
+      let certificate: Certificate?
+      let logger: Logger
+
+      func run() async throws {
+        if let signals {
+          for await _ in signals.cancelOnGracefulShutdown() {
+            try await Datastore.useFiles { reload() }
+          }
+        } else {
+          try? await gracefulShutdown()
+        }
+        ServiceManager.tell(.stopping)
+      }
+
+      private func reload() {
+        ServiceManager.tell(.reloading)
+        defer { ServiceManager.tell(.ready) }
+        guard let certificate else { return }
+        do {
+          try certificate.reload()
+          logger.notice("certificate read")
+        } catch {
+          logger.error("certificate kept", metadata: ["error": "\(error)"])
+        }
+      }
     }
 
     private func logger() -> Logger {
@@ -117,7 +153,7 @@ struct ServeCommand: ParsableCommand {
       return .milliseconds(number * scale)
     }
 
-    private func configuration() throws -> ServerConfiguration {
+    private func configuration(_ certificate: Certificate?) throws -> ServerConfiguration {
       var configuration = ServerConfiguration()
       let (address, boundPort) = Self.split(bind)
       guard let port = port ?? boundPort else {
@@ -140,7 +176,7 @@ struct ServeCommand: ParsableCommand {
       // Connections can have half of the files, and a datastore with indexes and some readers has about twenty.
       configuration.limits.openDatastores = max(10, CurrentProcess.maximumDescriptors / 2 / 20)
       configuration.minimumFreeBytes = Int64(minFreeMegabytes) * 1_000_000
-      configuration.tls = try certificate()
+      configuration.tls = certificate?.configuration
       return configuration
     }
 
@@ -159,31 +195,12 @@ struct ServeCommand: ParsableCommand {
       return .seconds(number)
     }
 
-    private func certificate() throws -> TLSConfiguration? {
+    private func certificate() throws -> Certificate? {
       guard (tlsCert == nil) == (tlsKey == nil) else {
         throw ValidationError("--tls-cert and --tls-key belong together")
       }
       guard let tlsCert, let tlsKey else { return nil }
-      let chain = try Self.readingPEM(tlsCert, "a certificate") { try NIOSSLCertificate.fromPEMFile(tlsCert) }
-      let key = try Self.readingPEM(tlsKey, "a private key") {
-        try NIOSSLPrivateKey(file: tlsKey, format: .pem)
-      }
-      return .makeServerConfiguration(
-        certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(key))
-    }
-
-    /// Runs `body`, whose errors don't say which file they are about.
-    private static func readingPEM<R>(_ path: String, _ what: String, _ body: () throws -> R) throws -> R {
-      do throws(SystemError) {
-        _ = try OpenFile(path, for: .reading)
-      } catch {
-        throw ToolError.unreadable(path, error)
-      }
-      do {
-        return try body()
-      } catch {
-        throw ToolError(.data, "\(path) is not a PEM file with \(what): \(error); check the path")
-      }
+      return try Certificate(chain: tlsCert, key: tlsKey)
     }
   }
 #else
