@@ -261,6 +261,7 @@ let package = Package(
         "CDTQueryTesting", "CDTJSON",
         "CDTGzip", "CDTTestSupport", "CDTServerTestSupport", "CDTRandomDocuments", "cdtquery",
         server("Logging", "swift-log"),
+        replication("CoreMetrics", "swift-metrics"),
         server("NIOCore", "swift-nio"),
         server("NIOPosix", "swift-nio"),
         server("NIOSSL", "swift-nio-ssl"),

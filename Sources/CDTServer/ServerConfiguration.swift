@@ -37,7 +37,7 @@ public struct ServerConfiguration: Sendable {
   /// The time from which on a query is logged with its plan, at the level `notice`; `nil` for none.
   public var slowQuery: Duration?
   /// The number of bytes that must be free on the disk for `/_up` to say that the server is up.
-  public var minimumFreeBytes: Int64 = 64 << 20
+  public var minimumFreeBytes: Int64 = 64_000_000
   /// The limits on what a client may use of the server.
   public var limits = Limits()
   /// The life of a session in seconds, which tests shorten.

@@ -63,7 +63,8 @@ extension RequestContext {
       let obstacle = try await databases.obstacle(minimumFreeBytes: configuration.minimumFreeBytes)
     else { return Reply.json(["status": "ok", "seeds": [:]]) }
     return Reply.json(
-      ["status": "unwritable", "reason": .string(obstacle), "seeds": [:]], .serviceUnavailable)
+      ["status": "unwritable", "reason": .string(obstacle), "seeds": [:]], .serviceUnavailable,
+      headers: [.retryAfter: Reply.retryAfter])
   }
 
   func metrics() async -> Response {
