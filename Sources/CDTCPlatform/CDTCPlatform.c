@@ -107,6 +107,12 @@ int64_t cdt_thread_processor_time(void) {
   return nanoseconds(time);
 }
 
+int64_t cdt_monotonic_nanoseconds(void) {
+  struct timespec time = {0, 0};
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return nanoseconds(time);
+}
+
 int32_t cdt_processors(void) {
   long count = sysconf(_SC_NPROCESSORS_ONLN);
   return count < 1 ? 1 : count > INT32_MAX ? INT32_MAX : (int32_t)count;

@@ -18,7 +18,7 @@ package enum ServiceManager {
       switch self {
       case .ready: "READY=1"
       case .stopping: "STOPPING=1"
-      case .reloading: "RELOADING=1\nMONOTONIC_USEC=\(ServiceManager.monotonicMicroseconds)"
+      case .reloading: "RELOADING=1\nMONOTONIC_USEC=\(cdt_monotonic_nanoseconds() / 1_000)"
       }
     }
   }
@@ -34,11 +34,5 @@ package enum ServiceManager {
   package static func tell(_ state: State) {
     guard let socket else { return }
     _ = cdt_send_datagram(socket, state.text)
-  }
-
-  private static var monotonicMicroseconds: Int64 {
-    var now = timespec()
-    clock_gettime(CLOCK_MONOTONIC, &now)
-    return Int64(now.tv_sec) * 1_000_000 + Int64(now.tv_nsec) / 1_000
   }
 }

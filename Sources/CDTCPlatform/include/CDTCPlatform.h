@@ -48,6 +48,9 @@ uint64_t cdt_thread_number(void);
 /// The processor time of the current thread in nanoseconds.
 int64_t cdt_thread_processor_time(void);
 
+/// The time of CLOCK_MONOTONIC in nanoseconds.
+int64_t cdt_monotonic_nanoseconds(void);
+
 /// The processors in use, at least one.
 int32_t cdt_processors(void);
 
