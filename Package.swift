@@ -52,7 +52,9 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.0"),
     .package(url: "https://github.com/apple/swift-nio-extras", from: "1.34.0"),
     .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
-    // For CDTReplication, as are swift-log and NIO.
+    // For CDTServer and CDTReplication.
+    .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
+    // For CDTReplication, as are swift-log, swift-metrics and NIO.
     .package(url: "https://github.com/swift-server/async-http-client", from: "1.30.0"),
   ],
   targets: [
@@ -121,6 +123,7 @@ let package = Package(
         replication("NIOHTTP1", "swift-nio"),
         replication("NIOSSL", "swift-nio-ssl"),
         replication("Logging", "swift-log"),
+        replication("CoreMetrics", "swift-metrics"),
       ],
       swiftSettings: settings),
     .target(
@@ -138,6 +141,7 @@ let package = Package(
         server("HummingbirdTLS", "hummingbird"),
         server("ServiceLifecycle", "swift-service-lifecycle"),
         server("Logging", "swift-log"),
+        server("CoreMetrics", "swift-metrics"),
         server("NIOCore", "swift-nio"),
         server("NIOPosix", "swift-nio"),
         server("NIOHTTP1", "swift-nio"),
@@ -157,9 +161,12 @@ let package = Package(
         .target(name: "CDTRemote", condition: .when(traits: ["Replication"])),
         .target(name: "CDTServer", condition: .when(traits: ["Server"])),
         server("ServiceLifecycle", "swift-service-lifecycle"),
-        replication("UnixSignals", "swift-service-lifecycle"),
+        .product(
+          name: "UnixSignals", package: "swift-service-lifecycle",
+          condition: .when(traits: ["Replication", "Server"])),
         .product(
           name: "Logging", package: "swift-log", condition: .when(traits: ["Replication", "Server"])),
+        server("CoreMetrics", "swift-metrics"),
         .product(
           name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["Replication", "Server"])),
       ],
@@ -245,6 +252,7 @@ let package = Package(
         "CDTTestSupport", "CDTServerTestSupport",
         "cdtquery", server("AsyncHTTPClient", "async-http-client"),
         server("Logging", "swift-log"),
+        server("CoreMetrics", "swift-metrics"),
         server("ServiceLifecycle", "swift-service-lifecycle"),
         server("NIOCore", "swift-nio"),
         server("NIOPosix", "swift-nio"),
@@ -257,6 +265,7 @@ let package = Package(
         "CDTQueryTesting", "CDTJSON",
         "CDTGzip", "CDTTestSupport", "CDTServerTestSupport", "CDTRandomDocuments", "cdtquery",
         server("Logging", "swift-log"),
+        replication("CoreMetrics", "swift-metrics"),
         server("NIOCore", "swift-nio"),
         server("NIOPosix", "swift-nio"),
         server("NIOSSL", "swift-nio-ssl"),

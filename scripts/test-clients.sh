@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs the documented operations of clients of CouchDB against the server. With POUCHDB, a bundle of PouchDB, a page in Chromium
-# syncs with the server for POUCHDB_SECONDS.
+# Runs the documented operations of clients of CouchDB against the server, and lets Prometheus read its metrics. With POUCHDB, a
+# bundle of PouchDB, a page in Chromium syncs with the server for POUCHDB_SECONDS.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 if [ -n "${POUCHDB:-}" ]; then

@@ -6,10 +6,14 @@
 #include <limits.h>
 #include <pthread.h>
 #include <signal.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/time.h>
+#include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -49,6 +53,14 @@ int32_t cdt_status_of_path(const char *path, bool follows_links, struct cdt_stat
 int32_t cdt_status_of_file(int32_t file, struct cdt_status *status) {
   struct stat found;
   return fill(fstat(file, &found), &found, status);
+}
+
+int32_t cdt_free_bytes(const char *path, uint64_t *bytes) {
+  struct statvfs found;
+  if (statvfs(path, &found) != 0) return errno;
+  uint64_t blocks = (uint64_t)found.f_bavail, size = (uint64_t)(found.f_frsize ? found.f_frsize : found.f_bsize);
+  *bytes = size != 0 && blocks > UINT64_MAX / size ? UINT64_MAX : blocks * size;
+  return 0;
 }
 
 int32_t cdt_open(const char *path, int32_t flags, uint32_t permissions) {
@@ -95,6 +107,12 @@ int64_t cdt_thread_processor_time(void) {
   return nanoseconds(time);
 }
 
+int64_t cdt_monotonic_nanoseconds(void) {
+  struct timespec time = {0, 0};
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return nanoseconds(time);
+}
+
 int32_t cdt_processors(void) {
   long count = sysconf(_SC_NPROCESSORS_ONLN);
   return count < 1 ? 1 : count > INT32_MAX ? INT32_MAX : (int32_t)count;
@@ -133,6 +151,27 @@ int64_t cdt_unsent_bytes(int32_t socket) {
   // tcp(7): SIOCOUTQ, whose other name is TIOCOUTQ.
   return ioctl(socket, TIOCOUTQ, &count) == 0 ? count : -1;
 #endif
+}
+
+int32_t cdt_send_datagram(const char *path, const char *message) {
+  struct sockaddr_un address;
+  size_t length = strlen(path);
+  memset(&address, 0, sizeof address);
+  address.sun_family = AF_UNIX;
+  if (length == 0) return EINVAL;
+  if (length >= sizeof address.sun_path) return ENAMETOOLONG;
+  memcpy(address.sun_path, path, length);
+  // unix(7): the length of an abstract address does not include a NUL at its end.
+  if (path[0] == '@') address.sun_path[0] = 0;
+  socklen_t size = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + length + (path[0] == '@' ? 0 : 1));
+  int file = socket(AF_UNIX, SOCK_DGRAM, 0);
+  if (file < 0) return errno;
+  fcntl(file, F_SETFD, FD_CLOEXEC);
+  struct timeval second = {1, 0};
+  setsockopt(file, SOL_SOCKET, SO_SNDTIMEO, &second, sizeof second);
+  int32_t result = sendto(file, message, strlen(message), 0, (struct sockaddr *)&address, size) < 0 ? errno : 0;
+  close(file);
+  return result;
 }
 
 void cdt_limit_heaps(int32_t count) {

@@ -50,6 +50,15 @@ package enum Files {
     faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) == 0
   }
 
+  /// The bytes that this user can still write to the file system of a directory.
+  package static func freeBytes(in directory: String) throws(SystemError) -> Int64 {
+    try SystemError.checkPath(directory)
+    var free: UInt64 = 0
+    let error = cdt_free_bytes(directory, &free)
+    guard error == 0 else { throw SystemError(error) }
+    return Int64(clamping: free)
+  }
+
   /// - Throws: ``SystemError`` if the file can't be read.
   package static func checkReadable(_ path: String) throws(SystemError) {
     guard access(path, R_OK) == 0 else { throw SystemError(errno) }

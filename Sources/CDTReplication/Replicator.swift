@@ -1,4 +1,5 @@
 public import CDTDatastore
+import CoreMetrics
 import Synchronization
 
 /// Runs a replication of a store.
@@ -70,9 +71,13 @@ public final class Replicator: Sendable {
     _ stop: ReplicationStop, _ report: @escaping @Sendable (ReplicationStatus) -> Void
   ) async throws -> ReplicationResult {
     defer { runs.withLock { $0.removeAll { $0 === stop } } }
-    let (progress, log) = (
-      ReplicationProgress(directions, report), ReplicationLog(replication, of: store)
-    )
+    let pending = pendingGauge()
+    defer { pending.destroy() }
+    let progress = ReplicationProgress(directions) { status in
+      pending.record(status.total - status.done)
+      report(status)
+    }
+    let log = ReplicationLog(replication, of: store)
     do {
       try await replicate(Run(progress: progress, stop: stop, log: log))
     } catch {
@@ -105,6 +110,20 @@ public final class Replicator: Sendable {
       }
       await connection.close()
     }
+  }
+
+  /// The number of changes that the run knows of and has not dealt with, for the metrics of the process.
+  private func pendingGauge() -> Gauge {
+    let peer =
+      switch replication.peer {
+      case .remote(let database): database.url
+      case .store(let other): other.name
+      }
+    return Gauge(
+      label: "cdtdatastore_replication_pending_changes",
+      dimensions: [
+        ("database", store.name), ("direction", replication.direction.rawValue), ("peer", peer),
+      ])
   }
 
   /// Runs each direction to its end. An error in one direction of a continuous replication stops the other one, which

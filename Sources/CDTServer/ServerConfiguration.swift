@@ -39,6 +39,8 @@ public struct ServerConfiguration: Sendable {
   /// The hosts that the replications which admins ask for may connect to, such as `couch.example.org` or `10.0.0.2:5984`, also by
   /// a redirect; `nil` for all. They are compared as they are written, before a name is resolved.
   public var replicationHosts: Set<String>?
+  /// The number of bytes that must be free on the disk for `/_up` to say that the server is up.
+  public var minimumFreeBytes: Int64 = 64_000_000
   /// The limits on what a client may use of the server.
   public var limits = Limits()
   /// The life of a session in seconds, which tests shorten.

@@ -15,7 +15,7 @@ final class ServerState: Sendable {
   /// The server accepts no more requests.
   let shutdown = OneTimeEvent()
   let background = BackgroundTasks()
-  let metrics = Metrics()
+  let metrics = ServerMetrics()
   #if Replication
     let replications: ReplicationJobs
   #endif

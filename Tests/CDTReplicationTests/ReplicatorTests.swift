@@ -4,6 +4,7 @@ import CDTQuery
 import CDTServer
 import CDTServerTestSupport
 import CDTTestSupport
+import CoreMetrics
 import CouchDB
 import Foundation
 import Synchronization
@@ -81,6 +82,58 @@ import Testing
       try await served.remote.deleteDocument(withID: "_design/here")
       try await served.replicate(.both)
       #expect(try await served.local.listIndexes().map(\.name) == ["_design/there/a"])
+    }
+  }
+
+  // MARK: Metrics
+
+  /// A backend of metrics that keeps what gauges record.
+  private final class RecordedGauges: MetricsFactory {
+    final class Handler: RecorderHandler {
+      let dimensions: [String]
+      let values = Mutex<[Int64]>([])
+
+      init(_ dimensions: [String]) { self.dimensions = dimensions }
+
+      func record(_ value: Int64) { values.withLock { $0.append(value) } }
+      func record(_ value: Double) {}
+    }
+
+    let made = Mutex<[Handler]>([])
+    let destroyed = Atomic(0)
+
+    func makeRecorder(label: String, dimensions: [(String, String)], aggregate: Bool) -> any RecorderHandler {
+      let handler = Handler(dimensions.map { "\($0)=\($1)" })
+      if label == "cdtdatastore_replication_pending_changes" { made.withLock { $0.append(handler) } }
+      return handler
+    }
+    func destroyRecorder(_ handler: any RecorderHandler) {
+      if made.withLock({ $0.contains { $0 === handler } }) { destroyed.add(1, ordering: .relaxed) }
+    }
+    func makeCounter(label: String, dimensions: [(String, String)]) -> any CounterHandler {
+      NOOPMetricsHandler.instance
+    }
+    func makeTimer(label: String, dimensions: [(String, String)]) -> any TimerHandler {
+      NOOPMetricsHandler.instance
+    }
+    func destroyCounter(_ handler: any CounterHandler) {}
+    func destroyTimer(_ handler: any TimerHandler) {}
+  }
+
+  @Test func `a running replication records how many changes are pending`() async throws {
+    try await withServedStore { served in
+      try Self.fill(served.remote, 30)
+      let gauges = RecordedGauges()
+      _ = try await withMetricsFactory(gauges) {
+        try await served.replicate(.pull) { $0.batchSize = 10 }
+      }
+      let gauge = try #require(gauges.made.withLock { $0 }.first)
+      #expect(
+        gauge.dimensions == ["database=\(served.local.name)", "direction=pull", "peer=\(served.url)"])
+      let values = gauge.values.withLock { $0 }
+      #expect(values.max() == 30)
+      #expect(values.last == 0)
+      #expect(gauges.destroyed.load(ordering: .relaxed) == 1)
     }
   }
 

@@ -25,6 +25,7 @@ class User:
 
 ADMIN = User("mike", "correct horse", "_admin")
 MEMBER = User("zoe", "tr0ub4dor", "team")
+MONITOR = User("prometheus", "staple", "_metrics")
 
 
 class Server:
@@ -36,7 +37,7 @@ class Server:
         if has_users:
             users = os.path.join(self.directory.name, "users.json")
             self.options += ("--users", users)
-            for user in (ADMIN, MEMBER):
+            for user in (ADMIN, MEMBER, MONITOR):
                 subprocess.run(
                     [PROGRAM, "user", "add", users, user.name, "--role", user.role, "--password-file", "-"],
                     input=user.password, text=True, check=True, capture_output=True)

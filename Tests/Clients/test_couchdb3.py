@@ -7,7 +7,8 @@ import unittest
 import couchdb3
 import httpx
 from couchdb3.exceptions import (
-    BadRequestError, ConflictError, ForbiddenError, NotFoundError, PreconditionFailedError, UnauthorizedError)
+    BadRequestError, ConflictError, ForbiddenError, MethodNotAllowedError, NotFoundError, PreconditionFailedError,
+    UnauthorizedError)
 
 from harness import ADMIN, MEMBER, ServerTestCase, in_background
 
@@ -60,15 +61,25 @@ class ServerTests(Couchdb3TestCase):
     def test_what_the_server_does_not_have_is_501(self):
         client = self.connect()
         for action, arguments in [
-            (client.save_user, ("joe",)), (client.membership, ()),
-            (client.cluster_setup, ()), (client.node_config, ()), (client.set_node_config, ("a", "b", "c")),
-            (client.delete_node_config, ("a", "b")), (client.reload_node_config, ()), (client.node_stats, ()),
-            (client.node_system, ()),
+            (client.save_user, ("joe",)), (client.cluster_setup, ()),
         ]:
             with self.subTest(action.__name__):
                 self.assert_unsupported(action, *arguments)
         with self.subTest("a partitioned database"):
             self.assert_unsupported(client.create, self.name, partitioned=True)
+
+    def test_the_node_is_described_and_its_settings_can_only_be_read(self):
+        client = self.connect()
+        self.assertEqual(len(client.membership()["all_nodes"]), 1)
+        self.assertIn("max_document_size", client.node_config()["couchdb"])
+        self.assertGreater(client.node_stats()["couchdb"]["httpd_request_methods"]["GET"]["value"], 0)
+        self.assertGreaterEqual(client.node_system()["uptime"], 0)
+        for action, arguments in [
+            (client.set_node_config, ("a", "b", "c")), (client.delete_node_config, ("a", "b")),
+            (client.reload_node_config, ()),
+        ]:
+            with self.subTest(action.__name__), self.assertRaises(MethodNotAllowedError):
+                action(*arguments)
 
     def test_a_user_logs_in_with_a_session_or_a_password_in_each_request(self):
         for method in ("cookie", "basic"):

@@ -107,7 +107,7 @@ class IbmcloudantTests(ServerTestCase):
             (client.post_partition_find, (name, "sensors", {"a": 1})),
             (client.post_partition_explain, (name, "sensors", {"a": 1})),
             (client.post_partition_view, (name, "sensors", "tasks", "open")),
-            (client.get_db_updates, ()), (client.get_membership_information, ()), (client.get_shards_information, (name,)),
+            (client.get_db_updates, ()), (client.get_shards_information, (name,)),
             (client.get_document_shards_info, (name, "a")),
         ]:
             with self.subTest(action.__name__):

@@ -27,6 +27,9 @@ struct cdt_status {
 int32_t cdt_status_of_path(const char *path, bool follows_links, struct cdt_status *status);
 int32_t cdt_status_of_file(int32_t file, struct cdt_status *status);
 
+/// The bytes that this user can still write to the file system of a path.
+int32_t cdt_free_bytes(const char *path, uint64_t *bytes);
+
 /// Opens a file that closes in new programs. The file, or a negative value of errno.
 int32_t cdt_open(const char *path, int32_t flags, uint32_t permissions);
 
@@ -45,6 +48,9 @@ uint64_t cdt_thread_number(void);
 /// The processor time of the current thread in nanoseconds.
 int64_t cdt_thread_processor_time(void);
 
+/// The time of CLOCK_MONOTONIC in nanoseconds.
+int64_t cdt_monotonic_nanoseconds(void);
+
 /// The processors in use, at least one.
 int32_t cdt_processors(void);
 
@@ -57,6 +63,10 @@ void cdt_ignore_signals_of_writes(void);
 
 /// The bytes that were written to a socket and that the other end has not received; -1 if that is not known.
 int64_t cdt_unsent_bytes(int32_t socket);
+
+/// Sends a message to the datagram socket at a path, or at an abstract address if the path begins with @. It waits for at most a
+/// second.
+int32_t cdt_send_datagram(const char *path, const char *message);
 
 /// The columns of a terminal; 0 if the file is none, or that is not known.
 int32_t cdt_terminal_columns(int32_t file);

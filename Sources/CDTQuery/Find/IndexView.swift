@@ -61,6 +61,13 @@ extension ReadTransaction {
     return try view(of: write.attachIndexes(manager), manager)
   }
 
+  /// The number of sequences after the last one that every index has; 0 if the indexes are complete, or there are none.
+  package func indexLag() throws -> Int64 {
+    let view = try indexView(store.indexManager())
+    let floor = view.catalog.entries.map(view.floor).min() ?? view.lastSequence
+    return max(0, view.lastSequence - floor)
+  }
+
   /// Ends the use of the indexes in this transaction.
   func abandonIndexes(_ manager: IndexManager) throws {
     extensionStates[IndexSnapshot.self] = .fixed(

@@ -1,5 +1,6 @@
 public import CDTDatastore
 public import CDTJSON
+import CDTPlatform
 import CDTSQLite
 
 extension Datastore {
@@ -211,6 +212,13 @@ extension Datastore {
   /// Creates and builds the indexes that a damaged datastore had, on one of the datastore's threads.
   public func recoverIndexes(from directory: String) async throws -> [IntegrityFinding] {
     try await runLong { _ in try self.recoverIndexes(from: directory) }
+  }
+
+  /// The bytes of the write-ahead logs of the datastore and of its indexes.
+  package func logBytes() throws -> Int64 {
+    try [databasePath, indexManager().path].reduce(0) { sum, path in
+      sum + (try Files.length(of: "\(path)-wal") ?? 0)
+    }
   }
 
   /// The datastore's index manager, created on first use.

@@ -61,6 +61,26 @@ package final class Databases: Sendable {
   /// The names of the datastores that are open.
   package var openNames: Set<String> { state.withLock { Set($0.open.keys) } }
 
+  /// A database if it is open, without counting as a use of it.
+  func openDatabase(named name: String) -> Database? { state.withLock { $0.open[name]?.database } }
+
+  /// The bytes that the server can still write.
+  func freeBytes() async throws -> Int64 {
+    try await Datastore.useFiles { [directory = manager.directory] in try Files.freeBytes(in: directory) }
+  }
+
+  /// The reason why the server could not write now; `nil` if there is none that the system tells without a write.
+  ///
+  /// - Parameter minimum: The number of bytes that must be free.
+  func obstacle(minimumFreeBytes minimum: Int64) async throws -> String? {
+    try await Datastore.useFiles { [directory = manager.directory] in
+      guard Files.isWritable(directory) else { return "The directory of the databases can't be written to." }
+      let free = try Files.freeBytes(in: directory)
+      guard free < minimum else { return nil }
+      return "The disk is full: \(free) bytes are free, fewer than \(minimum)."
+    }
+  }
+
   /// The database with a name, which stays open while the object is in use.
   ///
   /// - Throws: `CouchError.noDatabase`.

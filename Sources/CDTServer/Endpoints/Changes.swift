@@ -28,8 +28,10 @@ extension RequestContext {
     let listener =
       wanted.feed.isLive ? try await Datastore.useFiles { try ChangeListener(to: database.store) } : nil
     let type = wanted.feed == .eventsource ? "text/event-stream" : Reply.json
-    return Reply.stream(type: type, headers: headers) { out in
+    return Reply.stream(type: type, headers: headers) { [metrics = server.metrics] out in
       var feed = feed
+      if listener != nil { metrics.beginFeed() }
+      defer { if listener != nil { metrics.endFeed() } }
       try await feed.write(since: start, listener: listener, to: &out)
     }
   }

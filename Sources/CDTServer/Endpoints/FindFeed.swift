@@ -67,7 +67,10 @@ extension RequestContext {
     // Before the reply begins, so that a failure can be answered.
     guard let first = try await results.take() else { throw noDatabase }
     let waiting = feed.waiting(self)
-    return Reply.stream(type: feed.type, headers: [.cacheControl: "must-revalidate"]) { [results] out in
+    return Reply.stream(type: feed.type, headers: [.cacheControl: "must-revalidate"]) {
+      [results, metrics = server.metrics] out in
+      metrics.beginFeed()
+      defer { metrics.endFeed() }
       var (results, quietSince) = (results, ContinuousClock.now)
       var update: LiveUpdate? = first
       // As long as the feed lasts, the database stays open.

@@ -56,10 +56,21 @@ extension RequestContext {
     return Reply.value(.array(rows))
   }
 
-  func metrics() -> Response {
-    let text = server.metrics.text(
-      openDatabases: databases.openNames.count, tasks: server.tasks.json.count)
-    return Reply.bytes(ByteBuffer(string: text), type: "text/plain; version=0.0.4; charset=utf-8")
+  /// Whether the server can do its work, which costs the system two calls and nothing on the disk.
+  func up() async throws -> Response {
+    let configuration = server.configuration
+    guard !configuration.isReadOnly,
+      let obstacle = try await databases.obstacle(minimumFreeBytes: configuration.minimumFreeBytes)
+    else { return Reply.json(["status": "ok", "seeds": [:]]) }
+    return Reply.json(
+      ["status": "unwritable", "reason": .string(obstacle), "seeds": [:]], .serviceUnavailable,
+      headers: [.retryAfter: Reply.retryAfter])
+  }
+
+  func metrics() async -> Response {
+    await server.metrics.sample(databases, tasks: server.tasks.json.count)
+    return Reply.bytes(
+      ByteBuffer(string: server.metrics.text), type: "text/plain; version=0.0.4; charset=utf-8")
   }
 
   func activeTasks() -> Response { Reply.value(.array(server.tasks.json + replicationTasks)) }

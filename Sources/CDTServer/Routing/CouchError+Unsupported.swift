@@ -14,15 +14,14 @@ extension CouchError {
     case "_replicate", "_replicator", "_scheduler":
       unsupported("Replication by request", instead: "cdtquery replicate, or the replicator of the other end")
     case "_users": unsupported("The database of users", instead: "cdtquery user")
+    case "_node" where path.contains("_stats"): statistics
     case "_node", "_config":
-      path.contains { ["_stats", "_system", "_prometheus"].contains($0) }
-        ? statistics
-        : unsupported(
-          "Configuration by request",
-          instead: "the options of cdtquery serve: --cors, --users, --bind, --read-only")
+      unsupported(
+        "Configuration by request",
+        instead: "the options of cdtquery serve: --cors, --users, --bind, --read-only")
     case "_stats", "_system", "_prometheus": statistics
     case "_db_updates": unsupported("A feed of all databases", instead: "/_all_dbs and the _changes of each")
-    case "_membership", "_cluster_setup", "_reshard":
+    case "_cluster_setup", "_reshard":
       unsupported("A cluster", instead: "replication between servers, by cdtquery replicate")
     case "_restart": unsupported("A restart by request", instead: "SIGTERM, and start cdtquery serve again")
     case "_search_analyze", "_nouveau_analyze": textSearch
@@ -61,7 +60,8 @@ extension CouchError {
     }
   }
 
-  private static let statistics = unsupported("This form of statistics", instead: "/_metrics")
+  private static let statistics = unsupported(
+    "This form of statistics", instead: "/_metrics or /_node/_local/_stats")
 
   private static let textSearch = unsupported(
     "This search service",

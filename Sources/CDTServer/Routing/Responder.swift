@@ -34,7 +34,7 @@ struct Responder: HTTPResponder {
     }
     rules.addHeaders(to: &response, for: request)
     response.headers[.xCouchRequestID] = id
-    state.metrics.count(method, response.status)
+    state.metrics.count(method, response.status, since: log.start)
     if request.method == .head { response = Self.withoutBody(response) }
     return log.following(response, id: id, user: user)
   }

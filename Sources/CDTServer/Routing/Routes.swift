@@ -21,6 +21,8 @@ package struct Route: Sendable {
   enum Access: Sendable {
     case everyone
     case serverAdmin
+    /// Server admins, and users with the role `_metrics`.
+    case metrics
     /// The clients that may change documents, and the document that the path names.
     case writer
     /// The clients that may change the settings of the database.
@@ -101,6 +103,7 @@ package struct Route: Sendable {
     switch access {
     case .everyone: break
     case .serverAdmin: try context.identity.checkServerAdmin()
+    case .metrics: try context.identity.checkMetrics()
     case .writer:
       try context.checkWritable()
       try context.checkDesign(context.documentID)
@@ -208,7 +211,7 @@ extension Route {
   /// Those of every build.
   private static let others: [Route] = [
     Route(.get, "/") { $0.welcome() },
-    Route(.get, "/_up") { _ in Reply.json(["status": "ok", "seeds": [:]]) },
+    Route(.get, "/_up") { try await $0.up() },
     Route(.get, "/_uuids") { try $0.uuids() },
     Route(.get, "/_session") { try $0.session() },
     Route(.post, "/_session") { try await $0.beginSession() },
@@ -217,7 +220,15 @@ extension Route {
     Route(.get, "/_dbs_info", .serverAdmin) { try await $0.databasesInfo() },
     Route(.post, "/_dbs_info", .serverAdmin) { try await $0.databasesInfo() },
     Route(.get, "/_active_tasks", .serverAdmin) { $0.activeTasks() },
-    Route(.get, "/_metrics", .serverAdmin) { $0.metrics() },
+    Route(.get, "/_metrics", .metrics) { await $0.metrics() },
+    Route(.get, "/_membership", .serverAdmin) { $0.membership() },
+    Route(.get, "/_node/{node}", .serverAdmin) { try $0.node() },
+    Route(.get, "/_node/{node}/_stats", .metrics) { try await $0.statistics() },
+    Route(.get, "/_node/{node}/_system", .metrics) { try $0.system() },
+    Route(.get, "/_node/{node}/_prometheus", .metrics) { try await $0.nodeMetrics() },
+    Route(.get, "/_node/{node}/_config", .serverAdmin) { try $0.settings() },
+    Route(.get, "/_node/{node}/_config/{section}", .serverAdmin) { try $0.settings() },
+    Route(.get, "/_node/{node}/_config/{section}/{key}", .serverAdmin) { try $0.settings() },
 
     Route(.get, "/{db}") { Reply.json(try await RequestContext.info($0.database)) },
     Route(.put, "/{db}", .serverAdmin) { try await $0.createDatabase() },

@@ -142,6 +142,8 @@ package struct Identity: Hashable, Sendable {
 
   /// The role of server admins.
   package static let adminRole = "_admin"
+  /// The role of those who may read the metrics of the server.
+  package static let metricsRole = "_metrics"
 
   /// `nil` for an anonymous request.
   package let name: String?
@@ -161,11 +163,18 @@ package struct Identity: Hashable, Sendable {
   package static let adminOfServerWithoutUsers = Identity(name: nil, roles: [adminRole], handler: nil)
 
   /// Whether this is a server admin, who may do everything.
-  package var isAdmin: Bool { roles.contains { $0.hasSameBytes(as: Self.adminRole) } }
+  package var isAdmin: Bool { has(Self.adminRole) }
+
+  private func has(_ role: String) -> Bool { roles.contains { $0.hasSameBytes(as: role) } }
 
   /// Allows what only server admins may do, such as creating a database.
   package func checkServerAdmin() throws(CouchError) {
     guard isAdmin else { throw .notServerAdmin }
+  }
+
+  /// Allows reading the metrics of the server.
+  package func checkMetrics() throws(CouchError) {
+    guard isAdmin || has(Self.metricsRole) else { throw .notMetricsUser }
   }
 }
 

@@ -19,6 +19,9 @@ extension CouchError {
 
   package static let notServerAdmin = CouchError(401, "unauthorized", "You are not a server admin.")
 
+  package static let notMetricsUser = CouchError(
+    401, "unauthorized", "You are not a server admin or read-only metrics user")
+
   /// Without a name, logging in may help.
   static func refusal(of identity: Identity, anonymous: String, named: String) -> CouchError {
     identity.name == nil

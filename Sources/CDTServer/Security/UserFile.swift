@@ -208,7 +208,7 @@ extension UserFileError {
     UserFileError(
       .invalidUser,
       "\(shown(role)) can't be a role; use 1 to \(User.maximumLength) bytes without control characters, and no "
-        + "underscore at the beginning, except in \(Identity.adminRole)")
+        + "underscore at the beginning, except in \(Identity.adminRole) and \(Identity.metricsRole)")
   }
 
   package static func tooManyRoles(_ name: String) -> UserFileError {

@@ -127,7 +127,7 @@ package struct User: Sendable {
   }
 
   static func isRole(_ text: String) -> Bool {
-    isWord(text) || text.hasSameBytes(as: Identity.adminRole)
+    isWord(text) || [Identity.adminRole, Identity.metricsRole].contains { text.hasSameBytes(as: $0) }
   }
 
   private static func isWord(_ text: String) -> Bool {

@@ -77,7 +77,10 @@
     private static func argument(_ entry: OptionFile.Entry, of file: OptionFile) throws(ToolError) -> String?
     {
       if ends.contains(entry.name) { return nil }
-      if options.contains(entry.name) { return "--\(entry.name)=\(entry.value)" }
+      if options.contains(entry.name) {
+        guard let value = entry.value else { throw file.error(entry.line, "\(entry.name) needs a value") }
+        return "--\(entry.name)=\(value)"
+      }
       guard flags.contains(entry.name) else {
         let meant =
           NearestName.of(entry.name, among: ends + flags + options).map { "did you mean \($0)?" }
@@ -85,7 +88,7 @@
         throw file.error(entry.line, "there is no option \(entry.name); \(meant)")
       }
       switch entry.value {
-      case "true": return "--\(entry.name)"
+      case "true", nil: return "--\(entry.name)"
       case "false": return nil
       default: throw file.error(entry.line, "\(entry.name) is either true or false")
       }

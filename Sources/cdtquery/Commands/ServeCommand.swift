@@ -4,9 +4,10 @@ import ArgumentParser
   import CDTDatastore
   import CDTPlatform
   import CDTServer
+  import CoreMetrics
   import Logging
-  import NIOSSL
   import ServiceLifecycle
+  import UnixSignals
 #endif
 
 struct ServeCommand: ParsableCommand {
@@ -28,6 +29,11 @@ struct ServeCommand: ParsableCommand {
 
   @Argument(help: "The directory of the stores; it is created if it does not exist.") var directory: String
   @OptionGroup var key: KeyOptions
+  @Option(
+    help:
+      "A file of these options by their long names, one on a line, as in \"port = 5984\"; the command line comes first."
+  )
+  var config: String?
   @Option(help: "The address and port to listen at; port 0 is any that is free.") var bind = "127.0.0.1:5984"
   @Option(help: "The port to listen at, instead of that in --bind.") var port: UInt16?
   @Option(help: "The certificate chain, a PEM file.") var tlsCert: String?
@@ -47,6 +53,8 @@ struct ServeCommand: ParsableCommand {
   var logLevel = "notice"
   @Option(help: "The format of the log: text or json.") var logFormat = "text"
   @Option(help: "Log queries that take longer, such as 200ms or 2s, with their plan.") var slowQuery: String?
+  @Option(help: "How many megabytes must be free on the disk for /_up to answer 200.") var minFreeMegabytes:
+    UInt32 = 64
   @Flag(help: "Refuse every change.") var readOnly = false
   @Flag(help: "Refuse design documents with functions, which are never run.") var strictDesign = false
   @Flag(help: "Serve other machines without users or without TLS.") var insecure = false
@@ -54,25 +62,80 @@ struct ServeCommand: ParsableCommand {
 
 #if Server
   extension ServeCommand {
+    func validate() throws {
+      if Logger.Level(rawValue: logLevel) == nil {
+        throw ValidationError("--log-level must be debug, info, notice, warning or error")
+      }
+      if LogFormat(rawValue: logFormat) == nil {
+        throw ValidationError("--log-format must be text or json")
+      }
+      _ = try Self.seconds(grace, "--grace")
+      _ = try Self.seconds(queryTime, "--query-time")
+      _ = try slowQuery.map { try Self.duration($0, "--slow-query") }
+    }
+
     func run() throws {
-      try waiting { try await serve() }
+      guard let config else { return try waiting { try await serve() } }
+      // The command itself is before them.
+      let given = Array(CommandLine.arguments.dropFirst(2))
+      let options = try OptionFile(config).arguments(
+        of: Self.self, repeatable: ["cors", "host", "replication-host"], besides: given)
+      let command = try Self.parse(options + given)
+      try waiting { try await command.serve() }
     }
 
     private func serve() async throws {
       CurrentProcess.raiseMaximumDescriptors()
       let manager = try DatastoreManager(directory: directory, options: KeyOptions.storeOptions())
-      let configuration = try configuration()
+      let certificate = try certificate()
+      let configuration = try configuration(certificate)
       let logger = try logger()
+      MetricsSystem.bootstrap(PrometheusMetrics())
       let (scheme, shown) = (configuration.tls == nil ? "http" : "https", configuration.host)
       let directory = directory
       let server = try DatastoreServer(manager, configuration: configuration, logger: logger) { port in
         let host = shown.contains(":") ? "[\(shown)]" : shown
         Message.write("cdtquery: serving \(directory) at \(scheme)://\(host):\(port)")
+        ServiceManager.tell(.ready)
       }
+      // Without anything to read again, it ends the process, as when a terminal is closed.
+      let isReloadable = certificate != nil || ServiceManager.isListening
+      let signals = isReloadable ? await UnixSignalsSequence(trapping: .sighup) : nil
       let group = ServiceGroup(
         configuration: .init(
-          services: [server], gracefulShutdownSignals: [.sigterm, .sigint], logger: logger))
+          services: [server, Reloading(signals: signals, certificate: certificate, logger: logger)],
+          gracefulShutdownSignals: [.sigterm, .sigint], logger: logger))
       try await group.run()
+    }
+
+    /// Reads the certificate again at SIGHUP, and tells the service manager that it does so, and when the server ends.
+    private struct Reloading: Service {
+      let signals: UnixSignalsSequence?
+      let certificate: Certificate?
+      let logger: Logger
+
+      func run() async throws {
+        if let signals {
+          for await _ in signals.cancelOnGracefulShutdown() {
+            try await Datastore.useFiles { reload() }
+          }
+        } else {
+          try? await gracefulShutdown()
+        }
+        ServiceManager.tell(.stopping)
+      }
+
+      private func reload() {
+        ServiceManager.tell(.reloading)
+        defer { ServiceManager.tell(.ready) }
+        guard let certificate else { return }
+        do {
+          try certificate.reload()
+          logger.notice("certificate read")
+        } catch {
+          logger.error("certificate kept", metadata: ["error": "\(error)"])
+        }
+      }
     }
 
     private func logger() throws -> Logger {
@@ -93,7 +156,7 @@ struct ServeCommand: ParsableCommand {
       return .milliseconds(number * scale)
     }
 
-    private func configuration() throws -> ServerConfiguration {
+    private func configuration(_ certificate: Certificate?) throws -> ServerConfiguration {
       var configuration = ServerConfiguration()
       let (address, boundPort) = Self.split(bind)
       guard let port = port ?? boundPort else {
@@ -116,7 +179,8 @@ struct ServeCommand: ParsableCommand {
       configuration.isStrictAboutDesign = strictDesign
       // Connections can have half of the files, and a datastore with indexes and some readers has about twenty.
       configuration.limits.openDatastores = max(10, CurrentProcess.maximumDescriptors / 2 / 20)
-      configuration.tls = try certificate()
+      configuration.minimumFreeBytes = Int64(minFreeMegabytes) * 1_000_000
+      configuration.tls = certificate?.configuration
       return configuration
     }
 
@@ -135,31 +199,12 @@ struct ServeCommand: ParsableCommand {
       return .seconds(number)
     }
 
-    private func certificate() throws -> TLSConfiguration? {
+    private func certificate() throws -> Certificate? {
       guard (tlsCert == nil) == (tlsKey == nil) else {
         throw ValidationError("--tls-cert and --tls-key belong together")
       }
       guard let tlsCert, let tlsKey else { return nil }
-      let chain = try Self.readingPEM(tlsCert, "a certificate") { try NIOSSLCertificate.fromPEMFile(tlsCert) }
-      let key = try Self.readingPEM(tlsKey, "a private key") {
-        try NIOSSLPrivateKey(file: tlsKey, format: .pem)
-      }
-      return .makeServerConfiguration(
-        certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(key))
-    }
-
-    /// Runs `body`, whose errors don't say which file they are about.
-    private static func readingPEM<R>(_ path: String, _ what: String, _ body: () throws -> R) throws -> R {
-      do throws(SystemError) {
-        _ = try OpenFile(path, for: .reading)
-      } catch {
-        throw ToolError.unreadable(path, error)
-      }
-      do {
-        return try body()
-      } catch {
-        throw ToolError(.data, "\(path) is not a PEM file with \(what): \(error); check the path")
-      }
+      return try Certificate(chain: tlsCert, key: tlsKey)
     }
   }
 #else

@@ -10,11 +10,13 @@ import CDTPlatform
 /// continuous = true
 /// ```
 ///
-/// A value is the rest of its line, without the spaces around it. The options before the first section are in one without a name.
+/// A value is the rest of its line, without the spaces around it. A flag needs none. The options before the first section are in one
+/// without a name.
 struct OptionFile: Sendable {
   struct Entry: Sendable {
     let name: String
-    let value: String
+    /// `nil` if there is only a name.
+    let value: String?
     let line: Int
   }
 
@@ -24,7 +26,7 @@ struct OptionFile: Sendable {
     fileprivate(set) var entries: [Entry] = []
 
     /// The value of the first option with a name.
-    subscript(name: String) -> String? { entries.first { $0.name == name }?.value }
+    subscript(name: String) -> String? { entries.first { $0.name == name }?.value ?? nil }
   }
 
   let path: String
@@ -75,16 +77,17 @@ struct OptionFile: Sendable {
       sections.append(Section(name: String(name), line: number))
       return
     }
-    guard let sign = line.firstIndex(of: "=") else {
-      throw error(number, "an option is written as name = value, and a comment begins with #")
-    }
-    let (name, value) = (Self.trimmed(line[..<sign]), Self.trimmed(line[line.index(after: sign)...]))
-    guard !name.isEmpty, !value.isEmpty else {
-      throw error(number, "an option is written as name = value; leave out an option without a value")
+    let sign = line.firstIndex(of: "=")
+    let name = Self.trimmed(line[..<(sign ?? line.endIndex)])
+    let value = sign.map { String(Self.trimmed(line[line.index(after: $0)...])) }
+    guard name.utf8.first?.isLetter == true,
+      name.utf8.allSatisfy({ $0.isLetter || $0.isDigit || $0 == UInt8(ascii: "-") }), value != ""
+    else {
+      throw error(number, #"the line is not an option; write its long name without hyphens, as in "port = 5984""#)
     }
     if sections.isEmpty { sections.append(Section(name: "", line: number)) }
     sections[sections.count - 1].entries.append(
-      Entry(name: String(name), value: String(value), line: number))
+      Entry(name: String(name), value: value, line: number))
   }
 
   private static func trimmed(_ text: Substring) -> Substring {

@@ -70,6 +70,29 @@ import Testing
     }
   }
 
+  @Test func `metrics are for admins and for the role _metrics, settings for admins`() async throws {
+    let file = FileManager.default.temporaryDirectory.appending(path: "\(UUID().uuidString).json").path
+    defer { try? FileManager.default.removeItem(atPath: file) }
+    for (name, role) in [("root", "_admin"), ("prometheus", "_metrics"), ("other", "team")] {
+      _ = try UserFile(file).setPassword("password of \(name)", of: name, roles: [role])
+    }
+    try await withServer({ $0.usersFile = file }) { server async throws in
+      func statuses(_ paths: [String], _ headers: [(String, String)]) async throws -> Set<Int> {
+        var statuses: Set<Int> = []
+        for path in paths { statuses.insert(try await server.get(path, headers: headers).status) }
+        return statuses
+      }
+      let metrics = ["/_metrics"] + ["_stats", "_system", "_prometheus"].map { "/_node/_local/\($0)" }
+      let settings = ["/_membership", "/_node/_local", "/_node/_local/_config", "/_all_dbs"]
+      #expect(try await statuses(metrics + settings, []) == [401])
+      #expect(try await statuses(metrics + settings, [Self.basic("other")]) == [401])
+      #expect(try await statuses(metrics, [Self.basic("prometheus")]) == [200])
+      #expect(try await statuses(settings, [Self.basic("prometheus")]) == [401])
+      #expect(try await statuses(["/db"], [Self.basic("prometheus")]) == [403])
+      #expect(try await statuses(metrics + settings, [Self.basic("root")]) == [200])
+    }
+  }
+
   @Test func `a page logs in and goes on where it wants`() async throws {
     try await Self.withUsers { server async throws in
       let form = Array("name=member&password=password+of+member".utf8)

@@ -36,4 +36,49 @@ import Testing
     server.terminate()
     #expect(server.wait() == 0)
   }
+
+  @Test func `a renewed certificate is used for new connections after a hang-up`() throws {
+    let directory = try ServerDirectory()
+    func shell(_ line: String) throws -> String {
+      let run = try ToolRun.shell(line, in: directory)
+      #expect(run.status == 0, "\(line): \(run)")
+      return run.output
+    }
+    _ = try shell(
+      """
+      for name in one two; do
+        openssl req -x509 -newkey rsa:2048 -nodes -subj /CN=$name -keyout $name.key -out $name.crt 2>&1 || exit 1
+      done
+      cp one.crt cert.pem; cp one.key key.pem
+      """)
+    let server = try ServerProgram(
+      directory.path("people"),
+      ["--tls-cert", directory.path("cert.pem"), "--tls-key", directory.path("key.pem")], keepsLog: true)
+    /// The name in the certificate of a new connection.
+    func name() throws -> String {
+      try shell(
+        """
+        openssl s_client -connect 127.0.0.1:\(server.port) </dev/null 2>/dev/null | openssl x509 -noout -subject \
+          | sed 's/.*= *//'
+        """)
+    }
+    #expect(try name() == "one\n")
+    _ = try shell("cp two.crt cert.pem; cp two.key key.pem")
+    #expect(try name() == "one\n")
+    server.hangUp()
+    #expect(try server.nextLine().hasSuffix("notice certificate read"))
+    #expect(try name() == "two\n")
+    for change in [": > cert.pem", "cp one.crt cert.pem", "rm key.pem"] {
+      _ = try shell(change)
+      server.hangUp()
+      #expect(try server.nextLine().contains(" error certificate kept error="))
+      #expect(try name() == "two\n")
+    }
+    _ = try shell("cp one.key key.pem")
+    server.hangUp()
+    #expect(try server.nextLine().hasSuffix("notice certificate read"))
+    #expect(try name() == "one\n")
+    server.terminate()
+    #expect(server.wait() == 0)
+  }
 }

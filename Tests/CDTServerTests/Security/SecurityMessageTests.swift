@@ -24,7 +24,7 @@ import Testing
     ),
     (
       .invalidRole("_a"),
-      #""_a" can't be a role; use 1 to 128 bytes without control characters, and no underscore at the beginning, except in _admin"#
+      #""_a" can't be a role; use 1 to 128 bytes without control characters, and no underscore at the beginning, except in _admin and _metrics"#
     ),
     (.tooManyRoles("mike"), #""mike" has more than 100 roles; use fewer"#),
     (.invalidPassword, "the password can't be used; use 1 to 1024 bytes without control characters"),
