@@ -287,7 +287,8 @@ extension DatastoreError {
   static func encryptedBackup(_ name: String) -> DatastoreError {
     DatastoreError(
       .wrongKey,
-      "\(name) is encrypted, and a backup would not be; copy its directory while it is closed, or replicate it to an encrypted one")
+      "\(name) is encrypted, and a backup would not be; copy its directory while it is closed, or replicate it to an encrypted one"
+    )
   }
 
   static func notABackup(_ directory: String) -> DatastoreError {

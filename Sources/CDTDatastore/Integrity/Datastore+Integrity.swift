@@ -68,21 +68,26 @@ extension Datastore {
   }
 
   private func databaseFindings(_ connection: Connection) throws -> [IntegrityFinding] {
+    var messages: [String] = []
     do throws(SQLiteError) {
-      return try connection.integrityFindings().map { IntegrityFinding(.database, $0) }
+      messages = try connection.integrityFindings()
+      guard !messages.isEmpty else { return [] }
     } catch {
       guard error.isCorrupt else { throw error }
-      // SQLite stops at the first damaged page.
-      let database = try FileSystem.reading(databasePath) {
-        let database = try RawDatabase(
-          databasePath, versionWithChecksums: UInt32(DatabaseFile.version), cipher: keys?.documents)
-        try database?.forEachRow { _ in }
-        return database
-      }
-      let pages = ((database?.damagedPages ?? []) + (database?.copiedPages ?? [])).sorted().map {
-        "page \($0) of \(databasePath) differs from what was written"
-      }
-      return (pages.isEmpty ? [error.message] : pages).map { IntegrityFinding(.database, $0) }
+      messages = [error.message]
+    }
+    // SQLite stops at the first damaged page, or names only what leads to it.
+    let pages = try damagedPages().map { "page \($0) of \(databasePath) differs from what was written" }
+    return (pages.isEmpty ? messages : pages).map { IntegrityFinding(.database, $0) }
+  }
+
+  private func damagedPages() throws -> [Int64] {
+    try FileSystem.reading(databasePath) {
+      let database = try RawDatabase(
+        databasePath, versionWithChecksums: UInt32(DatabaseFile.version), cipher: keys?.documents)
+      guard let database else { return [] }
+      try database.forEachRow { _ in }
+      return (database.damagedPages + database.copiedPages).sorted()
     }
   }
 

@@ -39,7 +39,8 @@ struct KeyOptions: ParsableArguments {
     var line = content.prefix { $0 != UInt8(ascii: "\n") }
     if line.last == UInt8(ascii: "\r") { line.removeLast() }
     guard !line.isEmpty, content.count < longest, let text = String(validating: line, as: UTF8.self) else {
-      throw ToolError(.data, "\(path) has neither 32 bytes nor a line of text; make a key with \"openssl rand 32\"")
+      throw ToolError(
+        .data, "\(path) has neither 32 bytes nor a line of text; make a key with \"openssl rand 32\"")
     }
     return .passphrase(text)
   }

@@ -19,7 +19,9 @@ extension OptionFile {
     var lines: [String: Int] = [:]
     return try (sections.first?.entries ?? []).compactMap { entry in
       let argument = "--\(entry.name)" + (entry.value.map { "=\($0)" } ?? "")
-      guard entry.name != "config" else { throw error(entry.line, "a file of options can't name another one") }
+      guard entry.name != "config" else {
+        throw error(entry.line, "a file of options can't name another one")
+      }
       if let earlier = lines.updateValue(entry.line, forKey: entry.name), !repeatable.contains(entry.name) {
         throw error(entry.line, "\(entry.name) is already in line \(earlier)")
       }

@@ -83,7 +83,8 @@ struct OptionFile: Sendable {
     guard name.utf8.first?.isLetter == true,
       name.utf8.allSatisfy({ $0.isLetter || $0.isDigit || $0 == UInt8(ascii: "-") }), value != ""
     else {
-      throw error(number, #"the line is not an option; write its long name without hyphens, as in "port = 5984""#)
+      throw error(
+        number, #"the line is not an option; write its long name without hyphens, as in "port = 5984""#)
     }
     if sections.isEmpty { sections.append(Section(name: "", line: number)) }
     sections[sections.count - 1].entries.append(

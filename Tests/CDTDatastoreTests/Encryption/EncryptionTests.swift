@@ -151,7 +151,8 @@ import Testing
       let store = try manager.datastore(named: "a")
       try store.write { transaction in
         for number in 0..<200 {
-          var draft = DocumentDraft(id: "\(number)", body: ["n": JSONValue(number), "t": .string(String(repeating: "t", count: 500))])
+          var draft = DocumentDraft(
+            id: "\(number)", body: ["n": JSONValue(number), "t": .string(String(repeating: "t", count: 500))])
           if number < 3 {
             draft.attachments["a"] = DocumentAttachment(
               data: Data([UInt8](repeating: UInt8(number), count: 150_000)), name: "a", contentType: "a/b")
@@ -184,8 +185,8 @@ import Testing
       for (path, bytes) in files {
         for _ in 0..<20 {
           var changed = bytes
-          // The bytes 24 to 99 are read before the file is locked, and the page again after it.
-          changed[Int.random(in: 0..<bytes.count, using: &random)] ^= 1 << UInt8.random(in: 0..<8, using: &random)
+          changed[Int.random(in: 0..<bytes.count, using: &random)] ^=
+            1 << UInt8.random(in: 0..<8, using: &random)
           try Files.replace(path, with: changed)
           let findings = try Self.findings(in: directory)
           let name = path.split(separator: "/").last ?? ""
