@@ -56,6 +56,7 @@ public final class Datastore: Sendable {
     try FileSystem.makeDirectory(directory)
     let place = StoreDirectory(name: name, path: directory, timeout: options.busyTimeout)
     self.place = place
+    if let encryption = options.encryption { try KeyFile.makeIfNew(in: place, encryption) }
     let path = DatabaseFile.path(in: directory)
     databasePath = path
     let (opened, access, identity, keys) = try place.shared {

@@ -69,23 +69,6 @@ package final class DraftFile: Sendable {
     }
   }
 
-  /// Gives the file its path, unless there is something.
-  ///
-  /// - Returns: Whether it has the path now.
-  package func publishIfFree() throws(SystemError) -> Bool {
-    do throws(SystemError) {
-      guard let name else {
-        try file.link(to: target)
-        return true
-      }
-      guard link(name, target) == 0 else { throw SystemError(errno) }
-      return true
-    } catch {
-      guard error.isExisting else { throw error }
-      return false
-    }
-  }
-
   deinit {
     if let name { unlink(name) }
   }

@@ -148,13 +148,6 @@ package final class OpenFile: Sendable {
     }
   }
 
-  /// Writes a text in UTF-8.
-  package func write(_ text: String) throws(SystemError) {
-    try Array(text.utf8).withUnsafeBufferPointer { bytes throws(SystemError) in
-      try write(UnsafeRawBufferPointer(bytes))
-    }
-  }
-
   /// Syncs the file's content, or a directory's entries, to disk.
   package func synchronize() throws(SystemError) {
     let error = cdt_synchronize(descriptor)

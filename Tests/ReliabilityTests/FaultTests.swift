@@ -12,15 +12,19 @@ import Testing
     try run(["\(Torture.faults)"])
   }
 
+  @Test func `the same is true of an encrypted datastore`() throws {
+    try run(["\(Torture.faults)"], "encrypted-faults")
+  }
+
   @Test(arguments: ["open", "find after opening"])
   func `every file that can't be opened is told with the reason`(_ operation: String) throws {
     try run(["1", operation, "open", "0"])
   }
 
-  private func run(_ arguments: [String]) throws {
+  private func run(_ arguments: [String], _ command: String = "faults") throws {
     try withTemporaryDirectory(inMemory: true) { scratch in
       let program = try BuiltProgram(
-        "cdt-crashtest", ["faults", scratch, "\(Torture.seed)"] + arguments,
+        "cdt-crashtest", [command, scratch, "\(Torture.seed)"] + arguments,
         faults: .init(directory: "\(scratch)/work"))
       var (last, problems) = ("", [String]())
       while let line = program.line() {

@@ -14,9 +14,10 @@ import Testing
   ///
   /// - Returns: The last step that it has acknowledged; -1 before it has opened the datastore.
   private static func kill(
-    _ workload: Workload, seed: UInt64, in directory: String, _ random: inout SeededGenerator
+    _ workload: Workload, seed: UInt64, isEncrypted: Bool, in directory: String,
+    _ random: inout SeededGenerator
   ) throws -> Int {
-    let arguments = ["work", directory, "\(workload)", "\(seed)", "0", "full"]
+    let arguments = ["work", directory, "\(workload)", "\(seed)", "0", isEncrypted ? "encrypted" : "full"]
     var last: String?
     if Bool.random(using: &random) {
       let change = Int.random(in: 1...(Bool.random(using: &random) ? 60 : 900), using: &random)
@@ -59,7 +60,9 @@ import Testing
         try FileManager.default.removeItem(atPath: copy)
 
         let seed = random.next()
-        let acknowledged = try Self.kill(workload, seed: seed, in: directory, &random)
+        // The next ones go on with an encrypted datastore.
+        let acknowledged = try Self.kill(
+          workload, seed: seed, isEncrypted: fixture == nil && number % 8 == 0, in: directory, &random)
         var expected = Expectation(workload, seed: seed, from: base)
         let problems = problemsAfterCrash(in: directory, isIndexFileOld: fixture != nil) { found in
           try expected.problem(with: found, from: max(0, acknowledged), to: acknowledged + 1)

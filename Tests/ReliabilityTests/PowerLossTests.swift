@@ -16,13 +16,19 @@ import Testing
     let workload: Workload
     let durability: DatastoreOptions.Durability
     var fixture: String?
+    var isEncrypted = false
 
-    var testDescription: String { "\(fixture ?? "\(workload)"), \(durability)" }
+    var testDescription: String {
+      "\(fixture ?? "\(workload)"), \(durability)\(isEncrypted ? ", encrypted" : "")"
+    }
   }
 
   static let cases =
     Workload.all.flatMap { workload in
-      [Case(workload: workload, durability: .full), Case(workload: workload, durability: .normal)]
+      [
+        Case(workload: workload, durability: .full), Case(workload: workload, durability: .normal),
+        Case(workload: workload, durability: .full, isEncrypted: true),
+      ]
     }
     + fixtures.map { Case(workload: .all[0], durability: .full, fixture: $0) }
 
@@ -54,7 +60,7 @@ import Testing
       "cdt-crashtest",
       [
         "work", directory, "\(c.workload)", "\(seed)", "\(Self.steps)",
-        c.durability == .full ? "full" : "normal",
+        c.isEncrypted ? "encrypted" : c.durability == .full ? "full" : "normal",
       ],
       faults: .init(directory: directory, trace: trace))
     #expect(try program.end().status == 0)

@@ -36,34 +36,41 @@ struct KeyFile {
 
   // MARK: Opening
 
-  /// The keys of the datastore in a directory, which get a file if there is no datastore yet; `nil` if it is not encrypted.
+  /// The keys of the datastore in a directory; `nil` if it is not encrypted.
   ///
   /// - Throws: ``DatastoreError``: `.wrongKey` if the secret is missing, is another one, or is given for a datastore that is not
   ///   encrypted; `.corrupt` if the file is damaged or missing.
   static func keys(in directory: String, _ encryption: Encryption?) throws -> StoreKeys? {
     if let keys = try existingKeys(in: directory, encryption) { return keys }
-    let path = "\(directory)/\(name)"
     let database = DatabaseFile.path(in: directory)
+    if try hasContent(database),
+      case .encrypted = try FileSystem.reading(database, { try DatabaseOwner(of: database) })
+    {
+      throw DatastoreError.missingKeyFile("\(directory)/\(name)")
+    }
+    guard encryption == nil else { throw DatastoreError.keyForPlainStore(directory) }
+    return nil
+  }
+
+  private static func hasContent(_ database: String) throws(DatastoreError) -> Bool {
     let status = try FileSystem.perform("read", database, FileStatus.ofFile(at: database))
-    if status?.kind == .file, status?.size ?? 0 > 0 {
-      if case .encrypted = try FileSystem.reading(database, { try DatabaseOwner(of: database) }) {
-        throw DatastoreError.missingKeyFile(path)
-      }
-      guard encryption == nil else { throw DatastoreError.keyForPlainStore(directory) }
-      return nil
+    return status?.kind == .file && status?.size ?? 0 > 0
+  }
+
+  /// Makes the file in the directory of a new datastore, unless it is there.
+  static func makeIfNew(in place: StoreDirectory, _ encryption: Encryption) throws {
+    let path = "\(place.path)/\(name)"
+    func isNeeded() throws -> Bool {
+      try FileSystem.kind(of: path) == nil && !hasContent(DatabaseFile.path(in: place.path))
     }
-    guard let encryption else { return nil }
-    let dataKey = RandomBytes.make(AuthenticatedCipher.keyLength)
-    let made = try KeyFile(dataKey, encryption, directory)
-    let draft = try FileSystem.perform("create", path, DraftFile(for: path, isPrivate: true))
-    try FileSystem.perform("write", path, draft.file.write(made.text))
-    try FileSystem.perform("write", path, draft.file.synchronize())
-    // Another process may have made one in the meantime.
-    guard try FileSystem.perform("create", path, draft.publishIfFree()) else {
-      return try keys(in: directory, encryption)
+    guard try isNeeded() else { return }
+    let made = try KeyFile(RandomBytes.make(AuthenticatedCipher.keyLength), encryption, place.path)
+    try place.exclusive {
+      // Another process may have made one in the meantime.
+      guard try isNeeded() else { return }
+      try FileSystem.perform("write", path, Files.replace(path, with: Array(made.text.utf8)))
     }
-    try FileSystem.synchronize(directory)
-    return StoreKeys(dataKey: dataKey)
+    try FileSystem.synchronize(place.path)
   }
 
   /// The keys of the datastore in a directory; `nil` if it has none.

@@ -52,7 +52,7 @@ enum StoreFiles {
     try AttachmentFiles(directory: attachments(in: directory), storeName: "").removeAll()
     let extensions = extensions(in: directory)
     if try FileSystem.kind(of: extensions) == .directory { try FileSystem.remove(extensions) }
-    for name in [KeyFile.name] + logs + [RelaxedDurability.name, DatabaseFile.name] {
+    for name in [KeyFile.name, "\(KeyFile.name).new"] + logs + [RelaxedDurability.name, DatabaseFile.name] {
       let path = "\(directory)/\(name)"
       try FileSystem.perform("remove", path, Files.remove(path))
     }

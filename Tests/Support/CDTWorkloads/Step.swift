@@ -92,7 +92,15 @@ package struct Session {
   package let manager: DatastoreManager
   package var store: Datastore
 
+  /// The key of encrypted datastores.
+  package static let key = Encryption.key([UInt8](repeating: 7, count: 32))
+
+  /// Opens the datastore, also if it is encrypted.
   package init(_ directory: String, name: String = name, options: DatastoreOptions = .init()) throws {
+    var options = options
+    if FileManager.default.fileExists(atPath: "\(directory)/\(name)/encryption.json") {
+      options.encryption = Self.key
+    }
     manager = try DatastoreManager(directory: directory, options: options)
     store = try manager.datastore(named: name)
   }

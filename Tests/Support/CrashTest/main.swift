@@ -10,7 +10,10 @@ import CDTWorkloads
 ///   wrong. It tries POINTS calls of each kind in each operation, or all if POINTS is 0.
 /// - `cdt-crashtest faults DIRECTORY SEED 1 OPERATION KIND NUMBER` makes only this call fail: malloc 4695, for
 ///   example. With NUMBER 0 it tries all calls of the kind.
+///
+/// With `encrypted` in place of `full`, and `encrypted-faults` in place of `faults`, the datastore is encrypted.
 let arguments = CommandLine.arguments
+let isEncrypted = arguments.dropFirst().first == "encrypted-faults"
 setvbuf(stdout, nil, Int32(_IOLBF), 0)
 do {
   switch (arguments.dropFirst().first, arguments.count) {
@@ -20,17 +23,19 @@ do {
     else { exit(64) }
     var options = DatastoreOptions()
     options.durability = arguments[6] == "normal" ? .normal : .full
+    if arguments[6] == "encrypted" { options.encryption = Session.key }
     try Work.run(workload, in: arguments[2], seed: seed, steps: steps, options)
-  case ("faults", 5), ("faults", 6):
+  case ("faults", 5), ("faults", 6), ("encrypted-faults", 5), ("encrypted-faults", 6):
     guard let seed = UInt64(arguments[3]), let points = Int(arguments[4]) else { exit(64) }
-    var run = try FaultRun(directory: arguments[2], seed: seed, points: points)
+    var run = try FaultRun(directory: arguments[2], seed: seed, points: points, isEncrypted: isEncrypted)
     try run.run(only: arguments.count > 5 ? arguments[5] : nil)
-  case ("faults", 8):
+  case ("faults", 8), ("encrypted-faults", 8):
     guard let seed = UInt64(arguments[3]), let kind = Faults.Kind(rawValue: arguments[6]),
       let number = Int(arguments[7])
     else { exit(64) }
     var run = try FaultRun(
-      directory: arguments[2], seed: seed, points: number == 0 ? 0 : 1, call: (kind, number))
+      directory: arguments[2], seed: seed, points: number == 0 ? 0 : 1, isEncrypted: isEncrypted,
+      call: (kind, number))
     try run.run(only: arguments[5])
   default:
     print("usage: cdt-crashtest work DIRECTORY WORKLOAD SEED STEPS full|normal")
