@@ -46,7 +46,7 @@ extension DatastoreError {
   static func unreadableLog(_ path: String) -> DatastoreError {
     DatastoreError(
       .io,
-      "\(path)-wal has changes that can't be read where nothing can be written; open the store once where it can be written "
+      "\(LogFile.path(of: path)) has changes that can't be read where nothing can be written; open the store once where it can be written "
         + "to, or read a copy of its directory")
   }
 

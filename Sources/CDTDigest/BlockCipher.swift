@@ -38,13 +38,8 @@ package final class BlockCipher {
     /// - Parameter key: 32 bytes.
     package init(key: [UInt8]) {
       precondition(key.count == 32)
-      guard let encryption = EVP_CIPHER_CTX_new(), let decryption = EVP_CIPHER_CTX_new() else {
-        fatalError("out of memory")
-      }
-      (self.encryption, self.decryption) = (encryption, decryption)
-      let cipher = Libcrypto.shared.aesECB
-      Libcrypto.check(EVP_EncryptInit_ex2(encryption, cipher, key, nil, nil))
-      Libcrypto.check(EVP_DecryptInit_ex2(decryption, cipher, key, nil, nil))
+      encryption = Libcrypto.context(Libcrypto.shared.aesECB, key: key, encrypts: true)
+      decryption = Libcrypto.context(Libcrypto.shared.aesECB, key: key, encrypts: false)
       EVP_CIPHER_CTX_set_padding(encryption, 0)
       EVP_CIPHER_CTX_set_padding(decryption, 0)
     }

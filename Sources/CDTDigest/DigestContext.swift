@@ -75,7 +75,14 @@
       }
     }
 
-    /// Digests fail only for lack of memory, as any allocation in Swift does.
+    /// A cipher with a key, in one direction.
+    static func context(_ cipher: OpaquePointer, key: [UInt8], encrypts: Bool) -> OpaquePointer {
+      guard let context = EVP_CIPHER_CTX_new() else { fatalError("out of memory") }
+      check(EVP_CipherInit_ex2(context, cipher, key, nil, encrypts ? 1 : 0, nil))
+      return context
+    }
+
+    /// Digests and ciphers fail only for lack of memory, as any allocation in Swift does.
     static func check(_ result: Int32) {
       if result != 1 { fatalError("out of memory") }
     }

@@ -116,14 +116,14 @@ package final class Connection {
     }
     _ = csqlite_db_config(opened, SQLITE_DBCONFIG_DEFENSIVE, 1)
     if checksPages && mode == .readWriteCreate { reservePageChecksums() }
-    // What SQLite sorts would be in a file that is not encrypted.
-    if cipher != nil { sqlite3_exec(opened, "PRAGMA temp_store = MEMORY", nil, nil, nil) }
     sqlite3_busy_handler(
       opened,
       { context, attempts in
         guard let context else { return 0 }
         return Unmanaged<BusyWait>.fromOpaque(context).takeUnretainedValue().wait(attempts: attempts) ? 1 : 0
       }, Unmanaged.passUnretained(busyWait).toOpaque())
+    // What SQLite sorts would be in a file that is not encrypted.
+    if cipher != nil { try execute("PRAGMA temp_store = MEMORY") }
   }
 
   /// The system would cut the path at the NUL, which names another file.

@@ -16,11 +16,11 @@ package final class DatabaseCipher: Sendable {
   let token: UInt64
 
   /// In bytes; other sizes don't occur.
-  package static let pageSize = 4_096
+  static let pageSize = 4_096
   /// The reserved bytes at the end of each page.
   static let reservedLength = AuthenticatedCipher.overhead
   /// The first bytes of an encrypted database.
-  package static let mark = Array("CDT encrypted 1\0".utf8)
+  private static let mark = Array("CDT encrypted 1\0".utf8)
   private static let sqliteMark = Array("SQLite format 3\0".utf8)
   private static let clearLength = 24
   static let parameter = "cdt-cipher"
@@ -50,17 +50,22 @@ package final class DatabaseCipher: Sendable {
     known.withLock { $0.ciphers[token]?.value }
   }
 
+  /// Whether a file is an encrypted database, by its mark.
+  ///
+  /// - Throws: ``SQLiteError`` if it can't be opened.
+  package static func isUsed(in path: String) throws(SQLiteError) -> Bool {
+    isMarked(try SystemFile(path).bytes(at: 0, count: mark.count))
+  }
+
   /// Whether the bytes at the beginning of a file are those of an encrypted database.
-  package static func isMarked(_ header: some Sequence<UInt8>) -> Bool { header.starts(with: mark) }
+  static func isMarked(_ header: some Sequence<UInt8>) -> Bool { header.starts(with: mark) }
 
   // MARK: Pages
 
   /// Seals a page for the file.
   static func seal(_ page: UnsafeMutableRawBufferPointer, number: Int64, with cipher: AuthenticatedCipher) {
     withContext(page, number) { start, context in
-      cipher.seal(
-        UnsafeMutableRawBufferPointer(rebasing: page[start..<(pageSize - reservedLength)]),
-        into: UnsafeMutableRawBufferPointer(rebasing: page[(pageSize - reservedLength)...]), with: context)
+      cipher.seal(UnsafeMutableRawBufferPointer(rebasing: page[start...]), with: context)
     }
     if number == 1 { page.copyBytes(from: mark) }
   }
@@ -72,14 +77,10 @@ package final class DatabaseCipher: Sendable {
     -> Bool
   {
     guard number > 1 || page.starts(with: mark) else { return false }
-    let seal = UnsafeMutableRawBufferPointer(rebasing: page[(pageSize - reservedLength)...])
     let isOpened = withContext(page, number) { start, context in
-      cipher.open(
-        UnsafeMutableRawBufferPointer(rebasing: page[start..<(pageSize - reservedLength)]),
-        seal: UnsafeRawBufferPointer(seal), with: context)
+      cipher.open(UnsafeMutableRawBufferPointer(rebasing: page[start...]), with: context)
     }
     guard isOpened else { return false }
-    seal.initializeMemory(as: UInt8.self, repeating: 0)
     if number == 1 { page.copyBytes(from: sqliteMark) }
     return true
   }

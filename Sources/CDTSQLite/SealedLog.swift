@@ -67,25 +67,10 @@ final class SealedLog {
     }
   }
 
-  private static func parts(
-    _ page: UnsafeMutableRawBufferPointer
-  ) -> (bytes: UnsafeMutableRawBufferPointer, seal: UnsafeMutableRawBufferPointer) {
-    let end = DatabaseCipher.pageSize - DatabaseCipher.reservedLength
-    return (
-      UnsafeMutableRawBufferPointer(rebasing: page[..<end]),
-      UnsafeMutableRawBufferPointer(rebasing: page[end...])
-    )
-  }
-
   private func openPage(
     _ page: UnsafeMutableRawBufferPointer, _ header: UnsafeRawBufferPointer, _ frame: Int64
   ) -> Bool {
-    let (bytes, seal) = Self.parts(page)
-    let isOpened = withContext(header, frame) {
-      pages.open(bytes, seal: UnsafeRawBufferPointer(seal), with: $0)
-    }
-    seal.initializeMemory(as: UInt8.self, repeating: 0)
-    return isOpened
+    withContext(header, frame) { pages.open(page, with: $0) }
   }
 
   /// Decrypts a whole frame where it is. The page is zeros if it is not what was sealed.
@@ -216,10 +201,7 @@ final class SealedLog {
     }
     return withUnsafeTemporaryAllocation(byteCount: page.count, alignment: 8) { copy in
       copy.copyMemory(from: page)
-      let (bytes, seal) = Self.parts(copy)
-      header.withUnsafeBytes { header in
-        withContext(header, frame) { pages.seal(bytes, into: seal, with: $0) }
-      }
+      header.withUnsafeBytes { header in withContext(header, frame) { pages.seal(copy, with: $0) } }
       return file.pointee.pMethods.pointee.xWrite(file, copy.baseAddress, Int32(copy.count), offset)
     }
   }

@@ -44,7 +44,7 @@ struct KeyFile {
     if let keys = try existingKeys(in: directory, encryption) { return keys }
     let database = DatabaseFile.path(in: directory)
     if try hasContent(database),
-      case .encrypted = try FileSystem.reading(database, { try DatabaseOwner(of: database) })
+      try FileSystem.reading(database, { try DatabaseCipher.isUsed(in: database) })
     {
       throw DatastoreError.missingKeyFile("\(directory)/\(name)")
     }

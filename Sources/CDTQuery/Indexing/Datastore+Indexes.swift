@@ -217,7 +217,7 @@ extension Datastore {
   /// The bytes of the write-ahead logs of the datastore and of its indexes.
   package func logBytes() throws -> Int64 {
     try [databasePath, indexManager().path].reduce(0) { sum, path in
-      sum + (try Files.length(of: "\(path)-wal") ?? 0)
+      sum + (try Files.length(of: LogFile.path(of: path)) ?? 0)
     }
   }
 

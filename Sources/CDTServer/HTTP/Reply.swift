@@ -131,7 +131,8 @@ struct ReplyStream {
 struct ReplySpool {
   private var memory: [UInt8] = []
   private var file: OpenFile?
-  private let key = RandomBytes.make(AuthenticatedCipher.keyLength)
+  /// The key of the file.
+  private var key: [UInt8] = []
   /// The lengths of the pieces in the file.
   private var pieces: [Int] = []
 
@@ -145,6 +146,7 @@ struct ReplySpool {
 
   private mutating func spill() throws(CouchError) {
     let directory = FileManager.default.temporaryDirectory.path
+    if file == nil { key = RandomBytes.make(AuthenticatedCipher.keyLength) }
     let piece = AuthenticatedCipher(key: key).seal(memory, with: [])
     do throws(SystemError) {
       let file = if let file { file } else { try OpenFile.scratch(in: directory) }
