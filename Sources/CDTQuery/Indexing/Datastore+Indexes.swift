@@ -53,9 +53,12 @@ extension Datastore {
     _ definition: IndexDefinition, isNamed: Bool, stop: StopSignal?, _ progress: (IndexProgress) -> Void
   ) throws -> String {
     try mapped {
-      let name = try indexManager().declare(definition, isNamed: isNamed)
-      try build(only: name, stop, progress)
-      return name
+      let manager = try indexManager()
+      return try manager.withoutWorker {
+        let name = try manager.declare(definition, isNamed: isNamed)
+        try build(only: name, stop, progress)
+        return name
+      }
     }
   }
 
@@ -200,7 +203,7 @@ extension Datastore {
     var losses: [IntegrityFinding] = []
     for definition in definitions {
       do {
-        try mapped { _ = try indexManager().ensure(definition, isNamed: true) }
+        try mapped { _ = try ensure(definition, isNamed: true, stop: nil) { _ in } }
       } catch let error as QueryError {
         let name = JSONValue.string(definition.name).text
         losses.append(IntegrityFinding(.index, "the index \(name) can't be created: \(error.message)"))

@@ -59,8 +59,9 @@ final class IndexBuilder {
       store.closeIdleReaders()
       rowMemory = store.memory.borrow(3 * store.memory.indexShare)
     }
-    guard try reportProgress() else { return false }
     while let entry = try nextEntry(only: name) {
+      // After the catalog is read: the worker leaves a new index to the caller who declared it.
+      guard try reportProgress() else { return false }
       do {
         guard try work(on: entry) else { return false }
       } catch let error as QueryError where error.code == .unknownIndex && name == nil {

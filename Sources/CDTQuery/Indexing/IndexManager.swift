@@ -127,7 +127,7 @@ package final class IndexManager: DatastoreExtension {
     if isReadOnly { return }
     worker.wake { [weak self] isClosing in
       _ = try self?.fill(only: nil) { _ in
-        !isClosing() && self?.callersBuilding.load(ordering: .relaxed) == 0
+        !isClosing() && self?.callersBuilding.load(ordering: .sequentiallyConsistent) == 0
       }
     }
   }
@@ -157,15 +157,17 @@ package final class IndexManager: DatastoreExtension {
   /// - Returns: Whether all is done.
   @discardableResult
   func build(only name: String?, _ goesOn: @escaping (IndexProgress) -> Bool = { _ in true }) throws -> Bool {
-    // The worker stops for a caller, who wants to see progress, and later continues what the caller leaves.
-    callersBuilding.add(1, ordering: .relaxed)
-    let isDone: Bool
-    do {
-      defer { callersBuilding.subtract(1, ordering: .relaxed) }
-      isDone = try fill(only: name, goesOn)
-    }
+    let isDone = try withoutWorker { try fill(only: name, goesOn) }
     if isDone && name != nil { wakeWorker() }
     return isDone
+  }
+
+  /// Keeps the worker from building, because the caller wants to see progress. It later continues what the caller
+  /// leaves.
+  func withoutWorker<R>(_ body: () throws -> R) rethrows -> R {
+    callersBuilding.add(1, ordering: .sequentiallyConsistent)
+    defer { callersBuilding.subtract(1, ordering: .sequentiallyConsistent) }
+    return try body()
   }
 
   private func fill(only name: String?, _ goesOn: @escaping (IndexProgress) -> Bool) throws -> Bool {
@@ -190,13 +192,6 @@ package final class IndexManager: DatastoreExtension {
     let file = try IndexConnection(path: path, of: openStore())
     defer { file.close() }
     return try IndexInfo.all(in: file)
-  }
-
-  /// Creates an index unless it exists, and builds it.
-  package func ensure(_ definition: IndexDefinition, isNamed: Bool) throws -> String {
-    let name = try declare(definition, isNamed: isNamed)
-    _ = try build(only: name)
-    return name
   }
 
   /// Creates an index unless it exists, without building it.
