@@ -5,9 +5,14 @@ import CDTCSQLite
 /// Counting replaces SQLite's automatic checkpoint, as a connection has only one hook; call
 /// ``Connection/shortenLog()`` instead.
 package final class LogLength {
-  /// The length of the log in pages at which it should be checkpointed. Writes change many pages repeatedly, so a
-  /// longer log saves copies, but makes the checkpoint take longer.
-  package static let limit = 3_000
+  /// The length of the log in pages at which it should be checkpointed.
+  ///
+  /// Large transactions change the same pages again, so a longer log saves copies, and a checkpoint is short beside them.
+  /// Small ones would have to wait for it.
+  package static let limit = (small: 1_000, large: 3_000)
+
+  /// The number of pages from which on a transaction is a large one.
+  static let large = 100
 
   /// The length in pages from which a checkpoint waits for readers, so that the log can restart: 36 MB. A longer file
   /// is shortened to this length when the log restarts.
@@ -18,16 +23,21 @@ package final class LogLength {
   static let longestWait = Duration.seconds(2)
 
   /// In pages.
-  package fileprivate(set) var pages = 0
+  package fileprivate(set) var pages = 0 {
+    didSet { isLarge = pages - oldValue >= Self.large }
+  }
+  /// Whether the last transaction was a large one.
+  private var isLarge = false
   /// The length at the last checkpoint, in pages; 0 after the log was restarted.
   fileprivate var copied = 0
 
-  /// Whether the log should be checkpointed now. While readers prevent a restart, the log grows by a quarter of the
-  /// limit, or by half of its length if the checkpoint waits, before the next attempt.
+  /// Whether the log should be checkpointed now. While readers prevent a restart, the log grows by a part of the limit,
+  /// or by half of its length if the checkpoint waits, before the next attempt.
   fileprivate var isCheckpointDue: Bool {
     if pages < copied { copied = 0 }
-    let growth = copied < Self.waitingLimit ? Self.limit / 4 : copied / 2
-    return pages >= max(Self.limit, copied + growth)
+    let (limit, growth) =
+      isLarge ? (Self.limit.large, Self.limit.large / 4) : (Self.limit.small, Self.limit.small / 25)
+    return pages >= max(limit, copied + (copied < Self.waitingLimit ? growth : copied / 2))
   }
 }
 

@@ -128,7 +128,9 @@ extension Datastore {
       var cleanUp: (() -> Void)?
       defer { cleanUp?() }
       do {
-        let result = try writer.transaction { connection in
+        let connection = writer.connection
+        let result = try connection.transaction(.immediate) {
+          try writer.recordSession()
           let transaction = try WriteTransaction(
             connection, of: self, sortMemory: memory.writerSortMemory, stop: stop)
           defer {
@@ -146,6 +148,7 @@ extension Datastore {
           for each in extensions { each.willCommit(pending) }
           return result
         }
+        writer.didCommit()
         for each in extensions { each.didCommit() }
         return result
       } catch {
