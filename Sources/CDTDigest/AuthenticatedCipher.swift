@@ -17,7 +17,8 @@
 package final class AuthenticatedCipher {
   /// The length of a key in bytes.
   package static let keyLength = 32
-  private static let nonceLength = 12
+  /// The length of a nonce in bytes.
+  package static let nonceLength = 12
   private static let tagLength = 16
   /// How many bytes longer sealed bytes are.
   package static let overhead = nonceLength + tagLength
@@ -78,6 +79,11 @@ package final class AuthenticatedCipher {
       UnsafeMutableRawBufferPointer(rebasing: target[8...]).copyMemory(from: $0)
     }
     count &+= 1
+  }
+
+  /// The nonce in sealed bytes. It is another one each time that something is sealed.
+  package static func nonce(of sealed: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+    UnsafeRawBufferPointer(rebasing: sealed.dropLast(tagLength).suffix(nonceLength))
   }
 
   /// What sealed bytes consist of.

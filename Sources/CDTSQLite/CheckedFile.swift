@@ -40,13 +40,13 @@ struct CheckedFile {
   ///
   /// - Parameters:
   ///   - copiedPages: The pages without checksums that are used.
-  ///   - cipher: The keys of an encrypted file.
-  static func open(_ file: File, copiedPages: CopiedPages?, cipher: DatabaseCipher?) {
+  ///   - sealer: The encryption of an encrypted file.
+  static func open(_ file: File, copiedPages: CopiedPages? = nil, sealer: PageSealer? = nil) {
     let memory = UnsafeMutableRawPointer(file).assumingMemoryBound(to: csqlite_checked_file.self)
     memory.initialize(to: csqlite_checked_file())
     memory.pointee.base.pMethods = UnsafePointer(ioMethods)
     if let copiedPages { memory.pointee.copied_pages = Unmanaged.passRetained(copiedPages).toOpaque() }
-    if let cipher { memory.pointee.sealer = Unmanaged.passRetained(PageSealer(cipher)).toOpaque() }
+    if let sealer { memory.pointee.sealer = Unmanaged.passRetained(sealer).toOpaque() }
   }
 
   /// The encryption of the pages, if they are encrypted.
@@ -117,11 +117,17 @@ struct CheckedFile {
 
   private func open(_ page: UnsafeMutableRawBufferPointer, at offset: Int64, _ sealer: PageSealer) -> Int32 {
     let number = offset / Int64(DatabaseCipher.pageSize) + 1
-    guard DatabaseCipher.open(page, number: number, with: sealer.pages) else {
-      memory.pointee.damaged_page = number
-      return SQLiteError.damagedPageCode
+    do throws(SQLiteError) {
+      let nonce = AuthenticatedCipher.nonce(of: UnsafeRawBufferPointer(page))
+      let isCurrent = try sealer.seals.isCurrent(nonce, of: number)
+      guard isCurrent, DatabaseCipher.open(page, number: number, with: sealer.pages) else {
+        memory.pointee.damaged_page = number
+        return SQLiteError.damagedPageCode
+      }
+      return SQLITE_OK
+    } catch {
+      return error.extendedCode
     }
-    return SQLITE_OK
   }
 
   /// Reads a part of a page.
@@ -131,6 +137,8 @@ struct CheckedFile {
     let size = Int64(DatabaseCipher.pageSize)
     let start = offset / size * size
     guard offset + Int64(buffer.count) <= start + size else { return SQLITE_IOERR }
+    // Like the log, it is opened while the directory stays in place.
+    if start == 0 { sealer.seals.open() }
     return withUnsafeTemporaryAllocation(byteCount: Int(size), alignment: 8) { page in
       let code = methods.xRead(file, page.baseAddress, Int32(size), start)
       guard code == SQLITE_OK else {
@@ -147,6 +155,16 @@ struct CheckedFile {
         from: UnsafeRawBufferPointer(
           rebasing: page[Int(offset - start)...][..<(Int(offset - start) + buffer.count)]))
       return SQLITE_OK
+    }
+  }
+
+  /// Writes the nonces of the pages that were written.
+  private func writeSeals() -> Int32 {
+    do throws(SQLiteError) {
+      try sealer?.seals.write()
+      return SQLITE_OK
+    } catch {
+      return error.extendedCode
     }
   }
 
@@ -198,7 +216,9 @@ struct CheckedFile {
     return withUnsafeTemporaryAllocation(byteCount: Int(count), alignment: 8) { copy in
       copy.copyMemory(from: page)
       if let sealer {
-        DatabaseCipher.seal(copy, number: offset / Int64(count) + 1, with: sealer.pages)
+        let number = offset / Int64(count) + 1
+        DatabaseCipher.seal(copy, number: number, with: sealer.pages)
+        sealer.seals.note(AuthenticatedCipher.nonce(of: UnsafeRawBufferPointer(copy)), of: number)
         return methods.xWrite(file, copy.baseAddress, count, offset)
       }
       PageChecksum.store(in: copy, number: offset / Int64(count) + 1)
@@ -252,6 +272,7 @@ struct CheckedFile {
     methods.xClose = { file in
       if let file {
         CheckedFile(file).setCopiedPages(nil)
+        _ = CheckedFile(file).writeSeals()
         if let sealer = CheckedFile(file).memory.pointee.sealer {
           Unmanaged<PageSealer>.fromOpaque(sealer).release()
         }
@@ -268,7 +289,10 @@ struct CheckedFile {
       return CheckedFile(file).write(buffer, count, at: offset)
     }
     methods.xTruncate = { file, size in CheckedFile.forward(file) { $1.xTruncate($0, size) } }
-    methods.xSync = { file, flags in CheckedFile.forward(file) { $1.xSync($0, flags) } }
+    methods.xSync = { file, flags in
+      if let file, case let code = CheckedFile(file).writeSeals(), code != SQLITE_OK { return code }
+      return CheckedFile.forward(file) { $1.xSync($0, flags) }
+    }
     methods.xFileSize = { file, size in CheckedFile.forward(file) { $1.xFileSize($0, size) } }
     methods.xLock = { file, level in CheckedFile.forward(file) { $1.xLock($0, level) } }
     methods.xUnlock = { file, level in CheckedFile.forward(file) { $1.xUnlock($0, level) } }
@@ -324,6 +348,10 @@ struct CheckedFile {
     case SQLITE_FCNTL_CKPT_START:
       let code = sealCopiedPages()
       return code == SQLITE_OK ? methods.xFileControl(file, operation, argument) : code
+    case SQLITE_FCNTL_CKPT_DONE:
+      // SQLite does not look at the result. If this fails, it is tried again before the log is given up.
+      _ = writeSeals()
+      return methods.xFileControl(file, operation, argument)
     default:
       return methods.xFileControl(file, operation, argument)
     }
@@ -334,9 +362,11 @@ struct CheckedFile {
 final class PageSealer {
   let cipher: DatabaseCipher
   let pages: AuthenticatedCipher
+  let seals: PageSeals
 
-  init(_ cipher: DatabaseCipher) {
+  init(_ cipher: DatabaseCipher, path: String, isWritable: Bool) {
     self.cipher = cipher
     pages = AuthenticatedCipher(key: cipher.pageKey)
+    seals = PageSeals(of: path, isWritable: isWritable, cipher)
   }
 }

@@ -68,7 +68,7 @@ enum CheckedFileSystem {
       // Without methods there is nothing to close.
       if CheckedFile.system(file).pointee.pMethods != nil {
         CheckedFile.open(
-          file, copiedPages: path.flatMap { CopiedPages.ofOpenFile(String(cString: $0)) }, cipher: nil)
+          file, copiedPages: path.flatMap { CopiedPages.ofOpenFile(String(cString: $0)) })
       }
       return code
     }
@@ -106,14 +106,16 @@ enum CheckedFileSystem {
       file.pointee.pMethods = nil
       if flags & SQLITE_OPEN_MAIN_DB != 0 {
         let token = sqlite3_uri_int64(path, DatabaseCipher.parameter, -1)
-        guard let cipher = UInt64(exactly: token).flatMap(DatabaseCipher.registered) else {
+        guard let path, let cipher = UInt64(exactly: token).flatMap(DatabaseCipher.registered) else {
           return SQLITE_MISUSE
         }
         let code = CheckedFileSystem.creating {
           system.pointee.xOpen(system, path, CheckedFile.system(file), flags, result)
         }
         if CheckedFile.system(file).pointee.pMethods != nil {
-          CheckedFile.open(file, copiedPages: nil, cipher: cipher)
+          let isWritable = flags & SQLITE_OPEN_READWRITE != 0
+          CheckedFile.open(
+            file, sealer: PageSealer(cipher, path: String(cString: path), isWritable: isWritable))
         }
         return code
       }

@@ -11,7 +11,7 @@ import Synchronization
 ///
 /// See ``SealedLog`` for the log, and `docs/decisions/26-encryption-in-pages.md`.
 package final class DatabaseCipher: Sendable {
-  let pageKey, logKey, headerKey: [UInt8]
+  let pageKey, logKey, headerKey, sealsKey: [UInt8]
   /// Names the object in the address with which SQLite opens a file.
   let token: UInt64
 
@@ -32,6 +32,7 @@ package final class DatabaseCipher: Sendable {
     pageKey = Self.derive(key, "pages")
     logKey = Self.derive(key, "frames")
     headerKey = Self.derive(key, "frame headers")
+    sealsKey = Self.derive(key, "seals")
     token = Self.known.withLock { known in
       defer { known.next += 1 }
       return known.next

@@ -258,6 +258,7 @@ enum SealedLogFile {
       return log.write(
         CheckedFile.system(file), UnsafeRawBufferPointer(start: buffer, count: Int(count)), at: offset)
     }
+    methods.xSync = { file, flags in CheckedFile.forward(file) { $1.xSync($0, flags) } }
     methods.xFileControl = { file, operation, argument in
       CheckedFile.forward(file) { $1.xFileControl($0, operation, argument) }
     }

@@ -96,6 +96,8 @@ final class IndexConnection {
       // SQLite would apply the log of a previous file to the new one.
       try discardFile(path)
       do throws(SystemError) {
+        // The file itself is last: without it, what is beside it is removed.
+        if store.keys != nil { try Files.rename(draft + LogFile.sealsSuffix, to: path + LogFile.sealsSuffix) }
         try Files.rename(draft, to: path)
       } catch {
         throw DatastoreError(error, "create", path)

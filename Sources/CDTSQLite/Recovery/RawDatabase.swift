@@ -1,3 +1,4 @@
+import CDTDigest
 package import CDTPlatform
 
 /// A database file read page by page, without SQLite and its tree of pages: what is left of a damaged file.
@@ -50,7 +51,7 @@ package final class RawDatabase {
   package init?(_ path: String, versionWithChecksums: UInt32, cipher: DatabaseCipher? = nil) throws {
     guard try FileStatus(path).kind == .file else { return nil }
     file = try SystemFile(path)
-    let sealer = cipher.map(PageSealer.init)
+    let sealer = cipher.map { PageSealer($0, path: path, isWritable: false) }
     self.sealer = sealer
     let header = Self.header(of: file, sealer)
     let isHeader = header.starts(with: "SQLite format 3\0".utf8)
@@ -145,9 +146,13 @@ package final class RawDatabase {
       guard number * Int64(pageSize) <= file.size else { return nil }
       page = file.bytes(at: (number - 1) * Int64(pageSize), count: pageSize)
       if let sealer {
-        // What can't be decrypted has no rows.
+        // What can't be decrypted has no rows. An earlier state of the page has.
+        let isCurrent = try? page.withUnsafeBytes { bytes throws(SQLiteError) in
+          try sealer.seals.isCurrent(AuthenticatedCipher.nonce(of: bytes), of: number)
+        }
         guard let opened = sealer.cipher.page(page, number: number, with: sealer.pages) else { return nil }
         page = opened
+        if isCurrent != true { state = .damaged }
       } else if hasChecksums, !page.withUnsafeBytes({ PageChecksum.isValid($0, number: number) }) {
         state = page.withUnsafeBytes { PageChecksum.isMissing($0) } ? .copied : .damaged
       }

@@ -1,17 +1,33 @@
 import CDTCSQLite
 import CDTPlatform
 
-/// A database file opened for reading its bytes, by SQLite's own file system.
+/// A database file, or one beside it, whose bytes are read or written by SQLite's own file system.
 ///
 /// Closing any other descriptor of the file would release the locks that connections in this process have on it.
 /// Source: https://sqlite.org/howtocorrupt.html, section 2.2.
 final class SystemFile {
   private let memory: UnsafeMutableRawPointer
   private let name: sqlite3_filename
+  private let path: String
   private var file: UnsafeMutablePointer<sqlite3_file> { memory.assumingMemoryBound(to: sqlite3_file.self) }
 
+  enum Use {
+    /// A database is read.
+    case reading
+    /// A file whose name is that of a database with a suffix is read and written. It is made if it is missing, with the
+    /// permissions of the database.
+    case besideDatabase
+
+    fileprivate var flags: Int32 {
+      switch self {
+      case .reading: SQLITE_OPEN_READONLY | SQLITE_OPEN_MAIN_DB
+      case .besideDatabase: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_MAIN_JOURNAL
+      }
+    }
+  }
+
   /// - Throws: ``SQLiteError`` if the file can't be opened.
-  init(_ path: String) throws(SQLiteError) {
+  init(_ path: String, _ use: Use = .reading) throws(SQLiteError) {
     guard let system = sqlite3_vfs_find(nil) else {
       throw SQLiteError(extendedCode: SQLITE_NOMEM, message: "SQLite could not be initialized")
     }
@@ -21,7 +37,7 @@ final class SystemFile {
     let memory = UnsafeMutableRawPointer.allocate(byteCount: Int(system.pointee.szOsFile), alignment: 16)
     memory.initializeMemory(as: UInt8.self, repeating: 0, count: Int(system.pointee.szOsFile))
     let file = memory.assumingMemoryBound(to: sqlite3_file.self)
-    let code = system.pointee.xOpen(system, name, file, SQLITE_OPEN_READONLY | SQLITE_OPEN_MAIN_DB, nil)
+    let code = CheckedFileSystem.creating { system.pointee.xOpen(system, name, file, use.flags, nil) }
     guard code == SQLITE_OK else {
       let reason = SystemError.last
       if file.pointee.pMethods != nil { _ = file.pointee.pMethods.pointee.xClose(file) }
@@ -29,7 +45,7 @@ final class SystemFile {
       sqlite3_free_filename(name)
       throw SQLiteError(code, reason, path)
     }
-    (self.memory, self.name) = (memory, name)
+    (self.memory, self.name, self.path) = (memory, name, path)
   }
 
   deinit {
@@ -49,5 +65,18 @@ final class SystemFile {
     var bytes = [UInt8](repeating: 0, count: count)
     _ = file.pointee.pMethods.pointee.xRead(file, &bytes, Int32(clamping: count), offset)
     return bytes
+  }
+
+  func write(_ bytes: [UInt8], at offset: Int64) throws(SQLiteError) {
+    try check(file.pointee.pMethods.pointee.xWrite(file, bytes, Int32(clamping: bytes.count), offset))
+  }
+
+  /// Waits until everything is on the disk.
+  func synchronize() throws(SQLiteError) {
+    try check(file.pointee.pMethods.pointee.xSync(file, SQLITE_SYNC_NORMAL))
+  }
+
+  private func check(_ code: Int32) throws(SQLiteError) {
+    guard code == SQLITE_OK else { throw SQLiteError(code, .last, path) }
   }
 }

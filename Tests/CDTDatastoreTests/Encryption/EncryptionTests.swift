@@ -180,7 +180,10 @@ import Testing
   @Test func `a changed byte of a page or a chunk is noticed, with the name of the file`() throws {
     try Self.withStore { directory, store in
       var random = SystemRandomNumberGenerator()
-      let files = try Self.files(in: store).filter { !$0.path.hasSuffix(".json") && $0.bytes.count > 1_000 }
+      // What is changed in the nonces of pages is only noticed where they are valid.
+      let files = try Self.files(in: store).filter {
+        !$0.path.hasSuffix(".json") && !$0.path.hasSuffix("-seals") && $0.bytes.count > 1_000
+      }
       #expect(files.count == 4)
       for (path, bytes) in files {
         for _ in 0..<20 {
@@ -220,6 +223,37 @@ import Testing
         try Files.replace(path, with: bytes)
       }
       #expect(try Self.findings(in: directory) == [])
+    }
+  }
+
+  @Test func `an earlier state of a page is noticed, with the name of the file`() throws {
+    try Self.withStore { directory, store in
+      let path = "\(store)/db.sync"
+      func pages() throws -> [UInt8] { try #require(try Self.files(in: store).first { $0.path == path }).bytes }
+      let former = try pages()
+      let manager = try DatastoreManager(directory: directory, options: Self.options())
+      let open = try manager.datastore(named: "a")
+      try open.write { transaction in
+        for number in 0..<200 { try transaction.updateDocument(withID: "\(number)") { $0.body["n"] = 0 } }
+      }
+      try manager.closeDatastore(named: "a")
+      let now = try pages()
+      let changed = stride(from: 0, to: former.count, by: 4_096).filter {
+        former[$0..<$0 + 4_096] != now[$0..<$0 + 4_096]
+      }
+      #expect(changed.count > 20)
+      for start in changed {
+        var mixed = now
+        mixed.replaceSubrange(start..<start + 4_096, with: former[start..<start + 4_096])
+        try Files.replace(path, with: mixed)
+        let findings = try Self.findings(in: directory)
+        #expect(findings.contains { $0.contains("page \(start / 4_096 + 1) of \(path)") }, "\(findings)")
+      }
+      try Files.replace(path, with: now)
+      #expect(try Self.findings(in: directory) == [])
+      // Without the nonces no page is believed.
+      try Files.remove(path + "-seals")
+      #expect(try Self.findings(in: directory).contains { $0.contains("page 1 of \(path)") })
     }
   }
 

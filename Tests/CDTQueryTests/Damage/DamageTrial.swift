@@ -1,4 +1,5 @@
 import CDTJSON
+import CDTSQLite
 import CDTTestSupport
 import Foundation
 import Testing
@@ -22,6 +23,8 @@ struct DamageTrial {
 
   /// The directory with the whole store.
   let original: String
+  /// The same store before its last changes.
+  private let earlier: String
   /// What its reading gives.
   let whole: Reading
   /// The bodies of all its revisions.
@@ -35,32 +38,41 @@ struct DamageTrial {
     Query(["$text": ["$search": "word7"]], sort: ["_id"]),
   ]
 
+  /// The keys of an encrypted store.
+  static let key = Encryption.key((0..<32).map { UInt8($0) })
+  private let isEncrypted: Bool
+  var options: DatastoreOptions { DatastoreOptions(encryption: isEncrypted ? Self.key : nil) }
+
   /// - Parameter hasLog: Whether the last writes are still in the logs, as after a kill.
-  init(in directory: String, hasLog: Bool) throws {
+  init(in directory: String, hasLog: Bool, isEncrypted: Bool) throws {
+    self.isEncrypted = isEncrypted
+    let options = DatastoreOptions(encryption: isEncrypted ? Self.key : nil)
     original = "\(directory)/original"
-    let manager = try DatastoreManager(directory: "\(directory)/making")
+    earlier = "\(directory)/earlier"
+    let manager = try DatastoreManager(directory: "\(directory)/making", options: options)
     let store = try manager.datastore(named: "store")
     try Self.fill(store)
+    try manager.closeDatastore(named: "store")
+    try FileManager.default.copyItem(atPath: "\(directory)/making", toPath: earlier)
     if hasLog {
-      try manager.closeDatastore(named: "store")
       let again = try manager.datastore(named: "store")
       try Self.change(again)
       try again.indexManager().worker.waitUntilIdle()
       try FileManager.default.copyItem(atPath: "\(directory)/making", toPath: original)
       manager.close()
     } else {
-      try Self.change(store)
+      try Self.change(manager.datastore(named: "store"))
       manager.close()
       try FileManager.default.copyItem(atPath: "\(directory)/making", toPath: original)
     }
     files = try FileManager.default.subpathsOfDirectory(atPath: original).sorted().filter { name in
       let size = try FileManager.default.attributesOfItem(atPath: "\(directory)/original/\(name)")
       return size[.type] as? FileAttributeType == .typeRegular && (size[.size] as? Int ?? 0) > 0
-        && !name.hasSuffix("-shm")
+        && !name.hasSuffix("-shm") && !name.hasSuffix("encryption.json")
     }
     try FileManager.default.copyItem(atPath: original, toPath: "\(directory)/first")
-    whole = try Self.read("\(directory)/first")
-    let reader = try DatastoreManager(directory: "\(directory)/first")
+    whole = try Self.read("\(directory)/first", options)
+    let reader = try DatastoreManager(directory: "\(directory)/first", options: options)
     defer { reader.close() }
     bodies = try Self.bodies(of: try reader.existingDatastore(named: "store"))
   }
@@ -113,7 +125,7 @@ struct DamageTrial {
   }
 
   /// Reads everything in a directory with the store.
-  static func read(_ directory: String) throws -> Reading {
+  static func read(_ directory: String, _ options: DatastoreOptions) throws -> Reading {
     var reading = Reading()
     func note(_ what: String, _ body: () throws -> String) throws {
       do {
@@ -126,7 +138,7 @@ struct DamageTrial {
         throw Failure.untyped("\(what): \(error)")
       }
     }
-    let manager = try DatastoreManager(directory: directory)
+    let manager = try DatastoreManager(directory: directory, options: options)
     defer { manager.close() }
     var opened: Datastore?
     try note("open") {
@@ -163,7 +175,7 @@ struct DamageTrial {
   func recover(_ damaged: String, _ what: String) throws {
     let directory = "\(damaged)-saved"
     defer { try? FileManager.default.removeItem(atPath: directory) }
-    let manager = try DatastoreManager(directory: directory)
+    let manager = try DatastoreManager(directory: directory, options: options)
     let saved = try manager.datastore(named: "store")
     let report = try saved.recoverDocuments(from: "\(damaged)/store")
     #expect(try saved.checkIntegrity() == [], "\(what)")
@@ -176,7 +188,7 @@ struct DamageTrial {
     }
     manager.close()
     guard report.losses.isEmpty else { return }
-    let reading = try Self.read(directory)
+    let reading = try Self.read(directory, options)
     let documents = whole.answers.keys.filter { $0.hasPrefix("doc") || $0 == "checkpoint" || $0 == "ids" }
     for name in documents {
       #expect(reading.answers[name] == whole.answers[name], "\(what): \(name)")
@@ -200,7 +212,7 @@ struct DamageTrial {
     let page = place / 4_096 * 4_096
     let pageEnd = min(page + 4_096, data.count)
     let kind: String
-    switch Int.random(in: 0..<12, using: &random) {
+    switch Int.random(in: 0..<(isEncrypted ? 14 : 12), using: &random) {
     case 0...3:
       kind = "a bit of byte \(place)"
       data[place] ^= 1 << UInt8.random(in: 0..<8, using: &random)
@@ -224,6 +236,13 @@ struct DamageTrial {
       let start = max(page, pageEnd - Int.random(in: 8...600, using: &random))
       kind = "zeros in \(start)..<\(pageEnd)"
       data.replaceSubrange(start..<pageEnd, with: Data(repeating: 0, count: pageEnd - start))
+    case 12, 13:
+      // Its checksum is right, so that only encryption notices it.
+      kind = "an earlier page \(page)"
+      guard let old = try? Data(contentsOf: URL(filePath: "\(earlier)/\(name)")), old.count >= pageEnd,
+        !name.hasSuffix(LogFile.sealsSuffix)
+      else { break }
+      data.replaceSubrange(page..<pageEnd, with: old[page..<pageEnd])
     default:
       kind = "cut at \(place)"
       data.removeLast(data.count - place)
