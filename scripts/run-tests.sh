@@ -14,7 +14,7 @@ log=.build/tests.log
 network='^(CDTServer|CDTReplication)Tests\.'
 random='\.(Law|LawOne|RemoteLaw|MultipartFuzz|TextSearch|RandomText|RevisionOrder|ImporterDamage|Shrinker|PlanCost)Tests/'
 random+='|\.(DocumentFieldIndex|OrderKey)Tests/'
-reliability='^ReliabilityTests\.|\.(Damage|DamagedFile|Recovery)Tests/'
+reliability='^ReliabilityTests\.|\.(Damage|DamagedFile|Recovery|SealedDatabase)Tests/'
 status=0
 : > "$log"
 

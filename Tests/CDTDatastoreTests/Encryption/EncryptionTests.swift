@@ -201,6 +201,41 @@ import Testing
     }
   }
 
+  @Test func `2,000 changed and exchanged chunks are told with the name of the file`() throws {
+    try Self.withStore { directory, store in
+      let manager = try DatastoreManager(directory: directory, options: Self.options())
+      let open = try manager.datastore(named: "a")
+      let attachment = try #require(try open.document(withID: "1").attachments["a"])
+      let whole = try attachment.data()
+      var random = SystemRandomNumberGenerator()
+      for (path, bytes) in try Self.files(in: store + "/attachments") {
+        var told = 0
+        for _ in 0..<700 {
+          var changed = bytes
+          if Bool.random(using: &random) {
+            let byte = Int.random(in: 0..<bytes.count, using: &random)
+            changed[byte] ^= 1 << UInt8.random(in: 0..<8, using: &random)
+          } else {
+            let (first, second) = (32, 32 + 65_564)
+            changed.replaceSubrange(first..<second, with: bytes[second..<second + 65_564])
+          }
+          try Files.replace(path, with: changed)
+          let error = Result {
+            try ["0", "1", "2"].map { try open.document(withID: $0).attachments["a"]?.data() }
+          }
+          if case .failure(let error as DatastoreError) = error, error.code == .corrupt,
+            error.message.contains(path.split(separator: "/").last ?? "")
+          {
+            told += 1
+          }
+        }
+        try Files.replace(path, with: bytes)
+        #expect(told == 700, "\(path)")
+      }
+      #expect(try attachment.data() == whole)
+    }
+  }
+
   @Test func `a page or a chunk in another's place is noticed`() throws {
     try Self.withStore { directory, store in
       var random = SystemRandomNumberGenerator()
@@ -229,7 +264,9 @@ import Testing
   @Test func `an earlier state of a page is noticed, with the name of the file`() throws {
     try Self.withStore { directory, store in
       let path = "\(store)/db.sync"
-      func pages() throws -> [UInt8] { try #require(try Self.files(in: store).first { $0.path == path }).bytes }
+      func pages() throws -> [UInt8] {
+        try #require(try Self.files(in: store).first { $0.path == path }).bytes
+      }
       let former = try pages()
       let manager = try DatastoreManager(directory: directory, options: Self.options())
       let open = try manager.datastore(named: "a")

@@ -59,7 +59,9 @@ struct Encrypting {
             try transaction.createDocument(
               from: DocumentDraft(
                 id: "document-\(number)",
-                body: ["n": .int(Int64(number % 100)), "text": .string(String(repeating: "\(number) ", count: 40))]))
+                body: [
+                  "n": .int(Int64(number % 100)), "text": .string(String(repeating: "\(number) ", count: 40)),
+                ]))
           }
         }
       }
