@@ -104,4 +104,17 @@ struct SealedFileReader: Sendable {
     number += 1
     return AuthenticatedCipher(key: key).open(sealed, with: context)
   }
+
+  /// The last bytes of the content, at most those of a chunk, wherever the next read begins.
+  ///
+  /// - Returns: `nil` if they are not what was written.
+  func tail(_ count: Int) throws(SystemError) -> [UInt8]? {
+    var (reader, bytes) = (self, [UInt8]())
+    reader.number = max(0, chunks - 2)
+    while !reader.isAtEnd {
+      guard let chunk = try reader.next() else { return nil }
+      bytes += chunk
+    }
+    return Array(bytes.suffix(count))
+  }
 }
