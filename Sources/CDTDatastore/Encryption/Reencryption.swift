@@ -180,13 +180,13 @@ struct Reencryption {
     _ = try target.removeAbandoned()
     let wanted = Set(contents.map(\.key))
     for key in try target.keys() where !wanted.contains(key) { _ = target.remove(key) }
-    var hasCopied = false
     for (number, row) in contents.enumerated() {
       try stop?.check()
-      hasCopied = try target.adopt(DocumentAttachment(row, in: source)) || hasCopied
+      _ = try target.adopt(DocumentAttachment(row, in: source))
       progress(number + 1)
     }
-    if hasCopied { try target.synchronize() }
+    // Also what an interrupted run has copied. Empty contents have no file.
+    if try FileSystem.kind(of: StoreFiles.attachments(in: draft)) != nil { try target.synchronize() }
   }
 
   /// Copies the data of extensions. Index files are left out, as they are made again from the definitions.

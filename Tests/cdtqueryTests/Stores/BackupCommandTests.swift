@@ -1,6 +1,7 @@
 import CDTPlatform
 import CDTTestSupport
 import FoundationEssentials
+import Glibc
 import Testing
 
 @Suite struct BackupCommandTests {
@@ -85,6 +86,29 @@ import Testing
     let verified = try run(["backup", "--verify", "saved"] + key)
     #expect(verified.status == 1)
     #expect(verified.output.contains("saved/00000001.sealed is damaged"))
+  }
+
+  @Test(arguments: [[], ["--key-file", "key"]]) func `follow saves what others write`(_ key: [String]) throws
+  {
+    let space = try Workspace()
+    try space.write([UInt8](repeating: 7, count: 32), to: "key")
+    try space.write(Workspace.people, to: "people.jsonl")
+    try space.run(Built.cdtquery, ["import", "people/contacts", "people.jsonl"] + key)
+    let output = try Pipe()
+    let program = try Program.start(
+      Built.cdtquery, ["backup", "people/contacts", "saved", "--follow"] + key, directory: space.directory,
+      input: .file("/dev/null"), output: .descriptor(output.writing), errors: .file("/dev/null"))
+    close(output.writing)
+    func line() throws -> String { try Descriptor.read(from: output.reading) { $0.hasSuffix("\n") } }
+    #expect(try line().hasPrefix(#"{"sequence":3,"#))
+    try space.run(Built.cdtquery, ["put", "people/contacts", "kim", "{}"] + key)
+    #expect(try line().hasPrefix(#"{"sequence":4,"#))
+    program.send(SIGINT)
+    #expect(program.wait() == -SIGINT)
+    close(output.reading)
+    let listed = try space.run(Built.cdtquery, ["backup", "--verify", "saved"] + key)
+    #expect(listed.status == 0)
+    #expect(listed.lines.count == 2)
   }
 
   /// Killed in the middle, again and again: what is there can be restored, and the next run goes on.
