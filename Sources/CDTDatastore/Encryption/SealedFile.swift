@@ -33,15 +33,16 @@ package enum SealedFile {
 }
 
 /// Writes a ``SealedFile``.
-struct SealedFileWriter: Sendable {
-  private let key: [UInt8]
+struct SealedFileWriter: @unchecked Sendable {
+  // Sendable without a lock: whoever writes the file has it alone. Its nonces count.
+  private let cipher: AuthenticatedCipher
   private let id = RandomBytes.make(16)
   private var pending: [UInt8] = []
   private var number: Int64 = 0
   private var hasHeader = false
 
   init(key: [UInt8]) {
-    self.key = key
+    cipher = AuthenticatedCipher(key: key)
   }
 
   mutating func write(_ bytes: UnsafeRawBufferPointer, to file: OpenFile) throws(SystemError) {
@@ -62,7 +63,7 @@ struct SealedFileWriter: Sendable {
 
   private mutating func flush(to file: OpenFile, isLast: Bool) throws(SystemError) {
     var bytes = hasHeader ? [] : SealedFile.header(id: id)
-    bytes += AuthenticatedCipher(key: key).seal(pending, with: SealedFile.context(id, number, isLast: isLast))
+    bytes += cipher.seal(pending, with: SealedFile.context(id, number, isLast: isLast))
     pending.removeAll(keepingCapacity: true)
     number += 1
     hasHeader = true

@@ -289,7 +289,7 @@ public final class DatastoreManager: Sendable {
   }
 
   /// Replaces the secret of an encrypted datastore, which is not open. Nothing is encrypted anew: the secret only encrypts the key
-  /// of the files (``reencryptDatastore(named:with:progress:)-(DatabaseName,_,_)``). The manager's options have the old one.
+  /// of the files (`reencryptDatastore(named:with:progress:)` does that). The manager's options have the old one.
   ///
   /// - Parameters:
   ///   - name: The datastore's name.
@@ -300,7 +300,10 @@ public final class DatastoreManager: Sendable {
   /// Source: `docs/encryption.md`, Another passphrase.
   public func changeEncryption(ofDatastoreNamed name: DatabaseName, to encryption: Encryption) throws {
     guard try exists(name) else { throw DatastoreError.noSuchDatastore(name.description, in: directory) }
-    guard let old = options.encryption else { throw DatastoreError.missingKey(path(name)) }
+    guard let old = options.encryption else {
+      throw try KeyFile.id(in: path(name)) == nil
+        ? DatastoreError.keyForPlainStore(path(name)) : DatastoreError.missingKey(path(name))
+    }
     try StoreDirectory(name: name.description, path: path(name), timeout: options.busyTimeout).exclusive {
       try KeyFile.changeSecret(in: path(name), from: old, to: encryption)
     }
