@@ -8,24 +8,25 @@ extension Backup {
   ///
   /// - Parameter progress: Called with the number of documents read, and their total.
   /// - Returns: What is damaged or missing; empty if every state can be restored.
-  /// - Throws: `DatastoreError`: `.notFound` if there is no backup; `.io`.
+  /// - Throws: `DatastoreError`: `.notFound` if there is no backup; `.wrongKey` as `increments()`; `.io`.
   /// - Complexity: O(*bytes*).
   public func verify(
     progress: (_ done: Int, _ total: Int) -> Void = { _, _ in }
   ) throws -> [IntegrityFinding] {
-    let contents = attachments
+    let backup = try BackupFiles(self)
+    let contents = backup.attachments
     var findings: [IntegrityFinding] = []
     var verified = Set<[UInt8]>()
-    let (files, damage) = try files()
+    let (files, damage) = try backup.files()
     if files.isEmpty, damage == nil { throw DatastoreError.noBackup(directory, oldest: nil) }
-    let total = files.reduce(0) { $0 + ((try? BackupEnd(ofFileAt: $1.path))?.documents ?? 0) }
+    let total = files.reduce(0) { $0 + ((try? BackupEnd(of: $1))?.documents ?? 0) }
     var done = 0
     for (position, file) in files.enumerated() {
       do {
         var reader = try IncrementReader(file)
         while let line = try reader.next() {
           guard case .document(let id, let input) = line else { continue }
-          for attachment in try self.contents(of: input, in: contents, file) {
+          for attachment in try backup.contents(of: input, in: contents, file) {
             guard let digest = attachment.digest, verified.insert(Array(digest.utf8)).inserted else {
               continue
             }

@@ -31,11 +31,14 @@ extension Datastore {
   /// attachments once for each content, the local documents if any changed, and the definitions of the indexes. When the call returns, it
   /// is on disk. A call that is interrupted leaves the backup as it was.
   ///
+  /// The backup of an encrypted datastore is encrypted with its data key, and has a copy of `encryption.json`, which each call
+  /// brings up to date: a new passphrase of the datastore is also the backup's from the next call on.
+  ///
   /// - Parameters:
   ///   - directory: The backup's directory, which is created if it does not exist; its parent must exist.
   ///   - progress: Called with the number of documents saved, and their total.
-  /// - Throws: `DatastoreError`: `.unknownSequence` if the directory has the backup of another datastore, `.busy` if another process
-  ///   writes to it, `.conflict` if it has other files, `.corrupt` or `.notFound` if the content of an attachment or a file of the
+  /// - Throws: `DatastoreError`: `.unknownSequence` if the directory has the backup of another datastore, `.wrongKey` if it has one that
+  ///   is not encrypted with the datastore's data key, or is encrypted and the datastore is not; `.busy` if another process writes to it, `.conflict` if it has other files, `.corrupt` or `.notFound` if the content of an attachment or a file of the
   ///   backup is damaged or missing, `.full`, `.io`.
   /// - Complexity: O(*changes* + *increments*), as the header of each increment is read.
   ///
@@ -44,7 +47,7 @@ extension Datastore {
   public func backup(
     to directory: String, progress: (_ done: Int, _ total: Int) -> Void = { _, _ in }
   ) throws -> BackupReport {
-    try BackupRun(of: self, to: Backup(directory: directory), stop: nil).run(progress)
+    try BackupRun(of: self, to: directory, stop: nil).run(progress)
   }
 
   /// Backs up what has changed since the last backup in a directory, on one of the datastore's threads.
@@ -52,34 +55,35 @@ extension Datastore {
   public func backup(
     to directory: String, progress: @escaping @Sendable (_ done: Int, _ total: Int) -> Void = { _, _ in }
   ) async throws -> BackupReport {
-    try await runLong { try BackupRun(of: self, to: Backup(directory: directory), stop: $0).run(progress) }
+    try await runLong { try BackupRun(of: self, to: directory, stop: $0).run(progress) }
   }
 }
 
 /// A backup in progress.
 private struct BackupRun {
   private let store: Datastore
-  private let backup: Backup
+  private let backup: BackupFiles
   private let stop: StopSignal?
 
   /// The number of documents whose changes are read at once.
   private static let page = 1_000
 
-  init(of store: Datastore, to backup: Backup, stop: StopSignal?) {
-    (self.store, self.backup, self.stop) = (store, backup, stop)
+  init(of store: Datastore, to directory: String, stop: StopSignal?) {
+    (self.store, self.stop) = (store, stop)
+    backup = BackupFiles(directory: directory, keys: store.keys?.ofBackups)
   }
 
   func run(_ progress: (_ done: Int, _ total: Int) -> Void) throws -> BackupReport {
-    // The files of a backup are not encrypted.
-    guard store.keys == nil else { throw DatastoreError.encryptedBackup(store.name) }
     try FileSystem.makeDirectory(backup.directory)
     // A datastore locks its own directory.
-    try backup.checkDirectory()
+    try BackupFiles.check(backup.directory)
     let lock = try FileSystem.perform("lock", backup.directory, OpenFile(backup.directory, for: .directory))
     guard try FileSystem.perform("lock", backup.directory, lock.lock()) else {
       throw DatastoreError.backupInUse(backup.directory)
     }
     defer { lock.unlock() }
+    try store.copyKeyFile(
+      toBackupIn: backup.directory, isNew: !BackupFiles.haveIncrements(in: backup.directory))
     let last = try backup.newest()
     // Indexes that design documents declare are defined before the state is read.
     let indexes = try store.indexDefinitionsJSON()
@@ -87,7 +91,7 @@ private struct BackupRun {
   }
 
   private func save(
-    _ transaction: ReadTransaction, _ indexes: JSONValue, after last: Backup.File?,
+    _ transaction: ReadTransaction, _ indexes: JSONValue, after last: BackupFiles.File?,
     _ progress: (_ done: Int, _ total: Int) -> Void
   ) throws -> BackupReport {
     let sequence = try transaction.lastSequence()
@@ -97,14 +101,14 @@ private struct BackupRun {
     let header = BackupHeader(
       number: (last?.header.number ?? 0) + 1, store: store.storeID, time: BackupHeader.now,
       sequence: sequence, session: try transaction.session(of: sequence) ?? "",
-      previousDigest: try last.map { try BackupEnd(ofFileAt: $0.path).digest } ?? "", indexes: indexes,
+      previousDigest: try last.map { try BackupEnd(of: $0).digest } ?? "", indexes: indexes,
       localDigest: Self.digest(of: locals))
     if let last, since == sequence, last.header.localDigest == header.localDigest,
       last.header.indexes == indexes
     {
       return BackupReport(increment: last.increment, documents: 0, revisions: 0, attachments: 0, bytes: 0)
     }
-    let writer = try IncrementWriter(to: backup.path(of: header.number), contents: backup.attachments)
+    let writer = try IncrementWriter(number: header.number, of: backup)
     try writer.write(header.json.utf8Text)
     if header.localDigest != last?.header.localDigest { for local in locals { try writer.write(local) } }
     let total = try transaction.changeCount(since: since)
@@ -177,18 +181,21 @@ private struct BackupRun {
 private final class IncrementWriter {
   private let path: String
   private let draft: DraftFile
+  private var file: ContentFileWriter
   private let contents: AttachmentFiles
   private var buffer: [UInt8] = []
   private var digest = Digest(.sha256)
+  /// The length of the file, when it is finished.
   private(set) var length: Int64 = 0
   private(set) var newContents = 0
 
   private static let chunk = 256 * 1024
 
-  init(to path: String, contents: AttachmentFiles) throws {
-    self.path = path
-    self.contents = contents
+  init(number: Int, of backup: BackupFiles) throws {
+    path = backup.path(of: number)
+    contents = backup.attachments
     draft = try FileSystem.perform("create", path, DraftFile(for: path, isPrivate: true))
+    file = ContentFileWriter(to: draft.file, key: backup.keys?.increments)
   }
 
   func write(_ line: [UInt8]) throws {
@@ -202,9 +209,8 @@ private final class IncrementWriter {
     try FileSystem.perform(
       "write", path,
       buffer.withUnsafeBufferPointer { bytes throws(SystemError) in
-        try draft.file.write(UnsafeRawBufferPointer(bytes))
+        try file.write(UnsafeRawBufferPointer(bytes))
       })
-    length += Int64(buffer.count)
     buffer.removeAll(keepingCapacity: true)
   }
 
@@ -219,7 +225,8 @@ private final class IncrementWriter {
     try write(BackupEnd(digest: Hexadecimal.text(digest.finalize()), documents: documents).json.utf8Text)
     try flush()
     if newContents > 0 { try contents.synchronize() }
-    try FileSystem.perform("write", path, draft.file.synchronize())
+    try FileSystem.perform("write", path, file.finish())
+    length = try FileSystem.perform("read", path, draft.file.length())
     try FileSystem.perform("create", path, draft.publish())
   }
 }

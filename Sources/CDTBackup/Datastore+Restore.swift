@@ -14,14 +14,15 @@ extension Datastore {
   /// ```
   ///
   /// The documents get the leaves and the histories that they had, and the indexes are declared and built. Sequences are new, and
-  /// replicators begin again. If the call fails, delete the datastore: part of the documents may be in it.
+  /// replicators begin again. If the call fails, delete the datastore: part of the documents may be in it. The options of this
+  /// datastore say whether it is encrypted, not the backup.
   ///
   /// - Parameters:
   ///   - point: The state to restore.
   ///   - progress: Called with the number of documents restored, and how many there are at most.
   /// - Returns: The state that was restored.
-  /// - Throws: `DatastoreError`: `.notFound` if the backup does not have the state, `.corrupt` if it is damaged, `.conflict` if this
-  ///   datastore has documents; the errors of a write.
+  /// - Throws: `DatastoreError`: `.notFound` if the backup does not have the state, `.corrupt` if it is damaged, `.wrongKey` if its
+  ///   secret is missing or another one, `.conflict` if this datastore has documents; the errors of a write.
   /// - Complexity: O(*n*) in the number of documents in the backup's files; memory for the ids of those that changed after the first.
   ///
   /// Source: `docs/backup.md`, Restoring.
@@ -46,16 +47,17 @@ extension Datastore {
 /// A restoration in progress. It reads the newest increment first: what it has of a document is all that the document was.
 private struct Restoration {
   private let store: Datastore
-  private let backup: Backup
+  private let backup: BackupFiles
   private let contents: AttachmentFiles
   private let stop: StopSignal?
 
   /// The number of lines that are saved in one transaction.
   private static let batch = 1_000
 
-  init(of store: Datastore, from backup: Backup, stop: StopSignal?) {
-    (self.store, self.backup, self.stop) = (store, backup, stop)
-    contents = backup.attachments
+  init(of store: Datastore, from backup: Backup, stop: StopSignal?) throws {
+    self.backup = try BackupFiles(backup)
+    (self.store, self.stop) = (store, stop)
+    contents = self.backup.attachments
   }
 
   func run(
@@ -64,7 +66,7 @@ private struct Restoration {
     guard try store.read({ try $0.lastSequence() }) == 0 else { throw DatastoreError.notEmpty(store.name) }
     let files = try backup.files(upTo: point)
     guard let last = files.last else { throw DatastoreError.noBackup(backup.directory, oldest: nil) }
-    let counts = try files.map { try BackupEnd(ofFileAt: $0.path).documents }
+    let counts = try files.map { try BackupEnd(of: $0).documents }
     let total = counts.reduce(0, +)
     var (seen, done) = (Set<KeyBytes>(), 0)
     var expected: String?
@@ -87,7 +89,7 @@ private struct Restoration {
   ///
   /// - Returns: Whether the file has local documents.
   private func restore(
-    _ file: Backup.File, expecting digest: String?, without seen: inout Set<KeyBytes>, locals: Bool,
+    _ file: BackupFiles.File, expecting digest: String?, without seen: inout Set<KeyBytes>, locals: Bool,
     _ progress: (_ documents: Int) -> Void
   ) throws -> Bool {
     var reader = try IncrementReader(file)

@@ -19,9 +19,9 @@ struct IncrementReader {
   private var last: String?
   private var end: BackupEnd?
 
-  init(_ file: Backup.File) throws {
+  init(_ file: BackupFiles.File) throws {
     path = file.path
-    lines = try BackupLines(path)
+    lines = try BackupLines(path, file.keys)
     if let header = try lines.next() { add(header) }
   }
 
@@ -73,17 +73,24 @@ struct IncrementReader {
 /// The lines of a file of a backup. A last one without a line feed is not whole, and is none.
 struct BackupLines {
   private let path: String
-  private var lines: LineReader
+  private var lines: LineReader<DatastoreError>
 
-  init(_ path: String) throws(DatastoreError) {
-    guard let file = try FileSystem.perform("read", path, OpenFile.regular(path)) else {
-      throw .notARegularFile(path)
+  /// - Parameter keys: The keys of an encrypted backup.
+  init(_ path: String, _ keys: StoreKeys?) throws(DatastoreError) {
+    self.path = path
+    guard var file = try FileSystem.perform("read", path, ContentFile(path, key: keys?.increments)) else {
+      throw .damagedBackup(path, "it is not a file that a backup has written")
     }
-    (self.path, lines) = (path, LineReader(file))
+    lines = LineReader { () throws(DatastoreError) in
+      guard let bytes = try FileSystem.perform("read", path, file.next()) else {
+        throw .damagedBackup(path, "it differs from what was written")
+      }
+      return bytes
+    }
   }
 
   mutating func next() throws(DatastoreError) -> [UInt8]? {
-    let line = try FileSystem.perform("read", path, lines.next())
+    let line = try lines.next()
     return lines.isTerminated ? line : nil
   }
 }
@@ -109,7 +116,7 @@ extension LocalDocument {
   }
 }
 
-extension Backup {
+extension BackupFiles {
   /// The attachments of a line whose content is in a file.
   func contents(
     of input: DocumentInput, in files: AttachmentFiles, _ file: File

@@ -6,12 +6,16 @@
 #include <limits.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#ifdef __linux__
+#include <sys/syscall.h>
+#endif
 #include <sys/time.h>
 #include <sys/un.h>
 #include <time.h>
@@ -66,6 +70,15 @@ int32_t cdt_free_bytes(const char *path, uint64_t *bytes) {
 int32_t cdt_open(const char *path, int32_t flags, uint32_t permissions) {
   int file = open(path, flags | O_CLOEXEC, (mode_t)permissions);
   return file < 0 ? -errno : file;
+}
+
+int32_t cdt_exchange(const char *path, const char *other) {
+#ifdef __APPLE__
+  return renamex_np(path, other, RENAME_SWAP) == 0 ? 0 : errno;
+#else
+  // renameat2 has no function in every C library. 2 is RENAME_EXCHANGE.
+  return syscall(SYS_renameat2, AT_FDCWD, path, AT_FDCWD, other, 2) == 0 ? 0 : errno;
+#endif
 }
 
 int32_t cdt_make_file(const char *path) {

@@ -150,6 +150,14 @@ public final class Datastore: Sendable {
     try KeyFile.existingKeys(in: directory, options.encryption)
   }
 
+  /// Makes the key file of a backup the datastore's, whose new secret is then the backup's.
+  ///
+  /// - Parameter isNew: Whether the backup has no increments yet.
+  /// - Throws: ``DatastoreError`` with the code `.wrongKey` if the backup has another data key, or none.
+  package func copyKeyFile(toBackupIn directory: String, isNew: Bool) throws {
+    try KeyFile.copy(of: self, keys, toBackupIn: directory, isNew: isNew)
+  }
+
   /// How long to wait for another writer.
   package var busyTimeout: Duration { options.busyTimeout }
 

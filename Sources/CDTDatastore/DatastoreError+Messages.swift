@@ -60,15 +60,33 @@ extension DatastoreError {
     DatastoreError(.wrongKey, "\(directory) is encrypted with another key or passphrase; nothing was changed")
   }
 
-  static func keyForPlainStore(_ directory: String) -> DatastoreError {
+  package static func keyForPlainStore(_ directory: String) -> DatastoreError {
     DatastoreError(
       .wrongKey,
-      "\(directory) is not encrypted, but a key was given; open it without, or copy it into an encrypted one")
+      "\(directory) is not encrypted, but a key was given; open it without, or encrypt it with rekey first")
   }
 
-  static func missingKeyFile(_ path: String) -> DatastoreError {
+  package static func missingKeyFile(_ path: String) -> DatastoreError {
     DatastoreError(
       .corrupt, "\(path) is missing, without which nothing can be decrypted; put it back from a backup")
+  }
+
+  static func noKeyForPlainStore(_ directory: String) -> DatastoreError {
+    DatastoreError(.wrongKey, "\(directory) is not encrypted; to encrypt it, give a key or a passphrase")
+  }
+
+  static func cannotExchange(_ directory: String, _ reason: SystemError) -> DatastoreError {
+    DatastoreError(
+      .io,
+      "the file system of \(directory) can't exchange two directories: \(reason); replicate the datastore to another one"
+    )
+  }
+
+  static func backupWithOtherKey(_ directory: String) -> DatastoreError {
+    DatastoreError(
+      .wrongKey,
+      "the backup in \(directory) is not encrypted with the datastore's data key; begin a backup in a new directory"
+    )
   }
 
   static func keyLength(_ count: Int) -> DatastoreError {

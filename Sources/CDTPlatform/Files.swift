@@ -84,6 +84,16 @@ package enum Files {
     guard renameFile(path, other) == 0 else { throw SystemError(errno) }
   }
 
+  /// Exchanges two directories of one file system: at any moment, each path leads to one of them.
+  ///
+  /// - Throws: ``SystemError`` if the file system can't do that, or the paths are on different ones.
+  package static func exchange(_ path: String, _ other: String) throws(SystemError) {
+    try SystemError.checkPath(path)
+    try SystemError.checkPath(other)
+    let error = cdt_exchange(path, other)
+    guard error == 0 else { throw SystemError(error) }
+  }
+
   /// Replaces a file, or creates it. After a power failure it has the old content or the new; when the call returns, the
   /// new content is on disk.
   ///

@@ -67,8 +67,7 @@ package final class Connection {
     guard libraryVersion >= Self.minimumLibraryVersion else { throw .oldLibrary(libraryVersion) }
     let access: Int32 =
       switch mode {
-      // A file can be attached as immutable by a URI.
-      case .readOnly, .immutable: SQLITE_OPEN_READONLY | SQLITE_OPEN_URI
+      case .readOnly, .immutable: SQLITE_OPEN_READONLY
       case .readWrite: SQLITE_OPEN_READWRITE
       case .readWriteCreate: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
       }
@@ -85,7 +84,8 @@ package final class Connection {
     func open() -> Int32 {
       sqlite3_open_v2(
         Self.address(path, isImmutable: mode == .immutable, cipher), &opened,
-        access | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE | (cipher == nil ? 0 : SQLITE_OPEN_URI),
+        // Files are also attached by URIs.
+        access | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE | SQLITE_OPEN_URI,
         fileSystem)
     }
     var code = open()
@@ -135,12 +135,15 @@ package final class Connection {
 
   /// How a file is named to SQLite: by a path in a form that it does not parse as a URI, whose parameters could change how the
   /// file is opened, or by a URI like `file:///a/b%20c?immutable=1`.
-  private static func address(_ path: String, isImmutable: Bool, _ cipher: DatabaseCipher?) -> String {
-    guard isImmutable || cipher != nil else {
+  private static func address(
+    _ path: String, isImmutable: Bool, _ cipher: DatabaseCipher?, _ fileSystem: String? = nil
+  ) -> String {
+    guard isImmutable || cipher != nil || fileSystem != nil else {
       return path.utf8.starts(with: "file:".utf8) ? "./\(path)" : path
     }
     let parameters = [
       isImmutable ? "immutable=1" : nil, cipher.map { "\(DatabaseCipher.parameter)=\($0.token)" },
+      fileSystem.map { "vfs=\($0)" },
     ]
     return "\(path.hasPrefix("/") ? "file://" : "file:")\(path.percentEncoded(keeping: "/.-_"))?"
       + parameters.compactMap(\.self).joined(separator: "&")
@@ -242,13 +245,17 @@ package final class Connection {
   ///
   /// - Parameters:
   ///   - isImmutable: Whether to attach it without locks, like ``Mode/immutable``. The connection must be read-only.
-  ///   - cipher: The keys of an encrypted database. Either all databases of a connection are encrypted, or none.
+  ///   - cipher: The keys of an encrypted database.
   package func attach(
     path: String, as name: String, isImmutable: Bool = false, cipher: DatabaseCipher? = nil
   ) throws(SQLiteError) {
     try Self.check(path)
+    // Without a name, the file system is that of the connection.
+    let isOther = (cipher == nil) != (self.cipher == nil)
+    let fileSystem =
+      isOther ? try CheckedFileSystem.registeredName(cipher == nil ? .checked : .encrypted) : nil
     let statement = try statement("ATTACH ?1 AS \(name)")
-    try statement.bind(Self.address(path, isImmutable: isImmutable, cipher), at: 1)
+    try statement.bind(Self.address(path, isImmutable: isImmutable, cipher, fileSystem), at: 1)
     do throws(SQLiteError) {
       try statement.run()
     } catch {

@@ -1,29 +1,6 @@
 // Names of CDTDatastore without a counterpart of the same form. Their messages show where to go on.
 
-public import CDTDatastore
 public import Foundation
-
-/// A provider of encryption keys in CDTDatastore.
-@available(
-  *, unavailable, message: "encryption is not included; encrypt the file system, see docs/api-migration.md"
-)
-public protocol CDTEncryptionKeyProvider {}
-
-/// A provider of encryption keys in CDTDatastore.
-@available(
-  *, unavailable, message: "encryption is not included; encrypt the file system, see docs/api-migration.md"
-)
-public struct CDTEncryptionKeySimpleProvider {}
-
-/// A provider of encryption keys in CDTDatastore.
-@available(
-  *, unavailable, message: "encryption is not included; encrypt the file system, see docs/api-migration.md"
-)
-public struct CDTEncryptionKeychainProvider {}
-
-/// CDTDatastore's provider for stores without encryption.
-@available(*, unavailable, message: "encryption is not included; leave the argument out")
-public struct CDTEncryptionKeyNilProvider {}
 
 /// CDTDatastore's operation that reads changes.
 @available(*, unavailable, message: "use Datastore.changes(since:limit:)")
@@ -53,14 +30,4 @@ extension NSNotification.Name {
   /// CDTDatastore's notification of a change.
   @available(*, unavailable, message: "read Datastore.liveChanges(since:)")
   public static var CDTDatastoreChange: NSNotification.Name { NSNotification.Name("CDTDatastoreChange") }
-}
-
-extension DatastoreManager {
-  /// CDTDatastore's form for encrypted datastores.
-  @available(
-    *, unavailable, message: "encryption is not included; encrypt the file system, and use datastore(named:)"
-  )
-  public func datastoreNamed(_ name: String, withEncryptionKeyProvider provider: Any) throws -> Datastore {
-    try datastore(named: name)
-  }
 }

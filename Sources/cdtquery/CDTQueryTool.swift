@@ -42,7 +42,8 @@ struct CDTQueryTool: ParsableCommand {
       SampleCommand.self, IndexCommand.self,
       ChangesCommand.self, ConflictsCommand.self, ResolveCommand.self, AttachmentCommand.self,
       InfoCommand.self, CheckCommand.self, BackupCommand.self, RestoreCommand.self, VerifyCommand.self,
-      RecoverCommand.self, CompactCommand.self, ListCommand.self, DropCommand.self, TestCommand.self,
+      RecoverCommand.self, CompactCommand.self, RekeyCommand.self, ListCommand.self, DropCommand.self,
+      TestCommand.self,
       ReplicateCommand.self, ServeCommand.self, UserCommand.self,
     ])
 

@@ -19,6 +19,19 @@ import Testing
       let restored = try manager.datastore(named: "restored")
       try restored.restore(from: Backup(directory: backup), at: .sequence(report.increment.sequence))
 
+      let sealed = try DatastoreManager(
+        directory: "\(directory)/sealed",
+        options: DatastoreOptions(encryption: .passphrase("correct horse battery staple")))
+      do {
+        let (store, backup) = (try sealed.datastore(named: "store"), "\(directory)/other")
+        try store.backup(to: backup)
+
+        let opened = Backup(directory: backup, encryption: .passphrase("correct horse battery staple"))
+        print(try opened.increments().map(\.time))
+
+        try sealed.closeDatastore(named: "store")
+      }
+
       let findings = try Backup(directory: backup).verify()
       #expect(findings.isEmpty)
 
@@ -31,6 +44,6 @@ import Testing
   }
 
   @Test func `every example of the page is code of this file`() throws {
-    try expectExamples(of: "backup.md", in: #filePath, atLeast: 4)
+    try expectExamples(of: "backup.md", in: #filePath, atLeast: 5)
   }
 }

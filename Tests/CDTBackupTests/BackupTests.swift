@@ -89,19 +89,25 @@ import Testing
     }
   }
 
+  static let key = Encryption.key((0..<32).map { UInt8($0) })
+
   static func restored(
-    _ directory: String, at point: Backup.Point = .newest, _ body: (Datastore) throws -> Void
+    _ directory: String, at point: Backup.Point = .newest, _ encryption: Encryption? = nil,
+    _ body: (Datastore) throws -> Void
   ) throws {
-    let manager = try DatastoreManager.inMemory()
+    let manager = try DatastoreManager.inMemory(options: DatastoreOptions(encryption: encryption))
     let store = try manager.datastore(named: "restored")
-    try store.restore(from: Backup(directory: directory), at: point)
+    try store.restore(from: Backup(directory: directory, encryption: encryption), at: point)
     try body(store)
     try manager.closeDatastore(named: "restored")
   }
 
-  @Test(arguments: 1...6) func `every state can be restored`(seed: Int) throws {
+  @Test(arguments: 1...6, [nil, key]) func `every state can be restored`(
+    seed: Int, encryption: Encryption?
+  ) throws {
     try withTemporaryDirectory(inMemory: true) { directory in
-      let manager = try DatastoreManager(directory: "\(directory)/stores")
+      let manager = try DatastoreManager(
+        directory: "\(directory)/stores", options: DatastoreOptions(encryption: encryption))
       let store = try manager.datastore(named: "store")
       var writer = RandomWriter(seed: UInt64(seed))
       var states: [(sequence: Int64, content: [String])] = []
@@ -111,15 +117,16 @@ import Testing
         if states.last?.sequence == report.increment.sequence { states.removeLast() }
         states.append((report.increment.sequence, try Self.content(of: store)))
       }
-      #expect(try Backup(directory: "\(directory)/backup").verify() == [])
+      #expect(try Backup(directory: "\(directory)/backup", encryption: encryption).verify() == [])
       for state in states {
-        try Self.restored("\(directory)/backup", at: .sequence(state.sequence)) { restored throws in
+        try Self.restored("\(directory)/backup", at: .sequence(state.sequence), encryption) {
+          restored throws in
           #expect(try Self.content(of: restored) == state.content)
           #expect(try restored.checkIntegrity() == [])
           #expect(try restored.checkIndexes() == [])
         }
       }
-      try Self.restored("\(directory)/backup") { restored throws in
+      try Self.restored("\(directory)/backup", at: .newest, encryption) { restored throws in
         var differences: [StoreDifference] = []
         try store.compare(with: restored) { differences.append($0) }
         #expect(differences == [])
@@ -193,8 +200,9 @@ import Testing
     }
   }
 
-  @Test func `damage is found, and nothing of it is restored as right`() throws {
-    try withStore { store, directory in
+  @Test(arguments: [nil, key])
+  func `damage is found, and nothing of it is restored as right`(encryption: Encryption?) throws {
+    try withStore(encryption) { store, directory in
       for number in 0..<20 {
         var draft = DocumentDraft(
           id: "\(number)", body: ["text": .string(String(repeating: "x", count: 100))])
@@ -207,7 +215,8 @@ import Testing
       try store.backup(to: directory)
       var random = SeededGenerator(seed: 7)
       let files = try FileManager.default.subpathsOfDirectory(atPath: directory).filter {
-        $0.hasSuffix(".jsonl") || $0.hasPrefix("attachments/") && !$0.hasSuffix(".lock")
+        $0.hasSuffix(".jsonl") || $0.hasSuffix(".sealed")
+          || $0.hasPrefix("attachments/") && !$0.hasSuffix(".lock")
       }
       for _ in 0..<300 {
         let path = "\(directory)/\(files[Int.random(in: 0..<files.count, using: &random)])"
@@ -222,9 +231,12 @@ import Testing
         }
         try damaged.write(to: URL(filePath: path))
         defer { try? original.write(to: URL(filePath: path)) }
-        let backup = Backup(directory: directory)
+        let backup = Backup(directory: directory, encryption: encryption)
         let findings = try? backup.verify()
         #expect(findings?.isEmpty != true)
+        if encryption != nil {
+          #expect(findings?.contains { $0.description.contains(path) } == true, "\(path): \(findings ?? [])")
+        }
         let manager = try DatastoreManager.inMemory()
         let error = #expect(throws: DatastoreError.self) {
           try manager.datastore(named: "restored").restore(from: backup)
@@ -232,7 +244,7 @@ import Testing
         #expect(error.map { [.corrupt, .notFound, .newerFormat].contains($0.code) } == true)
         manager.close()
       }
-      #expect(try Backup(directory: directory).verify() == [])
+      #expect(try Backup(directory: directory, encryption: encryption).verify() == [])
     }
   }
 
@@ -328,9 +340,11 @@ import Testing
     manager.close()
   }
 
-  private func withStore(_ body: (Datastore, _ directory: String) throws -> Void) throws {
+  private func withStore(
+    _ encryption: Encryption? = nil, _ body: (Datastore, _ directory: String) throws -> Void
+  ) throws {
     try withTemporaryDirectory(inMemory: true) { directory in
-      let manager = try DatastoreManager.inMemory()
+      let manager = try DatastoreManager.inMemory(options: DatastoreOptions(encryption: encryption))
       defer { manager.close() }
       try body(manager.datastore(named: "store"), "\(directory)/backup")
     }

@@ -43,6 +43,37 @@ import Testing
     }
   }
 
+  @available(*, deprecated) struct OwnProvider: CDTEncryptionKeyProvider {
+    func encryptionKey() -> CDTEncryptionKey? { CDTEncryptionKey(data: Data(repeating: 7, count: 32)) }
+  }
+
+  @available(*, deprecated) @Test func `encrypted datastores`() throws {
+    try withManager { manager in
+      let simple = try #require(CDTEncryptionKeySimpleProvider(key: Data(repeating: 7, count: 32)))
+      let password = CDTEncryptionKeychainProvider(password: "a password", forIdentifier: "user")
+      let providers: [any CDTEncryptionKeyProvider] = [simple, password, CDTEncryptionKeyNilProvider()]
+      for (number, provider) in providers.enumerated() {
+        let name = "store\(number)"
+        var rev = CDTDocumentRevision(docId: "a")
+        rev.body = ["n": number]
+        try manager.datastoreNamed(name, withEncryptionKeyProvider: provider).createDocument(from: rev)
+        manager.closeDatastoreNamed(name)
+        let again = try manager.datastoreNamed(name, withEncryptionKeyProvider: provider)
+        #expect(try again.getDocument(withId: "a").body["n"] as? Int == number)
+        manager.closeDatastoreNamed(name)
+        let other = providers[(number + 1) % providers.count]
+        let error = #expect(throws: DatastoreError.self) {
+          try manager.datastoreNamed(name, withEncryptionKeyProvider: other)
+        }
+        #expect(error?.code == .wrongKey)
+      }
+      _ = try manager.datastoreNamed("store0", withEncryptionKeyProvider: OwnProvider())
+      manager.closeDatastoreNamed("store0")
+      #expect(CDTEncryptionKeySimpleProvider(key: Data([1, 2])) == nil)
+      #expect(simple.encryptionKey()?.data == Data(repeating: 7, count: 32))
+    }
+  }
+
   @available(*, deprecated) struct PickLowest: CDTConflictResolver {
     func resolve(_ docId: String, conflicts: [CDTDocumentRevision]) -> CDTDocumentRevision? {
       docId == "doc" ? conflicts.last : nil

@@ -20,10 +20,17 @@ import Testing
     var target = Session.name
     /// The fixture of an earlier version that the store is, instead of one with documents and indexes.
     var fixture: String?
+    /// Whether the store is encrypted.
+    var isEncrypted = false
+
+    /// Whether the index file is made again.
+    var remakesIndexFile: Bool { fixture != nil || arguments[0] == "rekey" }
 
     init(
-      _ arguments: String..., isAtomic: Bool = true, target: String = Session.name, fixture: String? = nil
+      _ arguments: String..., isAtomic: Bool = true, target: String = Session.name, fixture: String? = nil,
+      isEncrypted: Bool = false
     ) {
+      self.isEncrypted = isEncrypted
       self.arguments = arguments
       self.target = target
       self.isAtomic = isAtomic
@@ -51,6 +58,9 @@ import Testing
         Command("check", "STORE", "--repair"),
         Command("drop", "STORE", "--yes"),
         Command("recover", "STORE", "TARGET", target: "saved"),
+        Command("rekey", "STORE", "--new-key-file", "FILES/key"),
+        Command("rekey", "STORE", "--key-file", "FILES/key", isEncrypted: true),
+        Command("rekey", "STORE", "--key-file", "FILES/key", "--no-key", isEncrypted: true),
       ] + fixtures.map { Command("compact", "STORE", fixture: $0) }
   }
 
@@ -65,6 +75,7 @@ import Testing
       to: URL(filePath: "\(directory)/lines.csv"))
     try Data(String(repeating: "content ", count: 2_000).utf8).write(
       to: URL(filePath: "\(directory)/content"))
+    if case .key(let key) = Session.key { try Data(key).write(to: URL(filePath: "\(directory)/key")) }
     // With its attachments and indexes beside it.
     let source = URL(filePath: TouchDBFixture.path).deletingLastPathComponent()
     for name in try FileManager.default.contentsOfDirectory(atPath: source.path) where name.hasPrefix("tasks")
@@ -77,7 +88,8 @@ import Testing
   private static func makeStore(_ directory: String, _ command: Command) throws {
     try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
     if let fixture = command.fixture { return try copyFixture(fixture, to: directory) }
-    let session = try Session(directory)
+    let session = try Session(
+      directory, options: DatastoreOptions(encryption: command.isEncrypted ? Session.key : nil))
     let store = session.store
     for number in 0..<12 {
       let body: JSONObject = ["n": .int(Int64(number)), "kind": "red", "tags": ["blue"], "text": "a word"]
@@ -174,6 +186,31 @@ import Testing
     }
   }
 
+  /// After the first kill of a run there are others: each time it goes on until a later change.
+  @Test(arguments: Command.all.filter { $0.arguments[0] == "rekey" })
+  func `a killed rekey leaves the store in one of its forms, and the next run finishes`(_ command: Command)
+    throws
+  {
+    try withTemporaryDirectory(inMemory: true) { scratch in
+      try Self.makeFiles("\(scratch)/files")
+      let use = try Self.prepare(command, in: "\(scratch)/command")
+      for change in stride(from: 1, through: use.changes, by: max(1, use.changes / Torture.kills)) {
+        #expect(try Self.problems(with: use, killedAt: change) == [], "change \(change)")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: use.stores) == [Session.name])
+      }
+      try FileManager.default.removeItem(atPath: use.stores)
+      try FileManager.default.copyItem(atPath: use.template, toPath: use.stores)
+      for change in stride(from: 5, through: use.changes, by: max(5, use.changes / Torture.kills)) {
+        let status = try Self.run(
+          use.arguments(), .init(directory: use.stores, killedAtChange: change))
+        #expect(status == -SIGKILL || status == 0)
+      }
+      #expect(try Self.run(use.arguments()) == 0)
+      #expect(try Self.read(use.stores, command) == use.after)
+      #expect(try FileManager.default.contentsOfDirectory(atPath: use.stores) == [Session.name])
+    }
+  }
+
   private static func problems(with use: Prepared, killedAt change: Int) throws -> [String] {
     try? FileManager.default.removeItem(atPath: use.stores)
     try FileManager.default.copyItem(atPath: use.template, toPath: use.stores)
@@ -185,7 +222,7 @@ import Testing
     try FileManager.default.copyItem(atPath: use.stores, toPath: copy)
     var isUndone = false
     var problems = problemsAfterCrash(
-      in: copy, named: use.command.target, isIndexFileOld: use.command.fixture != nil
+      in: copy, named: use.command.target, isIndexFileOld: use.command.remakesIndexFile
     ) { found in
       isUndone = found == use.before
       let isWhole = isUndone || found == use.after

@@ -36,6 +36,9 @@ int32_t cdt_open(const char *path, int32_t flags, uint32_t permissions);
 /// Creates an empty file that only the user can access, without opening one that exists: EEXIST.
 int32_t cdt_make_file(const char *path);
 
+/// Exchanges two files or directories in one step. EINVAL, ENOSYS or ENOTSUP if the file system can't.
+int32_t cdt_exchange(const char *path, const char *other);
+
 /// Writes the content of a file, or the entries of a directory, to the disk itself.
 int32_t cdt_synchronize(int32_t file);
 

@@ -38,7 +38,9 @@ package final class AttachmentFiles: Sendable {
   /// Opens a file of the directory.
   ///
   /// - Returns: `nil` if it is none that was written here.
-  func open(_ path: String) throws(SystemError) -> ContentFile? { try ContentFile(path, keys: encryption) }
+  func open(_ path: String) throws(SystemError) -> ContentFile? {
+    try ContentFile(path, key: encryption?.contents)
+  }
 
   /// The length of the content of a key; `nil` if there is no file of a content.
   func length(of key: [UInt8]) throws(DatastoreError) -> Int64? {

@@ -69,10 +69,8 @@ package final class AttachmentUpload: Sendable {
   private let state: Mutex<State>
 
   private struct State: Sendable {
-    /// Encrypts what is written, in an encrypted datastore.
-    var sealing: SealedFileWriter?
     /// `nil` when the content is finished.
-    var file: OpenFile?
+    var file: ContentFileWriter?
     var hash = Digest(.sha1)
     var length: Int64 = 0
   }
@@ -80,18 +78,14 @@ package final class AttachmentUpload: Sendable {
   init(in session: StagingSession, keys: StoreKeys?) throws(DatastoreError) {
     let (path, file) = try session.makeFile()
     (self.session, self.path, self.keys) = (session, path, keys)
-    state = Mutex(State(sealing: keys.map { SealedFileWriter(key: $0.contents) }, file: file))
+    state = Mutex(State(file: ContentFileWriter(to: file, key: keys?.contents)))
   }
 
   func write(_ bytes: UnsafeRawBufferPointer) throws {
     try state.withLock { state in
-      guard let file = state.file else { throw DatastoreError.closed(path) }
+      guard state.file != nil else { throw DatastoreError.closed(path) }
       state.hash.update(bytes)
-      if state.sealing == nil {
-        try FileSystem.perform("write", path, file.write(bytes))
-      } else {
-        try FileSystem.perform("write", path, state.sealing?.write(bytes, to: file))
-      }
+      try FileSystem.perform("write", path, state.file?.write(bytes))
       state.length += Int64(bytes.count)
     }
   }
@@ -99,9 +93,8 @@ package final class AttachmentUpload: Sendable {
   /// Syncs the content to disk, and closes the file.
   func finish() throws -> StagedFile {
     try state.withLock { state in
-      guard let file = state.file else { throw DatastoreError.closed(path) }
-      try FileSystem.perform("write", path, state.sealing?.finish(to: file))
-      try FileSystem.perform("write", path, file.synchronize())
+      guard state.file != nil else { throw DatastoreError.closed(path) }
+      try FileSystem.perform("write", path, state.file?.finish())
       state.file = nil
       return StagedFile(path, in: session, keys: keys, key: state.hash.finalize(), length: state.length)
     }
@@ -149,7 +142,7 @@ package final class StagedFile: Sendable, Hashable {
   /// Calls a closure with the bytes in chunks.
   func forEachChunk(of name: String, _ body: (UnsafeRawBufferPointer) throws -> Void) throws {
     do {
-      guard var file = try ContentFile(path, keys: keys), try file.forEachChunk(body) else {
+      guard var file = try ContentFile(path, key: keys?.contents), try file.forEachChunk(body) else {
         throw DatastoreError.damagedAttachment(name, path)
       }
     } catch let error as SystemError {

@@ -12,6 +12,8 @@ import CDTSQLite
 /// All files are encrypted with keys that are derived from the data key, so a new passphrase changes only this file.
 struct KeyFile {
   static let name = "encryption.json"
+  /// Also of the file that takes its place.
+  static let names = [name, "\(name).new"]
 
   /// How the key that encrypts the data key comes from the user's secret.
   private enum Derivation {
@@ -73,12 +75,28 @@ struct KeyFile {
     try FileSystem.synchronize(place.path)
   }
 
+  /// Makes the file with a new data key, in a directory that nobody else writes to.
+  static func make(in directory: String, _ encryption: Encryption) throws -> StoreKeys {
+    let dataKey = RandomBytes.make(AuthenticatedCipher.keyLength)
+    let file = try KeyFile(dataKey, encryption, directory)
+    let path = "\(directory)/\(name)"
+    try FileSystem.perform("write", path, Files.replace(path, with: Array(file.text.utf8)))
+    return StoreKeys(dataKey: dataKey, id: file.id)
+  }
+
+  /// The id of the data key of the datastore in a directory; `nil` if it has none.
+  static func id(in directory: String) throws -> String? {
+    let path = "\(directory)/\(name)"
+    return try content(path).map { try KeyFile($0, path).id }
+  }
+
   /// The keys of the datastore in a directory; `nil` if it has none.
   static func existingKeys(in directory: String, _ encryption: Encryption?) throws -> StoreKeys? {
     let path = "\(directory)/\(name)"
     guard let content = try content(path) else { return nil }
     guard let encryption else { throw DatastoreError.missingKey(directory) }
-    return StoreKeys(dataKey: try KeyFile(content, path).dataKey(encryption, directory))
+    let file = try KeyFile(content, path)
+    return StoreKeys(dataKey: try file.dataKey(encryption, directory), id: file.id)
   }
 
   /// Replaces the secret of the datastore in a directory. Its files stay as they are.
@@ -88,6 +106,30 @@ struct KeyFile {
     let file = try KeyFile(content, path)
     let made = try KeyFile(file.dataKey(old, directory), new, directory, id: file.id)
     try FileSystem.perform("write", path, Files.replace(path, with: Array(made.text.utf8)))
+  }
+
+  /// Copies the file of a datastore to the directory of a backup, which nobody else writes to.
+  ///
+  /// - Parameters:
+  ///   - keys: The datastore's keys, if it is encrypted.
+  ///   - isNew: Whether the backup has no increments yet. Otherwise its data key has to be the datastore's.
+  /// - Throws: ``DatastoreError``: `.wrongKey` if it is not, or if only one of the two is encrypted; `.closed` if the datastore
+  ///   has another data key than the one that it was opened with.
+  static func copy(
+    of store: Datastore, _ keys: StoreKeys?, toBackupIn directory: String, isNew: Bool
+  ) throws {
+    let (source, target) = ("\(store.directory)/\(name)", "\(directory)/\(name)")
+    let mine = try keys.flatMap { _ in try content(source) }
+    guard try mine.map({ try KeyFile($0, source).id }) == keys?.id else {
+      throw DatastoreError.deletedElsewhere(store.name)
+    }
+    let existing = try content(target)
+    guard mine != existing else { return }
+    guard try isNew || mine != nil && existing.map({ try KeyFile($0, target).id }) == keys?.id else {
+      throw DatastoreError.backupWithOtherKey(directory)
+    }
+    guard let mine else { return try FileSystem.perform("remove", target, Files.remove(target)) }
+    try FileSystem.perform("write", target, Files.replace(target, with: mine))
   }
 
   private static func content(_ path: String) throws -> [UInt8]? {

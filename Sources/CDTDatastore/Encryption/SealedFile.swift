@@ -33,15 +33,16 @@ package enum SealedFile {
 }
 
 /// Writes a ``SealedFile``.
-struct SealedFileWriter: Sendable {
-  private let key: [UInt8]
+struct SealedFileWriter: @unchecked Sendable {
+  // Sendable without a lock: whoever writes the file has it alone. Its nonces count.
+  private let cipher: AuthenticatedCipher
   private let id = RandomBytes.make(16)
   private var pending: [UInt8] = []
   private var number: Int64 = 0
   private var hasHeader = false
 
   init(key: [UInt8]) {
-    self.key = key
+    cipher = AuthenticatedCipher(key: key)
   }
 
   mutating func write(_ bytes: UnsafeRawBufferPointer, to file: OpenFile) throws(SystemError) {
@@ -62,7 +63,7 @@ struct SealedFileWriter: Sendable {
 
   private mutating func flush(to file: OpenFile, isLast: Bool) throws(SystemError) {
     var bytes = hasHeader ? [] : SealedFile.header(id: id)
-    bytes += AuthenticatedCipher(key: key).seal(pending, with: SealedFile.context(id, number, isLast: isLast))
+    bytes += cipher.seal(pending, with: SealedFile.context(id, number, isLast: isLast))
     pending.removeAll(keepingCapacity: true)
     number += 1
     hasHeader = true
@@ -103,5 +104,18 @@ struct SealedFileReader: Sendable {
     let context = SealedFile.context(id, number, isLast: number == chunks - 1)
     number += 1
     return AuthenticatedCipher(key: key).open(sealed, with: context)
+  }
+
+  /// The last bytes of the content, at most those of a chunk, wherever the next read begins.
+  ///
+  /// - Returns: `nil` if they are not what was written.
+  func tail(_ count: Int) throws(SystemError) -> [UInt8]? {
+    var (reader, bytes) = (self, [UInt8]())
+    reader.number = max(0, chunks - 2)
+    while !reader.isAtEnd {
+      guard let chunk = try reader.next() else { return nil }
+      bytes += chunk
+    }
+    return Array(bytes.suffix(count))
   }
 }

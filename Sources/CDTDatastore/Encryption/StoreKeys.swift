@@ -1,24 +1,45 @@
 import CDTDigest
 package import CDTSQLite
 
-/// The keys of an encrypted datastore, one for each kind of file, all derived from its data key.
+/// The keys of an encrypted datastore or backup, one for each kind of file, all derived from one data key.
 package final class StoreKeys: Sendable {
+  /// The id of the data key, which is in ``KeyFile`` beside it.
+  let id: String
   /// Of `db.sync` and its log.
   package let documents: DatabaseCipher
   /// Of the index file and its log.
   package let indexes: DatabaseCipher
   /// Of the content of attachments.
   let contents: [UInt8]
+  /// Of the increments of a backup.
+  package let increments: [UInt8]
   private let names: [UInt8]
   private let files: [UInt8]
+  private let backupKey: [UInt8]
 
-  init(dataKey: [UInt8]) {
+  init(dataKey: [UInt8], id: String) {
+    self.id = id
     func derive(_ purpose: String) -> [UInt8] { DatabaseCipher.derive(dataKey, purpose) }
     documents = DatabaseCipher(key: derive("documents"))
     indexes = DatabaseCipher(key: derive("indexes"))
     contents = derive("attachments")
     names = derive("names of attachments")
     files = derive("files")
+    increments = derive("increments")
+    backupKey = derive("backups")
+  }
+
+  /// The keys of the datastore's backups.
+  package var ofBackups: StoreKeys { StoreKeys(dataKey: backupKey, id: id) }
+
+  /// The names that ``KeyFile`` may have, the usual one first.
+  package static var fileNames: [String] { KeyFile.names }
+
+  /// The keys of a backup, whose directory has a copy of its datastore's ``KeyFile``; `nil` if it has none.
+  ///
+  /// - Throws: ``DatastoreError``: `.wrongKey` if the secret is missing or another one; `.corrupt` if the file is damaged.
+  package static func ofBackup(in directory: String, _ encryption: Encryption?) throws -> StoreKeys? {
+    try KeyFile.existingKeys(in: directory, encryption)?.ofBackups
   }
 
   // MARK: Small files

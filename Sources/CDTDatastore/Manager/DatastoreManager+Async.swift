@@ -53,6 +53,34 @@ extension DatastoreManager {
     try await WorkQueue.opening.run { _ in try self.deleteDatastore(named: name) }
   }
 
+  /// Replaces the secret of an encrypted datastore without blocking the calling thread.
+  public func changeEncryption(ofDatastoreNamed name: String, to encryption: Encryption) async throws {
+    try await WorkQueue.opening.run { _ in try self.changeEncryption(ofDatastoreNamed: name, to: encryption) }
+  }
+
+  /// Replaces the secret of an encrypted datastore, whose name may be one of CouchDB, without blocking the calling thread.
+  public func changeEncryption(ofDatastoreNamed name: DatabaseName, to encryption: Encryption) async throws {
+    try await WorkQueue.opening.run { _ in try self.changeEncryption(ofDatastoreNamed: name, to: encryption) }
+  }
+
+  /// Encrypts a datastore with a new data key, or makes it one that is not encrypted, without blocking the calling thread. If it is
+  /// cancelled, the datastore is unchanged.
+  public func reencryptDatastore(
+    named name: String, with encryption: Encryption?,
+    progress: @escaping @Sendable (_ done: Int, _ total: Int) -> Void = { _, _ in }
+  ) async throws {
+    try await reencryptDatastore(named: DatabaseName(ofDatastore: name), with: encryption, progress: progress)
+  }
+
+  /// Encrypts a datastore, whose name may be one of CouchDB, with a new data key, or makes it one that is not encrypted, without blocking
+  /// the calling thread. If it is cancelled, the datastore is unchanged.
+  public func reencryptDatastore(
+    named name: DatabaseName, with encryption: Encryption?,
+    progress: @escaping @Sendable (_ done: Int, _ total: Int) -> Void = { _, _ in }
+  ) async throws {
+    try await WorkQueue.long.run { try self.reencrypt(name, encryption, stop: $0, progress) }
+  }
+
   /// The names of the datastores in the directory, sorted, without those of which only a ``DatabaseName`` can be made.
   public func datastoreNames() async throws -> [String] {
     try await WorkQueue.files.run { _ in try self.datastoreNames() }

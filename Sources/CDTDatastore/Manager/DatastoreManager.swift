@@ -111,7 +111,17 @@ public final class DatastoreManager: Sendable {
     try datastore(named: name, isCreated: true)
   }
 
-  private func datastore(named name: DatabaseName, isCreated: Bool) throws -> Datastore {
+  /// Opens or creates a datastore with a secret of its own in place of that of the options. If it is open, it is returned as it is.
+  package func datastore(named name: String, encryptedWith encryption: Encryption?) throws -> Datastore {
+    var options = options
+    options.encryption = encryption
+    return try datastore(named: DatabaseName(ofDatastore: name), isCreated: true, options)
+  }
+
+  private func datastore(
+    named name: DatabaseName, isCreated: Bool, _ options: DatastoreOptions? = nil
+  ) throws -> Datastore {
+    let options = options ?? self.options
     while true {
       let slot = try state(of: name) { state in
         if let known = state.slots[name] { return known }
@@ -119,7 +129,9 @@ public final class DatastoreManager: Sendable {
         state.slots[name] = made
         return made
       }
-      if let datastore = try datastore(named: name, in: slot, isCreated: isCreated) { return datastore }
+      if let datastore = try datastore(named: name, in: slot, isCreated: isCreated, options) {
+        return datastore
+      }
     }
   }
 
@@ -148,7 +160,9 @@ public final class DatastoreManager: Sendable {
   }
 
   /// The datastore of a slot, opened if necessary; `nil` if the slot was removed in the meantime.
-  private func datastore(named name: DatabaseName, in slot: Slot, isCreated: Bool) throws -> Datastore? {
+  private func datastore(
+    named name: DatabaseName, in slot: Slot, isCreated: Bool, _ options: DatastoreOptions
+  ) throws -> Datastore? {
     var deleted: Datastore?
     // Closing waits for a write that may be waiting for this lock, so close after releasing it.
     defer { deleted?.close() }
@@ -158,14 +172,16 @@ public final class DatastoreManager: Sendable {
         if try known.hasFile() { return known }
         deleted = state.datastore.take()
       }
-      let datastore = try openDatastore(named: name, isCreated: isCreated)
+      let datastore = try openDatastore(named: name, isCreated: isCreated, options)
       state.datastore = datastore
       return datastore
     }
   }
 
   /// Opens the files. If another process deletes the datastore at the same moment, this starts again.
-  private func openDatastore(named name: DatabaseName, isCreated: Bool) throws -> Datastore {
+  private func openDatastore(
+    named name: DatabaseName, isCreated: Bool, _ options: DatastoreOptions
+  ) throws -> Datastore {
     var attempts = 0
     while true {
       guard try isCreated || exists(name) else {
@@ -264,6 +280,7 @@ public final class DatastoreManager: Sendable {
     }
     try FileSystem.synchronize(directory)
     // The datastore is already deleted. The next manager removes files that can't be removed now.
+    try? Reencryption(of: name, in: directory, options: options).discard()
     do { try StoreFiles.remove(aside) } catch { return }
     // What is left was not made by the datastore. The directory gets its name back, unless that is taken by now.
     if (try? FileSystem.kind(of: aside)) == .directory {
@@ -272,7 +289,7 @@ public final class DatastoreManager: Sendable {
   }
 
   /// Replaces the secret of an encrypted datastore, which is not open. Nothing is encrypted anew: the secret only encrypts the key
-  /// of the files. The manager's options have the old one.
+  /// of the files (`reencryptDatastore(named:with:progress:)` does that). The manager's options have the old one.
   ///
   /// - Parameters:
   ///   - name: The datastore's name.
@@ -283,7 +300,10 @@ public final class DatastoreManager: Sendable {
   /// Source: `docs/encryption.md`, Another passphrase.
   public func changeEncryption(ofDatastoreNamed name: DatabaseName, to encryption: Encryption) throws {
     guard try exists(name) else { throw DatastoreError.noSuchDatastore(name.description, in: directory) }
-    guard let old = options.encryption else { throw DatastoreError.missingKey(path(name)) }
+    guard let old = options.encryption else {
+      throw try KeyFile.id(in: path(name)) == nil
+        ? DatastoreError.keyForPlainStore(path(name)) : DatastoreError.missingKey(path(name))
+    }
     try StoreDirectory(name: name.description, path: path(name), timeout: options.busyTimeout).exclusive {
       try KeyFile.changeSecret(in: path(name), from: old, to: encryption)
     }
@@ -292,6 +312,55 @@ public final class DatastoreManager: Sendable {
   /// Replaces the secret of an encrypted datastore; see `changeEncryption(ofDatastoreNamed:to:)` with a `DatabaseName`.
   public func changeEncryption(ofDatastoreNamed name: String, to encryption: Encryption) throws {
     try changeEncryption(ofDatastoreNamed: DatabaseName(ofDatastore: name), to: encryption)
+  }
+
+  /// Encrypts a datastore, which is not open, with a new data key, or makes it one that is not encrypted.
+  ///
+  /// ```swift
+  /// try manager.closeDatastore(named: "contacts")
+  /// try manager.reencryptDatastore(named: "contacts", with: .passphrase("another one"))
+  /// ```
+  ///
+  /// All its files are written anew beside it, and then take their place in one step. The documents with their histories and
+  /// sequences, local documents and attachments stay, so replicators go on; the indexes are built again when they are needed.
+  /// If the call is interrupted, even by a kill, the datastore is in its former form or in the new one. The next call with the
+  /// same arguments continues with the attachments that are left; if the datastore has its new form, it removes what is left of the
+  /// former one and returns.
+  ///
+  /// The manager's options have the former secret, or none if the datastore was not encrypted.
+  ///
+  /// - Parameters:
+  ///   - name: The datastore's name.
+  ///   - encryption: The new secret, which may be the former one; `nil` if the datastore is not to be encrypted any more.
+  ///   - progress: Called with the number of documents and attachments written, and their total.
+  /// - Throws: ``DatastoreError``: `.notFound` if the datastore does not exist; `.wrongKey` if its secret is another one, or if
+  ///   neither it nor the new form is encrypted; `.busy` if it is open here or in another process; `.corrupt`, also if the
+  ///   content of an attachment is damaged, and `.notFound` if it is missing; `.full` if there is no space for all files once
+  ///   more; `.io`, also if the file system can't exchange two directories. The datastore is then unchanged.
+  /// - Complexity: O(*bytes*).
+  ///
+  /// Source: `docs/encryption.md`, Another data key.
+  public func reencryptDatastore(
+    named name: DatabaseName, with encryption: Encryption?,
+    progress: (_ done: Int, _ total: Int) -> Void = { _, _ in }
+  ) throws {
+    try reencrypt(name, encryption, stop: nil, progress)
+  }
+
+  /// Encrypts a datastore with a new data key; see `reencryptDatastore(named:with:progress:)` with a `DatabaseName`.
+  public func reencryptDatastore(
+    named name: String, with encryption: Encryption?,
+    progress: (_ done: Int, _ total: Int) -> Void = { _, _ in }
+  ) throws {
+    try reencryptDatastore(named: DatabaseName(ofDatastore: name), with: encryption, progress: progress)
+  }
+
+  func reencrypt(
+    _ name: DatabaseName, _ encryption: Encryption?, stop: StopSignal?,
+    _ progress: (_ done: Int, _ total: Int) -> Void
+  ) throws {
+    guard try exists(name) else { throw DatastoreError.noSuchDatastore(name.description, in: directory) }
+    try Reencryption(of: name, in: directory, options: options).run(to: encryption, stop: stop, progress)
   }
 
   /// The names of the datastores in the directory, sorted, without those of which only a ``DatabaseName`` can be made.
@@ -314,12 +383,13 @@ public final class DatastoreManager: Sendable {
     try StoreFiles.exist(in: path(name))
   }
 
-  /// Removes what interrupted deletions left. Files that can't be removed are left for the next manager.
+  /// Removes what interrupted deletions and encryptions left. Files that can't be removed are left for the next manager.
   private static func sweep(_ directory: String) {
     for name in (try? FileSystem.names(in: directory)) ?? [] where isOfDeletion(name) {
       let path = "\(directory)/\(name)"
       if StoreFiles.areRemains(path) { try? StoreFiles.remove(path) }
     }
+    Reencryption.sweep(directory)
   }
 
   private static func isOfDeletion(_ name: String) -> Bool {

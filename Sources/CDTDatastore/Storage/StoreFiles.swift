@@ -4,11 +4,46 @@ import CDTSQLite
 /// The files of a datastore's directory.
 ///
 /// A user may have put other files there, and links in place of directories. They are left alone.
-enum StoreFiles {
+package enum StoreFiles {
   private static let logs = LogFile.suffixes.map { DatabaseFile.name + $0 }
 
   static func attachments(in directory: String) -> String { "\(directory)/attachments" }
   static func extensions(in directory: String) -> String { "\(directory)/extensions" }
+
+  /// The extension of the module `CDTQuery`, and its file of definitions. An app that does not use the module may have a datastore
+  /// with indexes, too.
+  package static let indexExtension = "com.cloudant.sync.query"
+  package static let indexDefinitions = "indexes.json"
+
+  /// What ``remove(_:)`` removes from a datastore's directory, the database last.
+  private static let names = KeyFile.names + logs + [RelaxedDurability.name, DatabaseFile.name]
+
+  /// The names of what a datastore has not made in its directory.
+  static func foreignNames(in directory: String) throws(DatastoreError) -> [String] {
+    let known = names + ["attachments", "extensions"]
+    return try FileSystem.names(in: directory).filter { !known.contains($0) }
+  }
+
+  /// Copies a file, or a directory with everything in it, to the disk itself.
+  ///
+  /// - Throws: ``DatastoreError`` with the code `.io` if there is a link or something else that is neither.
+  static func copyTree(_ path: String, to copy: String) throws {
+    switch try FileSystem.kind(of: path) {
+    case .directory:
+      try FileSystem.makeDirectory(copy, followsLinks: false)
+      for name in try FileSystem.names(in: path) { try copyTree("\(path)/\(name)", to: "\(copy)/\(name)") }
+      try FileSystem.synchronize(copy)
+    case .file:
+      let file = try FileSystem.perform("create", copy, OpenFile(copy, for: .creating, isPrivate: true))
+      try FileChunks.read(path, failure: { DatastoreError($0, "read", path) }) { bytes in
+        try FileSystem.perform("write", copy, file.write(bytes))
+      }
+      try FileSystem.perform("write", copy, file.synchronize())
+    case .link: throw DatastoreError.link(path)
+    case .other: throw DatastoreError.notARegularFile(path)
+    case nil: return
+    }
+  }
 
   /// Whether a directory has the file of a datastore.
   ///
@@ -52,7 +87,7 @@ enum StoreFiles {
     try AttachmentFiles(directory: attachments(in: directory), storeName: "").removeAll()
     let extensions = extensions(in: directory)
     if try FileSystem.kind(of: extensions) == .directory { try FileSystem.remove(extensions) }
-    for name in [KeyFile.name, "\(KeyFile.name).new"] + logs + [RelaxedDurability.name, DatabaseFile.name] {
+    for name in names {
       let path = "\(directory)/\(name)"
       try FileSystem.perform("remove", path, Files.remove(path))
     }
@@ -74,7 +109,7 @@ enum StoreFiles {
 /// it, must all fit, so that a datastore is refused when it is opened and not when its first index is created.
 enum StorePath {
   /// The longest path of a database below a datastore's directory.
-  static let longestDatabase = "/extensions/com.cloudant.sync.query/indexes.sqlite.new"
+  static let longestDatabase = "/extensions/\(StoreFiles.indexExtension)/indexes.sqlite.new"
 
   /// - Parameter directory: The path of a datastore's directory, which need not exist.
   /// - Throws: ``DatastoreError`` with the code `.io` if it is too long.

@@ -8,7 +8,7 @@ import CDTPlatform
 /// [{"name": "by_age", "type": "json", "fields": ["name", {"age": "desc"}]}]
 /// ```
 struct DefinitionFile: Sendable {
-  static let name = "indexes.json"
+  static let name = StoreFiles.indexDefinitions
 
   let path: String
   /// The keys of an encrypted datastore.

@@ -8,7 +8,7 @@ import Synchronization
 /// The file is in the datastore's extension directory and is deleted with it. Definitions are also stored as JSON
 /// beside it, so that a lost, damaged or outdated file can be rebuilt from the documents (``IndexRecovery``).
 package final class IndexManager: DatastoreExtension {
-  package static let extensionName = "com.cloudant.sync.query"
+  package static let extensionName = StoreFiles.indexExtension
 
   /// The path of the index file.
   package let path: String

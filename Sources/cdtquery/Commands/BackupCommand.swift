@@ -11,7 +11,8 @@ struct BackupCommand: ParsableCommand {
     discussion: """
       Saves one state of the store while others read and write it: all documents with conflicts, histories and \
       attachments the first time, and later what has changed. DIRECTORY is created if it does not exist. A run that is \
-      interrupted leaves the backup as it was. restore brings each saved state back.
+      interrupted leaves the backup as it was. restore brings each saved state back. The backup of an encrypted store is \
+      encrypted, with the same key.
 
       With the URL of a database, DIRECTORY/mirror has a store that the database is first replicated to.
 
@@ -91,7 +92,7 @@ struct BackupCommand: ParsableCommand {
 
   private func verifyBackup() throws {
     guard server.isEmpty else { throw ServerOptions.storeNeedsNone }
-    let backup = Backup(directory: source)
+    let backup = try Backup(directory: source, encryption: KeyOptions.storeOptions().encryption)
     let progress = ProgressBar(noun: "documents", isQuiet: quiet)
     defer { progress.clear() }
     let findings = try backup.verify { progress.show($0, of: $1) }

@@ -11,7 +11,7 @@ struct RestoreCommand: ParsableCommand {
     discussion: """
       Without --at it is the newest state. With a time, as in 2026-11-26T12:00:00Z, it is the last one that was saved \
       until then, with a number the last one without changes after this sequence. STORE must not exist, and does not until \
-      everything is restored and compared with the backup's digests.
+      everything is restored and compared with the backup's digests. The key of an encrypted backup is also that of the store.
 
       EXAMPLE
         $ cdtquery backup people/contacts saved > result
@@ -41,10 +41,11 @@ struct RestoreCommand: ParsableCommand {
   func run() throws {
     try StoreDraft.check(store)
     let point = try point()
+    let backup = try Backup(directory: directory, encryption: KeyOptions.storeOptions().encryption)
     let progress = ProgressBar(noun: "documents", isQuiet: quiet)
     defer { progress.clear() }
     let increment = try StoreDraft(of: store, purpose: "restoring").fill { store in
-      try store.restore(from: Backup(directory: directory), at: point) { progress.show($0, of: $1) }
+      try store.restore(from: backup, at: point) { progress.show($0, of: $1) }
     }
     progress.clear()
     try Output.standard.line(BackupCommand.json(increment).text)

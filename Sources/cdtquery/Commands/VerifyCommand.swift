@@ -55,7 +55,7 @@ struct VerifyCommand: ParsableCommand {
   private func copy(ofDatabaseAt url: String) throws -> (store: Datastore, manager: DatastoreManager?) {
     #if Replication
       let database = try server.database(url)
-      let manager = try DatastoreManager.temporary()
+      let manager = try DatastoreManager.temporary(options: KeyOptions.storeOptions())
       let store = try manager.datastore(named: "copy")
       try waiting { try await DatabasePull(from: database, to: store, isQuiet: quiet).run() }
       return (store, manager)

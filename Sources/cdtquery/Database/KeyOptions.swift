@@ -28,7 +28,8 @@ struct KeyOptions: ParsableArguments {
     return DatastoreOptions(encryption: key.map(Encryption.key) ?? .passphrase(text))
   }
 
-  private static func secret(in path: String) throws(ToolError) -> Encryption {
+  /// The key or the passphrase in a file.
+  static func secret(in path: String) throws(ToolError) -> Encryption {
     let content: [UInt8]
     do throws(SystemError) {
       content = try OpenFile.regular(path)?.bytes(at: 0, count: longest) ?? []

@@ -25,7 +25,7 @@ enum TextArgument {
 /// The lines of a file, or of standard input.
 struct InputLines {
   let name: String
-  private var lines: LineReader
+  private var lines: LineReader<SystemError>
 
   static var standardInput: InputLines { InputLines(.standardInput, name: "standard input") }
 

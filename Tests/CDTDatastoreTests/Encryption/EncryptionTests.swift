@@ -294,6 +294,21 @@ import Testing
     }
   }
 
+  @Test func `the nonces of an attachment's chunks begin at random and count`() throws {
+    try Self.withStore { _, store in
+      let files = try Self.files(in: "\(store)/attachments").filter { $0.bytes.count > 150_000 }
+      #expect(files.count == 3)
+      var beginnings = Set<[UInt8]>()
+      for (_, bytes) in files {
+        let nonces = (0..<2).map { Array(bytes[(32 + 65_536 + $0 * 65_564)...].prefix(12)) }
+        #expect(nonces[0].prefix(8) == nonces[1].prefix(8))
+        #expect(nonces.map { Array($0.suffix(4)) } == [[0, 0, 0, 0], [0, 0, 0, 1]])
+        beginnings.insert(Array(nonces[0].prefix(8)))
+      }
+      #expect(beginnings.count == 3)
+    }
+  }
+
   @Test func `the file of the key is never guessed`() throws {
     try Self.withStore { directory, store in
       let path = "\(store)/encryption.json"

@@ -14,12 +14,18 @@ import Testing
       try manager.closeDatastore(named: "contacts")
       try manager.changeEncryption(ofDatastoreNamed: "contacts", to: .passphrase("another one"))
 
+      let former = try DatastoreManager(
+        directory: directory, options: DatastoreOptions(encryption: .passphrase("another one")))
+      try former.reencryptDatastore(named: "contacts", with: .passphrase("a third one")) { done, total in
+        print("\(done) of \(total)")
+      }
+
       let error = #expect(throws: DatastoreError.self) { try manager.datastore(named: "contacts") }
       #expect(error?.code == .wrongKey)
     }
   }
 
   @Test func `every example of the page is code of this file`() throws {
-    try expectExamples(of: "encryption.md", in: #filePath, atLeast: 2)
+    try expectExamples(of: "encryption.md", in: #filePath, atLeast: 3)
   }
 }

@@ -71,6 +71,11 @@ extension Operation {
         named: Session.name)
       return ""
     },
+    Operation("encrypt the datastore anew", opens: true) { use in
+      try DatastoreManager(directory: use.directory, options: use.options).reencryptDatastore(
+        named: Session.name, with: Session.key)
+      return ""
+    },
     Operation("create another datastore", opens: true) { use in
       let manager = try DatastoreManager(directory: use.directory, options: use.options)
       try manager.datastore(named: "other").createDocument(from: DocumentDraft(body: [:]))

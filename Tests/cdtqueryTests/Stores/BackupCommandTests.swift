@@ -1,6 +1,7 @@
 import CDTPlatform
 import CDTTestSupport
 import FoundationEssentials
+import Glibc
 import Testing
 
 @Suite struct BackupCommandTests {
@@ -59,21 +60,78 @@ import Testing
     }
   }
 
-  /// Killed in the middle, again and again: what is there can be restored, and the next run goes on.
-  @Test func `a backup that is killed is what it was`() throws {
+  @Test func `an encrypted store has an encrypted backup, with the same key`() throws {
+    let space = try Workspace(Workspace.people)
+    try space.write([UInt8](repeating: 7, count: 32), to: "key")
+    try space.write("another\n", to: "passphrase")
+    try space.write(Workspace.people, to: "people.jsonl")
+    let key = ["--key-file", "key"]
+    func run(_ arguments: [String]) throws -> Workspace.Result { try space.run(Built.cdtquery, arguments) }
+    #expect(try run(["import", "secret/contacts", "people.jsonl"] + key).status == 0)
+    #expect(try run(["backup", "secret/contacts", "saved"] + key).status == 0)
+    #expect(try run(["backup", "--verify", "saved"] + key).lines.count == 1)
+    for wrong in [[], ["--key-file", "passphrase"]] {
+      #expect(try run(["backup", "--verify", "saved"] + wrong).status == 77)
+      #expect(try run(["restore", "saved", "secret/x"] + wrong).status == 77)
+    }
+    #expect(try run(["restore", "saved", "secret/again"] + key).status == 0)
+    #expect(try space.run("info", "secret/again").status == 77)
+    #expect(
+      try run(["verify", "secret/contacts", "secret/again"] + key).output
+        == "{\"documents\":3,\"differences\":0}\n")
+    let path = space.path("saved/00000001.sealed")
+    var data = try Data(contentsOf: URL(filePath: path))
+    data[data.count / 2] ^= 1
+    try data.write(to: URL(filePath: path))
+    let verified = try run(["backup", "--verify", "saved"] + key)
+    #expect(verified.status == 1)
+    #expect(verified.output.contains("saved/00000001.sealed is damaged"))
+  }
+
+  @Test(arguments: [[], ["--key-file", "key"]]) func `follow saves what others write`(_ key: [String]) throws
+  {
     let space = try Workspace()
+    try space.write([UInt8](repeating: 7, count: 32), to: "key")
+    try space.write(Workspace.people, to: "people.jsonl")
+    try space.run(Built.cdtquery, ["import", "people/contacts", "people.jsonl"] + key)
+    let output = try Pipe()
+    let program = try Program.start(
+      Built.cdtquery, ["backup", "people/contacts", "saved", "--follow"] + key, directory: space.directory,
+      input: .file("/dev/null"), output: .descriptor(output.writing), errors: .file("/dev/null"))
+    close(output.writing)
+    func line() throws -> String { try Descriptor.read(from: output.reading) { $0.hasSuffix("\n") } }
+    #expect(try line().hasPrefix(#"{"sequence":3,"#))
+    try space.run(Built.cdtquery, ["put", "people/contacts", "kim", "{}"] + key)
+    #expect(try line().hasPrefix(#"{"sequence":4,"#))
+    program.send(SIGINT)
+    #expect(program.wait() == -SIGINT)
+    close(output.reading)
+    let listed = try space.run(Built.cdtquery, ["backup", "--verify", "saved"] + key)
+    #expect(listed.status == 0)
+    #expect(listed.lines.count == 2)
+  }
+
+  /// Killed in the middle, again and again: what is there can be restored, and the next run goes on.
+  @Test(arguments: [false, true]) func `a backup that is killed is what it was`(isEncrypted: Bool) throws {
+    let space = try Workspace()
+    try space.write("a passphrase\n", to: "key")
+    let key = isEncrypted ? ["--key-file", "key"] : []
+    func run(_ arguments: String...) throws -> Workspace.Result {
+      try space.run(Built.cdtquery, arguments + key)
+    }
+    let keyText = key.joined(separator: " ")
     try space.shell(
-      #"seq 1 20000 | sed 's/.*/{"_id":"&","text":"some text of document &"}/' | cdtquery import people/many -"#
+      #"seq 1 20000 | sed 's/.*/{"_id":"&","text":"some text of document &"}/' | cdtquery import people/many - \#(keyText)"#
     )
     for delay in ["0.02", "0.05", "0.1", "0.2"] {
-      _ = try space.shell("timeout -s KILL \(delay) cdtquery backup people/many saved --quiet")
-      let verified = try space.run("backup", "--verify", "saved")
+      _ = try space.shell("timeout -s KILL \(delay) cdtquery backup people/many saved --quiet \(keyText)")
+      let verified = try run("backup", "--verify", "saved")
       #expect([0, 66].contains(verified.status), "\(verified.errors)")
     }
-    #expect(try space.run("backup", "people/many", "saved").status == 0)
-    #expect(try space.run("restore", "saved", "people/again", "--quiet").status == 0)
+    #expect(try run("backup", "people/many", "saved").status == 0)
+    #expect(try run("restore", "saved", "people/again", "--quiet").status == 0)
     #expect(
-      try space.run("verify", "people/many", "people/again").output
+      try run("verify", "people/many", "people/again").output
         == "{\"documents\":20000,\"differences\":0}\n")
   }
 }
