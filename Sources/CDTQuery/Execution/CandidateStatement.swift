@@ -24,6 +24,8 @@ struct CandidateStatement: Sendable {
     case idsOnly
     /// The number of rows.
     case count
+    /// These columns of index rows.
+    case values(String)
   }
 
   enum Value: Sendable {
@@ -126,7 +128,7 @@ struct CandidateStatement: Sendable {
     var values = [Value.text(access.match)]
     let fresh = exclusion(of: "f.rowid", floor, &values)
     // The id in a text index is not the document's: it has spaces instead of NULs.
-    let documents = form == .count ? "" : Form.documents.join("f.rowid")
+    let documents = if case .count = form { "" } else { Form.documents.join("f.rowid") }
     var rest = ""
     if isByScore, let start {
       if let rank = start.rank {
@@ -152,7 +154,11 @@ struct CandidateStatement: Sendable {
     if let start, case .index(let terms) = order { access.begin(at: start, in: terms) }
     var sql = SQLText()
     sql += "SELECT "
-    sql += form.columns(CandidateRow.idIndexColumns)
+    if case .values(let columns) = form {
+      sql += columns
+    } else {
+      sql += form.columns(CandidateRow.idIndexColumns)
+    }
     sql += "\n  FROM query."
     sql += IndexFile.tablePrefix
     sql += Int(access.index.number)
@@ -266,7 +272,7 @@ extension CandidateStatement.Form {
     switch self {
     case .documents: CandidateRow.columns
     case .texts: CandidateRow.textColumns
-    case .idsOnly: ids
+    case .idsOnly, .values: ids
     case .count: "count(*)"
     }
   }
@@ -275,7 +281,7 @@ extension CandidateStatement.Form {
   fileprivate func join(_ number: String) -> String {
     switch self {
     case .documents, .texts: " CROSS JOIN main.documents d ON d.number = \(number)"
-    case .idsOnly, .count: ""
+    case .idsOnly, .count, .values: ""
     }
   }
 }
