@@ -132,7 +132,6 @@ package struct ExactSum: Sendable {
   /// The double that is nearest to the sum divided by the number of addends, null if there are none.
   package var average: JSONValue {
     guard count > 0 else { return .null }
-    if digits.isEmpty, whole % Int64(count) == 0 { return .int(whole / Int64(count)) }
     return JSONValue(number: magnitude.divided(by: UInt64(count)))
   }
 
@@ -164,7 +163,8 @@ private struct Magnitude {
     quotient.first -= 4
     var rest: UInt64 = 0
     for index in quotient.digits.indices.reversed() {
-      let (digit, remainder) = divisor.dividingFullWidth((rest >> 32, rest << 32 | UInt64(quotient.digits[index])))
+      let (digit, remainder) = divisor.dividingFullWidth(
+        (rest >> 32, rest << 32 | UInt64(quotient.digits[index])))
       quotient.digits[index] = UInt32(truncatingIfNeeded: digit)
       rest = remainder
     }

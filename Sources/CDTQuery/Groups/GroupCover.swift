@@ -56,7 +56,8 @@ struct GroupCover: Sendable {
       if case .points(let keys) = field { keys.count == 1 } else { true }
     }
     let asked = fields.prefix(groups.fields).filter { $0.map { $0 >= constants } ?? true }
-    guard isOnce, !asked.isEmpty, asked.elementsEqual((constants..<constants + asked.count).map(Optional.some))
+    guard isOnce, !asked.isEmpty,
+      asked.elementsEqual((constants..<constants + asked.count).map(Optional.some))
     else { return nil }
     let directions = Set(definition.fields[constants..<constants + asked.count].map(\.isDescending))
     guard directions.count == 1 else { return nil }
@@ -102,7 +103,8 @@ extension Planner {
     return catalog.ordered.compactMap { entry in
       guard let cover = GroupCover(groups, entry) else { return nil }
       let candidate = candidate(entry, for: conditions)
-      guard candidate.decided.count == conjuncts.count, candidate.source.driver?.mayRepeat != true || conjuncts.isEmpty
+      guard candidate.decided.count == conjuncts.count,
+        candidate.source.driver?.mayRepeat != true || conjuncts.isEmpty
       else { return nil }
       let cost = candidate.seeks * Cost.seek + candidate.rows * Cost.row
       let reason = "it has every field of the groups"

@@ -50,7 +50,8 @@ extension GroupQuery.Aggregate {
   /// Parses `{"$sum": "amount"}`.
   fileprivate init(_ name: String, json value: JSONValue) throws(QueryError) {
     let place = "aggregates.\(name)"
-    guard let object = value.objectValue, object.count == 1, let (key, argument) = object.first(where: { _ in true })
+    guard let object = value.objectValue, object.count == 1,
+      let (key, argument) = object.first(where: { _ in true })
     else { throw .invalidGroup(value, "an object with one function, {\"$sum\": \"amount\"}", at: place) }
     guard let function = Function.allCases.first(where: { $0.name == key }) else {
       throw .unknownAggregate(key, at: "\(place).\(key)")

@@ -31,7 +31,8 @@ struct GroupRows {
     // The document's own fields, if the groups are by them.
     let (id, revision) = (row["_id"]?.stringValue ?? "", row["_rev"]?.stringValue ?? "")
     let (having, sort) = (having, groups.sort)
-    let key = try DocumentBytes.with(row, id: id, revision: revision) { bytes throws(QueryError) -> OrderKey? in
+    let key = try DocumentBytes.with(row, id: id, revision: revision) {
+      bytes throws(QueryError) -> OrderKey? in
       if let having, try !having.accepts(bytes) { return nil }
       var key = OrderKey()
       for (field, value) in zip(sort.fields, sort.values(of: bytes)) {

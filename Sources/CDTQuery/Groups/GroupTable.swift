@@ -61,7 +61,9 @@ struct GroupTable: ~Copyable {
     for number in 0..<groups.fields {
       let start = key.bytes.count
       input.appendKey(of: number, to: &key.bytes)
-      if key.bytes[start] == OrderKey.null, input.isMissing(number) { presence &= ~(1 << UInt32(31 - number)) }
+      if key.bytes[start] == OrderKey.null, input.isMissing(number) {
+        presence &= ~(1 << UInt32(31 - number))
+      }
     }
     withUnsafeBytes(of: presence.bigEndian) { key.bytes.append(contentsOf: $0) }
     if let group = try group() {
@@ -74,7 +76,7 @@ struct GroupTable: ~Copyable {
     }
   }
 
-  /// The group with the key, or `nil` if it is new and there is no memory for it.
+  /// The group with the key, or `nil` if it is not the first, it is new, and there is no memory for it.
   private mutating func group() throws -> Int? {
     if last >= 0, keys[last] == key { return last }
     if let known = places[key] {
@@ -84,7 +86,7 @@ struct GroupTable: ~Copyable {
     if isOrdered, last >= 0, keys[last].bytes.dropLast(Self.presence) != key.bytes.dropLast(Self.presence) {
       try finishGroups()
     }
-    guard size < memory else { return nil }
+    guard size < memory || keys.isEmpty else { return nil }
     return insert()
   }
 

@@ -79,7 +79,9 @@ package final class StreamedGroups {
     let bytes = JSONBytes(text)
     func own(_ name: StaticString) -> [UInt8] {
       let name = name.withUTF8Buffer { Array($0) }
-      guard let value = bytes.member(spelled: name, at: 0), bytes.kind(at: value) == .string else { return [] }
+      guard let value = bytes.member(spelled: name, at: 0), bytes.kind(at: value) == .string else {
+        return []
+      }
       return bytes.withStringBytes(at: value) { Array($0) }
     }
     let (id, revision) = (own("_id"), own("_rev"))

@@ -12,7 +12,7 @@ public import CDTJSON
 /// Source: `docs/query.md`, explain.
 public struct Explanation: Sendable, CustomStringConvertible {
   /// The plan as data.
-  public private(set) var json: JSONObject
+  public let json: JSONObject
 
   /// The plan as a tree.
   public let description: String
@@ -55,7 +55,7 @@ public struct Explanation: Sendable, CustomStringConvertible {
       lines.append("SQL\(times): " + statement.sql.replacingNewlines(with: "\n       "))
     }
     description = Self.tree(lines)
-    json = [
+    var json: JSONObject = [
       "source": .string(source), "residual": .string(residual), "order": .string(order),
       "covered": .bool(groups.map { $0.cover != nil } ?? plan.isCovered),
       "skip": .int(Int64(plan.skip)), "limit": plan.limit.map { .int(Int64($0)) } ?? .null,
@@ -71,6 +71,7 @@ public struct Explanation: Sendable, CustomStringConvertible {
       json["order"] = nil
       json["groups"] = .string(groups.text)
     }
+    self.json = json
   }
 
   private static func tree(_ lines: [String]) -> String {

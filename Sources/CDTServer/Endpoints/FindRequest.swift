@@ -78,8 +78,10 @@ struct FindRequest: Sendable {
 
   /// Throws if a request for groups has members of one for documents.
   private static func checkGroup(_ body: JSONObject) throws(CouchError) {
-    for name in ["fields", "bookmark", "conflicts", "execution_stats", "allow_fallback"] where body[name] != nil {
-      throw CouchError(400, "invalid_key", "\(name) can't be combined with group: the results are rows, not documents.")
+    for name in ["fields", "bookmark", "conflicts", "execution_stats", "allow_fallback"]
+    where body[name] != nil {
+      throw CouchError(
+        400, "invalid_key", "\(name) can't be combined with group: the results are rows, not documents.")
     }
   }
 
@@ -174,14 +176,20 @@ struct FindRequest: Sendable {
     var query = try query()
     query.limit = hasLimit ? limit : nil
     query.useIndex = engine.indexes.catalog.entries.map(\.definition).first { index?.names($0) == true }?.name
-    return try GroupQuery(query, group: group)
+    do throws(QueryError) {
+      return try GroupQuery(query, group: group)
+    } catch {
+      throw CouchError(400, "invalid_group_json", "\(error)")
+    }
   }
 
   /// The query of a live feed.
   ///
   /// - Throws: `CouchError` if the results depend on members that the server adds.
   func liveQuery() throws -> Query {
-    guard group == nil else { throw CouchError.unsupported("A feed of groups", instead: "`_find` without `feed`") }
+    guard group == nil else {
+      throw CouchError.unsupported("A feed of groups", instead: "`_find` without `feed`")
+    }
     guard !needsWhole, !options.needsTree else {
       throw CouchError.unsupported(
         "A feed whose results depend on `_attachments` or `_conflicts`", instead: "`_find` without `feed`")

@@ -23,7 +23,8 @@ struct GroupCommand: ParsableCommand {
   @Argument(help: DatabaseArgument.queryHelp) var database: DatabaseArgument
   @OptionGroup var key: KeyOptions
   @Argument(help: "The selector of the documents. (default: every document)") var selector: String?
-  @Option(help: "Fields whose values make the groups, as in city,pet.species.", completion: Completions.fields)
+  @Option(
+    help: "Fields whose values make the groups, as in city,pet.species.", completion: Completions.fields)
   var by: String?
   @Option(help: "The name of the number of documents.") var count: String?
   @Option(help: "A sum of numbers, as in total=amount.") var sum: [String] = []

@@ -27,7 +27,8 @@ extension QuerySource {
 
   func explain(_ query: GroupQuery) throws -> (text: String, json: JSONObject) {
     throw ToolError(
-      .usage, "--explain is for stores; groups of a file, or of a database at a server, are made of its documents")
+      .usage,
+      "--explain is for stores; groups of a file, or of a database at a server, are made of its documents")
   }
 }
 

@@ -4,7 +4,7 @@ import CSQLiteYardstick
 struct DecisionsCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "decisions",
-    abstract: "Measure the alternatives of docs/decisions on SQLite alone.")
+    abstract: "Measure the alternatives of docs/decisions.")
 
   @Option(help: "Where the files lie meanwhile.")
   var directory = "Benchmarks/data"
@@ -14,7 +14,7 @@ struct DecisionsCommand: ParsableCommand {
     defer { try? scratch.remove() }
     for table in [
       try ReadingDocuments(scratch).measure(), try InsertingRows(scratch).measure(),
-      try BuildingIndex(scratch).measure(),
+      try BuildingIndex(scratch).measure(), try GroupingDocuments(scratch).measure(),
     ] {
       print("\(table.title)\n\n\(table.text)\n")
     }
