@@ -24,8 +24,8 @@ struct CandidateStatement: Sendable {
     case idsOnly
     /// The number of rows.
     case count
-    /// These columns of index rows.
-    case values(String)
+    /// Columns of index rows, which meet another condition and are grouped: what is appended to the conditions.
+    case values(String, condition: String = "", grouping: String = "")
   }
 
   enum Value: Sendable {
@@ -154,7 +154,7 @@ struct CandidateStatement: Sendable {
     if let start, case .index(let terms) = order { access.begin(at: start, in: terms) }
     var sql = SQLText()
     sql += "SELECT "
-    if case .values(let columns) = form {
+    if case .values(let columns, _, _) = form {
       sql += columns
     } else {
       sql += form.columns(CandidateRow.idIndexColumns)
@@ -176,6 +176,10 @@ struct CandidateStatement: Sendable {
       where terms.contains(where: { $0.field == lookups[position].field && $0.isDescending }) {
         lookups[position].keys.reverse()
       }
+    }
+    if case .values(_, let condition, let grouping) = form {
+      conditions.sql += condition
+      conditions.sql += grouping
     }
     append(order, to: &conditions.sql)
     return CandidateStatement(sql: conditions.sql.text, values: conditions.values, lookups: lookups)

@@ -43,6 +43,45 @@ struct GroupCover: Sendable {
     return (values + ["e.absent", "e.id"] + (unwound.map { ["e.t\($0)"] } ?? [])).joined(separator: ", ")
   }
 
+  // MARK: Grouping by SQLite
+
+  /// What SQLite can group: the fields of the groups, in the order of the index.
+  ///
+  ///     SELECT e.t0, e.v0, count(*), exact_sum(e.v1) FILTER (WHERE e.t1 = 0) FROM query.entries_1 e … GROUP BY e.t0, e.v0
+  ///
+  /// The least and greatest value has two columns, the tag and the number. `nil` if a value is not a field of the index, or an
+  /// array is unwound that is not a field of the groups.
+  func grouped(_ groups: ResolvedGroups, hidesDesignDocuments: Bool) -> CandidateStatement.Form? {
+    guard fields.allSatisfy({ $0 != nil }) else { return nil }
+    let fields = fields.compactMap(\.self)
+    let own = fields.prefix(groups.fields)
+    if let unwound, !own.contains(unwound) { return nil }
+    let number = IndexKey.Tag.number.rawValue
+    let sums = groups.sums.map { input in
+      "\(ExactSums.function)(e.v\(fields[input])) FILTER (WHERE e.t\(fields[input]) = \(number))"
+    }
+    let extremes = groups.extremes.map { extreme in
+      let (field, function) = (fields[extreme.input], extreme.isMaximum ? "max" : "min")
+      return """
+        \(function)(e.t\(field)) FILTER (WHERE e.t\(field) > \(IndexKey.Tag.nothing.rawValue)), \
+        \(function)(e.v\(field)) FILTER (WHERE e.t\(field) = \(number))
+        """
+    }
+    let keys = own.map { "e.t\($0), e.v\($0)" }
+    return .values(
+      (keys + ["count(*)"] + sums + extremes).joined(separator: ", "),
+      condition: hidesDesignDocuments ? "\n   AND NOT (e.id >= '_design/' AND e.id < '_design0')" : "",
+      grouping: keys.isEmpty ? "" : "\n GROUP BY \(keys.joined(separator: ", "))")
+  }
+
+  /// The condition on rows in which a field of the groups is null or missing.
+  func absence(_ groups: ResolvedGroups) -> String {
+    let conditions = fields.prefix(groups.fields).compactMap(\.self).map {
+      "e.t\($0) = \(IndexKey.Tag.nothing.rawValue)"
+    }
+    return "\n   AND (\(conditions.joined(separator: " OR ")))"
+  }
+
   /// Whether a row has no element to unwind.
   func isEmpty(_ row: Statement) -> Bool {
     guard let unwound, row.int64(unwoundColumn) == IndexKey.Tag.nothing.rawValue else { return false }
@@ -56,11 +95,11 @@ struct GroupCover: Sendable {
       if case .points(let keys) = field { keys.count == 1 } else { true }
     }
     let asked = fields.prefix(groups.fields).filter { $0.map { $0 >= constants } ?? true }
-    guard isOnce, !asked.isEmpty,
-      asked.elementsEqual((constants..<constants + asked.count).map(Optional.some))
-    else { return nil }
+    guard isOnce, asked.elementsEqual((constants..<constants + asked.count).map(Optional.some)) else {
+      return nil
+    }
     let directions = Set(definition.fields[constants..<constants + asked.count].map(\.isDescending))
-    guard directions.count == 1 else { return nil }
+    guard directions.count <= 1 else { return nil }
     return asked.map { QueryPlan.OrderTerm(field: $0, isDescending: false) }
   }
 }
@@ -71,9 +110,11 @@ struct GroupPlan: Sendable {
   let cover: GroupCover?
   /// The order in which rows of the index are read, if each group comes after another.
   let terms: [QueryPlan.OrderTerm]?
+  /// What SQLite groups: each group is then one row.
+  let grouped: CandidateStatement.Form?
 
   init(_ plan: QueryPlan) {
-    (self.plan, cover, terms) = (plan, nil, nil)
+    (self.plan, cover, terms, grouped) = (plan, nil, nil, nil)
   }
 
   init(_ plan: QueryPlan, _ cover: GroupCover, _ groups: ResolvedGroups) {
@@ -81,6 +122,8 @@ struct GroupPlan: Sendable {
     self.cover = cover
     // Documents that the index does not have can be in any group.
     terms = plan.hasUnindexed ? nil : plan.source.driver.flatMap { cover.terms(of: groups, $0) }
+    grouped =
+      terms == nil ? nil : cover.grouped(groups, hidesDesignDocuments: plan.hidesDesignDocuments)
   }
 
   var output: QueryOutput { cover == nil ? .groups : .unindexed }
@@ -88,10 +131,13 @@ struct GroupPlan: Sendable {
   /// The statements that read the index, or the documents.
   var statements: [CandidateStatement] {
     guard let cover else { return plan.statements(.groups) }
-    let rows = CandidateStatement.of(
-      plan.source, order: terms.map { .index($0) } ?? .unordered, floor: plan.floor,
-      form: .values(cover.columns))
-    return rows + plan.statements(.unindexed)
+    return rows(grouped ?? .values(cover.columns)) + plan.statements(.unindexed)
+  }
+
+  /// The statements that read the index.
+  func rows(_ form: CandidateStatement.Form) -> [CandidateStatement] {
+    CandidateStatement.of(
+      plan.source, order: terms.map { .index($0) } ?? .unordered, floor: plan.floor, form: form)
   }
 }
 

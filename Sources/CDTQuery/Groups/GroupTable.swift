@@ -55,7 +55,21 @@ struct GroupTable: ~Copyable {
     }
   }
 
-  mutating func add(_ input: some GroupInput) throws {
+  /// Adds a whole group.
+  ///
+  /// - Parameter input: The values of its fields.
+  mutating func add(
+    _ input: some GroupInput, count: Int, sums: some Sequence<ExactSum>, extremes: some Sequence<OrderKey>
+  ) throws {
+    writeKey(input)
+    try finishGroups()
+    _ = insert()
+    counts[0] = count
+    self.sums = Array(sums)
+    self.extremes = Array(extremes)
+  }
+
+  private mutating func writeKey(_ input: some GroupInput) {
     key.removeAll()
     var presence = UInt32.max
     for number in 0..<groups.fields {
@@ -66,6 +80,10 @@ struct GroupTable: ~Copyable {
       }
     }
     withUnsafeBytes(of: presence.bigEndian) { key.bytes.append(contentsOf: $0) }
+  }
+
+  mutating func add(_ input: some GroupInput) throws {
+    writeKey(input)
     if let group = try group() {
       update(group, input)
     } else {

@@ -39,7 +39,22 @@ extension QueryEngine {
       let plan = try choose(planner(groups.documents, .groups))
       var table = GroupTable(
         groups, memory: memory ?? transaction.sortMemory, isOrdered: plan.terms != nil, stop)
-      if let cover = plan.cover { try add(cover, plan, stop, to: &table) }
+      if let cover = plan.cover {
+        let grouped = try plan.grouped.map { form in
+          try add(cover, plan.rows(form), groups, stop, to: &table)
+        }
+        switch grouped ?? .nothing {
+        case .everything: break
+        case .present:
+          try add(
+            cover, plan, plan.rows(.values(cover.columns, condition: cover.absence(groups))), stop, to: &table
+          )
+        case .nothing:
+          table = GroupTable(
+            groups, memory: memory ?? transaction.sortMemory, isOrdered: plan.terms != nil, stop)
+          try add(cover, plan, plan.rows(.values(cover.columns)), stop, to: &table)
+        }
+      }
       let run = try QueryRun(plan.plan, output: plan.output, in: transaction, stop)
       defer { run.end() }
       while let row = try run.next() { try table.add(row.bytes) }
@@ -47,11 +62,58 @@ extension QueryEngine {
     }
   }
 
+  /// What SQLite could group.
+  private enum Grouped {
+    case everything
+    /// All but the groups with a field that is null or missing.
+    case present
+    case nothing
+  }
+
+  /// Adds the groups that statements return.
+  ///
+  /// - Returns: `nothing` if a least or greatest value is not a number: the groups must be made of the rows.
+  private func add(
+    _ cover: GroupCover, _ statements: [CandidateStatement], _ groups: ResolvedGroups, _ stop: QueryStop,
+    to table: inout GroupTable
+  ) throws -> Grouped {
+    let connection = try transaction.connection()
+    let sums = try ExactSums.of(connection)
+    let rows = Candidates(statements, on: connection)
+    defer { rows.end() }
+    let firstSum = 2 * groups.fields + 1
+    let firstExtreme = firstSum + groups.sums.count
+    var grouped = Grouped.everything
+    while let row = try rows.next() {
+      try stop.check()
+      if (0..<groups.fields).contains(where: { row.int64(2 * $0) == IndexKey.Tag.nothing.rawValue }) {
+        grouped = .present
+        continue
+      }
+      var extremes: [OrderKey] = []
+      for slot in groups.extremes.indices {
+        let column = firstExtreme + 2 * slot
+        extremes.append(OrderKey())
+        if row.isNull(column) { continue }
+        guard row.int64(column) == IndexKey.Tag.number.rawValue else { return .nothing }
+        let number =
+          row.isInteger(column + 1) ? JSONNumber.int(row.int64(column + 1)) : .double(row.double(column + 1))
+        OrderKey.append(number, to: &extremes[slot].bytes)
+      }
+      let found = groups.sums.indices.map { sums.sum(row.int64(firstSum + $0)) }
+      try table.add(
+        IndexInput(row, cover), count: Int(row.int64(firstSum - 1)), sums: found, extremes: extremes)
+      if grouped == .everything, table.isComplete { return .everything }
+    }
+    return grouped
+  }
+
   /// Adds the rows of an index.
   private func add(
-    _ cover: GroupCover, _ plan: GroupPlan, _ stop: QueryStop, to table: inout GroupTable
+    _ cover: GroupCover, _ plan: GroupPlan, _ statements: [CandidateStatement], _ stop: QueryStop,
+    to table: inout GroupTable
   ) throws {
-    let rows = Candidates(plan.statements.filter { !$0.isUnindexed }, on: try transaction.connection())
+    let rows = Candidates(statements, on: try transaction.connection())
     defer { rows.end() }
     let hidesDesignDocuments = plan.plan.hidesDesignDocuments
     while !table.isComplete, let row = try rows.next() {

@@ -84,7 +84,7 @@ public struct Explanation: Sendable, CustomStringConvertible {
 extension GroupPlan {
   fileprivate var text: String {
     guard cover != nil else { return "from the documents" }
-    return terms == nil ? "from the index alone" : "from the index alone, in its order"
+    return terms?.isEmpty ?? true ? "from the index alone" : "from the index alone, in its order"
   }
 }
 

@@ -9,13 +9,18 @@ struct DecisionsCommand: ParsableCommand {
   @Option(help: "Where the files lie meanwhile.")
   var directory = "Benchmarks/data"
 
+  @Option(help: "The number of the decision. (default: all)")
+  var only: Int?
+
   func run() throws {
     let scratch = try Scratch(directory)
     defer { try? scratch.remove() }
-    for table in [
-      try ReadingDocuments(scratch).measure(), try InsertingRows(scratch).measure(),
-      try BuildingIndex(scratch).measure(), try GroupingDocuments(scratch).measure(),
-    ] {
+    let experiments: [(decision: Int, measure: () throws -> MarkdownTable)] = [
+      (2, { try ReadingDocuments(scratch).measure() }), (3, { try InsertingRows(scratch).measure() }),
+      (3, { try BuildingIndex(scratch).measure() }), (27, { try GroupingDocuments(scratch).measure() }),
+    ]
+    for experiment in experiments where only == nil || only == experiment.decision {
+      let table = try experiment.measure()
       print("\(table.title)\n\n\(table.text)\n")
     }
   }

@@ -65,7 +65,7 @@ struct GroupingDocuments {
       for _ in 0..<Self.rounds {
         times[0].append(try Self.milliseconds { try ours.read { try $0.group(question.query) }.count })
         for (number, statement) in statements.enumerated() {
-          times[number + 1].append(try Self.milliseconds { Self.rows(statement) })
+          times[number + 1].append(Self.milliseconds { Self.rows(statement) })
         }
       }
       let medians = times.map { $0.sorted()[Self.rounds / 2] }
