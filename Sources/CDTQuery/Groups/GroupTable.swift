@@ -41,8 +41,11 @@ struct GroupTable: ~Copyable {
     rows = GroupRows(groups, stop)
   }
 
+  /// Whether what follows is after the groups that were added.
+  var endsEarly = true
+
   /// Whether further values are not needed.
-  var isComplete: Bool { isOrdered && rows.isComplete }
+  var isComplete: Bool { isOrdered && endsEarly && rows.isComplete }
 
   // MARK: Adding
 

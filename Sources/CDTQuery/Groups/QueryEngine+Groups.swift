@@ -46,6 +46,8 @@ extension QueryEngine {
         switch grouped ?? .nothing {
         case .everything: break
         case .present:
+          // They come before those that were added.
+          table.endsEarly = false
           try add(
             cover, plan, plan.rows(.values(cover.columns, condition: cover.absence(groups))), stop, to: &table
           )

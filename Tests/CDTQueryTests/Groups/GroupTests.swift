@@ -204,6 +204,18 @@ import Testing
     }
   }
 
+  @Test func `a page of an index has the groups of null and missing fields`() throws {
+    try Self.withOrders([["city", "amount"]]) { store in
+      let rows = try store.group(by: ["city"], .count(as: "n"), .sum("amount", as: "sum"), limit: 2)
+      #expect(rows.map(\.text) == [#"{"n":1,"sum":2}"#, #"{"city":null,"n":1,"sum":0}"#])
+      try store.write { transaction in
+        try transaction.createDocument(from: DocumentDraft(id: "g", body: ["city": "Ulm", "amount": 3]))
+        let query = try GroupQuery(by: ["city"], [.sum("amount", as: "sum")])
+        #expect(try transaction.group(query).map { $0["sum"] } == [2, 0, 12.5, 3, 1])
+      }
+    }
+  }
+
   @Test func `without a sort, a page ends the reading of an index in its order`() throws {
     try withTemporaryDatastore { store in
       try store.write { transaction in
