@@ -1,3 +1,5 @@
+import CDTPlatform
+
 /// A value as bytes whose order, byte by byte, is the order of values.
 ///
 /// Null < false < true < numbers < strings < arrays < objects. Equal values have equal keys, also 42 and 42.0, and no
@@ -12,18 +14,20 @@
 /// | array | `50`, the keys of its elements, `00` |
 /// | object | `60`, for each member sorted by name: the name as a string, the value; then `00` |
 package struct OrderKey: Sendable, Hashable {
-  package private(set) var bytes: [UInt8] = []
+  package var bytes: [UInt8] = []
 
   /// The whole key of null.
   package static let null: UInt8 = 0x10
-  private static let number: UInt8 = 0x30
-  private static let string: UInt8 = 0x40
-  private static let array: UInt8 = 0x50
-  private static let object: UInt8 = 0x60
-  private static let end: UInt8 = 0x00
+  static let falseByte: UInt8 = 0x20
+  static let trueByte: UInt8 = 0x28
+  static let number: UInt8 = 0x30
+  static let string: UInt8 = 0x40
+  static let array: UInt8 = 0x50
+  static let object: UInt8 = 0x60
+  static let end: UInt8 = 0x00
 
   /// Only damaged text is deeper; values below this depth are omitted from the key.
-  private static let maximumDepth = 600
+  static let maximumDepth = 600
 
   package init() {}
 
@@ -92,8 +96,8 @@ package struct OrderKey: Sendable, Hashable {
     guard depth < maximumDepth else { return bytes.append(null) }
     switch text.kind(at: start) {
     case .null, .invalid: bytes.append(null)
-    case .false: bytes.append(0x20)
-    case .true: bytes.append(0x28)
+    case .false: bytes.append(falseByte)
+    case .true: bytes.append(trueByte)
     case .number: append(text.number(at: start) ?? .int(0), to: &bytes)
     case .string: text.withStringBytes(at: start) { append(string: $0, to: &bytes) }
     case .array:
@@ -125,8 +129,20 @@ package struct OrderKey: Sendable, Hashable {
     }
   }
 
+  /// Appends the key of an array of the values at some offsets.
+  package static func append(_ text: JSONBytes, elementsAt offsets: [Int], to bytes: inout [UInt8]) {
+    bytes.append(array)
+    for offset in offsets { append(text, at: offset, to: &bytes, depth: 1) }
+    bytes.append(end)
+  }
+
+  /// Appends the key of a boolean.
+  package static func append(_ bool: Bool, to bytes: inout [UInt8]) {
+    bytes.append(bool ? trueByte : falseByte)
+  }
+
   /// Appends the key of a number: the greatest double not above it, and the difference, which is below 2^11.
-  private static func append(_ value: JSONNumber, to bytes: inout [UInt8]) {
+  package static func append(_ value: JSONNumber, to bytes: inout [UInt8]) {
     var floor: Double
     var rest: UInt16 = 0
     switch value {
@@ -176,6 +192,20 @@ package struct OrderKey: Sendable, Hashable {
       isAfterZero = byte == 0 && !isAfterZero
     }
     return String(decoding: text, as: UTF8.self)
+  }
+}
+
+extension OrderKey {
+  package static func == (left: OrderKey, right: OrderKey) -> Bool {
+    left.bytes.count == right.bytes.count
+      && left.bytes.withUnsafeBytes { left in
+        right.bytes.withUnsafeBytes { Bytes.compare(left, $0, count: left.count) == 0 }
+      }
+  }
+
+  package func hash(into hasher: inout Hasher) {
+    // As one run of bytes: an array would be hashed byte by byte.
+    bytes.withUnsafeBytes { hasher.combine(bytes: $0) }
   }
 }
 

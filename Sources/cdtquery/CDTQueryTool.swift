@@ -24,7 +24,7 @@ struct CDTQueryTool: ParsableCommand {
         74  input or output failed
         77  a server refused the user
 
-      find, count, describe and sample also take a file that import reads, or - for standard input, in place of a store. These, \
+      find, count, group, distinct, describe and sample also take a file that import reads, or - for standard input, in place of a store. These, \
       explain, get, changes, export, import, index, backup and verify take the URL of a database, and test --at takes that of a \
       server; see docs/remote.md. URLs, replicate, serve and user need a build with them: make server.
 
@@ -38,8 +38,8 @@ struct CDTQueryTool: ParsableCommand {
     version: Version.current,
     subcommands: [
       ImportCommand.self, ExportCommand.self, GetCommand.self, PutCommand.self, UpdateCommand.self,
-      DeleteCommand.self, FindCommand.self, ExplainCommand.self, CountCommand.self, DescribeCommand.self,
-      SampleCommand.self, IndexCommand.self,
+      DeleteCommand.self, FindCommand.self, ExplainCommand.self, CountCommand.self, GroupCommand.self,
+      DistinctCommand.self, DescribeCommand.self, SampleCommand.self, IndexCommand.self,
       ChangesCommand.self, ConflictsCommand.self, ResolveCommand.self, AttachmentCommand.self,
       InfoCommand.self, CheckCommand.self, BackupCommand.self, RestoreCommand.self, VerifyCommand.self,
       RecoverCommand.self, CompactCommand.self, RekeyCommand.self, ListCommand.self, DropCommand.self,

@@ -31,7 +31,11 @@ struct CandidateRow {
   /// - Parameter hasDocument: Whether the row has the columns of a document.
   func rank(hasDocument: Bool) -> Double { statement.double(hasDocument ? 6 : 2) }
 
-  var isOfDesignDocument: Bool { id.starts(with: DocumentID.designPrefix.utf8) }
+  var isOfDesignDocument: Bool { Self.isOfDesignDocument(id) }
+
+  static func isOfDesignDocument(_ id: UnsafeRawBufferPointer) -> Bool {
+    id.starts(with: DocumentID.designPrefix.utf8)
+  }
 
   // MARK: With the document or its text
 

@@ -24,6 +24,8 @@ struct CandidateStatement: Sendable {
     case idsOnly
     /// The number of rows.
     case count
+    /// Columns of index rows, which meet another condition and are grouped: what is appended to the conditions.
+    case values(String, condition: String = "", grouping: String = "")
   }
 
   enum Value: Sendable {
@@ -126,7 +128,7 @@ struct CandidateStatement: Sendable {
     var values = [Value.text(access.match)]
     let fresh = exclusion(of: "f.rowid", floor, &values)
     // The id in a text index is not the document's: it has spaces instead of NULs.
-    let documents = form == .count ? "" : Form.documents.join("f.rowid")
+    let documents = if case .count = form { "" } else { Form.documents.join("f.rowid") }
     var rest = ""
     if isByScore, let start {
       if let rank = start.rank {
@@ -152,7 +154,11 @@ struct CandidateStatement: Sendable {
     if let start, case .index(let terms) = order { access.begin(at: start, in: terms) }
     var sql = SQLText()
     sql += "SELECT "
-    sql += form.columns(CandidateRow.idIndexColumns)
+    if case .values(let columns, _, _) = form {
+      sql += columns
+    } else {
+      sql += form.columns(CandidateRow.idIndexColumns)
+    }
     sql += "\n  FROM query."
     sql += IndexFile.tablePrefix
     sql += Int(access.index.number)
@@ -170,6 +176,10 @@ struct CandidateStatement: Sendable {
       where terms.contains(where: { $0.field == lookups[position].field && $0.isDescending }) {
         lookups[position].keys.reverse()
       }
+    }
+    if case .values(_, let condition, let grouping) = form {
+      conditions.sql += condition
+      conditions.sql += grouping
     }
     append(order, to: &conditions.sql)
     return CandidateStatement(sql: conditions.sql.text, values: conditions.values, lookups: lookups)
@@ -266,7 +276,7 @@ extension CandidateStatement.Form {
     switch self {
     case .documents: CandidateRow.columns
     case .texts: CandidateRow.textColumns
-    case .idsOnly: ids
+    case .idsOnly, .values: ids
     case .count: "count(*)"
     }
   }
@@ -275,7 +285,7 @@ extension CandidateStatement.Form {
   fileprivate func join(_ number: String) -> String {
     switch self {
     case .documents, .texts: " CROSS JOIN main.documents d ON d.number = \(number)"
-    case .idsOnly, .count: ""
+    case .idsOnly, .count, .values: ""
     }
   }
 }

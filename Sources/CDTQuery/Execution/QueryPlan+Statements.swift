@@ -4,7 +4,7 @@ extension QueryPlan {
   ///
   /// - Parameter output: The required output.
   func statements(_ output: QueryOutput) -> [CandidateStatement] {
-    let isCounted = output == .count && countStatement != nil
+    let isCounted = output == .unindexed || output == .count && countStatement != nil
     let found =
       isCounted
       ? []
@@ -48,7 +48,7 @@ extension QueryPlan {
   /// documents are looked up individually.
   func form(_ output: QueryOutput) -> CandidateStatement.Form {
     if idsOnly(output) { return .idsOnly }
-    return output == .texts && order != .score ? .texts : .documents
+    return output == .groups || output == .texts && order != .score ? .texts : .documents
   }
 
   /// Whether the source's statements return no documents.
@@ -61,6 +61,7 @@ extension QueryPlan {
     case .documents, .texts: return skip > 0 && order.isStreamed
     case .ids: return source.isCovered
     case .count, .exists: return true
+    case .groups, .unindexed: return false
     }
   }
 }

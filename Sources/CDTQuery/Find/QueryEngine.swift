@@ -27,7 +27,7 @@ package struct QueryEngine {
     try QueryEngine(transaction).answering(body)
   }
 
-  private func answering<R>(_ body: (QueryEngine) throws -> R) throws -> R {
+  func answering<R>(_ body: (QueryEngine) throws -> R) throws -> R {
     do {
       return try body(self)
     } catch let damage as DamagedIndex {
@@ -115,11 +115,11 @@ package struct QueryEngine {
     }
   }
 
-  private func planner(_ query: ResolvedQuery, _ output: QueryOutput) throws -> Planner {
+  func planner(_ query: ResolvedQuery, _ output: QueryOutput) throws -> Planner {
     try Planner(query, indexes, output: output, store: store.directory)
   }
 
-  private func mapping<R>(_ stop: QueryStop, _ body: () throws -> R) throws -> R {
+  func mapping<R>(_ stop: QueryStop, _ body: () throws -> R) throws -> R {
     try Self.mapping(transaction, usesIndex: indexes.isReadable, stop, body)
   }
 

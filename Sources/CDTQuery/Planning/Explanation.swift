@@ -20,9 +20,12 @@ public struct Explanation: Sendable, CustomStringConvertible {
   /// What the planner decided about each index.
   package let considered: [ConsideredIndex]
 
-  init(query: ResolvedQuery, plan: QueryPlan, indexes view: IndexView, store: String) {
+  /// - Parameter groups: How the groups of the query are made, if it is one for groups.
+  init(
+    query: ResolvedQuery, plan: QueryPlan, groups: GroupPlan? = nil, indexes view: IndexView, store: String
+  ) {
     let indexes = PlanDescription(query, plan, catalog: view.catalog)
-    let statements = plan.otherStatements.joined() + plan.statements(.documents)
+    let statements = plan.otherStatements.joined() + (groups?.statements ?? plan.statements(.documents))
     considered = indexes.considered
     let source = plan.source.text
     let residual = plan.residualText
@@ -31,8 +34,12 @@ public struct Explanation: Sendable, CustomStringConvertible {
     let waiting = plan.floor.map { view.lastSequence - $0 } ?? 0
     var lines = [source]
     lines.append("left to the matcher: \(residual)")
-    lines.append("order: \(order)")
-    if plan.isCovered { lines.append("ids and counts: from the index alone") }
+    if let groups {
+      lines.append("groups: \(groups.text)")
+    } else {
+      lines.append("order: \(order)")
+    }
+    if groups == nil, plan.isCovered { lines.append("ids and counts: from the index alone") }
     if plan.skip > 0 { lines.append("skip: \(plan.skip)") }
     if let limit = plan.limit { lines.append("limit: \(limit)") }
     if waiting > 0 {
@@ -48,9 +55,9 @@ public struct Explanation: Sendable, CustomStringConvertible {
       lines.append("SQL\(times): " + statement.sql.replacingNewlines(with: "\n       "))
     }
     description = Self.tree(lines)
-    json = [
+    var json: JSONObject = [
       "source": .string(source), "residual": .string(residual), "order": .string(order),
-      "covered": .bool(plan.isCovered),
+      "covered": .bool(groups.map { $0.cover != nil } ?? plan.isCovered),
       "skip": .int(Int64(plan.skip)), "limit": plan.limit.map { .int(Int64($0)) } ?? .null,
       "waiting": .int(waiting),
       "indexes": .array(
@@ -60,12 +67,24 @@ public struct Explanation: Sendable, CustomStringConvertible {
       "wishedIndex": command.map(JSONValue.string) ?? .null,
       "sql": .array(statements.map { .string($0.sql) }),
     ]
+    if let groups {
+      json["order"] = nil
+      json["groups"] = .string(groups.text)
+    }
+    self.json = json
   }
 
   private static func tree(_ lines: [String]) -> String {
     lines.enumerated().map { number, line in
       number == 0 ? line : (number == lines.count - 1 ? "└ " : "├ ") + line
     }.joined(separator: "\n")
+  }
+}
+
+extension GroupPlan {
+  fileprivate var text: String {
+    guard cover != nil else { return "from the documents" }
+    return terms?.isEmpty ?? true ? "from the index alone" : "from the index alone, in its order"
   }
 }
 

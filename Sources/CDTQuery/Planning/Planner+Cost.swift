@@ -5,7 +5,7 @@ extension Planner {
     let order = order(for: candidate.source)
     let isSortedByRows = order == .sorted && sort(for: candidate.source).isByID && !hasRest
     let reads =
-      hasRest || !isSortedByRows && (order == .sorted || output == .documents || !candidate.source.isCovered)
+      hasRest || !isSortedByRows && (order == .sorted || output.readsDocuments || !candidate.source.isCovered)
     var share = 1.0
     var results = candidate.found
     if hasRest, output != .count {

@@ -17,7 +17,7 @@ extension Planner {
   }
 
   func order(for source: QueryPlan.Source) -> QueryPlan.Order {
-    guard output != .count, output != .exists else { return .unordered }
+    if output.isUnordered { return .unordered }
     if let terms = indexWithoutSort(source)?.terms { return .index(terms) }
     let sort = sort(for: source)
     if sort.isByScore {

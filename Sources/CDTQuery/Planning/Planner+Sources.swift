@@ -108,7 +108,7 @@ extension Planner {
   }
 
   private func branchCost(_ branch: Candidate, _ conjuncts: [Clause]) -> Double {
-    let reads = output == .documents || branch.decided.count < conjuncts.count
+    let reads = output.readsDocuments || branch.decided.count < conjuncts.count
     return branch.rows * Cost.row + branch.seeks * Cost.seek + (reads ? branch.found * Cost.document : 0)
   }
 

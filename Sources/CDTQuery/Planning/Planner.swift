@@ -82,6 +82,9 @@ package struct Planner {
 
   // MARK: Choice
 
+  /// The cost of the plan that costs least.
+  var leastCost: Double { cost(cheapest(search(in: conjuncts))) }
+
   private func cheapest(_ search: Candidate?) -> Candidate {
     let sources = sources(search)
     var best: Candidate?
@@ -108,7 +111,7 @@ package struct Planner {
     plan(Candidate(source: .nothing, rows: 0, found: 0), because: "")
   }
 
-  private func plan(_ candidate: Candidate, because reason: String) -> QueryPlan {
+  func plan(_ candidate: Candidate, because reason: String) -> QueryPlan {
     var rest: [Clause] = []
     for number in conjuncts.indices where !candidate.decided.contains(number) {
       rest.append(conjuncts[number])

@@ -82,9 +82,15 @@ package struct QueryPlan: Sendable {
 }
 
 /// The required output of the matches. Texts are documents without their attachments and sequences; their plans are those of
-/// documents.
+/// documents. Groups need the texts in any order; unindexed ones are those that the indexes lack.
 package enum QueryOutput: Sendable, Hashable, CaseIterable {
-  case documents, texts, ids, count, exists
+  case documents, texts, ids, count, exists, groups, unindexed
+
+  /// Whether each match is read.
+  var readsDocuments: Bool { self == .documents || self == .groups }
+
+  /// Whether matches are wanted in any order.
+  var isUnordered: Bool { ![.documents, .texts, .ids].contains(self) }
 }
 
 extension QueryPlan.Order {

@@ -11,6 +11,7 @@ extension RequestContext {
     let start = ContinuousClock.now
     let wanted = try FindRequest(await jsonObject())
     if let feed = try FindFeed(parameters) { return try await findLive(wanted, feed) }
+    if wanted.isForGroups { return try await findGroups(wanted) }
     let (limit, slow) = (limits.queryTime, server.configuration.slowQuery)
     let (documents, end, slowPlan) = try await database.query(until: start + limit) { transaction in
       // Nothing is sent before the last result is found, so the query can begin again without a damaged index.
@@ -43,14 +44,27 @@ extension RequestContext {
       }
     }
     if let slowPlan { noteSlowQuery(wanted, slowPlan, since: start) }
-    let head = Array(#"{"docs":["#.utf8)
-    let tail = Array("\n],".utf8) + end.utf8Text.dropFirst()
-    if let bytes = documents.bytes { return Reply.text(head + bytes + tail) }
-    return Reply.stream { out in
-      try await out.write(head)
-      try await documents.write(to: &out)
-      try await out.write(tail + [UInt8(ascii: "\n")])
+    return Reply.spooled(documents, after: #"{"docs":["#, before: "\n]," + end.text.dropFirst())
+  }
+
+  /// The rows of a request with a member `group`.
+  private func findGroups(_ wanted: FindRequest) async throws -> Response {
+    let start = ContinuousClock.now
+    let slow = server.configuration.slowQuery
+    let (rows, slowPlan) = try await database.query(until: start + limits.queryTime) { transaction in
+      try QueryEngine.answering(in: transaction) { engine in
+        var rows = ReplySpool()
+        guard let query = try wanted.groupQuery(engine) else { return (rows, String?.none) }
+        for (number, row) in try engine.groups(query).enumerated() {
+          try rows.append(number > 0 ? ",\n".utf8 : "\n".utf8)
+          try rows.append(row.utf8Text)
+        }
+        let isSlow = slow.map { ContinuousClock.now - start >= $0 } ?? false
+        return (rows, isSlow ? try transaction.explain(query).description : nil)
+      }
     }
+    if let slowPlan { noteSlowQuery(wanted, slowPlan, since: start) }
+    return Reply.spooled(rows, after: #"{"groups":["#, before: "\n]}")
   }
 
   /// Logs a query that took long, with the time that it waited for its turn.
@@ -70,7 +84,7 @@ extension RequestContext {
     let wanted = try FindRequest(await jsonObject())
     let end = ContinuousClock.now + limits.queryTime
     let explanation = try await database.query(until: end) { transaction in
-      try QueryEngine.answering(in: transaction) { try transaction.explain(wanted.cursor(by: $0).query) }
+      try QueryEngine.answering(in: transaction) { try wanted.explanation(by: $0, transaction) }
     }
     let indexes = try await database.store.indexDefinitions()
     let used = explanation.considered.first(where: \.isUsed).flatMap { used in

@@ -6,12 +6,17 @@ import CouchDB
 /// The body of `_find`: our selectors, and the other members as CouchDB has them.
 struct FindRequest: Sendable {
   let selector: JSONValue
+  /// Whether it asks for groups of documents.
+  var isForGroups: Bool { group != nil }
   private(set) var limit = 25
+  private var hasLimit = false
   private(set) var fields: [String] = []
   private(set) var options = DocumentOptions()
   private(set) var wantsStatistics = false
   private(set) var skip = 0
   private var sort: JSONValue?
+  /// What the documents are grouped by.
+  private var group: JSONValue?
   /// The index to use.
   private var index: NamedIndex?
   private var allowsFallback = true
@@ -29,12 +34,14 @@ struct FindRequest: Sendable {
     }
     self.selector = selector
     filter = try AddedMemberFilter(selector)
+    if body["group"] != nil { try Self.checkGroup(body) }
     for (name, value) in body {
       switch name {
       case "selector": break
-      case "limit": limit = try Self.count(name, value)
+      case "limit": (limit, hasLimit) = (try Self.count(name, value), true)
       case "skip": skip = try Self.count(name, value)
       case "sort": sort = value
+      case "group": group = value
       case "fields":
         guard let fields = value.arrayValue?.compactMap(\.stringValue),
           fields.count == value.arrayValue?.count
@@ -66,6 +73,15 @@ struct FindRequest: Sendable {
       case "stale", "partition": break
       default: throw CouchError(400, "invalid_key", "Invalid key \(name) for this request.")
       }
+    }
+  }
+
+  /// Throws if a request for groups has members of one for documents.
+  private static func checkGroup(_ body: JSONObject) throws(CouchError) {
+    for name in ["fields", "bookmark", "conflicts", "execution_stats", "allow_fallback"]
+    where body[name] != nil {
+      throw CouchError(
+        400, "invalid_key", "\(name) can't be combined with group: the results are rows, not documents.")
     }
   }
 
@@ -148,10 +164,32 @@ struct FindRequest: Sendable {
     return query
   }
 
+  /// The query for groups, if the request is one. Its rows have no limit unless it is given.
+  ///
+  /// - Throws: `CouchError` if the selector names members that the server adds, which the engine does not see.
+  func groupQuery(_ engine: QueryEngine) throws -> GroupQuery? {
+    guard let group else { return nil }
+    guard filter == nil else {
+      throw CouchError.unsupported(
+        "A group of documents that `_attachments` or `_conflicts` select", instead: "other members")
+    }
+    var query = try query()
+    query.limit = hasLimit ? limit : nil
+    query.useIndex = engine.indexes.catalog.entries.map(\.definition).first { index?.names($0) == true }?.name
+    do throws(QueryError) {
+      return try GroupQuery(query, group: group)
+    } catch {
+      throw CouchError(400, "invalid_group_json", "\(error)")
+    }
+  }
+
   /// The query of a live feed.
   ///
   /// - Throws: `CouchError` if the results depend on members that the server adds.
   func liveQuery() throws -> Query {
+    guard group == nil else {
+      throw CouchError.unsupported("A feed of groups", instead: "`_find` without `feed`")
+    }
     guard !needsWhole, !options.needsTree else {
       throw CouchError.unsupported(
         "A feed whose results depend on `_attachments` or `_conflicts`", instead: "`_find` without `feed`")
@@ -194,6 +232,12 @@ struct FindRequest: Sendable {
         "No index serves this query, and `allow_fallback` is false. Create one with POST _index.")
     }
     return (query, cursor, warning)
+  }
+
+  /// The plan of the engine for the request.
+  func explanation(by engine: QueryEngine, _ transaction: ReadTransaction) throws -> Explanation {
+    if let groups = try groupQuery(engine) { return try transaction.explain(groups) }
+    return try transaction.explain(cursor(by: engine).query)
   }
 
   /// The plan of the engine with the clauses that the engine does not see.

@@ -59,6 +59,17 @@ enum Reply {
     Response(status: status, headers: headers, body: ResponseBody())
   }
 
+  /// JSON that was gathered, between a beginning and an end.
+  static func spooled(_ spool: ReplySpool, after head: String, before tail: String) -> Response {
+    let (head, tail) = (Array(head.utf8), Array(tail.utf8))
+    if let bytes = spool.bytes { return text(head + bytes + tail) }
+    return stream { out in
+      try await out.write(head)
+      try await spool.write(to: &out)
+      try await out.write(tail + [UInt8(ascii: "\n")])
+    }
+  }
+
   /// JSON that is written while it is produced.
   static func stream(
     type: String = json, headers: HTTPFields = [:],

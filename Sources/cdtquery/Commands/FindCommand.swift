@@ -62,12 +62,7 @@ struct FindCommand: ParsableCommand {
       throw ValidationError(
         "--batch is for stores; import the file into one, so that it is not read for each request")
     }
-    guard options.useIndex == nil || !database.isURL else {
-      throw ValidationError("--use-index is for stores; a server chooses the index itself")
-    }
-    guard options.useIndex == nil || !database.isFile else {
-      throw ValidationError("--use-index is for stores; a file has no indexes")
-    }
+    try options.page.checkIndex(for: database)
     guard
       !watch
         || !(database.isURL || database.isFile || !output.isEmpty || [count, ids, explain].contains(true))

@@ -8,11 +8,28 @@ import CDTQuery
 protocol QuerySource: Sendable {
   func results(for query: Query) throws -> any QueryResults
   func count(_ query: Query) throws -> Int
+  func groups(_ query: GroupQuery) throws -> [JSONObject]
   func explain(_ query: Query) throws -> (text: String, json: JSONObject)
+  func explain(_ query: GroupQuery) throws -> (text: String, json: JSONObject)
   /// Writes hints about fields that no document has, also those of the selector if the query found nothing.
   ///
   /// - Parameter hints: Those that were given before are not repeated.
   func write(_ hints: inout QueryHints, about query: Query, foundNothing: Bool)
+}
+
+extension QuerySource {
+  /// Groups the documents one after another.
+  func groups(_ query: GroupQuery) throws -> [JSONObject] {
+    let groups = try StreamedGroups(query)
+    try results(for: Query(query.query.selector)).forEachJSON { try groups.add($0) }
+    return try groups.finish()
+  }
+
+  func explain(_ query: GroupQuery) throws -> (text: String, json: JSONObject) {
+    throw ToolError(
+      .usage,
+      "--explain is for stores; groups of a file, or of a database at a server, are made of its documents")
+  }
 }
 
 /// The database that a command works with: a store, or a database at a server.
@@ -139,7 +156,7 @@ enum DatabaseArgument: ExpressibleByArgument {
       let name = path == "-" ? "standard input" : path
       throw ToolError(
         .usage,
-        "\(name) is a file, not a store; only find, count, describe and sample read files: import it into a store, DIRECTORY/NAME"
+        "\(name) is a file, not a store; only find, count, group, distinct, describe and sample read files: import it into a store, DIRECTORY/NAME"
       )
     }
   }

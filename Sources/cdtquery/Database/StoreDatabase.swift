@@ -29,6 +29,15 @@ struct StoreDatabase: Database {
     try store.open().read { try $0.count(query) }
   }
 
+  func groups(_ query: GroupQuery) throws -> [JSONObject] {
+    try store.open().read { try $0.group(query) }
+  }
+
+  func explain(_ query: GroupQuery) throws -> (text: String, json: JSONObject) {
+    let explanation = try store.open().read { try $0.explain(query) }
+    return (explanation.description, explanation.json)
+  }
+
   func explain(_ query: Query) throws -> (text: String, json: JSONObject) {
     let explanation = try store.open().read { try $0.explain(query) }
     return (explanation.description, explanation.json)

@@ -2,20 +2,16 @@ import ArgumentParser
 import CDTJSON
 import CDTQuery
 
-/// The options of a query besides its selector.
-struct QueryOptions: ParsableArguments {
+/// The order and the page of results.
+struct PageOptions: ParsableArguments {
   @Option(help: "Fields to sort by, as in name,age:desc.", completion: Completions.fields) var sort: String?
-  @Option(help: "Fields to print, as in name,pet.species.", completion: Completions.fields) var fields:
-    String?
   @Option(help: "The maximum number of results; 0 means no limit.") var limit: Int?
   @Option(help: "The number of matches to skip.") var skip: Int?
   @Option(help: "The index to use.") var useIndex: String?
 
   init() {}
 
-  var isEmpty: Bool {
-    sort == nil && fields == nil && limit == nil && skip == nil && useIndex == nil
-  }
+  var isEmpty: Bool { sort == nil && limit == nil && skip == nil && useIndex == nil }
 
   func validate() throws {
     guard (limit ?? 0) >= 0 else { throw ValidationError("--limit must be a whole number, 0 or more") }
@@ -32,23 +28,49 @@ struct QueryOptions: ParsableArguments {
         word == "$text:score" ? .score : try SortField(word: word, at: "sort[\(number)]")
       }
     }
-    if let fields {
-      guard !Self.isJSON(fields) else {
-        throw ToolError(
-          .usage, "--fields \(fields): this is JSON; write the names of fields, as in name,pet.species")
-      }
-      query.fields = Self.words(fields)
-    }
     if let useIndex { query.useIndex = useIndex }
     return query
   }
 
+  /// Throws if an index is named for what has none to choose from.
+  func checkIndex(for database: DatabaseArgument) throws {
+    guard useIndex != nil else { return }
+    guard !database.isURL else {
+      throw ValidationError("--use-index is for stores; a server chooses the index itself")
+    }
+    guard !database.isFile else { throw ValidationError("--use-index is for stores; a file has no indexes") }
+  }
+
   /// The names in a list: `name, age:desc` has spaces around them at most. JSON is left whole.
-  private static func words(_ list: String) -> [String] {
+  static func words(_ list: String) -> [String] {
     isJSON(list) ? [list] : list.splitBytes(at: ",").map(\.withoutOuterSpaces)
   }
 
-  private static func isJSON(_ list: String) -> Bool {
+  static func isJSON(_ list: String) -> Bool {
     list.utf8.first { $0 != UInt8(ascii: " ") }.map { "{[\"".utf8.contains($0) } ?? false
+  }
+}
+
+/// The options of a query besides its selector.
+struct QueryOptions: ParsableArguments {
+  @OptionGroup var page: PageOptions
+  @Option(help: "Fields to print, as in name,pet.species.", completion: Completions.fields) var fields:
+    String?
+
+  init() {}
+
+  var isEmpty: Bool { page.isEmpty && fields == nil }
+
+  /// The query with the options applied.
+  func query(_ query: Query) throws -> Query {
+    var query = try page.query(query)
+    if let fields {
+      guard !PageOptions.isJSON(fields) else {
+        throw ToolError(
+          .usage, "--fields \(fields): this is JSON; write the names of fields, as in name,pet.species")
+      }
+      query.fields = PageOptions.words(fields)
+    }
+    return query
   }
 }

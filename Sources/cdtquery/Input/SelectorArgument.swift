@@ -12,6 +12,14 @@ enum SelectorArgument {
     try read(argument) { text throws(QueryError) in try QuerySelector(parsing: text) }
   }
 
+  /// The selector of rows, which the query checks.
+  static func object(_ argument: String) throws -> JSONObject {
+    try read(argument) { text throws(QueryError) in
+      _ = try QuerySelector(parsing: text)
+      return (try? JSONObject(parsing: text)) ?? [:]
+    }
+  }
+
   /// Reads a text argument. If it is not JSON, but what other programs accept for it, the error shows the JSON.
   private static func read<R>(_ argument: String, _ parse: (String) throws(QueryError) -> R) throws -> R {
     let text = try TextArgument.read(argument)

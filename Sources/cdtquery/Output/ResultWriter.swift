@@ -15,9 +15,12 @@ struct ResultWriter {
   private let format: ResultFormat
   /// The paths of the projected fields, which are the columns of a table; empty for all fields.
   private let fields: [String]
+  /// The columns that are there although no result has them.
+  private let ownFields: [String]
 
-  init(_ options: OutputOptions, fields: [String] = []) {
+  init(_ options: OutputOptions, fields: [String] = [], ownFields: [String] = ["_id", "_rev"]) {
     self.options = options
+    self.ownFields = ownFields
     let format = options.format ?? .jsonl
     self.format = format != .auto ? format : OpenFile.standardOutput.isTerminal ? .table : .jsonl
     self.fields = fields
@@ -121,7 +124,8 @@ struct ResultWriter {
     }
     // What comes from a file has no _rev, and perhaps no _id.
     let own = ["_id", "_rev"].filter { name in
-      name == "_rev" && options.noRev ? false : rows.isEmpty || rows.contains { $0[name] != nil }
+      name == "_rev" && options.noRev
+        ? false : rows.isEmpty ? ownFields.contains(name) : rows.contains { $0[name] != nil }
     }
     var columns = ResultColumns(isFlat: options.flatten)
     for field in own + fields { try columns.add(field, of: rows) }

@@ -36,12 +36,21 @@ extension World {
   func run(_ step: Step, number: Int, against reference: Reference) -> HistoryFailure? {
     do {
       try apply(step)
-      if step.name == .find { try check(step.argument.objectValue ?? [:], against: reference) }
+      if step.name == .find {
+        let request = step.argument.objectValue ?? [:]
+        if request["group"] == nil {
+          try check(request, against: reference)
+        } else {
+          try checkGroups(request, against: reference)
+        }
+      }
       return nil
     } catch {
       let query = try? Query(request: step.argument.objectValue ?? [:])
+      let groups = try? GroupQuery(request: step.argument.objectValue ?? [:])
       let explanation =
-        query.flatMap { query in try? indexed.read { try $0.explain(query) }.description } ?? ""
+        query.flatMap { query in try? indexed.read { try $0.explain(query) }.description }
+        ?? groups.flatMap { groups in try? indexed.read { try $0.explain(groups) }.description } ?? ""
       return HistoryFailure(
         step: number, error: error, documents: documents, indexes: definitions, explanation: explanation)
     }

@@ -28,7 +28,7 @@ enum Oracle {
     return true
   }
 
-  private static func segments(_ path: String) -> [String] {
+  static func segments(_ path: String) -> [String] {
     var segments = [""]
     var characters = Array(path.unicodeScalars)
     while !characters.isEmpty {

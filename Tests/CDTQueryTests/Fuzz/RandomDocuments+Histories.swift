@@ -26,6 +26,7 @@ extension RandomDocuments {
     case 60: Step(.compact)
     case 61..<63: Step(.reopen)
     case 63: chance(30) ? textIndex() : Step(.rewind)
+    case 64..<84: Step(.find, .object(groupRequest()))
     default: Step(.find, .object(request()))
     }
   }

@@ -33,7 +33,7 @@ import Testing
     // White space aside, which the formatter settles.
     let code = source.filter { !$0.isWhitespace }
     let blocks = try Self.blocks("swift")
-    #expect(blocks.count == 12)
+    #expect(blocks.count == 14)
     for block in blocks {
       #expect(code.contains(block.filter { !$0.isWhitespace }), "\(block)")
     }
@@ -134,6 +134,35 @@ import Testing
     }
   }
 
+  @Test func `the code of groups runs`() throws {
+    try withTemporaryDatastore { store in
+      for (id, city, amount) in [("a", "Bern", 7.0), ("b", "Bern", 5.5), ("c", "Zug", 1.0)] {
+        let items: JSONValue = [["name": "tea", "count": 2], ["name": .string("cup \(id)"), "count": 1]]
+        let body: JSONObject = [
+          "type": "order", "city": .string(city), "amount": .double(amount), "items": items,
+        ]
+        try store.createDocument(from: DocumentDraft(id: id, body: body))
+      }
+      let rows = try store.group(
+        by: ["city"], .count(as: "orders"), .sum("amount", as: "total"),
+        where: ["type": "order"], having: ["total": ["$gt": 10]], sort: [.descending("total")], limit: 10)
+      for row in rows {
+        print(row["city"]?.stringValue ?? "", row["total"]?.doubleValue ?? 0)
+      }
+      let cities = try store.distinct("city")
+      #expect(rows == [["city": "Bern", "orders": 2, "total": 12.5]])
+      #expect(cities == ["Bern", "Zug"])
+      do {
+        let query = try GroupQuery(
+          Query(["type": "order"], sort: [.descending("sold")]),
+          by: ["items.name"], [.sum("items.count", as: "sold")], unwind: "items")
+        let items = try store.read { try $0.group(query) }
+        #expect(items.count == 4)
+        #expect(items.first == ["items": ["name": "tea"], "sold": 6])
+      }
+    }
+  }
+
   @Test func `the code that builds an index runs`() async throws {
     let path = try temporaryDirectory()
     defer { removeDirectory(path) }
@@ -147,7 +176,14 @@ import Testing
   }
 
   @Test func `the JSON is a request`() throws {
-    for block in try Self.blocks("json") { _ = try Query(request: JSONObject(parsing: block)) }
+    for block in try Self.blocks("json") {
+      let request = try JSONObject(parsing: block)
+      if request["group"] == nil {
+        _ = try Query(request: request)
+      } else {
+        _ = try GroupQuery(request: request)
+      }
+    }
   }
 
   // MARK: The truth table

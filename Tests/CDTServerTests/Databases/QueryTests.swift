@@ -105,6 +105,30 @@ import Testing
     }
   }
 
+  @Test func `groups of documents are rows`() async throws {
+    try await Self.withPeople { server in
+      _ = try await server.post("/db/_index", ["index": ["fields": ["name", "age"]], "name": "names"])
+      let query: JSONObject = [
+        "selector": ["age": ["$lt": 5]],
+        "group": ["by": ["name"], "aggregates": ["n": ["$count": [:]], "total": ["$sum": "age"]]],
+        "sort": [["total": "desc"]],
+      ]
+      let reply = try await server.post("/db/_find", .object(query))
+      #expect(reply.status == 200)
+      #expect(
+        reply.json["groups"] == [["name": "mike", "n": 3, "total": 6], ["name": "zoe", "n": 2, "total": 4]])
+      #expect(reply.json["docs"] == nil)
+      // Rows have no limit of 25, and the design document of the index is not counted.
+      var all: JSONObject = ["selector": [:], "group": ["by": ["age"]]]
+      #expect(try await server.post("/db/_find", .object(all)).json["groups"]?.arrayValue?.count == 60)
+      all["limit"] = 7
+      #expect(try await server.post("/db/_find", .object(all)).json["groups"]?.arrayValue?.count == 7)
+      let plan = try await server.post("/db/_explain", .object(query)).json
+      #expect(plan["covering"] == true)
+      #expect(plan["plan"]?["groups"] == "from the index alone, in its order")
+    }
+  }
+
   @Test func `statistics count what was read`() async throws {
     try await Self.withPeople { server in
       func statistics(_ selector: JSONValue) async throws -> JSONValue? {
@@ -419,6 +443,13 @@ import Testing
     Refusal(testDescription: #"{"selector":{},"fields":"a"}"#, error: "invalid_fields_json"),
     Refusal(testDescription: #"{"selector":{},"sort":5}"#, error: "invalid_sort_json"),
     Refusal(testDescription: #"{"selector":[]}"#, error: "invalid_selector_json"),
+    Refusal(testDescription: #"{"selector":{},"group":1}"#, error: "invalid_group_json"),
+    Refusal(
+      testDescription: #"{"selector":{},"group":{"by":["a"]},"sort":["b"]}"#, error: "invalid_group_json"),
+    Refusal(testDescription: #"{"selector":{},"group":{"by":["a"]},"fields":["a"]}"#, error: "invalid_key"),
+    Refusal(
+      testDescription: #"{"selector":{},"group":{"by":["a"],"aggregates":{"n":{"$median":"a"}}}}"#,
+      error: "invalid_group_json"),
     Refusal(testDescription: "[]", error: "bad_request"),
     Refusal(testDescription: "{", error: "bad_request"),
   ]

@@ -23,4 +23,37 @@ extension RandomDocuments {
     if chance(25) { request["fields"] = .array(fields()) }
     return request
   }
+
+  /// A request for groups as `GroupQuery(request:)` takes it, if its fields do not overlap.
+  package mutating func groupRequest() -> JSONObject {
+    let isText = scope == .everything && chance(10)
+    var request: JSONObject = ["selector": .object(isText ? textSelector() : chance(50) ? [:] : selector())]
+    var (group, aggregates, members) = (JSONObject(), JSONObject(), [String]())
+    let unwind = chance(30) ? path() : nil
+    group["unwind"] = unwind.map(JSONValue.string)
+    func below(_ path: String) -> String { unwind.map { $0 + "." + path } ?? path }
+    for number in 0..<number(below: 4) {
+      let drawn = path()
+      let function = pick(["$sum", "$avg", "$min", "$max"])
+      aggregates["n\(number)"] =
+        chance(20) ? ["$count": [:]] : [function: .string(chance(50) ? drawn : below(drawn))]
+      members.append("n\(number)")
+    }
+    let fields = (0..<number(below: 3)).map { _ in
+      let drawn = documentPath(8)
+      return chance(30) ? unwind ?? drawn : chance(70) || drawn.hasPrefix("_") ? drawn : below(drawn)
+    }
+    members += fields
+    group["by"] = .array(fields.map(JSONValue.string))
+    group["aggregates"] = .object(aggregates)
+    if chance(25), let member = members.first { group["having"] = [member: .object(["$gte": .int(1)])] }
+    request["group"] = .object(group)
+    if chance(50), !members.isEmpty {
+      let member = pick(members)
+      request["sort"] = chance(50) ? [.string(member)] : [[member: "desc"]]
+    }
+    if chance(20) { request["skip"] = .int(Int64(number(below: 3))) }
+    if chance(40) { request["limit"] = .int(Int64(1 + number(below: 5))) }
+    return request
+  }
 }

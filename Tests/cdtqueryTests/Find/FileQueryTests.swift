@@ -135,7 +135,7 @@ import Testing
     Refusal(
       testDescription: "another command", arguments: ["get", "a.jsonl", "a"], status: 64,
       error:
-        "a.jsonl is a file, not a store; only find, count, describe and sample read files: import it into a store, DIRECTORY/NAME"
+        "a.jsonl is a file, not a store; only find, count, group, distinct, describe and sample read files: import it into a store, DIRECTORY/NAME"
     ),
     Refusal(
       testDescription: "missing", arguments: ["find", "b.jsonl"], status: 74,

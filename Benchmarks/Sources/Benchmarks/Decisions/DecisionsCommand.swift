@@ -4,18 +4,24 @@ import CSQLiteYardstick
 struct DecisionsCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "decisions",
-    abstract: "Measure the alternatives of docs/decisions, most of them on SQLite alone.")
+    abstract: "Measure the alternatives of docs/decisions.")
 
   @Option(help: "Where the files lie meanwhile.")
   var directory = "Benchmarks/data"
 
+  @Option(help: "The number of the decision. (default: all)")
+  var only: Int?
+
   func run() throws {
     let scratch = try Scratch(directory)
     defer { try? scratch.remove() }
-    for table in [
-      try ReadingDocuments(scratch).measure(), try InsertingRows(scratch).measure(),
-      try BuildingIndex(scratch).measure(), try Encrypting(scratch).measure(),
-    ] {
+    let experiments: [(decision: Int, measure: () throws -> MarkdownTable)] = [
+      (2, { try ReadingDocuments(scratch).measure() }), (3, { try InsertingRows(scratch).measure() }),
+      (3, { try BuildingIndex(scratch).measure() }), (26, { try Encrypting(scratch).measure() }),
+      (27, { try GroupingDocuments(scratch).measure() }),
+    ]
+    for experiment in experiments where only == nil || only == experiment.decision {
+      let table = try experiment.measure()
       print("\(table.title)\n\n\(table.text)\n")
     }
   }

@@ -1,0 +1,42 @@
+import CDTJSON
+import CDTSQLite
+
+/// The function `exact_sum` of a connection: sums of the groups that SQLite makes.
+final class ExactSums: NumberAggregator {
+  static let function = "exact_sum"
+
+  private var sums: [ExactSum] = []
+
+  /// The function of a connection, which is defined for its first query for groups.
+  static func of(_ connection: Connection) throws(SQLiteError) -> ExactSums {
+    if let known = connection.aggregator as? ExactSums {
+      known.sums.removeAll(keepingCapacity: true)
+      return known
+    }
+    let made = ExactSums()
+    try connection.define(function, made)
+    connection.aggregator = made
+    return made
+  }
+
+  func makeState() -> Int64 {
+    sums.append(ExactSum())
+    return Int64(sums.count - 1)
+  }
+
+  func add(_ values: UnsafeBufferPointer<Int64>, doubles: UInt64, to state: Int64) {
+    // Taken out, so that it is not copied.
+    var sum = ExactSum()
+    swap(&sum, &sums[Int(state)])
+    for (position, value) in values.enumerated() {
+      let isDouble = doubles >> UInt64(position) & 1 == 1
+      sum.add(isDouble ? .double(Double(bitPattern: UInt64(bitPattern: value))) : .int(value))
+    }
+    swap(&sum, &sums[Int(state)])
+  }
+
+  /// The sum of a group: that of no number for -1.
+  func sum(_ state: Int64) -> ExactSum {
+    sums.indices.contains(Int(state)) ? sums[Int(state)] : ExactSum()
+  }
+}

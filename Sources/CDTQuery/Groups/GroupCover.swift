@@ -1,0 +1,172 @@
+import CDTJSON
+import CDTSQLite
+
+/// Where an index has the values that a query for groups needs, so that no document is read.
+///
+///     SELECT e.t0, e.v0, e.t1, e.v1, e.absent, e.id FROM query.entries_1 e …
+///
+/// The key of an index row gives a value as it is written in a row of groups: that of a string, number or boolean is the value, and
+/// that of an object its ``OrderKey``. What a key does not tell apart, null and a missing field, the column `absent` does.
+struct GroupCover: Sendable {
+  /// The index's field of each input; `nil` for the id, which every row has.
+  let fields: [Int?]
+  /// The index's field that is unwound.
+  private let unwound: Int?
+
+  /// - Returns: `nil` if a value is not in the index. An index in which documents have several rows does for the distinct values of
+  ///   one field alone.
+  init?(_ groups: ResolvedGroups, _ entry: IndexCatalog.Entry) {
+    let paths = entry.definition.fields.map(\.fieldPath)
+    if entry.isMultiple {
+      guard groups.outputs.isEmpty, groups.fields == 1, groups.inputs[0].inElement == [] else { return nil }
+    }
+    var fields: [Int?] = []
+    for input in groups.inputs {
+      let field = paths.firstIndex(of: input.path)
+      guard field != nil || input.documentField == .id else { return nil }
+      fields.append(field)
+    }
+    self.fields = fields
+    unwound = groups.unwind.flatMap(paths.firstIndex)
+    if groups.unwind != nil, unwound == nil { return nil }
+  }
+
+  var absenceColumn: Int { 2 * fields.count }
+  var idColumn: Int { absenceColumn + 1 }
+  private var unwoundColumn: Int { idColumn + 1 }
+
+  /// The columns of the statement.
+  var columns: String {
+    let values = fields.map { field in
+      field.map { "e.t\($0), e.v\($0)" } ?? "\(IndexKey.Tag.string.rawValue), e.id"
+    }
+    return (values + ["e.absent", "e.id"] + (unwound.map { ["e.t\($0)"] } ?? [])).joined(separator: ", ")
+  }
+
+  // MARK: Grouping by SQLite
+
+  /// What SQLite can group: the fields of the groups, in the order of the index.
+  ///
+  ///     SELECT e.t0, e.v0, count(*), exact_sum(e.v1) FILTER (WHERE e.t1 = 0) FROM query.entries_1 e … GROUP BY e.t0, e.v0
+  ///
+  /// The least and greatest value has two columns, the tag and the number. `nil` if a value is not a field of the index, or an
+  /// array is unwound that is not a field of the groups.
+  func grouped(_ groups: ResolvedGroups, hidesDesignDocuments: Bool) -> CandidateStatement.Form? {
+    guard fields.allSatisfy({ $0 != nil }) else { return nil }
+    let fields = fields.compactMap(\.self)
+    let own = fields.prefix(groups.fields)
+    if let unwound, !own.contains(unwound) { return nil }
+    let number = IndexKey.Tag.number.rawValue
+    let sums = groups.sums.map { input in
+      "\(ExactSums.function)(e.v\(fields[input])) FILTER (WHERE e.t\(fields[input]) = \(number))"
+    }
+    let extremes = groups.extremes.map { extreme in
+      let (field, function) = (fields[extreme.input], extreme.isMaximum ? "max" : "min")
+      return """
+        \(function)(e.t\(field)) FILTER (WHERE e.t\(field) > \(IndexKey.Tag.nothing.rawValue)), \
+        \(function)(e.v\(field)) FILTER (WHERE e.t\(field) = \(number))
+        """
+    }
+    let keys = own.map { "e.t\($0), e.v\($0)" }
+    return .values(
+      (keys + ["count(*)"] + sums + extremes).joined(separator: ", "),
+      condition: hidesDesignDocuments ? "\n   AND NOT (e.id >= '_design/' AND e.id < '_design0')" : "",
+      grouping: keys.isEmpty ? "" : "\n GROUP BY \(keys.joined(separator: ", "))")
+  }
+
+  /// The condition on rows in which a field of the groups is null or missing.
+  func absence(_ groups: ResolvedGroups) -> String {
+    let conditions = fields.prefix(groups.fields).compactMap(\.self).map {
+      "e.t\($0) = \(IndexKey.Tag.nothing.rawValue)"
+    }
+    return "\n   AND (\(conditions.joined(separator: " OR ")))"
+  }
+
+  /// Whether a row has no element to unwind.
+  func isEmpty(_ row: Statement) -> Bool {
+    guard let unwound, row.int64(unwoundColumn) == IndexKey.Tag.nothing.rawValue else { return false }
+    return IndexInput.absence(of: unwound, row.int64(absenceColumn)) != IndexRows.Absence.null
+  }
+
+  /// The order of rows in which each group comes after another, if it is that of the index.
+  func terms(of groups: ResolvedGroups, _ access: IndexAccess) -> [QueryPlan.OrderTerm]? {
+    let (definition, constants) = (access.index.definition, access.constantFields)
+    let isOnce = access.fields.allSatisfy { field in
+      if case .points(let keys) = field { keys.count == 1 } else { true }
+    }
+    let asked = fields.prefix(groups.fields).filter { $0.map { $0 >= constants } ?? true }
+    guard isOnce, asked.elementsEqual((constants..<constants + asked.count).map(Optional.some)) else {
+      return nil
+    }
+    let directions = Set(definition.fields[constants..<constants + asked.count].map(\.isDescending))
+    guard directions.count <= 1 else { return nil }
+    return asked.map { QueryPlan.OrderTerm(field: $0, isDescending: false) }
+  }
+}
+
+/// How the groups of a query are made: from the documents of a plan, or from the rows of its index.
+struct GroupPlan: Sendable {
+  let plan: QueryPlan
+  let cover: GroupCover?
+  /// The order in which rows of the index are read, if each group comes after another.
+  let terms: [QueryPlan.OrderTerm]?
+  /// What SQLite groups: each group is then one row.
+  let grouped: CandidateStatement.Form?
+
+  init(_ plan: QueryPlan) {
+    (self.plan, cover, terms, grouped) = (plan, nil, nil, nil)
+  }
+
+  init(_ plan: QueryPlan, _ cover: GroupCover, _ groups: ResolvedGroups) {
+    self.plan = plan
+    self.cover = cover
+    // Documents that the index does not have can be in any group.
+    terms = plan.hasUnindexed ? nil : plan.source.driver.flatMap { cover.terms(of: groups, $0) }
+    grouped =
+      terms == nil ? nil : cover.grouped(groups, hidesDesignDocuments: plan.hidesDesignDocuments)
+  }
+
+  var output: QueryOutput { cover == nil ? .groups : .unindexed }
+
+  /// The statements that read the index, or the documents.
+  var statements: [CandidateStatement] {
+    guard let cover else { return plan.statements(.groups) }
+    return rows(grouped ?? .values(cover.columns)) + plan.statements(.unindexed)
+  }
+
+  /// The statements that read the index.
+  func rows(_ form: CandidateStatement.Form) -> [CandidateStatement] {
+    CandidateStatement.of(
+      plan.source, order: terms.map { .index($0) } ?? .unordered, floor: plan.floor, form: form)
+  }
+}
+
+extension Planner {
+  /// The plans that need an index alone.
+  func coveringPlans(_ groups: ResolvedGroups) -> [(cost: Double, plan: GroupPlan)] {
+    if case .never = query.selector.clause { return [] }
+    guard documentIDs(in: conjuncts) == nil else { return [] }
+    return catalog.ordered.compactMap { entry in
+      guard let cover = GroupCover(groups, entry) else { return nil }
+      let candidate = candidate(entry, for: conditions)
+      guard candidate.decided.count == conjuncts.count,
+        candidate.source.driver?.mayRepeat != true || conjuncts.isEmpty
+      else { return nil }
+      let cost = candidate.seeks * Cost.seek + candidate.rows * Cost.row
+      let reason = "it has every field of the groups"
+      return (cost, GroupPlan(plan(candidate, because: reason), cover, groups))
+    }
+  }
+
+  /// The plan with the lowest cost.
+  ///
+  /// - Parameter choose: Chooses a plan that reads documents.
+  func groupPlan(_ groups: ResolvedGroups, _ choose: (Planner) throws -> QueryPlan) throws -> GroupPlan {
+    let best = coveringPlans(groups).filter { cover in
+      query.useIndex.map { cover.plan.plan.source.driver?.index.definition.name.hasSameBytes(as: $0) == true }
+        ?? true
+    }.min { $0.cost < $1.cost }
+    if let best, query.useIndex != nil || best.cost <= leastCost { return best.plan }
+    return GroupPlan(try choose(self))
+  }
+}

@@ -1,0 +1,154 @@
+import CDTJSON
+
+/// A query for groups with validated and parsed parts.
+struct ResolvedGroups: Sendable {
+  /// A value of each document: that of a field of the group, or one that is aggregated.
+  struct Input: Sendable, Hashable {
+    let path: FieldPath
+    let documentField: FieldPath.DocumentField?
+    /// The path in the unwound element, if the value is in it.
+    let inElement: [FieldPath.Segment]?
+  }
+
+  /// Where the value of an aggregate is.
+  enum Output: Sendable {
+    case count
+    case sum(Int), average(Int)
+    case extreme(Int)
+  }
+
+  struct Extreme: Sendable, Hashable {
+    let input: Int
+    let isMaximum: Bool
+  }
+
+  /// The query for the documents, without order and page.
+  let documents: ResolvedQuery
+  /// The values of the fields first.
+  private(set) var inputs: [Input] = []
+  /// The number of fields.
+  let fields: Int
+  private(set) var outputs: [(name: String, output: Output)] = []
+  /// The inputs that are summed.
+  private(set) var sums: [Int] = []
+  private(set) var extremes: [Extreme] = []
+  let unwind: FieldPath?
+  let having: QuerySelector
+  /// The order of the rows.
+  let sort: SortOrder
+  let skip: Int
+  let limit: Int?
+
+  /// The fields as names of nested members.
+  let memberNames: [[String]]
+
+  /// - Throws: ``QueryError`` with the path of the invalid part.
+  init(_ query: GroupQuery) throws(QueryError) {
+    let page = try ResolvedQuery(query.query)
+    if !query.query.fields.isEmpty { throw .unusableWithGroups("fields", "name them in \"by\"") }
+    if query.query.bookmark != nil { throw .unusableWithGroups("bookmark", "use skip and limit") }
+    if page.sort.isByScore { throw .unusableWithGroups("sort", "rows have no score; sort by a member") }
+    guard query.having.clause.textSearch == nil else {
+      throw .unusableWithGroups("$text", "search the documents with the selector")
+    }
+    documents = try ResolvedQuery(query.query.withoutPage)
+    (sort, skip, limit) = (page.sort, page.skip, page.limit)
+    having = query.having
+    fields = query.fields.count
+    for (count, place) in [(query.fields.count, "by"), (query.aggregates.count, "aggregates")]
+    where count > GroupQuery.maximumFields {
+      throw .tooManyGroupMembers(count, at: place)
+    }
+    guard fields > 0 || !query.aggregates.isEmpty else { throw .groupWithoutMembers }
+    let unwind = try query.unwind.map { path throws(QueryError) in try Self.path(path, at: "unwind") }
+    if let unwind, unwind.documentField != nil { throw .unwoundDocumentField(unwind.text) }
+    self.unwind = unwind
+    var paths: [FieldPath] = []
+    for (number, text) in query.fields.enumerated() {
+      let place = "by[\(number)]"
+      let path = try Self.path(text, at: place)
+      let overlaps = paths.contains { other in
+        path.segments.starts(with: other.segments) || other.segments.starts(with: path.segments)
+      }
+      if overlaps { throw .overlappingFields(text, at: place) }
+      paths.append(path)
+    }
+    memberNames = paths.map { $0.segments.map { String(decoding: $0.name, as: UTF8.self) } }
+    inputs = paths.map { Input($0, unwound: unwind) }
+    var members = memberNames.compactMap(\.first)
+    for aggregate in query.aggregates {
+      let (name, place) = (aggregate.name, "aggregates.\(aggregate.name)")
+      guard !name.isEmpty, !name.utf8.contains(where: { ".$\\".utf8.contains($0) }) else {
+        throw .invalidAggregateName(name, at: place)
+      }
+      if members.contains(where: { $0.hasSameBytes(as: name) }) { throw .repeatedMember(name, at: place) }
+      members.append(name)
+      outputs.append((name, try output(of: aggregate, at: place)))
+    }
+    for (number, field) in sort.fields.enumerated() {
+      try Self.check(field.path, members, at: "sort[\(number)]")
+    }
+    try Self.check(having.clause, members)
+  }
+
+  private static func path(_ text: String, at place: String) throws(QueryError) -> FieldPath {
+    do {
+      return try FieldPath(text)
+    } catch {
+      throw .invalidPath(text, error, at: place)
+    }
+  }
+
+  private mutating func output(
+    of aggregate: GroupQuery.Aggregate, at place: String
+  ) throws(QueryError) -> Output {
+    guard let text = aggregate.path else { return .count }
+    let input = Input(try Self.path(text, at: place), unwound: unwind)
+    let number = inputs.position(of: input)
+    switch aggregate.function {
+    case .count: return .count
+    case .sum: return .sum(sums.position(of: number))
+    case .average: return .average(sums.position(of: number))
+    case .minimum: return .extreme(extremes.position(of: Extreme(input: number, isMaximum: false)))
+    case .maximum: return .extreme(extremes.position(of: Extreme(input: number, isMaximum: true)))
+    }
+  }
+
+  /// Throws if the rows never have a member that is sorted by or asked for, which is probably misspelled.
+  private static func check(_ path: FieldPath, _ members: [String], at place: String) throws(QueryError) {
+    let name = path.segments.first.map { String(decoding: $0.name, as: UTF8.self) } ?? ""
+    guard members.contains(where: { $0.hasSameBytes(as: name) }) else {
+      throw .notOfRows(name, members: members, at: place)
+    }
+  }
+
+  private static func check(_ having: Clause, _ members: [String]) throws(QueryError) {
+    switch having {
+    case .field(let path, _): try check(path, members, at: "having.\(path.text)")
+    case .and(let clauses), .or(let clauses):
+      for clause in clauses { try check(clause, members) }
+    case .not(let clause): try check(clause, members)
+    case .always, .never, .text, .value: break
+    }
+  }
+}
+
+extension ResolvedGroups.Input {
+  fileprivate init(_ path: FieldPath, unwound: FieldPath?) {
+    self.path = path
+    documentField = path.documentField
+    inElement = unwound.flatMap { unwound in
+      path.segments.starts(with: unwound.segments)
+        ? Array(path.segments.dropFirst(unwound.segments.count)) : nil
+    }
+  }
+}
+
+extension Array where Element: Equatable {
+  /// The position of an element, which is appended if it is not there.
+  fileprivate mutating func position(of element: Element) -> Int {
+    if let known = firstIndex(of: element) { return known }
+    append(element)
+    return count - 1
+  }
+}
