@@ -243,6 +243,12 @@ public final class Datastore: Sendable {
     return made
   }
 
+  /// Gives datastores that have data of a type of extension that extension from their first write on, before anything else
+  /// asks for it.
+  package static func registerExtension(_ type: any DatastoreExtension.Type) {
+    DatastoreExtensions.register(type)
+  }
+
   /// Whether an extension has data. It has none where a symbolic link leads, since it would write there.
   private func hasDirectory(of type: any DatastoreExtension.Type) throws(DatastoreError) -> Bool {
     let extensions = StoreFiles.extensions(in: directory)

@@ -33,14 +33,30 @@ struct PlanDescription {
     case .ids: return "the selector names the ids"
     default: break
     }
+    if let filter = entry.definition.filter, !isImplied(filter) {
+      return
+        "it only holds documents that match \(filter.clause.selector.text), which the selector does not imply"
+    }
     if query.useIndex != nil { return "the query names another index" }
     if entry.definition.type == .text {
       return query.selector.clause.textSearch == nil ? "the selector has no \"$text\"" : nil
     }
-    if !entry.definition.fields.contains(where: { isAsked($0.fieldPath, in: query.selector.clause) }) {
+    if entry.definition.filter == nil,
+      !entry.definition.fields.contains(where: { isAsked($0.fieldPath, in: query.selector.clause) })
+    {
       return "the selector has no condition on its fields that an index can answer"
     }
     return nil
+  }
+
+  /// Whether the selector, or a branch of one of its disjunctions together with the rest, implies a filter.
+  private func isImplied(_ filter: QuerySelector) -> Bool {
+    let conjuncts = query.selector.clause.conjuncts
+    return Implication.holds(query.selector.clause, filter.clause)
+      || conjuncts.contains { conjunct in
+        guard case .or(let branches) = conjunct else { return false }
+        return branches.contains { Implication.holds($0, filter.clause) }
+      }
   }
 
   private func whatCostsLess(than entry: IndexCatalog.Entry) -> String {
@@ -86,7 +102,8 @@ struct PlanDescription {
   /// Whether such an index exists, and a scan costs less even so.
   private func exists(_ wished: WishedIndex) -> Bool {
     catalog.ordered.contains { entry in
-      wished.paths.elementsEqual(entry.definition.fields.prefix(wished.paths.count).map(\.fieldPath))
+      entry.definition.filter.map(isImplied) ?? true
+        && wished.paths.elementsEqual(entry.definition.fields.prefix(wished.paths.count).map(\.fieldPath))
     }
   }
 }

@@ -14,7 +14,7 @@ struct CheckCommand: ParsableCommand {
       the kind checksum is about pages that another program, such as sqlite3, has copied from the log into the file: \
       they are used once the whole file was verified, and --repair writes their checksums. Functions of design \
       documents, which are stored and never run, and indexes of design documents that can't be made are listed with \
-      the kind design; they are no problems. A store that is too damaged to be opened has one finding, of the kind database.
+      the kind design, and documents with the same key in a unique index with the kind unique; they are no problems. A store that is too damaged to be opened has one finding, of the kind database.
 
       EXAMPLE
         $ cdtquery index create people/contacts age
@@ -47,8 +47,16 @@ struct CheckCommand: ParsableCommand {
     let isReadable = !findings.contains { $0.kind == .database }
     let indexes = isReadable ? try datastore.checkIndexes(repair: repair) { progress.show($0, of: $1) } : []
     progress.clear()
-    try report(findings, indexes: indexes, notes: isReadable ? datastore.checkDesignDocuments() : [])
+    try report(findings, indexes: indexes, notes: isReadable ? Self.notes(on: datastore) : [])
     if !findings.isEmpty || !indexes.isEmpty { throw ExitStatus.findings }
+  }
+
+  /// What is no damage: parts of design documents that are never used, and violations of unique indexes.
+  private static func notes(on datastore: Datastore) throws -> [IntegrityFinding] {
+    try datastore.checkDesignDocuments()
+      + datastore.uniqueViolations().map {
+        IntegrityFinding(.unique, documentID: $0.documentIDs.first, $0.description)
+      }
   }
 
   /// Whether a datastore has written the file, damaged or not.

@@ -1,5 +1,6 @@
 import CDTDatastore
 import CDTPlatform
+import CDTQuery
 import Synchronization
 
 /// The managers of this run. They are kept until its end, as a store closes with its manager.
@@ -10,6 +11,8 @@ enum Stores {
   static func manager(of directory: String) throws -> DatastoreManager {
     try managers.withLock { managers in
       if let manager = managers[directory] { return manager }
+      // Unique indexes are checked with every write.
+      Datastore.registerExtension(IndexManager.self)
       let manager = try DatastoreManager(directory: directory, options: KeyOptions.storeOptions())
       managers[directory] = manager
       return manager

@@ -33,7 +33,7 @@ import Testing
     // White space aside, which the formatter settles.
     let code = source.filter { !$0.isWhitespace }
     let blocks = try Self.blocks("swift")
-    #expect(blocks.count == 12)
+    #expect(blocks.count == 14)
     for block in blocks {
       #expect(code.contains(block.filter { !$0.isWhitespace }), "\(block)")
     }
@@ -131,6 +131,26 @@ import Testing
       try store.ensureIndexed(["title", "lines"], type: .text, settings: ["tokenize": "porter"])
       let best = try store.find(["$text": ["$search": "cat hat"]], limit: 10, sort: [.score])
       #expect(best.map(\.id) == ["hat"])
+    }
+  }
+
+  @Test func `the code of partial and unique indexes runs`() throws {
+    try withTemporaryDatastore { store in
+      try store.createDocument(
+        from: DocumentDraft(id: "call", body: ["state": "open", "due": "2026-11-01"]))
+      try store.ensureIndexed(["due"], name: "open", where: ["state": ["$in": ["new", "open"]]])
+      let urgent = try store.find(["state": "open", "due": ["$lt": "2026-12-01"]], sort: ["due"])
+      #expect(urgent.map(\.id) == ["call"])
+
+      try store.ensureIndexed(["email"], unique: true)
+      try store.createDocument(from: DocumentDraft(id: "ann", body: ["email": "ann@example.com"]))
+      do {
+        try store.createDocument(from: DocumentDraft(id: "bob", body: ["email": "ann@example.com"]))
+      } catch let violation as UniqueViolation {
+        print(violation)  // the documents "bob", "ann" have the same key ["ann@example.com"] in …
+      }
+      let shared = try store.uniqueViolations()
+      #expect(try shared == [] && store.read { try $0.documentCount() } == 2)
     }
   }
 

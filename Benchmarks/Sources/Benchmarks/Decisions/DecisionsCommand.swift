@@ -4,18 +4,30 @@ import CSQLiteYardstick
 struct DecisionsCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "decisions",
-    abstract: "Measure the alternatives of docs/decisions on SQLite alone.")
+    abstract: "Measure the alternatives of docs/decisions on SQLite alone, and partial indexes in a store.")
 
+  @Flag(help: "Only partial indexes.")
+  var partial = false
+  @Option(help: "How many documents a store has for partial indexes.")
+  var documents = 1_000_000
   @Option(help: "Where the files lie meanwhile.")
   var directory = "Benchmarks/data"
+
+  func validate() throws {
+    guard documents >= 100_000 else { throw ValidationError("--documents must be at least 100000") }
+  }
 
   func run() throws {
     let scratch = try Scratch(directory)
     defer { try? scratch.remove() }
-    for table in [
-      try ReadingDocuments(scratch).measure(), try InsertingRows(scratch).measure(),
-      try BuildingIndex(scratch).measure(),
-    ] {
+    var tables = [try PartialIndexes(scratch, documents: documents).measure()]
+    if !partial {
+      tables += [
+        try ReadingDocuments(scratch).measure(), try InsertingRows(scratch).measure(),
+        try BuildingIndex(scratch).measure(),
+      ]
+    }
+    for table in tables {
       print("\(table.title)\n\n\(table.text)\n")
     }
   }
