@@ -243,8 +243,8 @@ public final class Datastore: Sendable {
     return made
   }
 
-  /// Gives datastores that have data of a type of extension that extension from their first write on, before anything else
-  /// asks for it.
+  /// Lets datastores that have data of a type of extension have that extension from their opening or their next write on, before
+  /// anything asks for it.
   package static func registerExtension(_ type: any DatastoreExtension.Type) {
     DatastoreExtensions.register(type)
   }

@@ -11,12 +11,17 @@ enum Stores {
   static func manager(of directory: String) throws -> DatastoreManager {
     try managers.withLock { managers in
       if let manager = managers[directory] { return manager }
-      // Unique indexes are checked with every write.
-      Datastore.registerExtension(IndexManager.self)
       let manager = try DatastoreManager(directory: directory, options: KeyOptions.storeOptions())
       managers[directory] = manager
       return manager
     }
+  }
+
+  /// Opens a store that exists. Its first write opens its indexes, of which unique ones are checked.
+  static func open(_ name: DatabaseName, in manager: DatastoreManager) throws -> Datastore {
+    let store = try manager.existingDatastore(named: name)
+    Datastore.registerExtension(IndexManager.self)
+    return store
   }
 
   /// Whether a path leads to a directory.

@@ -3,6 +3,7 @@ import CDTJSON
 import CDTPlatform
 import CDTRandomDocuments
 import CDTTestSupport
+import Synchronization
 import Testing
 
 @testable import CDTQuery
@@ -230,6 +231,36 @@ import Testing
       }
       try store.updateIndexes()
       #expect(try store.uniqueViolations().map(\.documentIDs) == [["a", "b"]])
+    }
+  }
+
+  @Test func `of several writers at the same time one gets a key`() throws {
+    try withTemporaryDirectory { directory in
+      // As processes have: each a connection of its own.
+      let managers = try (0..<2).map { _ in try DatastoreManager(directory: directory) }
+      defer { for manager in managers { manager.close() } }
+      let stores = try managers.map { try $0.datastore(named: "store") }
+      try stores[0].ensureIndexed(["n"], unique: true)
+      _ = try stores[1].listIndexes()
+      let keys = 40
+      let refusals = Atomic<Int>(0)
+      let failures = Mutex<[String]>([])
+      onThreads(4) { thread in
+        for key in 0..<keys {
+          do {
+            let draft = DocumentDraft(id: "\(thread)-\(key)", body: ["n": .int(Int64(key))])
+            try stores[thread % 2].createDocument(from: draft)
+          } catch is UniqueViolation {
+            refusals.add(1, ordering: .relaxed)
+          } catch {
+            failures.withLock { $0.append("\(error)") }
+          }
+        }
+      }
+      #expect(failures.withLock { $0 } == [])
+      #expect(refusals.load(ordering: .relaxed) == 3 * keys)
+      #expect(try stores[0].read { try $0.documentCount() } == keys)
+      #expect(try stores[1].uniqueViolations() == [])
     }
   }
 
