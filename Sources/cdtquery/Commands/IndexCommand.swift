@@ -33,8 +33,8 @@ struct IndexCommand: ParsableCommand {
         EXAMPLE
           $ cdtquery index create people/contacts pet.species age:desc
           pet.species_age-desc
-          $ cdtquery index create people/contacts age --name adults --where '{"age": {"$gte": 18}}'
-          adults
+          $ cdtquery index create people/contacts age --where '{"age":{"$gt":17}}'
+          age_where_…
           $ cdtquery index create people/contacts name --unique
           unique_name
         """)
