@@ -47,16 +47,17 @@ struct CheckCommand: ParsableCommand {
     let isReadable = !findings.contains { $0.kind == .database }
     let indexes = isReadable ? try datastore.checkIndexes(repair: repair) { progress.show($0, of: $1) } : []
     progress.clear()
-    try report(findings, indexes: indexes, notes: isReadable ? Self.notes(on: datastore) : [])
+    // Keys are read from the indexes.
+    let areUsable = isReadable && (indexes.isEmpty || repair)
+    try report(
+      findings, indexes: indexes,
+      notes: (isReadable ? datastore.checkDesignDocuments() : [])
+        + (areUsable ? datastore.uniqueViolations().map(Self.note) : []))
     if !findings.isEmpty || !indexes.isEmpty { throw ExitStatus.findings }
   }
 
-  /// What is no damage: parts of design documents that are never used, and violations of unique indexes.
-  private static func notes(on datastore: Datastore) throws -> [IntegrityFinding] {
-    try datastore.checkDesignDocuments()
-      + datastore.uniqueViolations().map {
-        IntegrityFinding(.unique, documentID: $0.documentIDs.first, $0.description)
-      }
+  private static func note(_ violation: UniqueViolation) -> IntegrityFinding {
+    IntegrityFinding(.unique, documentID: violation.documentIDs.first, violation.description)
   }
 
   /// Whether a datastore has written the file, damaged or not.
