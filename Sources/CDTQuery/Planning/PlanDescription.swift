@@ -49,13 +49,15 @@ struct PlanDescription {
     return nil
   }
 
-  /// Whether the selector, or a branch of one of its disjunctions together with the rest, implies a filter.
+  /// Whether the selector implies a filter, or a branch of one of its disjunctions together with the other conditions does.
   private func isImplied(_ filter: QuerySelector) -> Bool {
     let conjuncts = query.selector.clause.conjuncts
-    return Implication.holds(query.selector.clause, filter.clause)
-      || conjuncts.contains { conjunct in
-        guard case .or(let branches) = conjunct else { return false }
-        return branches.contains { Implication.holds($0, filter.clause) }
+    return Implication.holds(.all(conjuncts), filter.clause)
+      || conjuncts.indices.contains { number in
+        guard case .or(let branches) = conjuncts[number] else { return false }
+        var others = conjuncts
+        others.remove(at: number)
+        return branches.contains { Implication.holds(.all(others + [$0]), filter.clause) }
       }
   }
 
