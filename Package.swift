@@ -83,7 +83,8 @@ let package = Package(
       ],
       swiftSettings: settings),
     .target(
-      name: "CDTQuery", dependencies: ["CDTPlatform", "CDTDatastore", "CDTJSON", "CDTSQLite", "CDTCPCRE2"],
+      name: "CDTQuery",
+      dependencies: ["CDTPlatform", "CDTDatastore", "CDTDigest", "CDTJSON", "CDTSQLite", "CDTCPCRE2"],
       swiftSettings: settings),
     .target(
       name: "CDTImport",

@@ -251,6 +251,12 @@ public final class Datastore: Sendable {
     return made
   }
 
+  /// Lets datastores that have data of a type of extension have that extension from their opening or their next write on, before
+  /// anything asks for it.
+  package static func registerExtension(_ type: any DatastoreExtension.Type) {
+    DatastoreExtensions.register(type)
+  }
+
   /// Whether an extension has data. It has none where a symbolic link leads, since it would write there.
   private func hasDirectory(of type: any DatastoreExtension.Type) throws(DatastoreError) -> Bool {
     let extensions = StoreFiles.extensions(in: directory)

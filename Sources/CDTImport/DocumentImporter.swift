@@ -1,6 +1,7 @@
 public import CDTDatastore
 import CDTJSON
 public import CDTPlatform
+import CDTQuery
 
 /// Imports documents from files into a datastore, in batches of one transaction each.
 ///
@@ -172,16 +173,42 @@ public struct DocumentImporter: Sendable {
   // MARK: Writing
 
   private func write(_ batch: ImportBatch, of reader: ImportReader, _ report: Report) throws -> Report {
+    do {
+      return try write(batch, 0..<batch.count, of: reader, report)
+    } catch let violation as UniqueViolation {
+      guard reader.continuesOnError else { throw problem(violation, in: batch) }
+      // Each for itself, to find out which documents can be saved.
+      var report = report
+      for row in 0..<batch.count {
+        do {
+          report = try write(batch, row..<row + 1, of: reader, report)
+        } catch let violation as UniqueViolation {
+          report.failed += 1
+          reader.onInvalidDocument?(batch.problem(violation.description, at: row))
+        }
+      }
+      return report
+    }
+  }
+
+  private func problem(_ violation: UniqueViolation, in batch: ImportBatch) -> any Error {
+    let row = (0..<batch.count).first { batch.id(at: $0).hasSameBytes(as: violation.documentIDs.first ?? "") }
+    return row.map { batch.problem(violation.description, at: $0) } ?? violation
+  }
+
+  private func write(
+    _ batch: ImportBatch, _ rows: Range<Int>, of reader: ImportReader, _ report: Report
+  ) throws -> Report {
     var problems: [ImportError] = []
     let written = try datastore.write { transaction in
       var report = report
       // Most documents are new. Otherwise, or with attachments, save each document individually.
       let arePlain = batch.attachments.values.allSatisfy(\.isEmpty)
-      if arePlain, try transaction.createDocuments(batch.documents) {
+      if arePlain, rows.count == batch.count, try transaction.createDocuments(batch.documents) {
         report.imported += batch.count
         return report
       }
-      for row in 0..<batch.count {
+      for row in rows {
         do {
           if let stale = try write(batch, row, transaction, &report) {
             report.stale += 1

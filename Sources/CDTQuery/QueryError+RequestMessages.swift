@@ -104,11 +104,14 @@ extension QueryError {
       .invalidIndex, at: "name", "an index name can't be empty; omit it to have one generated")
   }
 
-  static func indexConflict(_ name: String, existing: IndexDefinition) -> QueryError {
-    QueryError(
+  static func indexConflict(_ definition: IndexDefinition, existing: IndexDefinition) -> QueryError {
+    let difference =
+      definition.hasSameFields(as: existing)
+      ? "another filter or uniqueness, \(existing.options.text)"
+      : "different fields, \(existing.fieldsJSON.text)"
+    return QueryError(
       .indexConflict, at: "name",
-      "the index \"\(name)\" already exists with different fields, \(existing.fieldsJSON.text); "
-        + "delete it or choose another name")
+      "the index \"\(definition.name)\" already exists with \(difference); delete it or choose another name")
   }
 
   static func indexOfDesignDocument(_ name: String, _ document: String) -> QueryError {
@@ -117,10 +120,31 @@ extension QueryError {
       "the index \"\(name)\" is defined by the document \(document); change or delete that document")
   }
 
-  static var partialIndex: QueryError {
+  static var partialTextIndex: QueryError {
+    QueryError(.invalidIndex, at: "where", "a text index holds every document; omit `where`")
+  }
+
+  static var uniqueTextIndex: QueryError {
     QueryError(
-      .invalidIndex, at: "partial_filter_selector",
-      "an index has every document; use one without a partial_filter_selector")
+      .invalidIndex, at: "unique", "the words of a text index can't be unique; use an index of type json")
+  }
+
+  static var filterNeedsText: QueryError {
+    QueryError(
+      .invalidIndex, at: "where", "the filter of an index can't search text; use the other operators")
+  }
+
+  static var filterWithPattern: QueryError {
+    QueryError(
+      .invalidIndex, at: "where",
+      "the filter of an index can't have a $regex, which could slow down every write; use $beginsWith or other operators"
+    )
+  }
+
+  static func filterTooLong(_ length: Int) -> QueryError {
+    QueryError(
+      .invalidIndex, at: "where",
+      "the filter of an index has at most \(IndexFilter.maximumLength) bytes, not \(length); shorten it")
   }
 
   package static func unknownIndex(_ name: String, known: [String], at place: String) -> QueryError {

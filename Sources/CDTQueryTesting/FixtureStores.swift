@@ -94,6 +94,6 @@ extension QueryFixture {
 extension IndexDefinition {
   fileprivate func ensure(in store: Datastore) throws {
     let fields = fields.map { SortField($0.path, $0.isDescending ? .descending : .ascending) }
-    try store.ensureIndexed(fields, type: type, settings: settings)
+    try store.ensureIndexed(fields, type: type, settings: settings, where: filterJSON ?? [:])
   }
 }

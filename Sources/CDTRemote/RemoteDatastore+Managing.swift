@@ -81,12 +81,16 @@ extension RemoteDatastore {
   /// - Returns: Its name, and the id of the design document in which CouchDB keeps it.
   @discardableResult
   package func createIndex(
-    on fields: [SortField], name: String? = nil, type: IndexType = .json
+    on fields: [SortField], name: String? = nil, type: IndexType = .json, where filter: JSONObject = [:],
+    unique isUnique: Bool = false
   ) async throws -> (name: String, id: String) {
     let clauses = fields.map { field -> JSONValue in
       field.direction == .descending ? [field.path: "desc"] : .string(field.path)
     }
-    var request: JSONObject = ["index": ["fields": .array(clauses)], "type": .string(type.rawValue)]
+    var index: JSONObject = ["fields": .array(clauses)]
+    if !filter.isEmpty { index["partial_filter_selector"] = .object(filter) }
+    if isUnique { index["unique"] = true }
+    var request: JSONObject = ["index": .object(index), "type": .string(type.rawValue)]
     if let name { request["name"] = .string(name) }
     let reply = try await connection.send(.init(.POST, "/_index", request), expecting: 200, 201).json()
     guard let name = reply["name"]?.stringValue, let id = reply["id"]?.stringValue else {

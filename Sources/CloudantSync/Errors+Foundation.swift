@@ -57,3 +57,8 @@ extension JSONError: LocalizedError, CustomNSError {
   /// The description.
   public var errorUserInfo: [String: Any] { [NSLocalizedDescriptionKey: description] }
 }
+
+extension UniqueViolation: LocalizedError {
+  /// The description.
+  public var errorDescription: String? { description }
+}

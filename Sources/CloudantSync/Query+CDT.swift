@@ -10,8 +10,8 @@ extension IndexType {
 }
 
 extension Datastore {
-  /// CDTDatastore's form of `Datastore.ensureIndexed(_:name:type:settings:progress:)`.
-  @available(*, deprecated, renamed: "ensureIndexed(_:name:type:settings:progress:)")
+  /// CDTDatastore's form of `Datastore.ensureIndexed(_:name:type:settings:where:unique:progress:)`.
+  @available(*, deprecated, renamed: "ensureIndexed(_:name:type:settings:where:unique:progress:)")
   @discardableResult
   public func ensureIndexed(
     _ fields: [Any], withName name: String, ofType type: IndexType = .json, settings: [String: Any] = [:]
@@ -23,7 +23,7 @@ extension Datastore {
   }
 
   /// The name of the method before 2.0.
-  @available(*, deprecated, renamed: "ensureIndexed(_:name:type:settings:progress:)")
+  @available(*, deprecated, renamed: "ensureIndexed(_:name:type:settings:where:unique:progress:)")
   @discardableResult
   public func ensureIndexed(
     _ fields: [Any], withName name: String, type: IndexType, settings: [String: Any] = [:]

@@ -116,9 +116,6 @@ class IbmcloudantTests(ServerTestCase):
                     self.assertRegex(error.message, "^not_implemented: .* is not supported; use ")
         with self.subTest("a partitioned database"):
             self.assert_status(501, client.put_database, f"{name}_parts", partitioned=True)
-        with self.subTest("a partial index"):
-            self.assert_status(501, client.post_index, name, IndexDefinition(
-                fields=[IndexField(rank="asc")], partial_filter_selector={"rank": {"$gt": 1}}))
 
     def test_a_replication_is_described_by_a_document(self):
         client, name = self.client, self.name

@@ -24,8 +24,10 @@ package protocol DatastoreExtension: AnyObject, Sendable {
   /// restart the transaction on the connection.
   func didBegin(_ transaction: ReadTransaction, on reader: StoreReader) throws
 
-  /// Called before a write is committed. An error of the extension must not prevent the commit.
-  func willCommit(_ write: PendingWrite)
+  /// Called before a write is committed.
+  ///
+  /// - Throws: An error that refuses the write, which is then rolled back. A failure of the extension must not prevent the commit.
+  func willCommit(_ write: PendingWrite) throws
 
   /// Called when the write is on disk.
   func didCommit()
@@ -47,8 +49,15 @@ package struct PendingWrite {
   package let previousSequence: Int64
   /// The newest sequence after it; documents with a sequence above `previousSequence` have changed.
   package let lastSequence: Int64
+  /// The sequences of documents that this write has only changed by inserting revisions made elsewhere.
+  package let replicatedSequences: RangeSet<Int64>
   /// Whether design documents are among them.
   package let changesDesignDocuments: Bool
+
+  /// Whether it has only inserted revisions made elsewhere.
+  package var isReplicated: Bool {
+    replicatedSequences.ranges.elementsEqual([previousSequence + 1..<lastSequence + 1])
+  }
 }
 
 /// The extensions of one datastore.
@@ -66,6 +75,12 @@ final class DatastoreExtensions: Sendable {
 
   static var knownTypes: [any DatastoreExtension.Type] { known.withLock { $0 } }
 
+  static func register(_ type: any DatastoreExtension.Type) {
+    known.withLock { known in
+      if !known.contains(where: { $0 == type }) { known.append(type) }
+    }
+  }
+
   var all: [any DatastoreExtension] { state.withLock { $0.extensions } }
 
   func has(_ wanted: any DatastoreExtension.Type) -> Bool {
@@ -81,9 +96,7 @@ final class DatastoreExtensions: Sendable {
 
   /// The extension of a type, created by a closure if it does not exist; `nil` after closing.
   func extensionObject<E: DatastoreExtension>(_ type: E.Type, make: () -> E) -> E? {
-    Self.known.withLock { known in
-      if !known.contains(where: { $0 == type }) { known.append(type) }
-    }
+    Self.register(type)
     return state.withLock { state in
       for each in state.extensions { if let found = each as? E { return found } }
       if state.isClosed { return nil }

@@ -16,6 +16,8 @@ public struct IntegrityFinding: Sendable, Hashable, CustomStringConvertible {
     case index
     /// A design document has something that is never used, which is no damage.
     case design
+    /// Documents have the same key in a unique index, which is no damage.
+    case unique
   }
 
   /// The kind of problem.

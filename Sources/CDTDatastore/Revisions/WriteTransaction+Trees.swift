@@ -58,7 +58,7 @@ extension WriteTransaction {
   ) throws -> Bool {
     try use { connection in
       try TreeMerging.merge(
-        history, of: id, on: connection, nextSequence: { try nextSequence(of: id) }, new: new)
+        history, of: id, on: connection, nextSequence: { try nextReplicatedSequence(of: id) }, new: new)
     }
   }
 

@@ -144,8 +144,9 @@ extension Datastore {
           try stop?.check()
           let pending = PendingWrite(
             connection: connection, previousSequence: before, lastSequence: transaction.sequence,
+            replicatedSequences: transaction.replicatedSequences,
             changesDesignDocuments: transaction.changesDesignDocuments)
-          for each in extensions { each.willCommit(pending) }
+          for each in extensions { try each.willCommit(pending) }
           return result
         }
         writer.didCommit()

@@ -17,6 +17,11 @@ public final class WriteTransaction: ReadTransaction {
   private var failure: DatastoreError?
   /// The sequence of the last write.
   private(set) var sequence: Int64
+  /// The newest sequence before the transaction.
+  private let firstSequence: Int64
+  /// The sequences of changes that were made elsewhere, by a replicator's source.
+  private(set) var replicatedSequences = RangeSet<Int64>()
+  private var replicatedCount: Int64 = 0
   /// Whether a design document was written.
   private(set) var changesDesignDocuments = false
   /// Whether attachments were saved whose file names may not be synced yet.
@@ -29,6 +34,7 @@ public final class WriteTransaction: ReadTransaction {
 
   override init(_ connection: Connection, of store: Datastore, sortMemory: Int, stop: StopSignal?) throws {
     sequence = try connection.scalar("SELECT max(sequence) FROM documents")
+    firstSequence = sequence
     try super.init(connection, of: store, sortMemory: sortMemory, stop: stop)
   }
 
@@ -61,6 +67,23 @@ public final class WriteTransaction: ReadTransaction {
     guard !overflow else { throw .sequencesExhausted(path) }
     sequence = next
     if DocumentID.isDesign(id) { changesDesignDocuments = true }
+    return next
+  }
+
+  /// The sequence of a change of a document that was made elsewhere.
+  func nextReplicatedSequence(of id: String) throws -> Int64 {
+    // A document that the transaction has also changed itself keeps counting as changed here.
+    var isChangedHere = false
+    if sequence - firstSequence > replicatedCount,
+      let known = try use({ try DocumentRow.find(id, on: $0) })?.sequence
+    {
+      isChangedHere = known > firstSequence && !replicatedSequences.contains(known)
+    }
+    let next = try nextSequence(of: id)
+    if !isChangedHere {
+      replicatedSequences.insert(contentsOf: next..<next + 1)
+      replicatedCount += 1
+    }
     return next
   }
 

@@ -147,8 +147,8 @@ extension Planner {
     if case .never = query.selector.clause { return [] }
     guard documentIDs(in: conjuncts) == nil else { return [] }
     return catalog.ordered.compactMap { entry in
-      guard let cover = GroupCover(groups, entry) else { return nil }
-      let candidate = candidate(entry, for: conditions)
+      guard let cover = GroupCover(groups, entry), holdsEveryMatch(entry, of: conjuncts) else { return nil }
+      let candidate = candidate(entry, for: conditions, of: conjuncts)
       guard candidate.decided.count == conjuncts.count,
         candidate.source.driver?.mayRepeat != true || conjuncts.isEmpty
       else { return nil }

@@ -11,8 +11,8 @@ extension Datastore {
   /// try store.ensureIndexed(["pet.species"])  // "pet.species"
   /// ```
   ///
-  /// Every document is in every index, with or without the fields; an array has an entry for each element. An index
-  /// changes the cost of a query, never its results. The build uses short transactions, so other threads and processes
+  /// Every document is in an index without a filter, with or without the fields; an array has an entry for each element. An
+  /// index changes the cost of a query, never its results. The build uses short transactions, so other threads and processes
   /// can read and write during it; documents that are not indexed yet are checked by the matcher.
   ///
   /// - Parameters:
@@ -21,6 +21,10 @@ extension Datastore {
   ///     reused.
   ///   - type: The type of the index. A datastore can have one index of type `.text`.
   ///   - settings: The tokenizer of a text index: `["tokenize": "simple"]`, or `porter`, `unicode61`, `trigram`.
+  ///   - filter: A selector of the documents that the index holds; empty for all. Only queries whose selector implies it use
+  ///     the index. It has no `$text` and no `$regex`.
+  ///   - isUnique: Whether a write is refused with a ``UniqueViolation`` if it would give two documents the same values. The
+  ///     index is also created if there are such documents; `uniqueViolations()` lists them.
   ///   - progress: Called with the progress of the build.
   /// - Returns: The index's name.
   /// - Throws: ``QueryError`` for an invalid definition, or if another definition has the name.
@@ -30,9 +34,11 @@ extension Datastore {
   @discardableResult
   public func ensureIndexed(
     _ fields: [SortField], name: String? = nil, type: IndexType = .json, settings: JSONObject = [:],
+    where filter: JSONObject = [:], unique isUnique: Bool = false,
     progress: (IndexProgress) -> Void = { _ in }
   ) throws -> String {
-    let definition = try IndexDefinition(fields: fields, name: name, type: type, settings: settings)
+    let definition = try IndexDefinition(
+      fields: fields, name: name, type: type, settings: settings, where: filter, isUnique: isUnique)
     return try ensure(definition, isNamed: name != nil, stop: nil, progress)
   }
 
@@ -43,9 +49,11 @@ extension Datastore {
   @discardableResult
   public func ensureIndexed(
     _ fields: [SortField], name: String? = nil, type: IndexType = .json, settings: JSONObject = [:],
+    where filter: JSONObject = [:], unique isUnique: Bool = false,
     progress: @escaping @Sendable (IndexProgress) -> Void = { _ in }
   ) async throws -> String {
-    let definition = try IndexDefinition(fields: fields, name: name, type: type, settings: settings)
+    let definition = try IndexDefinition(
+      fields: fields, name: name, type: type, settings: settings, where: filter, isUnique: isUnique)
     return try await runLong { try self.ensure(definition, isNamed: name != nil, stop: $0, progress) }
   }
 
@@ -162,6 +170,31 @@ extension Datastore {
     repair: Bool = false, progress: @escaping @Sendable (_ done: Int, _ total: Int) -> Void = { _, _ in }
   ) async throws -> [IntegrityFinding] {
     try await runLong { _ in try self.checkIndexes(repair: repair, progress: progress) }
+  }
+
+  /// The documents that have the same key in a unique index.
+  ///
+  /// ```swift
+  /// for violation in try store.uniqueViolations() { print(violation.key, violation.documentIDs) }
+  /// ```
+  ///
+  /// A write of this datastore never adds any. They come with replications, from documents that were there before the index,
+  /// and from programs that write without this module. The indexes are first brought up to date.
+  ///
+  /// - Parameter name: The index, or `nil` for every unique index.
+  /// - Returns: The violations in the order of the indexes' names and of the keys. A document with too many keys, which are
+  ///   not compared, is one.
+  /// - Throws: ``QueryError`` with the code `.unknownIndex` if the index does not exist.
+  /// - Complexity: O(*n*) in the number of rows of the indexes.
+  ///
+  /// Source: `docs/query.md`, Unique indexes.
+  public func uniqueViolations(ofIndex name: String? = nil) throws -> [UniqueViolation] {
+    try mapped { try indexManager().uniqueViolations(named: name) }
+  }
+
+  /// The documents that have the same key in a unique index, on one of the datastore's threads.
+  public func uniqueViolations(ofIndex name: String? = nil) async throws -> [UniqueViolation] {
+    try await runLong { _ in try self.uniqueViolations(ofIndex: name) }
   }
 
   /// Creates and builds the indexes that a damaged datastore had, from their definitions in its directory.

@@ -5,7 +5,7 @@ import CDTPlatform
 /// The index definitions of a datastore as JSON, from which a lost index file is recreated.
 ///
 /// ```json
-/// [{"name": "by_age", "type": "json", "fields": ["name", {"age": "desc"}]}]
+/// [{"name": "by_age", "type": "json", "fields": ["name", {"age": "desc"}], "where": {"left": {"$exists": false}}}]
 /// ```
 struct DefinitionFile: Sendable {
   static let name = StoreFiles.indexDefinitions
@@ -42,8 +42,7 @@ struct DefinitionFile: Sendable {
       else { return nil }
       let settings = definition["settings"]?.objectValue ?? [:]
       return try? IndexDefinition(
-        fields: SortField.fields(fields, at: "fields"), name: name, type: type, settings: settings,
-        designDocument: definition["ddoc"]?.stringValue)
+        fields: fields, name: name, type: type, settings: settings, options: definition.objectValue ?? [:])
     }
   }
 
@@ -77,7 +76,7 @@ struct DefinitionFile: Sendable {
           "name": .string(definition.name), "type": .string(definition.type.rawValue),
           "fields": definition.fieldsJSON, "settings": .object(definition.settings),
         ]
-        if let designDocument = definition.designDocument { json["ddoc"] = .string(designDocument) }
+        for (name, value) in definition.options { json[name] = value }
         return .object(json)
       })
   }

@@ -44,7 +44,6 @@ package struct DesignDocument: Sendable {
     _ name: String, _ type: IndexType, _ json: JSONValue, of id: String
   ) throws(QueryError) -> IndexDefinition {
     let body = json[type == .json ? "map" : "index"]
-    if let filter = body?["partial_filter_selector"], filter != [:] { throw .partialIndex }
     var fields: [SortField] = []
     switch body?["fields"] {
     case .object(let members)?:
@@ -55,8 +54,20 @@ package struct DesignDocument: Sendable {
     default: break
     }
     return try IndexDefinition(
-      fields: fields, name: Self.name(of: name, in: id), type: type, designDocument: id)
+      fields: fields, name: Self.name(of: name, in: id), type: type, where: filter(body ?? .null),
+      isUnique: body?["unique"] == true, designDocument: id)
   }
+
+  /// The selector of a partial index under the name that CouchDB has for it.
+  package static func filter(_ index: JSONValue) throws(QueryError) -> JSONObject {
+    switch index[partialFilter] {
+    case nil, .null?: [:]
+    case .object(let filter)?: filter
+    case let other?: throw .notAnObject(other, at: partialFilter)
+    }
+  }
+
+  package static let partialFilter = "partial_filter_selector"
 
   /// A field of a text index of CouchDB has a type, which has no meaning here.
   package static func fieldOfText(_ field: JSONValue) -> JSONValue {
@@ -74,9 +85,11 @@ package struct DesignDocument: Sendable {
     var members = body[kind]?.objectValue ?? [:]
     if definition.type == .json {
       let directions = definition.fields.map { ($0.path, JSONValue.string($0.isDescending ? "desc" : "asc")) }
+      var map: JSONObject = ["fields": .object(JSONObject(directions))]
+      if let filter = definition.filterJSON { map[partialFilter] = .object(filter) }
+      if definition.isUnique { map["unique"] = true }
       members[name] = [
-        "map": ["fields": .object(JSONObject(directions))], "reduce": "_count",
-        "options": ["def": ["fields": definition.fieldsJSON]],
+        "map": .object(map), "reduce": "_count", "options": ["def": ["fields": definition.fieldsJSON]],
       ]
     } else {
       members[name] = ["index": ["fields": definition.fieldsJSON]]

@@ -89,7 +89,7 @@ package struct IndexCatalog: Sendable {
   package init(reading connection: Connection, schema: String, known: IndexCatalog = .empty) throws {
     let statement = try connection.statement(
       """
-      SELECT number, name, type, fields, settings, watermark, strays, multiple, apart, \
+      SELECT number, name, type, fields, settings, options, watermark, strays, multiple, apart, \
       \(StatisticsTable.columns.map { "s.\($0)" }.joined(separator: ", "))
       FROM \(schema).indexes LEFT JOIN \(schema).statistics s ON s.index_number = number ORDER BY name
       """)
@@ -102,10 +102,10 @@ package struct IndexCatalog: Sendable {
       entries.append(
         Entry(
           number: number, definition: definition,
-          watermark: statement.isNull(5) ? nil : statement.int64(5), strays: statement.int64(6),
-          isMultiple: statement.int64(7) != 0, hasApart: statement.int64(8) != 0,
-          statistics: measured.map(\.sequence) == statement.int64(9)
-            ? measured : StatisticsTable.read(statement, from: 9)))
+          watermark: statement.isNull(6) ? nil : statement.int64(6), strays: statement.int64(7),
+          isMultiple: statement.int64(8) != 0, hasApart: statement.int64(9) != 0,
+          statistics: measured.map(\.sequence) == statement.int64(10)
+            ? measured : StatisticsTable.read(statement, from: 10)))
     }
     self.init(entries: entries)
   }
@@ -115,12 +115,9 @@ package struct IndexCatalog: Sendable {
       guard case .array(let fields) = try JSONValue(parsing: row.text(3)),
         let type = IndexType(rawValue: row.text(2))
       else { throw IndexDamage.unreadable("a definition is invalid") }
-      var settings = try JSONObject(parsing: row.text(4))
-      let designDocument = settings["ddoc"]?.stringValue
-      settings["ddoc"] = nil
       return try IndexDefinition(
-        fields: SortField.fields(fields, at: "fields"), name: row.text(1), type: type,
-        settings: settings, designDocument: designDocument)
+        fields: fields, name: row.text(1), type: type, settings: JSONObject(parsing: row.text(4)),
+        options: JSONObject(parsing: row.text(5)))
     } catch let damage as IndexDamage {
       throw damage
     } catch {

@@ -193,13 +193,14 @@ final class IndexConnection {
   private static func insert(_ definition: IndexDefinition, on connection: Connection) throws(SQLiteError) {
     let insert = try connection.statement(
       """
-      INSERT INTO indexes (name, type, fields, settings, watermark, strays, multiple, apart)
-      VALUES (?1, ?2, ?3, ?4, 0, 0, 0, 0)
+      INSERT INTO indexes (name, type, fields, settings, options, watermark, strays, multiple, apart)
+      VALUES (?1, ?2, ?3, ?4, ?5, 0, 0, 0, 0)
       """)
     try insert.bind(definition.name, at: 1)
     try insert.bind(definition.type.rawValue, at: 2)
     try insert.bind(definition.fieldsJSON.text, at: 3)
-    try insert.bind(definition.storedSettings.text, at: 4)
+    try insert.bind(definition.settings.text, at: 4)
+    try insert.bind(definition.options.text, at: 5)
     try insert.run()
     try connection.execute(IndexFile.tableCreation(number: connection.lastInsertRowID, definition))
   }

@@ -1,6 +1,8 @@
+import CDTDigest
 package import CDTJSON
+import CDTPlatform
 
-/// The definition of an index: a name, a type, and fields.
+/// The definition of an index: a name, a type, fields, and which documents it holds.
 public struct IndexDefinition: Sendable, Hashable {
   /// One field of an index.
   public struct Field: Sendable, Hashable {
@@ -20,6 +22,10 @@ public struct IndexDefinition: Sendable, Hashable {
   public let fields: [Field]
   /// The tokenizer of a text index; `simple` and unused in other indexes.
   public let tokenizer: TextTokenizerName
+  /// The selector of the documents that the index holds, in its canonical form; `nil` if it holds every document.
+  public let filter: QuerySelector?
+  /// Whether a write may not give two documents the same key.
+  public let isUnique: Bool
 
   /// The id of the design document that defines the index; `nil` if an app made it.
   public let designDocument: String?
@@ -48,13 +54,19 @@ extension IndexDefinition {
   ///   - fields: The fields, most significant first.
   ///   - name: The name, or `nil` to generate one from the fields.
   ///   - settings: For a text index `{"tokenize": "simple" | "porter" | "unicode61" | "trigram"}`.
+  ///   - filter: The selector of the documents that the index holds; `{}` for all.
+  ///   - isUnique: Whether a write may not give two documents the same key.
   ///   - designDocument: The id of the design document that defines it.
   package init(
     fields: [SortField], name: String?, type: IndexType, settings: JSONObject = [:],
-    designDocument: String? = nil
+    where filter: JSONObject = [:], isUnique: Bool = false, designDocument: String? = nil
   ) throws(QueryError) {
     self.designDocument = designDocument
     tokenizer = try Self.tokenizer(settings, type: type)
+    self.filter = try IndexFilter.selector(filter)
+    guard type == .json || self.filter == nil else { throw .partialTextIndex }
+    guard type == .json || !isUnique else { throw .uniqueTextIndex }
+    self.isUnique = isUnique
     guard !fields.isEmpty else { throw .indexWithoutFields }
     guard fields.count <= Self.maximumFields else { throw .indexWithTooManyFields(fields.count) }
     var parsed: [Field] = []
@@ -75,7 +87,7 @@ extension IndexDefinition {
     if let name, name.isEmpty { throw .indexWithoutName }
     self.fields = parsed
     self.type = type
-    self.name = name ?? Self.name(for: parsed, type: type)
+    self.name = name ?? Self.name(for: parsed, type: type, where: self.filter, isUnique: isUnique)
   }
 
   private static func tokenizer(_ settings: JSONObject, type: IndexType) throws(QueryError)
@@ -97,11 +109,27 @@ extension IndexDefinition {
     type == .text ? ["tokenize": .string(tokenizer.rawValue)] : [:]
   }
 
-  /// The settings and the design document, as stored in the index file.
-  var storedSettings: JSONObject {
-    var stored = settings
-    if let designDocument { stored["ddoc"] = .string(designDocument) }
-    return stored
+  /// The selector of ``filter``; `nil` if the index holds every document.
+  package var filterJSON: JSONObject? { filter?.clause.selector }
+
+  /// What an index may have besides its fields and settings, as stored: its filter, whether it is unique, and its design
+  /// document.
+  package var options: JSONObject {
+    var options = JSONObject()
+    if let filterJSON { options["where"] = .object(filterJSON) }
+    if isUnique { options["unique"] = true }
+    if let designDocument { options["ddoc"] = .string(designDocument) }
+    return options
+  }
+
+  /// The definition with ``options`` as stored. Members that are not among them are ignored.
+  init(
+    fields: [JSONValue], name: String, type: IndexType, settings: JSONObject, options: JSONObject
+  ) throws(QueryError) {
+    try self.init(
+      fields: SortField.fields(fields, at: "fields"), name: name, type: type, settings: settings,
+      where: options["where"]?.objectValue ?? [:], isUnique: options["unique"] == true,
+      designDocument: options["ddoc"]?.stringValue)
   }
 
   /// The name of an index in its design document; the name of any other.
@@ -111,14 +139,27 @@ extension IndexDefinition {
 
   /// Whether both define the same index, ignoring the name.
   package func isSame(as other: IndexDefinition) -> Bool {
+    hasSameFields(as: other) && filterJSON?.utf8Text == other.filterJSON?.utf8Text
+      && isUnique == other.isUnique
+  }
+
+  /// Whether both have the same fields in the same order, and index them in the same way.
+  func hasSameFields(as other: IndexDefinition) -> Bool {
     type == other.type && tokenizer == other.tokenizer
       && fields.map(\.fieldPath) == other.fields.map(\.fieldPath)
       && fields.map(\.isDescending) == other.fields.map(\.isDescending)
   }
 
-  /// Generates a name from the definition, so that equal definitions get equal names: `age-desc_pet.species`.
-  private static func name(for fields: [Field], type: IndexType) -> String {
-    let prefix = type == .text ? ["text"] : []
-    return (prefix + fields.map { $0.isDescending ? "\($0.path)-desc" : $0.path }).joined(separator: "_")
+  /// Generates a name from the definition, so that equal definitions get equal names: `age-desc_pet.species`,
+  /// `unique_email`, `due_where_5d41402a`.
+  private static func name(
+    for fields: [Field], type: IndexType, where filter: QuerySelector?, isUnique: Bool
+  ) -> String {
+    let prefix = (type == .text ? ["text"] : []) + (isUnique ? ["unique"] : [])
+    let suffix = filter.map {
+      ["where", String(Hexadecimal.text(Digest.hash($0.clause.selector.utf8Text, .md5)).prefix(8))]
+    }
+    return (prefix + fields.map { $0.isDescending ? "\($0.path)-desc" : $0.path } + (suffix ?? []))
+      .joined(separator: "_")
   }
 }

@@ -9,7 +9,7 @@ package enum IndexFile {
   package static let name = "indexes.sqlite"
 
   /// The version of the schema; a file with another version is discarded and rebuilt.
-  package static let version: Int64 = 5
+  package static let version: Int64 = 6
 
   /// The schema name under which readers attach the file.
   package static let schema = "query"
@@ -43,6 +43,7 @@ package enum IndexFile {
       type TEXT NOT NULL,
       fields TEXT NOT NULL,
       settings TEXT NOT NULL,
+      options TEXT NOT NULL,
       watermark INTEGER,
       strays INTEGER NOT NULL,
       multiple INTEGER NOT NULL,

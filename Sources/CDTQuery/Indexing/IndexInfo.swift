@@ -12,7 +12,7 @@ public struct IndexInfo: Sendable, Hashable {
   /// The fields, most significant first.
   public var fields: [IndexDefinition.Field] { definition.fields }
 
-  /// The number of rows: one per document, more if fields are arrays.
+  /// The number of rows: one per document that the index holds, more if fields are arrays.
   public let entries: Int
   /// The size of the rows in bytes.
   public let bytes: Int
@@ -25,7 +25,7 @@ public struct IndexInfo: Sendable, Hashable {
       "name": .string(name), "type": .string(type.rawValue), "fields": definition.fieldsJSON,
     ]
     if type == .text { json["settings"] = .object(definition.settings) }
-    if let designDocument = definition.designDocument { json["ddoc"] = .string(designDocument) }
+    for (name, value) in definition.options { json[name] = value }
     json["entries"] = .int(Int64(entries))
     json["bytes"] = .int(Int64(bytes))
     json["sequence"] = .int(indexedSequence)

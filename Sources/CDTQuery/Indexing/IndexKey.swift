@@ -41,7 +41,7 @@ package struct IndexKey: Sendable, Hashable {
     self.init(tag: .number, value: .int(int))
   }
 
-  private init(tag: Tag, value: Value) {
+  init(tag: Tag, value: Value) {
     self.tag = tag
     self.value = value
   }

@@ -69,21 +69,41 @@ package final class IndexManager: DatastoreExtension {
       self, transaction.store)
   }
 
-  package func willCommit(_ write: PendingWrite) {
+  /// - Throws: ``UniqueViolation``, also if the indexes can't be used; `DatastoreError` if the documents can't be read.
+  package func willCommit(_ write: PendingWrite) throws {
     guard write.lastSequence > write.previousSequence else { return }
     changesDesign.store(write.changesDesignDocuments, ordering: .relaxed)
-    let isBehind = turn.withLock { turn -> Bool in
+    let isBehind = try turn.withLock { turn -> Bool in
       do {
-        guard let current = try self.current(&turn) else { return try recovery.hasDefinitions }
-        return try current.prepare(write)
+        if let current = try self.current(&turn) {
+          let isBehind = try current.prepare(write)
+          try current.checkKeys(write)
+          return isBehind
+        }
+        guard try recovery.hasDefinitions else { return false }
+      } catch let violation as UniqueViolation {
+        throw violation
       } catch {
         // The documents are saved even if this fails; the indexes are then behind and updated later.
         turn.end()
         if IndexRecovery.isDamage(error) { recovery.noteDamage() }
-        return true
       }
+      try checkKeysWithoutIndexes(write)
+      return true
     }
     if isBehind || worker.hasFailed { wakeWorker() }
+  }
+
+  /// Compares the keys of a write with every document, while there is no index file that can be used.
+  private func checkKeysWithoutIndexes(_ write: PendingWrite) throws {
+    if write.isReplicated { return }
+    // If the definitions are lost too, so are the unique indexes.
+    let unique = ((try? recovery.definitions) ?? []).filter(\.isUnique)
+    guard !unique.isEmpty else { return }
+    try openStore().readAutocommit { transaction in
+      let check = UniqueCheck(write: write, before: try transaction.connection(), schema: "main", index: nil)
+      for entry in IndexCatalog(unfilled: unique).entries { try check.run(entry) }
+    }
   }
 
   package func didCommit() {
@@ -204,7 +224,7 @@ package final class IndexManager: DatastoreExtension {
         let catalog = try file.catalog()
         if let existing = catalog.entry(named: definition.name) {
           guard existing.definition.isSame(as: definition) else {
-            throw QueryError.indexConflict(definition.name, existing: existing.definition)
+            throw QueryError.indexConflict(definition, existing: existing.definition)
           }
           return definition.name
         }
@@ -273,6 +293,26 @@ package final class IndexManager: DatastoreExtension {
   }
 
   // MARK: Checking
+
+  /// The violations of every unique index, or of the named one, after it was brought up to date.
+  func uniqueViolations(named name: String?) throws -> [UniqueViolation] {
+    let definitions = try allDefinitions()
+    if let name, !definitions.contains(where: { $0.name.hasSameBytes(as: name) }) {
+      throw QueryError.unknownIndex(name, known: definitions.map(\.name), at: "name")
+    }
+    let wanted = definitions.filter { $0.isUnique && (name.map($0.name.hasSameBytes) ?? true) }
+    guard !wanted.isEmpty else { return [] }
+    if !isReadOnly { try build(only: name) }
+    let file = try IndexConnection(path: path, of: openStore())
+    defer { file.close() }
+    return try file.connection.transaction(.deferred) {
+      let (state, catalog) = (try file.state(), try file.catalog())
+      return try wanted.flatMap { definition in
+        try catalog.entry(named: definition.name).map { try UniqueListing($0, state, in: file).violations() }
+          ?? []
+      }
+    }
+  }
 
   /// Compares the indexes with the documents.
   func check(_ progress: (_ done: Int, _ total: Int) -> Void) throws -> IndexFileCheck {

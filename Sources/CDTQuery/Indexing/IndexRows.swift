@@ -36,6 +36,8 @@ struct IndexRows: ~Copyable {
   static let maximumCombinations = 1_000
 
   private let fields: [IndexDefinition.Field]
+  /// The filter of a partial index.
+  private let filter: Matcher?
   private var bytes: [UInt8] = []
   private var rows: [Row] = []
   /// The values of the document being added, field after field, and where each field's values end.
@@ -80,6 +82,7 @@ struct IndexRows: ~Copyable {
 
   init(_ definition: IndexDefinition) {
     fields = definition.fields
+    filter = definition.filter.map { Matcher($0.clause) }
   }
 
   /// Creates a list that is full when it uses this memory, in bytes.
@@ -127,24 +130,35 @@ struct IndexRows: ~Copyable {
 
   // MARK: Adding
 
-  /// Whether two states of a document have the same text in each field, and so the same rows.
-  mutating func haveSameValues(_ left: DocumentBytes, _ right: DocumentBytes) -> Bool {
-    fields.allSatisfy { field in
-      if let documentField = field.fieldPath.documentField { return documentField == .id }
-      found.read(field.fieldPath, in: left.body)
-      other.read(field.fieldPath, in: right.body)
-      return found.absence == other.absence && found.offsets.count == other.offsets.count
-        && zip(found.offsets, other.offsets).allSatisfy { first, second in
-          let first = left.body.slice(first, left.body.endOfValue(at: first))
-          let second = right.body.slice(second, right.body.endOfValue(at: second))
-          return Order(first, second) == .same
-        }
-    }
+  /// Whether the index holds a document.
+  private func holds(_ document: DocumentBytes) -> Bool {
+    guard let filter else { return true }
+    // Only patterns fail, and a filter has none.
+    return (try? filter.matches(document)) ?? false
   }
 
-  /// Adds the rows of a document. Repeated elements of an array produce repeated rows.
+  /// Whether two states of a document have the same text in each field, and so the same rows.
+  mutating func haveSameValues(_ left: DocumentBytes, _ right: DocumentBytes) -> Bool {
+    let isHeld = holds(right)
+    guard isHeld == holds(left) else { return false }
+    return !isHeld
+      || fields.allSatisfy { field in
+        if let documentField = field.fieldPath.documentField { return documentField == .id }
+        found.read(field.fieldPath, in: left.body)
+        other.read(field.fieldPath, in: right.body)
+        return found.absence == other.absence && found.offsets.count == other.offsets.count
+          && zip(found.offsets, other.offsets).allSatisfy { first, second in
+            let first = left.body.slice(first, left.body.endOfValue(at: first))
+            let second = right.body.slice(second, right.body.endOfValue(at: second))
+            return Order(first, second) == .same
+          }
+      }
+  }
+
+  /// Adds the rows of a document, none if the filter does not match it. Repeated elements of an array produce repeated rows.
   mutating func add(_ document: DocumentBytes, number: Int64) -> Shape {
     var shape = Shape()
+    guard holds(document) else { return shape }
     var absent: Int64 = 0
     var combinations = 1
     values.removeAll(keepingCapacity: true)
@@ -367,6 +381,31 @@ struct IndexRows: ~Copyable {
       let start = Int(rows[position].start)
       try statement.bind(IndexRows.integer(at: start, bytes), at: first + 2 * fields + 1)
       try statement.bind(IndexRows.integer(at: start + 8, bytes), at: first + 2 * fields + 2)
+    }
+
+    /// The values of a row; `nil` if a field has none, or null.
+    func keys(of position: Int) -> [IndexKey]? {
+      var place = rows[position].values
+      var keys: [IndexKey] = []
+      for _ in 0..<fields {
+        guard let tag = IndexKey.Tag(rawValue: Int64(Int8(bitPattern: bytes[place]))), tag != .nothing else {
+          return nil
+        }
+        keys.append(IndexKey(tag: tag, value: value(at: place + 1)))
+        place = IndexRows.endOfStorage(at: place, bytes)
+      }
+      return keys
+    }
+
+    private func value(at place: Int) -> IndexKey.Value {
+      switch bytes[place] {
+      case Storage.int: .int(IndexRows.integer(at: place + 1, bytes))
+      case Storage.double:
+        .double(Double(bitPattern: UInt64(bitPattern: IndexRows.integer(at: place + 1, bytes))))
+      case Storage.text: .text(Array(content(at: place + 1)))
+      case Storage.blob: .blob(Array(content(at: place + 1)))
+      default: .zero
+      }
     }
 
     private func bindStorage(at place: Int, to statement: Statement, at position: Int) throws(SQLiteError) {

@@ -67,42 +67,18 @@ final class IndexTransaction {
     return updates
   }
 
-  /// Calls `body` with each document that the write changes, in its old and its new state.
   private func forEachChange(in write: PendingWrite, _ body: (DocumentChange) throws -> Void) throws {
-    let after = try write.connection.statement(
-      """
-      SELECT number, id, revision, deleted, body, sequence FROM documents WHERE sequence > ?1 ORDER BY sequence
-      """)
-    let before = try connection.statement(
-      """
-      SELECT number, id, revision, deleted, body, sequence FROM \(IndexConnection.documents).documents
-       WHERE number = ?1
-      """)
-    defer {
-      after.reset()
-      before.reset()
-    }
-    try after.bind(write.previousSequence, at: 1)
-    while try after.step() {
-      let number = after.int64(0)
-      var change = DocumentChange(number: number, after: Self.document(after))
-      // A document's number is its first sequence, so a higher one is new.
-      if number <= write.previousSequence {
-        before.reset()
-        try before.bind(number, at: 1)
-        if try before.step() {
-          change.before = Self.document(before)
-          change.sequenceBefore = before.int64(5)
-        }
-      }
-      try body(change)
-    }
+    try write.forEachChange(before: connection, IndexConnection.documents, body)
   }
 
-  /// The document in a row, unless it is deleted.
-  private static func document(_ row: Statement) -> DocumentBytes? {
-    guard row.int64(3) == 0 else { return nil }
-    return DocumentBytes(id: row.unsafeBytes(1), revision: row.unsafeBytes(2), body: row.unsafeBytes(4))
+  /// Throws if the prepared write gives two documents the same key of a unique index.
+  func checkKeys(_ write: PendingWrite) throws {
+    guard !write.isReplicated, let entries = known?.catalog.entries.filter(\.definition.isUnique),
+      !entries.isEmpty
+    else { return }
+    let check = UniqueCheck(
+      write: write, before: connection, schema: IndexConnection.documents, index: connection)
+    for entry in entries { try check.run(entry) }
   }
 
   // MARK: Its end
@@ -121,14 +97,64 @@ final class IndexTransaction {
   }
 }
 
+extension PendingWrite {
+  /// Calls `body` with each document that the write changes, in its old and its new state.
+  ///
+  /// - Parameters:
+  ///   - connection: A connection that sees the documents as they were before the write.
+  ///   - schema: The schema name of the documents there.
+  func forEachChange(
+    before connection: Connection, _ schema: String, _ body: (DocumentChange) throws -> Void
+  ) throws {
+    let columns = "number, id, revision, deleted, body, sequence"
+    let after = try self.connection.statement(
+      "SELECT \(columns) FROM documents WHERE sequence > ?1 ORDER BY sequence")
+    let before = try connection.statement("SELECT \(columns) FROM \(schema).documents WHERE number = ?1")
+    defer {
+      after.reset()
+      before.reset()
+    }
+    try after.bind(previousSequence, at: 1)
+    while try after.step() {
+      let number = after.int64(0)
+      var change = DocumentChange(
+        number: number, sequence: after.int64(5), after: DocumentBytes(living: after))
+      // A document's number is its first sequence, so a higher one is new.
+      if number <= previousSequence {
+        before.reset()
+        try before.bind(number, at: 1)
+        if try before.step() {
+          change.before = DocumentBytes(living: before)
+          change.sequenceBefore = before.int64(5)
+        }
+      }
+      try body(change)
+    }
+  }
+}
+
+extension DocumentBytes {
+  /// The document in a row of `number, id, revision, deleted, body`, unless it is deleted.
+  init?(living row: Statement) {
+    guard row.int64(3) == 0 else { return nil }
+    self.init(id: row.unsafeBytes(1), revision: row.unsafeBytes(2), body: row.unsafeBytes(4))
+  }
+}
+
 /// A document changed by a write, valid during a call.
 struct DocumentChange {
   let number: Int64
   /// The old document and its sequence; `nil` if it did not exist or was deleted.
   var before: DocumentBytes?
   var sequenceBefore: Int64 = 0
+  /// The document's sequence in the write.
+  let sequence: Int64
   /// The new document, or `nil` if it is deleted.
   let after: DocumentBytes?
+
+  init(number: Int64, sequence: Int64, after: DocumentBytes?) {
+    (self.number, self.sequence, self.after) = (number, sequence, after)
+  }
 }
 
 /// The changes of a write to one index. It is reused for successive writes and keeps its memory.

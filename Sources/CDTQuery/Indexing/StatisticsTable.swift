@@ -40,13 +40,25 @@ struct StatisticsTable {
 
   private func measure(_ entries: [IndexCatalog.Entry], sequence: Int64) throws -> [Measurement] {
     guard !entries.isEmpty else { return [] }
-    let documents = try connection.scalar("SELECT count(*) FROM \(IndexConnection.documents).documents")
+    let table = "\(IndexConnection.documents).documents"
+    let documents = try connection.scalar("SELECT count(*) FROM \(table)")
+    let rows = try entries.map { try connection.scalar("SELECT count(*) FROM \(IndexFile.table($0.number))") }
     var samples = entries.map { Sample($0.definition) }
-    try forEachSampledDocument(of: documents) { document in
-      for index in samples.indices { samples[index].add(document) }
+    let whole = entries.indices.filter { entries[$0].definition.filter == nil }
+    if !whole.isEmpty {
+      let last = try connection.scalar("SELECT max(number) FROM \(table)")
+      try forEachDocument(from: Self.spread(min(Self.sampleSize, documents), over: last).map { $0 + 1 }) {
+        document in
+        for index in whole { samples[index].add(document) }
+      }
     }
-    return try zip(entries, samples).map { entry, sample in
-      let rows = try connection.scalar("SELECT count(*) FROM \(IndexFile.table(entry.number))")
+    for index in entries.indices where entries[index].definition.filter != nil {
+      try forEachDocument(from: sampledDocuments(of: entries[index], rows: rows[index])) {
+        samples[index].add($0)
+      }
+    }
+    return entries.indices.map { index in
+      let (entry, sample, rows) = (entries[index], samples[index], rows[index])
       return Measurement(
         number: entry.number, sequence: sequence, documents: documents, rows: rows,
         distinct: entry.definition.fields.indices.map { last in
@@ -84,20 +96,36 @@ struct StatisticsTable {
 
   // MARK: The sample
 
-  private func forEachSampledDocument(of documents: Int64, _ body: (DocumentBytes) -> Void) throws {
-    let table = "\(IndexConnection.documents).documents"
-    let last = try connection.scalar("SELECT max(number) FROM \(table)")
+  /// Calls `body` with the first document whose number is at least each of some numbers.
+  private func forEachDocument(from numbers: [Int64], _ body: (DocumentBytes) -> Void) throws {
     let statement = try connection.statement(
-      "SELECT id, revision, body, deleted FROM \(table) WHERE number >= ?1 ORDER BY number LIMIT 1")
-    for number in Self.spread(min(Self.sampleSize, documents), over: last) {
+      """
+      SELECT id, revision, body, deleted FROM \(IndexConnection.documents).documents
+       WHERE number >= ?1 ORDER BY number LIMIT 1
+      """)
+    defer { statement.reset() }
+    for number in numbers {
       statement.reset()
-      try statement.bind(number + 1, at: 1)
+      try statement.bind(number, at: 1)
       guard try statement.step(), statement.int64(3) == 0 else { continue }
       body(
         DocumentBytes(
           id: statement.unsafeBytes(0), revision: statement.unsafeBytes(1), body: statement.unsafeBytes(2)))
     }
-    statement.reset()
+  }
+
+  /// The numbers of documents that a partial index holds, evenly selected from its rows.
+  private func sampledDocuments(of entry: IndexCatalog.Entry, rows: Int64) throws -> [Int64] {
+    let statement = try connection.statement("SELECT document FROM \(IndexFile.table(entry.number))")
+    defer { statement.reset() }
+    let interval = max(1, rows / Self.sampleSize)
+    var numbers: [Int64] = []
+    var position: Int64 = 0
+    while try statement.step() {
+      if position % interval == 0 { numbers.append(statement.int64(0)) }
+      position += 1
+    }
+    return numbers
   }
 
   /// Numbers below a total, evenly distributed but not evenly spaced, as documents may have patterns.

@@ -42,14 +42,14 @@ struct Estimator {
   private static let usualDocuments = 10_000.0
 
   func rows(of entry: IndexCatalog.Entry) -> Double {
-    entry.statistics?.rows ?? documents
+    entry.statistics?.rows ?? documents * (entry.definition.filter.map { part($0.clause) } ?? 1)
   }
 
   /// The number of rows an access reads, and the number left by its filters.
   func estimate(_ access: IndexAccess) -> (rows: Double, found: Double) {
     let rows =
       access.index.statistics.map { $0.rows(at: access.fields) }
-      ?? access.fields.reduce(documents) { $0 * $1.usualPart }
+      ?? access.fields.reduce(rows(of: access.index)) { $0 * $1.usualPart }
     let present = access.absence.reduce(rows) { rows, absence in
       guard case .except = absence.value, let statistics = access.index.statistics else { return rows }
       return rows * max(0, 1 - statistics.part(.points([.nothing]), field: absence.key))
@@ -95,7 +95,7 @@ struct Estimator {
   }
 
   private func part(_ path: FieldPath, _ access: PredicateAccess) -> Double {
-    for entry in catalog.ordered where entry.statistics != nil {
+    for entry in catalog.ordered where entry.statistics != nil && entry.definition.filter == nil {
       guard let field = entry.definition.fields.firstIndex(where: { $0.fieldPath == path }) else { continue }
       let perDocument = rows(of: entry) / documents
       return min(1, part(access.access, access.absence, field: field, of: entry) * max(1, perDocument))

@@ -13,8 +13,8 @@ extension IndexAccess {
     return (builder.access, builder.decided)
   }
 
-  /// Whether the access excludes rows.
-  var narrows: Bool { !fields.isEmpty || !filters.isEmpty }
+  /// Whether the access excludes documents.
+  var narrows: Bool { !fields.isEmpty || !filters.isEmpty || index.definition.filter != nil }
 
   /// The maximum number of values in a field's filter.
   private static let largestFilter = 3_000

@@ -33,14 +33,32 @@ struct PlanDescription {
     case .ids: return "the selector names the ids"
     default: break
     }
+    if let filter = entry.definition.filter, !isImplied(filter) {
+      return
+        "it only holds documents that match \(filter.clause.selector.text), which the selector does not imply"
+    }
     if query.useIndex != nil { return "the query names another index" }
     if entry.definition.type == .text {
       return query.selector.clause.textSearch == nil ? "the selector has no \"$text\"" : nil
     }
-    if !entry.definition.fields.contains(where: { isAsked($0.fieldPath, in: query.selector.clause) }) {
+    if entry.definition.filter == nil,
+      !entry.definition.fields.contains(where: { isAsked($0.fieldPath, in: query.selector.clause) })
+    {
       return "the selector has no condition on its fields that an index can answer"
     }
     return nil
+  }
+
+  /// Whether the selector implies a filter, or a branch of one of its disjunctions together with the other conditions does.
+  private func isImplied(_ filter: QuerySelector) -> Bool {
+    let conjuncts = query.selector.clause.conjuncts
+    return Implication.holds(.all(conjuncts), filter.clause)
+      || conjuncts.indices.contains { number in
+        guard case .or(let branches) = conjuncts[number] else { return false }
+        var others = conjuncts
+        others.remove(at: number)
+        return branches.contains { Implication.holds(.all(others + [$0]), filter.clause) }
+      }
   }
 
   private func whatCostsLess(than entry: IndexCatalog.Entry) -> String {
@@ -86,7 +104,8 @@ struct PlanDescription {
   /// Whether such an index exists, and a scan costs less even so.
   private func exists(_ wished: WishedIndex) -> Bool {
     catalog.ordered.contains { entry in
-      wished.paths.elementsEqual(entry.definition.fields.prefix(wished.paths.count).map(\.fieldPath))
+      entry.definition.filter.map(isImplied) ?? true
+        && wished.paths.elementsEqual(entry.definition.fields.prefix(wished.paths.count).map(\.fieldPath))
     }
   }
 }

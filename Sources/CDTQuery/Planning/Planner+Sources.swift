@@ -11,7 +11,7 @@ extension Planner {
   func sources(_ search: Candidate?) -> [Candidate] {
     var sources: [Candidate] = []
     for entry in catalog.ordered where mayHelp(entry) {
-      sources.append(candidate(entry, for: conditions))
+      sources.append(candidate(entry, for: conditions, of: conjuncts))
     }
     if let search { sources.append(search) }
     // Later conjuncts can't be decided. Each union considers the others, so the number of both is limited.
@@ -21,9 +21,10 @@ extension Planner {
     return sources
   }
 
-  /// Whether the selector or the sort uses a field of the index. Any index can list all documents.
+  /// Whether the selector or the sort uses a field of the index. Any index can list all documents that it holds.
   private func mayHelp(_ entry: IndexCatalog.Entry) -> Bool {
-    if conjuncts.isEmpty { return true }
+    guard holdsEveryMatch(entry, of: conjuncts) else { return false }
+    if conjuncts.isEmpty || entry.definition.filter != nil { return true }
     return entry.definition.fields.contains { field in
       conditions.contains { $0.path == field.fieldPath }
         || query.sort.fields.contains { $0.path == field.fieldPath }
@@ -58,9 +59,22 @@ extension Planner {
     return nil
   }
 
-  /// An index as a source for a conjunction.
-  func candidate(_ entry: IndexCatalog.Entry, for conditions: [AskedField]) -> Candidate {
-    let (access, decided) = IndexAccess.of(entry, for: conditions)
+  /// Whether an index holds every document that a conjunction matches: a partial one must be implied by it.
+  func holdsEveryMatch(_ entry: IndexCatalog.Entry, of conjuncts: [Clause]) -> Bool {
+    entry.definition.filter.map { Implication.holds(.all(conjuncts), $0.clause) } ?? true
+  }
+
+  /// An index, which holds every match, as a source for a conjunction.
+  func candidate(
+    _ entry: IndexCatalog.Entry, for conditions: [AskedField], of conjuncts: [Clause]
+  ) -> Candidate {
+    var (access, decided) = IndexAccess.of(entry, for: conditions)
+    if let filter = entry.definition.filter {
+      for (number, clause) in conjuncts.prefix(ConjunctSet.capacity).enumerated()
+      where !decided.contains(number) && Implication.holds(filter.clause, clause) {
+        decided.insert(number)
+      }
+    }
     let estimate = estimator.estimate(access)
     return Candidate(
       source: .index(access), decided: decided, rows: estimate.rows, seeks: access.seeks,
@@ -102,7 +116,8 @@ extension Planner {
     if let ids = documentIDs(in: own) { return ids }
     let conjuncts = own + beside
     let conditions = AskedField.of(conjuncts)
-    return catalog.ordered.map { candidate($0, for: conditions) }
+    return catalog.ordered.filter { holdsEveryMatch($0, of: conjuncts) }
+      .map { candidate($0, for: conditions, of: conjuncts) }
       .filter { $0.source.driver?.narrows == true }
       .min { branchCost($0, conjuncts) < branchCost($1, conjuncts) }
   }

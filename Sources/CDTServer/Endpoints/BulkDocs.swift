@@ -83,9 +83,25 @@ extension RequestContext {
 
   // MARK: Saving
 
+  /// Saves documents in one transaction, in which they may exchange the keys of a unique index. If that refuses it, each is
+  /// saved for itself.
+  ///
   /// - Returns: A row for each document; as at CouchDB, of revisions that are inserted as they are, only for those that were
   ///   refused.
   private func save(_ inputs: [BulkInput], areNewEdits: Bool) async throws -> [JSONObject] {
+    do {
+      return try await saveTogether(inputs, areNewEdits: areNewEdits)
+    } catch let violation as UniqueViolation {
+      guard inputs.count > 1 else {
+        return inputs.map { CouchError(violation).row(id: $0.id, revision: nil) }
+      }
+      var rows: [JSONObject] = []
+      for input in inputs { rows += try await save([input], areNewEdits: areNewEdits) }
+      return rows
+    }
+  }
+
+  private func saveTogether(_ inputs: [BulkInput], areNewEdits: Bool) async throws -> [JSONObject] {
     let database = try database
     let limit = database.revisionsLimit
     let outcomes = try await database.writes.write { transaction in

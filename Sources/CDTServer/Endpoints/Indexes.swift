@@ -115,10 +115,14 @@ enum IndexJSON {
   ]
 
   static func of(_ index: IndexDefinition) -> JSONObject {
-    [
+    var definition: JSONObject = [
+      "fields": .array(index.fields.map { [$0.path: .string($0.isDescending ? "desc" : "asc")] })
+    ]
+    if let filter = index.filterJSON { definition[DesignDocument.partialFilter] = .object(filter) }
+    if index.isUnique { definition["unique"] = true }
+    return [
       "ddoc": index.designDocument.map { .string($0) } ?? .null, "name": .string(index.ownName),
-      "type": .string(index.type.rawValue), "partitioned": false,
-      "def": ["fields": .array(index.fields.map { [$0.path: .string($0.isDescending ? "desc" : "asc")] })],
+      "type": .string(index.type.rawValue), "partitioned": false, "def": .object(definition),
     ]
   }
 }
@@ -164,9 +168,10 @@ struct IndexRequest: Sendable {
     case let other?:
       throw CouchError(400, "invalid_index", "The type \(other.prefix(50)) is unknown: use json or text.")
     }
-    if let filter = index["partial_filter_selector"], filter != [:] {
-      throw CouchError.unsupported(
-        "partial_filter_selector", instead: "an index on the same fields without it")
+    let filter = try DesignDocument.filter(.object(index))
+    let isUnique = index["unique"] ?? false
+    guard let isUnique = isUnique.boolValue else {
+      throw CouchError(400, "invalid_index", "`unique` must be a boolean.")
     }
     guard case .array(let clauses)? = index["fields"] else {
       throw CouchError(400, "invalid_index", "`fields` must be an array of names or {name: direction}.")
@@ -176,11 +181,13 @@ struct IndexRequest: Sendable {
       throw CouchError(400, "invalid_index", "The name of an index must not be empty.")
     }
     names = (body["name"]?.stringValue, body["ddoc"]?.stringValue.map(Self.documentID))
-    let name = try names.name ?? IndexDefinition(fields: fields, name: nil, type: type).name
+    let name =
+      try names.name
+      ?? IndexDefinition(fields: fields, name: nil, type: type, where: filter, isUnique: isUnique).name
     document = names.document ?? Self.documentID(name)
     definition = try IndexDefinition(
-      fields: fields, name: DesignDocument.name(of: name, in: document), type: type,
-      designDocument: document)
+      fields: fields, name: DesignDocument.name(of: name, in: document), type: type, where: filter,
+      isUnique: isUnique, designDocument: document)
   }
 
   static func documentID(_ name: String) -> String {
@@ -192,5 +199,12 @@ struct IndexRequest: Sendable {
     guard let document = other.designDocument, other.isSame(as: definition) else { return false }
     return (names.name ?? other.ownName).hasSameBytes(as: other.ownName)
       && (names.document ?? document).hasSameBytes(as: document)
+  }
+}
+
+extension CouchError {
+  /// A write that a unique index refuses. It is no `conflict`, after which clients try again with another revision.
+  init(_ violation: UniqueViolation) {
+    self.init(412, "duplicate_key", violation.description)
   }
 }

@@ -137,6 +137,7 @@ struct Responder: HTTPResponder {
     case let error as CouchError: error
     case let error as DatastoreError: CouchError(error)
     case let error as QueryError: CouchError(error)
+    case let violation as UniqueViolation: CouchError(violation)
     case let error as GzipError: CouchError(error)
     case let error as HTTPParserError: .unreadable(error)
     case is CancellationError: CouchError(503, "service_unavailable", "The request was cancelled.")

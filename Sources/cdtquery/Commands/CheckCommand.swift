@@ -14,7 +14,7 @@ struct CheckCommand: ParsableCommand {
       the kind checksum is about pages that another program, such as sqlite3, has copied from the log into the file: \
       they are used once the whole file was verified, and --repair writes their checksums. Functions of design \
       documents, which are stored and never run, and indexes of design documents that can't be made are listed with \
-      the kind design; they are no problems. A store that is too damaged to be opened has one finding, of the kind database.
+      the kind design, and documents with the same key in a unique index with the kind unique; they are no problems. A store that is too damaged to be opened has one finding, of the kind database.
 
       EXAMPLE
         $ cdtquery index create people/contacts age
@@ -47,8 +47,17 @@ struct CheckCommand: ParsableCommand {
     let isReadable = !findings.contains { $0.kind == .database }
     let indexes = isReadable ? try datastore.checkIndexes(repair: repair) { progress.show($0, of: $1) } : []
     progress.clear()
-    try report(findings, indexes: indexes, notes: isReadable ? datastore.checkDesignDocuments() : [])
+    // Keys are read from the indexes.
+    let areUsable = isReadable && (indexes.isEmpty || repair)
+    try report(
+      findings, indexes: indexes,
+      notes: (isReadable ? datastore.checkDesignDocuments() : [])
+        + (areUsable ? datastore.uniqueViolations().map(Self.note) : []))
     if !findings.isEmpty || !indexes.isEmpty { throw ExitStatus.findings }
+  }
+
+  private static func note(_ violation: UniqueViolation) -> IntegrityFinding {
+    IntegrityFinding(.unique, documentID: violation.documentIDs.first, violation.description)
   }
 
   /// Whether a datastore has written the file, damaged or not.

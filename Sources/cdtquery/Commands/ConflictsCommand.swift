@@ -17,14 +17,30 @@ struct ConflictsCommand: ParsableCommand {
         $ cdtquery conflicts team/tasks milk
         {"_id":"milk","_rev":"2-bbb","litres":2}
         {"_id":"milk","_rev":"2-aaa","litres":1,"organic":true}
+
+      With --unique each line is a key of a unique index that several documents have.
+
+      EXAMPLE
+        $ cdtquery index create people/contacts city --unique
+        unique_city
+        $ cdtquery conflicts people/contacts --unique
       """)
 
   @Argument(help: "The store, DIRECTORY/NAME.") var store: StoreArgument
   @OptionGroup var key: KeyOptions
   @Argument(help: "The id of a document.") var id: String?
+  @Flag(help: "List the keys of unique indexes that several documents have.") var unique = false
+
+  func validate() throws {
+    if unique, id != nil { throw ValidationError("--unique lists every key; leave out the id") }
+  }
 
   func run() throws {
     let datastore = try store.open()
+    if unique {
+      for violation in try datastore.uniqueViolations() { try Output.standard.line(violation.json.text) }
+      return
+    }
     if let id {
       let leaves = try Self.leaves(of: id, in: datastore)
       for leaf in leaves where leaves.count > 1 { try Output.standard.line(leaf.json.text) }
@@ -45,5 +61,13 @@ struct ConflictsCommand: ParsableCommand {
   /// The leaves of a document that are not deleted, newest first; the winner has the highest id.
   private static func leaves(of id: String, in datastore: Datastore) throws -> [DocumentRevision] {
     try datastore.read { try $0.currentRevisions(ofDocument: id) }.sorted { $0.revisionID > $1.revisionID }
+  }
+}
+
+extension UniqueViolation {
+  fileprivate var json: JSONObject {
+    [
+      "index": .string(index), "key": .array(key), "documents": .array(documentIDs.map { .string($0) }),
+    ]
   }
 }

@@ -24,9 +24,19 @@ struct IndexCommand: ParsableCommand {
         Other processes can read and write during the build. If you interrupt it, completed work is kept, and index update \
         continues from there. On a terminal a progress bar is shown.
 
+        With --where the index only holds the documents that match a selector. Queries whose selector implies it use the index.
+
+        With --unique a write is refused that would give two documents the same values; null and missing values are not \
+        compared. Documents that had the same values before, and those that a replication brings, stay as they are: conflicts \
+        --unique lists them.
+
         EXAMPLE
           $ cdtquery index create people/contacts pet.species age:desc
           pet.species_age-desc
+          $ cdtquery index create people/contacts age --where '{"age":{"$gt":17}}'
+          age_where_…
+          $ cdtquery index create people/contacts name --unique
+          unique_name
         """)
 
     @Argument(help: DatabaseArgument.help) var database: DatabaseArgument
@@ -39,13 +49,18 @@ struct IndexCommand: ParsableCommand {
       .json
     @Option(help: "The tokenizer of a text index: simple, porter, unicode61 or trigram.") var tokenize:
       String?
+    @Option(
+      name: .customLong("where"), help: "The selector of the documents that the index holds. (default: all)")
+    var filter: String?
+    @Flag(help: "Refuse writes that would give two documents the same values.") var unique = false
     @OptionGroup var progress: ProgressOptions
     @OptionGroup var server: ServerOptions
 
     func run() throws {
       let request = IndexRequest(
         fields: try SortField.fields(words: fields, at: "fields"), name: name, type: type,
-        tokenizer: tokenize, progress: progress)
+        tokenizer: tokenize, filter: try filter.map(SelectorArgument.json) ?? [:], isUnique: unique,
+        progress: progress)
       try Output.standard.line(try database.open(server).createIndex(request))
     }
   }

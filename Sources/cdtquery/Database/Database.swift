@@ -84,6 +84,9 @@ struct IndexRequest {
   let name: String?
   let type: IndexType
   let tokenizer: String?
+  /// The selector of a partial index; empty for all documents.
+  let filter: JSONObject
+  let isUnique: Bool
   let progress: ProgressOptions
 }
 

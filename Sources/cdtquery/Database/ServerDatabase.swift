@@ -91,7 +91,10 @@
       guard request.type == .json, request.tokenizer == nil else {
         throw ValidationError("--type and --tokenize are for stores; a server has no text indexes")
       }
-      return try waiting { try await database.createIndex(on: request.fields, name: request.name) }.name
+      return try waiting {
+        try await database.createIndex(
+          on: request.fields, name: request.name, where: request.filter, unique: request.isUnique)
+      }.name
     }
 
     func indexes() throws -> [JSONObject] {

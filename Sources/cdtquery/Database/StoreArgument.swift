@@ -44,7 +44,7 @@ struct StoreArgument: ExpressibleByArgument {
   /// Opens the store, which must exist.
   func open() throws -> Datastore {
     do {
-      return try manager().existingDatastore(named: databaseName)
+      return try Stores.open(databaseName, in: manager())
     } catch let error as DatastoreError where error.code == .notFound {
       throw missing
     }
@@ -73,7 +73,7 @@ struct StoreArgument: ExpressibleByArgument {
     do {
       let manager = try Stores.manager(of: directory)
       do {
-        return (manager, try manager.existingDatastore(named: databaseName), false)
+        return (manager, try Stores.open(databaseName, in: manager), false)
       } catch let error as DatastoreError where error.code == .notFound {
         return (manager, try manager.datastore(named: databaseName), true)
       }

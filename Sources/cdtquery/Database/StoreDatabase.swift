@@ -96,11 +96,19 @@ struct StoreDatabase: Database {
 
   func createIndex(_ request: IndexRequest) throws -> String {
     let datastore = try store.open()
-    return try request.progress.showing { show in
+    let name = try request.progress.showing { show in
       try datastore.ensureIndexed(
         request.fields, name: request.name, type: request.type,
-        settings: request.tokenizer.map { ["tokenize": .string($0)] } ?? [:], progress: show)
+        settings: request.tokenizer.map { ["tokenize": .string($0)] } ?? [:], where: request.filter,
+        unique: request.isUnique, progress: show)
     }
+    let violations = request.isUnique ? try datastore.uniqueViolations(ofIndex: name).count : 0
+    if violations > 0 {
+      Message.write(
+        "cdtquery: \(violations) \(violations == 1 ? "key is" : "keys are") shared by several documents; "
+          + "\"cdtquery conflicts --unique\" lists them")
+    }
+    return name
   }
 
   func indexes() throws -> [JSONObject] {

@@ -1,5 +1,6 @@
 import CDTDatastore
 import CDTPlatform
+import CDTQuery
 import Synchronization
 
 /// The managers of this run. They are kept until its end, as a store closes with its manager.
@@ -14,6 +15,13 @@ enum Stores {
       managers[directory] = manager
       return manager
     }
+  }
+
+  /// Opens a store that exists. Its first write opens its indexes, of which unique ones are checked.
+  static func open(_ name: DatabaseName, in manager: DatastoreManager) throws -> Datastore {
+    let store = try manager.existingDatastore(named: name)
+    Datastore.registerExtension(IndexManager.self)
+    return store
   }
 
   /// Whether a path leads to a directory.

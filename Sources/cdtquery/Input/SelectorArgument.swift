@@ -20,6 +20,9 @@ enum SelectorArgument {
     }
   }
 
+  /// The JSON of a selector.
+  static func json(_ argument: String) throws -> JSONObject { try selector(argument).clause.selector }
+
   /// Reads a text argument. If it is not JSON, but what other programs accept for it, the error shows the JSON.
   private static func read<R>(_ argument: String, _ parse: (String) throws(QueryError) -> R) throws -> R {
     let text = try TextArgument.read(argument)

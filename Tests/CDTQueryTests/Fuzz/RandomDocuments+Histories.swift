@@ -6,9 +6,9 @@ extension RandomDocuments {
   mutating func beginning() -> [Step] {
     var steps: [Step] = []
     if chance(40) { steps.append(textIndex()) }
-    if chance(50) { steps.append(Step(.index, ["fields": .array(indexFields())])) }
+    if chance(50) { steps.append(Step(.index, index())) }
     for _ in 0..<number(below: 40) { steps.append(write()) }
-    if chance(60) { steps.append(Step(.index, ["fields": .array(indexFields())])) }
+    if chance(60) { steps.append(Step(.index, index())) }
     return steps
   }
 
@@ -17,8 +17,8 @@ extension RandomDocuments {
     switch number(below: 200) {
     case 0..<30: write()
     case 30..<36: Step(.miss, write().argument)
-    case 36..<41: Step(.index, ["fields": .array(indexFields())])
-    case 41..<45: Step(.begin, ["fields": .array(indexFields())])
+    case 36..<41: Step(.index, index())
+    case 41..<45: Step(.begin, index())
     case 45..<53: Step(.advance, .int(Int64(1 + number(below: 12))))
     case 53..<56: Step(.drop, .int(Int64(number(below: 4))))
     case 56..<59: Step(.update)
@@ -27,8 +27,22 @@ extension RandomDocuments {
     case 61..<63: Step(.reopen)
     case 63: chance(30) ? textIndex() : Step(.rewind)
     case 64..<84: Step(.find, .object(groupRequest()))
-    default: Step(.find, .object(request()))
+    default: Step(.find, .object(ask()))
     }
+  }
+
+  /// An index, partial or not.
+  private mutating func index() -> JSONValue {
+    var index: JSONObject = ["fields": .array(indexFields())]
+    if chance(40) { index["where"] = .object(filter()) }
+    return .object(index)
+  }
+
+  /// A request, for which a partial index may serve.
+  private mutating func ask() -> JSONObject {
+    var request = request()
+    if chance(30) { request["selector"] = narrowed(request["selector"] ?? [:]) }
+    return request
   }
 
   private mutating func textIndex() -> Step {

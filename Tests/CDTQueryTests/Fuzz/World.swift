@@ -120,13 +120,15 @@ final class World {
     let type = step.argument["type"]?.stringValue.flatMap(IndexType.init) ?? .json
     let clauses = step.argument["fields"]?.arrayValue ?? []
     let settings = step.argument["settings"]?.objectValue ?? [:]
+    let filter = step.argument["where"]?.objectValue ?? [:]
     try ignoringRefusal {
       let fields = try SortField.fields(clauses, at: "fields")
-      let definition = try IndexDefinition(fields: fields, name: nil, type: type, settings: settings)
+      let definition = try IndexDefinition(
+        fields: fields, name: nil, type: type, settings: settings, where: filter)
       if step.name == .begin {
         try begin(definition)
       } else {
-        try indexed.ensureIndexed(fields, type: type, settings: settings)
+        try indexed.ensureIndexed(fields, type: type, settings: settings, where: filter)
       }
       if type == .text { try plain.ensureIndexed(fields, type: type, settings: settings) }
     }

@@ -163,6 +163,26 @@ import Testing
     }
   }
 
+  @Test func `the code of partial and unique indexes runs`() throws {
+    try withTemporaryDatastore { store in
+      try store.createDocument(
+        from: DocumentDraft(id: "call", body: ["state": "open", "due": "2026-11-01"]))
+      try store.ensureIndexed(["due"], name: "open", where: ["state": ["$in": ["new", "open"]]])
+      let urgent = try store.find(["state": "open", "due": ["$lt": "2026-12-01"]], sort: ["due"])
+      #expect(urgent.map(\.id) == ["call"])
+
+      try store.ensureIndexed(["email"], unique: true)
+      try store.createDocument(from: DocumentDraft(id: "ann", body: ["email": "ann@example.com"]))
+      do {
+        try store.createDocument(from: DocumentDraft(id: "bob", body: ["email": "ann@example.com"]))
+      } catch let violation as UniqueViolation {
+        print(violation)  // the documents "bob", "ann" have the same key ["ann@example.com"] in …
+      }
+      let shared = try store.uniqueViolations()
+      #expect(try shared == [] && store.read { try $0.documentCount() } == 2)
+    }
+  }
+
   @Test func `the code that builds an index runs`() async throws {
     let path = try temporaryDirectory()
     defer { removeDirectory(path) }

@@ -67,7 +67,7 @@ import Testing
         "_design/b",
         Self.body([
           "none": Self.view([]),
-          "partial": ["map": ["fields": ["a": "asc"], "partial_filter_selector": ["b": 1]]],
+          "partial": ["map": ["fields": ["a": "asc"], "partial_filter_selector": ["b": ["$regex": "x"]]]],
           "odd": Self.view(["a..b": "asc"]), "wrong": 5, "good": Self.view(["a": "asc"]),
         ]))
       try put(

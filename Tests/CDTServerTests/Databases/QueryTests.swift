@@ -375,7 +375,7 @@ import Testing
       #expect(bulk.json[0]?["warning"] != nil && bulk.json[1]?["warning"] == nil)
       let partial: JSONValue = [
         "language": "query",
-        "views": ["p": ["map": ["fields": ["a": "asc"], "partial_filter_selector": ["b": 1]]]],
+        "views": ["p": ["map": ["fields": ["a": "asc"], "partial_filter_selector": ["$text": "b"]]]],
       ]
       #expect(try await server.put("/db/_design/p", partial).json["warning"] != nil)
       #expect(try await server.get("/db/_index").json["total_rows"] == 1)
@@ -391,6 +391,57 @@ import Testing
       #expect(bulk.json[0]?["error"] == "invalid_design_doc")
       let index: JSONValue = ["language": "query", "views": ["a": ["map": ["fields": ["a": "asc"]]]]]
       #expect(try await server.put("/db/_design/i", index).status == 201)
+    }
+  }
+
+  @Test func `a partial index is made, listed, explained and used where it is implied`() async throws {
+    try await Self.withPeople { server in
+      let index: JSONObject = ["fields": ["age"], "partial_filter_selector": ["name": "mike"]]
+      let request: JSONValue = ["index": .object(index), "name": "mikes"]
+      #expect(try await server.post("/db/_index", request).json["result"] == "created")
+      #expect(try await server.post("/db/_index", request).json["result"] == "exists")
+      let listed = try await server.get("/db/_index").json["indexes"]?[1]
+      #expect(
+        listed?["def"] == ["fields": [["age": "asc"]], "partial_filter_selector": ["name": ["$eq": "mike"]]])
+      let query: JSONValue = ["selector": ["name": "mike", "age": ["$gt": 50]]]
+      #expect(try await server.post("/db/_explain", query).json["index"]?["name"] == "mikes")
+      #expect(Self.ids(try await server.post("/db/_find", query)) == ["p152", "p154", "p156", "p158"])
+      // Named or not, it never leaves out results.
+      let other: JSONValue = ["selector": ["age": ["$gt": 57]], "use_index": "mikes"]
+      let found = try await server.post("/db/_find", other)
+      #expect(Self.ids(found) == ["p158", "p159"])
+      #expect(found.json["warning"]?.stringValue?.contains("mikes was not used") == true)
+      for filter: JSONValue in [5, ["$text": ["$search": "x"]], ["a": ["$regex": "x"]], ["a": ["$gtt": 1]]] {
+        let refused = try await server.post(
+          "/db/_index", ["index": ["fields": ["age"], "partial_filter_selector": filter]])
+        #expect(refused.status == 400)
+      }
+    }
+  }
+
+  @Test func `a unique index refuses edits and stores what replicators bring`() async throws {
+    try await withServer { server in
+      let index: JSONValue = ["index": ["fields": ["email"], "unique": true], "name": "emails"]
+      #expect(try await server.post("/db/_index", index).json["result"] == "created")
+      #expect(try await server.get("/db/_index").json["indexes"]?[1]?["def"]?["unique"] == true)
+      #expect(try await server.put("/db/ann", ["email": "a"]).status == 201)
+      let refused = try await server.put("/db/bob", ["email": "a"])
+      #expect(refused.status == 412 && refused.json["error"] == "duplicate_key")
+      #expect(
+        refused.json["reason"]
+          == #"the documents "bob", "ann" have the same key ["a"] in the unique index "_design/emails/emails"; change one of them"#
+      )
+      let rows = try await server.post(
+        "/db/_bulk_docs",
+        ["docs": [["_id": "c", "email": "c"], ["_id": "d", "email": "a"], ["_id": "e", "email": "e"]]])
+      #expect(rows.status == 201)
+      #expect(rows.json.arrayValue?.map { $0["error"] ?? "none" } == ["none", "duplicate_key", "none"])
+      let replicated = try await server.post(
+        "/db/_bulk_docs", ["docs": [["_id": "z", "_rev": "1-a", "email": "a"]], "new_edits": false])
+      #expect(replicated.json == [])
+      #expect(try await server.get("/db/_all_docs").json["total_rows"] == 5)
+      let wrong: JSONValue = ["index": ["fields": ["email"], "unique": 1]]
+      #expect(try await server.post("/db/_index", wrong).json["reason"] == "`unique` must be a boolean.")
     }
   }
 

@@ -24,6 +24,38 @@ extension RandomDocuments {
     return selector
   }
 
+  /// The filter of a partial index.
+  package mutating func filter() -> JSONObject {
+    let filter = chance(30) ? selector(depth: 2) : condition()
+    filters.append(filter)
+    return filter
+  }
+
+  /// One condition on a field that indexes are likely to have, or two.
+  private mutating func condition() -> JSONObject {
+    var selector = JSONObject()
+    for _ in 0..<(1 + number(below: 2)) {
+      selector[pick(Self.plainNames)] =
+        switch number(below: 8) {
+        case 0: ["$exists": true]
+        case 1: ["$gt": nil]
+        case 2: ["$gte": chance(50) ? 0 : 1]
+        case 3: ["$lt": chance(50) ? "b" : 2]
+        case 4: ["$ne": scalar()]
+        case 5: ["$in": .array((0..<3).map { _ in scalar() })]
+        case 6: ["$exists": false]
+        default: ["$eq": scalar()]
+        }
+    }
+    return selector
+  }
+
+  /// A selector that implies a filter drawn before, mostly.
+  package mutating func narrowed(_ selector: JSONValue) -> JSONValue {
+    guard !filters.isEmpty else { return selector }
+    return ["$and": [.object(pick(filters)), selector == [:] ? ["_id": ["$exists": true]] : selector]]
+  }
+
   /// A selector with a text search at its top or in an `$or`.
   package mutating func textSelector() -> JSONObject {
     let search: JSONObject = ["$text": ["$search": .string(search())]]

@@ -17,6 +17,8 @@ package struct RandomDocuments {
   package let scope: Scope
   /// Whether bodies have arrays; without, an index has one row for each document, which decides more.
   package var hasArrays = true
+  /// The filters drawn for partial indexes, of which some requests ask.
+  package var filters: [JSONObject] = []
 
   package init(seed: UInt64, scope: Scope = .oracle) {
     generator = SeededGenerator(seed: seed)

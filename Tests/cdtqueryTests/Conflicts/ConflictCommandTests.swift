@@ -23,6 +23,36 @@ import Testing
     #expect(unknown.status == 66)
   }
 
+  @Test func `keys that several documents have are listed, and no other document gets them`() throws {
+    let space = try Workspace()
+    try space.run(
+      "import", "people/members", "-", input: #"{"_id":"a","n":1}"# + "\n" + #"{"_id":"b","n":[1,2]}"# + "\n")
+    let made = try space.run("index", "create", "people/members", "n", "--unique")
+    #expect(made.output == "unique_n\n")
+    #expect(
+      made.errors
+        == "cdtquery: 1 key is shared by several documents; \"cdtquery conflicts --unique\" lists them\n")
+    let listed = #"{"index":"unique_n","key":[1],"documents":["a","b"]}"# + "\n"
+    #expect(try space.run("conflicts", "people/members", "--unique").output == listed)
+    let message =
+      #"the documents "c", "a" have the same key [1] in the unique index "unique_n"; change one of them"#
+    let results = try [
+      space.run("put", "people/members", "c", #"{"n":1}"#),
+      space.run("import", "people/members", "-", input: #"{"_id":"c","n":1}"# + "\n"),
+    ]
+    for refused in results {
+      #expect(refused.errors.contains(message) && refused.status == 65)
+    }
+    let kept = try space.run(
+      "import", "people/members", "-", "--keep-going",
+      input: #"{"_id":"c","n":1}"# + "\n" + #"{"_id":"d","n":4}"# + "\n")
+    #expect(kept.errors.contains(message) && kept.errors.contains("1 imported"))
+    let checked = try space.run("check", "people/members")
+    #expect(checked.status == 0 && checked.lines.count == 1)
+    #expect(checked.output.hasPrefix(#"{"kind":"unique","id":"a","finding":"the documents"#))
+    #expect(try space.run("conflicts", "people/members", "a", "--unique").status == 64)
+  }
+
   @Test(arguments: [("2-aaa", loser), ("2-bbb", winner)])
   func `pick lets one revision stay as it is`(_ c: (revision: String, document: String)) throws {
     let space = try workspace()

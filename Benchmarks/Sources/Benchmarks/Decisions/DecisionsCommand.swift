@@ -6,11 +6,16 @@ struct DecisionsCommand: ParsableCommand {
     commandName: "decisions",
     abstract: "Measure the alternatives of docs/decisions.")
 
+  @Option(help: "The number of the decision. (default: all)")
+  var only: Int?
+  @Option(help: "How many documents a store has for partial indexes.")
+  var documents = 1_000_000
   @Option(help: "Where the files lie meanwhile.")
   var directory = "Benchmarks/data"
 
-  @Option(help: "The number of the decision. (default: all)")
-  var only: Int?
+  func validate() throws {
+    guard documents >= 100_000 else { throw ValidationError("--documents must be at least 100000") }
+  }
 
   func run() throws {
     let scratch = try Scratch(directory)
@@ -19,6 +24,7 @@ struct DecisionsCommand: ParsableCommand {
       (2, { try ReadingDocuments(scratch).measure() }), (3, { try InsertingRows(scratch).measure() }),
       (3, { try BuildingIndex(scratch).measure() }), (26, { try Encrypting(scratch).measure() }),
       (27, { try GroupingDocuments(scratch).measure() }),
+      (28, { try PartialIndexes(scratch, documents: documents).measure() }),
     ]
     for experiment in experiments where only == nil || only == experiment.decision {
       let table = try experiment.measure()

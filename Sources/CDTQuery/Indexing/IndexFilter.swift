@@ -1,0 +1,74 @@
+import CDTJSON
+
+/// The filters of partial indexes.
+enum IndexFilter {
+  /// The maximum length of a filter's JSON in bytes.
+  static let maximumLength = 10_000
+
+  /// Validates a filter given by the user.
+  ///
+  /// The result is in a canonical form: filters with the same conditions in another order or spelling, such as
+  /// `{"a": 1, "b": 2}` and `{"$and": [{"b": {"$eq": 2}}, {"a": 1}]}`, are equal.
+  ///
+  /// - Returns: `nil` for a selector that every document matches.
+  /// - Throws: ``QueryError`` with a path below `where`.
+  static func selector(_ json: JSONObject) throws(QueryError) -> QuerySelector? {
+    if json.isEmpty { return nil }
+    let clause: Clause
+    do {
+      clause = try QuerySelector(json).clause.canonical
+    } catch {
+      throw QueryError(error.code, at: error.path.isEmpty ? "where" : "where.\(error.path)", error.message)
+    }
+    if case .always = clause { return nil }
+    if clause.textSearch != nil { throw .filterNeedsText }
+    if clause.hasPattern { throw .filterWithPattern }
+    let length = clause.selector.utf8Text.count
+    guard length <= maximumLength else { throw .filterTooLong(length) }
+    // The form that is read from a file again.
+    return try QuerySelector(clause.selector)
+  }
+}
+
+extension Clause {
+  /// The clause with the members of conjunctions and disjunctions in the order of their text, each once.
+  fileprivate var canonical: Clause {
+    switch self {
+    case .and(let members): .all(Self.canonical(members))
+    case .or(let members): .any(Self.canonical(members))
+    case .not(let member): member.canonical.complement
+    case .always, .never, .field, .text, .value: self
+    }
+  }
+
+  private static func canonical(_ members: [Clause]) -> [Clause] {
+    let spelled = members.map(\.canonical).map { (clause: $0, text: $0.selector.text) }
+      .sorted { $0.text.precedesInBytes($1.text) }
+    return spelled.indices.filter { $0 == 0 || !spelled[$0].text.hasSameBytes(as: spelled[$0 - 1].text) }.map
+    { spelled[$0].clause }
+  }
+
+  /// Whether it has a `$regex`, which could make any write slow, or fail.
+  fileprivate var hasPattern: Bool {
+    switch self {
+    case .always, .never, .text: false
+    case .and(let members), .or(let members): members.contains(where: \.hasPattern)
+    case .not(let member): member.hasPattern
+    case .field(_, let predicate), .value(let predicate): predicate.hasPattern
+    }
+  }
+}
+
+extension Predicate {
+  fileprivate var hasPattern: Bool {
+    switch self {
+    case .regex: true
+    case .elementMatches(let condition), .allElementsMatch(let condition):
+      switch condition {
+      case .fields(let clause), .operators(let clause): clause.hasPattern
+      }
+    case .keyMatches(let clause): clause.hasPattern
+    case .equal, .compare, .among, .exists, .notNull, .type, .modulo, .size, .beginsWith: false
+    }
+  }
+}

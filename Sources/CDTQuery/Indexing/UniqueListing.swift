@@ -1,0 +1,93 @@
+import CDTJSON
+import CDTSQLite
+
+/// Lists the documents that have the same key in one unique index, in a transaction of the index file.
+struct UniqueListing {
+  private let entry: IndexCatalog.Entry
+  private let file: IndexConnection
+  /// The sequence up to which the index has every document.
+  private let floor: Int64
+
+  private static let documents = "\(IndexConnection.documents).documents"
+
+  init(_ entry: IndexCatalog.Entry, _ state: IndexState, in file: IndexConnection) {
+    self.entry = entry
+    self.file = file
+    floor = entry.watermark ?? state.sequence
+  }
+
+  func violations() throws -> [UniqueViolation] {
+    let unindexed = "temp.unindexed_\(entry.number)"
+    let tooMany = try collectUnindexed(unindexed)
+    defer { try? file.connection.execute("DROP TABLE IF EXISTS \(unindexed)") }
+    return try tooMany + sharedKeys(with: unindexed)
+  }
+
+  /// Puts the rows of the documents that the index lacks into a temporary table.
+  ///
+  /// - Returns: The documents that have too many keys.
+  private func collectUnindexed(_ table: String) throws -> [UniqueViolation] {
+    let connection = file.connection
+    try connection.execute(
+      "DROP TABLE IF EXISTS \(table); \(IndexFile.creation(ofTable: table, entry.definition))")
+    var rows = IndexRows(entry.definition)
+    var apart: [String] = []
+    let documents = try connection.statement(
+      """
+      SELECT number, id, revision, deleted, body FROM \(Self.documents)
+       WHERE sequence > ?1 OR number IN (SELECT document FROM main.apart WHERE index_number = ?2)
+      """)
+    defer { documents.reset() }
+    try documents.bind(floor, at: 1)
+    try documents.bind(entry.number, at: 2)
+    let insertion = IndexTable(entry, on: connection, named: table)
+    while try documents.step() {
+      guard let document = DocumentBytes(living: documents) else { continue }
+      rows.removeAll()
+      let shape = rows.add(document, number: documents.int64(0))
+      if shape.isApart { apart.append(String(decoding: document.id, as: UTF8.self)) }
+      rows.sort()
+      try insertion.insert(rows, 0..<rows.count)
+    }
+    return apart.sorted { $0.precedesInBytes($1) }.map {
+      UniqueViolation(index: entry.definition.name, key: [], documentIDs: [$0])
+    }
+  }
+
+  /// Reads all rows in the order of their keys.
+  private func sharedKeys(with unindexed: String) throws -> [UniqueViolation] {
+    let fields = entry.definition.fields.indices
+    let columns = fields.map { "t\($0), v\($0)" }.joined(separator: ", ")
+    let present = fields.map { "t\($0) <> \(IndexKey.Tag.nothing.rawValue)" }.joined(separator: " AND ")
+    let rows = try file.connection.statement(
+      """
+      SELECT \(columns), id, document FROM main.\(IndexFile.table(entry.number)) WHERE \(present)
+         AND document NOT IN (SELECT number FROM \(Self.documents) WHERE sequence > ?1)
+      UNION ALL SELECT \(columns), id, document FROM \(unindexed) WHERE \(present)
+      ORDER BY \(columns), id
+      """)
+    defer { rows.reset() }
+    try rows.bind(floor, at: 1)
+    var found: [UniqueViolation] = []
+    var key: [IndexKey] = []
+    var holders: [(id: String, number: Int64)] = []
+    func finish() throws {
+      guard holders.count > 1, let first = holders.first else { return }
+      let values = try UniqueKeySearch.document(
+        first.number, on: file.connection, IndexConnection.documents, key, of: entry.definition
+      ).values
+      found.append(
+        UniqueViolation(index: entry.definition.name, key: values, documentIDs: holders.map(\.id)))
+    }
+    while try rows.step() {
+      let next = fields.map { IndexKey(rows, at: 2 * $0) }
+      if next != key {
+        try finish()
+        (key, holders) = (next, [])
+      }
+      holders.append((rows.text(2 * fields.count), rows.int64(2 * fields.count + 1)))
+    }
+    try finish()
+    return found
+  }
+}
