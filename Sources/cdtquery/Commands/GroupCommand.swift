@@ -13,10 +13,10 @@ struct GroupCommand: ParsableCommand {
       a selector of rows, and --sort is by their members.
 
       EXAMPLE
-        $ printf '{"city":"Bern","amount":7}\\n{"city":"Bern","amount":5}\\n' > orders.jsonl
+        $ printf '{"city":"Bern","sum":7}\\n{"city":"Bern","sum":5}\\n' > orders.jsonl
         $ cdtquery import shop/orders orders.jsonl
         2 imported
-        $ cdtquery group shop/orders --by city --count orders --sum total=amount
+        $ cdtquery group shop/orders --by city --count orders --sum total=sum
         {"city":"Bern","orders":2,"total":12}
       """)
 
