@@ -41,7 +41,13 @@ final class PageSeals {
     var nonces = [UInt8](repeating: 0, count: noncesInSlot * nonceLength)
 
     func has(_ nonce: UnsafeRawBufferPointer, at place: Int) -> Bool {
-      nonces[place * nonceLength..<(place + 1) * nonceLength].elementsEqual(nonce)
+      nonces.withUnsafeBytes { bytes in
+        let start = place * nonceLength
+        return bytes.loadUnaligned(fromByteOffset: start, as: UInt64.self)
+          == nonce.loadUnaligned(as: UInt64.self)
+          && bytes.loadUnaligned(fromByteOffset: start + 8, as: UInt32.self)
+            == nonce.loadUnaligned(fromByteOffset: 8, as: UInt32.self)
+      }
     }
   }
 
@@ -69,7 +75,7 @@ final class PageSeals {
   /// - Throws: ``SQLiteError`` if the file can't be opened, unless it is missing.
   func isCurrent(_ nonce: UnsafeRawBufferPointer, of page: Int64) throws(SQLiteError) -> Bool {
     let (pair, place) = Self.place(of: page)
-    if let new = changes[pair]?[place], new.elementsEqual(nonce) { return true }
+    if !changes.isEmpty, let new = changes[pair]?[place], new.elementsEqual(nonce) { return true }
     if cache[pair]?.has(nonce, at: place) == true { return true }
     // Another connection may have written the page.
     guard let slot = try read(pair), slot.has(nonce, at: place) else { return false }
