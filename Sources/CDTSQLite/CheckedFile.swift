@@ -1,5 +1,6 @@
 import CDTCSQLite
 import CDTDigest
+import CDTPlatform
 
 /// A database file whose pages have checksums, or are encrypted: the methods that SQLite calls.
 ///
@@ -117,16 +118,25 @@ struct CheckedFile {
 
   private func open(_ page: UnsafeMutableRawBufferPointer, at offset: Int64, _ sealer: PageSealer) -> Int32 {
     let number = offset / Int64(DatabaseCipher.pageSize) + 1
-    do throws(SQLiteError) {
+    var attempts = 4
+    while true {
+      var isCurrent = false
       let nonce = AuthenticatedCipher.nonce(of: UnsafeRawBufferPointer(page))
-      let isCurrent = try sealer.seals.isCurrent(nonce, of: number)
-      guard isCurrent, DatabaseCipher.open(page, number: number, with: sealer.pages) else {
+      var code = Self.code { () throws(SQLiteError) in
+        isCurrent = try sealer.seals.isCurrent(nonce, of: number)
+      }
+      guard code == SQLITE_OK else { return code }
+      let isOpened = DatabaseCipher.open(page, number: number, with: sealer.pages)
+      if isOpened, isCurrent { return SQLITE_OK }
+      attempts -= 1
+      // While it has no lock on the log, SQLite may read a page that another process is writing.
+      guard isOpened, attempts > 0 else {
         memory.pointee.damaged_page = number
         return SQLiteError.damagedPageCode
       }
-      return SQLITE_OK
-    } catch {
-      return error.extendedCode
+      Sleep.microseconds(2_000)
+      code = methods.xRead(file, page.baseAddress, Int32(page.count), offset)
+      guard code == SQLITE_OK else { return code }
     }
   }
 
@@ -138,7 +148,11 @@ struct CheckedFile {
     let start = offset / size * size
     guard offset + Int64(buffer.count) <= start + size else { return SQLITE_IOERR }
     // Like the log, it is opened while the directory stays in place.
-    if start == 0 { sealer.seals.open() }
+    if start == 0, case let code = Self.code({ () throws(SQLiteError) in try sealer.seals.open() }),
+      code != SQLITE_OK
+    {
+      return code
+    }
     return withUnsafeTemporaryAllocation(byteCount: Int(size), alignment: 8) { page in
       let code = methods.xRead(file, page.baseAddress, Int32(size), start)
       guard code == SQLITE_OK else {
@@ -158,10 +172,9 @@ struct CheckedFile {
     }
   }
 
-  /// Writes the nonces of the pages that were written.
-  private func writeSeals() -> Int32 {
+  private static func code(_ body: () throws(SQLiteError) -> Void) -> Int32 {
     do throws(SQLiteError) {
-      try sealer?.seals.write()
+      try body()
       return SQLITE_OK
     } catch {
       return error.extendedCode
@@ -218,7 +231,9 @@ struct CheckedFile {
       if let sealer {
         let number = offset / Int64(count) + 1
         DatabaseCipher.seal(copy, number: number, with: sealer.pages)
-        sealer.seals.note(AuthenticatedCipher.nonce(of: UnsafeRawBufferPointer(copy)), of: number)
+        let nonce = AuthenticatedCipher.nonce(of: UnsafeRawBufferPointer(copy))
+        let code = Self.code { () throws(SQLiteError) in try sealer.seals.write(nonce, of: number) }
+        guard code == SQLITE_OK else { return code }
         return methods.xWrite(file, copy.baseAddress, count, offset)
       }
       PageChecksum.store(in: copy, number: offset / Int64(count) + 1)
@@ -272,7 +287,6 @@ struct CheckedFile {
     methods.xClose = { file in
       if let file {
         CheckedFile(file).setCopiedPages(nil)
-        _ = CheckedFile(file).writeSeals()
         if let sealer = CheckedFile(file).memory.pointee.sealer {
           Unmanaged<PageSealer>.fromOpaque(sealer).release()
         }
@@ -290,7 +304,10 @@ struct CheckedFile {
     }
     methods.xTruncate = { file, size in CheckedFile.forward(file) { $1.xTruncate($0, size) } }
     methods.xSync = { file, flags in
-      if let file, case let code = CheckedFile(file).writeSeals(), code != SQLITE_OK { return code }
+      if let sealer = file.flatMap({ CheckedFile($0).sealer }) {
+        let code = CheckedFile.code { () throws(SQLiteError) in try sealer.seals.synchronize() }
+        guard code == SQLITE_OK else { return code }
+      }
       return CheckedFile.forward(file) { $1.xSync($0, flags) }
     }
     methods.xFileSize = { file, size in CheckedFile.forward(file) { $1.xFileSize($0, size) } }
@@ -346,12 +363,9 @@ struct CheckedFile {
       setCopiedPages(argument)
       return SQLITE_OK
     case SQLITE_FCNTL_CKPT_START:
+      sealer?.seals.begin()
       let code = sealCopiedPages()
       return code == SQLITE_OK ? methods.xFileControl(file, operation, argument) : code
-    case SQLITE_FCNTL_CKPT_DONE:
-      // SQLite does not look at the result. If this fails, it is tried again before the log is given up.
-      _ = writeSeals()
-      return methods.xFileControl(file, operation, argument)
     default:
       return methods.xFileControl(file, operation, argument)
     }

@@ -113,7 +113,7 @@ enum CheckedFileSystem {
           system.pointee.xOpen(system, path, CheckedFile.system(file), flags, result)
         }
         if CheckedFile.system(file).pointee.pMethods != nil {
-          let isWritable = flags & SQLITE_OPEN_READWRITE != 0
+          let isWritable = (result?.pointee ?? flags) & SQLITE_OPEN_READWRITE != 0
           CheckedFile.open(
             file, sealer: PageSealer(cipher, path: String(cString: path), isWritable: isWritable))
         }

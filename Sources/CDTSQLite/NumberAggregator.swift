@@ -44,12 +44,11 @@ private struct AggregatedValues {
 
   func flush(to context: OpaquePointer) {
     guard memory[1] > 0, let data = sqlite3_user_data(context) else { return }
-    Unmanaged<AggregatorBox>.fromOpaque(data)._withUnsafeGuaranteedRef { box in
-      if memory[0] == 0 { memory[0] = box.aggregator.makeState() + 1 }
-      box.aggregator.add(
-        UnsafeBufferPointer(start: memory + 3, count: Int(memory[1])), doubles: UInt64(bitPattern: memory[2]),
-        to: memory[0] - 1)
-    }
+    let aggregator = Unmanaged<AggregatorBox>.fromOpaque(data).takeUnretainedValue().aggregator
+    if memory[0] == 0 { memory[0] = aggregator.makeState() + 1 }
+    aggregator.add(
+      UnsafeBufferPointer(start: memory + 3, count: Int(memory[1])), doubles: UInt64(bitPattern: memory[2]),
+      to: memory[0] - 1)
     (memory[1], memory[2]) = (0, 0)
   }
 

@@ -6,9 +6,9 @@ import CDTPlatform
 /// so it is noticed.
 ///
 /// The file has two slots of ``DatabaseCipher/pageSize`` bytes for each ``noncesInSlot`` pages. A slot has a count and the nonces,
-/// and is sealed; the one with the greater count is valid. Changes are written to the other one, so a power failure loses at most
-/// what is written then. They are written before SQLite lets others read the pages (`SQLITE_FCNTL_CKPT_DONE`). After a kill before
-/// that, the pages are still in the log, and the next checkpoint writes them again.
+/// and is sealed; the one with the greater count is valid. The nonce of a page is written before the page: after a kill between the
+/// two the page is still in the log, and the next checkpoint writes both again. A checkpoint writes to the slot that was not valid
+/// when it began, and what was valid is on the disk by then, so a power failure loses no valid slot.
 ///
 /// Whoever puts back this file as well is not noticed.
 final class PageSeals {
@@ -19,18 +19,16 @@ final class PageSeals {
   private static let nonceLength = AuthenticatedCipher.nonceLength
   /// The number of slots kept in memory.
   private static let cacheLimit = 128
-  /// The number of slots whose changes are kept in memory.
-  private static let changesLimit = 256
 
   private let path: String
   private let isWritable: Bool
   private let cipher: AuthenticatedCipher
   private var file: SystemFile?
   private var cache: [Int64: Slot] = [:]
-  /// The nonces that are not written yet: by pair of slots, and by place in the slot.
-  private var changes: [Int64: [Int: [UInt8]]] = [:]
-  /// Whether a write may not be on the disk.
-  private var isUnsynced = false
+  /// The slots in the cache that were written since the last ``begin()``. Nobody else has written them since.
+  private var written: Set<Int64> = []
+  /// Whether everything that was written before ``begin()`` is on the disk.
+  private var isSynchronized = false
 
   /// The valid one of two slots.
   private struct Slot {
@@ -65,9 +63,9 @@ final class PageSeals {
 
   // MARK: Reading
 
-  /// Opens the file. If that fails, it is tried again when a page is read.
-  func open() {
-    _ = try? opened()
+  /// Opens the file.
+  func open() throws(SQLiteError) {
+    _ = try opened()
   }
 
   /// Whether a page was sealed last with a nonce.
@@ -75,13 +73,19 @@ final class PageSeals {
   /// - Throws: ``SQLiteError`` if the file can't be opened, unless it is missing.
   func isCurrent(_ nonce: UnsafeRawBufferPointer, of page: Int64) throws(SQLiteError) -> Bool {
     let (pair, place) = Self.place(of: page)
-    if !changes.isEmpty, let new = changes[pair]?[place], new.elementsEqual(nonce) { return true }
     if cache[pair]?.has(nonce, at: place) == true { return true }
     // Another connection may have written the page.
     guard let slot = try read(pair), slot.has(nonce, at: place) else { return false }
-    if cache.count >= Self.cacheLimit { cache.removeAll(keepingCapacity: true) }
-    cache[pair] = slot
+    keep(slot, of: pair)
     return true
+  }
+
+  private func keep(_ slot: Slot, of pair: Int64) {
+    if cache.count >= Self.cacheLimit, cache[pair] == nil {
+      cache.removeAll(keepingCapacity: true)
+      written = []
+    }
+    cache[pair] = slot
   }
 
   /// Reads the valid slot of two; `nil` if it is older than what was read before, or if there is no file.
@@ -89,7 +93,7 @@ final class PageSeals {
     guard let file = try opened() else { return nil }
     var valid = Slot()
     for position in Int64(0)..<2 {
-      var bytes = file.bytes(at: (2 * pair + position) * Int64(Self.slotLength), count: Self.slotLength)
+      var bytes = try file.read(at: (2 * pair + position) * Int64(Self.slotLength), count: Self.slotLength)
       let isOpened = bytes.withUnsafeMutableBytes { bytes in
         Self.withContext(pair, position) { cipher.open(bytes, with: $0) }
       }
@@ -119,43 +123,42 @@ final class PageSeals {
 
   // MARK: Writing
 
-  /// Notes with which nonce a page is written. Call ``write()`` before others read the page.
-  func note(_ nonce: UnsafeRawBufferPointer, of page: Int64) {
-    let (pair, place) = Self.place(of: page)
-    if changes.count >= Self.changesLimit, changes[pair] == nil {
-      // If this fails, it is tried again.
-      try? write()
-    }
-    changes[pair, default: [:]][place] = Array(nonce)
+  /// Call it before a checkpoint. Others may have written to the file since the one before.
+  func begin() {
+    written = []
+    isSynchronized = false
   }
 
-  /// Writes what was noted. Only one connection at a time may do so: the one that writes the pages.
-  ///
-  /// - Throws: ``SQLiteError``; the next call tries again.
-  func write() throws(SQLiteError) {
-    guard !changes.isEmpty, let file = try opened() else { return }
-    // Only one of two slots may be lost in a power failure.
-    if isUnsynced { try file.synchronize() }
-    isUnsynced = true
-    for (pair, nonces) in changes {
-      var slot = try read(pair) ?? cache[pair] ?? Slot()
-      for (place, nonce) in nonces {
-        slot.nonces.replaceSubrange(place * Self.nonceLength..<(place + 1) * Self.nonceLength, with: nonce)
-      }
-      slot.count += 1
+  /// Stores with which nonce a page is written next. Only one connection at a time writes pages.
+  func write(_ nonce: UnsafeRawBufferPointer, of page: Int64) throws(SQLiteError) {
+    guard let file = try opened() else { return }
+    if !isSynchronized { try file.synchronize() }
+    isSynchronized = true
+    let (pair, place) = Self.place(of: page)
+    var slot: Slot
+    if written.contains(pair), let known = cache[pair] {
+      slot = known
+    } else {
+      slot = try read(pair) ?? cache[pair] ?? Slot()
       slot.position = 1 - slot.position
-      var bytes = [UInt8](repeating: 0, count: Self.slotLength)
-      bytes.withUnsafeMutableBytes { bytes in
-        bytes.storeBytes(of: slot.count.littleEndian, as: UInt64.self)
-        UnsafeMutableRawBufferPointer(rebasing: bytes[8...]).copyBytes(from: slot.nonces)
-        Self.withContext(pair, slot.position) { cipher.seal(bytes, with: $0) }
-      }
-      try file.write(bytes, at: (2 * pair + slot.position) * Int64(Self.slotLength))
-      cache[pair] = slot
     }
-    try file.synchronize()
-    isUnsynced = false
-    changes = [:]
-    if cache.count > Self.cacheLimit { cache.removeAll() }
+    slot.count += 1
+    slot.nonces.replaceSubrange(place * Self.nonceLength..<(place + 1) * Self.nonceLength, with: nonce)
+    var bytes = [UInt8](repeating: 0, count: Self.slotLength)
+    bytes.withUnsafeMutableBytes { bytes in
+      bytes.storeBytes(of: slot.count.littleEndian, as: UInt64.self)
+      UnsafeMutableRawBufferPointer(rebasing: bytes[8...]).copyBytes(from: slot.nonces)
+      Self.withContext(pair, slot.position) { cipher.seal(bytes, with: $0) }
+    }
+    try file.write(bytes, at: (2 * pair + slot.position) * Int64(Self.slotLength))
+    keep(slot, of: pair)
+    written.insert(pair)
+  }
+
+  /// Waits until everything that any connection has written is on the disk.
+  func synchronize() throws(SQLiteError) {
+    try opened()?.synchronize()
+    begin()
+    isSynchronized = true
   }
 }

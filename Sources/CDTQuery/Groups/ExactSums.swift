@@ -6,11 +6,14 @@ final class ExactSums: NumberAggregator {
   static let function = "exact_sum"
 
   private var sums: [ExactSum] = []
+  /// The states that can be used again.
+  private var free: [Int] = []
 
   /// The function of a connection, which is defined for its first query for groups.
   static func of(_ connection: Connection) throws(SQLiteError) -> ExactSums {
     if let known = connection.aggregator as? ExactSums {
-      known.sums.removeAll(keepingCapacity: true)
+      known.sums.removeAll()
+      known.free.removeAll()
       return known
     }
     let made = ExactSums()
@@ -20,6 +23,7 @@ final class ExactSums: NumberAggregator {
   }
 
   func makeState() -> Int64 {
+    if let state = free.popLast() { return Int64(state) }
     sums.append(ExactSum())
     return Int64(sums.count - 1)
   }
@@ -35,8 +39,12 @@ final class ExactSums: NumberAggregator {
     swap(&sum, &sums[Int(state)])
   }
 
-  /// The sum of a group: that of no number for -1.
-  func sum(_ state: Int64) -> ExactSum {
-    sums.indices.contains(Int(state)) ? sums[Int(state)] : ExactSum()
+  /// The sum of a group, whose state is then used for another one: that of no number for -1.
+  func take(_ state: Int64) -> ExactSum {
+    var sum = ExactSum()
+    guard sums.indices.contains(Int(state)) else { return sum }
+    swap(&sum, &sums[Int(state)])
+    free.append(Int(state))
+    return sum
   }
 }

@@ -149,9 +149,10 @@ extension Planner {
     return catalog.ordered.compactMap { entry in
       guard let cover = GroupCover(groups, entry), holdsEveryMatch(entry, of: conjuncts) else { return nil }
       let candidate = candidate(entry, for: conditions, of: conjuncts)
-      guard candidate.decided.count == conjuncts.count,
-        candidate.source.driver?.mayRepeat != true || conjuncts.isEmpty
-      else { return nil }
+      // Of an array, a condition leaves the rows of some elements.
+      guard candidate.decided.count == conjuncts.count, !entry.isMultiple || conjuncts.isEmpty else {
+        return nil
+      }
       let cost = candidate.seeks * Cost.seek + candidate.rows * Cost.row
       let reason = "it has every field of the groups"
       return (cost, GroupPlan(plan(candidate, because: reason), cover, groups))

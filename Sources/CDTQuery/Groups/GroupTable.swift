@@ -16,6 +16,8 @@ struct GroupTable: ~Copyable {
   private var counts: [Int] = []
   private var sums: [ExactSum] = []
   private var extremes: [OrderKey] = []
+  /// Whether there was no memory for a group.
+  private var isFull = false
   /// The memory of the groups, about.
   private var size = 0
   private var last = -1
@@ -107,7 +109,11 @@ struct GroupTable: ~Copyable {
     if isOrdered, last >= 0, keys[last].bytes.dropLast(Self.presence) != key.bytes.dropLast(Self.presence) {
       try finishGroups()
     }
-    guard size < memory || keys.isEmpty else { return nil }
+    // Once values of other groups are kept apart, a new one may have some there, also if there is memory again.
+    guard keys.isEmpty || !isFull && size < memory else {
+      isFull = true
+      return nil
+    }
     return insert()
   }
 
@@ -156,7 +162,7 @@ struct GroupTable: ~Copyable {
     }
     try finishGroups()
     if hasOthers {
-      (memory, isOrdered) = (.max, true)
+      (memory, isOrdered, isFull) = (.max, true, false)
       let groups = groups
       while let input = try others.takeNext({ StoredInput($0, groups, fieldsEnd: Int($1) - Self.presence) }) {
         try stop.check()

@@ -88,6 +88,7 @@ extension QueryEngine {
     var grouped = Grouped.everything
     while let row = try rows.next() {
       try stop.check()
+      let found = groups.sums.indices.map { sums.take(row.int64(firstSum + $0)) }
       if (0..<groups.fields).contains(where: { row.int64(2 * $0) == IndexKey.Tag.nothing.rawValue }) {
         grouped = .present
         continue
@@ -102,7 +103,6 @@ extension QueryEngine {
           row.isInteger(column + 1) ? JSONNumber.int(row.int64(column + 1)) : .double(row.double(column + 1))
         OrderKey.append(number, to: &extremes[slot].bytes)
       }
-      let found = groups.sums.indices.map { sums.sum(row.int64(firstSum + $0)) }
       try table.add(
         IndexInput(row, cover), count: Int(row.int64(firstSum - 1)), sums: found, extremes: extremes)
       if grouped == .everything, table.isComplete { return .everything }

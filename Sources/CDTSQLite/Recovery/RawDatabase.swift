@@ -131,7 +131,12 @@ package final class RawDatabase {
     case verified
     /// It has no checksum, but its layout is right.
     case copied
+    /// It was once sealed, but it is not known to be the last state of the page.
+    case earlier
     case damaged
+
+    /// Whether its rows are those that were written.
+    var isVerified: Bool { self == .verified || self == .copied }
   }
 
   /// A page without its reserved bytes; `nil` if it is missing.
@@ -152,7 +157,7 @@ package final class RawDatabase {
         }
         guard let opened = sealer.cipher.page(page, number: number, with: sealer.pages) else { return nil }
         page = opened
-        if isCurrent != true { state = .damaged }
+        if isCurrent != true { state = .earlier }
       } else if hasChecksums, !page.withUnsafeBytes({ PageChecksum.isValid($0, number: number) }) {
         state = page.withUnsafeBytes { PageChecksum.isMissing($0) } ? .copied : .damaged
       }
@@ -222,12 +227,12 @@ package final class RawDatabase {
     continuations = [:]
     for number in 1...max(1, pageCount) where !free.contains(number) {
       let page = try rawPage(number)
-      if page == nil || page?.state == .damaged { damagedPages.append(number) }
+      if page?.state.isVerified != true { damagedPages.append(number) }
       if page?.state == .copied { copiedPages.append(number) }
       if let page {
         for cell in 0..<Self.cellCount(of: page.bytes, number) {
           let location = Location(page: number, cell: cell)
-          if let row = try row(at: location, in: page.bytes, isVerified: page.state != .damaged) {
+          if let row = try row(at: location, in: page.bytes, isVerified: page.state.isVerified) {
             try body(row)
           }
         }
@@ -240,7 +245,7 @@ package final class RawDatabase {
   package func row(at location: Location) throws(SystemError) -> RawRow? {
     guard let page = try rawPage(location.page) else { return nil }
     continuations = [:]
-    return try row(at: location, in: page.bytes, isVerified: page.state != .damaged)
+    return try row(at: location, in: page.bytes, isVerified: page.state.isVerified)
   }
 
   /// The first page begins with the file's header.
@@ -294,7 +299,7 @@ package final class RawDatabase {
       let page = try rawPage(next)
     {
       continuations[next, default: 0] += 1
-      if page.state == .damaged { isVerified = false }
+      if !page.state.isVerified { isVerified = false }
       payload += page.bytes[4..<min(page.bytes.count, 4 + length - payload.count)]
       next = Int64(page.bytes.bigEndian(at: 0))
     }

@@ -37,9 +37,14 @@ final class SystemFile {
     let memory = UnsafeMutableRawPointer.allocate(byteCount: Int(system.pointee.szOsFile), alignment: 16)
     memory.initializeMemory(as: UInt8.self, repeating: 0, count: Int(system.pointee.szOsFile))
     let file = memory.assumingMemoryBound(to: sqlite3_file.self)
-    let code = CheckedFileSystem.creating { system.pointee.xOpen(system, name, file, use.flags, nil) }
+    var opened = use.flags
+    var code = CheckedFileSystem.creating { system.pointee.xOpen(system, name, file, use.flags, &opened) }
+    let reason = SystemError.last
+    // SQLite opens a file for reading if it can't open it for writing.
+    if code == SQLITE_OK, use == .besideDatabase, opened & SQLITE_OPEN_READWRITE == 0 {
+      code = SQLITE_CANTOPEN
+    }
     guard code == SQLITE_OK else {
-      let reason = SystemError.last
       if file.pointee.pMethods != nil { _ = file.pointee.pMethods.pointee.xClose(file) }
       memory.deallocate()
       sqlite3_free_filename(name)
@@ -64,6 +69,14 @@ final class SystemFile {
   func bytes(at offset: Int64, count: Int) -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: count)
     _ = file.pointee.pMethods.pointee.xRead(file, &bytes, Int32(clamping: count), offset)
+    return bytes
+  }
+
+  /// The bytes at an offset; zeros take the place of what is beyond the end.
+  func read(at offset: Int64, count: Int) throws(SQLiteError) -> [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: count)
+    let code = file.pointee.pMethods.pointee.xRead(file, &bytes, Int32(clamping: count), offset)
+    if code != SQLiteError.shortReadCode { try check(code) }
     return bytes
   }
 

@@ -175,7 +175,11 @@ struct FindRequest: Sendable {
     }
     var query = try query()
     query.limit = hasLimit ? limit : nil
-    query.useIndex = engine.indexes.catalog.entries.map(\.definition).first { index?.names($0) == true }?.name
+    // A partial index is used if the selector implies its filter, also without being named.
+    query.useIndex =
+      engine.indexes.catalog.entries.map(\.definition).first {
+        index?.names($0) == true && $0.type == .json && $0.filter == nil
+      }?.name
     do throws(QueryError) {
       return try GroupQuery(query, group: group)
     } catch {
