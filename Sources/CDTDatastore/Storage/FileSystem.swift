@@ -36,13 +36,21 @@ package enum FileSystem {
   package static func makeDirectory(_ path: String, followsLinks: Bool = true) throws(DatastoreError) {
     // The system would cut the path at the NUL.
     guard !path.utf8.contains(0) else { throw .invalidPath(path) }
-    do {
-      try Files.makeDirectory(path)
-    } catch {
-      guard error.isExisting else { throw DatastoreError(error, "create", path) }
-      let kind = try perform("read", path, Files.kind(of: path, followsLinks: followsLinks))
-      guard kind == .directory else { throw kind == .link ? .link(path) : .notADirectory(path) }
-      return
+    var attempts = 100
+    while true {
+      do {
+        try Files.makeDirectory(path)
+        break
+      } catch {
+        guard error.isExisting else { throw DatastoreError(error, "create", path) }
+      }
+      switch try perform("read", path, Files.kind(of: path, followsLinks: followsLinks)) {
+      case .directory: return
+      // Somebody has removed it in between.
+      case nil where attempts > 0: attempts -= 1
+      case .link: throw .link(path)
+      default: throw .notADirectory(path)
+      }
     }
     // Files in the directory are durable only when its own name is. If the parent can't be read, it can't be synced
     // either.
