@@ -24,7 +24,6 @@ package struct ExactSum: Sendable {
   package private(set) var count = 0
 
   private static let mostPending = 1 << 30
-  private static let bits = 32
 
   package init() {}
 

@@ -75,6 +75,11 @@ public struct QueryError: Error, Hashable, Sendable {
     self.path = path.boundedMessage
     self.message = message.boundedMessage
   }
+
+  /// The same error in a member of a request, such as `having`.
+  func below(_ member: String) -> QueryError {
+    QueryError(code, at: path.isEmpty ? member : "\(member).\(path)", message)
+  }
 }
 
 extension QueryError: CustomStringConvertible {

@@ -39,13 +39,7 @@ final class PageSeals {
     var nonces = [UInt8](repeating: 0, count: noncesInSlot * nonceLength)
 
     func has(_ nonce: UnsafeRawBufferPointer, at place: Int) -> Bool {
-      nonces.withUnsafeBytes { bytes in
-        let start = place * nonceLength
-        return bytes.loadUnaligned(fromByteOffset: start, as: UInt64.self)
-          == nonce.loadUnaligned(as: UInt64.self)
-          && bytes.loadUnaligned(fromByteOffset: start + 8, as: UInt32.self)
-            == nonce.loadUnaligned(fromByteOffset: 8, as: UInt32.self)
-      }
+      nonces[place * nonceLength..<(place + 1) * nonceLength].elementsEqual(nonce)
     }
   }
 

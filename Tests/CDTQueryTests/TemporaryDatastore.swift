@@ -53,9 +53,7 @@ func withBuildsHeld<R>(inDirectoryOf store: String, _ body: () throws -> R) thro
 func writeMissingIndexes<R>(of store: Datastore, _ body: (WriteTransaction) throws -> R) throws -> R {
   let connection = try Connection(path: store.databasePath, mode: .readWrite)
   defer { connection.close() }
-  let writer = try SessionWriter(connection)
-  return try connection.transaction(.immediate) {
-    try writer.recordSession()
+  return try SessionWriter(connection).transaction { connection in
     let transaction = try WriteTransaction(
       connection, of: store, sortMemory: 1 << 20, stop: nil)
     defer { transaction.end() }

@@ -70,7 +70,7 @@ struct KeyFile {
     try place.exclusive {
       // Another process may have made one in the meantime.
       guard try isNeeded() else { return }
-      try FileSystem.perform("write", path, Files.replace(path, with: Array(made.text.utf8)))
+      try made.write(path)
     }
     try FileSystem.synchronize(place.path)
   }
@@ -80,8 +80,12 @@ struct KeyFile {
     let dataKey = RandomBytes.make(AuthenticatedCipher.keyLength)
     let file = try KeyFile(dataKey, encryption, directory)
     let path = "\(directory)/\(name)"
-    try FileSystem.perform("write", path, Files.replace(path, with: Array(file.text.utf8)))
+    try file.write(path)
     return StoreKeys(dataKey: dataKey, id: file.id)
+  }
+
+  private func write(_ path: String) throws(DatastoreError) {
+    try FileSystem.perform("write", path, Files.replace(path, with: Array(text.utf8)))
   }
 
   /// The id of the data key of the datastore in a directory; `nil` if it has none.
@@ -105,7 +109,7 @@ struct KeyFile {
     guard let content = try content(path) else { throw DatastoreError.keyForPlainStore(directory) }
     let file = try KeyFile(content, path)
     let made = try KeyFile(file.dataKey(old, directory), new, directory, id: file.id)
-    try FileSystem.perform("write", path, Files.replace(path, with: Array(made.text.utf8)))
+    try made.write(path)
   }
 
   /// Copies the file of a datastore to the directory of a backup, which nobody else writes to.

@@ -21,7 +21,7 @@ extension DatabaseFile {
     for file in [""] + LogFile.suffixes {
       try FileSystem.perform("remove", path + file, Files.remove(path + file))
     }
-    let contents = try FileSystem.reading(source) {
+    return try FileSystem.reading(source) {
       let connection = try Connection(
         path: path, mode: .readWriteCreate, busyTimeout: options.busyTimeout, cipher: new)
       defer { connection.close() }
@@ -38,8 +38,6 @@ extension DatabaseFile {
       try hold("source", on: connection)
       return try copyRows(on: connection, stop, progress)
     }
-    try FileSystem.perform("write", path, OpenFile(path, for: .reading).synchronize())
-    return contents
   }
 
   /// Locks a database until the connection is closed.
@@ -73,7 +71,7 @@ extension DatabaseFile {
     for table in ["revisions", "attachments", "local_documents", "sessions", "meta"] {
       try connection.execute("INSERT INTO main.\(table) SELECT * FROM source.\(table)")
     }
-    // This write tells whether everything is on the disk.
+    // This write waits until everything is on the disk.
     try connection.execute("PRAGMA main.synchronous = FULL; PRAGMA main.user_version = \(version)")
     return contents
   }

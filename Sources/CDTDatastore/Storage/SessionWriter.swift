@@ -18,14 +18,14 @@ final class SessionWriter {
     try connection.countLog()
   }
 
-  /// Records the session in the first transaction.
-  func recordSession() throws {
-    if !isRecorded { try record() }
-  }
-
-  /// Call it when a transaction that called ``recordSession()`` was committed.
-  func didCommit() {
+  /// Runs a transaction that is committed to disk or rolled back.
+  func transaction<R>(_ body: (Connection) throws -> R) throws -> R {
+    let result = try connection.transaction(.immediate) {
+      if !isRecorded { try record() }
+      return try body(connection)
+    }
     isRecorded = true
+    return result
   }
 
   /// Checkpoints the write-ahead log when it is long. Call it after a write, when the indexes are up to date: while

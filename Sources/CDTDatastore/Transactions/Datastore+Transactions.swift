@@ -128,9 +128,7 @@ extension Datastore {
       var cleanUp: (() -> Void)?
       defer { cleanUp?() }
       do {
-        let connection = writer.connection
-        let result = try connection.transaction(.immediate) {
-          try writer.recordSession()
+        let result = try writer.transaction { connection in
           let transaction = try WriteTransaction(
             connection, of: self, sortMemory: memory.writerSortMemory, stop: stop)
           defer {
@@ -149,7 +147,6 @@ extension Datastore {
           for each in extensions { try each.willCommit(pending) }
           return result
         }
-        writer.didCommit()
         for each in extensions { each.didCommit() }
         return result
       } catch {

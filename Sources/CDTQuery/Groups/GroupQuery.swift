@@ -54,7 +54,7 @@ public struct GroupQuery: Sendable, Hashable {
     do {
       self.having = try QuerySelector(having)
     } catch {
-      throw QueryError(error.code, at: error.path.isEmpty ? "having" : "having.\(error.path)", error.message)
+      throw error.below("having")
     }
     _ = try ResolvedGroups(self)
   }

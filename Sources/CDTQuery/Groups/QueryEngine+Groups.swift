@@ -37,8 +37,10 @@ extension QueryEngine {
     defer { check.map(transaction.removeProgressCheck) }
     return try mapping(stop) {
       let plan = try choose(planner(groups.documents, .groups))
-      var table = GroupTable(
-        groups, memory: memory ?? transaction.sortMemory, isOrdered: plan.terms != nil, stop)
+      func emptyTable() -> GroupTable {
+        GroupTable(groups, memory: memory ?? transaction.sortMemory, isOrdered: plan.terms != nil, stop)
+      }
+      var table = emptyTable()
       if let cover = plan.cover {
         let grouped = try plan.grouped.map { form in
           try add(cover, plan.rows(form), groups, stop, to: &table)
@@ -52,8 +54,7 @@ extension QueryEngine {
             cover, plan, plan.rows(.values(cover.columns, condition: cover.absence(groups))), stop, to: &table
           )
         case .nothing:
-          table = GroupTable(
-            groups, memory: memory ?? transaction.sortMemory, isOrdered: plan.terms != nil, stop)
+          table = emptyTable()
           try add(cover, plan, plan.rows(.values(cover.columns)), stop, to: &table)
         }
       }

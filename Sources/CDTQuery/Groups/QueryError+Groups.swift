@@ -19,10 +19,9 @@ extension QueryError {
 
   static func unknownAggregate(_ name: String, at place: String) -> QueryError {
     let names = GroupQuery.Aggregate.Function.allCases.map(\.name)
-    let remedy =
-      NearestName.of(name, among: names).map { "did you mean \"\($0)\"?" }
-      ?? "use \(names.dropLast().joined(separator: ", ")) or \(names.last ?? "")"
-    return QueryError(.unknownOperator, at: place, "unknown function \"\(name)\" (\(remedy))")
+    let all = "use \(names.dropLast().joined(separator: ", ")) or \(names.last ?? "")"
+    return QueryError(
+      .unknownOperator, at: place, "unknown function \"\(name)\" (\(meant(name, among: names) ?? all))")
   }
 
   static var groupWithoutMembers: QueryError {
@@ -57,10 +56,14 @@ extension QueryError {
   }
 
   static func notOfRows(_ name: String, members: [String], at place: String) -> QueryError {
-    let remedy =
-      NearestName.of(name, among: members).map { "did you mean \"\($0)\"?" }
-      ?? "they have \(members.joined(separator: ", "))"
-    return QueryError(.invalidRequest, at: place, "the rows have no member \"\(name)\" (\(remedy))")
+    let all = "they have \(members.joined(separator: ", "))"
+    return QueryError(
+      .invalidRequest, at: place,
+      "the rows have no member \"\(name)\" (\(meant(name, among: members) ?? all))")
+  }
+
+  private static func meant(_ name: String, among names: [String]) -> String? {
+    NearestName.of(name, among: names).map { "did you mean \"\($0)\"?" }
   }
 
   static func unusableWithGroups(_ key: String, _ remedy: String) -> QueryError {

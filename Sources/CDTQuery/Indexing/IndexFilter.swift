@@ -18,7 +18,7 @@ enum IndexFilter {
     do {
       clause = try QuerySelector(json).clause.canonical
     } catch {
-      throw QueryError(error.code, at: error.path.isEmpty ? "where" : "where.\(error.path)", error.message)
+      throw error.below("where")
     }
     if case .always = clause { return nil }
     if clause.textSearch != nil { throw .filterNeedsText }

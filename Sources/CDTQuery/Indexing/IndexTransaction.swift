@@ -106,7 +106,7 @@ extension PendingWrite {
   func forEachChange(
     before connection: Connection, _ schema: String, _ body: (DocumentChange) throws -> Void
   ) throws {
-    let columns = "number, id, revision, deleted, body, sequence"
+    let columns = "\(DocumentBytes.columns), sequence"
     let after = try self.connection.statement(
       "SELECT \(columns) FROM documents WHERE sequence > ?1 ORDER BY sequence")
     let before = try connection.statement("SELECT \(columns) FROM \(schema).documents WHERE number = ?1")
@@ -134,7 +134,10 @@ extension PendingWrite {
 }
 
 extension DocumentBytes {
-  /// The document in a row of `number, id, revision, deleted, body`, unless it is deleted.
+  /// The columns of a row of ``init(living:)``.
+  static let columns = "number, id, revision, deleted, body"
+
+  /// The document in a row of ``columns``, unless it is deleted.
   init?(living row: Statement) {
     guard row.int64(3) == 0 else { return nil }
     self.init(id: row.unsafeBytes(1), revision: row.unsafeBytes(2), body: row.unsafeBytes(4))

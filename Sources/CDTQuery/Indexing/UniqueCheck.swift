@@ -54,7 +54,7 @@ struct UniqueCheck {
     while try rows.step() {
       let other = rows.int64(0)
       let documents = try write.connection.statement(
-        "SELECT number, id, revision, deleted, body FROM documents WHERE number = ?1")
+        "SELECT \(DocumentBytes.columns) FROM documents WHERE number = ?1")
       defer { documents.reset() }
       try documents.bind(other, at: 1)
       guard try documents.step(), let found = DocumentBytes(living: documents),
@@ -70,7 +70,7 @@ struct UniqueCheck {
     _ search: inout UniqueKeySearch
   ) throws {
     let documents = try write.connection.statement(
-      "SELECT number, id, revision, deleted, body FROM documents WHERE sequence > ?1 ORDER BY sequence")
+      "SELECT \(DocumentBytes.columns) FROM documents WHERE sequence > ?1 ORDER BY sequence")
     defer { documents.reset() }
     try documents.bind(sequence, at: 1)
     while try documents.step() {
@@ -146,7 +146,7 @@ struct UniqueKeySearch: ~Copyable {
     of definition: IndexDefinition
   ) throws -> (id: String, values: [JSONValue]) {
     let statement = try connection.statement(
-      "SELECT number, id, revision, deleted, body FROM \(schema).documents WHERE number = ?1")
+      "SELECT \(DocumentBytes.columns) FROM \(schema).documents WHERE number = ?1")
     defer { statement.reset() }
     try statement.bind(number, at: 1)
     guard try statement.step(), let document = DocumentBytes(living: statement) else { return ("", []) }

@@ -34,7 +34,7 @@ struct UniqueListing {
     var apart: [String] = []
     let documents = try connection.statement(
       """
-      SELECT number, id, revision, deleted, body FROM \(Self.documents)
+      SELECT \(DocumentBytes.columns) FROM \(Self.documents)
        WHERE sequence > ?1 OR number IN (SELECT document FROM main.apart WHERE index_number = ?2)
       """)
     defer { documents.reset() }
