@@ -34,13 +34,7 @@ public struct ToDoStore: Sendable {
   /// - Returns: The thing as it is now; `nil` when it was deleted meanwhile.
   @discardableResult
   public func toggle(_ id: ToDo.ID) async throws -> ToDo? {
-    try await documents.write { transaction in
-      guard var thing = try transaction.first(ModelQuery(ToDo.self, where: { $0.id == id })) else {
-        return nil
-      }
-      thing.isDone.toggle()
-      return try transaction.save(thing)
-    }
+    try await documents.write { try $0.update(ToDo.self, id: id) { $0.isDone.toggle() } }
   }
 
   /// Everything, open things first, each part by title.
@@ -63,18 +57,13 @@ public struct ToDoStore: Sendable {
   /// - Returns: How many things had more than one version.
   @discardableResult
   public func resolveConflicts() async throws -> Int {
-    let ids = try await documents.read { try $0.conflictedDocumentIDs() }
-    for id in ids {
-      try await documents.write { transaction in
-        try transaction.resolveConflicts(for: id) { _, versions in
-          var merged = versions[0]  // the winner; the title is taken from it
-          let things = try versions.map { try $0.decode(ToDo.self) }
-          merged.body["isDone"] = things.contains(where: \.isDone)
-          merged.body["tags"] = Set(things.flatMap(\.tags)).sorted()
-          return merged
-        }
+    try await documents.write { transaction in
+      try transaction.resolveConflicts(ToDo.self) { versions in
+        var merged = versions[0]  // the current one; the title is taken from it
+        merged.isDone = versions.contains(where: \.isDone)
+        merged.tags = Set(versions.flatMap(\.tags)).sorted()
+        return merged
       }
     }
-    return ids.count
   }
 }

@@ -117,6 +117,64 @@ extension WriteTransaction {
     return model
   }
 
+  /// Changes the model of a document, and saves what differs.
+  ///
+  /// ```swift
+  /// try store.write { try $0.update(Task.self, id: "milk") { $0.isDone.toggle() } }
+  /// ```
+  ///
+  /// - Returns: The model as saved; `nil` if there is no such document, or it is deleted.
+  /// - Throws: ``DatastoreError``, with the code `.undecodable` if the document is not a model; the errors of `change`.
+  ///
+  /// Source: `docs/models.md`, Saving.
+  @discardableResult
+  public func update<M: DocumentModel>(
+    _ type: M.Type, id: String, _ change: (inout M) throws -> Void
+  ) throws -> M? {
+    guard let document = try documents(withIDs: [id]).first, !document.isDeleted else { return nil }
+    var model: M = try document.model()
+    try change(&model)
+    (model.id, model.revision) = (document.id, document.revisionID)
+    return try save(model)
+  }
+
+  /// Resolves the conflicts of all documents that have one, by merging models.
+  ///
+  /// ```swift
+  /// try store.write { transaction in
+  ///   try transaction.resolveConflicts(Task.self) { versions in
+  ///     var merged = versions[0]
+  ///     merged.isDone = versions.contains { $0.isDone }
+  ///     return merged
+  ///   }
+  /// }
+  /// ```
+  ///
+  /// The merged model is saved after the version that is passed first. Members that the model does not know are those of this version.
+  ///
+  /// - Parameter merge: Called with the versions of a document, at least two, the current one first. It returns the model to keep, or
+  ///   `nil` to leave the conflict.
+  /// - Returns: The number of documents whose conflict was resolved.
+  /// - Throws: ``DatastoreError``, with the code `.undecodable` if a version is not a model; the errors of `merge`. If they are
+  ///   caught, the documents before are resolved.
+  ///
+  /// Source: `docs/models.md`, Conflicts.
+  @discardableResult
+  public func resolveConflicts<M: DocumentModel>(
+    _ type: M.Type, merge: (_ versions: [M]) throws -> M?
+  ) throws -> Int {
+    try conflictedDocumentIDs().count { id in
+      let kept = try resolveConflicts(for: id) { _, leaves in
+        let versions: [M] = try leaves.map { try $0.model() }
+        guard let merged = try merge(versions) else { return nil }
+        var document = leaves[0]
+        document.body.change(from: try versions[0].body(), to: try merged.body())
+        return document
+      }
+      return kept != nil
+    }
+  }
+
   /// The revision that a model is saved after: the one that was read or, if that is no longer a leaf and the two can be
   /// merged, the winner; `nil` for a new document.
   private func base<M: DocumentModel>(of model: M, merges: Bool) throws -> DocumentRevision? {

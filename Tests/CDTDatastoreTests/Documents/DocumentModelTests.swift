@@ -171,4 +171,50 @@ import Testing
     #expect(changed == saved[0])
     manager.close()
   }
+
+  @Test func `a model is changed by its id`() throws {
+    try withTemporaryDatastore { store in
+      let body: JSONObject = ["name": "Ana", "tags": [], "color": "red"]
+      try store.createDocument(from: DocumentDraft(id: "ana", body: body))
+      let older = try store.write { transaction in
+        try transaction.update(Person.self, id: "ana") { ana in
+          ana.age = (ana.age ?? 3) + 1
+          // The document is the one that was asked for.
+          (ana.id, ana.revision) = ("eva", nil)
+        }
+      }
+      #expect(older?.id == "ana" && older?.age == 4 && older?.revision?.generation == 2)
+      #expect(try store.document(withID: "ana").body["color"] == "red")
+      #expect(try store.write { try $0.update(Person.self, id: "nobody") { $0.age = 1 } } == nil)
+      try store.write { try $0.deleteDocument(withID: "ana") }
+      #expect(try store.write { try $0.update(Person.self, id: "ana") { $0.age = 1 } } == nil)
+    }
+  }
+
+  @Test func `conflicts of models are merged`() throws {
+    try withTemporaryDatastore { store in
+      let first = try #require(RevisionID("1-a"))
+      for (revision, name) in [("2-b", "Ana"), ("2-c", "Anna"), ("2-d", "Änne")] {
+        let body: JSONObject = ["name": .string(name), "tags": [.string(revision)], "color": .string(name)]
+        let leaf = try #require(RevisionID(revision))
+        for id in ["ana", "eva"] {
+          let document = DocumentRevision(id: id, revisionID: leaf, body: body)
+          try store.write { try $0.forceInsert(document, history: [leaf, first]) }
+        }
+      }
+      let count = try store.write { transaction in
+        try transaction.resolveConflicts(Person.self) { versions -> Person? in
+          guard versions[0].id == "ana" else { return nil }
+          var merged = versions[0]
+          merged.tags = versions.flatMap(\.tags)
+          return merged
+        }
+      }
+      #expect(count == 1)
+      #expect(
+        try store.document(withID: "ana").body.text
+          == #"{"name":"Änne","tags":["2-d","2-c","2-b"],"color":"Änne"}"#)
+      #expect(try store.read { try $0.conflictedDocumentIDs() } == ["eva"])
+    }
+  }
 }

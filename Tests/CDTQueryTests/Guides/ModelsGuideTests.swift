@@ -51,8 +51,18 @@ import Testing
       }
       #expect(milk.title == "Buy oat milk" && milk.isDone)
       #expect(try await store.document(withID: "milk").decode(Errand.self) == milk)
-      milk.isDone = false
-      milk = try await store.save(milk)
+      try await store.write { try $0.update(Errand.self, id: "milk") { $0.isDone.toggle() } }
+      milk = try await store.document(withID: "milk").decode()
+      #expect(!milk.isDone)
+
+      try await store.write { transaction in
+        try transaction.resolveConflicts(Errand.self) { versions in
+          var merged = versions[0]
+          merged.isDone = versions.contains { $0.isDone }
+          return merged
+        }
+      }
+      #expect(try await store.document(withID: "milk").decode(Errand.self) == milk)
 
       let urgent = try await store.find(
         Errand.self, where: { !$0.isDone && $0.priority >= .normal && $0.tags.contains("shop") },
