@@ -44,6 +44,11 @@ struct CompiledFilter: Sendable {
     }
   }
 
+  /// The selector, if the filter is one.
+  var selector: SelectorFilter? {
+    if case .selector(let selector) = kind { selector } else { nil }
+  }
+
   /// Whether a document with an id can be accepted.
   func accepts(id: String) -> Bool {
     if case .ids(let ids) = kind { ids.contains(Array(id.utf8)) } else { true }

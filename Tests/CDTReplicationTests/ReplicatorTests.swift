@@ -327,6 +327,38 @@ import Testing
     }
   }
 
+  @Test(arguments: [Replication.Direction.pull, .push])
+  func `a document that leaves a selector is updated at the target, if that has it`(
+    _ direction: Replication.Direction
+  ) async throws {
+    try await withServedStore { served in
+      let (source, target) =
+        direction == .pull ? (served.remote, served.local) : (served.local, served.remote)
+      try Self.fill(source, 100)
+      try await source.ensureIndexed(["n"])
+      let filter = ReplicationFilter.selector(["n": ["$lt": 3]])
+      func replicate() async throws -> ReplicationResult.Counts {
+        let result = try await served.replicate(direction, filter: filter)
+        return direction == .pull ? result.pulled : result.pushed
+      }
+      #expect(try await replicate().revisionsWritten == 3)
+      #expect(try await target.read { try $0.allDocumentIDs() } == ["doc0", "doc1", "doc2"])
+      try await source.write { transaction in
+        for id in ["doc0", "doc50"] {
+          try transaction.update(matching: ["_id": .string(id)], .set("n", 77))
+        }
+        try transaction.deleteDocument(withID: "doc1")
+        try transaction.deleteDocument(withID: "doc60")
+      }
+      let counts = try await replicate()
+      #expect(counts.revisionsWritten == 2 && counts.departed == 2)
+      #expect(try await target.read { try $0.allDocumentIDs() } == ["doc0", "doc2"])
+      #expect(try await target.document(withID: "doc0").body["n"] == 77)
+      #expect(try await target.find(["n": ["$lt": 3]]).map(\.id) == ["doc2"])
+      #expect(try await replicate().revisionsWritten == 0)
+    }
+  }
+
   @Test func `a push can be filtered by a selector, by ids and by a closure`() async throws {
     try await withServedStore { served in
       try Self.fill(served.local, 10)

@@ -186,6 +186,28 @@ struct DocumentReading {
     try changes("sequence < ?1 ORDER BY sequence DESC LIMIT ?2", [sequence, Int64(max(0, limit))])
   }
 
+  /// The change with a sequence; `nil` if its document has changed since.
+  func change(at sequence: Int64) throws -> Change? {
+    try changes("sequence = ?1", [sequence]).first
+  }
+
+  /// The sequences of documents by their numbers and of all documents with several leaves, as far as they are after a sequence, in
+  /// ascending order.
+  func sequences(ofDocuments numbers: [Int64], after sequence: Int64) throws -> [Int64] {
+    var found: Set<Int64> = []
+    let one = try connection.statement("SELECT sequence FROM documents WHERE number = ?1")
+    defer { one.reset() }
+    for number in numbers {
+      try one.bind(number, at: 1)
+      if try one.step() { found.insert(one.int64(0)) }
+      one.reset()
+    }
+    let conflicts = try connection.statement("SELECT sequence FROM documents WHERE leaves > 1")
+    defer { conflicts.reset() }
+    while try conflicts.step() { found.insert(conflicts.int64(0)) }
+    return found.filter { $0 > sequence }.sorted()
+  }
+
   private func changes(_ condition: String, _ parameters: [Int64]) throws -> [Change] {
     let statement = try connection.statement(
       "SELECT sequence, id, revision, deleted, leaves FROM documents WHERE \(condition)")

@@ -143,6 +143,17 @@ extension ReadTransaction {
     try reading { try $0.changes(before: sequence, limit: limit) }
   }
 
+  /// The change with a sequence; `nil` if its document has changed since.
+  package func change(at sequence: Int64) throws -> Change? {
+    try reading { try $0.change(at: sequence) }
+  }
+
+  /// The sequences of documents by their numbers and of all documents with several leaves, as far as they are after a sequence, in
+  /// ascending order.
+  package func sequences(ofDocuments numbers: [Int64], after sequence: Int64) throws -> [Int64] {
+    try reading { try $0.sequences(ofDocuments: numbers, after: sequence) }
+  }
+
   /// The number of documents that changed since a sequence.
   package func changeCount(since sequence: Int64) throws -> Int {
     try use { connection in

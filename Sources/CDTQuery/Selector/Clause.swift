@@ -62,12 +62,16 @@ package indirect enum Clause: Sendable, Hashable {
 
   /// Whether it uses the document's id, as a text search does, or its revision.
   package func reads(_ field: FieldPath.DocumentField) -> Bool {
+    field == .id && textSearch != nil || reads { $0.documentField == field }
+  }
+
+  /// Whether it has a condition on a field for which a closure holds.
+  func reads(where holds: (FieldPath) -> Bool) -> Bool {
     switch self {
-    case .field(let path, _): path.documentField == field
-    case .text: field == .id
-    case .and(let members), .or(let members): members.contains { $0.reads(field) }
-    case .not(let clause): clause.reads(field)
-    case .always, .never, .value: false
+    case .field(let path, _): holds(path)
+    case .and(let members), .or(let members): members.contains { $0.reads(where: holds) }
+    case .not(let clause): clause.reads(where: holds)
+    case .always, .never, .value, .text: false
     }
   }
 

@@ -2,6 +2,7 @@ import CDTDatastore
 import CDTJSON
 import CDTQuery
 import CouchDB
+import Synchronization
 
 /// A store as an end of a replication.
 final class LocalEnd: ReplicationSource, ReplicationTarget {
@@ -9,6 +10,8 @@ final class LocalEnd: ReplicationSource, ReplicationTarget {
   private let filter: CompiledFilter?
   /// Whether what is read is sent to a server: small attachments are then part of the JSON.
   private let sendsToServer: Bool
+  /// The changes that an index has found for the filter, for the next batches.
+  private let selected = Mutex<SelectedChanges?>(nil)
 
   /// The maximum number of revisions, and of bytes, that are read in one transaction.
   private static let pageCount = 200
@@ -58,20 +61,40 @@ final class LocalEnd: ReplicationSource, ReplicationTarget {
         throw CancellationError()
       }
     }
-    return try await store.read { [filter] transaction in
+    return try await store.read { transaction in
+      if let batch = try self.selectedChanges(since: since, limit: limit, transaction) { return batch }
       let changes = try transaction.changes(since: since, limit: limit)
-      let documents = try changes.documents.compactMap { change -> ChangedDocument? in
-        guard filter?.accepts(id: change.id) ?? true else { return nil }
-        let leaves =
-          change.leafCount == 1
-          ? [change.revisionID] : try transaction.tree(ofDocument: change.id)?.leaves.map(\.id) ?? []
-        return ChangedDocument(id: change.id, revisions: leaves)
-      }
+      let documents = try self.changed(changes.documents, transaction)
       let isLast = changes.documents.count < limit
       return ChangeBatch(
         documents: documents, last: .int(changes.lastSequence), isLast: isLast,
         pending: isLast ? 0 : try transaction.changeCount(since: changes.lastSequence))
     }
+  }
+
+  private func changed(_ changes: [Change], _ transaction: ReadTransaction) throws -> [ChangedDocument] {
+    try changes.compactMap { change in
+      guard filter?.accepts(id: change.id) ?? true else { return nil }
+      let leaves =
+        change.leafCount == 1
+        ? [change.revisionID] : try transaction.tree(ofDocument: change.id)?.leaves.map(\.id) ?? []
+      return ChangedDocument(id: change.id, revisions: leaves)
+    }
+  }
+
+  /// The changes that an index finds for the filter. Only at the beginning, as it has no documents that have left the filter.
+  private func selectedChanges(
+    since: Int64, limit: Int, _ transaction: ReadTransaction
+  ) throws -> ChangeBatch? {
+    if since == 0 {
+      let found = try filter?.selector.flatMap { try SelectedChanges(of: $0, since: 0, in: transaction) }
+      selected.withLock { $0 = found }
+    }
+    guard let selected = selected.withLock(\.self), since < selected.last else { return nil }
+    let part = try selected.changes(after: since, limit: limit, in: transaction)
+    return ChangeBatch(
+      documents: try changed(part.documents, transaction), last: .int(part.last), isLast: false,
+      pending: selected.count(after: part.last))
   }
 
   func leaves(of ids: [String]) async throws -> [ChangedDocument]? {
@@ -110,14 +133,19 @@ final class LocalEnd: ReplicationSource, ReplicationTarget {
           try transaction.stop?.check()
           // A document may have any number of leaves.
           if revisions.count >= Self.pageCount || length >= Self.pageLength {
-            let left = RevisionDifference(
-              id: document.id, missing: Array(leaves[number...]), ancestors: document.ancestors)
+            let left = document.only(Array(leaves[number...]))
             return (revisions, [left] + wanted[(position + 1)...])
           }
-          guard let revision = try transaction.documentIfStored(document.id, leaf),
-            try filter?.accepts(revision) ?? true
+          guard let revision = try transaction.documentIfStored(document.id, leaf) else { continue }
+          let isAccepted = try filter?.accepts(revision) ?? true
+          // A target that has an earlier revision, which the filter accepted, gets this one as well.
+          guard
+            try isAccepted || document.isDeparted
+              || !document.ancestors.isEmpty
+                && transaction.hasAcceptedEarlier(document.id, { try filter?.accepts($0) ?? true })
           else { continue }
-          let transferred = try self.transferred(revision, since: document.ancestors, transaction)
+          var transferred = try self.transferred(revision, since: document.ancestors, transaction)
+          transferred.isDeparted = !isAccepted
           length += transferred.textLength
           revisions.append(transferred)
         }

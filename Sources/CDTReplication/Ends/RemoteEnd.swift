@@ -143,7 +143,7 @@ final class RemoteEnd: ReplicationSource, ReplicationTarget {
   private func request(_ query: String) -> RemoteConnection.Request {
     switch filter {
     case .selector(let selector) where !lacksFilter:
-      return .init(.POST, "/_changes\(query)&filter=_selector", ["selector": .object(selector)])
+      return .init(.POST, "/_changes\(query)&filter=_selector&departed=true", ["selector": .object(selector)])
     case .documentIDs(let ids) where !lacksFilter:
       return .init(
         .POST, "/_changes\(query)&filter=_doc_ids", ["doc_ids": .array(ids.map { .string($0) })])
@@ -191,6 +191,7 @@ final class RemoteEnd: ReplicationSource, ReplicationTarget {
         throw ReplicationError(.invalidReply, "a row of _changes has no id or no changes")
       }
       var document = ChangedDocument(id: id)
+      document.isDeparted = row["departed"] == true
       for text in revisions.compactMap({ $0["rev"]?.stringValue }) { document.add(text) }
       documents.append(document)
     }

@@ -61,6 +61,8 @@ struct ChangedDocument: Sendable {
   var revisions: [RevisionID] = []
   /// Leaves whose ids a datastore can't have.
   var invalid: [String] = []
+  /// Whether the source's filter no longer accepts it. The target gets the revision if it has an earlier one.
+  var isDeparted = false
 
   /// Adds a leaf.
   mutating func add(_ text: String) {
@@ -95,6 +97,8 @@ struct TransferredRevision: Sendable {
   let attachments: Attachments
   /// The number of attachments whose content is in the JSON.
   var inlineAttachments = 0
+  /// Whether the filter no longer accepts the document.
+  var isDeparted = false
 
   enum Content: Sendable {
     case text([UInt8])
@@ -174,8 +178,16 @@ extension [RevisionDifference] {
   func without(_ revisions: Set<RevisionKey>) -> [RevisionDifference] {
     compactMap { document in
       let rest = document.missing.filter { !revisions.contains(RevisionKey(document.id, $0)) }
-      return rest.isEmpty
-        ? nil : RevisionDifference(id: document.id, missing: rest, ancestors: document.ancestors)
+      return rest.isEmpty ? nil : document.only(rest)
     }
+  }
+}
+
+extension RevisionDifference {
+  /// The same with some of its revisions.
+  func only(_ missing: [RevisionID]) -> RevisionDifference {
+    var part = RevisionDifference(id: id, missing: missing, ancestors: ancestors)
+    part.isDeparted = isDeparted
+    return part
   }
 }

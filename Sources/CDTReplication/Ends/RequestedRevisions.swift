@@ -50,7 +50,7 @@ struct RequestedRevisions {
       let rest = rest[KeyBytes(document.id)] ?? []
       let missing = document.missing.filter { rest.contains($0) }
       return missing.isEmpty
-        ? nil : RevisionDifference(id: document.id, missing: missing, ancestors: document.ancestors)
+        ? nil : document.only(missing)
     }
   }
 

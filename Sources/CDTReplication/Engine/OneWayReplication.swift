@@ -193,7 +193,13 @@ struct OneWayReplication: Sendable {
 
   private func missing(_ documents: [ChangedDocument]) async throws -> [RevisionDifference] {
     let documents = documents.filter { !$0.revisions.isEmpty }
-    return documents.isEmpty ? [] : try await retrying { try await target.missing(documents) }
+    if documents.isEmpty { return [] }
+    let departed = Set(documents.filter(\.isDeparted).map { KeyBytes($0.id) })
+    return try await retrying { try await target.missing(documents) }.compactMap { missing in
+      var missing = missing
+      missing.isDeparted = departed.contains(KeyBytes(missing.id))
+      return missing.isDeparted && missing.ancestors.isEmpty ? nil : missing
+    }
   }
 
   // MARK: What was rejected
@@ -269,6 +275,7 @@ struct OneWayReplication: Sendable {
     var transferred = Set(
       wanted.flatMap { document in document.missing.map { RevisionKey(document.id, $0) } })
     let lateFilter = try lateFilter()
+    let departed = Set(documents.filter(\.isDeparted).map { KeyBytes($0.id) })
     var isRepeated = false
     try await retrying {
       if isRepeated {
@@ -279,7 +286,11 @@ struct OneWayReplication: Sendable {
       var writing = WriteBuffer()
       let unreadable = try await source.read(wanted) { revision in
         guard isWanted(revision), try lateFilter?.accepts(revision, revision.input()) ?? true else { return }
-        progress.count { $0.revisionsRead += 1 }
+        let isDeparted = revision.isDeparted || departed.contains(KeyBytes(revision.id))
+        progress.count { counts in
+          counts.revisionsRead += 1
+          if isDeparted { counts.departed += 1 }
+        }
         transferred.insert(revision.key)
         writing.add(revision)
         if writing.isFull { try await write(writing.take(), turn) }
@@ -297,7 +308,8 @@ struct OneWayReplication: Sendable {
     let waiting = Set(outcome.needsAttachments.map(\.revision.key))
     var sent = revisions.filter { !waiting.contains($0.key) }
     for (revision, _) in outcome.needsAttachments {
-      let wanted = RevisionDifference(id: revision.id, missing: [revision.revision])
+      var wanted = RevisionDifference(id: revision.id, missing: [revision.revision])
+      wanted.isDeparted = revision.isDeparted
       outcome.rejected += try await source.read([wanted]) { revision in
         sent.append(revision)
         let again = try await target.write([revision])

@@ -69,6 +69,8 @@ struct ChangesRequest: Sendable {
   /// The time to wait for a change.
   var timeout: Duration
   var filter = ChangesFilter.none
+  /// Whether documents are listed that a selector accepted in an earlier revision.
+  var listsDeparted = false
 
   init(_ parameters: QueryParameters, lastEventID: String?, body: JSONObject?) throws {
     if let text = parameters["feed"] {
@@ -96,6 +98,7 @@ struct ChangesRequest: Sendable {
     // Every row has its sequence, which costs nothing here.
     _ = try parameters.count("seq_interval")
     filter = try ChangesFilter(parameters, body: body)
+    listsDeparted = parameters.flag("departed")
   }
 }
 

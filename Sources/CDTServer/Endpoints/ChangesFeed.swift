@@ -12,6 +12,9 @@ struct ChangesFeed: Sendable {
   /// The time in which a filter must accept a change. The time in which the feed waits for changes does not count.
   let queryTime: Duration
 
+  /// The sequence after which documents are listed that have left the selector.
+  var departedAfter = Int64.max
+
   private var waiting: FeedWaiting {
     FeedWaiting(
       client: client, shutdown: shutdown, heartbeat: request.heartbeat, timeout: request.timeout,
@@ -58,6 +61,9 @@ struct ChangesFeed: Sendable {
     since start: Int64, listener: ChangeListener?, to out: inout ReplyStream
   ) async throws {
     try await writeHead(to: &out)
+    let selected = try await selectedChanges(since: start)
+    departedAfter = start
+    if start == 0 { departedAfter = try await database.store.read { try $0.lastSequence() } }
     var (page, count, quietSince) = (Page(last: start), 0, ContinuousClock.now)
     // As at CouchDB, 0 stands for 1 in feeds that wait.
     let limit = request.limit.map { request.feed.isLive ? max(1, $0) : $0 } ?? .max
@@ -66,7 +72,7 @@ struct ChangesFeed: Sendable {
       // A commit after this is heard, whether the page has it or not.
       let heard = listener?.commits ?? 0
       do {
-        page = try await self.page(after: page.last, limit: limit - count)
+        page = try await self.page(after: page.last, limit: limit - count, selected)
       } catch let error as DatastoreError where error.code == .closed && listener != nil {
         // The database was deleted.
         page.pending = 0
@@ -162,16 +168,28 @@ struct ChangesFeed: Sendable {
     return try await database.store.readForQuery(body)
   }
 
+  /// The changes that an index finds for a selector. It has no documents that have left the selector, but a client without changes has
+  /// none of them.
+  private func selectedChanges(since start: Int64) async throws -> SelectedChanges? {
+    guard case .selector(let selector, _) = request.filter, !request.listsDeparted || start == 0 else {
+      return nil
+    }
+    return try await database.store.readForQuery { transaction in
+      try SelectedChanges(of: selector, since: start, in: transaction)
+    }
+  }
+
   /// The changes after a sequence, or before it if the feed is descending.
-  private func page(after start: Int64, limit: Int) async throws -> Page {
+  ///
+  /// - Parameter selected: Those that an index has found.
+  private func page(
+    after start: Int64, limit: Int, _ selected: SelectedChanges? = nil
+  ) async throws -> Page {
     try await read { transaction in
       var page = Page(last: start)
       // A limit of 0 looks at nothing.
       guard limit > 0 else { return page }
-      let changes =
-        isDescending
-        ? try transaction.changes(before: start, limit: Self.page)
-        : try transaction.changes(since: start, limit: Self.page).documents
+      let (changes, isFull, last) = try self.changes(after: start, selected, transaction)
       let end = ContinuousClock.now + Self.pageTime
       for change in changes {
         try transaction.stop?.check()
@@ -183,10 +201,26 @@ struct ChangesFeed: Sendable {
         page.last = change.sequence
         if let row = try row(for: change, transaction) { page.append(row) }
       }
-      page.isFull = changes.count == Self.page
+      page.last = last ?? page.last
+      page.isFull = isFull
       page.pending = page.isFull ? nil : 0
       return page
     }
+  }
+
+  /// Some changes, whether others follow, and the sequence after which these begin if it is not that of the last change.
+  private func changes(
+    after start: Int64, _ selected: SelectedChanges?, _ transaction: ReadTransaction
+  ) throws -> (documents: [Change], isFull: Bool, last: Int64?) {
+    if let selected, start < selected.last {
+      let part = try selected.changes(after: start, limit: Self.page, in: transaction)
+      return (part.documents, true, part.last)
+    }
+    let changes =
+      isDescending
+      ? try transaction.changes(before: start, limit: Self.page)
+      : try transaction.changes(since: start, limit: Self.page).documents
+    return (changes, changes.count == Self.page, nil)
   }
 
   private func row(for change: Change, _ transaction: ReadTransaction) throws -> Row? {
@@ -195,7 +229,8 @@ struct ChangesFeed: Sendable {
       if found == nil { found = try transaction.documentIfStored(change.id, change.revisionID) }
       return found
     }
-    let leaves: [RevisionID]
+    var leaves: [RevisionID]
+    var hasDeparted = false
     if request.listsLeaves, change.leafCount > 1 {
       // The filter decides on each leaf.
       leaves = try (transaction.tree(ofDocument: change.id)?.leaves ?? []).map(\.id).filter { leaf in
@@ -204,6 +239,9 @@ struct ChangesFeed: Sendable {
     } else {
       leaves = try request.filter.accepts(change.id, revision) ? [change.revisionID] : []
     }
+    if leaves.isEmpty, try isDeparted(change, transaction) {
+      (leaves, hasDeparted) = ([change.revisionID], true)
+    }
     guard !leaves.isEmpty else { return nil }
     var text: [UInt8] = Array(#"{"seq":"\#(database.text(of: change.sequence))","id":"#.utf8)
     JSONString.write(change.id, to: &text)
@@ -211,6 +249,7 @@ struct ChangesFeed: Sendable {
     text += leaves.map { #"{"rev":"\#($0)"}"# }.joined(separator: ",").utf8
     text.append(UInt8(ascii: "]"))
     if change.isDeleted { text += #","deleted":true"#.utf8 }
+    if hasDeparted { text += #","departed":true"#.utf8 }
     if request.includesDocuments {
       text += #","doc":"#.utf8
       if let revision = try revision() {
@@ -221,6 +260,15 @@ struct ChangesFeed: Sendable {
     }
     text.append(UInt8(ascii: "}"))
     return Row(sequence: change.sequence, text: text)
+  }
+
+  private func isDeparted(_ change: Change, _ transaction: ReadTransaction) throws -> Bool {
+    guard request.listsDeparted, change.sequence > departedAfter, case .selector = request.filter else {
+      return false
+    }
+    return try transaction.hasAcceptedEarlier(change.id) { revision in
+      try request.filter.accepts(change.id) { revision }
+    }
   }
 
   private func projected(_ document: [UInt8]) throws -> [UInt8] {

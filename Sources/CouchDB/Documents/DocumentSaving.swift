@@ -131,6 +131,18 @@ extension ReadTransaction {
       return nil
     }
   }
+
+  /// Whether a filter has accepted an earlier revision of a document, or may have accepted one whose body is not stored.
+  package func hasAcceptedEarlier(
+    _ id: String, _ accepts: (DocumentRevision) throws -> Bool
+  ) throws -> Bool {
+    let earlier = try tree(ofDocument: id)?.nodes.values.filter { !$0.isLeaf } ?? []
+    return try earlier.sorted { $0.id > $1.id }.contains { node in
+      try stop?.check()
+      guard node.hasBody, let revision = try documentIfStored(id, node.id) else { return true }
+      return try accepts(revision)
+    }
+  }
 }
 
 extension CouchError {

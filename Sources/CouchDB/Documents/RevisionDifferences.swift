@@ -47,6 +47,8 @@ package struct RevisionDifference: Sendable, Hashable {
   package let missing: [RevisionID]
   /// Its leaves that may be ancestors of what is missing.
   package let ancestors: [RevisionID]
+  /// Whether the filter of a replication no longer accepts the document.
+  package var isDeparted = false
 
   package init(id: String, missing: [RevisionID], ancestors: [RevisionID] = []) {
     self.id = id

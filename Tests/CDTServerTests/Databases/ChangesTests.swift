@@ -34,6 +34,59 @@ import Testing
     }
   }
 
+  @Test func `a selector is answered from an index, and goes on with what changes`() async throws {
+    try await withServer { server in
+      let documents = (0..<300).map { number -> JSONValue in
+        ["_id": .string("d\(1_000 + number)"), "color": number % 30 == 0 ? "red" : "gray"]
+      }
+      _ = try await server.post("/db/_bulk_docs", ["docs": .array(documents)])
+      let body: JSONValue = ["selector": ["color": "red"]]
+      let path = "/db/_changes?filter=_selector"
+      let all = try await server.post(path, body)
+      #expect(Self.ids(all).count == 10)
+      _ = try await server.post("/db/_index", ["index": ["fields": ["color"]]])
+      let indexed = try await server.post(path, body)
+      #expect(indexed.json["results"] == all.json["results"] && indexed.json["pending"] == 0)
+      let four = try await server.post("\(path)&limit=4", body)
+      #expect(four.json["results"]?.arrayValue == all.json["results"]?.arrayValue.map { Array($0.prefix(4)) })
+      let since = four.json["last_seq"]?.stringValue ?? ""
+      #expect(
+        Self.ids(try await server.post("\(path)&since=\(since)", body)) == Array(Self.ids(all).dropFirst(4)))
+      // A feed from the beginning tells the changes that come later, too.
+      async let feed = server.post("\(path)&feed=continuous&limit=11&include_docs=true", body)
+      _ = try await server.put("/db/last", ["color": "red"])
+      let rows = try await feed.text.split(separator: "\n").filter { $0.contains(#""id""#) }
+      #expect(rows.count == 11 && rows.last?.contains(#""id":"last""#) == true)
+    }
+  }
+
+  @Test func `documents that leave a selector are listed on request`() async throws {
+    try await withServer { server in
+      for id in ["stays", "goes", "dies", "other"] {
+        _ = try await server.put("/db/\(id)", ["color": id == "other" ? "gray" : "red"])
+      }
+      let body: JSONValue = ["selector": ["color": "red"]]
+      let path = "/db/_changes?filter=_selector&departed=true"
+      let first = try await server.post(path, body)
+      #expect(Self.ids(first) == ["stays", "goes", "dies"])
+      let since = first.json["last_seq"]?.stringValue ?? ""
+      for id in ["goes", "other"] {
+        let revision = try await server.get("/db/\(id)").json["_rev"] ?? .null
+        _ = try await server.put("/db/\(id)", ["_rev": revision, "color": "black"])
+      }
+      _ = try await server.put("/db/new", ["color": "black"])
+      let revision = try await server.get("/db/dies").json["_rev"]?.stringValue ?? ""
+      _ = try await server.delete("/db/dies?rev=\(revision)")
+      let later = try await server.post("\(path)&since=\(since)", body)
+      #expect(Self.ids(later) == ["goes", "dies"])
+      #expect(later.json["results"]?[0]?["departed"] == true)
+      #expect(later.json["results"]?[1]?["departed"] == true)
+      #expect(later.json["results"]?[1]?["deleted"] == true)
+      #expect(Self.ids(try await server.post("/db/_changes?filter=_selector&since=\(since)", body)) == [])
+      #expect(Self.ids(try await server.post(path, body)) == ["stays"])
+    }
+  }
+
   @Test func `each document is listed once, with its last change`() async throws {
     try await withServer { server in
       try await Self.fill(server)
