@@ -11,7 +11,8 @@ extension QueryError {
   static func unknownRequestKey(_ key: String) -> QueryError {
     QueryError(
       .invalidRequest, at: key,
-      "a request has no key \"\(key)\"; its keys are selector, sort, fields, skip, limit and use_index")
+      "a request has no key \"\(key)\"; its keys are selector, sort, fields, skip, limit, use_index, bookmark and backward"
+    )
   }
 
   static var requestWithoutSelector: QueryError {
@@ -21,6 +22,10 @@ extension QueryError {
 
   static func notAWholeNumber(_ found: JSONValue, at key: String) -> QueryError {
     QueryError(.invalidRequest, at: key, "\"\(key)\" must be a whole number, 0 or more, not \(found.text)")
+  }
+
+  static func notABoolean(_ found: JSONValue, at key: String) -> QueryError {
+    QueryError(.invalidRequest, at: key, "\"\(key)\" must be true or false, not \(found.typeWithArticle)")
   }
 
   static func notAnArray(_ found: JSONValue, wanted: String, at key: String) -> QueryError {

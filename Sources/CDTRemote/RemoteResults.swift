@@ -21,6 +21,7 @@ struct RemoteResults {
 
   /// - Throws: `QueryError` if the query can't be evaluated here.
   init(_ query: Query, isInOrder: Bool, textIndex: IndexDefinition?) throws(QueryError) {
+    guard query.bookmark == nil, !query.isBackward else { throw .bookmarkWithoutStore }
     self.query = query
     self.textIndex = textIndex
     self.isInOrder = isInOrder

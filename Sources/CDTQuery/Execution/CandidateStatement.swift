@@ -185,11 +185,16 @@ struct CandidateStatement: Sendable {
     return CandidateStatement(sql: conditions.sql.text, values: conditions.values, lookups: lookups)
   }
 
-  /// The condition on the rows after a position in their order; the first comparison of each field is where the index
-  /// is entered.
+  /// The condition on the rows after a position in their order, where the index is entered.
   ///
   /// ```sql
-  /// (e.t0, e.v0) >= (?, ?) AND ((e.t0, e.v0) > (?, ?) OR e.id > ?)
+  /// (e.t0, e.v0, e.id) > (?, ?, ?)
+  /// ```
+  ///
+  /// If the directions differ, the first comparison of each field is where the index is entered:
+  ///
+  /// ```sql
+  /// (e.t0, e.v0) <= (?, ?) AND ((e.t0, e.v0) < (?, ?) OR e.id > ?)
   /// ```
   private static func rows(
     of access: IndexAccess, after start: Bookmark, _ terms: ArraySlice<QueryPlan.OrderTerm>, _ position: Int,
@@ -202,16 +207,39 @@ struct CandidateStatement: Sendable {
       return "e.id \(sign) ?"
     }
     let key = IndexKey(start.values[position])
-    if field < access.constantFields, case .points(let keys) = access.fields[field], let constant = keys.first
-    {
+    if let constant = access.constant(of: term) {
       if constant != key { return (key < constant) != term.isDescending ? "1" : "0" }
       return rows(of: access, after: start, terms.dropFirst(), position + 1, &values)
+    }
+    if access.comparesRows(after: start, terms, position) {
+      return rowValue(of: access, after: start, terms, position, &values)
     }
     let pair = [Value.int(key.tag.rawValue), .key(key)]
     values += pair + pair
     let columns = "(e.t\(field), e.v\(field)) \(sign)"
     let rest = rows(of: access, after: start, terms.dropFirst(), position + 1, &values)
     return "\(columns)= (?, ?) AND (\(columns) (?, ?) OR \(rest))"
+  }
+
+  /// The comparison of rows with a position, in an order with one direction.
+  private static func rowValue(
+    of access: IndexAccess, after start: Bookmark, _ terms: ArraySlice<QueryPlan.OrderTerm>, _ position: Int,
+    _ values: inout [Value]
+  ) -> String {
+    var columns: [String] = []
+    for (term, position) in zip(terms, position...) where access.constant(of: term) == nil {
+      if let field = term.field, start.values.indices.contains(position) {
+        let key = IndexKey(start.values[position])
+        columns += ["e.t\(field)", "e.v\(field)"]
+        values += [.int(key.tag.rawValue), .key(key)]
+      } else {
+        columns.append("e.id")
+        values.append(.text(start.id))
+      }
+    }
+    let sign = terms.first?.isDescending == true ? "<" : ">"
+    let parameters = Array(repeating: "?", count: columns.count).joined(separator: ", ")
+    return "(\(columns.joined(separator: ", "))) \(sign) (\(parameters))"
   }
 
   /// Excludes index rows that do not match the current documents.

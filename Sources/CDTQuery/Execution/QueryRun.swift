@@ -45,8 +45,11 @@ final class QueryRun {
   private var identities: Statement?
   /// The key after which the results begin.
   private let start: OrderKey?
-  /// The document returned last, and its score.
+  /// The documents returned first and last, and their scores.
+  private var first: (number: Int64, rank: Double?)?
   private var last: (number: Int64, rank: Double?)?
+  /// The rest of a page that was read backwards, the next result at the end; `nil` before it is read.
+  private var page: [Int64]?
   private let limit: Int
   private var passed = 0
   private var given = 0
@@ -126,18 +129,38 @@ final class QueryRun {
 
   /// The next result, valid until the next call.
   func next() throws -> CandidateRow? {
-    let match = try nextOfPage {
+    guard !plan.isBackward else { return try nextBackward() }
+    guard let match = try nextMatchOfPage() else { return nil }
+    note((match.number, match.rank))
+    return match.hasDocument || needsNoDocument ? match.row : try document(at: match.number)
+  }
+
+  private func nextMatchOfPage() throws -> Match? {
+    try nextOfPage {
       try !isStreamed ? nextSorted() : mergesUnindexed ? nextMerged() : nextMatch()
     }
-    guard let match else { return nil }
-    last = (match.number, match.rank)
-    return match.hasDocument || needsNoDocument ? match.row : try document(at: match.number)
+  }
+
+  private func nextBackward() throws -> CandidateRow? {
+    if page == nil {
+      var numbers: [Int64] = []
+      while let match = try nextMatchOfPage() { numbers.append(match.number) }
+      page = numbers
+    }
+    guard let number = page?.popLast() else { return nil }
+    note((number, nil))
+    return try output == .ids ? identity(of: number) : document(at: number)
+  }
+
+  private func note(_ result: (number: Int64, rank: Double?)) {
+    if first == nil { first = result }
+    last = result
   }
 
   /// The id of the next result.
   func nextID() throws -> String? {
     // In the order of the ids, a key is the id.
-    guard output == .ids, plan.order == .sorted, plan.sort.isByID else {
+    guard output == .ids, plan.order == .sorted, plan.sort.isByID, !plan.isBackward else {
       return try next().map { String(decoding: $0.id, as: UTF8.self) }
     }
     return try nextOfPage {
@@ -166,14 +189,14 @@ final class QueryRun {
     output == .texts ? try document(at: row.number) : row
   }
 
-  /// The position after the last result; `nil` before the first. It must be asked for in the same transaction, and ends
-  /// the validity of the last row.
-  func bookmark() throws -> Bookmark? {
-    guard let last else { return nil }
-    let row = try document(at: last.number)
+  /// The position of the first or the last result that was returned; `nil` if none was. It must be asked for in the same transaction,
+  /// and ends the validity of the last row.
+  func bookmark(ofFirst isFirst: Bool) throws -> Bookmark? {
+    guard let result = isFirst ? first : last else { return nil }
+    let row = try document(at: result.number)
     return Bookmark(
-      sort: plan.sort, values: plan.sort.values(of: row.bytes),
-      id: String(decoding: row.id, as: UTF8.self), rank: last.rank)
+      sort: plan.isBackward ? plan.sort.reversed : plan.sort, values: plan.sort.values(of: row.bytes),
+      id: String(decoding: row.id, as: UTF8.self), rank: result.rank)
   }
 
   /// The number of matching documents, ignoring the page.

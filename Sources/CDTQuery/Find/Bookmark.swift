@@ -12,7 +12,15 @@ import CDTPlatform
 /// let next = try store.read { try $0.find(query) }
 /// ```
 ///
-/// It holds what the last document is sorted by, not its number, so the next page begins after this document also if
+/// To read the page before one, set ``Query/isBackward`` and use the bookmark of its first document:
+///
+/// ```swift
+/// query.bookmark = try page.firstBookmark()
+/// query.isBackward = true
+/// let previous = try store.read { try $0.find(query) }
+/// ```
+///
+/// It holds what the document is sorted by, not its number, so a page begins after this document, or ends before it, also if
 /// documents were written or indexes were changed in the meantime. Without a sort it also holds the order of the results,
 /// which the next page has too.
 ///
@@ -20,9 +28,9 @@ import CDTPlatform
 public struct Bookmark: Sendable, Hashable {
   /// The order of the results.
   let sort: SortOrder
-  /// The values of the last document for the fields of the order.
+  /// The values of the document for the fields of the order.
   let values: [JSONValue]
-  /// The id of the last document.
+  /// The id of the document.
   let id: String
   /// Its score in an order of scores, if it had one.
   let rank: Double?
@@ -74,10 +82,26 @@ extension SortOrder.Field {
 }
 
 extension QueryError {
-  fileprivate static var notABookmark: QueryError {
+  static var notABookmark: QueryError {
     QueryError(
       .invalidRequest, at: "bookmark",
       "this is not a bookmark of a result set; use one as it was given, or none for the first page")
+  }
+
+  /// Of a query that no store answers.
+  package static var bookmarkWithoutStore: QueryError {
+    QueryError(.invalidRequest, at: "bookmark", "bookmarks are for stores; use skip and limit")
+  }
+
+  static var backwardByScore: QueryError {
+    QueryError(
+      .invalidRequest, at: "backward",
+      "pages by score can't be read backwards; keep the bookmarks of the pages before, or sort by a field")
+  }
+
+  static var backwardLive: QueryError {
+    QueryError(
+      .invalidRequest, at: "backward", "a live query can't be read backwards; reverse its sort instead")
   }
 
   static var bookmarkOfAnotherSort: QueryError {

@@ -131,9 +131,9 @@ package final class Cursor {
     if let failure { throw failure }
   }
 
-  /// The position after the last document or text that was read; `nil` before the first.
-  package func bookmark() throws -> Bookmark? {
-    try reading { try run?.bookmark() }
+  /// The position after the last document or text that was read, or that of the first; `nil` before any was.
+  package func bookmark(ofFirst isFirst: Bool = false) throws -> Bookmark? {
+    try reading { try run?.bookmark(ofFirst: isFirst) }
   }
 
   /// The numbers of index rows and of documents read so far.

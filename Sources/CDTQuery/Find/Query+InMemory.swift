@@ -9,7 +9,7 @@ extension Query {
   /// ```
   ///
   /// The results are those of a datastore with exactly these documents; every document is checked by the matcher.
-  /// Without a sort the results are in the order of `_id`. ``useIndex``, ``bookmark`` and ``timeLimit`` are ignored.
+  /// Without a sort the results are in the order of `_id`. ``useIndex`` and ``timeLimit`` are ignored.
   ///
   /// - Parameters:
   ///   - documents: The documents to search.
@@ -24,6 +24,11 @@ extension Query {
     let sort = query.sort
     guard !sort.isByScore else { throw .scoreInMemory }
     let matcher = Matcher(selector.clause, text: try TextProgram.of(selector.clause, textIndex))
+    let start = query.start.map { start in
+      var key = OrderKey()
+      sort.write(start.values, id: start.id, to: &key)
+      return key
+    }
     var matches: [(key: OrderKey, document: DocumentRevision)] = []
     for document in documents {
       var key = OrderKey()
@@ -32,12 +37,13 @@ extension Query {
         bytes throws(QueryError) in
         guard try matcher.accepts(bytes) else { return false }
         sort.write(bytes, to: &key)
-        return true
+        return start.map { $0 < key } ?? true
       }
       if isMatch { matches.append((key, document)) }
     }
     matches.sort { $0.key < $1.key }
-    return matches.dropFirst(skip).prefix(limit ?? .max).map { match in
+    let page = matches.dropFirst(skip).prefix(limit ?? .max)
+    return (query.isBackward ? page.reversed() : Array(page)).map { match in
       let (document, projection) = (match.document, query.projection)
       return projection.isEverything ? document : document.projected(to: projection.apply(to: document.body))
     }

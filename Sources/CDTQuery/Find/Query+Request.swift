@@ -4,10 +4,12 @@ public import CDTJSON
 //
 //   {"selector": {"age": {"$gte": 18}}, "sort": ["name"], "fields": ["name"], "skip": 20, "limit": 10, "use_index": "by_name"}
 extension Query {
-  private static let requestKeys = ["selector", "sort", "fields", "skip", "limit", "use_index"]
+  private static let requestKeys = ["selector", "sort", "fields", "skip", "limit", "use_index"] + pageKeys
+  /// Without a selector beside them, these are the names of fields.
+  private static let pageKeys = ["bookmark", "backward"]
 
-  /// Creates a query from a request: `{"selector", "sort", "fields", "skip", "limit", "use_index"}`. A `limit` of 0
-  /// means no limit.
+  /// Creates a query from a request: `{"selector", "sort", "fields", "skip", "limit", "use_index", "bookmark", "backward"}`. A
+  /// `limit` of 0 means no limit.
   ///
   /// - Throws: ``QueryError``. An unknown key is an error; a null value is ignored.
   public init(request: JSONObject) throws(QueryError) {
@@ -33,6 +35,16 @@ extension Query {
     case nil, .null?: break
     case .string(let name)?: useIndex = name
     case .some(let found): throw .invalidUseIndex(found)
+    }
+    switch request["bookmark"] {
+    case nil, .null?: break
+    case .string(let text)?: bookmark = try Bookmark(text)
+    case .some: throw .notABookmark
+    }
+    switch request["backward"] {
+    case nil, .null?: break
+    case .bool(let isBackward)?: self.isBackward = isBackward
+    case .some(let found): throw .notABoolean(found, at: "backward")
     }
     _ = try ResolvedQuery(self)
   }
@@ -60,6 +72,7 @@ extension Query {
 
   private static func isRequest(_ object: JSONObject) -> Bool {
     !object.isEmpty && object.allSatisfy { requestKeys.contains($0.key) }
+      && (object["selector"] != nil || !pageKeys.contains { object[$0] != nil })
   }
 
   private static func paths(_ values: [JSONValue]) throws(QueryError) -> [String] {
@@ -83,7 +96,7 @@ extension Query {
 
 extension Query: CustomStringConvertible {
   /// The query as a request, which ``init(parsing:)`` reads: the selector with its operators spelled out, and what else is
-  /// set, without the bookmark.
+  /// set.
   public var description: String {
     var request: JSONObject = ["selector": .object(selector.clause.selector)]
     if !sort.isEmpty { request["sort"] = .array(sort.map(\.json)) }
@@ -91,6 +104,8 @@ extension Query: CustomStringConvertible {
     if skip != 0 { request["skip"] = skip.jsonValue }
     request["limit"] = limit?.jsonValue
     request["use_index"] = useIndex?.jsonValue
+    request["bookmark"] = bookmark?.text.jsonValue
+    if isBackward { request["backward"] = true }
     return request.text
   }
 }

@@ -31,8 +31,13 @@ public struct Query: Sendable, Hashable {
   /// `_id`; or of `_id` alone if no index or several are used, or the selector has no condition, or one on `_id`.
   public var sort: [SortField] = []
 
-  /// The position after which the results begin, or `nil` for the first page. ``skip`` counts from there.
+  /// The position after which the results begin, or before which they end if ``isBackward`` is set; `nil` for the first page, or the
+  /// last. ``skip`` counts from there.
   public var bookmark: Bookmark?
+
+  /// Whether the page is read backwards: it ends before ``bookmark``, or without one with the last result. ``skip`` then counts
+  /// from the end of the page. The results are in the order of the sort in any case. Pages by score can't be read backwards.
+  public var isBackward = false
 
   /// The index to use, or `nil` to let the planner choose.
   public var useIndex: String?

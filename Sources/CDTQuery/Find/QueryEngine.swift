@@ -77,7 +77,12 @@ package struct QueryEngine {
   }
 
   func plan(_ query: ResolvedQuery, _ stop: QueryStop) throws -> QueryPlan {
-    try mapping(stop) { try choose(planner(query, .documents)) }
+    try mapping(stop) {
+      let plan = try choose(planner(query, .documents))
+      guard query.isBackward, !query.hasOrder else { return plan }
+      // The order that is read backwards is the one that the plan has forwards.
+      return try choose(planner(query.ordered(by: plan.sort), .documents))
+    }
   }
 
   func count(_ query: Query) throws -> Int {

@@ -6,11 +6,13 @@ package struct ResolvedQuery: Sendable, Hashable {
   package let useIndex: String?
   let timeLimit: Duration?
   /// The order of the results, if there is one.
-  package let sort: SortOrder
+  private(set) package var sort: SortOrder
   /// Whether the query determines the order; otherwise the plan does.
-  let hasOrder: Bool
+  private(set) var hasOrder: Bool
   /// The position after which the results begin.
   let start: Bookmark?
+  /// Whether the results are read from their end, in the order of ``sort``, and returned in the opposite order.
+  let isBackward: Bool
   let hidesDesignDocuments: Bool
   package let projection: Projection
 
@@ -26,10 +28,20 @@ package struct ResolvedQuery: Sendable, Hashable {
     let sort = try Self.order(query.sort, of: query.selector)
     if let bookmark = query.bookmark, !sort.isEmpty, bookmark.sort != sort { throw .bookmarkOfAnotherSort }
     start = query.bookmark
-    self.sort = start?.sort ?? sort
+    isBackward = query.isBackward
+    let order = start?.sort ?? sort
+    guard !isBackward || !order.isByScore else { throw .backwardByScore }
+    self.sort = isBackward ? order.reversed : order
     hasOrder = !sort.isEmpty || start != nil
     hidesDesignDocuments = query.hidesDesignDocuments
     projection = try Self.projection(query.fields)
+  }
+
+  /// The same query with an order that its plan has chosen.
+  func ordered(by order: SortOrder) -> ResolvedQuery {
+    var query = self
+    (query.sort, query.hasOrder) = (isBackward ? order.reversed : order, true)
+    return query
   }
 
   private static func order(_ fields: [SortField], of selector: QuerySelector) throws(QueryError) -> SortOrder

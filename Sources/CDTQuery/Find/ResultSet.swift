@@ -120,6 +120,12 @@ public final class ResultSet: Sendable {
     try withCursor { try $0.bookmark() }
   }
 
+  /// The position of the first document that was read, for ``Query/bookmark`` of the page before it, with ``Query/isBackward``; `nil`
+  /// before any was.
+  public func firstBookmark() throws -> Bookmark? {
+    try withCursor { try $0.bookmark(ofFirst: true) }
+  }
+
   /// Ends the query from any thread; a call that reads it throws `CancellationError` within milliseconds.
   public func cancel() {
     signal.cancel()

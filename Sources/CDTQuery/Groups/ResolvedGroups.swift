@@ -46,7 +46,9 @@ struct ResolvedGroups: Sendable {
   init(_ query: GroupQuery) throws(QueryError) {
     let page = try ResolvedQuery(query.query)
     if !query.query.fields.isEmpty { throw .unusableWithGroups("fields", "name them in \"by\"") }
-    if query.query.bookmark != nil { throw .unusableWithGroups("bookmark", "use skip and limit") }
+    if query.query.bookmark != nil || query.query.isBackward {
+      throw .unusableWithGroups("bookmark", "use skip and limit")
+    }
     if page.sort.isByScore { throw .unusableWithGroups("sort", "rows have no score; sort by a member") }
     guard query.having.clause.textSearch == nil else {
       throw .unusableWithGroups("$text", "search the documents with the selector")

@@ -59,6 +59,7 @@ final class LiveObserver: Sendable {
     var query = query
     // Without a sort, the order of `find` depends on the plan.
     if query.sort.isEmpty, query.bookmark == nil { query.sort = ["_id"] }
+    guard !query.isBackward else { throw .backwardLive }
     resolved = try ResolvedQuery(query)
     let text = query.selector.clause.textSearch
     matcher = text == nil ? Matcher(query.selector.clause) : nil

@@ -21,9 +21,18 @@ package struct SortOrder: Sendable, Hashable {
   /// Whether the results are sorted by the score of their text search, best first, instead of by fields.
   package let isByScore: Bool
 
+  /// Whether the order is read from its end. The values that count are the same.
+  private(set) var isReversed = false
+
   package init(fields: [Field], isByScore: Bool = false) {
     self.fields = fields
     self.isByScore = isByScore
+  }
+
+  var reversed: SortOrder {
+    var reversed = self
+    reversed.isReversed.toggle()
+    return reversed
   }
 
   package var isEmpty: Bool { fields.isEmpty && !isByScore }
@@ -48,6 +57,11 @@ package struct SortOrder: Sendable, Hashable {
   /// - Returns: Whether the key is complete; otherwise the document is after the last one.
   @discardableResult
   package func write(_ document: DocumentBytes, to key: inout OrderKey, upTo last: OrderKey? = nil) -> Bool {
+    guard !isReversed else {
+      reversed.write(document, to: &key)
+      key.invert(from: 0)
+      return true
+    }
     key.removeAll()
     for field in fields {
       let start = key.bytes.count
@@ -68,7 +82,7 @@ package struct SortOrder: Sendable, Hashable {
   var isByID: Bool { !isByScore && (fields.first.map { $0.documentField == .id } ?? true) }
 
   /// Whether this is the order of the ids, descending.
-  var isByIDDescending: Bool { isByID && fields.first?.isDescending == true }
+  var isByIDDescending: Bool { isByID && (fields.first?.isDescending == true) != isReversed }
 
   /// Writes a document's sort key if the id alone determines the order.
   func write(id: UnsafeRawBufferPointer, to key: inout OrderKey) {
@@ -99,6 +113,10 @@ package struct SortOrder: Sendable, Hashable {
 
   /// Writes the sort key of a document with these values.
   func write(_ values: [JSONValue], id: String, to key: inout OrderKey) {
+    guard !isReversed else {
+      reversed.write(values, id: id, to: &key)
+      return key.invert(from: 0)
+    }
     key.removeAll()
     for (field, value) in zip(fields, values) {
       let start = key.bytes.count

@@ -56,15 +56,16 @@ extension Planner {
     let isDescending: Bool
   }
 
-  /// The terms of the sort. Ties are sorted by id, ascending; terms after the id are irrelevant.
+  /// The terms of the sort. Ties are sorted by id; terms after the id are irrelevant.
   private func terms(of sort: SortOrder) -> [Term] {
     var terms: [Term] = []
     for field in sort.fields {
       let isID = field.documentField == .id
-      terms.append(Term(path: isID ? nil : field.path, isDescending: field.isDescending))
+      terms.append(
+        Term(path: isID ? nil : field.path, isDescending: field.isDescending != sort.isReversed))
       if isID { return terms }
     }
-    return terms + [Term(path: nil, isDescending: false)]
+    return terms + [Term(path: nil, isDescending: sort.isReversed)]
   }
 
   /// The order of an index's rows: its fields, then the id.

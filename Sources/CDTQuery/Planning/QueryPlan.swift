@@ -55,6 +55,8 @@ package struct QueryPlan: Sendable {
   let start: Bookmark?
   package let skip: Int
   package let limit: Int?
+  /// Whether the page is returned in the opposite order.
+  let isBackward: Bool
   /// The sequence above which documents are missing from the source's indexes, if there are such documents.
   let floor: Int64?
   /// Whether design documents are left out.
@@ -211,21 +213,61 @@ package struct IndexAccess: Sendable {
     return fields.count < index.definition.fields.count || !fields.allSatisfy(\.isPoint)
   }
 
-  /// Narrows the range of the field that the order goes by to the values from a position on, where the index is then
-  /// entered.
+  /// Narrows the field that the order goes by to the values from a position on, where the index is then entered.
   mutating func begin(at start: Bookmark, in terms: [QueryPlan.OrderTerm]) {
-    for (term, value) in zip(terms, start.values) {
+    for (position, (term, value)) in zip(terms, start.values).enumerated() {
       guard let field = term.field, fields.indices.contains(field) else { return }
       let key = IndexKey(value)
-      if case .points([key]) = fields[field] { continue }
-      guard field == constantFields, case .range = fields[field] else { return }
-      let bound = FieldAccess.Bound.key(key, inclusive: true)
-      let rest =
-        term.isDescending
-        ? FieldAccess.range(lower: nil, upper: bound) : FieldAccess.range(lower: bound, upper: nil)
-      if let both = fields[field].intersection(rest) { fields[field] = both }
-      return
+      switch fields[field] {
+      case .points(let keys):
+        let rest = keys.filter { term.isDescending ? $0 <= key : key <= $0 }
+        if keys.count > 1 { fields[field] = .points(rest) }
+        guard rest == [key] else { return }
+      case .range(let lower, let upper):
+        guard field == constantFields else { return }
+        let isOne = comparesRows(after: start, terms[position...], position)
+        fields[field] = Self.rest(lower, upper, from: key, term.isDescending, isBounded: isOne)
+        return
+      }
     }
+  }
+
+  /// A range from a key on.
+  ///
+  /// - Parameter isBounded: Whether a comparison of rows has the key as its bound. SQLite enters an index at one of two bounds.
+  private static func rest(
+    _ lower: FieldAccess.Bound?, _ upper: FieldAccess.Bound?, from key: IndexKey, _ isDescending: Bool,
+    isBounded: Bool
+  ) -> FieldAccess {
+    let range = FieldAccess.range(lower: lower, upper: upper)
+    if isBounded, isDescending ? upper?.isAtOrAbove(key) ?? true : lower?.isAtOrBelow(key) ?? true {
+      return isDescending ? .range(lower: lower, upper: nil) : .range(lower: nil, upper: upper)
+    }
+    let bound = FieldAccess.Bound.key(key, inclusive: true)
+    let rest =
+      isDescending ? FieldAccess.range(lower: nil, upper: bound) : .range(lower: bound, upper: nil)
+    return range.intersection(rest) ?? range
+  }
+
+  /// Whether one comparison of rows decides which come after a position: all terms have one direction, and fields with a constant
+  /// have that of the position.
+  func comparesRows(
+    after start: Bookmark, _ terms: ArraySlice<QueryPlan.OrderTerm>, _ position: Int
+  ) -> Bool {
+    guard let first = terms.first else { return false }
+    return zip(terms, position...).allSatisfy { term, position in
+      guard term.isDescending == first.isDescending else { return false }
+      guard let constant = constant(of: term), start.values.indices.contains(position) else { return true }
+      return constant == IndexKey(start.values[position])
+    }
+  }
+
+  /// The only key of a term's field, if it has only one.
+  func constant(of term: QueryPlan.OrderTerm) -> IndexKey? {
+    guard let field = term.field, field < constantFields, case .points(let keys) = fields[field] else {
+      return nil
+    }
+    return keys.first
   }
 
   /// The number of leading fields with a single value.

@@ -26,6 +26,9 @@ extension RequestContext {
         }
         let examined = cursor.examined
         var end: JSONObject = ["bookmark": .string(try cursor.bookmark()?.text ?? wanted.bookmark)]
+        if wanted.isBackward != nil {
+          end["first_bookmark"] = .string(try cursor.bookmark(ofFirst: true)?.text ?? wanted.bookmark)
+        }
         if wanted.wantsStatistics {
           end["execution_stats"] = [
             "total_keys_examined": .int(Int64(examined.keys)),

@@ -23,6 +23,8 @@ struct FindRequest: Sendable {
   /// The position after which the page begins, as text.
   private(set) var bookmark = "nil"
   private var start: Bookmark?
+  /// Whether the page is read backwards; `nil` if the request does not say, and then the reply has no bookmark of the first result.
+  private(set) var isBackward: Bool?
   /// Decides on the members of the selector that the server adds; `nil` if there are none.
   private let filter: AddedMemberFilter?
   /// Whether the engine must give whole documents, as the selector or the fields name members that the server adds.
@@ -53,6 +55,7 @@ struct FindRequest: Sendable {
       case "use_index": index = try NamedIndex(value)
       case "allow_fallback": allowsFallback = try Self.flag(name, value)
       case "bookmark": try setBookmark(value)
+      case "backward": isBackward = try Self.flag(name, value)
       case "conflicts": options.conflicts = try Self.flag(name, value)
       case "execution_stats": wantsStatistics = try Self.flag(name, value)
       // An option of a cluster.
@@ -78,7 +81,7 @@ struct FindRequest: Sendable {
 
   /// Throws if a request for groups has members of one for documents.
   private static func checkGroup(_ body: JSONObject) throws(CouchError) {
-    for name in ["fields", "bookmark", "conflicts", "execution_stats", "allow_fallback"]
+    for name in ["fields", "bookmark", "backward", "conflicts", "execution_stats", "allow_fallback"]
     where body[name] != nil {
       throw CouchError(
         400, "invalid_key", "\(name) can't be combined with group: the results are rows, not documents.")
@@ -156,6 +159,11 @@ struct FindRequest: Sendable {
     if let sort { request["sort"] = sort }
     var query = try Query(request: request)
     query.bookmark = start
+    query.isBackward = isBackward ?? false
+    guard !query.isBackward || filter == nil else {
+      throw CouchError.unsupported(
+        "A page of what `_attachments` or `_conflicts` select, read backwards", instead: "other members")
+    }
     query.hidesDesignDocuments = true
     if !needsWhole { query.fields = fields }
     guard filter == nil else { return query }

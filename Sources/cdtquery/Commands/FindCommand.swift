@@ -13,7 +13,7 @@ struct FindCommand: ParsableCommand {
       """,
     discussion: """
       SELECTOR is JSON, @FILE, - for standard input, or a whole request {"selector": …, "sort": …, "fields": …, \
-      "skip": …, "limit": …, "use_index": …}. Options override the request. Without SELECTOR, every document is found. A field \
+      "skip": …, "limit": …, "use_index": …, "bookmark": …, "backward": …}. Options override the request. Without SELECTOR, every document is found. A field \
       whose name contains a comma, or a space at an end, can be named in a request only.
 
       STORE can also be a file of any kind that import reads, or - for standard input. Its documents are read one after \
@@ -38,6 +38,7 @@ struct FindCommand: ParsableCommand {
   @OptionGroup var key: KeyOptions
   @Argument(help: "The selector, or a request. (default: every document)") var selector: String?
   @OptionGroup var options: QueryOptions
+  @OptionGroup var position: BookmarkOptions
   @Flag(help: "Print how many documents match.") var count = false
   @Flag(help: "Print the ids only.") var ids = false
   @Flag(help: "Print the plan without running the query.") var explain = false
@@ -54,7 +55,10 @@ struct FindCommand: ParsableCommand {
     guard [count, ids, explain].filter(\.self).count <= 1 else {
       throw ValidationError("--count, --ids and --explain can't be combined; give one of them")
     }
-    guard batch == nil || (options.isEmpty && output.isEmpty && ![count, ids, explain, watch].contains(true))
+    guard
+      batch == nil
+        || (options.isEmpty && position.isEmpty && output.isEmpty
+          && ![count, ids, explain, watch].contains(true))
     else {
       throw ValidationError("--batch takes no other option; write them into the requests")
     }
@@ -71,6 +75,15 @@ struct FindCommand: ParsableCommand {
         "--watch is for stores and takes no option of how results are printed; a server has _find?feed=continuous"
       )
     }
+    if case .store = database {
+      guard !position.bookmarks || ![count, ids, explain, watch].contains(true) else {
+        throw ValidationError("--bookmarks can't be combined with --count, --ids, --explain and --watch")
+      }
+    } else {
+      guard position.isEmpty else {
+        throw ValidationError("--bookmark, --backward and --bookmarks are for stores; use --skip and --limit")
+      }
+    }
     guard output.isEmpty || ![count, ids, explain].contains(true) else {
       throw ValidationError(
         "--format and the other options of how documents are printed can't be combined with --count, --ids and --explain"
@@ -84,7 +97,7 @@ struct FindCommand: ParsableCommand {
       return try answer(batch, try database.open(server, reading: batch))
     }
     let database = try database.open(server, file, reading: selector)
-    let query = try options.query(SelectorArgument.query(selector))
+    let query = try position.query(options.query(SelectorArgument.query(selector)))
     if watch, case .store(let store) = self.database {
       return try ResultWatch(query: query, store: store).run()
     }
@@ -102,14 +115,16 @@ struct FindCommand: ParsableCommand {
   /// Prints the results, and returns their number.
   private func write(_ query: Query, of database: any QuerySource) throws -> Int {
     // With skip or limit, only the documents in the page count.
-    if count, query.skip == 0, query.limit == nil {
+    if count, query.skip == 0, query.limit == nil, query.bookmark == nil {
       let count = try database.count(query)
       try Output.standard.line(String(count))
       return count
     }
     let results = try database.results(for: query)
     guard count || ids else {
-      return try ResultWriter(output, fields: query.fields).write(results)
+      let found = try ResultWriter(output, fields: query.fields).write(results)
+      try position.write(of: results)
+      return found
     }
     var found = 0
     try results.forEachID {

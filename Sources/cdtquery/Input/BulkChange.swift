@@ -20,13 +20,13 @@ struct BulkChange: ParsableArguments {
     if dryRun { return try Output.standard.line("\(try count(of: change, in: datastore)) would be \(verb)d") }
     if !yes {
       let count = try datastore.read { try $0.count(query) }
+      let documents = count == 1 ? "1 document" : "\(count) documents"
       guard OpenFile.standardInput.isTerminal else {
         throw ToolError(
           .usage,
-          "can't ask for confirmation without a terminal; \(count) documents match: to \(verb) them, add --yes"
+          "can't ask for confirmation without a terminal; to \(verb) \(documents), add --yes"
         )
       }
-      let documents = count == 1 ? "1 document" : "\(count) documents"
       Message.raw("\(verb.capitalized) \(documents) in \(store.path)? [y/N] ")
       guard ["y", "yes"].contains(readLine()?.lowercased()) else {
         throw ToolError(.usage, "nothing was \(verb)d")

@@ -51,6 +51,36 @@ struct PageOptions: ParsableArguments {
   }
 }
 
+/// The page by the bookmark of another one.
+struct BookmarkOptions: ParsableArguments {
+  @Option(help: "The bookmark of the page after which this one begins.") var bookmark: String?
+  @Flag(help: "End before the bookmark, or without one with the last match.") var backward = false
+  @Flag(help: "Print the page's bookmarks on standard error, as JSON.") var bookmarks = false
+
+  init() {}
+
+  var isEmpty: Bool { bookmark == nil && !backward && !bookmarks }
+
+  /// The query with the options applied.
+  func query(_ query: Query) throws -> Query {
+    var query = query
+    if let bookmark { query.bookmark = try Bookmark(bookmark) }
+    if backward { query.isBackward = true }
+    return query
+  }
+
+  /// Prints the bookmarks of results that were read, if that is asked for.
+  func write(of results: any QueryResults) throws {
+    guard bookmarks, let results = results as? ResultSet else { return }
+    let json: JSONObject = [
+      "bookmark": try results.bookmark().map { .string($0.text) } ?? .null,
+      "first_bookmark": try results.firstBookmark().map { .string($0.text) } ?? .null,
+    ]
+    try Output.standard.flush()
+    Message.write(json.text)
+  }
+}
+
 /// The options of a query besides its selector.
 struct QueryOptions: ParsableArguments {
   @OptionGroup var page: PageOptions

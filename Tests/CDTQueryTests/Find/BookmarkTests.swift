@@ -1,5 +1,6 @@
 import CDTDatastore
 import CDTJSON
+import CDTTestSupport
 import Foundation
 import Testing
 
@@ -135,6 +136,122 @@ import Testing
       query.bookmark = try page(query, in: store).bookmark
       query.sort = ["even"]
       #expect(throws: QueryError.self) { try store.read { try $0.find(query) } }
+    }
+  }
+
+  @Test func `pages are read backwards from a page, and from the end`() throws {
+    for sort in [[], ["n"], [.descending("n")], ["even", "n"], ["_id"], ["none"]] as [[SortField]] {
+      for index in [[], ["n"], ["even", "n"]] as [[SortField]] {
+        try withLetters { store in
+          if !index.isEmpty { try store.ensureIndexed(index, name: "i") }
+          var query = try Query(["n": ["$gte": 0]], limit: 2, sort: sort)
+          let whole = try store.find(["n": ["$gte": 0]], sort: sort).map(\.id)
+          query.bookmark = try page(query, in: store).bookmark
+          let results = try store.results(for: query)
+          #expect(try results.documents().map(\.id) == Array(whole[2..<4]))
+          query.bookmark = try results.firstBookmark()
+          query.isBackward = true
+          let context = "sort \(sort), index \(index)"
+          #expect(try page(query, in: store).ids == Array(whole[0..<2]), "\(context)")
+          query.bookmark = nil
+          #expect(try page(query, in: store).ids == Array(whole[3..<5]), "\(context)")
+          #expect(try store.read { try $0.documentIDs(query) } == Array(whole[3..<5]), "\(context)")
+          query.skip = 1
+          #expect(try page(query, in: store).ids == Array(whole[2..<4]), "\(context)")
+          query.limit = nil
+          #expect(try page(query, in: store).ids == Array(whole[..<4]), "\(context)")
+        }
+      }
+    }
+  }
+
+  @Test func `an order by values of arrays is the same backwards`() throws {
+    try withTemporaryDatastore { store in
+      let values: [JSONValue] = [[5, 1], [2, 9], [], [4], 3, .null, [7, 0]]
+      for (number, value) in values.enumerated() {
+        try store.createDocument(from: DocumentDraft(id: "d\(number)", body: ["v": value]))
+      }
+      for sort in [["v"], [.descending("v")]] as [[SortField]] {
+        var query = try Query([:], sort: sort)
+        let whole = try store.read { try $0.documentIDs(query) }
+        query.isBackward = true
+        #expect(try store.read { try $0.documentIDs(query) } == whole, "\(sort)")
+      }
+    }
+  }
+
+  @Test func `pages by score, live queries and files are not read backwards`() throws {
+    try withTemporaryDatastore { store in
+      try store.ensureIndexed(["t"], type: .text)
+      var query = try Query(["$text": ["$search": "cat"]], sort: [.score])
+      query.isBackward = true
+      let error = #expect(throws: QueryError.self) { try store.read { try $0.find(query) } }
+      #expect(error?.path == "backward")
+      query = try Query([:], sort: ["n"])
+      query.isBackward = true
+      #expect(throws: QueryError.self) { _ = try StreamedQuery(query) }
+      #expect(throws: QueryError.self) { _ = try LiveObserver(query) }
+    }
+  }
+
+  /// Documents whose ids begin with "s" stay as they are; the others come, change and go between the pages.
+  @Test(arguments: [false, true]) func `what stays is in exactly one page, whatever is written meanwhile`(
+    isBackward: Bool
+  ) throws {
+    for seed in UInt64(1)...12 {
+      var random = SeededGenerator(seed: seed)
+      func value() -> JSONValue {
+        let number = JSONValue.int(Int64.random(in: 0...3, using: &random))
+        return [number, number, .null, .array([number, 2]), .string("x")].randomElement(using: &random)
+          ?? .null
+      }
+      try withTemporaryDatastore { store in
+        for number in 0..<60 {
+          let id = (number % 2 == 0 ? "s" : "v") + String(number)
+          try store.createDocument(from: DocumentDraft(id: id, body: ["a": value(), "b": value()]))
+        }
+        let sorts: [[SortField]] = [
+          [], ["a"], [.descending("a")], ["a", "b"], ["b", .descending("a")], ["_id"],
+        ]
+        let indexes: [[SortField]] = [["a"], ["a", "b"], ["b"], [.descending("b"), "a"]]
+        var query = try Query([:], limit: 3, sort: #require(sorts.randomElement(using: &random)))
+        query.isBackward = isBackward
+        var found: [String] = []
+        while true {
+          let results = try store.results(for: query)
+          let ids = try results.documents().map(\.id).filter { $0.hasPrefix("s") }
+          found = isBackward ? ids + found : found + ids
+          let bookmark = isBackward ? try results.firstBookmark() : try results.bookmark()
+          guard let bookmark else { break }
+          query.bookmark = bookmark
+          try store.write { transaction in
+            for _ in 0..<6 {
+              let id = "v\(Int.random(in: 0..<60, using: &random))"
+              let known = try transaction.documents(withIDs: [id]).first { !$0.isDeleted }
+              guard var document = known else {
+                try transaction.createDocument(
+                  from: DocumentDraft(id: id, body: ["a": value(), "b": value()]))
+                continue
+              }
+              document.body["a"] = value()
+              if Bool.random(using: &random) {
+                try transaction.updateDocument(from: document)
+              } else {
+                try transaction.deleteDocument(from: document)
+              }
+            }
+          }
+          let index = try #require(indexes.randomElement(using: &random))
+          if Bool.random(using: &random) {
+            try store.ensureIndexed(index, name: "i\(index.count)\(index[0].path)")
+          } else if let name = try store.listIndexes().first?.name {
+            try store.deleteIndex(named: name)
+          }
+        }
+        let whole = try Query([:], sort: query.sort)
+        let all = try whole.find(in: store.read { try $0.allDocuments() }).map(\.id)
+        #expect(found == all.filter { $0.hasPrefix("s") }, "seed \(seed), sort \(query.sort)")
+      }
     }
   }
 }

@@ -151,21 +151,31 @@ extension World {
     try Expectation(whole: expected.whole, query: whole).check(found, way: "in pages of \(size)")
   }
 
-  /// Each match is in exactly one page, each of which begins at the bookmark of the one before.
+  /// Each match is in exactly one page, each of which begins at the bookmark of the one before, or ends at it. Each page has another
+  /// plan.
   private func checkBookmarks(_ query: Query, size limit: Int, _ expected: Expectation) throws {
-    var found: [Item] = []
-    var page = query
-    (page.skip, page.limit) = (0, max(limit, expected.whole.count / 4 + 1))
-    while true {
-      let results = try indexed.results(for: page)
-      let items = try results.documents().map { Item($0) }
-      guard !items.isEmpty, let bookmark = try results.bookmark() else { break }
-      found += items
-      page.bookmark = try Bookmark(bookmark.text)
+    for isBackward in query.sort == [.score] ? [false] : [false, true] {
+      var found: [Item] = []
+      var page = query
+      (page.skip, page.limit, page.isBackward) = (0, max(limit, expected.whole.count / 4 + 1), isBackward)
+      var number = 0
+      while true {
+        let results = try ResultSet(page, in: indexed) { [number] planner in
+          let plans = try planner.everyPlan()
+          return plans[number % plans.count]
+        }
+        let items = try results.documents().map { Item($0) }
+        let bookmark = isBackward ? try results.firstBookmark() : try results.bookmark()
+        guard !items.isEmpty, let bookmark else { break }
+        found = isBackward ? items + found : found + items
+        page.bookmark = try Bookmark(bookmark.text)
+        number += 1
+      }
+      (page.skip, page.limit) = (0, nil)
+      try expected.of(page).check(
+        found, in: page.bookmark?.sort ?? .byID,
+        way: "from bookmark to bookmark by \(limit)\(isBackward ? ", backwards" : "")")
     }
-    (page.skip, page.limit) = (0, nil)
-    try expected.of(page).check(
-      found, in: page.bookmark?.sort ?? .byID, way: "from bookmark to bookmark by \(limit)")
   }
 }
 

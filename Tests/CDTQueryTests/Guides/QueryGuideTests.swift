@@ -33,7 +33,7 @@ import Testing
     // White space aside, which the formatter settles.
     let code = source.filter { !$0.isWhitespace }
     let blocks = try Self.blocks("swift")
-    #expect(blocks.count == 16)
+    #expect(blocks.count == 17)
     for block in blocks {
       #expect(code.contains(block.filter { !$0.isWhitespace }), "\(block)")
     }
@@ -74,6 +74,14 @@ import Testing
         page.bookmark = bookmark
       }
       #expect(names == (0..<25).map { "c\(100 + $0)" })
+
+      page.bookmark = nil
+      page.isBackward = true
+      let last = try store.results(for: page)
+      names = try last.documents().map(\.id)
+      page.bookmark = try last.firstBookmark()
+      names = try store.read { try $0.find(page) }.map(\.id) + names
+      #expect(names == (5..<25).map { "c\(100 + $0)" })
     }
   }
 

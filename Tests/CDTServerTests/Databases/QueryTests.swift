@@ -44,6 +44,34 @@ import Testing
     }
   }
 
+  @Test func `pages are read backwards, and have the bookmark of their first document`() async throws {
+    try await withServer { server in
+      let documents = (0..<9).map { number -> JSONValue in
+        ["_id": .string("d\(number)"), "n": .int(Int64(number % 3))]
+      }
+      _ = try await server.post("/db/_bulk_docs", ["docs": .array(documents)])
+      func ids(_ reply: RunningServer.Reply) -> [String] {
+        reply.json["docs"]?.arrayValue?.compactMap { $0["_id"]?.stringValue } ?? []
+      }
+      var query: JSONObject = ["selector": ["n": ["$gte": 0]], "sort": ["n"], "limit": 4, "backward": true]
+      let last = try await server.post("/db/_find", .object(query))
+      #expect(ids(last) == ["d7", "d2", "d5", "d8"])
+      query["bookmark"] = last.json["first_bookmark"]
+      let before = try await server.post("/db/_find", .object(query))
+      #expect(ids(before) == ["d3", "d6", "d1", "d4"])
+      query["backward"] = false
+      query["bookmark"] = before.json["bookmark"]
+      #expect(ids(try await server.post("/db/_find", .object(query))) == ids(last))
+      query["backward"] = nil
+      #expect(try await server.post("/db/_find", .object(query)).json["first_bookmark"] == nil)
+      query["backward"] = "yes"
+      #expect(try await server.post("/db/_find", .object(query)).status == 400)
+      let selector: JSONValue = ["_attachments": ["$exists": false]]
+      let refused = try await server.post("/db/_find", ["selector": selector, "backward": true])
+      #expect(refused.status == 501)
+    }
+  }
+
   @Test func `a bookmark goes on after the results that were skipped`() async throws {
     try await Self.withPeople { server in
       var query: JSONObject = [

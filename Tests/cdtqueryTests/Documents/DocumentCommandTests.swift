@@ -192,7 +192,7 @@ import Testing
     let space = try workspace()
     let asked = try space.run("delete", "people/contacts", "--matching", "{}")
     #expect(asked.status == 64)
-    #expect(asked.errors.contains("2 documents match: to delete them, add --yes"))
+    #expect(asked.errors.contains("to delete 2 documents, add --yes"))
     #expect(
       try space.run("delete", "people/contacts", "--matching", "{}", "--dry-run").output
         == "2 would be deleted\n")

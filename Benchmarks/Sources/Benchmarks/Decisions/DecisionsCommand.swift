@@ -8,8 +8,10 @@ struct DecisionsCommand: ParsableCommand {
 
   @Option(help: "The number of the decision. (default: all)")
   var only: Int?
-  @Option(help: "How many documents a store has for partial indexes.")
+  @Option(help: "How many documents a store has for pages, partial indexes and selected changes.")
   var documents = 1_000_000
+  @Option(help: "The release build of cdtquery.")
+  var server = ".build/release/cdtquery"
   @Option(help: "Where the files lie meanwhile.")
   var directory = "Benchmarks/data"
 
@@ -24,7 +26,9 @@ struct DecisionsCommand: ParsableCommand {
       (2, { try ReadingDocuments(scratch).measure() }), (3, { try InsertingRows(scratch).measure() }),
       (3, { try BuildingIndex(scratch).measure() }), (26, { try Encrypting(scratch).measure() }),
       (27, { try GroupingDocuments(scratch).measure() }),
+      (5, { try ReadingPages(scratch, documents: documents).measure() }),
       (28, { try PartialIndexes(scratch, documents: documents).measure() }),
+      (33, { try SelectingChanges(scratch, documents: documents, program: Program(server)).measure() }),
     ]
     for experiment in experiments where only == nil || only == experiment.decision {
       let table = try experiment.measure()
