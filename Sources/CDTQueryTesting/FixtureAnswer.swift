@@ -6,7 +6,7 @@ import CDTQuery
 package enum FixtureAnswer: Sendable, Equatable {
   /// The ids of whole documents.
   case ids([String])
-  /// Projected documents with their ids.
+  /// Projected documents with their ids, or rows of groups.
   case documents([JSONObject])
   /// The message of an error.
   case error(String)
@@ -17,6 +17,15 @@ package enum FixtureAnswer: Sendable, Equatable {
       let documents = try run()
       self =
         query.fields.isEmpty ? .ids(documents.map(\.id)) : .documents(documents.map(Self.projected))
+    } catch {
+      self = .error(String(describing: error))
+    }
+  }
+
+  /// Runs a query for groups and captures its rows.
+  init(groups run: () throws -> [JSONObject]) {
+    do {
+      self = .documents(try run())
     } catch {
       self = .error(String(describing: error))
     }

@@ -85,15 +85,34 @@ extension QueryFixture {
 /// A case with its parsed request.
 private struct PreparedCase {
   let golden: FixtureAnswer?
-  let query: Result<Query, QueryError>
+  let request: Result<Request, QueryError>
+
+  enum Request {
+    case documents(Query)
+    case groups(GroupQuery)
+
+    init(parsing text: String) throws(QueryError) {
+      guard let json = try? JSONObject(parsing: text), json["group"] != nil, json["selector"] != nil else {
+        self = .documents(try Query(parsing: text))
+        return
+      }
+      self = .groups(try GroupQuery(request: json))
+    }
+  }
 
   init(_ fixtureCase: QueryFixture.Case, of fixture: QueryFixture) throws(FixtureError) {
     golden = fixtureCase.golden
-    query = Result { () throws(QueryError) in try Query(parsing: fixtureCase.request) }
-    guard case .success(let query) = query else { return }
+    request = Result { () throws(QueryError) in try Request(parsing: fixtureCase.request) }
+    let query: Query
     var problem: String?
-    if query.sort.isEmpty, query.skip > 0 || query.limit != nil {
-      problem = "a page without an order has no one answer; add a \"sort\""
+    switch request {
+    case .failure: return
+    case .success(.groups(let groups)): query = groups.query
+    case .success(.documents(let documents)):
+      query = documents
+      if query.sort.isEmpty, query.skip > 0 || query.limit != nil {
+        problem = "a page without an order has no one answer; add a \"sort\""
+      }
     }
     if query.useIndex != nil {
       problem = "every case runs with and without indexes; leave \"use_index\" out"
@@ -101,14 +120,27 @@ private struct PreparedCase {
     if let problem { throw FixtureError(file: fixture.name, line: fixtureCase.line, message: problem) }
   }
 
-  /// An answer for comparison: without an order if the request has no sort.
+  /// An answer for comparison: without an order if the request has no sort. Groups always have one.
   func comparable(_ answer: FixtureAnswer) -> FixtureAnswer {
-    if case .success(let query) = query, query.sort.isEmpty { answer.inAnyOrder } else { answer }
+    if case .success(.documents(let query)) = request, query.sort.isEmpty {
+      answer.inAnyOrder
+    } else {
+      answer
+    }
   }
 
   func answer(inMemory documents: [DocumentRevision], _ textIndex: IndexDefinition?) -> FixtureAnswer {
-    switch query {
-    case .success(let query): FixtureAnswer(of: query) { try query.find(in: documents, textIndex: textIndex) }
+    switch request {
+    case .success(.documents(let query)):
+      FixtureAnswer(of: query) { try query.find(in: documents, textIndex: textIndex) }
+    case .success(.groups(let query)):
+      FixtureAnswer(groups: {
+        let groups = try StreamedGroups(query)
+        for document in try Query(query.query.selector).find(in: documents, textIndex: textIndex) {
+          try document.json.utf8Text.withUnsafeBytes { try groups.add($0) }
+        }
+        return try groups.finish()
+      })
     case .failure(let error): .error(error.description)
     }
   }
@@ -124,7 +156,12 @@ private struct PreparedCase {
   }
 
   func findings(in store: Datastore, way: String) -> [FixtureOutcome.Finding] {
-    guard case .success(let query) = query, let golden else { return [] }
+    guard let golden else { return [] }
+    if case .success(.groups(let query)) = request {
+      let rows = FixtureAnswer(groups: { try store.read { try $0.group(query) } })
+      return Self.findings(way, expected: golden, given: rows)
+    }
+    guard case .success(.documents(let query)) = request else { return [] }
     let answer = comparable(FixtureAnswer(of: query) { try store.read { try $0.find(query) } })
     var findings = Self.findings(way, expected: comparable(golden), given: answer)
     if findings.isEmpty, case .ids = answer {
@@ -136,7 +173,7 @@ private struct PreparedCase {
   func findings(
     _ way: String, find: (Query) async throws -> [DocumentRevision], count: (Query) async throws -> Int
   ) async -> [FixtureOutcome.Finding] {
-    guard case .success(let query) = query, let golden else { return [] }
+    guard case .success(.documents(let query)) = request, let golden else { return [] }
     do {
       let found = try await find(query)
       var whole = query
