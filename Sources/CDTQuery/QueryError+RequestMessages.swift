@@ -39,6 +39,12 @@ extension QueryError {
     )
   }
 
+  static func unknownCollation(_ found: JSONValue, at place: String) -> QueryError {
+    let known = Collation.allCases.map { "\"\($0.rawValue)\"" }.joined(separator: " or ")
+    return QueryError(
+      .invalidRequest, at: place, "\(found.text) is not a collation; use \(known)".boundedMessage)
+  }
+
   static func directedFieldKeys(_ count: Int, at place: String) -> QueryError {
     QueryError(
       .invalidRequest, at: place,
@@ -127,6 +133,12 @@ extension QueryError {
   static var uniqueTextIndex: QueryError {
     QueryError(
       .invalidIndex, at: "unique", "the words of a text index can't be unique; use an index of type json")
+  }
+
+  static var collatedTextIndex: QueryError {
+    QueryError(
+      .invalidIndex, at: "collation",
+      "a text index has no collation; choose a tokenizer, such as unicode61, or use an index of type json")
   }
 
   static var filterNeedsText: QueryError {

@@ -70,7 +70,9 @@ struct RemoteResults {
       throw QueryError.timedOut(limit)
     }
     let new = page.filter { seen.insert(Array($0.id.utf8)).inserted }
-    let found = try Query(query.selector).find(in: new, textIndex: textIndex)
+    var whole = Query(query.selector)
+    whole.collation = query.collation
+    let found = try whole.find(in: new, textIndex: textIndex)
     matches += found.count
     return found
   }

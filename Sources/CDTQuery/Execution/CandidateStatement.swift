@@ -201,7 +201,7 @@ struct CandidateStatement: Sendable {
       values.append(.text(start.id))
       return "e.id \(sign) ?"
     }
-    let key = IndexKey(start.values[position])
+    let key = start.key(at: position)
     if field < access.constantFields, case .points(let keys) = access.fields[field], let constant = keys.first
     {
       if constant != key { return (key < constant) != term.isDescending ? "1" : "0" }

@@ -23,7 +23,8 @@ extension Query {
     let query = try ResolvedQuery(self)
     let sort = query.sort
     guard !sort.isByScore else { throw .scoreInMemory }
-    let matcher = Matcher(selector.clause, text: try TextProgram.of(selector.clause, textIndex))
+    let clause = query.selector.clause
+    let matcher = Matcher(clause, text: try TextProgram.of(clause, textIndex))
     var matches: [(key: OrderKey, document: DocumentRevision)] = []
     for document in documents {
       var key = OrderKey()

@@ -2,12 +2,13 @@ public import CDTJSON
 
 // A query as one JSON object, like the body of a Mango request:
 //
-//   {"selector": {"age": {"$gte": 18}}, "sort": ["name"], "fields": ["name"], "skip": 20, "limit": 10, "use_index": "by_name"}
+//   {"selector": {"age": {"$gte": 18}}, "sort": ["name"], "fields": ["name"], "skip": 20, "limit": 10, "use_index": "by_name",
+//    "collation": "unicode"}
 extension Query {
-  private static let requestKeys = ["selector", "sort", "fields", "skip", "limit", "use_index"]
+  private static let requestKeys = ["selector", "sort", "fields", "skip", "limit", "use_index", "collation"]
 
-  /// Creates a query from a request: `{"selector", "sort", "fields", "skip", "limit", "use_index"}`. A `limit` of 0
-  /// means no limit.
+  /// Creates a query from a request: `{"selector", "sort", "fields", "skip", "limit", "use_index", "collation"}`. A `limit` of
+  /// 0 means no limit.
   ///
   /// - Throws: ``QueryError``. An unknown key is an error; a null value is ignored.
   public init(request: JSONObject) throws(QueryError) {
@@ -34,6 +35,7 @@ extension Query {
     case .string(let name)?: useIndex = name
     case .some(let found): throw .invalidUseIndex(found)
     }
+    collation = try Collation(json: request["collation"], at: "collation")
     _ = try ResolvedQuery(self)
   }
 
@@ -91,6 +93,7 @@ extension Query: CustomStringConvertible {
     if skip != 0 { request["skip"] = skip.jsonValue }
     request["limit"] = limit?.jsonValue
     request["use_index"] = useIndex?.jsonValue
+    request["collation"] = collation?.rawValue.jsonValue
     return request.text
   }
 }

@@ -1,6 +1,8 @@
 /// A query with validated and parsed parts, for the planner and the matcher.
 package struct ResolvedQuery: Sendable, Hashable {
+  /// The selector, in which the collation is a part of the conditions.
   package let selector: QuerySelector
+  package let collation: Collation?
   package let skip: Int
   package let limit: Int?
   package let useIndex: String?
@@ -18,12 +20,14 @@ package struct ResolvedQuery: Sendable, Hashable {
   package init(_ query: Query) throws(QueryError) {
     guard query.skip >= 0 else { throw .notAWholeNumber(.int(Int64(query.skip)), at: "skip") }
     if let limit = query.limit, limit < 0 { throw .notAWholeNumber(.int(Int64(limit)), at: "limit") }
-    selector = query.selector
+    collation = query.collation
+    selector =
+      query.collation.map { QuerySelector(clause: query.selector.clause.collated(by: $0)) } ?? query.selector
     skip = query.skip
     limit = query.limit
     useIndex = query.useIndex
     timeLimit = query.timeLimit
-    let sort = try Self.order(query.sort, of: query.selector)
+    let sort = try Self.order(of: query)
     if let bookmark = query.bookmark, !sort.isEmpty, bookmark.sort != sort { throw .bookmarkOfAnotherSort }
     start = query.bookmark
     self.sort = start?.sort ?? sort
@@ -32,16 +36,18 @@ package struct ResolvedQuery: Sendable, Hashable {
     projection = try Self.projection(query.fields)
   }
 
-  private static func order(_ fields: [SortField], of selector: QuerySelector) throws(QueryError) -> SortOrder
-  {
+  private static func order(of query: Query) throws(QueryError) -> SortOrder {
+    let fields = query.sort
     guard fields.count <= Query.maximumSortFields else { throw .tooManySortFields(fields.count) }
     if let number = fields.firstIndex(where: \.isScore) {
       let place = "sort[\(number)]"
       guard fields.count == 1 else { throw .scoreAlone(at: place) }
-      guard selector.clause.conjuncts.contains(where: \.isText) else { throw .scoreWithoutText(at: place) }
+      guard query.selector.clause.conjuncts.contains(where: \.isText) else {
+        throw .scoreWithoutText(at: place)
+      }
       return SortOrder(fields: [], isByScore: true)
     }
-    return SortOrder(fields: try SortOrder.fields(fields))
+    return SortOrder(fields: try SortOrder.fields(fields), collation: query.collation)
   }
 
   private static func projection(_ paths: [String]) throws(QueryError) -> Projection {

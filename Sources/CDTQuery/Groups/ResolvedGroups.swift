@@ -47,6 +47,9 @@ struct ResolvedGroups: Sendable {
     let page = try ResolvedQuery(query.query)
     if !query.query.fields.isEmpty { throw .unusableWithGroups("fields", "name them in \"by\"") }
     if query.query.bookmark != nil { throw .unusableWithGroups("bookmark", "use skip and limit") }
+    if page.collation != nil {
+      throw .unusableWithGroups("collation", "leave it out, as groups compare strings by their bytes")
+    }
     if page.sort.isByScore { throw .unusableWithGroups("sort", "rows have no score; sort by a member") }
     guard query.having.clause.textSearch == nil else {
       throw .unusableWithGroups("$text", "search the documents with the selector")

@@ -55,7 +55,8 @@ package struct DesignDocument: Sendable {
     }
     return try IndexDefinition(
       fields: fields, name: Self.name(of: name, in: id), type: type, where: filter(body ?? .null),
-      isUnique: body?["unique"] == true, designDocument: id)
+      isUnique: body?["unique"] == true, collation: Collation(json: body?["collation"], at: "collation"),
+      designDocument: id)
   }
 
   /// The selector of a partial index under the name that CouchDB has for it.
@@ -88,6 +89,7 @@ package struct DesignDocument: Sendable {
       var map: JSONObject = ["fields": .object(JSONObject(directions))]
       if let filter = definition.filterJSON { map[partialFilter] = .object(filter) }
       if definition.isUnique { map["unique"] = true }
+      if let collation = definition.collation { map["collation"] = .string(collation.rawValue) }
       members[name] = [
         "map": .object(map), "reduce": "_count", "options": ["def": ["fields": definition.fieldsJSON]],
       ]

@@ -61,7 +61,7 @@ final class LiveObserver: Sendable {
     if query.sort.isEmpty, query.bookmark == nil { query.sort = ["_id"] }
     resolved = try ResolvedQuery(query)
     let text = query.selector.clause.textSearch
-    matcher = text == nil ? Matcher(query.selector.clause) : nil
+    matcher = text == nil ? Matcher(resolved.selector.clause) : nil
     let sort = resolved.sort
     start = resolved.start.map { bookmark in
       var key = OrderKey()
@@ -74,7 +74,7 @@ final class LiveObserver: Sendable {
     self.query = query
   }
 
-  var clause: Clause { query.selector.clause }
+  var clause: Clause { resolved.selector.clause }
 
   /// Whether the results can be kept up to date by looking at each changed document.
   var isIncremental: Bool { matcher != nil }

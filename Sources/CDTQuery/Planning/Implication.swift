@@ -46,6 +46,7 @@ struct Implication {
     case (.not(.or(let members)), _): return members.contains { holds($0.complement, other) }
     case (.field(let path, let predicate), .field(let otherPath, let implied)):
       guard path == otherPath else { return false }
+      if case .collated = predicate { return predicate == implied || predicate.implies(implied) }
       // As text, since strings are equal here by their bytes. Long lists use up the steps.
       let (text, impliedText) = (predicate.operators.utf8Text, implied.operators.utf8Text)
       steps -= (text.count + impliedText.count) / 16
@@ -77,6 +78,7 @@ extension Predicate {
     case .compare, .notNull, .modulo, .size, .beginsWith, .regex, .elementMatches, .allElementsMatch,
       .keyMatches:
       false
+    case .collated(let predicate, _): predicate.holdsForNull
     }
   }
 

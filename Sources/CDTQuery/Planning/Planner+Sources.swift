@@ -26,7 +26,7 @@ extension Planner {
     guard holdsEveryMatch(entry, of: conjuncts) else { return false }
     if conjuncts.isEmpty || entry.definition.filter != nil { return true }
     return entry.definition.fields.contains { field in
-      conditions.contains { $0.path == field.fieldPath }
+      conditions.contains { $0.path == field.fieldPath && $0.access.isUsable(by: entry.definition.collation) }
         || query.sort.fields.contains { $0.path == field.fieldPath }
     }
   }

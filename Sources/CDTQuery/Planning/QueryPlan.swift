@@ -214,9 +214,9 @@ package struct IndexAccess: Sendable {
   /// Narrows the range of the field that the order goes by to the values from a position on, where the index is then
   /// entered.
   mutating func begin(at start: Bookmark, in terms: [QueryPlan.OrderTerm]) {
-    for (term, value) in zip(terms, start.values) {
+    for (position, term) in terms.prefix(start.values.count).enumerated() {
       guard let field = term.field, fields.indices.contains(field) else { return }
-      let key = IndexKey(value)
+      let key = start.key(at: position)
       if case .points([key]) = fields[field] { continue }
       guard field == constantFields, case .range = fields[field] else { return }
       let bound = FieldAccess.Bound.key(key, inclusive: true)

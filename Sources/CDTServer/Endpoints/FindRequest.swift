@@ -15,6 +15,7 @@ struct FindRequest: Sendable {
   private(set) var wantsStatistics = false
   private(set) var skip = 0
   private var sort: JSONValue?
+  private var collation: JSONValue?
   /// What the documents are grouped by.
   private var group: JSONValue?
   /// The index to use.
@@ -41,6 +42,7 @@ struct FindRequest: Sendable {
       case "limit": (limit, hasLimit) = (try Self.count(name, value), true)
       case "skip": skip = try Self.count(name, value)
       case "sort": sort = value
+      case "collation": collation = value
       case "group": group = value
       case "fields":
         guard let fields = value.arrayValue?.compactMap(\.stringValue),
@@ -154,6 +156,7 @@ struct FindRequest: Sendable {
   func query() throws -> Query {
     var request: JSONObject = ["selector": filter?.others ?? selector]
     if let sort { request["sort"] = sort }
+    if let collation { request["collation"] = collation }
     var query = try Query(request: request)
     query.bookmark = start
     query.hidesDesignDocuments = true
@@ -344,7 +347,8 @@ extension CouchError {
       case .unknownOperator: "invalid_operator"
       case .invalidArgument, .invalidRegex: "bad_arg"
       case .invalidSelector, .invalidPath, .tooDeep, .tooLarge: "invalid_selector_json"
-      case .invalidRequest: error.path == "bookmark" ? "invalid_bookmark" : "invalid_sort_json"
+      case .invalidRequest where ["bookmark", "collation"].contains(error.path): "invalid_\(error.path)"
+      case .invalidRequest: "invalid_sort_json"
       case .unknownIndex, .invalidIndex: "invalid_index"
       case .indexConflict: "conflict"
       case .matchLimit, .timedOut: "timeout"

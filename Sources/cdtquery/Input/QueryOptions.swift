@@ -57,13 +57,17 @@ struct QueryOptions: ParsableArguments {
   @Option(help: "Fields to print, as in name,pet.species.", completion: Completions.fields) var fields:
     String?
 
+  @Option(help: "How strings are compared: nocase or unicode. (default: by their bytes)") var collation:
+    Collation?
+
   init() {}
 
-  var isEmpty: Bool { page.isEmpty && fields == nil }
+  var isEmpty: Bool { page.isEmpty && fields == nil && collation == nil }
 
   /// The query with the options applied.
   func query(_ query: Query) throws -> Query {
     var query = try page.query(query)
+    if let collation { query.collation = collation }
     if let fields {
       guard !PageOptions.isJSON(fields) else {
         throw ToolError(

@@ -241,7 +241,9 @@ struct Expectation {
   private func whole(in order: SortOrder?) -> [Item] {
     guard query.sort.isEmpty, let order, !documents.isEmpty else { return whole }
     let fields = order.fields.map { (path: $0.path.text, isDescending: $0.isDescending) }
-    let ranks = documents.sorted { Oracle.precedes($0, $1, by: fields) }.map { Array($0.id.utf8) }
+    let ranks = Oracle.$collation.withValue(order.collation) {
+      documents.sorted { Oracle.precedes($0, $1, by: fields) }.map { Array($0.id.utf8) }
+    }
     return ranks.compactMap { id in whole.first { id.elementsEqual($0.id.utf8) } }
   }
 

@@ -121,14 +121,16 @@ final class World {
     let clauses = step.argument["fields"]?.arrayValue ?? []
     let settings = step.argument["settings"]?.objectValue ?? [:]
     let filter = step.argument["where"]?.objectValue ?? [:]
+    let collation = step.argument["collation"]?.stringValue.flatMap(Collation.init)
     try ignoringRefusal {
       let fields = try SortField.fields(clauses, at: "fields")
       let definition = try IndexDefinition(
-        fields: fields, name: nil, type: type, settings: settings, where: filter)
+        fields: fields, name: nil, type: type, settings: settings, where: filter, collation: collation)
       if step.name == .begin {
         try begin(definition)
       } else {
-        try indexed.ensureIndexed(fields, type: type, settings: settings, where: filter)
+        try indexed.ensureIndexed(
+          fields, type: type, settings: settings, where: filter, collation: collation)
       }
       if type == .text { try plain.ensureIndexed(fields, type: type, settings: settings) }
     }

@@ -19,7 +19,7 @@ import Testing
 
   @Test func `the golden files pass`() throws {
     let blocks = try Self.blocks("fixture")
-    #expect(blocks.count == 4)
+    #expect(blocks.count == 5)
     for (number, text) in blocks.enumerated() {
       let fixture = try QueryFixture(parsing: text, name: "block \(number)")
       for outcome in try withTemporaryDirectory({ try fixture.run(in: $0) }) {
@@ -33,7 +33,7 @@ import Testing
     // White space aside, which the formatter settles.
     let code = source.filter { !$0.isWhitespace }
     let blocks = try Self.blocks("swift")
-    #expect(blocks.count == 16)
+    #expect(blocks.count == 17)
     for block in blocks {
       #expect(code.contains(block.filter { !$0.isWhitespace }), "\(block)")
     }
@@ -54,6 +54,18 @@ import Testing
       #expect(try store.find([:]).map(\.id).sorted() == ["a", "c"])
       let text = try store.document(withID: "a").body.text
       #expect(text == #"{"species":"cat","age":10,"status":"senior","visits":1,"tags":["checked"]}"#)
+    }
+  }
+
+  @Test func `the code of collations runs`() throws {
+    try withTemporaryDatastore { store in
+      for name in ["Anna", "Ånja", "Bob"] {
+        try store.createDocument(from: DocumentDraft(id: name, body: ["name": .string(name)]))
+      }
+      try store.ensureIndexed(["name"], collation: .unicode)
+      let people = try Query(["name": ["$beginsWith": "an"]], sort: ["name"], collation: .unicode)
+      let found = try store.read { try $0.find(people) }
+      #expect(found.map(\.id) == ["Ånja", "Anna"])
     }
   }
 

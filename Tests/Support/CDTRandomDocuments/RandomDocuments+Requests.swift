@@ -21,8 +21,11 @@ extension RandomDocuments {
     if chance(30) { request["skip"] = .int(Int64(number(below: 5))) }
     if chance(40) { request["limit"] = .int(Int64(1 + number(below: 7))) }
     if chance(25) { request["fields"] = .array(fields()) }
+    request["collation"] = collation()?.rawValue.jsonValue
     return request
   }
+
+  package mutating func collation() -> Collation? { chance(40) ? pick(Collation.allCases) : nil }
 
   /// A request for groups as `GroupQuery(request:)` takes it, if its fields do not overlap.
   package mutating func groupRequest() -> JSONObject {
