@@ -40,7 +40,7 @@ struct RemoteResults {
     kept += try matching(page)
     guard !isInOrder, let end, kept.count > Self.reserve, kept.count / 2 > end else { return }
     var best = query
-    (best.skip, best.limit, best.fields) = (0, end, [])
+    (best.skip, best.limit, best.fields, best.snippets) = (0, end, [], nil)
     kept = try best.find(in: kept, textIndex: textIndex)
   }
 

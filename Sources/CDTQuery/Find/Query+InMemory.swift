@@ -24,7 +24,8 @@ extension Query {
     let sort = query.sort
     guard !sort.isByScore else { throw .scoreInMemory }
     let clause = query.selector.clause
-    let matcher = Matcher(clause, text: try TextProgram.of(clause, textIndex))
+    let text = try TextProgram.of(clause, textIndex)
+    let matcher = Matcher(clause, text: text)
     var matches: [(key: OrderKey, document: DocumentRevision)] = []
     for document in documents {
       var key = OrderKey()
@@ -38,9 +39,14 @@ extension Query {
       if isMatch { matches.append((key, document)) }
     }
     matches.sort { $0.key < $1.key }
-    return matches.dropFirst(skip).prefix(limit ?? .max).map { match in
-      let (document, projection) = (match.document, query.projection)
-      return projection.isEverything ? document : document.projected(to: projection.apply(to: document.body))
-    }
+    let page = matches.dropFirst(skip).prefix(limit ?? .max).map(\.document)
+    return query.returnsDocuments
+      ? page
+      : try page.map { document throws(QueryError) in
+        let revision = document.revisionID.description
+        return try DocumentBytes.with(document.body, id: document.id, revision: revision) { bytes in
+          document.projected(to: query.result(document.body, of: bytes, text))
+        }
+      }
   }
 }

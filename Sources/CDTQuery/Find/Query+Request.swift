@@ -5,10 +5,12 @@ public import CDTJSON
 //   {"selector": {"age": {"$gte": 18}}, "sort": ["name"], "fields": ["name"], "skip": 20, "limit": 10, "use_index": "by_name",
 //    "collation": "unicode"}
 extension Query {
-  private static let requestKeys = ["selector", "sort", "fields", "skip", "limit", "use_index", "collation"]
+  private static let requestKeys = [
+    "selector", "sort", "fields", "skip", "limit", "use_index", "collation", "snippets",
+  ]
 
-  /// Creates a query from a request: `{"selector", "sort", "fields", "skip", "limit", "use_index", "collation"}`. A `limit` of
-  /// 0 means no limit.
+  /// Creates a query from a request: `{"selector", "sort", "fields", "skip", "limit", "use_index", "collation", "snippets"}`. A
+  /// `limit` of 0 means no limit.
   ///
   /// - Throws: ``QueryError``. An unknown key is an error; a null value is ignored.
   public init(request: JSONObject) throws(QueryError) {
@@ -36,6 +38,7 @@ extension Query {
     case .some(let found): throw .invalidUseIndex(found)
     }
     collation = try Collation(json: request["collation"], at: "collation")
+    snippets = try SnippetOptions(json: request["snippets"])
     _ = try ResolvedQuery(self)
   }
 
@@ -94,6 +97,7 @@ extension Query: CustomStringConvertible {
     request["limit"] = limit?.jsonValue
     request["use_index"] = useIndex?.jsonValue
     request["collation"] = collation?.rawValue.jsonValue
+    request["snippets"] = snippets?.json
     return request.text
   }
 }

@@ -41,6 +41,9 @@ public struct Query: Sendable, Hashable {
   /// The index to use, or `nil` to let the planner choose.
   public var useIndex: String?
 
+  /// The parts of the text around what `$text` has found, to be returned with each result; `nil` for none.
+  public var snippets: SnippetOptions?
+
   /// The maximum duration of the query, or `nil` for no limit. When it is exceeded, the query throws the code
   /// `.timedOut`. Time between your reads of results counts, too.
   public var timeLimit: Duration?

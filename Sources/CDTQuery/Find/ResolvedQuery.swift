@@ -1,3 +1,5 @@
+import CDTJSON
+
 /// A query with validated and parsed parts, for the planner and the matcher.
 package struct ResolvedQuery: Sendable, Hashable {
   /// The selector, in which the collation is a part of the conditions.
@@ -15,6 +17,7 @@ package struct ResolvedQuery: Sendable, Hashable {
   let start: Bookmark?
   let hidesDesignDocuments: Bool
   package let projection: Projection
+  private let snippets: SnippetOptions?
 
   /// - Throws: ``QueryError`` with the path of the invalid part, such as `sort[0]`.
   package init(_ query: Query) throws(QueryError) {
@@ -34,6 +37,21 @@ package struct ResolvedQuery: Sendable, Hashable {
     hasOrder = !sort.isEmpty || start != nil
     hidesDesignDocuments = query.hidesDesignDocuments
     projection = try Self.projection(query.fields)
+    snippets = query.snippets
+    try snippets?.check()
+    if snippets != nil, selector.clause.textSearch == nil { throw .snippetsWithoutText }
+  }
+
+  /// Whether the results are whole documents.
+  var returnsDocuments: Bool { projection.isEverything && snippets == nil }
+
+  /// The body of a result: the wanted fields of a document, and its snippets.
+  func result(_ body: JSONObject, of document: DocumentBytes, _ text: TextProgram?) -> JSONObject {
+    var result = projection.isEverything ? body : projection.apply(to: body)
+    if let snippets, let text {
+      result[TextSnippet.member] = .array(text.snippets(of: document, snippets).map(\.json))
+    }
+    return result
   }
 
   private static func order(of query: Query) throws(QueryError) -> SortOrder {

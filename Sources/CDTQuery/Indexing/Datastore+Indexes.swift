@@ -19,7 +19,7 @@ extension Datastore {
   ///   - fields: The fields, most significant first.
   ///   - name: A name, or `nil` to generate one from the fields; without a name, an index with the same definition is
   ///     reused.
-  ///   - type: The type of the index. A datastore can have one index of type `.text`.
+  ///   - type: The type of the index.
   ///   - settings: The tokenizer of a text index: `["tokenize": "simple"]`, or `porter`, `unicode61`, `trigram`.
   ///   - filter: A selector of the documents that the index holds; empty for all. Only queries whose selector implies it use
   ///     the index. It has no `$text` and no `$regex`.

@@ -54,7 +54,8 @@ package struct DesignDocument: Sendable {
     default: break
     }
     return try IndexDefinition(
-      fields: fields, name: Self.name(of: name, in: id), type: type, where: filter(body ?? .null),
+      fields: fields, name: Self.name(of: name, in: id), type: type, settings: settings(body ?? .null),
+      where: filter(body ?? .null),
       isUnique: body?["unique"] == true, collation: Collation(json: body?["collation"], at: "collation"),
       designDocument: id)
   }
@@ -66,6 +67,11 @@ package struct DesignDocument: Sendable {
     case .object(let filter)?: filter
     case let other?: throw .notAnObject(other, at: partialFilter)
     }
+  }
+
+  /// The settings of a text index.
+  package static func settings(_ index: JSONValue) -> JSONObject {
+    index["tokenize"].map { ["tokenize": $0] } ?? [:]
   }
 
   package static let partialFilter = "partial_filter_selector"
@@ -94,7 +100,9 @@ package struct DesignDocument: Sendable {
         "map": .object(map), "reduce": "_count", "options": ["def": ["fields": definition.fieldsJSON]],
       ]
     } else {
-      members[name] = ["index": ["fields": definition.fieldsJSON]]
+      var index: JSONObject = ["fields": definition.fieldsJSON]
+      for (name, value) in definition.settings { index[name] = value }
+      members[name] = ["index": .object(index)]
     }
     body[kind] = .object(members)
   }

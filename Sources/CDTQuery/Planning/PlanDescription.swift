@@ -39,7 +39,11 @@ struct PlanDescription {
     }
     if query.useIndex != nil { return "the query names another index" }
     if entry.definition.type == .text {
-      return query.selector.clause.textSearch == nil ? "the selector has no \"$text\"" : nil
+      guard let index = try? catalog.textIndex(for: query.selector.clause, named: query.useIndex) else {
+        return "the selector has no \"$text\""
+      }
+      return index.number == entry.number
+        ? nil : "the search is one of the text index \"\(index.definition.name)\""
     }
     if entry.definition.filter == nil, !isAsked(entry.definition, by: entry.definition.collation) {
       return isAsked(entry.definition, by: query.collation)

@@ -33,7 +33,7 @@ extension Planner {
 
   /// The text index as a source for a conjunction, if that has a search.
   func search(in conjuncts: [Clause]) -> Candidate? {
-    guard let number = conjuncts.firstIndex(where: \.isText), let entry = catalog.text,
+    guard let number = conjuncts.firstIndex(where: \.isText), let entry = readableTextIndex,
       let query = text?.fullTextQuery
     else { return nil }
     let access = TextAccess(index: entry, match: query.text, isExact: query.isExact)

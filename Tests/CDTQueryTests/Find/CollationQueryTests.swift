@@ -86,7 +86,7 @@ import Testing
   }
 
   @Test func `definitions with another collation are different indexes`() throws {
-    try withTemporaryDatastore { store in
+    try withTemporaryDatastore { store throws in
       #expect(try store.ensureIndexed(["name"]) == "name")
       #expect(try store.ensureIndexed(["name"], collation: .nocase) == "nocase_name")
       #expect(try store.ensureIndexed(["name"], collation: .nocase) == "nocase_name")
@@ -140,11 +140,13 @@ import Testing
       for _ in 0..<3 {
         let page = try store.results(for: query)
         found += try page.documents().map(\.id)
-        query.bookmark = try Bookmark(try #require(page.bookmark()).text)
+        let bookmark = try page.bookmark()
+        query.bookmark = try Bookmark(#require(bookmark).text)
       }
       #expect(found == whole)
       query.collation = nil
-      let error = #expect(throws: QueryError.self) { try store.read { try $0.find(query) } }
+      let other = query
+      let error = #expect(throws: QueryError.self) { try store.read { try $0.find(other) } }
       #expect(error?.path == "bookmark")
     }
   }

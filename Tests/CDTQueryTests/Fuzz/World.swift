@@ -18,7 +18,11 @@ final class World {
     held.sorted { $0.key.lexicographicallyPrecedes($1.key) }.map(\.value)
   }
 
-  var textIndex: IndexDefinition? { definitions.first { $0.type == .text } }
+  /// The index of the search of a query.
+  func textIndex(for query: Query) throws -> IndexDefinition? {
+    try IndexCatalog(unfilled: definitions).textIndex(for: query.selector.clause, named: query.useIndex)?
+      .definition
+  }
 
   /// Whether the text index does not have every document.
   var lacksWords: Bool {
@@ -148,7 +152,6 @@ final class World {
   private func begin(_ definition: IndexDefinition) throws {
     let isThere = definitions.contains {
       $0.isSame(as: definition) || $0.name.hasSameBytes(as: definition.name)
-        || ($0.type == .text && definition.type == .text)
     }
     if !isThere { _ = try indexed.indexManager().declare(definition, isNamed: true) }
   }

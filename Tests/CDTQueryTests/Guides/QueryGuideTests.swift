@@ -33,7 +33,7 @@ import Testing
     // White space aside, which the formatter settles.
     let code = source.filter { !$0.isWhitespace }
     let blocks = try Self.blocks("swift")
-    #expect(blocks.count == 17)
+    #expect(blocks.count == 18)
     for block in blocks {
       #expect(code.contains(block.filter { !$0.isWhitespace }), "\(block)")
     }
@@ -66,6 +66,19 @@ import Testing
       let people = try Query(["name": ["$beginsWith": "an"]], sort: ["name"], collation: .unicode)
       let found = try store.read { try $0.find(people) }
       #expect(found.map(\.id) == ["Ånja", "Anna"])
+    }
+  }
+
+  @Test func `the code of snippets runs`() throws {
+    try withTemporaryDatastore { store in
+      try store.createDocument(from: DocumentDraft(id: "hat", body: ["title": "The Cat in the Hat"]))
+      try store.ensureIndexed(["title"], type: .text)
+      var search = try Query(["$text": ["$search": "cat"]], sort: [.score])
+      search.snippets = SnippetOptions(words: 2, before: "<b>", after: "</b>")
+      for hat in try store.read({ try $0.find(search) }) {
+        print(hat.id, hat.snippets.map(\.text))  // hat ["The <b>Cat</b> in the…"]
+      }
+      #expect(try store.read { try $0.find(search) }.first?.snippets.first?.text == "The <b>Cat</b> in the…")
     }
   }
 
