@@ -51,9 +51,14 @@ public struct Bookmark: Sendable, Hashable {
   /// - Throws: ``QueryError`` with the code `.invalidRequest` if the text is not that of a bookmark.
   public init(_ text: String) throws(QueryError) {
     guard let data = Data(base64Encoded: text), var json = try? JSONObject(parsing: Array(data)),
-      case .string(let id)? = json["id"],
-      let collation = try? Collation(json: json.removeValue(forKey: "collation"), at: "bookmark")
+      case .string(let id)? = json["id"]
     else { throw .notABookmark }
+    let collation: Collation?
+    do {
+      collation = try Collation(json: json.removeValue(forKey: "collation"), at: "bookmark")
+    } catch {
+      throw .notABookmark
+    }
     self.id = id
     switch (json["score"], json["sort"], json["values"], json.count) {
     case (nil, nil, nil, 1):

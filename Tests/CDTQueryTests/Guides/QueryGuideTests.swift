@@ -19,7 +19,7 @@ import Testing
 
   @Test func `the golden files pass`() throws {
     let blocks = try Self.blocks("fixture")
-    #expect(blocks.count == 5)
+    #expect(blocks.count == 6)
     for (number, text) in blocks.enumerated() {
       let fixture = try QueryFixture(parsing: text, name: "block \(number)")
       for outcome in try withTemporaryDirectory({ try fixture.run(in: $0) }) {
