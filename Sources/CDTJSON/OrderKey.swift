@@ -13,6 +13,8 @@ import CDTPlatform
 /// | string | `40`, its UTF-8 with `00` written `00 FF`, `00 01` |
 /// | array | `50`, the keys of its elements, `00` |
 /// | object | `60`, for each member sorted by name: the name as a string, the value; then `00` |
+///
+/// With a collation, strings are written in their folded form, but not the names of members.
 package struct OrderKey: Sendable, Hashable {
   package var bytes: [UInt8] = []
 
@@ -35,8 +37,8 @@ package struct OrderKey: Sendable, Hashable {
     append(value)
   }
 
-  package init(_ text: JSONBytes, at start: Int) {
-    append(text, at: start)
+  package init(_ text: JSONBytes, at start: Int, by collation: Collation? = nil) {
+    append(text, at: start, by: collation)
   }
 
   /// Creates a key from its bytes.
@@ -56,8 +58,8 @@ package struct OrderKey: Sendable, Hashable {
   }
 
   /// Appends the value at an offset of stored text.
-  package mutating func append(_ text: JSONBytes, at start: Int) {
-    Self.append(text, at: start, to: &bytes)
+  package mutating func append(_ text: JSONBytes, at start: Int, by collation: Collation? = nil) {
+    Self.append(text, at: start, by: collation, to: &bytes)
   }
 
   /// Appends the key of null, which is also that of a missing field.
@@ -92,28 +94,32 @@ package struct OrderKey: Sendable, Hashable {
   // MARK: Bytes
 
   /// Appends the key of the value at an offset of stored text.
-  package static func append(_ text: JSONBytes, at start: Int, to bytes: inout [UInt8], depth: Int = 0) {
+  package static func append(
+    _ text: JSONBytes, at start: Int, by collation: Collation? = nil, to bytes: inout [UInt8], depth: Int = 0
+  ) {
     guard depth < maximumDepth else { return bytes.append(null) }
     switch text.kind(at: start) {
     case .null, .invalid: bytes.append(null)
     case .false: bytes.append(falseByte)
     case .true: bytes.append(trueByte)
     case .number: append(text.number(at: start) ?? .int(0), to: &bytes)
-    case .string: text.withStringBytes(at: start) { append(string: $0, to: &bytes) }
+    case .string: text.withStringBytes(at: start) { append(string: $0, by: collation, to: &bytes) }
     case .array:
       bytes.append(array)
       var elements = text.elements(at: start)
-      while let element = elements.next() { append(text, at: element, to: &bytes, depth: depth + 1) }
+      while let element = elements.next() {
+        append(text, at: element, by: collation, to: &bytes, depth: depth + 1)
+      }
       bytes.append(end)
     case .object:
       bytes.append(object)
-      appendMembers(of: text, at: start, to: &bytes, depth: depth)
+      appendMembers(of: text, at: start, by: collation, to: &bytes, depth: depth)
       bytes.append(end)
     }
   }
 
   private static func appendMembers(
-    of text: JSONBytes, at start: Int, to bytes: inout [UInt8], depth: Int
+    of text: JSONBytes, at start: Int, by collation: Collation?, to bytes: inout [UInt8], depth: Int
   ) {
     var named: [(name: OrderKey, value: Int)] = []
     var members = text.members(at: start)
@@ -125,7 +131,7 @@ package struct OrderKey: Sendable, Hashable {
     named.sort { $0.name < $1.name }
     for member in named {
       bytes += member.name.bytes
-      append(text, at: member.value, to: &bytes, depth: depth + 1)
+      append(text, at: member.value, by: collation, to: &bytes, depth: depth + 1)
     }
   }
 
@@ -165,7 +171,14 @@ package struct OrderKey: Sendable, Hashable {
   }
 
   /// Appends the key of a string.
-  package static func append(string: UnsafeRawBufferPointer, to bytes: inout [UInt8]) {
+  package static func append(
+    string: UnsafeRawBufferPointer, by collation: Collation? = nil, to bytes: inout [UInt8]
+  ) {
+    if let collation {
+      var folded: [UInt8] = []
+      collation.fold(string, to: &folded)
+      return folded.withUnsafeBytes { append(string: $0, to: &bytes) }
+    }
     bytes.append(Self.string)
     if string.contains(0) {
       for byte in string {

@@ -11,7 +11,7 @@ extension QueryError {
   static func unknownRequestKey(_ key: String) -> QueryError {
     QueryError(
       .invalidRequest, at: key,
-      "a request has no key \"\(key)\"; its keys are selector, sort, fields, skip, limit, use_index, bookmark and backward"
+      "a request has no key \"\(key)\"; its keys are selector, sort, fields, skip, limit, use_index, collation, snippets, bookmark and backward"
     )
   }
 
@@ -42,6 +42,12 @@ extension QueryError {
       .invalidRequest, at: "use_index",
       "\"use_index\" must be the name of one index, not \(found.typeWithArticle)"
     )
+  }
+
+  static func unknownCollation(_ found: JSONValue, at place: String) -> QueryError {
+    let known = Collation.allCases.map { "\"\($0.rawValue)\"" }.joined(separator: " or ")
+    return QueryError(
+      .invalidRequest, at: place, "\(found.text) is not a collation; use \(known)".boundedMessage)
   }
 
   static func directedFieldKeys(_ count: Int, at place: String) -> QueryError {
@@ -132,6 +138,12 @@ extension QueryError {
   static var uniqueTextIndex: QueryError {
     QueryError(
       .invalidIndex, at: "unique", "the words of a text index can't be unique; use an index of type json")
+  }
+
+  static var collatedTextIndex: QueryError {
+    QueryError(
+      .invalidIndex, at: "collation",
+      "a text index has no collation; choose a tokenizer, such as unicode61, or use an index of type json")
   }
 
   static var filterNeedsText: QueryError {

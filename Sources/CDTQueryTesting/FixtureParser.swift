@@ -112,8 +112,8 @@ struct FixtureParser {
     }
   }
 
-  /// `name age:desc`, `["name", {"age": "desc"}]`, `{"fields": ["name"], "type": "text"}`, or
-  /// `{"fields": ["name"], "where": {"age": {"$gte": 18}}}`.
+  /// `name age:desc`, `["name", {"age": "desc"}]`, `{"fields": ["name"], "type": "text"}`,
+  /// `{"fields": ["name"], "where": {"age": {"$gte": 18}}}`, or `{"fields": ["name"], "collation": "unicode"}`.
   private static func index(_ line: String) throws -> IndexDefinition {
     guard line.hasPrefix("[") || line.hasPrefix("{") else {
       let words = line.split(whereSeparator: \.isWhitespace).map(String.init)
@@ -125,7 +125,8 @@ struct FixtureParser {
     return try IndexDefinition(
       fields: SortField.fields(value.arrayValue ?? value["fields"]?.arrayValue ?? [], at: "fields"),
       name: nil, type: type,
-      settings: value["settings"]?.objectValue ?? [:], where: value["where"]?.objectValue ?? [:])
+      settings: value["settings"]?.objectValue ?? [:], where: value["where"]?.objectValue ?? [:],
+      collation: Collation(json: value["collation"], at: "collation"))
   }
 
   private mutating func parseCase(_ title: String) throws(FixtureError) {

@@ -45,7 +45,9 @@ struct FixtureStores {
 
   private static func spelling(of index: IndexDefinition) -> String {
     let fields = index.fields.map { $0.isDescending ? "\($0.path):desc" : $0.path }
-    return (fields + (index.type == .text ? ["by words"] : [])).joined(separator: " ")
+    let others =
+      (index.type == .text ? ["by words"] : []) + (index.collation.map { ["by", $0.rawValue] } ?? [])
+    return (fields + others).joined(separator: " ")
   }
 
   private func withStore(_ body: (Datastore) throws -> Void) throws {
@@ -94,6 +96,7 @@ extension QueryFixture {
 extension IndexDefinition {
   fileprivate func ensure(in store: Datastore) throws {
     let fields = fields.map { SortField($0.path, $0.isDescending ? .descending : .ascending) }
-    try store.ensureIndexed(fields, type: type, settings: settings, where: filterJSON ?? [:])
+    try store.ensureIndexed(
+      fields, type: type, settings: settings, where: filterJSON ?? [:], collation: collation)
   }
 }

@@ -78,6 +78,8 @@ struct CandidateField: Sendable {
     case .elementMatches(let condition): return elements("$elemMatch", condition)
     case .allElementsMatch(let condition): return elements("$allMatch", condition)
     case .keyMatches: return .wider(isPresent, type(.object, .array))
+    // Null is also a member of `$in`.
+    case .collated: return .wider(on(["$exists": true]))
     }
   }
 
@@ -155,7 +157,7 @@ struct CandidateField: Sendable {
     case .beginsWith(let prefix):
       guard let pattern = Self.pattern(prefix) else { return .unknown }
       return missing(or: .wider(on(["$not": ["$regex": .string(pattern)]])))
-    case .modulo, .regex, .elementMatches, .allElementsMatch, .keyMatches: return .unknown
+    case .modulo, .regex, .elementMatches, .allElementsMatch, .keyMatches, .collated: return .unknown
     }
   }
 

@@ -26,8 +26,8 @@ struct RemotePlan: Sendable {
 
   /// - Throws: `QueryError` with the path of the invalid part.
   init(_ query: Query) throws(QueryError) {
-    let sort = try ResolvedQuery(query).sort
-    let clause = query.selector.clause
+    let resolved = try ResolvedQuery(query)
+    let (sort, clause) = (resolved.sort, resolved.selector.clause)
     let byID = sort.fields.first.flatMap { $0.path.documentField == .id ? $0 : nil }
     let candidates = CandidateSelector(clause)
     if candidates == .nothing {

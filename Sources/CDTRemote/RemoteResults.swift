@@ -41,7 +41,7 @@ struct RemoteResults {
     kept += try matching(page)
     guard !isInOrder, let end, kept.count > Self.reserve, kept.count / 2 > end else { return }
     var best = query
-    (best.skip, best.limit, best.fields) = (0, end, [])
+    (best.skip, best.limit, best.fields, best.snippets) = (0, end, [], nil)
     kept = try best.find(in: kept, textIndex: textIndex)
   }
 
@@ -71,7 +71,9 @@ struct RemoteResults {
       throw QueryError.timedOut(limit)
     }
     let new = page.filter { seen.insert(Array($0.id.utf8)).inserted }
-    let found = try Query(query.selector).find(in: new, textIndex: textIndex)
+    var whole = Query(query.selector)
+    whole.collation = query.collation
+    let found = try whole.find(in: new, textIndex: textIndex)
     matches += found.count
     return found
   }

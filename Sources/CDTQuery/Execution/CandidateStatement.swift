@@ -206,7 +206,7 @@ struct CandidateStatement: Sendable {
       values.append(.text(start.id))
       return "e.id \(sign) ?"
     }
-    let key = IndexKey(start.values[position])
+    let key = start.key(at: position)
     if let constant = access.constant(of: term) {
       if constant != key { return (key < constant) != term.isDescending ? "1" : "0" }
       return rows(of: access, after: start, terms.dropFirst(), position + 1, &values)
@@ -229,7 +229,7 @@ struct CandidateStatement: Sendable {
     var columns: [String] = []
     for (term, position) in zip(terms, position...) where access.constant(of: term) == nil {
       if let field = term.field, start.values.indices.contains(position) {
-        let key = IndexKey(start.values[position])
+        let key = start.key(at: position)
         columns += ["e.t\(field)", "e.v\(field)"]
         values += [.int(key.tag.rawValue), .key(key)]
       } else {

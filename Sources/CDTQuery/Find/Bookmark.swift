@@ -50,6 +50,7 @@ public struct Bookmark: Sendable, Hashable {
       json["sort"] = .array(sort.fields.map(\.json))
       json["values"] = .array(values)
     }
+    if let collation = sort.collation { json["collation"] = .string(collation.rawValue) }
     return Data(json.utf8Text).base64EncodedString()
   }
 
@@ -57,9 +58,15 @@ public struct Bookmark: Sendable, Hashable {
   ///
   /// - Throws: ``QueryError`` with the code `.invalidRequest` if the text is not that of a bookmark.
   public init(_ text: String) throws(QueryError) {
-    guard let data = Data(base64Encoded: text), let json = try? JSONObject(parsing: Array(data)),
+    guard let data = Data(base64Encoded: text), var json = try? JSONObject(parsing: Array(data)),
       case .string(let id)? = json["id"]
     else { throw .notABookmark }
+    let collation: Collation?
+    do {
+      collation = try Collation(json: json.removeValue(forKey: "collation"), at: "bookmark")
+    } catch {
+      throw .notABookmark
+    }
     self.id = id
     switch (json["score"], json["sort"], json["values"], json.count) {
     case (nil, nil, nil, 1):
@@ -71,10 +78,15 @@ public struct Bookmark: Sendable, Hashable {
       guard !clauses.isEmpty, clauses.count == values.count, clauses.count <= Query.maximumSortFields,
         let fields = try? SortOrder.fields(SortField.fields(clauses, at: "bookmark"))
       else { throw .notABookmark }
-      (sort, self.values, rank) = (SortOrder(fields: fields), values, nil)
+      (sort, self.values, rank) = (SortOrder(fields: fields, collation: collation), values, nil)
     default: throw .notABookmark
     }
   }
+}
+
+extension Bookmark {
+  /// The key of the value of a field in an index with the collation of the order.
+  func key(at position: Int) -> IndexKey { IndexKey(sort.compared(values[position], field: position)) }
 }
 
 extension SortOrder.Field {
@@ -107,6 +119,7 @@ extension QueryError {
   static var bookmarkOfAnotherSort: QueryError {
     QueryError(
       .invalidRequest, at: "bookmark",
-      "the bookmark is of a query with another sort; use the same sort, or none for the first page")
+      "the bookmark is of a query with another sort or collation; use the same, or no bookmark for the first page"
+    )
   }
 }

@@ -15,7 +15,6 @@ package final class Cursor {
   private var hasResults = false
 
   private var transaction: ReadTransaction { engine.transaction }
-  private var projection: Projection { query.projection }
   private var store: Datastore { transaction.store }
 
   init(_ engine: QueryEngine, _ query: ResolvedQuery, plan: QueryPlan, stop: QueryStop) {
@@ -66,7 +65,8 @@ package final class Cursor {
 
   private func document(_ row: CandidateRow) throws -> DocumentRevision {
     let document = try row.document(in: transaction)
-    return projection.isEverything ? document : document.projected(to: projection.apply(to: document.body))
+    if query.returnsDocuments { return document }
+    return document.projected(to: query.result(document.body, of: row.bytes, plan.text))
   }
 
   /// Calls `body` with the id of each result, whether or not it has been read.
@@ -157,10 +157,10 @@ package final class Cursor {
 
   private func writeText(of document: DocumentBytes, to buffer: inout TextBuffer) {
     let text = document.body.slice(0, document.body.count)
-    guard !projection.isEverything else {
+    guard !query.returnsDocuments else {
       return StoredDocument.write(id: document.id, revision: document.revision, body: text, to: &buffer)
     }
-    let projected = projection.apply(to: document.body.value(at: 0).objectValue ?? [:])
+    let projected = query.result(document.body.value(at: 0).objectValue ?? [:], of: document, plan.text)
     projected.utf8Text.withUnsafeBytes {
       StoredDocument.write(id: document.id, revision: document.revision, body: $0, to: &buffer)
     }

@@ -23,7 +23,9 @@ extension Query {
     let query = try ResolvedQuery(self)
     let sort = query.sort
     guard !sort.isByScore else { throw .scoreInMemory }
-    let matcher = Matcher(selector.clause, text: try TextProgram.of(selector.clause, textIndex))
+    let clause = query.selector.clause
+    let text = try TextProgram.of(clause, textIndex)
+    let matcher = Matcher(clause, text: text)
     let start = query.start.map { start in
       var key = OrderKey()
       sort.write(start.values, id: start.id, to: &key)
@@ -42,10 +44,15 @@ extension Query {
       if isMatch { matches.append((key, document)) }
     }
     matches.sort { $0.key < $1.key }
-    let page = matches.dropFirst(skip).prefix(limit ?? .max)
-    return (query.isBackward ? page.reversed() : Array(page)).map { match in
-      let (document, projection) = (match.document, query.projection)
-      return projection.isEverything ? document : document.projected(to: projection.apply(to: document.body))
-    }
+    let part = matches.dropFirst(skip).prefix(limit ?? .max).map(\.document)
+    let page = query.isBackward ? part.reversed() : part
+    return query.returnsDocuments
+      ? page
+      : try page.map { document throws(QueryError) in
+        let revision = document.revisionID.description
+        return try DocumentBytes.with(document.body, id: document.id, revision: revision) { bytes in
+          document.projected(to: query.result(document.body, of: bytes, text))
+        }
+      }
   }
 }

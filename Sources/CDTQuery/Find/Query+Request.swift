@@ -2,13 +2,16 @@ public import CDTJSON
 
 // A query as one JSON object, like the body of a Mango request:
 //
-//   {"selector": {"age": {"$gte": 18}}, "sort": ["name"], "fields": ["name"], "skip": 20, "limit": 10, "use_index": "by_name"}
+//   {"selector": {"age": {"$gte": 18}}, "sort": ["name"], "fields": ["name"], "skip": 20, "limit": 10, "use_index": "by_name",
+//    "collation": "unicode"}
 extension Query {
-  private static let requestKeys = ["selector", "sort", "fields", "skip", "limit", "use_index"] + pageKeys
+  private static let requestKeys =
+    ["selector", "sort", "fields", "skip", "limit", "use_index", "collation", "snippets"] + pageKeys
   /// Without a selector beside them, these are the names of fields.
   private static let pageKeys = ["bookmark", "backward"]
 
-  /// Creates a query from a request: `{"selector", "sort", "fields", "skip", "limit", "use_index", "bookmark", "backward"}`. A
+  /// Creates a query from a request, which has a `selector`, and any of the other keys: `{"selector", "sort", "fields", "skip", "limit",
+  /// "use_index", "collation", "snippets", "bookmark", "backward"}`. A
   /// `limit` of 0 means no limit.
   ///
   /// - Throws: ``QueryError``. An unknown key is an error; a null value is ignored.
@@ -46,6 +49,8 @@ extension Query {
     case .bool(let isBackward)?: self.isBackward = isBackward
     case .some(let found): throw .notABoolean(found, at: "backward")
     }
+    collation = try Collation(json: request["collation"], at: "collation")
+    snippets = try SnippetOptions(json: request["snippets"])
     _ = try ResolvedQuery(self)
   }
 
@@ -106,6 +111,8 @@ extension Query: CustomStringConvertible {
     request["use_index"] = useIndex?.jsonValue
     request["bookmark"] = bookmark?.text.jsonValue
     if isBackward { request["backward"] = true }
+    request["collation"] = collation?.rawValue.jsonValue
+    request["snippets"] = snippets?.json
     return request.text
   }
 }

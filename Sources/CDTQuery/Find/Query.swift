@@ -39,8 +39,15 @@ public struct Query: Sendable, Hashable {
   /// from the end of the page. The results are in the order of the sort in any case. Pages by score can't be read backwards.
   public var isBackward = false
 
+  /// How the query compares strings, or `nil` to compare their bytes. It applies to `$eq`, `$ne`, `$lt`, `$lte`, `$gt`, `$gte`,
+  /// `$in`, `$nin`, `$all`, `$beginsWith` and the sort, not to `_id` and `_rev`.
+  public var collation: Collation?
+
   /// The index to use, or `nil` to let the planner choose.
   public var useIndex: String?
+
+  /// The parts of the text around what `$text` has found, to be returned with each result; `nil` for none.
+  public var snippets: SnippetOptions?
 
   /// The maximum duration of the query, or `nil` for no limit. When it is exceeded, the query throws the code
   /// `.timedOut`. Time between your reads of results counts, too.
@@ -59,7 +66,7 @@ public struct Query: Sendable, Hashable {
   /// - Throws: ``QueryError`` with the path of the invalid part.
   public init(
     _ selector: JSONObject, skip: Int = 0, limit: Int? = nil, fields: [String] = [], sort: [SortField] = [],
-    useIndex: String? = nil
+    useIndex: String? = nil, collation: Collation? = nil
   ) throws(QueryError) {
     self.init(try QuerySelector(selector))
     self.skip = skip
@@ -67,6 +74,7 @@ public struct Query: Sendable, Hashable {
     self.fields = fields
     self.sort = sort
     self.useIndex = useIndex
+    self.collation = collation
     _ = try ResolvedQuery(self)
   }
 
@@ -78,16 +86,18 @@ public struct Query: Sendable, Hashable {
   @_disfavoredOverload
   public init(
     _ selector: JSONLiteral, skip: Int = 0, limit: Int? = nil, fields: [String] = [], sort: [SortField] = [],
-    useIndex: String? = nil
+    useIndex: String? = nil, collation: Collation? = nil
   ) throws(QueryError) {
     try self.init(
-      JSONObject(selector), skip: skip, limit: limit, fields: fields, sort: sort, useIndex: useIndex)
+      JSONObject(selector), skip: skip, limit: limit, fields: fields, sort: sort, useIndex: useIndex,
+      collation: collation)
   }
 
-  /// The same selector and index, without sort, page or fields.
+  /// The same selector, collation and index, without sort, page or fields.
   var withoutPage: Query {
     var query = Query(selector)
     query.hidesDesignDocuments = hidesDesignDocuments
+    query.collation = collation
     query.useIndex = useIndex
     query.timeLimit = timeLimit
     return query

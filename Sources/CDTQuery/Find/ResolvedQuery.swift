@@ -1,6 +1,10 @@
+import CDTJSON
+
 /// A query with validated and parsed parts, for the planner and the matcher.
 package struct ResolvedQuery: Sendable, Hashable {
+  /// The selector, in which the collation is a part of the conditions.
   package let selector: QuerySelector
+  package let collation: Collation?
   package let skip: Int
   package let limit: Int?
   package let useIndex: String?
@@ -15,17 +19,20 @@ package struct ResolvedQuery: Sendable, Hashable {
   let isBackward: Bool
   let hidesDesignDocuments: Bool
   package let projection: Projection
+  private let snippets: SnippetOptions?
 
   /// - Throws: ``QueryError`` with the path of the invalid part, such as `sort[0]`.
   package init(_ query: Query) throws(QueryError) {
     guard query.skip >= 0 else { throw .notAWholeNumber(.int(Int64(query.skip)), at: "skip") }
     if let limit = query.limit, limit < 0 { throw .notAWholeNumber(.int(Int64(limit)), at: "limit") }
-    selector = query.selector
+    collation = query.collation
+    selector =
+      query.collation.map { QuerySelector(clause: query.selector.clause.collated(by: $0)) } ?? query.selector
     skip = query.skip
     limit = query.limit
     useIndex = query.useIndex
     timeLimit = query.timeLimit
-    let sort = try Self.order(query.sort, of: query.selector)
+    let sort = try Self.order(of: query)
     if let bookmark = query.bookmark, !sort.isEmpty, bookmark.sort != sort { throw .bookmarkOfAnotherSort }
     start = query.bookmark
     isBackward = query.isBackward
@@ -35,6 +42,9 @@ package struct ResolvedQuery: Sendable, Hashable {
     hasOrder = !sort.isEmpty || start != nil
     hidesDesignDocuments = query.hidesDesignDocuments
     projection = try Self.projection(query.fields)
+    snippets = query.snippets
+    try snippets?.check()
+    if snippets != nil, selector.clause.textSearch == nil { throw .snippetsWithoutText }
   }
 
   /// The same query with an order that its plan has chosen.
@@ -44,16 +54,30 @@ package struct ResolvedQuery: Sendable, Hashable {
     return query
   }
 
-  private static func order(_ fields: [SortField], of selector: QuerySelector) throws(QueryError) -> SortOrder
-  {
+  /// Whether the results are whole documents.
+  var returnsDocuments: Bool { projection.isEverything && snippets == nil }
+
+  /// The body of a result: the wanted fields of a document, and its snippets.
+  func result(_ body: JSONObject, of document: DocumentBytes, _ text: TextProgram?) -> JSONObject {
+    var result = projection.isEverything ? body : projection.apply(to: body)
+    if let snippets, let text {
+      result[TextSnippet.member] = .array(text.snippets(of: document, snippets).map(\.json))
+    }
+    return result
+  }
+
+  private static func order(of query: Query) throws(QueryError) -> SortOrder {
+    let fields = query.sort
     guard fields.count <= Query.maximumSortFields else { throw .tooManySortFields(fields.count) }
     if let number = fields.firstIndex(where: \.isScore) {
       let place = "sort[\(number)]"
       guard fields.count == 1 else { throw .scoreAlone(at: place) }
-      guard selector.clause.conjuncts.contains(where: \.isText) else { throw .scoreWithoutText(at: place) }
+      guard query.selector.clause.conjuncts.contains(where: \.isText) else {
+        throw .scoreWithoutText(at: place)
+      }
       return SortOrder(fields: [], isByScore: true)
     }
-    return SortOrder(fields: try SortOrder.fields(fields))
+    return SortOrder(fields: try SortOrder.fields(fields), collation: query.collation)
   }
 
   private static func projection(_ paths: [String]) throws(QueryError) -> Projection {

@@ -16,6 +16,8 @@ struct GroupCover: Sendable {
   /// - Returns: `nil` if a value is not in the index. An index in which documents have several rows does for the distinct values of
   ///   one field alone.
   init?(_ groups: ResolvedGroups, _ entry: IndexCatalog.Entry) {
+    // An index with a collation has no strings as they are written.
+    guard entry.definition.collation == nil else { return nil }
     let paths = entry.definition.fields.map(\.fieldPath)
     if entry.isMultiple {
       guard groups.outputs.isEmpty, groups.fields == 1, groups.inputs[0].inElement == [] else { return nil }

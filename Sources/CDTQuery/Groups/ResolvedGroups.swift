@@ -49,6 +49,12 @@ struct ResolvedGroups: Sendable {
     if query.query.bookmark != nil || query.query.isBackward {
       throw .unusableWithGroups("bookmark", "use skip and limit")
     }
+    if page.collation != nil {
+      throw .unusableWithGroups("collation", "leave it out, as groups compare strings by their bytes")
+    }
+    if query.query.snippets != nil {
+      throw .unusableWithGroups("snippets", "leave them out, as rows are no documents")
+    }
     if page.sort.isByScore { throw .unusableWithGroups("sort", "rows have no score; sort by a member") }
     guard query.having.clause.textSearch == nil else {
       throw .unusableWithGroups("$text", "search the documents with the selector")

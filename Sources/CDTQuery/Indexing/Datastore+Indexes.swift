@@ -19,12 +19,13 @@ extension Datastore {
   ///   - fields: The fields, most significant first.
   ///   - name: A name, or `nil` to generate one from the fields; without a name, an index with the same definition is
   ///     reused.
-  ///   - type: The type of the index. A datastore can have one index of type `.text`.
+  ///   - type: The type of the index.
   ///   - settings: The tokenizer of a text index: `["tokenize": "simple"]`, or `porter`, `unicode61`, `trigram`.
   ///   - filter: A selector of the documents that the index holds; empty for all. Only queries whose selector implies it use
   ///     the index. It has no `$text` and no `$regex`.
   ///   - isUnique: Whether a write is refused with a ``UniqueViolation`` if it would give two documents the same values. The
   ///     index is also created if there are such documents; `uniqueViolations()` lists them.
+  ///   - collation: How the index compares strings; `nil` if by their bytes. Queries with the same collation use it for strings.
   ///   - progress: Called with the progress of the build.
   /// - Returns: The index's name.
   /// - Throws: ``QueryError`` for an invalid definition, or if another definition has the name.
@@ -34,11 +35,12 @@ extension Datastore {
   @discardableResult
   public func ensureIndexed(
     _ fields: [SortField], name: String? = nil, type: IndexType = .json, settings: JSONObject = [:],
-    where filter: JSONObject = [:], unique isUnique: Bool = false,
+    where filter: JSONObject = [:], unique isUnique: Bool = false, collation: Collation? = nil,
     progress: (IndexProgress) -> Void = { _ in }
   ) throws -> String {
     let definition = try IndexDefinition(
-      fields: fields, name: name, type: type, settings: settings, where: filter, isUnique: isUnique)
+      fields: fields, name: name, type: type, settings: settings, where: filter, isUnique: isUnique,
+      collation: collation)
     return try ensure(definition, isNamed: name != nil, stop: nil, progress)
   }
 
@@ -49,11 +51,12 @@ extension Datastore {
   @discardableResult
   public func ensureIndexed(
     _ fields: [SortField], name: String? = nil, type: IndexType = .json, settings: JSONObject = [:],
-    where filter: JSONObject = [:], unique isUnique: Bool = false,
+    where filter: JSONObject = [:], unique isUnique: Bool = false, collation: Collation? = nil,
     progress: @escaping @Sendable (IndexProgress) -> Void = { _ in }
   ) async throws -> String {
     let definition = try IndexDefinition(
-      fields: fields, name: name, type: type, settings: settings, where: filter, isUnique: isUnique)
+      fields: fields, name: name, type: type, settings: settings, where: filter, isUnique: isUnique,
+      collation: collation)
     return try await runLong { try self.ensure(definition, isNamed: name != nil, stop: $0, progress) }
   }
 

@@ -54,8 +54,10 @@ package struct DesignDocument: Sendable {
     default: break
     }
     return try IndexDefinition(
-      fields: fields, name: Self.name(of: name, in: id), type: type, where: filter(body ?? .null),
-      isUnique: body?["unique"] == true, designDocument: id)
+      fields: fields, name: Self.name(of: name, in: id), type: type, settings: settings(body ?? .null),
+      where: filter(body ?? .null),
+      isUnique: body?["unique"] == true, collation: Collation(json: body?["collation"], at: "collation"),
+      designDocument: id)
   }
 
   /// The selector of a partial index under the name that CouchDB has for it.
@@ -65,6 +67,11 @@ package struct DesignDocument: Sendable {
     case .object(let filter)?: filter
     case let other?: throw .notAnObject(other, at: partialFilter)
     }
+  }
+
+  /// The settings of a text index.
+  package static func settings(_ index: JSONValue) -> JSONObject {
+    index["tokenize"].map { ["tokenize": $0] } ?? [:]
   }
 
   package static let partialFilter = "partial_filter_selector"
@@ -88,11 +95,14 @@ package struct DesignDocument: Sendable {
       var map: JSONObject = ["fields": .object(JSONObject(directions))]
       if let filter = definition.filterJSON { map[partialFilter] = .object(filter) }
       if definition.isUnique { map["unique"] = true }
+      if let collation = definition.collation { map["collation"] = .string(collation.rawValue) }
       members[name] = [
         "map": .object(map), "reduce": "_count", "options": ["def": ["fields": definition.fieldsJSON]],
       ]
     } else {
-      members[name] = ["index": ["fields": definition.fieldsJSON]]
+      var index: JSONObject = ["fields": definition.fieldsJSON]
+      for (name, value) in definition.settings { index[name] = value }
+      members[name] = ["index": .object(index)]
     }
     body[kind] = .object(members)
   }

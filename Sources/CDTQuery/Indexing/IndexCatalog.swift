@@ -47,18 +47,37 @@ package struct IndexCatalog: Sendable {
   /// The value indexes.
   package let ordered: [Entry]
 
-  /// The text index, if there is one.
-  package let text: Entry?
+  /// The text indexes.
+  package let texts: [Entry]
 
   package static let empty = IndexCatalog(entries: [])
 
   package init(entries: [Entry]) {
     self.entries = entries
     ordered = entries.filter { $0.definition.type == .json }
-    text = entries.first { $0.definition.type == .text }
+    texts = entries.filter { $0.definition.type == .text }
   }
 
-  /// Empty indexes, for when there is no readable file: they still have names, and `$text` needs the definition of the
+  /// The text index in which the search of a clause has its meaning: the one that the query names, or the only one that has
+  /// the fields that the search names. `nil` if there is no search, or no text index.
+  ///
+  /// - Throws: ``QueryError`` if there are several.
+  package func textIndex(for clause: Clause, named name: String?) throws(QueryError) -> Entry? {
+    guard let search = clause.textSearch else { return nil }
+    if let name, let named = texts.first(where: { $0.definition.name.hasSameBytes(as: name) }) {
+      return named
+    }
+    guard texts.count > 1 else { return texts.first }
+    // A name that is no field of any index is a word.
+    let asked = search.fields.filter { field in texts.contains { $0.definition.searches(field) } }
+    let fitting = texts.filter { entry in asked.allSatisfy(entry.definition.searches) }
+    guard fitting.count == 1 else {
+      throw .severalTextIndexes((fitting.isEmpty ? texts : fitting).map(\.definition.name))
+    }
+    return fitting[0]
+  }
+
+  /// Empty indexes, for when there is no readable file: they still have names, and `$text` needs the definition of a
   /// text index.
   init(unfilled definitions: [IndexDefinition]) {
     self.init(

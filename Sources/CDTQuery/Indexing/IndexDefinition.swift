@@ -1,5 +1,5 @@
 import CDTDigest
-package import CDTJSON
+public import CDTJSON
 import CDTPlatform
 
 /// The definition of an index: a name, a type, fields, and which documents it holds.
@@ -26,6 +26,8 @@ public struct IndexDefinition: Sendable, Hashable {
   public let filter: QuerySelector?
   /// Whether a write may not give two documents the same key.
   public let isUnique: Bool
+  /// How the index compares strings; `nil` if by their bytes.
+  public let collation: Collation?
 
   /// The id of the design document that defines the index; `nil` if an app made it.
   public let designDocument: String?
@@ -56,17 +58,21 @@ extension IndexDefinition {
   ///   - settings: For a text index `{"tokenize": "simple" | "porter" | "unicode61" | "trigram"}`.
   ///   - filter: The selector of the documents that the index holds; `{}` for all.
   ///   - isUnique: Whether a write may not give two documents the same key.
+  ///   - collation: How strings are compared.
   ///   - designDocument: The id of the design document that defines it.
   package init(
     fields: [SortField], name: String?, type: IndexType, settings: JSONObject = [:],
-    where filter: JSONObject = [:], isUnique: Bool = false, designDocument: String? = nil
+    where filter: JSONObject = [:], isUnique: Bool = false, collation: Collation? = nil,
+    designDocument: String? = nil
   ) throws(QueryError) {
     self.designDocument = designDocument
     tokenizer = try Self.tokenizer(settings, type: type)
     self.filter = try IndexFilter.selector(filter)
     guard type == .json || self.filter == nil else { throw .partialTextIndex }
     guard type == .json || !isUnique else { throw .uniqueTextIndex }
+    guard type == .json || collation == nil else { throw .collatedTextIndex }
     self.isUnique = isUnique
+    self.collation = collation
     guard !fields.isEmpty else { throw .indexWithoutFields }
     guard fields.count <= Self.maximumFields else { throw .indexWithTooManyFields(fields.count) }
     var parsed: [Field] = []
@@ -87,7 +93,7 @@ extension IndexDefinition {
     if let name, name.isEmpty { throw .indexWithoutName }
     self.fields = parsed
     self.type = type
-    self.name = name ?? Self.name(for: parsed, type: type, where: self.filter, isUnique: isUnique)
+    self.name = name ?? Self.name(for: parsed, type: type, where: self.filter, isUnique: isUnique, collation)
   }
 
   private static func tokenizer(_ settings: JSONObject, type: IndexType) throws(QueryError)
@@ -112,12 +118,13 @@ extension IndexDefinition {
   /// The selector of ``filter``; `nil` if the index holds every document.
   package var filterJSON: JSONObject? { filter?.clause.selector }
 
-  /// What an index may have besides its fields and settings, as stored: its filter, whether it is unique, and its design
-  /// document.
+  /// What an index may have besides its fields and settings, as stored: its filter, whether it is unique, its collation, and its
+  /// design document.
   package var options: JSONObject {
     var options = JSONObject()
     if let filterJSON { options["where"] = .object(filterJSON) }
     if isUnique { options["unique"] = true }
+    if let collation { options["collation"] = .string(collation.rawValue) }
     if let designDocument { options["ddoc"] = .string(designDocument) }
     return options
   }
@@ -129,6 +136,7 @@ extension IndexDefinition {
     try self.init(
       fields: SortField.fields(fields, at: "fields"), name: name, type: type, settings: settings,
       where: options["where"]?.objectValue ?? [:], isUnique: options["unique"] == true,
+      collation: Collation(json: options["collation"], at: "collation"),
       designDocument: options["ddoc"]?.stringValue)
   }
 
@@ -140,7 +148,7 @@ extension IndexDefinition {
   /// Whether both define the same index, ignoring the name.
   package func isSame(as other: IndexDefinition) -> Bool {
     hasSameFields(as: other) && filterJSON?.utf8Text == other.filterJSON?.utf8Text
-      && isUnique == other.isUnique
+      && isUnique == other.isUnique && collation == other.collation
   }
 
   /// Whether both have the same fields in the same order, and index them in the same way.
@@ -151,11 +159,14 @@ extension IndexDefinition {
   }
 
   /// Generates a name from the definition, so that equal definitions get equal names: `age-desc_pet.species`,
-  /// `unique_email`, `due_where_5d41402a`.
+  /// `unique_email`, `unicode_name`, `due_where_5d41402a`.
   private static func name(
-    for fields: [Field], type: IndexType, where filter: QuerySelector?, isUnique: Bool
+    for fields: [Field], type: IndexType, where filter: QuerySelector?, isUnique: Bool,
+    _ collation: Collation?
   ) -> String {
-    let prefix = (type == .text ? ["text"] : []) + (isUnique ? ["unique"] : [])
+    let prefix =
+      (type == .text ? ["text"] : []) + (isUnique ? ["unique"] : [])
+      + (collation.map { [$0.rawValue] } ?? [])
     let suffix = filter.map {
       ["where", String(Hexadecimal.text(Digest.hash($0.clause.selector.utf8Text, .md5)).prefix(8))]
     }

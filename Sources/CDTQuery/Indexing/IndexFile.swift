@@ -1,4 +1,5 @@
 import CDTDatastore
+import CDTJSON
 import CDTPlatform
 import CDTSQLite
 
@@ -8,8 +9,8 @@ import CDTSQLite
 package enum IndexFile {
   package static let name = "indexes.sqlite"
 
-  /// The version of the schema; a file with another version is discarded and rebuilt.
-  package static let version: Int64 = 6
+  /// The version of the schema, and of the tables of the collations; a file with another version is discarded and rebuilt.
+  package static let version = 7 * 100_000 + Collation.tables
 
   /// The schema name under which readers attach the file.
   package static let schema = "query"

@@ -113,14 +113,15 @@ struct IndexFileCheck {
 
   /// Runs FTS5's integrity check, which compares the words with the stored text.
   private mutating func checkWords(_ file: IndexConnection) throws {
-    guard let entry = try file.catalog().text else { return }
-    let (table, name) = (IndexFile.table(entry), entry.definition.name)
-    do throws(SQLiteError) {
-      try file.connection.execute("INSERT INTO \(table)(\(table)) VALUES ('integrity-check')")
-    } catch {
-      guard IndexRecovery.isDamage(error) else { throw error }
-      let lost = "the index \(JSONValue.string(name).text) has lost words"
-      note([IntegrityFinding(.index, lost)], of: name)
+    for entry in try file.catalog().texts {
+      let (table, name) = (IndexFile.table(entry), entry.definition.name)
+      do throws(SQLiteError) {
+        try file.connection.execute("INSERT INTO \(table)(\(table)) VALUES ('integrity-check')")
+      } catch {
+        guard IndexRecovery.isDamage(error) else { throw error }
+        let lost = "the index \(JSONValue.string(name).text) has lost words"
+        note([IntegrityFinding(.index, lost)], of: name)
+      }
     }
   }
 }

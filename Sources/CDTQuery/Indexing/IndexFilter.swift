@@ -68,7 +68,7 @@ extension Predicate {
       case .fields(let clause), .operators(let clause): clause.hasPattern
       }
     case .keyMatches(let clause): clause.hasPattern
-    case .equal, .compare, .among, .exists, .notNull, .type, .modulo, .size, .beginsWith: false
+    case .equal, .compare, .among, .exists, .notNull, .type, .modulo, .size, .beginsWith, .collated: false
     }
   }
 }

@@ -58,7 +58,8 @@ package struct IndexKey: Sendable, Hashable {
     }
   }
 
-  package init(_ bytes: JSONBytes, at start: Int) {
+  /// The key of a stored value in an index with a collation, if it has one.
+  package init(_ bytes: JSONBytes, at start: Int, by collation: Collation? = nil) {
     switch bytes.kind(at: start) {
     case .null, .invalid: self = .nothing
     case .false: self.init(tag: .false, value: .zero)
@@ -69,9 +70,10 @@ package struct IndexKey: Sendable, Hashable {
       case .double(let double)?: self.init(tag: .number, value: Self.number(double))
       case nil: self = .nothing
       }
-    case .string: self.init(tag: .string, value: .text(bytes.withStringBytes(at: start) { Array($0) }))
-    case .array: self.init(tag: .array, value: .blob(OrderKey(bytes, at: start).bytes))
-    case .object: self.init(tag: .object, value: .blob(OrderKey(bytes, at: start).bytes))
+    case .string:
+      self.init(tag: .string, value: .text(bytes.withStringBytes(at: start) { $0.folded(by: collation) }))
+    case .array: self.init(tag: .array, value: .blob(OrderKey(bytes, at: start, by: collation).bytes))
+    case .object: self.init(tag: .object, value: .blob(OrderKey(bytes, at: start, by: collation).bytes))
     }
   }
 
@@ -92,6 +94,16 @@ package struct IndexKey: Sendable, Hashable {
   static func number(_ double: Double) -> Value {
     if let int = Int64(exactly: double) { return .int(int) }
     return .double(double)
+  }
+}
+
+extension UnsafeRawBufferPointer {
+  /// The bytes of a string in the form that is compared.
+  func folded(by collation: Collation?) -> [UInt8] {
+    guard let collation else { return Array(self) }
+    var bytes: [UInt8] = []
+    collation.fold(self, to: &bytes)
+    return bytes
   }
 }
 

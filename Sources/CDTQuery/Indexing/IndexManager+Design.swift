@@ -34,19 +34,13 @@ extension IndexManager {
         // As with one index: what is deleted goes from the definitions first, and what is new comes into them last.
         if !obsolete.isEmpty { try recovery.save(definitions) }
         for entry in obsolete { try file.delete(entry) }
-        for definition in wanted where Self.canAdd(definition, to: definitions) {
+        for definition in wanted
+        where !definitions.contains(where: { $0.name.hasSameBytes(as: definition.name) }) {
           try file.create(definition)
           definitions.append(definition)
         }
         if try Set(recovery.definitions) != Set(definitions) { try recovery.save(definitions) }
       }
-    }
-  }
-
-  /// Whether no index has the name, and no other is a text index.
-  private static func canAdd(_ definition: IndexDefinition, to others: [IndexDefinition]) -> Bool {
-    !others.contains { other in
-      other.name.hasSameBytes(as: definition.name) || definition.type == .text && other.type == .text
     }
   }
 
@@ -92,7 +86,7 @@ extension IndexManager {
           findings.append(
             IntegrityFinding(
               .design, documentID: id,
-              "The index \(JSONValue.string(index.name).text) is not made: there is another text index, or another index of this name."
+              "The index \(JSONValue.string(index.name).text) is not made: there is another index of this name."
             ))
         }
       }

@@ -235,9 +235,6 @@ package final class IndexManager: DatastoreExtension {
         {
           return same.definition.name
         }
-        if definition.type == .text, let other = catalog.text {
-          throw QueryError.secondTextIndex(other.definition.name)
-        }
         try file.create(definition)
         try recovery.save(file.catalog().entries.map(\.definition))
         return definition.name

@@ -36,6 +36,7 @@ struct IndexRows: ~Copyable {
   static let maximumCombinations = 1_000
 
   private let fields: [IndexDefinition.Field]
+  private let collation: Collation?
   /// The filter of a partial index.
   private let filter: Matcher?
   private var bytes: [UInt8] = []
@@ -82,6 +83,7 @@ struct IndexRows: ~Copyable {
 
   init(_ definition: IndexDefinition) {
     fields = definition.fields
+    collation = definition.collation
     filter = definition.filter.map { Matcher($0.clause) }
   }
 
@@ -245,9 +247,9 @@ struct IndexRows: ~Copyable {
     case .at(let offset):
       let text = document.body
       if text.kind(at: offset) == .string {
-        text.withStringBytes(at: offset) { OrderKey.append(string: $0, to: &bytes) }
+        text.withStringBytes(at: offset) { OrderKey.append(string: $0, by: collation, to: &bytes) }
       } else {
-        OrderKey.append(text, at: offset, to: &bytes)
+        OrderKey.append(text, at: offset, by: collation, to: &bytes)
       }
     }
   }
@@ -260,10 +262,14 @@ struct IndexRows: ~Copyable {
     case .at(let offset):
       let text = document.body
       switch text.kind(at: offset) {
-      case .string: text.withStringBytes(at: offset) { append(.string, Storage.text, $0) }
+      case .string:
+        text.withStringBytes(at: offset) { string in
+          guard collation != nil else { return append(.string, Storage.text, string) }
+          string.folded(by: collation).withUnsafeBytes { append(.string, Storage.text, $0) }
+        }
       case .number: append(text.number(at: offset))
-      case .array: append(.array, Storage.blob, OrderKey(text, at: offset))
-      case .object: append(.object, Storage.blob, OrderKey(text, at: offset))
+      case .array: append(.array, Storage.blob, OrderKey(text, at: offset, by: collation))
+      case .object: append(.object, Storage.blob, OrderKey(text, at: offset, by: collation))
       case .false: append(.false, Storage.zero)
       case .true: append(.true, Storage.zero)
       case .null, .invalid: append(.nothing, Storage.zero)

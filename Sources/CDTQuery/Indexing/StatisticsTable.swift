@@ -156,7 +156,7 @@ struct StatisticsTable {
     mutating func add(_ document: DocumentBytes) {
       var row: [IndexKey] = []
       for (number, field) in definition.fields.enumerated() {
-        let found = Self.values(of: field.fieldPath, in: document)
+        let found = values(of: field.fieldPath, in: document)
         // Not always the first value, as the values of an array may be sorted.
         row.append(IndexKey(found[rows.count % found.count]))
         for value in found.prefix(Self.valuesOfOne) {
@@ -167,12 +167,15 @@ struct StatisticsTable {
       rows.append(row)
     }
 
-    /// The values of a field; null if there are none.
-    private static func values(of path: FieldPath, in document: DocumentBytes) -> [JSONValue] {
+    /// The values of a field in the form that is compared; null if there are none.
+    private func values(of path: FieldPath, in document: DocumentBytes) -> [JSONValue] {
       if let field = path.documentField {
         return [.string(String(decoding: document.string(of: field), as: UTF8.self))]
       }
-      let found = FieldValues(of: path, in: document.body).offsets.map { document.body.value(at: $0) }
+      let found = FieldValues(of: path, in: document.body).offsets.map { offset in
+        let value = document.body.value(at: offset)
+        return definition.collation?.folded(value) ?? value
+      }
       return found.isEmpty ? [.null] : found
     }
 

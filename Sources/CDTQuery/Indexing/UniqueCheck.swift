@@ -155,7 +155,9 @@ struct UniqueKeySearch: ~Copyable {
         return .string(String(decoding: document.string(of: documentField), as: UTF8.self))
       }
       return FieldValues(of: field.fieldPath, in: document.body).offsets
-        .first { IndexKey(document.body, at: $0) == key }.map { document.body.value(at: $0) } ?? .null
+        .first { IndexKey(document.body, at: $0, by: definition.collation) == key }.map {
+          document.body.value(at: $0)
+        } ?? .null
     }
     return (String(decoding: document.id, as: UTF8.self), values)
   }

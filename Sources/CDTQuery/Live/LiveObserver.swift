@@ -62,7 +62,7 @@ final class LiveObserver: Sendable {
     guard !query.isBackward else { throw .backwardLive }
     resolved = try ResolvedQuery(query)
     let text = query.selector.clause.textSearch
-    matcher = text == nil ? Matcher(query.selector.clause) : nil
+    matcher = text == nil ? Matcher(resolved.selector.clause) : nil
     let sort = resolved.sort
     start = resolved.start.map { bookmark in
       var key = OrderKey()
@@ -75,7 +75,7 @@ final class LiveObserver: Sendable {
     self.query = query
   }
 
-  var clause: Clause { query.selector.clause }
+  var clause: Clause { resolved.selector.clause }
 
   /// Whether the results can be kept up to date by looking at each changed document.
   var isIncremental: Bool { matcher != nil }

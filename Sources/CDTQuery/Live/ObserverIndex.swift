@@ -6,10 +6,25 @@ import CDTJSON
 /// (``PredicateAccess``): under the values of an equality or `$in`, or under a range. With an `$or` it is listed under a
 /// condition of each branch. An observer for which there is no such condition is a candidate for every document.
 struct ObserverIndex {
+  /// A field, and what its strings are folded by.
+  private struct Subject: Hashable {
+    let path: FieldPath
+    let collation: Collation?
+
+    init(_ condition: AskedField) { (path, collation) = (condition.path, condition.access.collation) }
+
+    /// The keys that a document has in an index of the field.
+    func keys(in document: DocumentBytes) -> [IndexKey] {
+      if let field = path.documentField { return [.string(Array(document.string(of: field)))] }
+      let offsets = FieldValues(of: path, in: document.body).offsets
+      return offsets.isEmpty ? [.nothing] : offsets.map { IndexKey(document.body, at: $0, by: collation) }
+    }
+  }
+
   /// Where an observer is listed.
   private enum Place {
-    case points(FieldPath, [IndexKey])
-    case range(FieldPath, lower: FieldAccess.Bound?, upper: FieldAccess.Bound?)
+    case points(Subject, [IndexKey])
+    case range(Subject, lower: FieldAccess.Bound?, upper: FieldAccess.Bound?)
   }
 
   /// The observers with a condition on one field.
@@ -19,7 +34,7 @@ struct ObserverIndex {
     var isEmpty: Bool { points.isEmpty && ranges.isEmpty }
   }
 
-  private var fields: [FieldPath: Field] = [:]
+  private var fields: [Subject: Field] = [:]
   private var others: [ObjectIdentifier: LiveObserver] = [:]
   private var places: [ObjectIdentifier: [Place]] = [:]
 
@@ -31,10 +46,10 @@ struct ObserverIndex {
     self.places[ObjectIdentifier(observer)] = places
     for place in places {
       switch place {
-      case .points(let path, let keys):
-        for key in keys { fields[path, default: Field()].points[key, default: []].append(observer) }
-      case .range(let path, let lower, let upper):
-        fields[path, default: Field()].ranges.insert(lower, upper, observer)
+      case .points(let subject, let keys):
+        for key in keys { fields[subject, default: Field()].points[key, default: []].append(observer) }
+      case .range(let subject, let lower, let upper):
+        fields[subject, default: Field()].ranges.insert(lower, upper, observer)
       }
     }
   }
@@ -43,15 +58,15 @@ struct ObserverIndex {
     others[ObjectIdentifier(observer)] = nil
     for place in places.removeValue(forKey: ObjectIdentifier(observer)) ?? [] {
       switch place {
-      case .points(let path, let keys):
+      case .points(let subject, let keys):
         for key in keys {
-          fields[path]?.points[key]?.removeAll { $0 === observer }
-          if fields[path]?.points[key]?.isEmpty == true { fields[path]?.points[key] = nil }
+          fields[subject]?.points[key]?.removeAll { $0 === observer }
+          if fields[subject]?.points[key]?.isEmpty == true { fields[subject]?.points[key] = nil }
         }
-        if fields[path]?.isEmpty == true { fields[path] = nil }
-      case .range(let path, _, _):
-        fields[path]?.ranges.remove(observer)
-        if fields[path]?.isEmpty == true { fields[path] = nil }
+        if fields[subject]?.isEmpty == true { fields[subject] = nil }
+      case .range(let subject, _, _):
+        fields[subject]?.ranges.remove(observer)
+        if fields[subject]?.isEmpty == true { fields[subject] = nil }
       }
     }
   }
@@ -59,21 +74,14 @@ struct ObserverIndex {
   /// Calls `body` with each observer whose selector the document may satisfy; with some of them several times.
   func forEachCandidate(for document: DocumentBytes, _ body: (LiveObserver) -> Void) {
     for observer in others.values { body(observer) }
-    for (path, field) in fields {
-      let keys = Self.keys(of: path, in: document)
+    for (subject, field) in fields {
+      let keys = subject.keys(in: document)
       if !field.points.isEmpty {
         for key in keys { field.points[key]?.forEach(body) }
       }
       guard !field.ranges.isEmpty, let least = keys.min(), let greatest = keys.max() else { continue }
       field.ranges.forEachOverlap(from: least, to: greatest, body)
     }
-  }
-
-  /// The keys that a document has in an index of a field.
-  private static func keys(of path: FieldPath, in document: DocumentBytes) -> [IndexKey] {
-    if let field = path.documentField { return [.string(Array(document.string(of: field)))] }
-    let offsets = FieldValues(of: path, in: document.body).offsets
-    return offsets.isEmpty ? [.nothing] : offsets.map { IndexKey(document.body, at: $0) }
   }
 
   // MARK: Choosing places
@@ -83,20 +91,20 @@ struct ObserverIndex {
     if clause == .never { return [] }
     let conjuncts = clause.conjuncts
     var choices: [[Place]] = []
-    var ranges: [FieldPath: FieldAccess] = [:]
+    var ranges: [Subject: FieldAccess] = [:]
     for condition in AskedField.of(conjuncts) where !condition.isForSingleValues {
+      let subject = Subject(condition)
       switch condition.access.access {
-      case .points(let keys): choices.append([.points(condition.path, keys)])
+      case .points(let keys): choices.append([.points(subject, keys)])
       case .range(nil, nil): break
       case .range:
         // If the field has several values, each bound may hold for another one: see `forEachOverlap`.
-        ranges[condition.path] =
-          ranges[condition.path].flatMap { $0.intersection(condition.access.access) }
-          ?? condition.access.access
+        ranges[subject] =
+          ranges[subject].flatMap { $0.intersection(condition.access.access) } ?? condition.access.access
       }
     }
-    for case (let path, .range(let lower, let upper)) in ranges {
-      choices.append([.range(path, lower: lower, upper: upper)])
+    for case (let subject, .range(let lower, let upper)) in ranges {
+      choices.append([.range(subject, lower: lower, upper: upper)])
     }
     for case .or(let branches) in conjuncts {
       let places = branches.map { self.places(for: $0) }
@@ -109,10 +117,10 @@ struct ObserverIndex {
   private func cost(of places: [Place]) -> Int {
     places.reduce(0) { cost, place in
       switch place {
-      case .points(let path, let keys):
-        cost + (keys.map { fields[path]?.points[$0]?.count ?? 0 }.max() ?? 0)
-      case .range(let path, let lower, let upper):
-        cost + 1 + (fields[path]?.ranges.count ?? 0) / (lower != nil && upper != nil ? 16 : 2)
+      case .points(let subject, let keys):
+        cost + (keys.map { fields[subject]?.points[$0]?.count ?? 0 }.max() ?? 0)
+      case .range(let subject, let lower, let upper):
+        cost + 1 + (fields[subject]?.ranges.count ?? 0) / (lower != nil && upper != nil ? 16 : 2)
       }
     }
   }

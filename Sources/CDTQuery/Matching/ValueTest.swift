@@ -22,6 +22,7 @@ struct ValueTest: Sendable {
     case elements(Matcher, every: Bool)
     /// `$keyMapMatch`.
     case keys(Matcher)
+    case collated(CollatedTest)
   }
 
   /// Above this number of members, hashing costs less than comparing.
@@ -46,6 +47,7 @@ struct ValueTest: Sendable {
       case .elementMatches(let condition): .elements(Matcher(condition, budget), every: false)
       case .allElementsMatch(let condition): .elements(Matcher(condition, budget), every: true)
       case .keyMatches(let clause): .keys(Matcher(.operators(clause), budget))
+      case .collated(let predicate, let collation): .collated(CollatedTest(predicate, collation))
       }
   }
 
@@ -84,6 +86,7 @@ struct ValueTest: Sendable {
     case .regex(let expression, let budget): try Self.matches(expression, bytes, at: start, budget)
     case .elements(let matcher, let every): try Self.elements(of: start, in: bytes, matcher, every: every)
     case .keys(let matcher): try Self.keys(of: start, in: bytes, matcher)
+    case .collated(let test): test.holds(bytes, at: start)
     }
   }
 

@@ -21,12 +21,16 @@ package struct SortOrder: Sendable, Hashable {
   /// Whether the results are sorted by the score of their text search, best first, instead of by fields.
   package let isByScore: Bool
 
+  /// How strings are compared, other than ids and revisions; `nil` if by their bytes.
+  package let collation: Collation?
+
   /// Whether the order is read from its end. The values that count are the same.
   private(set) var isReversed = false
 
-  package init(fields: [Field], isByScore: Bool = false) {
+  package init(fields: [Field], isByScore: Bool = false, collation: Collation? = nil) {
     self.fields = fields
     self.isByScore = isByScore
+    self.collation = fields.contains { $0.documentField == nil } ? collation : nil
   }
 
   var reversed: SortOrder {
@@ -43,7 +47,8 @@ package struct SortOrder: Sendable, Hashable {
   /// The order of an index whose documents have one row each: its fields, then the id.
   init(of definition: IndexDefinition) {
     self.init(
-      fields: definition.fields.map { Field(path: $0.fieldPath, isDescending: $0.isDescending) })
+      fields: definition.fields.map { Field(path: $0.fieldPath, isDescending: $0.isDescending) },
+      collation: definition.collation)
   }
 
   /// Writes a document's sort key: documents with smaller keys come first.
@@ -68,7 +73,7 @@ package struct SortOrder: Sendable, Hashable {
       if let documentField = field.documentField {
         key.append(string: document.string(of: documentField))
       } else {
-        Self.append(field, of: document.body, to: &key)
+        append(field, of: document.body, to: &key)
       }
       if field.isDescending { key.invert(from: start) }
       if let last, key.isAfterPrefix(of: last) { return false }
@@ -104,7 +109,7 @@ package struct SortOrder: Sendable, Hashable {
       }
       let offsets = FieldValues(of: field.path, in: document.body).offsets
       func comesFirst(_ left: Int, _ right: Int) -> Bool {
-        OrderKey(document.body, at: left) < OrderKey(document.body, at: right)
+        OrderKey(document.body, at: left, by: collation) < OrderKey(document.body, at: right, by: collation)
       }
       let chosen = field.isDescending ? offsets.max(by: comesFirst) : offsets.min(by: comesFirst)
       return chosen.map { document.body.value(at: $0) } ?? .null
@@ -118,27 +123,33 @@ package struct SortOrder: Sendable, Hashable {
       return key.invert(from: 0)
     }
     key.removeAll()
-    for (field, value) in zip(fields, values) {
+    for (number, field) in fields.enumerated().prefix(values.count) {
       let start = key.bytes.count
-      key.append(field.documentField == .id ? .string(id) : value)
+      key.append(field.documentField == .id ? .string(id) : compared(values[number], field: number))
       if field.isDescending { key.invert(from: start) }
       if field.documentField == .id { return }
     }
     key.append(.string(id))
   }
 
-  private static func append(_ field: Field, of bytes: JSONBytes, to key: inout OrderKey) {
+  /// The value of a field in the form that is compared.
+  func compared(_ value: JSONValue, field: Int) -> JSONValue {
+    guard let collation, fields[field].documentField == nil else { return value }
+    return collation.folded(value)
+  }
+
+  private func append(_ field: Field, of bytes: JSONBytes, to key: inout OrderKey) {
     switch field.path.singleValue(in: bytes) {
     case .missing: return key.appendNull()
-    case .value(let value): return key.append(bytes, at: value)
+    case .value(let value): return key.append(bytes, at: value, by: collation)
     case .several: break
     }
     let values = FieldValues(of: field.path, in: bytes)
     switch values.offsets.count {
     case 0: key.appendNull()
-    case 1: key.append(bytes, at: values.offsets[0])
+    case 1: key.append(bytes, at: values.offsets[0], by: collation)
     default:
-      let keys = values.offsets.map { OrderKey(bytes, at: $0) }
+      let keys = values.offsets.map { OrderKey(bytes, at: $0, by: collation) }
       if let chosen = field.isDescending ? keys.max() : keys.min() { key.append(key: chosen) }
     }
   }

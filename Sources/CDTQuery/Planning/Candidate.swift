@@ -95,7 +95,10 @@ struct Estimator {
   }
 
   private func part(_ path: FieldPath, _ access: PredicateAccess) -> Double {
-    for entry in catalog.ordered where entry.statistics != nil && entry.definition.filter == nil {
+    for entry in catalog.ordered
+    where entry.statistics != nil && entry.definition.filter == nil
+      && access.isUsable(by: entry.definition.collation)
+    {
       guard let field = entry.definition.fields.firstIndex(where: { $0.fieldPath == path }) else { continue }
       let perDocument = rows(of: entry) / documents
       return min(1, part(access.access, access.absence, field: field, of: entry) * max(1, perDocument))

@@ -34,6 +34,7 @@ public struct Explanation: Sendable, CustomStringConvertible {
     let waiting = plan.floor.map { view.lastSequence - $0 } ?? 0
     var lines = [source]
     lines.append("left to the matcher: \(residual)")
+    if let collation = query.collation { lines.append("strings are compared \(Optional(collation).text)") }
     if let groups {
       lines.append("groups: \(groups.text)")
     } else {
@@ -67,6 +68,7 @@ public struct Explanation: Sendable, CustomStringConvertible {
       "wishedIndex": command.map(JSONValue.string) ?? .null,
       "sql": .array(statements.map { .string($0.sql) }),
     ]
+    if let collation = query.collation { json["collation"] = .string(collation.rawValue) }
     if let groups {
       json["order"] = nil
       json["groups"] = .string(groups.text)

@@ -6,6 +6,8 @@ package enum FieldAccess: Sendable, Hashable {
   package enum Bound: Sendable, Hashable {
     case key(IndexKey, inclusive: Bool)
     case tag(IndexKey.Tag)
+
+    fileprivate var isString: Bool { if case .key(let key, _) = self { key.tag == .string } else { false } }
   }
 
   /// Keys, sorted and distinct.
@@ -14,6 +16,14 @@ package enum FieldAccess: Sendable, Hashable {
 }
 
 extension FieldAccess {
+  /// Whether its keys depend on how strings are compared.
+  var hasStrings: Bool {
+    switch self {
+    case .points(let keys): keys.contains { $0.tag >= .string }
+    case .range(let lower, let upper): [lower, upper].contains { $0?.isString ?? false }
+    }
+  }
+
   /// The keys in both, for a field with one value; `nil` if one access can't express them.
   package func intersection(_ other: FieldAccess) -> FieldAccess? {
     switch (self, other) {

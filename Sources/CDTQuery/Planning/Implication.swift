@@ -49,7 +49,8 @@ struct Implication {
       // As text, since strings are equal here by their bytes. Long lists use up the steps.
       let (text, impliedText) = (predicate.operators.utf8Text, implied.operators.utf8Text)
       steps -= (text.count + impliedText.count) / 16
-      return text == impliedText || predicate.implies(implied)
+      // The text does not say by which collation they are compared.
+      return text == impliedText && predicate == implied || predicate.implies(implied)
     case (.not(let clause), .not(let implied)): return holds(implied, clause)
     default: return false
     }
@@ -77,6 +78,7 @@ extension Predicate {
     case .compare, .notNull, .modulo, .size, .beginsWith, .regex, .elementMatches, .allElementsMatch,
       .keyMatches:
       false
+    case .collated(let predicate, _): predicate.holdsForNull
     }
   }
 

@@ -55,6 +55,7 @@ extension IndexAccess {
       var found: Found?
       for condition in conditions where condition.path == path {
         if condition.isForSingleValues, entry.isMultiple { continue }
+        guard condition.access.isUsable(by: entry.definition.collation) else { continue }
         let next = condition.access
         let isExact = next.isExact(isMultiple: entry.isMultiple)
         let alone = Found(

@@ -39,14 +39,23 @@ struct PlanDescription {
     }
     if query.useIndex != nil { return "the query names another index" }
     if entry.definition.type == .text {
-      return query.selector.clause.textSearch == nil ? "the selector has no \"$text\"" : nil
+      guard let index = try? catalog.textIndex(for: query.selector.clause, named: query.useIndex) else {
+        return "the selector has no \"$text\""
+      }
+      return index.number == entry.number
+        ? nil : "the search is one of the text index \"\(index.definition.name)\""
     }
-    if entry.definition.filter == nil,
-      !entry.definition.fields.contains(where: { isAsked($0.fieldPath, in: query.selector.clause) })
-    {
-      return "the selector has no condition on its fields that an index can answer"
+    if entry.definition.filter == nil, !isAsked(entry.definition, by: entry.definition.collation) {
+      return isAsked(entry.definition, by: query.collation)
+        ? "it compares strings \(entry.definition.collation.text), and the query \(query.collation.text)"
+        : "the selector has no condition on its fields that an index can answer"
     }
     return nil
+  }
+
+  /// Whether the selector has a condition that an index on these fields could answer if it had a collation.
+  private func isAsked(_ definition: IndexDefinition, by collation: Collation?) -> Bool {
+    definition.fields.contains { isAsked($0.fieldPath, by: collation, in: query.selector.clause) }
   }
 
   /// Whether the selector implies a filter, or a branch of one of its disjunctions together with the other conditions does.
@@ -68,11 +77,11 @@ struct PlanDescription {
   }
 
   /// Whether a clause has a condition on a field that an index can answer.
-  private func isAsked(_ path: FieldPath, in clause: Clause) -> Bool {
+  private func isAsked(_ path: FieldPath, by collation: Collation?, in clause: Clause) -> Bool {
     switch clause {
-    case .and(let members), .or(let members): members.contains { isAsked(path, in: $0) }
-    case .not(let member): isAsked(path, in: member)
-    default: AskedField.of([clause]).contains { $0.path == path }
+    case .and(let members), .or(let members): members.contains { isAsked(path, by: collation, in: $0) }
+    case .not(let member): isAsked(path, by: collation, in: member)
+    default: AskedField.of([clause]).contains { $0.path == path && $0.access.isUsable(by: collation) }
     }
   }
 
@@ -91,7 +100,7 @@ struct PlanDescription {
         }
       }
     }
-    var wished = WishedIndex()
+    var wished = WishedIndex(collation: query.collation)
     for path in points + ranges.prefix(1) { wished.add(path) }
     if ranges.isEmpty {
       for field in query.sort.fields where field.path.documentField == nil {
@@ -104,7 +113,7 @@ struct PlanDescription {
   /// Whether such an index exists, and a scan costs less even so.
   private func exists(_ wished: WishedIndex) -> Bool {
     catalog.ordered.contains { entry in
-      entry.definition.filter.map(isImplied) ?? true
+      entry.definition.filter.map(isImplied) ?? true && entry.definition.collation == query.collation
         && wished.paths.elementsEqual(entry.definition.fields.prefix(wished.paths.count).map(\.fieldPath))
     }
   }

@@ -35,6 +35,7 @@ extension Planner {
       }
     }
     guard let access = source.driver else { return .sorted }
+    guard sort.isByID || sort.collation == access.index.definition.collation else { return .sorted }
     // The rows at one value of each field are in the order of the ids, also if documents have several rows.
     if access.index.isMultiple, !(sort.isByID && access.isConstant) { return .sorted }
     return indexOrder(access, wanted).map { .index($0) } ?? .sorted

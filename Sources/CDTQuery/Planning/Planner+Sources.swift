@@ -26,14 +26,14 @@ extension Planner {
     guard holdsEveryMatch(entry, of: conjuncts) else { return false }
     if conjuncts.isEmpty || entry.definition.filter != nil { return true }
     return entry.definition.fields.contains { field in
-      conditions.contains { $0.path == field.fieldPath }
+      conditions.contains { $0.path == field.fieldPath && $0.access.isUsable(by: entry.definition.collation) }
         || query.sort.fields.contains { $0.path == field.fieldPath }
     }
   }
 
   /// The text index as a source for a conjunction, if that has a search.
   func search(in conjuncts: [Clause]) -> Candidate? {
-    guard let number = conjuncts.firstIndex(where: \.isText), let entry = catalog.text,
+    guard let number = conjuncts.firstIndex(where: \.isText), let entry = readableTextIndex,
       let query = text?.fullTextQuery
     else { return nil }
     let access = TextAccess(index: entry, match: query.text, isExact: query.isExact)

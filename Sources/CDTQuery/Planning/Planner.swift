@@ -15,10 +15,15 @@ package struct Planner {
   let conjuncts: [Clause]
   let conditions: [AskedField]
   let text: TextProgram?
+  /// The index that gives the selector's search its meaning.
+  private let textIndex: IndexCatalog.Entry?
   let output: QueryOutput
   let estimator: Estimator
   /// The conditions on `_id`.
   let ids: AskedIDs
+
+  /// The text index, if it is readable.
+  var readableTextIndex: IndexCatalog.Entry? { indexes.isReadable ? textIndex : nil }
 
   /// The readable indexes.
   var catalog: IndexCatalog { indexes.isReadable ? indexes.catalog : .empty }
@@ -26,7 +31,7 @@ package struct Planner {
   /// - Parameters:
   ///   - output: The required output.
   ///   - store: The datastore's directory, for messages.
-  /// - Throws: ``QueryError`` if there is a text search but no text index.
+  /// - Throws: ``QueryError`` if there is a text search but no text index, or several.
   package init(
     _ query: ResolvedQuery, _ indexes: IndexView, output: QueryOutput = .documents, store: String
   ) throws(QueryError) {
@@ -35,7 +40,9 @@ package struct Planner {
     self.output = output
     conjuncts = query.selector.clause.conjuncts
     conditions = AskedField.of(conjuncts)
-    text = try TextProgram.of(query.selector.clause, indexes.catalog.text?.definition, store: store)
+    let clause = query.selector.clause
+    textIndex = try indexes.catalog.textIndex(for: clause, named: query.useIndex)
+    text = try TextProgram.of(clause, textIndex?.definition, store: store)
     estimator = Estimator(indexes.catalog)
     ids = AskedIDs(conjuncts, conditions)
   }

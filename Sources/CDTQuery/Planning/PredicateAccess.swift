@@ -6,6 +6,8 @@ package struct PredicateAccess: Sendable, Hashable {
   /// The condition on `absent` for rows without a value: bits that must be set, or must not.
   package var absence: AbsenceFilter?
   package var exactness = Exactness.always
+  /// What the strings of the access are folded by.
+  package var collation: Collation?
 
   package enum AbsenceFilter: Sendable, Hashable {
     case only(Int64)
@@ -38,7 +40,14 @@ package struct PredicateAccess: Sendable, Hashable {
 
   /// The access, with its rows checked by the matcher.
   package var asCandidates: PredicateAccess {
-    PredicateAccess(access, absence: absence, exactness: .never)
+    var access = self
+    access.exactness = .never
+    return access
+  }
+
+  /// Whether an index with a collation, or without one, has such keys.
+  package func isUsable(by collation: Collation?) -> Bool {
+    collation == self.collation || !access.hasStrings
   }
 
   /// Rows of documents without the field.
@@ -65,6 +74,12 @@ package struct PredicateAccess: Sendable, Hashable {
       PredicateAccess(.range(lower: .tag(.number), upper: .tag(.number)), exactness: .never)
     case .type(let type): typeRange(type)
     case .size, .elementMatches, .allElementsMatch, .keyMatches: nil
+    case .collated(let predicate, let collation):
+      of(predicate.folded(by: collation)).map { access in
+        var access = access
+        access.collation = collation
+        return access
+      }
     }
   }
 

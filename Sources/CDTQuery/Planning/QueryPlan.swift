@@ -215,9 +215,9 @@ package struct IndexAccess: Sendable {
 
   /// Narrows the field that the order goes by to the values from a position on, where the index is then entered.
   mutating func begin(at start: Bookmark, in terms: [QueryPlan.OrderTerm]) {
-    for (position, (term, value)) in zip(terms, start.values).enumerated() {
+    for (position, term) in terms.prefix(start.values.count).enumerated() {
       guard let field = term.field, fields.indices.contains(field) else { return }
-      let key = IndexKey(value)
+      let key = start.key(at: position)
       switch fields[field] {
       case .points(let keys):
         let rest = keys.filter { term.isDescending ? $0 <= key : key <= $0 }
@@ -258,7 +258,7 @@ package struct IndexAccess: Sendable {
     return zip(terms, position...).allSatisfy { term, position in
       guard term.isDescending == first.isDescending else { return false }
       guard let constant = constant(of: term), start.values.indices.contains(position) else { return true }
-      return constant == IndexKey(start.values[position])
+      return constant == start.key(at: position)
     }
   }
 

@@ -4,6 +4,9 @@ import CDTPlatform
 /// An index that does not exist but would help a query.
 package struct WishedIndex: Sendable, Hashable {
   private var fields: [SortOrder.Field] = []
+  private let collation: Collation?
+
+  init(collation: Collation?) { self.collation = collation }
 
   var isEmpty: Bool { fields.isEmpty }
   var paths: [FieldPath] { fields.map(\.path) }
@@ -17,14 +20,16 @@ package struct WishedIndex: Sendable, Hashable {
   /// The command that creates it: `cdtquery index create people/contacts name age:desc`.
   func command(store: String) -> String {
     Self.command(
-      fields.map { SortField($0.path.text, $0.isDescending ? .descending : .ascending) }, store: store)
+      fields.map { SortField($0.path.text, $0.isDescending ? .descending : .ascending) }, collation,
+      store: store)
   }
 
   /// The command that creates an index on fields, quoted for a shell.
-  package static func command(_ fields: [SortField], store: String) -> String {
+  package static func command(_ fields: [SortField], _ collation: Collation? = nil, store: String) -> String {
     let words = fields.map(\.word)
     let ends = ([store] + words).contains { $0.hasBytePrefix("-") } ? ["--"] : []
-    let line = ["cdtquery", "index", "create"] + ends + [store] + words
+    let options = collation.map { ["--collation", $0.rawValue] } ?? []
+    let line = ["cdtquery", "index", "create"] + options + ends + [store] + words
     return line.map(quoted).joined(separator: " ")
   }
 

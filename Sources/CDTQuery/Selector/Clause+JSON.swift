@@ -91,6 +91,7 @@ extension Predicate {
     case .elementMatches(let condition): ["$elemMatch": .object(condition.selector)]
     case .allElementsMatch(let condition): ["$allMatch": .object(condition.selector)]
     case .keyMatches(let clause): ["$keyMapMatch": .object(clause.elementOperators)]
+    case .collated(let predicate, _): predicate.operators
     }
   }
 }

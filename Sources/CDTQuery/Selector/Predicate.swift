@@ -21,6 +21,8 @@ package enum Predicate: Sendable, Hashable {
   case allElementsMatch(ElementCondition)
   /// A key of an object, as a string, satisfies the operators.
   case keyMatches(Clause)
+  /// A predicate with strings, which are compared by a collation.
+  indirect case collated(Predicate, Collation)
 
   package enum Comparison: String, Sendable, Hashable {
     case less = "$lt"
@@ -43,6 +45,7 @@ package enum Predicate: Sendable, Hashable {
     switch self {
     case .equal, .compare, .among, .modulo, .beginsWith, .regex, .keyMatches: true
     case .exists, .notNull, .type, .size, .elementMatches, .allElementsMatch: false
+    case .collated(let predicate, _): predicate.looksIntoArrays
     }
   }
 }

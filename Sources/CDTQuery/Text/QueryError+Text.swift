@@ -45,11 +45,11 @@ extension QueryError {
       .invalidIndex, at: "settings.tokenize", "\(value.text) is not a tokenizer; use one of \(known)")
   }
 
-  static func secondTextIndex(_ name: String) -> QueryError {
-    QueryError(
-      .indexConflict, at: "type",
-      "a datastore can have only one text index, and \"\(name)\" exists; delete it first: cdtquery index delete STORE \(name)"
-    )
+  static func severalTextIndexes(_ names: [String]) -> QueryError {
+    let names = names.map { JSONValue.string($0).text }.joined(separator: ", ")
+    return QueryError(
+      .textSearch, at: "$text",
+      "several text indexes can answer it: \(names); name one of them with use_index".boundedMessage)
   }
 
   static func textIndexUnused(_ name: String, at path: String) -> QueryError {

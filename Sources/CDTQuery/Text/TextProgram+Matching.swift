@@ -12,15 +12,20 @@ extension TextProgram {
     return holds(root, words(of: document))
   }
 
-  private func words(of document: DocumentBytes) -> Words {
+  func words(of document: DocumentBytes) -> Words {
     func words(_ text: [UInt8]) -> [[UInt8]] {
       text.withUnsafeBytes { tokenizer.tokens(of: $0).map(\.text) }
     }
-    let fields = context.fields.map { TextContext.texts(of: $0, in: document).map(words) }
-    return Words(fields: fields + [[words(TextContext.searchable(document.id))]])
+    return Words(fields: (0...context.fields.count).map { texts(ofField: $0, in: document).map(words) })
   }
 
-  private func holds(_ node: Node, _ words: Words) -> Bool {
+  /// The texts of the elements of a field; of the id after the last field.
+  func texts(ofField field: Int, in document: DocumentBytes) -> [[UInt8]] {
+    context.fields.indices.contains(field)
+      ? TextContext.texts(of: context.fields[field], in: document) : [TextContext.searchable(document.id)]
+  }
+
+  func holds(_ node: Node, _ words: Words) -> Bool {
     switch node {
     case .and(let members): members.allSatisfy { holds($0, words) }
     case .or(let members): members.contains { holds($0, words) }
@@ -35,7 +40,7 @@ extension TextProgram {
   }
 
   /// The positions of a term in an element.
-  private static func places(of term: Term, in element: [[UInt8]]) -> [Int] {
+  static func places(of term: Term, in element: [[UInt8]]) -> [Int] {
     guard element.count >= term.tokens.count, let last = term.tokens.last else { return [] }
     let exact = term.tokens.dropLast()
     return (0...element.count - term.tokens.count).filter { start in
@@ -45,26 +50,43 @@ extension TextProgram {
     }
   }
 
-  /// Whether one element has the terms, each near the next. Each position of the first term is carried forward to
-  /// possible positions of the next one.
+  /// Whether one element has the terms, each near the next.
   private func isNear(_ terms: [Term], _ distances: [Int], _ words: Words) -> Bool {
     for (number, field) in words.fields.enumerated()
     where terms.allSatisfy({ $0.field == nil || $0.field == number }) {
-      for element in field {
-        var reached = Self.places(of: terms[0], in: element)
-        for (step, term) in terms.dropFirst().enumerated() {
-          let before = terms[step].tokens.count
-          reached = Self.places(of: term, in: element).filter { place in
-            reached.contains { other in
-              let gap = place > other ? place - other - before : other - place - term.tokens.count
-              return place != other && gap <= distances[step]
-            }
-          }
-        }
-        if !reached.isEmpty { return true }
-      }
+      for element in field where !Self.nearPlaces(of: terms, distances, in: element).isEmpty { return true }
     }
     return false
+  }
+
+  /// The positions in an element of terms that are each near the next; empty if there are none.
+  static func nearPlaces(of terms: [Term], _ distances: [Int], in element: [[UInt8]]) -> [[Int]] {
+    // Each position of a term is carried forward to possible positions of the next one.
+    var places = [places(of: terms[0], in: element)]
+    for (step, term) in terms.dropFirst().enumerated() {
+      let before = places[step]
+      if before.isEmpty { return [] }
+      places.append(
+        Self.places(of: term, in: element).filter { place in
+          before.contains { Self.isNear($0, terms[step], place, term, distances[step]) }
+        })
+    }
+    if places.last?.isEmpty ?? true { return [] }
+    // And those that lead no further are dropped.
+    for step in distances.indices.reversed() {
+      let after = places[step + 1]
+      places[step].removeAll { place in
+        !after.contains { Self.isNear(place, terms[step], $0, terms[step + 1], distances[step]) }
+      }
+    }
+    return places
+  }
+
+  private static func isNear(
+    _ place: Int, _ term: Term, _ next: Int, _ nextTerm: Term, _ distance: Int
+  ) -> Bool {
+    let gap = next > place ? next - place - term.tokens.count : place - next - nextTerm.tokens.count
+    return next != place && gap <= distance
   }
 }
 

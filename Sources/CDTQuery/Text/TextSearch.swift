@@ -37,6 +37,9 @@ package struct TextSearch: Sendable, Hashable {
     self.text = text
   }
 
+  /// The fields that its terms name.
+  var fields: Set<FieldPath> { Set(expression.terms.compactMap { $0.field.flatMap { try? FieldPath($0) } }) }
+
   /// An error in a search.
   package enum Failure: Error, Hashable {
     case emptyParentheses
@@ -48,5 +51,23 @@ package struct TextSearch: Sendable, Hashable {
     case nearNeedsTerms
     case tooManyTerms
     case tooDeep
+  }
+}
+
+extension TextSearch.Expression {
+  fileprivate var terms: [TextSearch.Term] {
+    switch self {
+    case .term(let term): [term]
+    case .near(let terms, _): terms
+    case .and(let members), .or(let members): members.flatMap(\.terms)
+    case .not(let wanted, let unwanted): wanted.terms + unwanted.terms
+    }
+  }
+}
+
+extension IndexDefinition {
+  /// Whether a search can name a field; every text index has `_id`.
+  func searches(_ field: FieldPath) -> Bool {
+    field.documentField == .id || fields.contains { $0.fieldPath == field }
   }
 }

@@ -15,6 +15,8 @@ struct FindRequest: Sendable {
   private(set) var wantsStatistics = false
   private(set) var skip = 0
   private var sort: JSONValue?
+  /// Members that are those of a `Query`.
+  private var ours = JSONObject()
   /// What the documents are grouped by.
   private var group: JSONValue?
   /// The index to use.
@@ -43,6 +45,7 @@ struct FindRequest: Sendable {
       case "limit": (limit, hasLimit) = (try Self.count(name, value), true)
       case "skip": skip = try Self.count(name, value)
       case "sort": sort = value
+      case "collation", "snippets": ours[name] = value
       case "group": group = value
       case "fields":
         guard let fields = value.arrayValue?.compactMap(\.stringValue),
@@ -157,6 +160,7 @@ struct FindRequest: Sendable {
   func query() throws -> Query {
     var request: JSONObject = ["selector": filter?.others ?? selector]
     if let sort { request["sort"] = sort }
+    for (name, value) in ours { request[name] = value }
     var query = try Query(request: request)
     query.bookmark = start
     query.isBackward = isBackward ?? false
@@ -186,7 +190,8 @@ struct FindRequest: Sendable {
     // A partial index is used if the selector implies its filter, also without being named.
     query.useIndex =
       engine.indexes.catalog.entries.map(\.definition).first {
-        index?.names($0) == true && $0.type == .json && $0.filter == nil
+        index?.names($0) == true && $0.filter == nil
+          && ($0.type == .json || query.selector.clause.textSearch != nil)
       }?.name
     do throws(QueryError) {
       return try GroupQuery(query, group: group)
@@ -274,7 +279,9 @@ struct FindRequest: Sendable {
       let (text, projection, needsWhole) = (DocumentText(transaction, options), try projection, needsWhole)
       while let document = try cursor.nextDocument() {
         let written = needsWhole || fields.isEmpty ? try text.text(of: document) : projected(document)
-        try body(needsWhole ? projection.apply(to: JSONObject(parsing: written)).utf8Text : written)
+        try body(
+          Self.withSnippets(
+            of: document, needsWhole ? projection.apply(to: JSONObject(parsing: written)).utf8Text : written))
       }
       return
     }
@@ -298,8 +305,18 @@ struct FindRequest: Sendable {
       passed += 1
       guard passed > skip else { continue }
       given += 1
-      try body(projection.isEverything ? bytes : projection.apply(to: written).utf8Text)
+      try body(
+        Self.withSnippets(
+          of: document, projection.isEverything ? bytes : projection.apply(to: written).utf8Text))
     }
+  }
+
+  /// The text of a result that was written from the stored document, with the snippets that the engine has found.
+  private static func withSnippets(of document: DocumentRevision, _ text: [UInt8]) throws -> [UInt8] {
+    guard let snippets = document.body[TextSnippet.member] else { return text }
+    var json = try JSONObject(parsing: text)
+    json[TextSnippet.member] = snippets
+    return json.utf8Text
   }
 
   /// The listed part of whole documents.
@@ -352,7 +369,9 @@ extension CouchError {
       case .unknownOperator: "invalid_operator"
       case .invalidArgument, .invalidRegex: "bad_arg"
       case .invalidSelector, .invalidPath, .tooDeep, .tooLarge: "invalid_selector_json"
-      case .invalidRequest: error.path == "bookmark" ? "invalid_bookmark" : "invalid_sort_json"
+      case .invalidRequest where ["bookmark", "collation", "snippets"].contains(error.path):
+        "invalid_\(error.path)"
+      case .invalidRequest: "invalid_sort_json"
       case .unknownIndex, .invalidIndex: "invalid_index"
       case .indexConflict: "conflict"
       case .matchLimit, .timedOut: "timeout"

@@ -25,11 +25,6 @@ extension RequestContext {
     let (wanted, store) = (try IndexRequest(try await jsonObject()), try store)
     let known = try await store.indexDefinitions()
     if let same = known.first(where: wanted.isMade) { return Self.createdIndex(same, "exists") }
-    if wanted.definition.type == .text,
-      let other = known.first(where: { $0.type == .text && $0.name != wanted.definition.name })
-    {
-      throw CouchError(400, "invalid_index", "A database has one text index, and there is \(other.name).")
-    }
     try await changeDesign(wanted.document) { document in
       var body = document ?? [:]
       guard document == nil || body["language"] == DesignDocument.language else {
@@ -118,8 +113,10 @@ enum IndexJSON {
     var definition: JSONObject = [
       "fields": .array(index.fields.map { [$0.path: .string($0.isDescending ? "desc" : "asc")] })
     ]
+    for (name, value) in index.settings { definition[name] = value }
     if let filter = index.filterJSON { definition[DesignDocument.partialFilter] = .object(filter) }
     if index.isUnique { definition["unique"] = true }
+    if let collation = index.collation { definition["collation"] = .string(collation.rawValue) }
     return [
       "ddoc": index.designDocument.map { .string($0) } ?? .null, "name": .string(index.ownName),
       "type": .string(index.type.rawValue), "partitioned": false, "def": .object(definition),
@@ -173,6 +170,8 @@ struct IndexRequest: Sendable {
     guard let isUnique = isUnique.boolValue else {
       throw CouchError(400, "invalid_index", "`unique` must be a boolean.")
     }
+    let settings = DesignDocument.settings(.object(index))
+    let collation = try Collation(json: index["collation"], at: "collation")
     guard case .array(let clauses)? = index["fields"] else {
       throw CouchError(400, "invalid_index", "`fields` must be an array of names or {name: direction}.")
     }
@@ -183,11 +182,15 @@ struct IndexRequest: Sendable {
     names = (body["name"]?.stringValue, body["ddoc"]?.stringValue.map(Self.documentID))
     let name =
       try names.name
-      ?? IndexDefinition(fields: fields, name: nil, type: type, where: filter, isUnique: isUnique).name
+      ?? IndexDefinition(
+        fields: fields, name: nil, type: type, settings: settings, where: filter, isUnique: isUnique,
+        collation: collation
+      ).name
     document = names.document ?? Self.documentID(name)
     definition = try IndexDefinition(
-      fields: fields, name: DesignDocument.name(of: name, in: document), type: type, where: filter,
-      isUnique: isUnique, designDocument: document)
+      fields: fields, name: DesignDocument.name(of: name, in: document), type: type, settings: settings,
+      where: filter,
+      isUnique: isUnique, collation: collation, designDocument: document)
   }
 
   static func documentID(_ name: String) -> String {

@@ -13,7 +13,8 @@ struct FindCommand: ParsableCommand {
       """,
     discussion: """
       SELECTOR is JSON, @FILE, - for standard input, or a whole request {"selector": …, "sort": …, "fields": …, \
-      "skip": …, "limit": …, "use_index": …, "bookmark": …, "backward": …}. Options override the request. Without SELECTOR, every document is found. A field \
+      "skip": …, "limit": …, "use_index": …, "collation": …, "snippets": …, "bookmark": …, "backward": …}. Options override the \
+      request. Without SELECTOR, every document is found. A field \
       whose name contains a comma, or a space at an end, can be named in a request only.
 
       STORE can also be a file of any kind that import reads, or - for standard input. Its documents are read one after \
@@ -21,6 +22,8 @@ struct FindCommand: ParsableCommand {
 
       With --watch, the results are followed by a line for each change of them: what is removed, moved, inserted or \
       updated. Positions are those that docs/live.md describes.
+
+      With --snippets or --highlight, each result of a search with $text has the text around what was found, as _snippets.
 
       EXAMPLE
         $ cdtquery find people/contacts '{}' --sort age --format table
@@ -122,7 +125,9 @@ struct FindCommand: ParsableCommand {
     }
     let results = try database.results(for: query)
     guard count || ids else {
-      let found = try ResultWriter(output, fields: query.fields).write(results)
+      let isExtended = query.snippets != nil && !query.fields.isEmpty
+      let fields = query.fields + (isExtended ? [TextSnippet.member] : [])
+      let found = try ResultWriter(output, fields: fields).write(results)
       try position.write(of: results)
       return found
     }

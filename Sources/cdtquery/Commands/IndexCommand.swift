@@ -1,4 +1,5 @@
 public import ArgumentParser
+public import CDTJSON
 public import CDTQuery
 
 struct IndexCommand: ParsableCommand {
@@ -30,6 +31,8 @@ struct IndexCommand: ParsableCommand {
         compared. Documents that had the same values before, and those that a replication brings, stay as they are: conflicts \
         --unique lists them.
 
+        With --collation the index compares strings by nocase or unicode, as queries with this collation do.
+
         EXAMPLE
           $ cdtquery index create people/contacts pet.species age:desc
           pet.species_age-desc
@@ -53,6 +56,8 @@ struct IndexCommand: ParsableCommand {
       name: .customLong("where"), help: "The selector of the documents that the index holds. (default: all)")
     var filter: String?
     @Flag(help: "Refuse writes that would give two documents the same values.") var unique = false
+    @Option(help: "How strings are compared: nocase or unicode. (default: by their bytes)") var collation:
+      Collation?
     @OptionGroup var progress: ProgressOptions
     @OptionGroup var server: ServerOptions
 
@@ -60,7 +65,7 @@ struct IndexCommand: ParsableCommand {
       let request = IndexRequest(
         fields: try SortField.fields(words: fields, at: "fields"), name: name, type: type,
         tokenizer: tokenize, filter: try filter.map(SelectorArgument.json) ?? [:], isUnique: unique,
-        progress: progress)
+        collation: collation, progress: progress)
       try Output.standard.line(try database.open(server).createIndex(request))
     }
   }
@@ -162,3 +167,4 @@ struct ProgressOptions: ParsableArguments {
 }
 
 extension IndexType: ExpressibleByArgument {}
+extension Collation: ExpressibleByArgument {}

@@ -87,6 +87,7 @@ struct IndexRequest {
   /// The selector of a partial index; empty for all documents.
   let filter: JSONObject
   let isUnique: Bool
+  let collation: Collation?
   let progress: ProgressOptions
 }
 

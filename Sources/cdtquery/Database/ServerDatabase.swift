@@ -93,7 +93,8 @@
       }
       return try waiting {
         try await database.createIndex(
-          on: request.fields, name: request.name, where: request.filter, unique: request.isUnique)
+          on: request.fields, name: request.name, where: request.filter, unique: request.isUnique,
+          collation: request.collation)
       }.name
     }
 

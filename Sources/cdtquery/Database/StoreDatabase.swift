@@ -100,7 +100,7 @@ struct StoreDatabase: Database {
       try datastore.ensureIndexed(
         request.fields, name: request.name, type: request.type,
         settings: request.tokenizer.map { ["tokenize": .string($0)] } ?? [:], where: request.filter,
-        unique: request.isUnique, progress: show)
+        unique: request.isUnique, collation: request.collation, progress: show)
     }
     let violations = request.isUnique ? try datastore.uniqueViolations(ofIndex: name).count : 0
     if violations > 0 {

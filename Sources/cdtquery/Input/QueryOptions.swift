@@ -87,13 +87,31 @@ struct QueryOptions: ParsableArguments {
   @Option(help: "Fields to print, as in name,pet.species.", completion: Completions.fields) var fields:
     String?
 
+  @Option(help: "How strings are compared: nocase or unicode. (default: by their bytes)") var collation:
+    Collation?
+  @Option(help: "Print the text around what $text finds, with so many words on each side.") var snippets: Int?
+  @Option(help: "Mark what $text finds in its snippets: one mark, or two as in <b>,</b>.") var highlight:
+    String?
+
   init() {}
 
-  var isEmpty: Bool { page.isEmpty && fields == nil }
+  var isEmpty: Bool {
+    page.isEmpty && fields == nil && collation == nil && snippets == nil && highlight == nil
+  }
 
   /// The query with the options applied.
   func query(_ query: Query) throws -> Query {
     var query = try page.query(query)
+    if let collation { query.collation = collation }
+    if snippets != nil || highlight != nil {
+      var options = query.snippets ?? SnippetOptions()
+      if let snippets { options.words = snippets }
+      if let highlight {
+        let marks = highlight.splitBytes(at: ",")
+        (options.before, options.after) = marks.count == 2 ? (marks[0], marks[1]) : (highlight, highlight)
+      }
+      query.snippets = options
+    }
     if let fields {
       guard !PageOptions.isJSON(fields) else {
         throw ToolError(

@@ -28,7 +28,7 @@ extension World {
     query.query.hidesDesignDocuments = hidesDesignDocuments
     let found: [DocumentRevision]
     do {
-      found = try reference(Query(query.query.selector), documents, textIndex)
+      found = try reference(Query(query.query.selector), documents, textIndex(for: query.query))
     } catch is QueryError {
       return
     }

@@ -125,7 +125,7 @@ extension World {
         }
         var everything = query
         (everything.skip, everything.limit) = (0, nil)
-        let whole = try reference(everything, held, textIndex).map { Item($0) }
+        let whole = try reference(everything, held, textIndex(for: query)).map { Item($0) }
         let expected = Expectation(whole: whole, query: query)
         try expected.check(try transaction.find(query).map { Item($0) }, way: "within a write")
         try expected.checkIDs(try transaction.documentIDs(query), way: "within a write, ids")
@@ -226,13 +226,13 @@ struct Expectation {
     var everything = query
     (everything.skip, everything.limit) = (0, nil)
     guard query.sort == [.score] else {
-      whole = try reference(everything, world.documents, world.textIndex).map { Item($0) }
+      whole = try reference(everything, world.documents, world.textIndex(for: query)).map { Item($0) }
       return
     }
     // Only an index has scores. Which documents match is still the matcher's to say.
     let ordered = try world.plain.read { try $0.find(everything) }.map { Item($0) }
     everything.sort = []
-    let matches = try reference(everything, world.documents, world.textIndex).map { Item($0) }
+    let matches = try reference(everything, world.documents, world.textIndex(for: query)).map { Item($0) }
     try Expectation(whole: matches, query: everything).check(ordered, way: "by score without an index")
     whole = ordered
   }
@@ -251,7 +251,9 @@ struct Expectation {
   private func whole(in order: SortOrder?) -> [Item] {
     guard query.sort.isEmpty, let order, !documents.isEmpty else { return whole }
     let fields = order.fields.map { (path: $0.path.text, isDescending: $0.isDescending) }
-    let ranks = documents.sorted { Oracle.precedes($0, $1, by: fields) }.map { Array($0.id.utf8) }
+    let ranks = Oracle.$collation.withValue(order.collation) {
+      documents.sorted { Oracle.precedes($0, $1, by: fields) }.map { Array($0.id.utf8) }
+    }
     return ranks.compactMap { id in whole.first { id.elementsEqual($0.id.utf8) } }
   }
 

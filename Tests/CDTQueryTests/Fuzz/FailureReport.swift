@@ -45,11 +45,10 @@ struct FailureReport {
     }
     if !failure.indexes.isEmpty { lines += ["", "== indexes"] }
     for index in failure.indexes {
-      lines.append(
-        index.type == .json
-          ? index.fieldsJSON.text
-          : (["fields": index.fieldsJSON, "type": "text", "settings": .object(index.settings)] as JSONObject)
-            .text)
+      var json: JSONObject = ["fields": index.fieldsJSON]
+      if index.type == .text { (json["type"], json["settings"]) = ("text", .object(index.settings)) }
+      for (name, value) in index.options { json[name] = value }
+      lines.append(json.text)
     }
     let step = history.steps.last
     lines += ["", "== \(title)", step?.name == .find ? step?.argument.text ?? "" : "{}", "----", ""]

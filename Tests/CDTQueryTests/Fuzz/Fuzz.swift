@@ -54,10 +54,11 @@ enum Fuzz {
   static func compareWithOracle(_ random: inout RandomDocuments) throws -> String? {
     let body = random.body()
     let json = random.selector()
-    let selector = try QuerySelector(json)
-    let expected = Oracle.matches(json, body, id: "doc")
+    let collation = random.collation()
+    let selector = try ResolvedQuery(Query(json, collation: collation)).selector
+    let expected = Oracle.$collation.withValue(collation) { Oracle.matches(json, body, id: "doc") }
     guard try selector.matches(body, id: "doc", revision: "1-a") == expected else {
-      return "\(json.text) of \(body.text): the oracle says \(expected)"
+      return "\(json.text) of \(body.text) by \(collation?.rawValue ?? "bytes"): the oracle says \(expected)"
     }
     let fields = random.fields(of: body)
     let wanted = Oracle.project(fields, body).text

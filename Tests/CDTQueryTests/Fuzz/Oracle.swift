@@ -5,22 +5,32 @@ import CDTQuery
 /// The meaning of selectors written a second time, on trees and straight from the specification, sharing no code with the
 /// engine: what the matcher is held against.
 enum Oracle {
+  /// How strings are compared, other than ids, revisions and the names of members; `nil` if by their bytes.
+  @TaskLocal static var collation: Collation?
+
+  private static func compared(_ value: JSONValue) -> JSONValue { collation?.folded(value) ?? value }
+
   static func matches(_ selector: JSONObject, _ document: JSONObject, id: String) -> Bool {
     var whole = document
     whole["_id"] = .string(id)
-    return holds(selector, .object(whole))
+    return holds(selector, .object(whole), isDocument: true)
   }
 
   /// A selector of fields and combinations, asked of an object.
-  private static func holds(_ selector: JSONObject, _ value: JSONValue) -> Bool {
+  private static func holds(
+    _ selector: JSONObject, _ value: JSONValue, isDocument: Bool = false
+  ) -> Bool {
+    func holds(_ selector: JSONObject) -> Bool { Self.holds(selector, value, isDocument: isDocument) }
     for (key, argument) in selector {
       let members = argument.arrayValue ?? []
       switch key {
-      case "$and": if !members.allSatisfy({ holds($0.objectValue ?? [:], value) }) { return false }
-      case "$or": if !members.contains(where: { holds($0.objectValue ?? [:], value) }) { return false }
-      case "$nor": if members.contains(where: { holds($0.objectValue ?? [:], value) }) { return false }
+      case "$and": if !members.allSatisfy({ holds($0.objectValue ?? [:]) }) { return false }
+      case "$or": if !members.contains(where: { holds($0.objectValue ?? [:]) }) { return false }
+      case "$nor": if members.contains(where: { holds($0.objectValue ?? [:]) }) { return false }
       case "$not":
-        if holds(argument.objectValue ?? [:], value) { return false }
+        if holds(argument.objectValue ?? [:]) { return false }
+      case "_id" where isDocument, "_rev" where isDocument:
+        if !($collation.withValue(nil) { field([key], argument, value) }) { return false }
       default:
         if !field(segments(key), argument, value) { return false }
       }
@@ -94,13 +104,15 @@ enum Oracle {
   /// One operator of one value, which is not looked into.
   private static func one(_ name: String, _ argument: JSONValue, _ value: JSONValue) -> Bool {
     switch name {
-    case "$eq": return value == argument
-    case "$in": return (argument.arrayValue ?? []).contains(value)
-    case "$lt", "$lte", "$gt", "$gte": return range(name, argument, value)
+    case "$eq": return compared(value) == compared(argument)
+    case "$in": return (argument.arrayValue ?? []).map(compared).contains(compared(value))
+    case "$lt", "$lte", "$gt", "$gte": return range(name, compared(argument), compared(value))
     case "$type": return argument == .string(type(value))
     case "$size": return value.arrayValue.map { .int(Int64($0.count)) == argument } ?? false
     case "$beginsWith":
-      guard case .string(let text) = value, case .string(let prefix) = argument else { return false }
+      guard case .string(let text) = compared(value), case .string(let prefix) = compared(argument) else {
+        return false
+      }
       return Array(text.utf8).starts(with: Array(prefix.utf8))
     case "$mod":
       guard case .int(let number) = value, let pair = argument.arrayValue, case .int(let divisor) = pair[0],
@@ -122,7 +134,9 @@ enum Oracle {
       let wanted = Array(pattern.utf8)
       return bytes.indices.contains { bytes[$0...].starts(with: wanted) } || wanted.isEmpty
     case "$keyMapMatch":
-      return (value.objectValue ?? [:]).contains { element(argument, .string($0.key)) }
+      return $collation.withValue(nil) {
+        (value.objectValue ?? [:]).contains { element(argument, .string($0.key)) }
+      }
     case "$elemMatch": return (value.arrayValue ?? []).contains { element(argument, $0) }
     case "$allMatch":
       let elements = value.arrayValue ?? []
@@ -136,11 +150,11 @@ enum Oracle {
     if isSelector(object) { return value.objectValue != nil && holds(object, value) }
     for (name, argument) in object {
       switch name {
-      case "$ne": if value == argument { return false }
+      case "$ne": if compared(value) == compared(argument) { return false }
       case "$nin": if one("$in", argument, value) { return false }
       case "$all":
         let members = argument.arrayValue ?? []
-        if members.isEmpty || !members.allSatisfy({ $0 == value }) { return false }
+        if members.isEmpty || !members.allSatisfy({ compared($0) == compared(value) }) { return false }
       case "$exists": if argument != true { return false }
       case "$gt" where argument == .null: if value == .null { return false }
       case "$gte" where argument == .null: break
@@ -188,11 +202,13 @@ enum Oracle {
 
   // MARK: Order
 
-  /// The value a document sorts by: the smallest of its values when ascending, the largest when descending.
+  /// The value a document sorts by, in the form that is compared: the smallest of its values when ascending, the largest when descending.
   static func sortValue(_ path: String, isDescending: Bool, _ document: JSONObject, id: String) -> JSONValue {
     var whole = document
     whole["_id"] = .string(id)
+    let isDocumentField = path == "_id" || path == "_rev"
     let values = reach(segments(path), .object(whole)).flatMap { $0.arrayValue ?? [$0] }
+      .map { isDocumentField ? $0 : compared($0) }
     return (isDescending ? values.max() : values.min()) ?? .null
   }
 

@@ -35,6 +35,7 @@ extension RandomDocuments {
   private mutating func index() -> JSONValue {
     var index: JSONObject = ["fields": .array(indexFields())]
     if chance(40) { index["where"] = .object(filter()) }
+    index["collation"] = collation()?.rawValue.jsonValue
     return .object(index)
   }
 

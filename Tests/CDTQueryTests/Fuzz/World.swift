@@ -18,7 +18,11 @@ final class World {
     held.sorted { $0.key.lexicographicallyPrecedes($1.key) }.map(\.value)
   }
 
-  var textIndex: IndexDefinition? { definitions.first { $0.type == .text } }
+  /// The index of the search of a query.
+  func textIndex(for query: Query) throws -> IndexDefinition? {
+    try IndexCatalog(unfilled: definitions).textIndex(for: query.selector.clause, named: query.useIndex)?
+      .definition
+  }
 
   /// Whether the text index does not have every document.
   var lacksWords: Bool {
@@ -121,14 +125,16 @@ final class World {
     let clauses = step.argument["fields"]?.arrayValue ?? []
     let settings = step.argument["settings"]?.objectValue ?? [:]
     let filter = step.argument["where"]?.objectValue ?? [:]
+    let collation = step.argument["collation"]?.stringValue.flatMap(Collation.init)
     try ignoringRefusal {
       let fields = try SortField.fields(clauses, at: "fields")
       let definition = try IndexDefinition(
-        fields: fields, name: nil, type: type, settings: settings, where: filter)
+        fields: fields, name: nil, type: type, settings: settings, where: filter, collation: collation)
       if step.name == .begin {
         try begin(definition)
       } else {
-        try indexed.ensureIndexed(fields, type: type, settings: settings, where: filter)
+        try indexed.ensureIndexed(
+          fields, type: type, settings: settings, where: filter, collation: collation)
       }
       if type == .text { try plain.ensureIndexed(fields, type: type, settings: settings) }
     }
@@ -146,7 +152,6 @@ final class World {
   private func begin(_ definition: IndexDefinition) throws {
     let isThere = definitions.contains {
       $0.isSame(as: definition) || $0.name.hasSameBytes(as: definition.name)
-        || ($0.type == .text && definition.type == .text)
     }
     if !isThere { _ = try indexed.indexManager().declare(definition, isNamed: true) }
   }

@@ -19,7 +19,7 @@ import Testing
 
   @Test func `the golden files pass`() throws {
     let blocks = try Self.blocks("fixture")
-    #expect(blocks.count == 4)
+    #expect(blocks.count == 6)
     for (number, text) in blocks.enumerated() {
       let fixture = try QueryFixture(parsing: text, name: "block \(number)")
       for outcome in try withTemporaryDirectory({ try fixture.run(in: $0) }) {
@@ -33,7 +33,7 @@ import Testing
     // White space aside, which the formatter settles.
     let code = source.filter { !$0.isWhitespace }
     let blocks = try Self.blocks("swift")
-    #expect(blocks.count == 17)
+    #expect(blocks.count == 19)
     for block in blocks {
       #expect(code.contains(block.filter { !$0.isWhitespace }), "\(block)")
     }
@@ -54,6 +54,31 @@ import Testing
       #expect(try store.find([:]).map(\.id).sorted() == ["a", "c"])
       let text = try store.document(withID: "a").body.text
       #expect(text == #"{"species":"cat","age":10,"status":"senior","visits":1,"tags":["checked"]}"#)
+    }
+  }
+
+  @Test func `the code of collations runs`() throws {
+    try withTemporaryDatastore { store in
+      for name in ["Anna", "Ånja", "Bob"] {
+        try store.createDocument(from: DocumentDraft(id: name, body: ["name": .string(name)]))
+      }
+      try store.ensureIndexed(["name"], collation: .unicode)
+      let people = try Query(["name": ["$beginsWith": "an"]], sort: ["name"], collation: .unicode)
+      let found = try store.read { try $0.find(people) }
+      #expect(found.map(\.id) == ["Ånja", "Anna"])
+    }
+  }
+
+  @Test func `the code of snippets runs`() throws {
+    try withTemporaryDatastore { store in
+      try store.createDocument(from: DocumentDraft(id: "hat", body: ["title": "The Cat in the Hat"]))
+      try store.ensureIndexed(["title"], type: .text)
+      var search = try Query(["$text": ["$search": "cat"]], sort: [.score])
+      search.snippets = SnippetOptions(words: 2, before: "<b>", after: "</b>")
+      for hat in try store.read({ try $0.find(search) }) {
+        print(hat.id, hat.snippets.map(\.text))  // hat ["The <b>Cat</b> in the…"]
+      }
+      #expect(try store.read { try $0.find(search) }.first?.snippets.first?.text == "The <b>Cat</b> in the…")
     }
   }
 

@@ -72,13 +72,17 @@ import Testing
         ]))
       try put(
         "_design/c",
-        ["language": "query", "indexes": ["t": ["index": ["fields": [["name": "t", "type": "string"]]]]]])
-      #expect(try store.listIndexes().map(\.name) == ["_design/b/good", "text_t"])
+        [
+          "language": "query",
+          "indexes": ["t": ["index": ["fields": [["name": "t", "type": "string"]], "tokenize": "porter"]]],
+        ])
+      #expect(try store.listIndexes().map(\.name) == ["_design/b/good", "_design/c/t", "text_t"])
+      #expect(try store.listIndexes()[1].definition.tokenizer == .porter)
       let notes = try store.checkDesignDocuments()
       #expect(notes.allSatisfy { $0.kind == .design })
       #expect(
         notes.map(\.documentID) == [
-          "_design/a", "_design/a", "_design/b", "_design/b", "_design/b", "_design/b", "_design/c",
+          "_design/a", "_design/a", "_design/b", "_design/b", "_design/b", "_design/b",
         ])
       #expect(notes[0].message == "`validate_doc_update` is stored and never run, as there is no JavaScript.")
       #expect(try store.checkIntegrity() == [] && store.checkIndexes() == [])

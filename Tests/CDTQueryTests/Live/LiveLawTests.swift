@@ -139,8 +139,8 @@ import Testing
           random.chance(70) ? ["$gte": bounds[0], "$lt": bounds[1]] : ["$gt": bounds[0]]
         selector = [random.pick(["a", "b"]): .object(field)]
       }
-      let query = Query(try QuerySelector(selector))
-      observers.append((try LiveObserver(query), Matcher(query.selector.clause)))
+      let observer = try LiveObserver(Query(selector, collation: random.collation()))
+      observers.append((observer, Matcher(observer.clause)))
       index.insert(observers[observers.count - 1].0)
     }
     for _ in 0..<600 { try add() }

@@ -202,21 +202,40 @@ import Testing
     }
   }
 
-  @Test func `a datastore has one text index`() throws {
+  @Test func `a search has its meaning in the index that it names, or that alone has its fields`() throws {
     try withTemporaryDatastore { store in
       let name = try store.ensureIndexed(["a", .descending("b")], type: .text)
       #expect(name == "text_a_b")
       let again = try store.ensureIndexed(["a", "b"], type: .text, settings: ["tokenize": "simple"])
       #expect(again == name)
-      let error = #expect(throws: QueryError.self) {
-        try store.ensureIndexed(["a"], name: "other", type: .text)
-      }
-      #expect(error?.code == .indexConflict)
-      try store.deleteIndex(named: name)
-      try store.ensureIndexed(["a"], name: "other", type: .text, settings: ["tokenize": "porter"])
+      try store.ensureIndexed(["a", "c"], name: "stems", type: .text, settings: ["tokenize": "porter"])
       #expect(
         try store.listIndexes().map(\.json.text).first?.contains(#""settings":{"tokenize":"porter"}"#) == true
       )
+      try store.createDocument(from: DocumentDraft(id: "1", body: ["a": "runs", "b": "x", "c": "x"]))
+      func find(_ search: String, in index: String? = nil) throws -> [String] {
+        let query = try Query(["$text": ["$search": .string(search)]], useIndex: index)
+        return try store.read { try $0.find(query) }.map(\.id)
+      }
+      #expect(try find("run", in: name) == [])
+      #expect(try find("run", in: "stems") == ["1"])
+      #expect(try find("c:x run") == ["1"])
+      #expect(try find("b:x run") == [])
+      #expect(try find("b:x 12:30 OR runs") == ["1"])
+      for search in ["run", "a:runs", "b:x OR c:x", "12:30"] {
+        let error = #expect(throws: QueryError.self, "\(search)") { try find(search) }
+        #expect(
+          error?.description
+            == #"$text: several text indexes can answer it: "stems", "text_a_b"; name one of them with use_index"#
+        )
+      }
+      let query = try Query(["$text": ["$search": "run"]], useIndex: "stems")
+      #expect(
+        try store.read { try $0.explain(query) }.description.contains(
+          #"index "text_a_b": not used, the query names another index"#))
+      try store.deleteIndex(named: name)
+      #expect(try find("run") == ["1"])
+      #expect(try store.checkIndexes() == [])
     }
   }
 

@@ -447,6 +447,61 @@ import Testing
     }
   }
 
+  @Test func `a collation is one of the request and of the index`() async throws {
+    try await Self.withPeople { server in
+      let index: JSONValue = ["index": ["fields": ["name"], "collation": "unicode"], "name": "names"]
+      #expect(try await server.post("/db/_index", index).json["result"] == "created")
+      #expect(try await server.post("/db/_index", index).json["result"] == "exists")
+      #expect(try await server.get("/db/_index").json["indexes"]?[1]?["def"]?["collation"] == "unicode")
+      let query: JSONValue = [
+        "selector": ["name": "ZOÉ"], "sort": ["name"], "limit": 1, "collation": "unicode",
+      ]
+      #expect(Self.ids(try await server.post("/db/_find", query)) == ["p101"])
+      let plan = try await server.post("/db/_explain", query).json
+      #expect(plan["index"]?["name"] == "names" && plan["plan"]?["collation"] == "unicode")
+      for path in ["/db/_find", "/db/_explain"] {
+        let refused = try await server.post(path, ["selector": [:], "collation": "swedish"])
+        #expect(refused.status == 400 && refused.json["error"] == "invalid_collation")
+      }
+      let refused = try await server.post("/db/_index", ["index": ["fields": ["a"], "collation": 1]])
+      #expect(refused.status == 400)
+    }
+  }
+
+  @Test func `a search names one of several text indexes, and returns snippets`() async throws {
+    try await withServer { server in
+      #expect(
+        try await server.put("/db/hat", ["title": "The Cat in the Hat", "lines": ["Running"]]).status == 201)
+      for (name, fields, tokenizer) in [
+        ("titles", ["title"], "simple"), ("lines", ["title", "lines"], "porter"),
+      ] {
+        let fields = JSONValue.array(fields.map { .string($0) })
+        let index: JSONValue = [
+          "index": ["fields": fields, "tokenize": .string(tokenizer)], "type": "text", "name": .string(name),
+        ]
+        #expect(try await server.post("/db/_index", index).json["result"] == "created")
+      }
+      #expect(try await server.get("/db/_index").json["indexes"]?[1]?["def"]?["tokenize"] == "porter")
+      var request: JSONObject = ["selector": ["$text": ["$search": "cat run"]]]
+      let refused = try await server.post("/db/_find", .object(request))
+      #expect(refused.status == 400)
+      #expect(refused.json["reason"]?.stringValue?.contains("name one of them with use_index") == true)
+      request["use_index"] = "titles"
+      #expect(Self.ids(try await server.post("/db/_find", .object(request))) == [])
+      request["use_index"] = "lines"
+      request["snippets"] = ["words": 1, "before": "<b>", "after": "</b>"]
+      for conflicts in [false, true] {
+        request["conflicts"] = .bool(conflicts)
+        let found = try await server.post("/db/_find", .object(request)).json["docs"]?[0]
+        #expect(found?["lines"] == ["Running"])
+        #expect(found?["_snippets"]?[0]?["text"] == "The <b>Cat</b> in…")
+        #expect(found?["_snippets"]?[1]?["text"] == "<b>Running</b>")
+      }
+      request["snippets"] = ["words": -1]
+      #expect(try await server.post("/db/_find", .object(request)).status == 400)
+    }
+  }
+
   @Test func `a unique index refuses edits and stores what replicators bring`() async throws {
     try await withServer { server in
       let index: JSONValue = ["index": ["fields": ["email"], "unique": true], "name": "emails"]

@@ -21,8 +21,16 @@ extension RandomDocuments {
     if chance(30) { request["skip"] = .int(Int64(number(below: 5))) }
     if chance(40) { request["limit"] = .int(Int64(1 + number(below: 7))) }
     if chance(25) { request["fields"] = .array(fields()) }
+    if isText, chance(30) {
+      request["snippets"] = pick([
+        true, ["words": 1, "before": "<", "after": "/"], ["words": 0, "limit": 1],
+      ])
+    }
+    request["collation"] = collation()?.rawValue.jsonValue
     return request
   }
+
+  package mutating func collation() -> Collation? { chance(40) ? pick(Collation.allCases) : nil }
 
   /// A request for groups as `GroupQuery(request:)` takes it, if its fields do not overlap.
   package mutating func groupRequest() -> JSONObject {

@@ -41,6 +41,7 @@ package struct RandomDocuments {
   private static let strings = [
     "", "a", "ab", "abc", "abb", "aB", "b", "é", "e\u{301}", "1", "\u{0}", "a\u{0}b", "\"q\"", "😀", "zz",
     "a\nb", "\u{FFFF}", "\u{10FFFF}", "\\", "ab?",
+    "A", "Ab", "É",
     // Ids and revisions that documents have.
     "doc-1", "doc-12", "doc-2", "1-a", "2-b",
   ]
