@@ -2,7 +2,7 @@
 
 from page import By, Keys, PageTestCase
 
-COUNT = 60_000
+COUNT = 20_000
 
 
 class Scrolling(PageTestCase):

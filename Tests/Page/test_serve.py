@@ -88,6 +88,8 @@ class ReadOnly(PageTestCase):
         self.assertIn('"age":36', self.tool("get", "stores/contacts", "ann"))
 
     def test_a_second_browser_is_refused(self):
+        cookies = self.browser.get_cookies()
+        self.addCleanup(lambda: [self.browser.add_cookie(cookie) for cookie in cookies])
         self.browser.delete_all_cookies()
         self.browser.get(self.program.address)
         self.see("run cdtquery look again")

@@ -1,5 +1,5 @@
 // One document: its text, its attachments and its revisions, and how it is changed.
-import {append, button, count, during, el, fill, say, tell, text, visible} from './dom.js'
+import {append, button, count, during, el, fill, say, sayNext, tell, text, visible} from './dom.js'
 import {repeat, post, path, Refusal, revisions, save, winner} from './api.js'
 import {line, parse, pretty, shortened} from './json.js'
 import {editor} from './editor.js'
@@ -123,7 +123,7 @@ function showNew(main, store) {
 async function saveEdited(section, store, id, shown, doc) {
   try {
     await save(store, line(doc))
-    say('Saved.')
+    sayNext('Saved.')
     reload()
   } catch (error) {
     if (error.status !== 409) throw error
@@ -164,7 +164,7 @@ function mergeLeaves(main, store, best, living) {
       keepAttachments(merged, best)
       const deletions = others.map(leaf => line(new Map([['_id', id], ['_rev', leaf.get('_rev')], ['_deleted', true]])))
       await save(store, line(merged), ...deletions)
-      say('The conflict is resolved.')
+      sayNext('The conflict is resolved.')
       reload()
     }))
 }
@@ -178,8 +178,8 @@ function confirmDelete(section, store, id, shown) {
     if (dialog.returnValue !== 'delete') return
     try {
       await save(store, line(new Map([['_id', id], ['_rev', shown.get('_rev')], ['_deleted', true]])))
+      sayNext('Deleted.')
       location.hash = link(store, 'documents')
-      say('Deleted.')
     } catch (error) {
       tell(error.status === 409 ? new Error('The document was changed meanwhile, and is not deleted. Load the page again to see it.') : error)
     }

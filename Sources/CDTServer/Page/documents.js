@@ -36,7 +36,7 @@ export async function showDocuments({main, store, parameters, signal}) {
 }
 
 function build(state, main) {
-  state.table = el('table', {'aria-describedby': 'document-count'})
+  state.table = el('table', {'aria-label': 'Documents', 'aria-describedby': 'document-count'})
   state.sizer = el('div', {class: 'sizer'})
   state.scroller = el('div', {
     class: 'scroller', tabindex: '0', role: 'region', 'aria-label': 'Documents', onscroll: () => scrolled(state),

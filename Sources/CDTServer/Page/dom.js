@@ -61,6 +61,17 @@ export function say(text, isError = false) {
   status.textContent = text
 }
 
+/** What the view that is shown next begins with. */
+let next = ''
+
+export function sayNext(text) { next = text }
+
+/** Ends what was said in the view before. */
+export function sayInNewView() {
+  say(next)
+  next = ''
+}
+
 export function tell(error) {
   if (error.name === 'AbortError') return
   say(error.message ?? String(error), true)

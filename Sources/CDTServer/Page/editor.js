@@ -6,7 +6,7 @@ let number = 0
 
 /**
  * @param names Returns what a name in quotes that begins so can be completed to.
- * @returns element, value, clear(), fail(error)
+ * @returns element, value, clear(), fail(error), offer()
  */
 export function editor({label, value = '', rows = 6, names = null, id = `editor-${++number}`}) {
   const behind = el('pre', {class: 'behind', 'aria-hidden': 'true'})
@@ -46,7 +46,8 @@ export function editor({label, value = '', rows = 6, names = null, id = `editor-
   const follow = () => { [behind.scrollTop, behind.scrollLeft] = [area.scrollTop, area.scrollLeft] }
   area.addEventListener('scroll', follow)
   area.addEventListener('input', () => field.clear())
-  if (names) complete(area, list, names)
+  // Offers completions anew, when more names are known.
+  field.offer = names ? complete(area, list, names) : () => {}
   field.element = el('div', {class: 'editor'}, el('label', {for: id}, label),
     el('div', {class: 'stack'}, behind, area), list, problem)
   return field
@@ -126,4 +127,5 @@ function complete(area, list, names) {
     event.preventDefault()
     actions[event.key]()
   })
+  return () => { if (document.activeElement === area) offer() }
 }

@@ -124,7 +124,7 @@ export function line(value) {
 export function beginning(value, limit = 300) {
   const left = {count: limit}
   const write = value => {
-    if (left.count <= 0) return ''
+    if (left.count <= 0) return '…'
     if (typeof value === 'string') value = value.slice(0, left.count + 1)
     if (value instanceof Map) {
       const parts = []

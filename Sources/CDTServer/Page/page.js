@@ -2,7 +2,7 @@
 //
 //     #/                            the stores
 //     #/db/contacts/documents       a view of a store; what it shows is in the parameters after ?
-import {el, fill, say, tell, text} from './dom.js'
+import {el, fill, sayInNewView, tell, text} from './dom.js'
 import {get, onLogin} from './api.js'
 import {showStores} from './stores.js'
 import {showDocuments} from './documents.js'
@@ -55,7 +55,7 @@ async function show() {
   }
   const [kind, store, view = 'documents'] = parts
   const isStore = kind === 'db' && store && Object.hasOwn(views, view)
-  say('')
+  sayInNewView()
   showPlace(isStore ? store : null, view, kind)
   const main = fill(document.getElementById('main'))
   try {

@@ -42,6 +42,7 @@ export async function showQuery({main, store, parameters, signal}) {
   state.names = {fields: [], operators: []}
   fields.then(({fields, operators}) => {
     state.names = {fields: ['_id', '_rev', ...new Set(fields.map(field => field.path.replaceAll('[]', '')))], operators}
+    state.selector.offer()
   }, tell)
   if (parameters.has('selector')) await run(state)
 }
@@ -283,13 +284,11 @@ async function asCommand(wanted, state) {
   const {directory} = await get('/', state.signal)
   const place = directory ? `${directory}/${encodeURIComponent(state.store)}` : location.origin + path(state.store)
   const words = ['cdtquery', 'find', place, line(wanted.get('selector'))]
-  for (const field of wanted.get('sort') ?? []) {
-    const [[name, direction]] = [...field]
-    words.push('--sort', direction === 'desc' ? `${name}:desc` : name)
-  }
+  const terms = (wanted.get('sort') ?? []).map(field => [...field][0])
+  if (terms.length) words.push('--sort', terms.map(([name, direction]) => direction === 'desc' ? `${name}:desc` : name).join(','))
   if (wanted.has('skip')) words.push('--skip', String(wanted.get('skip')))
   words.push('--limit', String(wanted.get('limit')))
-  for (const name of wanted.get('fields') ?? []) words.push('--fields', name)
+  if (wanted.has('fields')) words.push('--fields', wanted.get('fields').join(','))
   return words.map(word => /^[\w./:@-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`).join(' ')
 }
 

@@ -51,9 +51,10 @@ import Testing
   }
 
   @Test func `the numbers of unions and intersections`() {
-    let sets = [[1, 2, 40_000, 70_000], [2, 3, 70_000], [2, 70_000, 1 << 40]].map { numbers in
+    let lists: [[Int64]] = [[1, 2, 40_000, 70_000], [2, 3, 70_000], [2, 70_000, 1 << 40]]
+    let sets = lists.map { numbers in
       var set = NumberSet()
-      for number in numbers as [Int64] { _ = set.insert(number) }
+      for number in numbers { _ = set.insert(number) }
       return set
     }
     let (all, common) = (NumberSet.union(sets), NumberSet.intersection(sets))

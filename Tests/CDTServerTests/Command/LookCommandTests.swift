@@ -18,10 +18,10 @@ import Testing
 
   @Test func `it prints an address whose token opens the page, and ends when it is asked to`() throws {
     let line = """
-      mkdir people; cdtquery look people > address & \
+      mkdir people; cdtquery look people > address & pid=$!; \
       until grep -q token address; do sleep 0.1; done; \
       curl -s -o /dev/null -w '%{http_code} ' "$(cat address)"; \
-      curl -s -L -c jar "$(cat address)" -o /dev/null -w '%{http_code} '; kill %1; wait %1; echo $?
+      curl -s -L -c jar "$(cat address)" -o /dev/null -w '%{http_code} '; kill $pid; wait $pid; echo $?
       """
     let run = try ToolRun.shell(line, in: directory)
     #expect(run.output == "303 401 0\n", "\(run.errors)")

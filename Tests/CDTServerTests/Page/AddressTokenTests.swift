@@ -70,7 +70,7 @@ import Testing
       let welcome = try await server.get("/", headers: [try await Self.cookie(server)])
       #expect(welcome.json["directory"]?.stringValue == server.manager.directory)
     }
-    try await withServer { server in
+    try await withServer { server async throws in
       #expect(try await server.get("/").json["directory"] == nil)
     }
   }

@@ -8,15 +8,16 @@ import Testing
 
 /// The resources that the page needs besides those of CouchDB.
 @Suite struct PageDataTests {
+  private static func person(_ number: Int) -> JSONObject {
+    var person: JSONObject = ["_id": .string("p\(1_000 + number)"), "age": .int(Int64(number % 100))]
+    person["city"] = .string(["oslo", "rome", "bern", "kiel"][number % 4])
+    person["pets"] = .array((0..<number % 3).map { JSONValue.int(Int64($0)) })
+    return person
+  }
+
   private static func withPeople(_ body: (RunningServer) async throws -> Void) async throws {
     try await withServer { server in
-      let people = (0..<200).map { number -> JSONValue in
-        [
-          "_id": .string("p\(1_000 + number)"), "age": .int(Int64(number % 100)),
-          "city": .string(["oslo", "rome", "bern", "kiel"][number % 4]),
-          "pets": .array((0..<(number % 3)).map { .int($0) }),
-        ]
-      }
+      let people = (0..<200).map { JSONValue.object(person($0)) }
       _ = try await server.post("/db/_bulk_docs", ["docs": .array(people)])
       try await body(server)
     }
@@ -93,7 +94,7 @@ import Testing
       #expect(try await store.listIndexes().isEmpty)
       #expect(try await server.get("/db/_design/all").status == 404)
     }
-    try await withServer({ $0.isReadOnly = true }) { server in
+    try await withServer({ $0.isReadOnly = true }) { server async throws in
       for resource in ["_delete", "_rebuild"] {
         #expect(try await server.post("/db/_index/\(resource)", ["name": "ages"]).status == 403)
       }
