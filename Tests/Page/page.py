@@ -208,13 +208,15 @@ class PageTestCase(unittest.TestCase):
         bad = self.run_script(CONTRAST)
         self.assertEqual(bad, [], what)
 
-    def picture(self, name):
-        """Records a picture for the documentation, if that is asked for."""
-        if os.environ.get("RECORD_IMAGES") != "1" or (self.size, self.colors) != (WIDE, "light") and not name.endswith("-phone"):
-            self.browser.get_screenshot_as_png()
-            return
-        os.makedirs(IMAGES, exist_ok=True)
-        self.browser.get_screenshot_as_file(os.path.join(IMAGES, f"look-{name}.png"))
+    def picture(self, name, selector="html"):
+        """Records a picture for the documentation, if that is asked for: of the wide page in light colors, or on a phone."""
+        element = self.find(selector)
+        if os.environ.get("RECORD_IMAGES") == "1" and ((self.size, self.colors) == (WIDE, "light") or name.endswith("-phone")):
+            os.makedirs(IMAGES, exist_ok=True)
+            path = os.path.join(IMAGES, f"look-{name}.png")
+            self.browser.get_screenshot_as_file(path) if selector == "html" else element.screenshot(path)
+        else:
+            self.assertTrue(element.screenshot_as_png)
 
 
 CONTRAST = """

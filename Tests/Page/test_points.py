@@ -49,7 +49,7 @@ class PointsOnWideScreen(PageTestCase):
         self.open("contacts")
         self.see("3,001 documents", "person-00000", "Berlin")
         self.check_view("the documents")
-        self.picture("documents")
+        self.picture("documents" if self.size == WIDE else "documents-phone")
         self.assertLessEqual(len(self.all("tr")), 500)
         self.named("choice", "JSON").click()
         self.see('"species": "dog"')
@@ -240,12 +240,12 @@ class PointsOnWideScreen(PageTestCase):
         self.press("Explain")
         self.see("every document", "met 1,000 documents", "Indexes not used", "by_city", "An index on age would help.")
         self.check_view("a plan")
-        self.picture("plan")
+        self.picture("plan", "#plan")
         self.press("Make this index")
         self.see("Plan before and after the index", "Before", "After", "age in a range", "met 30 rows, 30 documents")
         self.assertEqual(len(self.all(".beside .plan")), 2)
         self.check_view("two plans")
-        self.picture("plans")
+        self.picture("plans", "#plan")
         self.send("POST", "/planned/_index/_delete", {"ddoc": "age", "name": "age"})
 
     def test_revisions_are_drawn_and_compared(self):

@@ -87,6 +87,16 @@ class ReadOnly(PageTestCase):
         self.see("This server is read-only.")
         self.assertIn('"age":36', self.tool("get", "stores/contacts", "ann"))
 
+    def test_a_page_whose_program_was_started_again_says_so(self):
+        cookies = self.browser.get_cookies()
+        self.open()
+        self.see("contacts")
+        self.browser.delete_all_cookies()
+        self.see("This address is for the browser that opened it first; run cdtquery look again for another one.")
+        for cookie in cookies:
+            self.browser.add_cookie(cookie)
+        self.browser.get_log("browser")
+
     def test_a_second_browser_is_refused(self):
         cookies = self.browser.get_cookies()
         self.addCleanup(lambda: [self.browser.add_cookie(cookie) for cookie in cookies])

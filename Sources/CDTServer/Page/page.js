@@ -3,7 +3,7 @@
 //     #/                            the stores
 //     #/db/contacts/documents       a view of a store; what it shows is in the parameters after ?
 import {el, fill, sayInNewView, tell, text} from './dom.js'
-import {get, onLogin} from './api.js'
+import {onLogin} from './api.js'
 import {showStores} from './stores.js'
 import {showDocuments} from './documents.js'
 import {showDocument} from './document.js'
@@ -72,7 +72,7 @@ async function show() {
 function showPlace(store, view, kind) {
   const place = document.getElementById('place')
   const nav = document.getElementById('views')
-  document.title = store ? `${views[view][0] ?? 'Document'} · ${store}` : 'Stores'
+  document.title = store ? `${views[view][0] ?? 'Document'} · ${store}` : kind === 'replications' ? 'Replications' : 'Stores'
   const current = {home: !store && kind !== 'replications', replications: kind === 'replications'}
   for (const [id, isCurrent] of Object.entries(current)) {
     document.getElementById(id).toggleAttribute('aria-current', isCurrent)
@@ -95,9 +95,12 @@ onLogin(refusal => {
 })
 
 async function ask(refusal) {
-  const {userCtx, info} = await get('/_session')
+  // Not `get`, which would ask here.
+  const session = await fetch('/_session')
+  if (!session.ok) return false
+  const {userCtx} = await session.json()
   // Somebody who has a name may not do this, and a server without users has nobody to log in.
-  if (userCtx.name || userCtx.roles.includes('_admin') || !info.authentication_handlers) return false
+  if (userCtx.name || userCtx.roles.includes('_admin')) return false
   const dialog = document.getElementById('login')
   const [name, password] = ['login-name', 'login-password'].map(id => document.getElementById(id))
   for (let reason = refusal.message; ;) {

@@ -33,11 +33,11 @@ export async function showQuery({main, store, parameters, signal}) {
   el('div', {class: 'row'}, submit, button('Explain', () => explain(state)),
     button('Copy as Swift', () => copy(state, 'Swift')), button('Copy as a command', () => copy(state, 'command')),
     button('Copy as a fixture', () => copy(state, 'fixture'))))
-  fill(main, el('h1', {}, 'Query'), form, state.summary,
+  fill(main, el('h1', {}, 'Query'), form, state.summary, state.plan,
     choice('Show as', 'form', ['Table', 'JSON'], state.form, form => {
       state.form = form
       showResults(state)
-    }), state.results, state.plan)
+    }), state.results)
   const fields = get(path(store, '_fields') + '?limit=1000', signal)
   state.names = {fields: [], operators: []}
   fields.then(({fields, operators}) => {
