@@ -4,7 +4,6 @@ import ArgumentParser
   import CDTDatastore
   import CDTPlatform
   import CDTServer
-  import CoreMetrics
   import Logging
   import ServiceLifecycle
 #endif
@@ -19,7 +18,7 @@ struct LookCommand: ParsableCommand {
       It ends at SIGINT (Ctrl-C) or SIGTERM.
 
       EXAMPLE
-        $ cdtquery look people --no-open > address & echo $! > pid
+        $ cdtquery look people --no-open > address 2>&1 & echo $! > pid
         $ until grep token address; do sleep 0.1; done
         http://127.0.0.1:…/_utils/?token=…
         $ kill $(cat pid)
@@ -47,13 +46,16 @@ struct LookCommand: ParsableCommand {
       let logger = try LogLines.logger(level: "warning", format: "text")
       let handler = logger.handler
       LoggingSystem.bootstrap { _ in handler }
-      MetricsSystem.bootstrap(PrometheusMetrics())
       let token = RandomID.digits() + RandomID.digits()
       let noOpen = noOpen
       let server = try DatastoreServer(manager, configuration: configuration(token), logger: logger) { port in
         let address = "http://127.0.0.1:\(port)/_utils/?token=\(token)"
-        try? Output.standard.line(address)
-        try? Output.standard.flush()
+        do {
+          try Output.standard.line(address)
+          try Output.standard.flush()
+        } catch {
+          Message.write("cdtquery: can't print the address: \(error)")
+        }
         if !noOpen { Self.open(address) }
       }
       let group = ServiceGroup(

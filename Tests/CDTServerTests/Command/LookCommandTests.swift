@@ -49,8 +49,7 @@ import Testing
     let address = try #require(look.seen.split(whereSeparator: \.isWhitespace).first)
     let opened = directory.path("opened")
     while hasDesktop, !FileManager.default.fileExists(atPath: opened) { usleep(10_000) }
-    // Ctrl-C
-    look.type("\u{3}")
+    look.interrupt()
     #expect(look.end() == 0)
     #expect((try? String(contentsOfFile: opened, encoding: .utf8)) == (hasDesktop ? String(address) : nil))
   }

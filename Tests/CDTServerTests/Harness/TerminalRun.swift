@@ -36,6 +36,9 @@ final class TerminalRun {
     _ = Array(text.utf8).withUnsafeBytes { write(terminal.person, $0.baseAddress, $0.count) }
   }
 
+  /// Interrupts the program, as Ctrl-C does.
+  func interrupt() { process.send(SIGINT) }
+
   /// Waits until the text has been shown after what was seen before.
   func wait(for text: String) throws {
     let start = seen.endIndex

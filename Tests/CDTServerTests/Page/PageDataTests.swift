@@ -65,7 +65,8 @@ import Testing
       #expect(plain?[1]?["statistics"] == nil)
       let index = try #require(try await server.get("/db/_index?statistics=true").json["indexes"]?[1])
       #expect(index["name"] == "cities")
-      #expect(index["statistics"]?["entries"] == 200)
+      // One of them is the design document that defines the index.
+      #expect(index["statistics"]?["entries"] == 201)
       #expect((index["statistics"]?["bytes"]?.intValue ?? 0) > 0)
       let field = try #require(index["statistics"]?["fields"]?[0])
       let sample = field["sample"]?.arrayValue?.compactMap(\.stringValue) ?? []
@@ -111,19 +112,18 @@ import Testing
       #expect(scan["wished"] == [["age": "asc"]])
       let store = try await server.manager.datastore(named: "db")
       try await store.ensureIndexed(["age"])
-      try await store.ensureIndexed(["pets"])
       let ranged = try await Self.measured(server, ["age": ["$lt": 10]])
       #expect(ranged["source"]?["index"] == "age")
       #expect(ranged["source"]?["met"] == ["rows": 20, "documents": 20])
       #expect(ranged["candidates"] == 20)
       #expect(ranged["wished"] == .null)
-      let either = try await Self.measured(server, ["$or": [["age": 7], ["pets": 1]]])
+      let either = try await Self.measured(server, ["$or": [["age": 7], ["_id": "p1007"]]])
       #expect(either["source"]?["source"] == "any of")
       #expect(either["source"]?["parts"]?.arrayValue?.count == 2)
-      // Documents of both branches count once.
-      let matched = try await store.count(["$or": [["age": 7], ["pets": 1]]])
-      #expect(either["matched"]?.intValue == matched)
-      #expect(either["source"]?["met"]?["documents"]?.intValue == matched)
+      // A document of both branches counts once.
+      #expect(either["source"]?["met"] == ["rows": 3, "documents": 2])
+      #expect(either["candidates"] == 2)
+      #expect(either["matched"] == 2)
     }
   }
 
