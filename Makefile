@@ -29,6 +29,9 @@ COUCHDB ?=
 COUCHDB_LARGE ?=
 # The bundle of PouchDB that `make test-clients` and `make bench-replication` use, pouchdb.min.js; without one they leave it out.
 POUCHDB ?=
+# The tests of `make test-page`, all without any; and 1 to write the pictures of docs/look.md.
+TESTS ?=
+IMAGES ?=
 # What `make torture` does: processes to kill, crash points of power failures, calls of each kind to fail in each operation (0 for
 # all, which takes hours), and damages of files. It takes SEED, too.
 KILLS ?= 500
@@ -38,9 +41,9 @@ DAMAGES ?= 10000
 # Where `make install` puts the program.
 PREFIX ?= /usr/local
 # The parts of `make test-more`; without any it runs all. `scripts/changed-parts.sh` prints those that a change concerns.
-PARTS ?= random reliability newest inputs clients requests gate examples
+PARTS ?= random reliability newest inputs clients page requests gate examples
 
-.PHONY: help packages build server test test-more test-newest test-couchdb test-clients fuzz fuzz-replication fuzz-inputs fuzz-server torture stress
+.PHONY: help packages build server test test-more test-newest test-couchdb test-clients test-page fuzz fuzz-replication fuzz-inputs fuzz-server torture stress
 .PHONY: sanitize install man lint format demo docs
 .PHONY: examples api-check check-portability
 .PHONY: bench bench-gate bench-compare bench-latency bench-live bench-memory bench-processes bench-server bench-replication bench-page
@@ -62,7 +65,7 @@ test: packages lint ## Run the tests, but for those of `make test-more`
 	@SWIFT="$(SWIFT)" scripts/build-tests.sh
 	@SWIFT="$(SWIFT)" scripts/run-tests.sh
 
-test-more: $(PARTS:%=more-%) ## Run what takes long: make test-more PARTS='random reliability newest inputs clients requests gate examples'
+test-more: $(PARTS:%=more-%) ## Run what takes long: make test-more PARTS='random reliability newest inputs clients page requests gate examples'
 
 # With fixed seeds; `make fuzz` draws one.
 more-random more-reliability: packages
@@ -78,6 +81,9 @@ more-inputs:
 
 more-clients:
 	@$(MAKE) test-clients
+
+more-page:
+	@$(MAKE) test-page
 
 more-requests:
 	@$(MAKE) fuzz-server SECONDS=60
@@ -98,6 +104,9 @@ test-couchdb: packages ## Replicate with a CouchDB, and query it: make test-couc
 
 test-clients: packages ## Use the server with clients of CouchDB: make test-clients POUCHDB=path/to/pouchdb.min.js SECONDS=60
 	@SWIFT="$(SWIFT)" POUCHDB="$(POUCHDB)" POUCHDB_SECONDS=$(SECONDS) scripts/test-clients.sh
+
+test-page: packages ## Use the page of the server in Chromium: make test-page TESTS=test_hostile IMAGES=1
+	@SWIFT="$(SWIFT)" RECORD_IMAGES=$(IMAGES) scripts/test-page.sh $(TESTS)
 
 fuzz: packages ## Look for a query that an index answers differently: make fuzz SECONDS=600 SEED=1
 	@SWIFT="$(SWIFT)" scripts/build-tests.sh

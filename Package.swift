@@ -68,6 +68,7 @@ let package = Package(
     .systemLibrary(
       name: "CDTCCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
     .target(name: "CDTCPlatform"),
+    .target(name: "CDTCPage"),
     .target(
       name: "CDTDigest", dependencies: [.target(name: "CDTCCrypto", condition: .when(platforms: [.linux]))],
       swiftSettings: settings),
@@ -136,7 +137,7 @@ let package = Package(
     .target(
       name: "CDTServer",
       dependencies: [
-        "CouchDB", "CDTDatastore", "CDTDigest", "CDTQuery", "CDTJSON", "CDTPlatform", "CDTGzip",
+        "CDTCPage", "CouchDB", "CDTDatastore", "CDTDigest", "CDTQuery", "CDTJSON", "CDTPlatform", "CDTGzip",
         .target(name: "CDTReplication", condition: .when(traits: ["Replication"])),
         server("Hummingbird", "hummingbird"),
         server("HummingbirdTLS", "hummingbird"),
@@ -151,7 +152,7 @@ let package = Package(
         server("NIOHTTPTypesHTTP1", "swift-nio-extras"),
         server("HTTPTypes", "swift-http-types"),
       ],
-      swiftSettings: settings),
+      exclude: ["Page"], swiftSettings: settings),
     .executableTarget(
       name: "cdtquery",
       dependencies: [

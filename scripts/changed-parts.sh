@@ -17,6 +17,7 @@ concerns reliability "$core|Sources/(CDTImport|CDTRecovery|cdtquery)/|Tests/(Rel
 concerns newest "Sources/CDT(SQLite|Datastore/Storage|Query/(Execution|Indexing))"
 concerns inputs "Sources/(CDTJSON|CDTImport|CouchDB|CDTQuery/Selector)/|FuzzTargets/"
 concerns clients "Sources/(CouchDB|CDTServer)/|Tests/Clients/"
+concerns page "Sources/(CDTCPage|CouchDB|CDTServer)/|Sources/cdtquery/Commands/LookCommand|Sources/CDTQuery/(Describe|Planning)/|Tests/Page/"
 concerns requests "Sources/(CouchDB|CDTServer)/|docs/openapi.yaml"
 concerns gate "$core|Benchmarks/"
 concerns examples "Sources/|Examples/|docs/getting-started.md"

@@ -14,7 +14,7 @@ fail() {
 grep -q CDTQuery "$program" || fail "$program has no symbols"
 ! grep -q NIOCore "$program" || fail "$program has parts of SwiftNIO"
 
-for command in 'serve people' 'user list users.json' 'replicate a b' 'find http://127.0.0.1:1/db' 'test --at http://127.0.0.1:1 QueryFixtures'; do
+for command in 'serve people' 'user list users.json' 'look people' 'replicate a b' 'find http://127.0.0.1:1/db' 'test --at http://127.0.0.1:1 QueryFixtures'; do
   status=0
   # shellcheck disable=SC2086
   said=$("$program" $command 2>&1 > /dev/null) || status=$?

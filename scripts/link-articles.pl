@@ -61,6 +61,8 @@ sub target {
 
 each_line($guide, sub {
   my ($line, $is_code) = @_;
+  # Of a picture, an article has the text that describes it.
+  $line =~ s/!\[([^\[\]]*)\]\(images\/[^()\s]*\)/*$1*/g unless $is_code;
   $line =~ s/\[([^\[\]]*)\]\(([^()\s]*)\)/target($1, $2)/ge unless $is_code;
   print $line;
 });

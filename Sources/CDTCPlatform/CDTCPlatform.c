@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <pthread.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -184,6 +185,30 @@ int32_t cdt_send_datagram(const char *path, const char *message) {
   setsockopt(file, SOL_SOCKET, SO_SNDTIMEO, &second, sizeof second);
   int32_t result = sendto(file, message, strlen(message), 0, (struct sockaddr *)&address, size) < 0 ? errno : 0;
   close(file);
+  return result;
+}
+
+int32_t cdt_launch(const char *program, const char *argument) {
+  extern char **environ;
+  posix_spawn_file_actions_t files;
+  posix_spawnattr_t attributes;
+  int result = posix_spawn_file_actions_init(&files);
+  if (result != 0) return result;
+  result = posix_spawnattr_init(&attributes);
+  if (result != 0) {
+    posix_spawn_file_actions_destroy(&files);
+    return result;
+  }
+  for (int file = 0; file < 3 && result == 0; file++)
+    result = posix_spawn_file_actions_addopen(&files, file, "/dev/null", file == 0 ? O_RDONLY : O_WRONLY, 0);
+  // So that an interrupt at the terminal does not end it.
+  if (result == 0) result = posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+  if (result == 0) result = posix_spawnattr_setpgroup(&attributes, 0);
+  char *const arguments[] = {(char *)program, (char *)argument, NULL};
+  pid_t process;
+  if (result == 0) result = posix_spawnp(&process, program, &files, &attributes, arguments, environ);
+  posix_spawnattr_destroy(&attributes);
+  posix_spawn_file_actions_destroy(&files);
   return result;
 }
 

@@ -49,6 +49,13 @@ package enum CurrentProcess {
     cdt_limit_heaps(Int32(clamping: count))
   }
 
+  /// Starts a program of the PATH with one argument and does not wait for it; it keeps running when this process is interrupted.
+  ///
+  /// - Returns: Whether it was started.
+  package static func launch(_ program: String, _ argument: String) -> Bool {
+    cdt_launch(program, argument) == 0
+  }
+
   package static func exit(_ status: Int32) -> Never {
     endProcess(status)
   }

@@ -43,6 +43,9 @@ public struct ServerConfiguration: Sendable {
   public var minimumFreeBytes: Int64 = 64_000_000
   /// The limits on what a client may use of the server.
   public var limits = Limits()
+  /// The token that the address of the page has, without which nobody may use the server; `nil` for none. It is used once; see
+  /// `AddressToken`.
+  package var addressToken: String?
   /// The life of a session in seconds, which tests shorten.
   package var sessionLife = SessionCookie.lifetime
 

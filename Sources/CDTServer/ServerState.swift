@@ -10,6 +10,8 @@ final class ServerState: Sendable {
   let configuration: ServerConfiguration
   let databases: Databases
   let authenticator: Authenticator
+  /// What every request must have besides; `nil` without a token.
+  let addressToken: AddressToken?
   let logger: Logger
   let tasks = ActiveTasks()
   /// The server accepts no more requests.
@@ -28,6 +30,7 @@ final class ServerState: Sendable {
     self.configuration = configuration
     self.databases = databases
     self.authenticator = authenticator
+    addressToken = configuration.addressToken.map { AddressToken($0) }
     self.logger = logger
     #if Replication
       replications = try ReplicationJobs(configuration, databases, logger)

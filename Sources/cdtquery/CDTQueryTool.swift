@@ -26,7 +26,7 @@ struct CDTQueryTool: ParsableCommand {
 
       find, count, group, distinct, describe and sample also take a file that import reads, or - for standard input, in place of a store. These, \
       explain, get, changes, export, import, index, backup and verify take the URL of a database, and test --at takes that of a \
-      server; see docs/remote.md. URLs, replicate, serve and user need a build with them: make server.
+      server; see docs/remote.md. URLs, replicate, serve, look and user need a build with them: make server.
 
       EXAMPLE, used by the examples of the commands
         $ printf '{"_id":"mike","age":36}\\n{"_id":"zoe","age":12}\\n' > people.jsonl
@@ -44,7 +44,7 @@ struct CDTQueryTool: ParsableCommand {
       InfoCommand.self, CheckCommand.self, BackupCommand.self, RestoreCommand.self, VerifyCommand.self,
       RecoverCommand.self, CompactCommand.self, RekeyCommand.self, ListCommand.self, DropCommand.self,
       TestCommand.self,
-      ReplicateCommand.self, ServeCommand.self, UserCommand.self,
+      ReplicateCommand.self, ServeCommand.self, UserCommand.self, LookCommand.self,
     ])
 
   static func main() {

@@ -74,6 +74,10 @@ int32_t cdt_send_datagram(const char *path, const char *message);
 /// The columns of a terminal; 0 if the file is none, or that is not known.
 int32_t cdt_terminal_columns(int32_t file);
 
+/// Starts a program of the PATH with one argument, in a process group of its own and without this process's files, and does not wait
+/// for it.
+int32_t cdt_launch(const char *program, const char *argument);
+
 /// From how many heaps threads allocate, where the C library has more than one.
 void cdt_limit_heaps(int32_t count);
 

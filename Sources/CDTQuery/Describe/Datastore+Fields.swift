@@ -26,3 +26,16 @@ extension Datastore {
     Set(try listIndexes().compactMap { $0.type == .json ? $0.fields.first?.path : nil })
   }
 }
+
+extension ReadTransaction {
+  /// The fields of the documents without design documents, or of the first of them, which are not in a particular order.
+  ///
+  /// - Parameter limit: The number of documents to read, for which no index is proposed; `nil` for all.
+  package func summarizeFields(ofFirst limit: Int?) throws -> FieldSummary {
+    var query = try Query([:], limit: limit)
+    query.hidesDesignDocuments = true
+    var scan = FieldScan()
+    try forEachJSON(query) { scan.add($0) }
+    return scan.summary(indexed: limit == nil ? try store.firstIndexedFields() : nil)
+  }
+}

@@ -32,6 +32,36 @@ struct NumberSet {
     return pages[wanted].map { $0[word] & mask != 0 } ?? false
   }
 
+  /// The numbers of any of some sets.
+  static func union(_ sets: [NumberSet]) -> NumberSet {
+    var all = NumberSet()
+    for set in sets { set.forEach { _ = all.insert($0) } }
+    return all
+  }
+
+  /// The numbers that all of some sets have.
+  static func intersection(_ sets: [NumberSet]) -> NumberSet {
+    var common = NumberSet()
+    sets.first?.forEach { number in
+      if sets.dropFirst().allSatisfy({ $0.contains(number) }) { _ = common.insert(number) }
+    }
+    return common
+  }
+
+  /// Calls `body` with each number, in no particular order.
+  private func forEach(_ body: (Int64) -> Void) {
+    for (number, words) in pages.merging(pageNumber >= 0 ? [pageNumber: page] : [:], uniquingKeysWith: { $1 })
+    {
+      for (word, bits) in words.enumerated() {
+        var rest = bits
+        while rest != 0 {
+          body(number * Self.pageBits + Int64(word << 6 + rest.trailingZeroBitCount))
+          rest &= rest - 1
+        }
+      }
+    }
+  }
+
   private static func place(of number: Int64) -> (word: Int, mask: UInt64) {
     let bit = Int(number % pageBits)
     return (bit >> 6, 1 << UInt64(bit & 63))

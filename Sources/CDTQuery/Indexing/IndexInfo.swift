@@ -18,6 +18,8 @@ public struct IndexInfo: Sendable, Hashable {
   public let bytes: Int
   /// The sequence up to which every document is in the index; later documents are checked by the matcher.
   public let indexedSequence: Int64
+  /// The measured distribution of the values; `nil` for a text index, and before the measurement.
+  package let statistics: IndexStatistics?
 
   /// The index as `cdtquery index list` prints it.
   public var json: JSONObject {
@@ -30,6 +32,19 @@ public struct IndexInfo: Sendable, Hashable {
     json["bytes"] = .int(Int64(bytes))
     json["sequence"] = .int(indexedSequence)
     return json
+  }
+
+  /// What the planner knows of each field's values: about how many are distinct, and a sorted sample, in which a frequent value is as
+  /// often as its share. Arrays and objects are empty.
+  package var distributionJSON: JSONValue {
+    guard let statistics else { return [] }
+    return .array(
+      zip(fields, statistics.fields).map { field, values in
+        [
+          "field": .string(field.path), "distinct": .double(values.distinct),
+          "sample": .array(values.keys.map(\.json)),
+        ]
+      })
   }
 
   /// All indexes of a file, sorted by name.
@@ -46,8 +61,23 @@ public struct IndexInfo: Sendable, Hashable {
           bytes: Int(
             try connection.scalar(
               "SELECT sum(pgsize) FROM dbstat WHERE name = '\(table)' OR name GLOB '\(table)_*'")),
-          indexedSequence: entry.watermark ?? state.sequence)
+          indexedSequence: entry.watermark ?? state.sequence, statistics: entry.statistics)
       }
+    }
+  }
+}
+
+extension IndexKey {
+  fileprivate var json: JSONValue {
+    switch (tag, value) {
+    case (.false, _): false
+    case (.true, _): true
+    case (.array, _): []
+    case (.object, _): [:]
+    case (_, .int(let int)): .int(int)
+    case (_, .double(let double)): .double(double)
+    case (_, .text(let bytes)): .string(String(decoding: bytes, as: UTF8.self))
+    case (_, .zero), (_, .blob): .null
     }
   }
 }

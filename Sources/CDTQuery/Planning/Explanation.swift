@@ -91,7 +91,8 @@ extension GroupPlan {
 }
 
 extension QueryPlan.Source {
-  fileprivate var text: String {
+  /// The source in words.
+  var text: String {
     switch self {
     case .nothing: "no document can match"
     case .scan(let range):

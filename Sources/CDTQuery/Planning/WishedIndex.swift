@@ -17,6 +17,11 @@ package struct WishedIndex: Sendable, Hashable {
     fields.append(SortOrder.Field(path: path, isDescending: isDescending))
   }
 
+  /// The fields with their directions, as in the request for an index at a server.
+  var json: JSONValue {
+    .array(fields.map { [$0.path.text: .string($0.isDescending ? "desc" : "asc")] })
+  }
+
   /// The command that creates it: `cdtquery index create people/contacts name age:desc`.
   func command(store: String) -> String {
     Self.command(

@@ -8,6 +8,9 @@ import Synchronization
 /// Of those that no request uses, the ones used longest ago are closed when more are open than the limit allows, so that a
 /// server may have more datastores than the system lets it have open files.
 package final class Databases: Sendable {
+  /// The directory of the datastores.
+  var directory: String { manager.directory }
+
   private let manager: DatastoreManager
   private let limit: Int?
   private let hasFilesLeft: @Sendable () -> Bool

@@ -1,5 +1,6 @@
 import CDTDatastore
 import CDTJSON
+import CDTQuery
 import CouchDB
 import HTTPTypes
 import Hummingbird
@@ -44,6 +45,28 @@ extension RequestContext {
       "props": [:], "cluster": ["q": 1, "n": 1, "w": 1, "r": 1], "disk_format_version": 8,
       "compact_running": .bool(database.isCompacting),
     ]
+  }
+
+  // MARK: Content
+
+  /// The ids of the documents that have a conflict.
+  func conflicts() async throws -> Response {
+    let (skip, limit) = (try parameters.count("skip") ?? 0, try parameters.count("limit"))
+    let ids = try await store.read { try $0.conflictedDocumentIDs() }
+    return Reply.json([
+      "total_rows": .int(Int64(ids.count)),
+      "ids": .array(ids.dropFirst(skip).prefix(limit ?? .max).map { .string($0) }),
+    ])
+  }
+
+  /// The fields of the documents, or of some of them, as `cdtquery describe` prints them, and the operators of selectors.
+  func fields() async throws -> Response {
+    let limit = try parameters.count("limit")
+    let end = ContinuousClock.now + limits.queryTime
+    let summary = try await database.query(until: end) { try $0.summarizeFields(ofFirst: limit) }
+    var json = summary.json
+    json["operators"] = .array(OperatorNames.all.map { .string($0) })
+    return Reply.json(json)
   }
 
   // MARK: Settings

@@ -86,9 +86,13 @@ extension RequestContext {
     let database = try database
     let wanted = try FindRequest(await jsonObject())
     let end = ContinuousClock.now + limits.queryTime
-    let explanation = try await database.query(until: end) { transaction in
-      try QueryEngine.answering(in: transaction) { try wanted.explanation(by: $0, transaction) }
+    let (explanation, measured) = try await database.query(until: end) { transaction in
+      try QueryEngine.answering(in: transaction) { engine in
+        (try wanted.explanation(by: engine, transaction), try wanted.measurement(by: engine))
+      }
     }
+    var plan = wanted.completed(explanation.json)
+    plan["measured"] = measured.map { .object($0) }
     let indexes = try await database.store.indexDefinitions()
     let used = explanation.considered.first(where: \.isUsed).flatMap { used in
       indexes.first { $0.name == used.name }
@@ -99,7 +103,7 @@ extension RequestContext {
       "selector": wanted.selector, "opts": .object(wanted.opts), "limit": .int(Int64(wanted.limit)),
       "skip": .int(Int64(wanted.skip)), "fields": .array(wanted.fields.map { .string($0) }),
       "index_candidates": .array(explanation.candidates(of: indexes)), "selector_hints": [],
-      "covering": explanation.json["covered"] ?? false, "plan": .object(wanted.completed(explanation.json)),
+      "covering": explanation.json["covered"] ?? false, "plan": .object(plan),
     ])
   }
 }

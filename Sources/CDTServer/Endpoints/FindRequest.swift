@@ -257,6 +257,11 @@ struct FindRequest: Sendable {
     return try transaction.explain(cursor(by: engine).query)
   }
 
+  /// What the sources of the plan were expected to give and give, if the request asks for statistics.
+  func measurement(by engine: QueryEngine) throws -> JSONObject? {
+    wantsStatistics ? try engine.measurement(of: cursor(by: engine).query) : nil
+  }
+
   /// The plan of the engine with the clauses that the engine does not see.
   func completed(_ plan: JSONObject) -> JSONObject {
     guard let filter else { return plan }

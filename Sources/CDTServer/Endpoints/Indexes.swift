@@ -12,7 +12,10 @@ import Hummingbird
 extension RequestContext {
   func indexes() async throws -> Response {
     let (skip, limit) = (try parameters.count("skip") ?? 0, try parameters.count("limit"))
-    let all = try await [IndexJSON.allDocuments] + store.indexDefinitions().map(IndexJSON.of)
+    let known =
+      try await parameters.flag("statistics")
+      ? store.listIndexes().map(IndexJSON.measured) : store.indexDefinitions().map(IndexJSON.of)
+    let all = [IndexJSON.allDocuments] + known
     return Reply.json([
       "total_rows": .int(Int64(all.count)),
       "indexes": .array(all.dropFirst(skip).prefix(limit ?? .max).map { .object($0) }),
@@ -72,12 +75,50 @@ extension RequestContext {
   // MARK: Deleting
 
   func deleteIndex() async throws -> Response {
-    let notFound = CouchError(404, "not_found", "Index not found")
-    guard let type = IndexType(rawValue: names["type"] ?? "") else { throw notFound }
-    let name = names["name"] ?? ""
-    try await changeDesign(IndexRequest.documentID(names["ddoc"] ?? "")) { document in
-      guard var body = document, DesignDocument.remove(name, type, from: &body) else { throw notFound }
+    guard let type = IndexType(rawValue: names["type"] ?? "") else { throw CouchError.noIndex }
+    return try await deleteIndex(names["name"] ?? "", type, of: IndexRequest.documentID(names["ddoc"] ?? ""))
+  }
+
+  private func deleteIndex(_ name: String, _ type: IndexType, of document: String) async throws -> Response {
+    try await changeDesign(document) { document in
+      guard var body = document, DesignDocument.remove(name, type, from: &body) else {
+        throw CouchError.noIndex
+      }
       return body["views"] == nil && body["indexes"] == nil ? nil : body
+    }
+    return Reply.json(Reply.ok)
+  }
+
+  /// The index that a request's body names, also one without a design document.
+  private func namedIndex() async throws -> IndexDefinition {
+    let body = try await jsonObject()
+    guard let name = body["name"]?.stringValue else {
+      throw CouchError(400, "missing_required_key", "Missing required key: name")
+    }
+    let document = body["ddoc"]?.stringValue.map(IndexRequest.documentID)
+    guard
+      let index = try await store.indexDefinitions().first(where: {
+        $0.ownName.hasSameBytes(as: name) && $0.designDocument == document
+      })
+    else { throw CouchError.noIndex }
+    return index
+  }
+
+  /// Deletes an index, also one that an app made.
+  func deleteNamedIndex() async throws -> Response {
+    let index = try await namedIndex()
+    guard let document = index.designDocument else {
+      try await store.deleteIndex(named: index.name)
+      return Reply.json(Reply.ok)
+    }
+    return try await deleteIndex(index.ownName, index.type, of: document)
+  }
+
+  /// Builds an index again from the documents, and answers at the end.
+  func rebuildIndex() async throws -> Response {
+    let (index, store) = (try await namedIndex(), try store)
+    try await server.tasks.run("indexer", on: database.name) { report in
+      try await store.rebuildIndexes(named: index.name) { report($0.done, $0.total) }
     }
     return Reply.json(Reply.ok)
   }
@@ -121,6 +162,18 @@ enum IndexJSON {
       "ddoc": index.designDocument.map { .string($0) } ?? .null, "name": .string(index.ownName),
       "type": .string(index.type.rawValue), "partitioned": false, "def": .object(definition),
     ]
+  }
+}
+
+extension IndexJSON {
+  /// An index with its size and the distribution of its values.
+  static func measured(_ info: IndexInfo) -> JSONObject {
+    var json = of(info.definition)
+    json["statistics"] = [
+      "entries": .int(Int64(info.entries)), "bytes": .int(Int64(info.bytes)),
+      "sequence": .int(info.indexedSequence), "fields": info.distributionJSON,
+    ]
+    return json
   }
 }
 
@@ -206,6 +259,8 @@ struct IndexRequest: Sendable {
 }
 
 extension CouchError {
+  fileprivate static let noIndex = CouchError(404, "not_found", "Index not found")
+
   /// A write that a unique index refuses. It is no `conflict`, after which clients try again with another revision.
   init(_ violation: UniqueViolation) {
     self.init(412, "duplicate_key", violation.description)

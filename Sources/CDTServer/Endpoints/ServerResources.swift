@@ -9,10 +9,13 @@ import NIOCore
 /// The resources of the server besides databases.
 extension RequestContext {
   func welcome() -> Response {
-    Reply.json([
+    var json: JSONObject = [
       "couchdb": "Welcome", "version": "3.5.2", "uuid": .string(server.uuid), "features": ["cdtdatastore"],
       "vendor": ["name": "CDTDatastore for Swift", "version": .string(Version.current)],
-    ])
+    ]
+    // For the commands that the page shows to who has the directory at hand.
+    if server.addressToken != nil { json["directory"] = .string(databases.directory) }
+    return Reply.json(json)
   }
 
   func uuids() throws -> Response {

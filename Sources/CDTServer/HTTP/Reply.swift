@@ -204,6 +204,7 @@ extension HTTPField.Name {
   static let host = named("Host")
   static let lastEventID = named("Last-Event-ID")
   static let pragma = named("Pragma")
+  static let referrerPolicy = named("Referrer-Policy")
   static let secFetchSite = named("Sec-Fetch-Site")
   static let xCouchRequestID = named("X-Couch-Request-ID")
   static let xHTTPMethodOverride = named("X-HTTP-Method-Override")

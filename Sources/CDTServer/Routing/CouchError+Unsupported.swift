@@ -10,7 +10,6 @@ extension CouchError {
   /// - Returns: `nil` for what CouchDB does not have either.
   static func unsupportedResource(ofServer path: [String]) -> CouchError? {
     switch path.first {
-    case "_utils": unsupported("The web page", instead: "cdtquery, or any client of CouchDB")
     case "_replicate", "_replicator", "_scheduler":
       unsupported("Replication by request", instead: "cdtquery replicate, or the replicator of the other end")
     case "_users": unsupported("The database of users", instead: "cdtquery user")

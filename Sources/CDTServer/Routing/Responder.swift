@@ -86,6 +86,7 @@ struct Responder: HTTPResponder {
       identity: known.identity, peer: context.peer, client: context.client, server: state)
     var response: Response
     do {
+      if let refused = try state.addressToken?.check(resource) { return refused }
       response = try await resource.respond()
     } catch {
       response = await refusal(error, request, context)

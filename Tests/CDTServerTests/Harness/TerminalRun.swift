@@ -13,12 +13,16 @@ final class TerminalRun {
   private(set) var seen = ""
   private var isStuck = false
 
-  init(_ arguments: [String], in directory: ServerDirectory) throws {
+  /// - Parameter environment: Variables besides those of this process.
+  init(
+    _ arguments: [String], in directory: ServerDirectory, environment: [String: String] = [:]
+  ) throws {
     terminal = try Terminal()
     let program = SpawnedProcess.Stream.descriptor(terminal.program)
     process = try SpawnedProcess(
       try ToolRun.program(), arguments, in: directory.path,
-      environment: ProcessInfo.processInfo.environment.filter { $0.key != "CDTQUERY_PASSWORD" },
+      environment: ProcessInfo.processInfo.environment.filter { $0.key != "CDTQUERY_PASSWORD" }
+        .merging(environment) { $1 },
       input: program, output: program, errors: program)
     // Otherwise its end would not be seen.
     close(terminal.program)
@@ -31,6 +35,9 @@ final class TerminalRun {
   func type(_ text: String) {
     _ = Array(text.utf8).withUnsafeBytes { write(terminal.person, $0.baseAddress, $0.count) }
   }
+
+  /// Interrupts the program, as Ctrl-C does.
+  func interrupt() { process.send(SIGINT) }
 
   /// Waits until the text has been shown after what was seen before.
   func wait(for text: String) throws {

@@ -39,7 +39,7 @@ import Testing
     let names = try Self.pages().map(\.name)
     for name in [
       "cdtquery", "cdtquery import", "cdtquery find", "cdtquery index create", "cdtquery drop",
-      "cdtquery serve", "cdtquery replicate", "cdtquery user add",
+      "cdtquery serve", "cdtquery look", "cdtquery replicate", "cdtquery user add",
     ] {
       #expect(names.contains(name))
     }

@@ -1,0 +1,113 @@
+#include "CDTCPage.h"
+
+// #embed is of C23, and Clang has it in every version of C.
+#pragma clang diagnostic ignored "-Wc23-extensions"
+
+// The compiler reads the files and compiles them again when they have changed; see decision 32.
+
+static const unsigned char api_js[] = {
+#embed "../CDTServer/Page/api.js"
+};
+
+static const unsigned char attachments_js[] = {
+#embed "../CDTServer/Page/attachments.js"
+};
+
+static const unsigned char changes_js[] = {
+#embed "../CDTServer/Page/changes.js"
+};
+
+static const unsigned char conflicts_js[] = {
+#embed "../CDTServer/Page/conflicts.js"
+};
+
+static const unsigned char document_js[] = {
+#embed "../CDTServer/Page/document.js"
+};
+
+static const unsigned char documents_js[] = {
+#embed "../CDTServer/Page/documents.js"
+};
+
+static const unsigned char dom_js[] = {
+#embed "../CDTServer/Page/dom.js"
+};
+
+static const unsigned char editor_js[] = {
+#embed "../CDTServer/Page/editor.js"
+};
+
+static const unsigned char groups_js[] = {
+#embed "../CDTServer/Page/groups.js"
+};
+
+static const unsigned char icon_svg[] = {
+#embed "../CDTServer/Page/icon.svg"
+};
+
+static const unsigned char index_html[] = {
+#embed "../CDTServer/Page/index.html"
+};
+
+static const unsigned char indexes_js[] = {
+#embed "../CDTServer/Page/indexes.js"
+};
+
+static const unsigned char json_js[] = {
+#embed "../CDTServer/Page/json.js"
+};
+
+static const unsigned char merge_js[] = {
+#embed "../CDTServer/Page/merge.js"
+};
+
+static const unsigned char page_css[] = {
+#embed "../CDTServer/Page/page.css"
+};
+
+static const unsigned char page_js[] = {
+#embed "../CDTServer/Page/page.js"
+};
+
+static const unsigned char plan_js[] = {
+#embed "../CDTServer/Page/plan.js"
+};
+
+static const unsigned char query_js[] = {
+#embed "../CDTServer/Page/query.js"
+};
+
+static const unsigned char revisions_js[] = {
+#embed "../CDTServer/Page/revisions.js"
+};
+
+static const unsigned char stores_js[] = {
+#embed "../CDTServer/Page/stores.js"
+};
+
+static const struct cdt_page_file files[] = {
+    {"api.js", api_js, sizeof api_js},
+    {"attachments.js", attachments_js, sizeof attachments_js},
+    {"changes.js", changes_js, sizeof changes_js},
+    {"conflicts.js", conflicts_js, sizeof conflicts_js},
+    {"document.js", document_js, sizeof document_js},
+    {"documents.js", documents_js, sizeof documents_js},
+    {"dom.js", dom_js, sizeof dom_js},
+    {"editor.js", editor_js, sizeof editor_js},
+    {"groups.js", groups_js, sizeof groups_js},
+    {"icon.svg", icon_svg, sizeof icon_svg},
+    {"index.html", index_html, sizeof index_html},
+    {"indexes.js", indexes_js, sizeof indexes_js},
+    {"json.js", json_js, sizeof json_js},
+    {"merge.js", merge_js, sizeof merge_js},
+    {"page.css", page_css, sizeof page_css},
+    {"page.js", page_js, sizeof page_js},
+    {"plan.js", plan_js, sizeof plan_js},
+    {"query.js", query_js, sizeof query_js},
+    {"revisions.js", revisions_js, sizeof revisions_js},
+    {"stores.js", stores_js, sizeof stores_js},
+};
+
+size_t cdt_page_file_count(void) { return sizeof files / sizeof files[0]; }
+
+struct cdt_page_file cdt_page_file(size_t position) { return files[position]; }

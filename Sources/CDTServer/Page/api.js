@@ -1,0 +1,143 @@
+// The server's HTTP API, as docs/server.md describes it.
+import {parse} from './json.js'
+
+/** A refusal of the server. */
+export class Refusal extends Error {
+  constructor(status, error, reason) {
+    super(reason)
+    this.status = status
+    this.error = error
+  }
+}
+
+/** The path of a resource: each name is one part. */
+export function path(...names) {
+  return '/' + names.map(encodeURIComponent).join('/')
+}
+
+let login = null
+
+/** Sets what asks for a name and a password; it returns whether somebody has logged in. */
+export function onLogin(ask) { login = ask }
+
+/** Sends a request, and logs in first if the server wants that. */
+export async function send(method, address, {body, signal, headers} = {}) {
+  const options = {method, signal, headers: {...headers}, cache: 'no-store'}
+  if (body !== undefined) {
+    options.headers['Content-Type'] = 'application/json'
+    options.body = typeof body === 'string' ? body : JSON.stringify(body)
+  }
+  for (;;) {
+    let response
+    try {
+      response = await fetch(address, options)
+    } catch (error) {
+      if (error.name === 'AbortError') throw error
+      throw new Refusal(0, 'unreachable', 'The server does not answer; is it still running?')
+    }
+    if (response.ok) return response
+    const refusal = await refused(response)
+    if (response.status !== 401 || !login || !await login(refusal)) throw refusal
+  }
+}
+
+async function refused(response) {
+  const text = await response.text()
+  try {
+    const {error, reason} = JSON.parse(text)
+    return new Refusal(response.status, error, reason ?? error)
+  } catch {
+    return new Refusal(response.status, 'unreadable', text.slice(0, 300) || `The server answered ${response.status}.`)
+  }
+}
+
+/** Gets a reply without documents. */
+export async function get(address, signal) { return (await send('GET', address, {signal})).json() }
+
+export async function post(address, body, signal) { return (await send('POST', address, {body, signal})).json() }
+
+/** The same with documents, whose objects are maps. */
+export async function postForDocuments(address, body, signal) {
+  return parse(await (await send('POST', address, {body, signal})).text())
+}
+
+/** A line that is longer is not kept. */
+const longestLine = 1 << 20
+
+/** The lines of a reply as they come. Of a very long one the beginning is given, with its length. */
+export async function* lines(response) {
+  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader()
+  let [rest, length] = ['', 0]
+  for (;;) {
+    const {done, value} = await reader.read()
+    const parts = (value ?? '').split('\n')
+    for (const [number, part] of parts.entries()) {
+      if (number > 0) {
+        yield {text: rest, isWhole: length <= longestLine, length}
+        ;[rest, length] = ['', 0]
+      }
+      length += part.length
+      if (length <= longestLine) rest += part
+      else rest = rest.slice(0, 4096) || part.slice(0, 4096)
+    }
+    if (!done) continue
+    if (rest) yield {text: rest, isWhole: length <= longestLine, length}
+    return
+  }
+}
+
+/** A document that is too long to be kept: its id and its length alone. */
+export function long(text, length) {
+  const id = /"_?id":("(?:[^"\\]|\\.)*")/.exec(text)?.[1]
+  return {id: id ? JSON.parse(id) : '', length}
+}
+
+/** The revisions of a document: the leaves, or those that are named. Any id can be read so, also one that no path can name. */
+export async function revisions(store, id, revs = null, signal = undefined) {
+  const docs = revs ? revs.map(rev => ({id, rev})) : [{id}]
+  const reply = await postForDocuments(path(store, '_bulk_get') + '?revs=true', {docs}, signal)
+  const found = []
+  for (const result of reply.get('results')) {
+    for (const doc of result.get('docs')) if (doc.has('ok')) found.push(doc.get('ok'))
+  }
+  return found
+}
+
+/** The winner of a document, as its reader sees it; null if there is none. */
+export async function winner(store, id, signal) {
+  const [row] = (await post(path(store, '_all_docs'), {keys: [id]}, signal)).rows
+  if (row.error || row.value.deleted) return null
+  return (await revisions(store, id, [row.value.rev], signal))[0] ?? null
+}
+
+/** Saves revisions of documents, given as texts of JSON; throws the first refusal. */
+export async function save(store, ...texts) {
+  const rows = await post(path(store, '_bulk_docs'), `{"docs":[${texts.join(',')}]}`)
+  const failed = rows.find(row => row.error)
+  if (failed) throw new Refusal(failed.error === 'conflict' ? 409 : 400, failed.error, failed.reason)
+  return rows
+}
+
+/** Waits for some milliseconds, or until the signal. */
+export function pause(milliseconds, signal) {
+  return new Promise((resolve, reject) => {
+    const end = () => reject(new DOMException('', 'AbortError'))
+    if (signal.aborted) return end()
+    const timer = setTimeout(() => {
+      signal.removeEventListener('abort', end)
+      resolve()
+    }, milliseconds)
+    signal.addEventListener('abort', () => {
+      clearTimeout(timer)
+      end()
+    }, {once: true})
+  })
+}
+
+/** Calls a function now and again, while the page is seen, until the signal. */
+export async function repeat(milliseconds, signal, action) {
+  while (!signal.aborted) {
+    if (!document.hidden) await action()
+    await pause(milliseconds, signal)
+  }
+}

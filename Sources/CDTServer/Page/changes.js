@@ -1,0 +1,70 @@
+// What happens now: the changes of a store, of any process, and the replications of the server.
+import {count, el, fill, table, text} from './dom.js'
+import {get, lines, path, pause, repeat, send} from './api.js'
+import {parse} from './json.js'
+import {link} from './page.js'
+
+const mostChanges = 200
+
+export async function showChanges({main, store, signal}) {
+  const body = el('tbody')
+  const note = el('p', {role: 'status'}, 'Waiting for changes…')
+  fill(main, el('h1', {}, 'Changes'), note,
+    el('div', {class: 'wide', tabindex: '0', role: 'region', 'aria-label': 'Changes'}, el('table', {id: 'changes'},
+      el('caption', {}, 'Changes, newest first'),
+      el('thead', {}, el('tr', {}, ['Time', 'Document', 'Revision', ''].map(name => el('th', {scope: 'col'}, name)))), body)))
+  // The last ones first, so that there is something to see.
+  const recent = await get(path(store, '_changes') + '?descending=true&limit=20', signal)
+  for (const {id, changes, deleted} of recent.results) body.append(row(store, id, changes[0].rev, deleted, ''))
+  let [since, number] = [recent.results[0]?.seq ?? '0', 0]
+  for (;;) {
+    try {
+      const response = await send('GET', path(store, '_changes') + `?feed=continuous&heartbeat=20000&since=${encodeURIComponent(since)}`, {signal})
+      for await (const {text} of lines(response)) {
+        if (!text) continue
+        const change = parse(text)
+        if (!change.has('id')) continue
+        since = change.get('seq')
+        number++
+        body.prepend(row(store, change.get('id'), change.get('changes')[0].get('rev'), change.get('deleted'), new Date().toLocaleTimeString()))
+        while (body.children.length > mostChanges) body.lastChild.remove()
+        fill(note, `${count(number, 'change')} since the page was opened.`)
+      }
+    } catch (error) {
+      if (signal.aborted) throw error
+      fill(note, `${error.message} Trying again…`)
+    }
+    await pause(1000, signal)
+  }
+}
+
+function row(store, id, rev, isDeleted, time) {
+  return el('tr', {}, el('td', {}, time), el('td', {}, el('a', {href: link(store, 'document', {id})}, text(id, 120))),
+    el('td', {}, text(rev, 60)), el('td', {}, isDeleted ? 'deleted' : ''))
+}
+
+export async function showReplications({main, signal}) {
+  const list = el('div', {'aria-live': 'polite'})
+  fill(main, el('h1', {}, 'Replications'), list)
+  let known
+  await repeat(1000, signal, async () => {
+    let tasks
+    try {
+      tasks = await get('/_active_tasks', signal)
+    } catch (error) {
+      if (error.status !== 401 && error.status !== 403) throw error
+      return fill(list, el('p', {}, error.message))
+    }
+    const rows = tasks.filter(task => task.type === 'replication').map(task => [
+      task.source, task.target, task.continuous ? 'continuous' : 'once', `${task.changes_pending ?? 'unknown'}`,
+      `${task.docs_written ?? 0}`, task.lag_seconds == null ? 'unknown' : `${Math.round(task.lag_seconds)} s`,
+    ])
+    const key = JSON.stringify(rows)
+    if (key === known) return
+    known = key
+    fill(list, rows.length
+      ? table('Replications that run now', ['Source', 'Target', 'Kind', 'Changes to come#', 'Documents written#', 'Behind by#'],
+        rows.map(([source, target, ...others]) => [text(source, 200), text(target, 200), ...others]))
+      : el('p', {}, 'The server runs no replication. docs/server.md tells how to start one.'))
+  })
+}

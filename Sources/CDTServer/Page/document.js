@@ -1,0 +1,189 @@
+// One document: its text, its attachments and its revisions, and how it is changed.
+import {append, button, count, during, el, fill, say, sayNext, tell, text, visible} from './dom.js'
+import {repeat, post, path, Refusal, revisions, save, winner} from './api.js'
+import {line, parse, pretty, shortened} from './json.js'
+import {editor} from './editor.js'
+import {showAttachments} from './attachments.js'
+import {showRevisions} from './revisions.js'
+import {merge} from './merge.js'
+import {link} from './page.js'
+
+/** Longer strings are cut where they are shown, and longer documents are not edited here. */
+const longestString = 2_000
+const longestText = 200_000
+const longestEdit = 1_000_000
+
+export async function showDocument({main, store, parameters, signal}) {
+  if (parameters.has('new')) return showNew(main, store)
+  const id = parameters.get('id') ?? ''
+  const rev = parameters.get('rev')
+  const leaves = await revisions(store, id, null, signal)
+  const best = await winner(store, id, signal)
+  const shown = rev ? (await revisions(store, id, [rev], signal))[0] : best ?? leaves[0]
+  const heading = el('h1', {}, text(id || '(empty)', 200))
+  if (!shown) {
+    fill(main, heading, el('p', {}, rev ? 'This revision is not there, or its content was compacted.' : 'There is no such document.'))
+    if (!leaves.length) return
+  }
+  const living = leaves.filter(leaf => leaf.get('_deleted') !== true)
+  fill(main, heading)
+  if (living.length > 1) {
+    append(main, el('p', {class: 'notice'}, `This document has a conflict: ${count(living.length, 'revision')} are current. `,
+      button('Merge them', () => mergeLeaves(main, store, best, living))))
+  }
+  if (shown) append(main, content(store, id, shown, best))
+  if (shown) append(main, showAttachments(store, shown, signal))
+  append(main, await showRevisions(store, id, leaves, best, signal))
+  await follow(store, id, best, signal)
+}
+
+/** Tells when somebody else has changed the document. */
+async function follow(store, id, best, signal) {
+  const known = best?.get('_rev')
+  await repeat(3000, signal, async () => {
+    const [row] = (await post(path(store, '_all_docs'), {keys: [id]}, signal)).rows
+    const rev = row.error || row.value.deleted ? undefined : row.value.rev
+    if (rev !== known && !signal.aborted) say('The document was changed meanwhile; load the page again to see it.')
+  })
+}
+
+function content(store, id, shown, best) {
+  const isWinner = shown.get('_rev') === best?.get('_rev')
+  const plain = withoutHistory(shown)
+  const whole = pretty(plain)
+  const section = el('section', {'aria-labelledby': 'content'})
+  const view = el('pre', {class: 'json', id: 'document-json', tabindex: '0', 'aria-labelledby': 'content'})
+  let limit = longestText
+  const write = () => {
+    const shortText = whole.length > longestText && limit === longestText ? pretty(shortened(plain, longestString)) : whole
+    fill(view, visible(shortText, limit))
+    more.hidden = shortText.length <= limit && shortText === whole
+  }
+  const more = button(`Show all ${whole.length.toLocaleString('en')} characters`, () => {
+    limit = Infinity
+    write()
+  })
+  write()
+  const edit = button('Edit', () => {
+    if (whole.length > longestEdit) {
+      throw new Error('The document is too long to be edited here; use cdtquery get and cdtquery put.')
+    }
+    fill(section, el('h2', {id: 'content'}, 'Edit'), form(store, plain, text => saveEdited(section, store, id, shown, text)))
+    section.querySelector('textarea').focus()
+  })
+  const remove = button('Delete', () => confirmDelete(section, store, id, shown))
+  append(section, el('h2', {id: 'content'}, isWinner ? 'Content' : `Content of ${visible(shown.get('_rev'))}`), view,
+    el('p', {class: 'row'}, more, isWinner && edit, isWinner && remove))
+  return section
+}
+
+/** The document as it is edited: without the history that came with it. */
+function withoutHistory(doc) {
+  const plain = new Map(doc)
+  plain.delete('_revisions')
+  return plain
+}
+
+function form(store, plain, action) {
+  const field = editor({label: 'The document as JSON', value: pretty(plain), rows: 20})
+  const submit = el('button', {}, 'Save')
+  return el('form', {
+    onsubmit: event => {
+      event.preventDefault()
+      during(submit, async () => {
+        field.clear()
+        let doc
+        try {
+          doc = parse(field.value)
+          if (!(doc instanceof Map)) throw new Error('A document is an object in braces.')
+        } catch (error) {
+          return field.fail(error)
+        }
+        try {
+          await action(doc, field.value)
+        } catch (error) {
+          if (!(error instanceof Refusal) || error.status === 409) throw error
+          field.fail(error)
+        }
+      })
+    },
+  }, field.element, el('p', {class: 'row'}, submit, button('Cancel', () => reload())))
+}
+
+function reload() { dispatchEvent(new Event('reload')) }
+
+function showNew(main, store) {
+  fill(main, el('h1', {}, 'Add a document'), form(store, new Map([['_id', crypto.randomUUID?.() ?? '']]), async (doc, text) => {
+    const [row] = await save(store, text)
+    location.hash = link(store, 'document', {id: row.id})
+  }))
+  main.querySelector('textarea').focus()
+}
+
+async function saveEdited(section, store, id, shown, doc) {
+  try {
+    await save(store, line(doc))
+    sayNext('Saved.')
+    reload()
+  } catch (error) {
+    if (error.status !== 409) throw error
+    await resolve(section, store, id, shown, doc)
+  }
+}
+
+/** Somebody else has saved the document since it was read: shows both, field by field. */
+async function resolve(section, store, id, shown, mine) {
+  const theirs = await winner(store, id)
+  if (!theirs) throw new Error('The document was deleted meanwhile. Add it again if you want to keep your text.')
+  fill(section, el('h2', {id: 'content'}, 'The document was changed meanwhile'),
+    el('p', {role: 'alert'}, 'Somebody else has saved it since you began. Choose for each field what to keep; fields that are the same in both are kept.'),
+    merge([{title: 'Yours', value: mine}, {title: `Theirs, ${theirs.get('_rev')}`, value: theirs}], withoutHistory(shown), async merged => {
+      merged.set('_id', id)
+      merged.set('_rev', theirs.get('_rev'))
+      keepAttachments(merged, theirs)
+      await saveEdited(section, store, id, theirs, merged)
+    }))
+  section.querySelector('input')?.focus()
+}
+
+/** The attachments of a merged document are those of the revision that it follows. */
+function keepAttachments(merged, parent) {
+  merged.delete('_attachments')
+  if (parent.has('_attachments')) merged.set('_attachments', parent.get('_attachments'))
+}
+
+/** Merges the leaves of a conflict into one revision: it follows the winner, and the others are deleted. */
+function mergeLeaves(main, store, best, living) {
+  const id = best.get('_id')
+  const others = living.filter(leaf => leaf.get('_rev') !== best.get('_rev'))
+  const versions = [best, ...others].map(leaf => ({title: leaf.get('_rev'), value: leaf}))
+  fill(main, el('h1', {}, text(id, 200)), el('p', {}, 'Choose for each field what to keep. The merged document follows the winner, and the other revisions are deleted.'),
+    merge(versions, null, async merged => {
+      merged.set('_id', id)
+      merged.set('_rev', best.get('_rev'))
+      keepAttachments(merged, best)
+      const deletions = others.map(leaf => line(new Map([['_id', id], ['_rev', leaf.get('_rev')], ['_deleted', true]])))
+      await save(store, line(merged), ...deletions)
+      sayNext('The conflict is resolved.')
+      reload()
+    }))
+}
+
+function confirmDelete(section, store, id, shown) {
+  const dialog = el('dialog', {'aria-labelledby': 'delete-title'}, el('form', {method: 'dialog'},
+    el('h2', {id: 'delete-title'}, 'Delete the document?'), el('p', {}, text(id, 200)),
+    el('p', {class: 'row'}, el('button', {value: 'delete'}, 'Delete'), el('button', {value: '', autofocus: true}, 'Cancel'))))
+  dialog.addEventListener('close', async () => {
+    dialog.remove()
+    if (dialog.returnValue !== 'delete') return
+    try {
+      await save(store, line(new Map([['_id', id], ['_rev', shown.get('_rev')], ['_deleted', true]])))
+      sayNext('Deleted.')
+      location.hash = link(store, 'documents')
+    } catch (error) {
+      tell(error.status === 409 ? new Error('The document was changed meanwhile, and is not deleted. Load the page again to see it.') : error)
+    }
+  })
+  section.append(dialog)
+  dialog.showModal()
+}

@@ -1,0 +1,210 @@
+// The documents in the order of their ids. Only the rows that are seen are in the page, and only those near them are fetched.
+import {choice, count, el, fill, say, tell, text} from './dom.js'
+import {get, lines, long, path, repeat, send} from './api.js'
+import {beginning, parse} from './json.js'
+import {link, remember} from './page.js'
+
+/** The rows of a fetch, and the fetches that are kept. */
+const blockSize = 50
+const keptBlocks = 12
+/** Browsers limit the height of an element; beyond this one, a pixel stands for more rows. */
+const greatestHeight = 12_000_000
+const firstColumns = 6
+
+export async function showDocuments({main, store, parameters, signal}) {
+  const state = {
+    store, signal, total: 0, first: 0, blocks: new Map(), generation: 0, loading: new Set(),
+    form: parameters.get('as') === 'JSON' ? 'JSON' : 'Table', columns: [], all: [],
+  }
+  const [info, fields] = await Promise.all([get(path(store), signal), get(path(store, '_fields') + '?limit=1000', signal)])
+  // Elements of arrays and members of objects are in the fields that have them.
+  state.all = fields.fields.filter(field => !/[.[]/.test(field.path)).sort((a, b) => b.documents - a.documents).map(field => field.path)
+  state.columns = state.all.slice(0, firstColumns)
+  state.heading = el('p', {id: 'document-count'})
+  build(state, main)
+  setTotal(state, info.doc_count)
+  await repeat(2000, signal, async () => {
+    const info = await get(path(store), signal)
+    if (info.update_seq === state.sequence) return
+    const isFirst = state.sequence === undefined
+    state.sequence = info.update_seq
+    if (isFirst) return
+    // What is shown stays until the new rows are there.
+    state.generation++
+    setTotal(state, info.doc_count)
+  })
+}
+
+function build(state, main) {
+  state.table = el('table', {'aria-label': 'Documents', 'aria-describedby': 'document-count'})
+  state.sizer = el('div', {class: 'sizer'})
+  state.scroller = el('div', {
+    class: 'scroller', tabindex: '0', role: 'region', 'aria-label': 'Documents', onscroll: () => scrolled(state),
+    onkeydown: event => moved(state, event),
+  }, el('div', {class: 'window'}, state.table), state.sizer)
+  const start = el('input', {id: 'start', spellcheck: 'false', size: '16'})
+  fill(main, el('h1', {}, 'Documents'),
+    el('div', {class: 'row'}, state.heading,
+      el('a', {class: 'button', href: link(state.store, 'document', {new: '1'})}, 'Add a document'),
+      choice('Show as', 'form', ['Table', 'JSON'], state.form, form => {
+        state.form = form
+        remember(link(state.store, 'documents', form === 'JSON' ? {as: 'JSON'} : {}))
+        render(state)
+      }),
+      columnsOf(state),
+      el('form', {
+        class: 'row', onsubmit: event => {
+          event.preventDefault()
+          goTo(state, start.value).catch(tell)
+        },
+      }, el('label', {for: 'start'}, 'Go to id'), start, el('button', {}, 'Go'))),
+    state.scroller)
+  new ResizeObserver(() => render(state)).observe(state.scroller)
+}
+
+/** The choice of the columns. */
+function columnsOf(state) {
+  const boxes = state.all.slice(0, 200).map(field => el('label', {}, el('input', {
+    type: 'checkbox', checked: state.columns.includes(field), onchange: event => {
+      state.columns = state.all.filter(other => other === field ? event.target.checked : state.columns.includes(other))
+      render(state)
+    },
+  }), text(field, 60)))
+  return el('details', {class: 'menu'}, el('summary', {}, 'Columns'),
+    el('div', {}, boxes.length ? boxes : 'No fields', state.all.length > 200 && el('p', {}, 'The other fields are in the documents as JSON.')))
+}
+
+async function goTo(state, id) {
+  // The offset is the number of the documents before the id.
+  const {offset, rows} = await get(path(state.store, '_all_docs') + `?limit=1&startkey=${encodeURIComponent(JSON.stringify(id))}`, state.signal)
+  setFirst(state, offset)
+  say(rows.length ? '' : 'There are no documents from this id on.')
+}
+
+// MARK: Scrolling
+
+function rowHeight(state) {
+  state.height ??= parseFloat(getComputedStyle(state.scroller).getPropertyValue('--row')) || 30
+  return state.height
+}
+
+function rowsSeen(state) {
+  // One row is that of the header.
+  return Math.max(1, Math.floor(state.scroller.clientHeight / rowHeight(state)) - 1)
+}
+
+function greatestFirst(state) { return Math.max(0, state.total - rowsSeen(state)) }
+
+function setTotal(state, total) {
+  state.total = total
+  state.heading.textContent = count(total, 'document')
+  const height = Math.min(greatestHeight, total * rowHeight(state))
+  state.sizer.style.height = `${height}px`
+  setFirst(state, Math.min(state.first, greatestFirst(state)))
+}
+
+/** Scrolls to a row: exactly, also where a pixel stands for several. */
+function setFirst(state, first) {
+  state.first = Math.max(0, Math.min(first, greatestFirst(state)))
+  const range = state.scroller.scrollHeight - state.scroller.clientHeight
+  const top = greatestFirst(state) ? state.first / greatestFirst(state) * range : 0
+  state.setTop = Math.round(top)
+  state.scroller.scrollTop = state.setTop
+  render(state)
+}
+
+function scrolled(state) {
+  const top = state.scroller.scrollTop
+  // What setFirst has caused.
+  if (Math.abs(top - state.setTop) < 1.5) return
+  state.setTop = top
+  const range = state.scroller.scrollHeight - state.scroller.clientHeight
+  state.first = range > 0 ? Math.round(top / range * greatestFirst(state)) : 0
+  render(state)
+}
+
+function moved(state, event) {
+  if (event.target !== state.scroller && !event.target.closest('td')) return
+  const seen = rowsSeen(state)
+  const steps = {ArrowDown: 1, ArrowUp: -1, PageDown: seen, PageUp: -seen, Home: -Infinity, End: Infinity}
+  if (!(event.key in steps) || event.ctrlKey || event.metaKey || event.altKey) return
+  event.preventDefault()
+  setFirst(state, state.first + steps[event.key])
+}
+
+// MARK: Rows
+
+function render(state) {
+  if (!state.scroller.isConnected) return
+  const seen = rowsSeen(state) + 1
+  const rows = []
+  for (let at = state.first; at < Math.min(state.first + seen, state.total); at++) rows.push(rowOf(state, at))
+  const columns = state.form === 'JSON' ? ['Document'] : state.columns
+  const focused = state.table.contains(document.activeElement) ? document.activeElement.closest('tr')?.ariaRowIndex : null
+  fill(state.table,
+    el('thead', {}, el('tr', {}, el('th', {scope: 'col'}, '_id'), columns.map(column => el('th', {scope: 'col'}, text(column, 60))))),
+    el('tbody', {}, rows))
+  state.table.setAttribute('aria-rowcount', state.total + 1)
+  state.table.classList.toggle('as-json', state.form === 'JSON')
+  if (focused) (rows.find(row => row.ariaRowIndex === focused)?.querySelector('a') ?? state.scroller).focus({preventScroll: true})
+  fetchSoon(state)
+}
+
+function rowOf(state, at) {
+  const row = state.blocks.get(Math.floor(at / blockSize))?.rows[at % blockSize]
+  const cells = []
+  const columns = state.form === 'JSON' ? 1 : state.columns.length
+  if (!row) {
+    cells.push(el('td', {class: 'waiting'}, '…'), ...Array.from({length: columns}, () => el('td')))
+  } else {
+    cells.push(el('td', {}, el('a', {href: link(state.store, 'document', {id: row.id})}, text(row.id || '(empty)', 120))))
+    if (!row.doc) cells.push(el('td', {colspan: columns, class: 'waiting'}, `${count(row.length, 'character')} of JSON, too long for a row`))
+    else if (state.form === 'JSON') cells.push(el('td', {}, text(beginning(row.doc))))
+    else cells.push(...state.columns.map(column => valueCell(row.doc, column)))
+  }
+  return el('tr', {'aria-rowindex': at + 2}, cells)
+}
+
+/** The cell of a field. */
+export function valueCell(doc, column) {
+  if (!doc.has(column)) return el('td', {class: 'absent'}, el('span', {class: 'hidden'}, 'absent'))
+  const value = doc.get(column)
+  if (typeof value === 'string') return el('td', {}, text(value, 200))
+  return el('td', {class: typeof value === 'object' ? 'value' : 'value scalar'}, text(beginning(value, 200), 300))
+}
+
+function fetchSoon(state) {
+  clearTimeout(state.timer)
+  // While somebody scrolls fast, what is passed is not fetched.
+  state.timer = setTimeout(() => {
+    const last = Math.min(state.total - 1, state.first + rowsSeen(state))
+    for (let block = Math.floor(state.first / blockSize); block <= Math.floor(last / blockSize); block++) {
+      if (state.blocks.get(block)?.generation !== state.generation && !state.loading.has(block)) load(state, block).catch(tell)
+    }
+  }, state.blocks.size ? 60 : 0)
+}
+
+async function load(state, block) {
+  state.loading.add(block)
+  const {generation} = state
+  try {
+    const address = path(state.store, '_all_docs') + `?include_docs=true&limit=${blockSize}&skip=${block * blockSize}`
+    const response = await send('GET', address, {signal: state.signal})
+    const rows = []
+    for await (const {text, isWhole, length} of lines(response)) {
+      if (!text.startsWith('{"id"')) continue
+      if (!isWhole) rows.push(long(text, length))
+      else {
+        const row = parse(text.replace(/,$/, ''))
+        rows.push({id: row.get('id'), doc: row.get('doc')})
+      }
+    }
+    state.blocks.delete(block)
+    state.blocks.set(block, {rows, generation})
+    // Those that were fetched first go first.
+    while (state.blocks.size > keptBlocks) state.blocks.delete(state.blocks.keys().next().value)
+    render(state)
+  } finally {
+    state.loading.delete(block)
+  }
+}

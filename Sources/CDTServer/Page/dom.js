@@ -1,0 +1,130 @@
+// Elements are made from texts alone: nothing of a document is ever read as markup.
+
+/**
+ * An element with attributes, listeners (`onclick`) and children: texts, elements and arrays of them; null is none.
+ *
+ *     el('button', {type: 'button', onclick: save}, 'Save')
+ */
+export function el(name, attributes = {}, ...children) {
+  const element = document.createElement(name)
+  for (const [key, value] of Object.entries(attributes)) {
+    if (key.startsWith('on')) element.addEventListener(key.slice(2), value)
+    else if (value === true) element.setAttribute(key, '')
+    else if (value !== false && value != null) element.setAttribute(key, value)
+  }
+  append(element, children)
+  return element
+}
+
+export function append(element, ...children) {
+  element.append(...children.flat(Infinity).filter(child => child != null && child !== false))
+}
+
+/** Replaces what an element has. */
+export function fill(element, ...children) {
+  element.replaceChildren()
+  append(element, children)
+  return element
+}
+
+/** A button with a label, which is disabled while its action runs; an error of the action is told. */
+export function button(label, action, attributes = {}) {
+  const element = el('button', {type: 'button', ...attributes}, label)
+  element.addEventListener('click', () => during(element, action))
+  return element
+}
+
+/** Runs an action while a button or a form's button is disabled. */
+export async function during(element, action) {
+  if (element.getAttribute('aria-disabled') === 'true') return
+  // Not `disabled`, which would take the focus away.
+  element.setAttribute('aria-disabled', 'true')
+  try {
+    await action()
+  } catch (error) {
+    tell(error)
+  } finally {
+    element.removeAttribute('aria-disabled')
+  }
+}
+
+/** A field with a label around it. */
+export function labeled(label, field) {
+  return el('label', {}, el('span', {}, label), field)
+}
+
+/** Says something to everybody, also to those who don't see it. */
+export function say(text, isError = false) {
+  const status = document.getElementById('status')
+  status.textContent = ''
+  status.classList.toggle('error', isError)
+  status.textContent = text
+}
+
+/** What the view that is shown next begins with. */
+let next = ''
+
+export function sayNext(text) { next = text }
+
+/** Ends what was said in the view before. */
+export function sayInNewView() {
+  say(next)
+  next = ''
+}
+
+export function tell(error) {
+  if (error.name === 'AbortError') return
+  say(error.message ?? String(error), true)
+}
+
+// Characters that are not seen, or that change the direction of those after them.
+const hidden =
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/g
+
+/** A text of a document, cut after some characters, in which hidden characters are seen as escapes. */
+export function visible(text, limit = 300) {
+  const cut = text.length > limit ? text.slice(0, limit).replace(/[\ud800-\udbff]$/, '') + '…' : text
+  return cut.replace(hidden, character => '\\u' + character.charCodeAt(0).toString(16).padStart(4, '0'))
+}
+
+/** A text of a document in an element that keeps its direction to itself. */
+export function text(value, limit) {
+  return el('bdi', {}, visible(value, limit))
+}
+
+export function count(number, noun, nouns = noun + 's') {
+  return `${number.toLocaleString('en')} ${number === 1 ? noun : nouns}`
+}
+
+export function bytes(number) {
+  const units = ['B', 'kB', 'MB', 'GB', 'TB']
+  let unit = 0
+  for (; number >= 1000 && unit < units.length - 1; unit++) number /= 1000
+  return `${number.toLocaleString('en', {maximumFractionDigits: unit ? 1 : 0})} ${units[unit]}`
+}
+
+/** A table: the names of its columns, and its rows of cells. A column whose name ends in # has numbers. */
+export function table(caption, columns, rows) {
+  const isNumber = columns.map(name => name.endsWith('#'))
+  const cell = (value, column) => el('td', {class: isNumber[column] ? 'number' : null}, value)
+  return el('div', {class: 'wide', tabindex: '0', role: 'region', 'aria-label': caption},
+    el('table', {}, el('caption', {}, caption),
+      el('thead', {}, el('tr', {}, columns.map((name, column) =>
+        el('th', {scope: 'col', class: isNumber[column] ? 'number' : null}, name.replace(/#$/, ''))))),
+      el('tbody', {}, rows.map(row => el('tr', {}, row.map(cell))))))
+}
+
+/** A bar as long as a share of the whole. */
+export function bar(share) {
+  const element = el('span', {class: 'bar', 'aria-hidden': 'true'})
+  element.style.width = `${Math.max(0, Math.min(1, share)) * 100}%`
+  return element
+}
+
+/** A few choices of which one is chosen. */
+export function choice(legend, name, options, chosen, onchange) {
+  return el('fieldset', {class: 'choice'}, el('legend', {}, legend), options.map(option =>
+    el('label', {}, el('input', {
+      type: 'radio', name, value: option, checked: option === chosen, onchange: () => onchange(option),
+    }), option)))
+}

@@ -1,0 +1,131 @@
+// A field for JSON: completion of names and operators, and an error at its place.
+import {el, fill, visible} from './dom.js'
+import {Fault, parse} from './json.js'
+
+let number = 0
+
+/**
+ * @param names Returns what a name in quotes that begins so can be completed to.
+ * @returns element, value, clear(), fail(error), offer()
+ */
+export function editor({label, value = '', rows = 6, names = null, id = `editor-${++number}`}) {
+  const behind = el('pre', {class: 'behind', 'aria-hidden': 'true'})
+  const problem = el('p', {class: 'problem', id: `${id}-problem`, role: 'alert'})
+  const list = el('ul', {class: 'completions', role: 'listbox', id: `${id}-list`, 'aria-label': 'Completions', hidden: true})
+  const area = el('textarea', {
+    id, rows, spellcheck: 'false', autocapitalize: 'off', autocomplete: 'off', wrap: 'off', 'aria-describedby': `${id}-problem`,
+  })
+  area.value = value
+  const field = {
+    get value() { return area.value },
+    set value(text) {
+      area.value = text
+      field.clear()
+    },
+    area,
+    clear() {
+      fill(problem)
+      fill(behind)
+      area.removeAttribute('aria-invalid')
+    },
+    /** Shows an error, at its place if that is known. */
+    fail(error) {
+      const place = placeOf(error, area.value)
+      area.setAttribute('aria-invalid', 'true')
+      const before = area.value.slice(0, place?.start)
+      const row = before.split('\n').length
+      fill(problem, place ? `Line ${row}: ` : '', visible(error.message, 1_000))
+      if (!place) return
+      const end = Math.max(place.end, place.start + 1)
+      fill(behind, before, el('mark', {}, area.value.slice(place.start, end) || ' '), area.value.slice(end) + '\n')
+      area.focus()
+      area.setSelectionRange(place.start, place.start)
+      follow()
+    },
+  }
+  const follow = () => { [behind.scrollTop, behind.scrollLeft] = [area.scrollTop, area.scrollLeft] }
+  area.addEventListener('scroll', follow)
+  area.addEventListener('input', () => field.clear())
+  // Offers completions anew, when more names are known.
+  field.offer = names ? complete(area, list, names) : () => {}
+  field.element = el('div', {class: 'editor'}, el('label', {for: id}, label),
+    el('div', {class: 'stack'}, behind, area), list, problem)
+  return field
+}
+
+/** The range of an error: that of a fault, or that of the path with which a refusal of the server begins. */
+function placeOf(error, text) {
+  if (error instanceof Fault) return error
+  const places = []
+  try {
+    parse(text, (path, start, end) => places.push({path: path.join('.'), start, end}))
+  } catch {
+    return null
+  }
+  // The longest path that the message begins with: "age.$gtt: unknown operator".
+  const message = error.message.replace(/\[(\d+)\]/g, '.$1')
+  const begins = path => [path, path.replace(/^selector\./, '')].some(path =>
+    path && message.startsWith(path) && /^[.:\s]/.test(message.slice(path.length)))
+  return places.filter(({path}) => begins(path)).sort((a, b) => b.path.length - a.path.length)[0] ?? null
+}
+
+// MARK: Completion
+
+function complete(area, list, names) {
+  let [start, chosen, options] = [0, -1, []]
+  area.setAttribute('role', 'combobox')
+  area.setAttribute('aria-autocomplete', 'list')
+  area.setAttribute('aria-controls', list.id)
+  area.setAttribute('aria-haspopup', 'listbox')
+  const close = () => {
+    list.hidden = true
+    options = []
+    area.setAttribute('aria-expanded', 'false')
+    area.removeAttribute('aria-activedescendant')
+  }
+  const mark = position => {
+    chosen = (position + options.length) % options.length
+    for (const [at, item] of [...list.children].entries()) item.setAttribute('aria-selected', at === chosen)
+    area.setAttribute('aria-activedescendant', `${list.id}-${chosen}`)
+    list.children[chosen].scrollIntoView({block: 'nearest'})
+  }
+  const take = position => {
+    const after = area.value[area.selectionStart] === '"' ? 1 : 0
+    area.setRangeText(JSON.stringify(options[position]).slice(1, -1) + '"', start, area.selectionStart + after, 'end')
+    close()
+    area.dispatchEvent(new Event('input'))
+    close()
+  }
+  const offer = () => {
+    const before = area.value.slice(0, area.selectionStart)
+    // A string that is not ended: the quotes before it are in pairs.
+    const quote = before.lastIndexOf('"')
+    const isOpen = quote >= 0 && (before.match(/(?<!\\)"/g)?.length ?? 0) % 2 === 1
+    const begun = isOpen ? before.slice(quote + 1) : ''
+    options = isOpen && !/[\n:]/.test(begun) ? names(begun).filter(name => name !== begun).slice(0, 50) : []
+    if (!options.length) return close()
+    start = quote + 1
+    fill(list, options.map((name, at) => el('li', {
+      role: 'option', id: `${list.id}-${at}`, onmousedown: event => {
+        event.preventDefault()
+        take(at)
+      },
+    }, visible(name, 80))))
+    list.hidden = false
+    area.setAttribute('aria-expanded', 'true')
+    mark(0)
+  }
+  close()
+  area.addEventListener('input', offer)
+  area.addEventListener('blur', close)
+  area.addEventListener('keydown', event => {
+    if (list.hidden) return
+    const actions = {
+      ArrowDown: () => mark(chosen + 1), ArrowUp: () => mark(chosen - 1), Enter: () => take(chosen), Tab: () => take(chosen), Escape: close,
+    }
+    if (!actions[event.key] || event.shiftKey) return
+    event.preventDefault()
+    actions[event.key]()
+  })
+  return () => { if (document.activeElement === area) offer() }
+}

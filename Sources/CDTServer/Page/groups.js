@@ -1,0 +1,90 @@
+// Groups of documents as a bar chart, which is a table with bars.
+import {bar, during, el, fill, labeled, tell, text} from './dom.js'
+import {get, path, postForDocuments} from './api.js'
+import {beginning, line, parse} from './json.js'
+import {editor} from './editor.js'
+import {link, remember} from './page.js'
+
+const mostGroups = 200
+const aggregates = {count: '$count', sum: '$sum', average: '$avg', least: '$min', greatest: '$max'}
+
+export async function showGroups({main, store, parameters, signal}) {
+  const names = el('datalist', {id: 'group-fields'})
+  const input = (name, value, placeholder) => el('input', {list: names.id, name, value, placeholder, spellcheck: 'false'})
+  const by = input('by', parameters.get('by') ?? '', 'city')
+  const field = input('field', parameters.get('field') ?? '', 'amount')
+  const unwind = input('unwind', parameters.get('unwind') ?? '', 'tags')
+  const wanted = parameters.get('show') ?? 'count'
+  const show = el('select', {name: 'show'}, Object.keys(aggregates).map(name => el('option', {selected: name === wanted}, name)))
+  const selector = editor({label: 'Selector', value: parameters.get('selector') ?? '{}', rows: 3})
+  const chart = el('div', {id: 'chart', 'aria-live': 'polite'})
+  const submit = el('button', {}, 'Group')
+  const run = async () => {
+    selector.clear()
+    let body
+    try {
+      body = request(parse(selector.value), by.value, show.value, field.value, unwind.value)
+    } catch (error) {
+      return selector.fail(error)
+    }
+    const shown = {by: by.value, show: show.value, field: field.value, unwind: unwind.value, selector: selector.value}
+    remember(link(store, 'groups', Object.fromEntries(Object.entries(shown).filter(([, value]) => value && value !== '{}'))))
+    try {
+      const reply = await postForDocuments(path(store, '_find'), line(body), signal)
+      fill(chart, chartOf(reply.get('groups'), by.value, show.value, field.value))
+    } catch (error) {
+      fill(chart)
+      if (error.status !== 400) throw error
+      selector.fail(error)
+    }
+  }
+  fill(main, el('h1', {}, 'Groups'), el('form', {
+    onsubmit: event => {
+      event.preventDefault()
+      during(submit, run)
+    },
+  }, el('div', {class: 'row'}, labeled('Group by', by), labeled('Show the', show), labeled('of the field', field), labeled('Elements of the array', unwind)),
+  selector.element, submit, names), chart)
+  get(path(store, '_fields') + '?limit=1000', signal).then(({fields}) => fill(names, fields.map(({path}) =>
+    el('option', {value: path.replaceAll('[]', '')}))), tell)
+  if (parameters.has('by')) await run()
+}
+
+function request(selector, by, show, field, unwind) {
+  const fields = by.split(',').map(name => name.trim()).filter(Boolean)
+  if (show !== 'count' && !field) throw new Error(`The ${show} needs a field; name it in "of the field".`)
+  const value = show === 'count' ? new Map([['$count', new Map()]]) : new Map([[aggregates[show], field]])
+  const group = new Map([['by', fields], ['aggregates', new Map([['value', value]])]])
+  if (unwind) group.set('unwind', unwind)
+  // The greatest bars first.
+  return new Map([['selector', selector], ['group', group], ['sort', [new Map([['value', 'desc']])]], ['limit', mostGroups]])
+}
+
+function chartOf(groups, by, show, field) {
+  if (!groups.length) return el('p', {}, 'No document matches.')
+  const names = by.split(',').map(name => name.trim()).filter(Boolean)
+  const number = value => typeof value === 'number' ? value : Number(value?.text ?? NaN)
+  const longest = Math.max(...groups.map(row => Math.abs(number(row.get('value')))).filter(Number.isFinite), 0)
+  const what = show === 'count' ? 'Documents' : `The ${show} of ${field}`
+  return [
+    el('div', {class: 'wide', tabindex: '0', role: 'region', 'aria-label': 'Groups'}, el('table', {class: 'chart'},
+      el('caption', {}, `${what}${names.length ? ` by ${names.join(', ')}` : ''}`),
+      el('thead', {}, el('tr', {}, names.map(name => el('th', {scope: 'col'}, text(name, 60))), el('th', {scope: 'col', class: 'number'}, what), el('td'))),
+      el('tbody', {}, groups.map(row => el('tr', {},
+        names.map(name => at(row, name)).map(value => el('th', {scope: 'row'}, value === undefined ? el('em', {}, 'absent') : text(shown(value), 100))),
+        el('td', {class: 'number'}, text(shown(row.get('value') ?? null), 60)),
+        el('td', {class: 'bars'}, Number.isFinite(number(row.get('value'))) ? bar(longest ? Math.abs(number(row.get('value'))) / longest : 0) : '')))))),
+    groups.length === mostGroups && el('p', {}, `The first ${mostGroups} groups are shown.`),
+  ]
+}
+
+/** The value of a row at a path, whose dots within names have a backslash. */
+function at(row, path) {
+  return path.split(/(?<!\\)\./).map(name => name.replace(/\\(.)/g, '$1'))
+    .reduce((inner, name) => inner instanceof Map ? inner.get(name) : undefined, row)
+}
+
+function shown(value) {
+  if (typeof value === 'number') return value.toLocaleString('en', {maximumFractionDigits: 6})
+  return typeof value === 'string' ? value : beginning(value, 100)
+}

@@ -1,0 +1,87 @@
+// The plan of a query as a tree, with what was expected and what was met, and an index made for it.
+import {button, count, el, fill, say, text, visible} from './dom.js'
+import {get, path, post, repeat} from './api.js'
+import {line} from './json.js'
+
+export async function showPlan(place, store, wanted, signal) {
+  const plan = await explain(store, wanted, signal)
+  fill(place, el('h2', {tabindex: '-1'}, 'Plan'), planOf(plan, () => makeIndex(place, store, wanted, plan, signal)))
+}
+
+async function explain(store, wanted, signal) {
+  const body = new Map(wanted)
+  body.set('execution_stats', true)
+  return (await post(path(store, '_explain'), line(body), signal)).plan
+}
+
+/** Makes the index that would help, and shows the plans before and after it side by side. */
+async function makeIndex(place, store, wanted, before, signal) {
+  const progress = el('progress', {'aria-label': 'Progress of the index'})
+  const note = el('p', {role: 'status'}, 'Making the index… ', progress)
+  place.append(note)
+  const watching = new AbortController()
+  const done = AbortSignal.any([signal, watching.signal])
+  repeat(300, done, () => showProgress(progress, store, done)).catch(() => {})
+  try {
+    await post(path(store, '_index'), {index: {fields: before.measured.wished}}, signal)
+  } finally {
+    watching.abort()
+    note.remove()
+  }
+  const after = await explain(store, wanted, signal)
+  fill(place, el('h2', {tabindex: '-1'}, 'Plan before and after the index'), el('div', {class: 'beside'},
+    el('section', {'aria-label': 'Before'}, el('h3', {}, 'Before'), planOf(before)),
+    el('section', {'aria-label': 'After'}, el('h3', {}, 'After'), planOf(after))))
+  say('The index is made.')
+}
+
+/** Shows how far the build of an index is, to those who may know. */
+export async function showProgress(progress, store, signal) {
+  const task = (await get('/_active_tasks', signal)).find(task => task.type === 'indexer' && task.database === store)
+  if (!task?.total_changes) return
+  progress.max = task.total_changes
+  progress.value = task.changes_done
+}
+
+function planOf(plan, make = null) {
+  const {measured} = plan
+  return el('div', {class: 'plan'},
+    el('p', {class: 'time'}, `${measured.milliseconds.toFixed(1)} ms; ${count(measured.results, 'result')}`),
+    el('ul', {class: 'branches'},
+      source(measured.source),
+      measured.unindexed > 0 && node('Not in the index yet', `${count(measured.unindexed, 'document')}, decided by the matcher`),
+      node('The matcher', matcher(plan)),
+      node('Order', plan.order ?? 'of the groups'),
+      node('Read for this page', `${count(measured.keys_examined, 'index row')}, ${count(measured.docs_examined, 'document')}`),
+      plan.covered && node('Covered', 'ids and counts come from the index alone')),
+    others(plan),
+    make && measured.wished && el('p', {class: 'notice'}, `An index on ${fields(measured.wished)} would help. `, button('Make this index', make)),
+    el('details', {}, el('summary', {}, 'SQL'), plan.sql.map(sql => el('pre', {class: 'json', tabindex: '0', 'aria-label': 'SQL'}, sql))))
+}
+
+function node(title, value, ...children) {
+  return el('li', {}, el('strong', {}, title), ' ', value, children)
+}
+
+function source(part) {
+  const counts = ({rows, documents}, isIndex) => isIndex ? `${count(rows, 'row')}, ${count(documents, 'document')}` : count(documents, 'document')
+  const isIndex = part.index !== null || !!part.parts
+  const [expected, met] = [part.expected, part.met].map(numbers => counts(numbers, isIndex))
+  return node(text(part.source), el('span', {class: 'counts'}, el('span', {}, `expected ${expected}`), ' ', el('span', {}, `met ${met}`)),
+    part.parts && el('ul', {}, part.parts.map(source)))
+}
+
+function matcher({residual, measured}) {
+  if (residual === 'nothing') return `decided nothing; ${count(measured.matched, 'document')} match`
+  return [`decided `, el('code', {}, text(residual, 600)), ` of ${count(measured.candidates, 'document')}; ${measured.matched.toLocaleString('en')} match`]
+}
+
+function others({indexes}) {
+  const unused = indexes.filter(index => !index.used)
+  return unused.length > 0 && el('div', {}, el('h3', {}, 'Indexes not used'),
+    el('ul', {}, unused.map(({name, reason}) => el('li', {}, el('strong', {}, text(name, 120)), ': ', text(reason)))))
+}
+
+function fields(wished) {
+  return wished.map(field => Object.entries(field)[0]).map(([name, direction]) => visible(name, 120) + (direction === 'desc' ? ' (descending)' : '')).join(', ')
+}

@@ -1,0 +1,306 @@
+// A query: written with completion, run as its results come or live, explained, and copied.
+import {button, choice, count, during, el, fill, labeled, say, table, tell, text} from './dom.js'
+import {get, lines, long, path, post, Refusal, send} from './api.js'
+import {beginning, line, parse, pretty, swift} from './json.js'
+import {editor} from './editor.js'
+import {showPlan} from './plan.js'
+import {link, remember} from './page.js'
+
+/** More results are not kept in the page. */
+const mostResults = 500
+
+export async function showQuery({main, store, parameters, signal}) {
+  const state = {store, signal, form: 'Table', docs: [], running: null}
+  state.selector = editor({label: 'Selector', value: parameters.get('selector') ?? '{}', rows: 6, names: begun => suggestions(state, begun)})
+  state.sort = el('input', {value: parameters.get('sort') ?? '', placeholder: 'age:desc, name', spellcheck: 'false'})
+  state.fields = el('input', {value: parameters.get('fields') ?? '', placeholder: 'all', spellcheck: 'false'})
+  state.limit = el('input', {type: 'number', min: '1', max: `${mostResults}`, value: parameters.get('limit') ?? '50'})
+  state.skip = Math.max(0, Number(parameters.get('skip')) || 0)
+  state.live = el('input', {type: 'checkbox', checked: parameters.has('live')})
+  state.results = el('div', {id: 'results'})
+  state.summary = el('p', {id: 'summary', 'aria-live': 'polite'})
+  state.plan = el('div', {id: 'plan'})
+  const submit = el('button', {}, 'Run')
+  const form = el('form', {
+    onsubmit: event => {
+      event.preventDefault()
+      state.skip = 0
+      during(submit, () => run(state))
+    },
+  }, state.selector.element,
+  el('div', {class: 'row'}, labeled('Sort', state.sort), labeled('Fields', state.fields), labeled('Limit', state.limit),
+    el('label', {class: 'check'}, state.live, 'Live')),
+  el('div', {class: 'row'}, submit, button('Explain', () => explain(state)),
+    button('Copy as Swift', () => copy(state, 'Swift')), button('Copy as a command', () => copy(state, 'command')),
+    button('Copy as a fixture', () => copy(state, 'fixture'))))
+  fill(main, el('h1', {}, 'Query'), form, state.summary, state.plan,
+    choice('Show as', 'form', ['Table', 'JSON'], state.form, form => {
+      state.form = form
+      showResults(state)
+    }), state.results)
+  const fields = get(path(store, '_fields') + '?limit=1000', signal)
+  state.names = {fields: [], operators: []}
+  fields.then(({fields, operators}) => {
+    state.names = {fields: ['_id', '_rev', ...new Set(fields.map(field => field.path.replaceAll('[]', '')))], operators}
+    state.selector.offer()
+  }, tell)
+  if (parameters.has('selector')) await run(state)
+}
+
+function suggestions(state, begun) {
+  const known = begun.startsWith('$') ? state.names.operators : state.names.fields
+  return known.filter(name => name.startsWith(begun))
+}
+
+// MARK: The request
+
+/** The request as JSON, with the selector as it was written. */
+function request(state, others = {}) {
+  let selector
+  try {
+    selector = parse(state.selector.value)
+    if (!(selector instanceof Map)) throw new Error('A selector is an object in braces.')
+  } catch (error) {
+    state.selector.fail(error)
+    throw new DOMException('', 'AbortError')
+  }
+  const wanted = new Map([['selector', selector]])
+  const sort = sortOf(state.sort.value)
+  if (sort.length) wanted.set('sort', sort)
+  const fields = list(state.fields.value)
+  if (fields.length) wanted.set('fields', fields)
+  wanted.set('limit', Math.min(mostResults, Math.max(1, Number(state.limit.value) || 50)))
+  if (state.skip) wanted.set('skip', state.skip)
+  for (const [name, value] of Object.entries(others)) wanted.set(name, value)
+  return wanted
+}
+
+function list(value) { return value.split(',').map(name => name.trim()).filter(Boolean) }
+
+/** `age:desc, name` as a sort. */
+function sortOf(value) {
+  return list(value).map(word => {
+    const [, name, direction] = /^(.*?)(?::(asc|desc))?$/.exec(word)
+    return new Map([[name, direction ?? 'asc']])
+  })
+}
+
+function rememberQuery(state) {
+  const parameters = {selector: state.selector.value}
+  if (state.sort.value) parameters.sort = state.sort.value
+  if (state.fields.value) parameters.fields = state.fields.value
+  if (state.limit.value !== '50') parameters.limit = state.limit.value
+  if (state.skip) parameters.skip = state.skip
+  if (state.live.checked) parameters.live = '1'
+  remember(link(state.store, 'query', parameters))
+}
+
+// MARK: Results
+
+async function run(state) {
+  state.running?.abort()
+  state.running = new AbortController()
+  const signal = AbortSignal.any([state.signal, state.running.signal])
+  state.selector.clear()
+  const wanted = request(state)
+  rememberQuery(state)
+  state.docs = []
+  state.canPage = !state.live.checked
+  state.total = null
+  fill(state.plan)
+  try {
+    if (state.live.checked) follow(state, wanted, signal).catch(error => refused(state, error))
+    else await once(state, wanted, signal)
+  } catch (error) {
+    refused(state, error)
+  }
+}
+
+function refused(state, error) {
+  if (error.name === 'AbortError') return
+  fill(state.summary)
+  fill(state.results)
+  if (error instanceof Refusal && error.status === 400) state.selector.fail(error)
+  else tell(error)
+}
+
+async function once(state, wanted, signal) {
+  const start = performance.now()
+  fill(state.summary, 'Running…')
+  wanted.set('execution_stats', true)
+  const response = await send('POST', path(state.store, '_find'), {body: line(wanted), signal})
+  let [end, painted] = [null, 0]
+  for await (const {text, isWhole, length} of lines(response)) {
+    if (text.startsWith(']')) end = JSON.parse('{"docs":[' + text)
+    else if (text.startsWith('{"docs"')) continue
+    else if (!isWhole) state.docs.push(long(text, length))
+    else state.docs.push({doc: parse(text.replace(/,$/, ''))})
+    // The results are seen as they come.
+    if (performance.now() - painted > 200) {
+      showResults(state)
+      painted = performance.now()
+    }
+  }
+  showResults(state)
+  const stats = end?.execution_stats
+  state.end = {
+    time: stats?.execution_time_ms ?? performance.now() - start, warning: end?.warning,
+    examined: stats && `${count(stats.total_docs_examined, 'document')} and ${count(stats.total_keys_examined, 'index row')} read`,
+  }
+  summarize(state)
+  await countAll(state, wanted, signal)
+}
+
+/** The number of all results, of which the page shows some. */
+async function countAll(state, wanted, signal) {
+  try {
+    const body = new Map([['selector', wanted.get('selector')], ['group', new Map([['aggregates', new Map([['count', new Map([['$count', new Map()]])]])]])]])
+    const {groups} = await post(path(state.store, '_find'), line(body), signal)
+    state.total = groups[0]?.count ?? 0
+    summarize(state)
+  } catch (error) {
+    // A selector with members that the server adds is not counted.
+    if (error.status !== 501) throw error
+  }
+}
+
+function summarize(state) {
+  const [first, last] = [state.skip + 1, state.skip + state.docs.length]
+  const shown = state.docs.length ? `Results ${first.toLocaleString('en')} to ${last.toLocaleString('en')}` : 'No results'
+  const {time, warning, examined} = state.end
+  const limit = Number(state.limit.value) || 50
+  fill(state.summary, `${shown}${state.total === null ? '' : ` of ${state.total.toLocaleString('en')}`}, in ${time.toFixed(1)} ms; ${examined ?? ''}. `,
+    state.skip > 0 && button('Previous page', () => turn(state, -limit)), ' ',
+    (state.total === null ? state.docs.length === limit : last < state.total) && button('Next page', () => turn(state, limit)),
+    warning && el('span', {class: 'notice'}, ` ${warning} `))
+}
+
+function turn(state, step) {
+  state.skip = Math.max(0, state.skip + step)
+  return run(state)
+}
+
+/** Shows the results, and then what changes in them. */
+async function follow(state, wanted, signal) {
+  const response = await send('POST', path(state.store, '_find') + '?feed=continuous&heartbeat=20000', {body: line(wanted), signal})
+  for await (const {text, isWhole} of lines(response)) {
+    if (!text) continue
+    if (!isWhole) throw new Error('The results are too long to be shown live; name the fields that you want.')
+    change(state.docs, parse(text))
+    showResults(state)
+    fill(state.summary, `Live: ${count(state.docs.length, 'result')}, as of ${new Date().toLocaleTimeString()}. `,
+      button('Stop', () => {
+        state.running.abort()
+        fill(state.summary, 'Stopped.')
+      }))
+  }
+}
+
+/** Changes a list by a difference, as docs/server.md describes it. */
+function change(docs, difference) {
+  const moves = difference.get('moves')
+  const gone = [...difference.get('removals'), ...moves.map(move => move.get('from'))].sort((a, b) => b - a)
+  const taken = new Map(gone.map(at => [at, docs.splice(at, 1)[0]]))
+  const added = [
+    ...difference.get('insertions').map(insertion => ({at: insertion.get('at'), doc: {doc: insertion.get('doc')}})),
+    ...moves.map(move => ({at: move.get('to'), doc: taken.get(move.get('from'))})),
+  ]
+  for (const {at, doc} of added.sort((a, b) => a.at - b.at)) docs.splice(at, 0, doc)
+  for (const update of difference.get('updates')) docs[update.get('at')] = {doc: update.get('doc')}
+}
+
+function showResults(state) {
+  const {docs, form, store} = state
+  const linked = (id, label = id) => el('a', {href: link(store, 'document', {id})}, text(label || '(empty)', 120))
+  const open = entry => entry.doc ? entry.doc.has('_id') ? linked(entry.doc.get('_id')) : '' : linked(entry.id)
+  if (!docs.length) return fill(state.results)
+  if (form === 'JSON') {
+    return fill(state.results, el('ol', {class: 'documents'}, docs.map(entry => el('li', {}, open(entry),
+      el('pre', {class: 'json'}, entry.doc ? text(pretty(entry.doc), 5_000) : `${count(entry.length, 'character')}, too long to be shown`)))))
+  }
+  const columns = columnsOf(docs)
+  return fill(state.results, table('Results', ['_id', ...columns.map(name => text(name, 60).textContent)], docs.map(entry => [
+    open(entry),
+    ...columns.map(name => entry.doc?.has(name)
+      ? text(typeof entry.doc.get(name) === 'string' ? entry.doc.get(name) : beginning(entry.doc.get(name), 200), 200) : ''),
+  ])))
+}
+
+/** The fields that most of the results have, at most eight. */
+function columnsOf(docs) {
+  const counts = new Map()
+  for (const {doc} of docs) {
+    for (const name of doc?.keys() ?? []) if (!name.startsWith('_')) counts.set(name, (counts.get(name) ?? 0) + 1)
+  }
+  return [...counts].sort((a, b) => b[1] - a[1]).slice(0, 8).map(([name]) => name)
+}
+
+// MARK: The plan
+
+async function explain(state) {
+  state.selector.clear()
+  const wanted = request(state, {execution_stats: true})
+  rememberQuery(state)
+  try {
+    await showPlan(state.plan, state.store, wanted, state.signal)
+    state.plan.querySelector('h2').focus()
+  } catch (error) {
+    refused(state, error)
+  }
+}
+
+// MARK: Copies
+
+async function copy(state, form) {
+  const wanted = request(state)
+  const copied = {Swift: asSwift, command: asCommand, fixture: asFixture}[form]
+  const result = await copied(wanted, state)
+  const view = el('pre', {class: 'json', tabindex: '0', 'aria-label': `The query as ${form}`}, result)
+  fill(state.plan, el('h2', {tabindex: '-1'}, `The query as ${form === 'Swift' ? form : `a ${form}`}`), view)
+  try {
+    await navigator.clipboard.writeText(result)
+    say('Copied.')
+  } catch {
+    // Without TLS, only pages of this machine may write to the clipboard.
+    getSelection().selectAllChildren(view)
+    say('Selected; copy it with the keyboard.')
+  }
+}
+
+function asSwift(wanted) {
+  const parts = [swift(wanted.get('selector'))]
+  if (wanted.has('skip')) parts.push(`skip: ${wanted.get('skip')}`)
+  parts.push(`limit: ${wanted.get('limit')}`)
+  if (wanted.has('fields')) parts.push(`fields: ${swift(wanted.get('fields'))}`)
+  if (wanted.has('sort')) {
+    const terms = wanted.get('sort').map(field => [...field][0]).map(([name, direction]) =>
+      direction === 'desc' ? `.descending(${swift(name)})` : swift(name))
+    parts.push(`sort: [${terms.join(', ')}]`)
+  }
+  return `let documents = try store.find(Query(${parts.join(', ')}))`
+}
+
+async function asCommand(wanted, state) {
+  const {directory} = await get('/', state.signal)
+  const place = directory ? `${directory}/${encodeURIComponent(state.store)}` : location.origin + path(state.store)
+  const words = ['cdtquery', 'find', place, line(wanted.get('selector'))]
+  const terms = (wanted.get('sort') ?? []).map(field => [...field][0])
+  if (terms.length) words.push('--sort', terms.map(([name, direction]) => direction === 'desc' ? `${name}:desc` : name).join(','))
+  if (wanted.has('skip')) words.push('--skip', String(wanted.get('skip')))
+  words.push('--limit', String(wanted.get('limit')))
+  if (wanted.has('fields')) words.push('--fields', wanted.get('fields').join(','))
+  return words.map(word => /^[\w./:@-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`).join(' ')
+}
+
+/** The query with its results as a golden file of cdtquery test. */
+async function asFixture(wanted, state) {
+  const body = new Map(wanted)
+  body.delete('fields')
+  const docs = (await (async () => parse(await (await send('POST', path(state.store, '_find'), {body: line(body), signal: state.signal})).text()))()).get('docs')
+  const plain = docs.map(doc => new Map([...doc].filter(([name]) => name === '_id' || !name.startsWith('_'))))
+  const ids = docs.map(doc => doc.get('_id')).map(id => /^[\w.-]+$/.test(id) && id !== 'none' ? id : JSON.stringify(id))
+  const asked = new Map([['selector', wanted.get('selector')]])
+  if (wanted.has('sort')) asked.set('sort', wanted.get('sort'))
+  return ['== documents', ...plain.map(line), '', `== ${state.store}`,
+    line(asked.size > 1 ? asked : wanted.get('selector')), '----', ids.join(' ') || 'none', ''].join('\n')
+}

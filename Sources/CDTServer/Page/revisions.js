@@ -1,0 +1,94 @@
+// The tree of a document's revisions, and two of them compared.
+import {button, el, fill, table, text, visible} from './dom.js'
+import {revisions} from './api.js'
+import {differences, leavesOf, pathText, valueText} from './merge.js'
+import {link} from './page.js'
+
+const laneWidth = 16
+const rowHeight = 32
+/** More are not drawn. */
+const mostRows = 300
+
+export async function showRevisions(store, id, leaves, best, signal) {
+  const rows = rowsOf(leaves, best)
+  const chosen = {A: null, B: null}
+  const result = el('div', {role: 'region', 'aria-label': 'Comparison', 'aria-live': 'polite'})
+  const compare = button('Compare A with B', async () => {
+    if (!chosen.A || !chosen.B) throw new Error('Choose two revisions, A and B.')
+    const found = await Promise.all([chosen.A, chosen.B].map(async rev => (await revisions(store, id, [rev], signal))[0]))
+    const missing = found.findIndex(revision => !revision)
+    if (missing >= 0) throw new Error(`The content of revision ${missing ? chosen.B : chosen.A} was compacted.`)
+    fill(result, comparison(found))
+  })
+  const lanes = Math.max(1, ...rows.map(row => row.lane + 1))
+  const pick = (letter, rev) => el('input', {
+    type: 'radio', name: `revision-${letter}`, 'aria-label': `${letter}: ${rev}`, onchange: () => { chosen[letter] = rev },
+  })
+  const shown = rows.slice(0, mostRows)
+  return el('section', {'aria-labelledby': 'revisions'}, el('h2', {id: 'revisions'}, 'Revisions'),
+    table('The tree, newest first', ['Tree', 'Revision', 'State', 'A', 'B'], shown.map((row, number) => [
+      drawing(shown, number, lanes), el('a', {href: link(store, 'document', {id, rev: row.rev})}, visible(row.rev)),
+      row.state, pick('A', row.rev), pick('B', row.rev),
+    ])),
+    rows.length > mostRows && el('p', {}, `${rows.length - mostRows} older revisions are not drawn.`),
+    el('p', {class: 'row'}, compare), result)
+}
+
+/** The revisions of the tree by generation, newest first, each in the lane of its leaf. */
+function rowsOf(leaves, best) {
+  const winner = best?.get('_rev')
+  const ordered = [...leaves].sort((a, b) => (b.get('_rev') === winner) - (a.get('_rev') === winner))
+  const known = new Map()
+  for (const [lane, leaf] of ordered.entries()) {
+    const {start, ids} = Object.fromEntries(leaf.get('_revisions') ?? [['start', 0], ['ids', []]])
+    const history = ids.length ? ids.map((digest, number) => `${start - number}-${digest}`) : [leaf.get('_rev')]
+    for (const [number, rev] of history.entries()) {
+      const parent = history[number + 1] ?? null
+      if (known.has(rev)) break
+      const isDeleted = number === 0 && leaf.get('_deleted') === true
+      const state = number > 0 ? '' : rev === winner ? 'winner' : isDeleted ? 'deleted leaf' : 'conflict'
+      known.set(rev, {rev, parent, lane, state, isLeaf: number === 0, isDeleted, generation: parseInt(rev)})
+    }
+  }
+  return [...known.values()].sort((a, b) => b.generation - a.generation || a.lane - b.lane)
+}
+
+const svgName = 'http://www.w3.org/2000/svg'
+
+function svg(name, attributes, ...children) {
+  const element = document.createElementNS(svgName, name)
+  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value)
+  element.append(...children)
+  return element
+}
+
+/** The part of the tree that is beside a row: the lines that pass, and the circle of the revision. */
+function drawing(rows, number, lanes) {
+  const row = rows[number]
+  const x = lane => lane * laneWidth + laneWidth / 2
+  const middle = rowHeight / 2
+  const position = new Map(rows.map((other, at) => [other.rev, at]))
+  const parts = []
+  for (const [at, child] of rows.entries()) {
+    const parentAt = position.get(child.parent)
+    if (parentAt === undefined || number < at || number > parentAt) continue
+    const parent = rows[parentAt]
+    const from = number === at ? middle : 0
+    if (number < parentAt) parts.push(svg('path', {d: `M${x(child.lane)} ${from}V${rowHeight}`}))
+    else parts.push(svg('path', {d: `M${x(child.lane)} ${from}Q${x(child.lane)} ${middle} ${x(parent.lane)} ${middle}`}))
+  }
+  const kind = row.isDeleted ? 'deleted' : row.isLeaf ? 'leaf' : 'inner'
+  parts.push(svg('circle', {cx: x(row.lane), cy: middle, r: row.state === 'winner' ? 6 : 4.5, class: `${kind} ${row.state === 'winner' ? 'winner' : ''}`}))
+  const width = lanes * laneWidth
+  return svg('svg', {class: 'tree', width, height: rowHeight, viewBox: `0 0 ${width} ${rowHeight}`, 'aria-hidden': 'true'}, ...parts)
+}
+
+function comparison([left, right]) {
+  const names = [left, right].map(revision => visible(revision.get('_rev')))
+  const [leftFields, rightFields] = [leavesOf(left), leavesOf(right)]
+  const keys = differences([left, right])
+  if (!keys.length) return el('p', {}, 'The fields of both revisions are the same.')
+  return table(`${names[0]} and ${names[1]}`, ['Field', `A ${names[0]}`, `B ${names[1]}`], keys.map(key => [
+    text(pathText(key), 120), valueText(leftFields.get(key)), valueText(rightFields.get(key)),
+  ]))
+}

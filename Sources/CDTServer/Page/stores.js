@@ -1,0 +1,82 @@
+// The stores: how many documents, bytes, conflicts and indexes they have, as it changes.
+import {bytes, count, el, fill, table, text} from './dom.js'
+import {get, path, repeat} from './api.js'
+import {link} from './page.js'
+
+const pageSize = 50
+
+export async function showStores({main, parameters, signal}) {
+  const skip = Math.max(0, Number(parameters.get('skip')) || 0)
+  const list = el('div')
+  const name = el('input', {id: 'store-name', required: true, spellcheck: 'false'})
+  fill(main, el('h1', {}, 'Stores'), list,
+    el('form', {
+      class: 'row', onsubmit: event => {
+        event.preventDefault()
+        location.hash = link(name.value, 'documents')
+      },
+    }, el('label', {for: 'store-name'}, 'Open a store by its name'), name, el('button', {}, 'Open')))
+  const details = new Map()
+  await repeat(2000, signal, async () => {
+    let infos
+    try {
+      infos = await get(`/_dbs_info?limit=${pageSize + 1}&skip=${skip}`, signal)
+    } catch (error) {
+      if (error.status !== 401 && error.status !== 403) throw error
+      // Only server admins may list them.
+      fill(list, el('p', {}, error.message))
+      return
+    }
+    const page = infos.slice(0, pageSize).filter(row => row.info)
+    await Promise.all(page.map(row => update(details, row, signal)))
+    showList(list, page, details)
+    if (skip || infos.length > pageSize) showPages(list, skip, infos.length > pageSize)
+  })
+}
+
+/** Asks for what the list does not have: again when the store has changed, or after ten seconds, as indexes are no documents. */
+async function update(details, {key, info}, signal) {
+  const known = details.get(key)
+  if (known && known.sequence === info.update_seq && Date.now() - known.time < 10_000) return
+  try {
+    const [conflicts, indexes] = await Promise.all([
+      get(path(key, '_conflicts') + '?limit=0', signal), get(path(key, '_index') + '?limit=0', signal),
+    ])
+    details.set(key, {
+      sequence: info.update_seq, time: Date.now(), conflicts: conflicts.total_rows,
+      // CouchDB counts the order of the ids as one.
+      indexes: indexes.total_rows - 1,
+    })
+  } catch (error) {
+    // It was deleted meanwhile.
+    if (error.status !== 404) throw error
+  }
+}
+
+function showList(list, page, details) {
+  const rows = page.map(({key, info}) => {
+    const {conflicts = 0, indexes = 0} = details.get(key) ?? {}
+    return [
+      el('a', {href: link(key, 'documents')}, text(key)), info.doc_count.toLocaleString('en'),
+      bytes(info.sizes.file),
+      conflicts ? el('a', {href: link(key, 'conflicts')}, count(conflicts, 'conflict')) : '0',
+      el('a', {href: link(key, 'indexes'), 'aria-label': `${count(indexes, 'index', 'indexes')} of ${key}`}, `${indexes}`),
+    ]
+  })
+  const key = JSON.stringify(rows.map(row => row.map(cell => cell.textContent ?? cell)))
+  if (list.dataset.key === key) return
+  list.dataset.key = key
+  const focused = list.contains(document.activeElement) ? document.activeElement.getAttribute('href') : null
+  fill(list, page.length
+    ? table('Stores of this directory', ['Store', 'Documents#', 'Size#', 'Conflicts#', 'Indexes#'], rows)
+    : el('p', {}, 'There are no stores here yet.'))
+  if (focused) [...list.querySelectorAll('a')].find(a => a.getAttribute('href') === focused)?.focus()
+}
+
+function showPages(list, skip, hasMore) {
+  const address = skip => `#/?skip=${skip}`
+  list.append(el('p', {class: 'row'},
+    skip > 0 && el('a', {href: address(Math.max(0, skip - pageSize))}, 'Previous stores'),
+    hasMore && el('a', {href: address(skip + pageSize)}, 'Next stores')))
+  list.dataset.key = ''
+}

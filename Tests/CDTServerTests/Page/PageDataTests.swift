@@ -1,0 +1,139 @@
+import CDTDatastore
+import CDTJSON
+import CDTQuery
+import CDTServer
+import CDTServerTestSupport
+import CouchDB
+import Testing
+
+/// The resources that the page needs besides those of CouchDB.
+@Suite struct PageDataTests {
+  private static func person(_ number: Int) -> JSONObject {
+    var person: JSONObject = ["_id": .string("p\(1_000 + number)"), "age": .int(Int64(number % 100))]
+    person["city"] = .string(["oslo", "rome", "bern", "kiel"][number % 4])
+    person["pets"] = .array((0..<number % 3).map { JSONValue.int(Int64($0)) })
+    return person
+  }
+
+  private static func withPeople(_ body: (RunningServer) async throws -> Void) async throws {
+    try await withServer { server in
+      let people = (0..<200).map { JSONValue.object(person($0)) }
+      _ = try await server.post("/db/_bulk_docs", ["docs": .array(people)])
+      try await body(server)
+    }
+  }
+
+  private static func measured(_ server: RunningServer, _ selector: JSONValue) async throws -> JSONValue {
+    let reply = try await server.post(
+      "/db/_explain", ["selector": selector, "execution_stats": true, "limit": 10])
+    #expect(reply.status == 200, "\(reply.text)")
+    return reply.json["plan"]?["measured"] ?? .null
+  }
+
+  @Test func `the fields of the documents, and the operators`() async throws {
+    try await Self.withPeople { server in
+      _ = try await server.put("/db/_design/a", ["language": "query", "hidden": 1])
+      let all = try await server.get("/db/_fields").json
+      #expect(all["documents"] == 200)
+      let paths = all["fields"]?.arrayValue?.compactMap { $0["path"]?.stringValue }
+      #expect(paths == ["age", "city", "pets", "pets[]"])
+      #expect(all["operators"]?.arrayValue?.contains("$elemMatch") == true)
+      #expect(try await server.get("/db/_fields?limit=20").json["documents"] == 20)
+      #expect(try await server.get("/db/_fields?limit=x").status == 400)
+    }
+  }
+
+  @Test func `the ids of documents with a conflict`() async throws {
+    try await Self.withPeople { server in
+      #expect(try await server.get("/db/_conflicts").json == ["total_rows": 0, "ids": []])
+      let edits: JSONValue = [
+        "new_edits": false,
+        "docs": [
+          ["_id": "p1001", "_rev": "1-a"], ["_id": "p1007", "_rev": "1-b"], ["_id": "p1009", "_rev": "1-c"],
+        ],
+      ]
+      #expect(try await server.post("/db/_bulk_docs", edits).status == 201)
+      let page = try await server.get("/db/_conflicts?skip=1&limit=1").json
+      #expect(page == ["total_rows": 3, "ids": ["p1007"]])
+    }
+  }
+
+  @Test func `indexes with their sizes and the distribution of their values`() async throws {
+    try await Self.withPeople { server in
+      _ = try await server.post("/db/_index", ["index": ["fields": ["city"]], "name": "cities"])
+      let plain = try await server.get("/db/_index").json["indexes"]
+      #expect(plain?[1]?["statistics"] == nil)
+      let index = try #require(try await server.get("/db/_index?statistics=true").json["indexes"]?[1])
+      #expect(index["name"] == "cities")
+      // One of them is the design document that defines the index.
+      #expect(index["statistics"]?["entries"] == 201)
+      #expect((index["statistics"]?["bytes"]?.intValue ?? 0) > 0)
+      let field = try #require(index["statistics"]?["fields"]?[0])
+      let sample = field["sample"]?.arrayValue?.compactMap(\.stringValue) ?? []
+      #expect(sample == sample.sorted())
+      #expect(Set(sample) == ["oslo", "rome", "bern", "kiel"])
+    }
+  }
+
+  @Test func `an index of an app, and one of a design document, are built again and deleted`() async throws {
+    try await Self.withPeople { server in
+      let store = try await server.manager.datastore(named: "db")
+      try await store.ensureIndexed(["age"], name: "ages")
+      _ = try await server.post(
+        "/db/_index", ["index": ["fields": ["city"]], "name": "cities", "ddoc": "all"])
+      let named: [JSONValue] = [["ddoc": nil, "name": "ages"], ["ddoc": "_design/all", "name": "cities"]]
+      for name in named {
+        #expect(try await server.post("/db/_index/_rebuild", name).json == ["ok": true])
+      }
+      #expect(try await store.checkIndexes().isEmpty)
+      #expect(try await server.post("/db/_index/_delete", ["ddoc": nil, "name": "cities"]).status == 404)
+      #expect(try await server.post("/db/_index/_rebuild", ["ddoc": "all", "name": "ages"]).status == 404)
+      #expect(try await server.post("/db/_index/_delete", ["ddoc": "all"]).status == 400)
+      for name in named {
+        #expect(try await server.post("/db/_index/_delete", name).json == ["ok": true])
+      }
+      #expect(try await store.listIndexes().isEmpty)
+      #expect(try await server.get("/db/_design/all").status == 404)
+    }
+    try await withServer({ $0.isReadOnly = true }) { server async throws in
+      for resource in ["_delete", "_rebuild"] {
+        #expect(try await server.post("/db/_index/\(resource)", ["name": "ages"]).status == 403)
+      }
+    }
+  }
+
+  @Test func `a plan with what its sources were expected to give, and gave`() async throws {
+    try await Self.withPeople { server in
+      let scan = try await Self.measured(server, ["age": ["$lt": 10]])
+      #expect(scan["matched"] == 20)
+      #expect(scan["results"] == 10)
+      #expect(scan["candidates"] == 200)
+      #expect(scan["source"]?["met"] == ["rows": 200, "documents": 200])
+      #expect(scan["wished"] == [["age": "asc"]])
+      let store = try await server.manager.datastore(named: "db")
+      try await store.ensureIndexed(["age"])
+      let ranged = try await Self.measured(server, ["age": ["$lt": 10]])
+      #expect(ranged["source"]?["index"] == "age")
+      #expect(ranged["source"]?["met"] == ["rows": 20, "documents": 20])
+      #expect(ranged["candidates"] == 20)
+      #expect(ranged["wished"] == .null)
+      let either = try await Self.measured(server, ["$or": [["age": 7], ["_id": "p1007"]]])
+      #expect(either["source"]?["source"] == "any of")
+      #expect(either["source"]?["parts"]?.arrayValue?.count == 2)
+      // A document of both branches counts once.
+      #expect(either["source"]?["met"] == ["rows": 3, "documents": 2])
+      #expect(either["candidates"] == 2)
+      #expect(either["matched"] == 2)
+    }
+  }
+
+  @Test func `a plan is measured only if that is asked for, and not for groups`() async throws {
+    try await Self.withPeople { server in
+      let plain = try await server.post("/db/_explain", ["selector": [:]])
+      #expect(plain.json["plan"]?["measured"] == nil)
+      let groups = try await server.post(
+        "/db/_explain", ["selector": [:], "group": ["by": ["city"]], "execution_stats": true])
+      #expect(groups.status == 400)
+    }
+  }
+}

@@ -1,0 +1,54 @@
+import CDTServerTestSupport
+import CDTTestSupport
+import Foundation
+import Testing
+
+/// The files of the page for browsers.
+@Suite struct PageFileTests {
+  private static let directory = Repository.root.appending(path: "Sources/CDTServer/Page")
+
+  @Test func `every file is served as it is, and all have at most 120 kB`() async throws {
+    try await withServer { server in
+      var sum = 0
+      for name in try FileManager.default.contentsOfDirectory(atPath: Self.directory.path) {
+        let reply = try await server.get("/_utils/\(name)")
+        let content = try Data(contentsOf: Self.directory.appending(path: name))
+        #expect(reply.status == 200, "\(name)")
+        #expect(reply.body == Array(content), "\(name)")
+        sum += reply.body.count
+      }
+      #expect(sum > 0 && sum <= 120_000)
+    }
+  }
+
+  @Test func `a browser runs nothing but these files, and shows the page in no frame`() async throws {
+    try await withServer { server in
+      let page = try await server.get("/_utils/")
+      #expect(page.headers["content-type"] == "text/html; charset=utf-8")
+      #expect(page.headers["x-content-type-options"] == "nosniff")
+      let policy = page.headers["content-security-policy"] ?? ""
+      for rule in ["default-src 'none'", "script-src 'self'", "frame-ancestors 'none'", "form-action 'none'"]
+      {
+        #expect(policy.contains(rule), "\(rule)")
+      }
+      #expect(!policy.contains("unsafe"))
+      #expect(
+        try await server.get("/_utils/page.js").headers["content-type"] == "text/javascript; charset=utf-8")
+    }
+  }
+
+  @Test func `the page's address ends in a slash, and what a browser has is not sent again`() async throws {
+    try await withServer { server in
+      let short = try await server.get("/_utils")
+      #expect(short.status == 301)
+      #expect(short.headers["location"] == "\(server.url)/_utils/")
+      let tag = try #require(try await server.get("/_utils/").headers["etag"])
+      let again = try await server.get("/_utils/", headers: [("If-None-Match", tag)])
+      #expect(again.status == 304)
+      #expect(again.body.isEmpty)
+      for path in ["/_utils/none.js", "/_utils/..%2FPackage.swift", "/_utils/a/b"] {
+        #expect(try await server.get(path).status == 404, "\(path)")
+      }
+    }
+  }
+}

@@ -1,0 +1,247 @@
+"""The page in Chromium, as a person uses it: a directory of stores, the program that serves it, and a browser."""
+
+import json
+import os
+import subprocess
+import tempfile
+import time
+import unittest
+import urllib.parse
+
+from selenium import webdriver
+from selenium.common.exceptions import NoSuchElementException, StaleElementReferenceException
+from selenium.webdriver.common.action_chains import ActionChains
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+
+PROGRAM = os.environ["CDTQUERY"]
+IMAGES = os.path.join(os.path.dirname(__file__), "..", "..", "docs", "images")
+# How long the page may take for anything: a slow machine must not fail a test.
+PATIENCE = 60
+WIDE, PHONE = (1280, 800), (390, 844)
+
+
+def start_browser():
+    options = webdriver.ChromeOptions()
+    # The sandbox needs privileges that root in a container does not have; the page's own protection does not rest on it.
+    for argument in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", "--window-size=1280,800"):
+        options.add_argument(argument)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    return webdriver.Chrome(options=options, service=webdriver.ChromeService("/usr/bin/chromedriver"))
+
+
+class Program:
+    """`cdtquery look` or `cdtquery serve` of a directory."""
+
+    def __init__(self, command, directory, *options):
+        self.process = subprocess.Popen(
+            [PROGRAM, command, directory, *options], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        stream = self.process.stdout if command == "look" else self.process.stderr
+        # The address, alone or at the end of "cdtquery: serving DIRECTORY at http://127.0.0.1:PORT".
+        words = stream.readline().split()
+        if not words or "http://" not in words[-1]:
+            raise RuntimeError(f"cdtquery {command} did not start: {self.process.stderr.read()}")
+        self.address = words[-1]
+
+    def close(self):
+        self.process.terminate()
+        self.process.communicate(timeout=PATIENCE)
+
+
+class PageTestCase(unittest.TestCase):
+    """Tests of one directory of stores, which is looked at with `cdtquery look`."""
+
+    maxDiff = None
+    size, colors = WIDE, "light"
+
+    @classmethod
+    def setUpClass(cls):
+        temporary = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(temporary.cleanup)
+        cls.directory = os.path.join(temporary.name, "stores")
+        os.mkdir(cls.directory)
+        cls.make_stores()
+        cls.browser = start_browser()
+        cls.addClassCleanup(cls.browser.quit)
+        cls.program = Program("look", cls.directory, "--no-open")
+        cls.addClassCleanup(cls.program.close)
+        cls.browser.get(cls.program.address)
+        cls.base = cls.browser.current_url.partition("#")[0]
+
+    @classmethod
+    def make_stores(cls):
+        """Fills the directory."""
+
+    def setUp(self):
+        self.set_view(self.size, self.colors)
+
+    def tearDown(self):
+        """Nothing that the page does is an error, and nothing is refused by its policy."""
+        for entry in self.browser.get_log("browser"):
+            # A reply of the server with an error, such as 400 for a query that is invalid.
+            if "Failed to load resource" not in entry["message"]:
+                self.fail(f"the browser logged: {entry['message']}")
+
+    # The directory
+
+    @classmethod
+    def tool(cls, *arguments, text=None):
+        run = subprocess.run([PROGRAM, *arguments], input=text, capture_output=True, text=True, cwd=os.path.dirname(cls.directory))
+        if run.returncode != 0:
+            raise RuntimeError(f"cdtquery {' '.join(arguments)[:200]}: {run.stderr[:500]}")
+        return run.stdout
+
+    @classmethod
+    def fill(cls, store, documents):
+        """Saves documents from another process than that of the page."""
+        lines = "".join(json.dumps(document) + "\n" for document in documents)
+        cls.tool("import", f"stores/{store}", "-", text=lines)
+
+    def send(self, method, path, body=None):
+        """Sends a request with the rights of the page."""
+        status, text = self.browser.execute_async_script(
+            """const [method, path, body, done] = arguments
+            fetch(path, {method, body, headers: body === null ? {} : {'Content-Type': 'application/json'}})
+              .then(async response => done([response.status, await response.text()]))""",
+            method, path, None if body is None else json.dumps(body))
+        self.assertLess(status, 300, text)
+        return json.loads(text)
+
+    # The browser
+
+    @classmethod
+    def set_view(cls, size, colors):
+        width, height = size
+        cls.browser.execute_cdp_cmd(
+            "Emulation.setDeviceMetricsOverride", {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False})
+        cls.browser.execute_cdp_cmd(
+            "Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": colors}]})
+
+    def open(self, store=None, view="documents", **parameters):
+        """Opens a view as if it was the first one."""
+        query = "?" + urllib.parse.urlencode(parameters) if parameters else ""
+        fragment = f"#/db/{urllib.parse.quote(store, safe='')}/{view}{query}" if store else "#/"
+        self.browser.get("about:blank")
+        self.browser.get(self.base + fragment)
+
+    def wait(self, condition, what):
+        """Waits until a condition holds, and returns its value."""
+        end = time.monotonic() + PATIENCE
+        while True:
+            try:
+                value = condition()
+                if value:
+                    return value
+            except (NoSuchElementException, StaleElementReferenceException):
+                pass
+            if time.monotonic() > end:
+                self.fail(f"not seen: {what}; the page has: {self.text[:2_000]}")
+            time.sleep(0.05)
+
+    @property
+    def text(self):
+        return self.browser.find_element(By.TAG_NAME, "body").text
+
+    def see(self, *texts):
+        for text in texts:
+            self.wait(lambda: text in self.text, repr(text))
+
+    def find(self, selector):
+        return self.wait(lambda: self.browser.find_element(By.CSS_SELECTOR, selector), selector)
+
+    def all(self, selector):
+        return self.browser.find_elements(By.CSS_SELECTOR, selector)
+
+    def named(self, role, name):
+        """The element that assistive technology has under a role and a name."""
+        kinds = {
+            "button": "button", "link": "a", "field": "input, textarea, select", "choice": "input[type=radio], input[type=checkbox]",
+        }
+
+        def find():
+            for element in self.all(kinds[role]):
+                if element.accessible_name == name and element.is_displayed():
+                    return element
+            return None
+
+        return self.wait(find, f"the {role} {name!r}")
+
+    def press(self, name):
+        # A button far down on a phone is scrolled to.
+        button = self.named("button", name)
+        self.browser.execute_script("arguments[0].scrollIntoView({block: 'center'})", button)
+        button.click()
+
+    def write(self, name, text):
+        field = self.named("field", name)
+        field.send_keys(Keys.CONTROL, "a")
+        field.send_keys(text if text else Keys.DELETE)
+        return field
+
+    def keys(self, *keys):
+        ActionChains(self.browser).send_keys(*keys).perform()
+
+    def run_script(self, script, *arguments):
+        return self.browser.execute_script(script, *arguments)
+
+    # What every view must be
+
+    def check_view(self, what):
+        """Names of what can be used, the contrast of texts, and the width of the page."""
+        self.check_names(what)
+        self.check_contrast(what)
+        excess = self.run_script("return document.documentElement.scrollWidth - innerWidth")
+        self.assertLessEqual(excess, 0, f"{what} is wider than the window")
+        self.assertEqual(len(self.all("h1")), 1, f"{what} has one main heading")
+
+    def check_names(self, what):
+        roles = {"button", "link", "textbox", "combobox", "checkbox", "radio", "spinbutton", "table", "region", "image", "listbox", "dialog"}
+        tree = self.browser.execute_cdp_cmd("Accessibility.getFullAXTree", {})
+        for node in tree["nodes"]:
+            role = node.get("role", {}).get("value")
+            if node.get("ignored") or role not in roles:
+                continue
+            self.assertTrue(node.get("name", {}).get("value"), f"{what}: a {role} has no name: {node}")
+
+    def check_contrast(self, what):
+        """WCAG's level AA: 4.5 for every text that is seen."""
+        bad = self.run_script(CONTRAST)
+        self.assertEqual(bad, [], what)
+
+    def picture(self, name, selector="html"):
+        """Records a picture for the documentation, if that is asked for: of the wide page in light colors, or on a phone."""
+        element = self.find(selector)
+        if os.environ.get("RECORD_IMAGES") == "1" and ((self.size, self.colors) == (WIDE, "light") or name.endswith("-phone")):
+            os.makedirs(IMAGES, exist_ok=True)
+            path = os.path.join(IMAGES, f"look-{name}.png")
+            self.browser.get_screenshot_as_file(path) if selector == "html" else element.screenshot(path)
+        else:
+            self.assertTrue(element.screenshot_as_png)
+
+
+CONTRAST = """
+const parse = text => {
+  const [r, g, b, a = 1] = text.match(/[\\d.]+/g).map(Number)
+  return [r, g, b, a]
+}
+const over = ([r, g, b, a], [x, y, z]) => [r * a + x * (1 - a), g * a + y * (1 - a), b * a + z * (1 - a), 1]
+const light = ([r, g, b]) => [r, g, b].map(c => c / 255).map(c => c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4)
+  .reduce((sum, c, at) => sum + c * [0.2126, 0.7152, 0.0722][at], 0)
+const behind = element => {
+  const layers = []
+  for (let node = element; node; node = node.parentElement) layers.push(parse(getComputedStyle(node).backgroundColor))
+  return layers.reverse().reduce((base, layer) => over(layer, base), parse(getComputedStyle(document.body).backgroundColor))
+}
+const bad = []
+const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT)
+while (walker.nextNode()) {
+  const element = walker.currentNode.parentElement
+  if (!walker.currentNode.data.trim() || !element.checkVisibility({visibilityProperty: true}) || element.closest('.behind, .hidden, [aria-disabled=true]')) continue
+  const back = behind(element)
+  const fore = over(parse(getComputedStyle(element).color), back)
+  const [dark, bright] = [light(fore), light(back)].sort((a, b) => a - b)
+  const ratio = (bright + 0.05) / (dark + 0.05)
+  if (ratio < 4.5) bad.push(`${walker.currentNode.data.trim().slice(0, 40)}: ${ratio.toFixed(2)}`)
+}
+return bad
+"""

@@ -1,0 +1,427 @@
+"""Each thing that the page is for, done as a person does it: on a wide screen in light colors, and on a phone's in dark ones."""
+
+import json
+import os
+import subprocess
+import tempfile
+
+from page import PHONE, PROGRAM, WIDE, By, Keys, PageTestCase
+
+
+def people(count):
+    cities = ["Berlin", "Oslo", "Paris", "Rome"]
+    return [
+        {"_id": f"person-{number:05}", "name": f"Person {number}", "age": number * 7 % 100, "city": cities[number % 4],
+         "pet": {"species": "cat" if number % 3 else "dog"}, "tags": ["a", "b"][:number % 3]}
+        for number in range(count)
+    ]
+
+
+class PointsOnWideScreen(PageTestCase):
+    @classmethod
+    def make_stores(cls):
+        cls.fill("contacts", people(3_000) + [{"_id": "zoe", "name": "Zoe", "age": 36, "city": "Bergen"}])
+        cls.fill("planned", people(1_000))
+        for store in ("contacts", "planned"):
+            cls.tool("index", "create", f"stores/{store}", "city", "--name", "by_city")
+        cls.tool("index", "create", "stores/contacts", "name", "--name", "by_name")
+        for store in ("tasks", "watched"):
+            cls.fill(store, [{"_id": f"task-{number}", "text": f"Task {number}", "done": number % 2 == 0} for number in range(30)])
+        # Documents that are changed below as a replication does it.
+        cls.fill("torn", [{"_id": name, "name": "both", "age": 1, "city": "Oslo"} for name in ("merged", "compared")])
+
+    def test_stores(self):
+        self.open()
+        self.see("contacts", "watched", "3,001", "30")
+        self.check_view("the stores")
+        self.picture("stores")
+        # Another process writes.
+        self.tool("put", "stores/watched", "task-new", "-", text='{"text": "more"}')
+        self.see("31")
+        self.send("POST", "/watched/_bulk_docs", {"new_edits": False, "docs": [{"_id": "task-1", "_rev": "1-abc"}]})
+        self.see("1 conflict")
+        self.send("POST", "/watched/_index", {"index": {"fields": ["done"]}})
+        self.wait(lambda: self.named("link", "1 index of watched"), "the index")
+        self.named("link", "contacts").click()
+        self.see("3,001 documents")
+
+    def test_documents(self):
+        self.open("contacts")
+        self.see("3,001 documents", "person-00000", "Berlin")
+        self.check_view("the documents")
+        self.picture("documents" if self.size == WIDE else "documents-phone")
+        self.assertLessEqual(len(self.all("tr")), 500)
+        self.named("choice", "JSON").click()
+        self.see('"species": "dog"')
+        self.check_view("the documents as JSON")
+        self.named("choice", "Table").click()
+        self.find("details.menu summary").click()
+        self.named("choice", "city").click()
+        self.find("details.menu summary").click()
+        self.wait(lambda: "city" not in self.find("thead").text, "no column city")
+        self.write("Go to id", "person-02000" + Keys.ENTER)
+        self.see("person-02000")
+        self.find(".scroller").send_keys(Keys.END)
+        self.see("zoe")
+        self.assertNotIn("person-02000", self.text)
+        self.find(".scroller").send_keys(Keys.HOME)
+        self.see("person-00000")
+        self.find(".scroller").send_keys(Keys.ARROW_DOWN)
+        self.wait(lambda: "person-00000" not in self.find("tbody").text, "one row further")
+
+    def test_document_is_added_edited_and_deleted(self):
+        self.open("tasks")
+        self.named("link", "Add a document").click()
+        self.write("The document as JSON", '{"_id": "milk", "text": "Buy milk", "price": 1.10')
+        self.press("Save")
+        self.see('Line 1: "," or "}" is missing')
+        self.check_view("the editor")
+        self.named("field", "The document as JSON").send_keys("}")
+        self.press("Save")
+        self.see('"price": 1.10')
+        self.check_view("a document")
+        self.press("Edit")
+        # As somebody types: at the end of a line in the middle.
+        field = self.named("field", "The document as JSON")
+        field.send_keys(Keys.CONTROL, Keys.END)
+        field.send_keys(Keys.ARROW_LEFT, Keys.ARROW_LEFT, ', "done": true')
+        self.press("Save")
+        self.see('"done": true', "2-")
+        stored = self.tool("get", "stores/tasks", "milk")
+        # The spelling of the number is kept.
+        self.assertIn('"price":1.10', stored.replace(" ", ""))
+        self.press("Delete")
+        self.see("Delete the document?")
+        self.keys(Keys.ESCAPE)
+        self.assertIn('"price": 1.10', self.text)
+        self.press("Delete")
+        self.find("dialog button[value=delete]").click()
+        self.see("Deleted.")
+        self.assertNotIn("milk", self.tool("export", "stores/tasks"))
+
+    def test_conflicting_edit_is_told_and_merged(self):
+        self.fill("tasks", [{"_id": "shared", "text": "one", "place": "here", "who": {"name": "ann", "age": 3}}])
+        self.open("tasks", "document", id="shared")
+        self.press("Edit")
+        self.write("The document as JSON", self.value_with("shared", text="mine", who={"name": "ann", "age": 4}))
+        # Somebody else is faster, in another process.
+        self.tool("update", "stores/tasks", '{"_id": "shared"}', "--set", 'place="there"', "--set", 'text="theirs"', "--yes")
+        self.press("Save")
+        self.see("The document was changed meanwhile", "place", "who.age", "text")
+        self.check_view("the fields of a conflict")
+        self.picture("merge")
+        # What only one side has changed is chosen already.
+        chosen = {field.accessible_name for field in self.all("input[type=radio]:checked") if field.is_displayed()}
+        theirs = next(name for name in chosen if name.startswith("place of Theirs"))
+        self.assertTrue(theirs)
+        self.assertIn("who.age of Yours", chosen)
+        self.named("choice", "text of Yours").click()
+        self.press("Save the merged document")
+        self.see("3-")
+        saved = json.loads(self.tool("get", "stores/tasks", "shared"))
+        self.assertEqual({name: saved[name] for name in ("text", "place", "who")},
+                         {"text": "mine", "place": "there", "who": {"name": "ann", "age": 4}})
+
+    def value_with(self, name, **changes):
+        document = json.loads(self.tool("get", "stores/tasks", name))
+        return json.dumps({**document, **changes})
+
+    def test_stored_conflict_is_merged(self):
+        name = "merged"
+        self.send("POST", "/torn/_bulk_docs", {"new_edits": False, "docs": [
+            {"_id": name, "_rev": "1-aaa", "name": "both", "age": 2, "city": "Rome"}]})
+        self.open("torn", "conflicts")
+        self.see("with a conflict. Open one to merge its revisions.")
+        self.check_view("the conflicts")
+        self.named("link", name).click()
+        self.see("This document has a conflict: 2 revisions are current.")
+        self.press("Merge them")
+        self.see("Choose for each field what to keep.")
+        self.check_view("the merge of a conflict")
+        self.named("choice", "age of 1-aaa").click()
+        self.press("Save the merged document")
+        self.see("The conflict is resolved.", "deleted leaf")
+        merged = self.send("GET", f"/torn/{name}?conflicts=true")
+        self.assertEqual(merged["age"], 2)
+        self.assertNotIn("_conflicts", merged)
+
+    def test_query_is_completed_run_and_remembered(self):
+        self.open("contacts", "query")
+        self.see("Selector")
+        field = self.named("field", "Selector")
+        field.send_keys(Keys.CONTROL, "a")
+        field.send_keys(Keys.DELETE)
+        field.send_keys('{"pet.sp')
+        self.see("pet.species")
+        self.check_view("the completions")
+        field.send_keys(Keys.ENTER, ': {"$n')
+        self.see("$nin")
+        options = self.find("[role=listbox]")
+        self.assertEqual(field.get_attribute("aria-expanded"), "true")
+        self.assertTrue(field.get_attribute("aria-activedescendant"))
+        self.assertIn("$ne", options.text)
+        field.send_keys(Keys.ARROW_DOWN, Keys.ARROW_UP, Keys.ESCAPE)
+        self.wait(lambda: not options.is_displayed(), "no completions")
+        field.send_keys("e", '": "dog"}}')
+        self.write("Sort", "age:desc, name")
+        self.write("Limit", "10")
+        self.press("Run")
+        self.see("Results 1 to 10 of 2,001", " ms")
+        self.check_view("the results")
+        self.press("Next page")
+        self.see("Results 11 to 20 of 2,001")
+        address = self.browser.current_url
+        self.assertIn("skip=10", address)
+        # Who gets the address sees the same.
+        first = self.find("#results tbody tr").text
+        self.browser.get("about:blank")
+        self.browser.get(address)
+        self.see("Results 11 to 20 of 2,001")
+        self.assertEqual(self.find("#results tbody tr").text, first)
+        self.named("choice", "JSON").click()
+        self.see('"species": "cat"')
+
+    def test_error_is_at_its_place(self):
+        self.open("contacts", "query", selector='{\n  "city": "Rome",\n  "age": {"$gtt": 3}\n}')
+        self.see('Line 3: age.$gtt: unknown operator "$gtt" (did you mean "$gt"?)')
+        self.assertEqual(self.find(".behind mark").get_attribute("textContent"), '"$gtt"')
+        self.check_view("an error")
+        self.picture("error")
+        self.write("Selector", '{"age": ')
+        self.press("Run")
+        self.see("Line 1: a value is missing")
+
+    def test_live_results(self):
+        self.open("tasks", "query", selector='{"kind": "live"}', live="1")
+        self.see("Live: 0 results")
+        self.tool("put", "stores/tasks", "live-1", "-", text='{"kind": "live", "n": 1}')
+        self.see("Live: 1 result", "live-1")
+        self.tool("put", "stores/tasks", "live-0", "-", text='{"kind": "live", "n": 2}')
+        self.see("Live: 2 results")
+        self.assertLess(self.find("#results").text.index("live-0"), self.find("#results").text.index("live-1"))
+        self.tool("delete", "stores/tasks", "live-1")
+        self.see("Live: 1 result,")
+        self.press("Stop")
+        self.see("Stopped.")
+
+    def copied(self, form, **parameters):
+        self.open("contacts", "query", **parameters)
+        self.see("Results 1 to")
+        self.press(f"Copy as {form}")
+        return self.find("#plan pre").get_attribute("textContent")
+
+    def test_query_is_copied(self):
+        parameters = {"selector": '{"city": "Oslo", "age": {"$gte": 90}}', "sort": "age:desc, name", "limit": "5"}
+        self.assertEqual(
+            self.copied("Swift", **parameters),
+            'let documents = try store.find(Query(["city": "Oslo", "age": ["$gte": 90]], limit: 5, '
+            'sort: [.descending("age"), "name"]))')
+        command = self.copied("a command", **parameters)
+        self.assertTrue(command.startswith("cdtquery find "), command)
+        shell = command.replace("cdtquery", f"'{PROGRAM}'", 1)
+        found = subprocess.run(["/bin/sh", "-c", shell], capture_output=True, text=True, check=True).stdout
+        ages = [json.loads(line)["age"] for line in found.splitlines()]
+        self.assertEqual(len(ages), 5)
+        self.assertEqual(ages, sorted(ages, reverse=True))
+        fixture = self.copied("a fixture", **parameters)
+        with tempfile.TemporaryDirectory() as directory:
+            with open(os.path.join(directory, "copied.test"), "w") as file:
+                file.write(fixture)
+            self.assertIn("1 passed, 0 failed", self.tool("test", directory))
+
+    def test_plan_as_a_tree_and_an_index_made_for_it(self):
+        self.open("contacts", "query", selector='{"$or": [{"city": "Bergen"}, {"name": "Person 7"}], "age": {"$lt": 50}}')
+        self.see("Results 1 to")
+        self.press("Explain")
+        self.see("any of", 'index "by_city": city at one value', 'index "by_name"', "expected", "met 1 row, 1 document", "The matcher decided")
+        self.check_view("a plan of two sources")
+        self.open("planned", "query", selector='{"age": {"$lt": 3}}')
+        self.see("No matching index found")
+        self.press("Explain")
+        self.see("every document", "met 1,000 documents", "Indexes not used", "by_city", "An index on age would help.")
+        self.check_view("a plan")
+        self.picture("plan", "#plan")
+        self.press("Make this index")
+        self.see("Plan before and after the index", "Before", "After", "age in a range", "met 30 rows, 30 documents")
+        self.assertEqual(len(self.all(".beside .plan")), 2)
+        self.check_view("two plans")
+        self.picture("plans", "#plan")
+        self.send("POST", "/planned/_index/_delete", {"ddoc": "age", "name": "age"})
+
+    def test_revisions_are_drawn_and_compared(self):
+        name = "compared"
+        self.send("POST", "/torn/_bulk_docs", {"new_edits": False, "docs": [
+            {"_id": name, "_rev": "3-ccc", "_revisions": {"start": 3, "ids": ["ccc", "bbb", "aaa"]}, "age": 5, "city": "Rome"},
+            {"_id": name, "_rev": "2-ddd", "_revisions": {"start": 2, "ids": ["ddd", "aaa"]}, "age": 6, "city": "Rome"},
+        ]})
+        self.open("torn", "document", id=name)
+        self.see("3-ccc", "2-bbb", "1-aaa", "2-ddd", "winner", "conflict")
+        self.assertGreaterEqual(len(self.all("svg.tree circle")), 4)
+        self.assertEqual(len(self.all("svg.tree circle.winner")), 1)
+        self.check_view("revisions")
+        self.picture("revisions")
+        self.named("choice", "A: 3-ccc").click()
+        self.named("choice", "B: 2-ddd").click()
+        self.press("Compare A with B")
+        comparison = self.find("[aria-label='Comparison'] tbody")
+        self.assertEqual(comparison.text.split(), ["age", "5", "6"])
+        self.named("choice", "B: 2-bbb").click()
+        self.press("Compare A with B")
+        self.see("The content of revision 2-bbb was compacted.")
+        self.named("link", "2-ddd").click()
+        self.see("Content of 2-ddd")
+
+    def test_groups_as_a_bar_chart(self):
+        self.open("contacts", "groups")
+        self.write("Group by", "pet.species")
+        self.press("Group")
+        self.see("cat", "2,000", "dog", "1,000", "absent")
+        bars = [bar.size["width"] for bar in self.all(".bar")]
+        self.assertAlmostEqual(bars[0] / bars[1], 2, delta=0.1)
+        self.check_view("groups")
+        self.picture("groups")
+        self.named("field", "Show the").send_keys("average")
+        self.write("of the field", "age")
+        self.press("Group")
+        self.see("The average of age by pet.species")
+        self.write("Selector", '{"age": {"$gtt": 1}}')
+        self.press("Group")
+        self.see('unknown operator "$gtt"')
+
+    def test_indexes_are_made_built_again_and_deleted(self):
+        self.open("contacts", "indexes")
+        self.see("by_city", "3,001 entries")
+        self.find("summary").click()
+        self.see("About 4 distinct values.", '"Berlin"', "25 %")
+        self.check_view("indexes")
+        self.picture("indexes")
+        self.write("Fields", "age:desc, name")
+        self.write("Name", "ages")
+        self.press("Make the index")
+        self.see("age descending, name")
+        self.press("Rebuild ages")
+        self.see("The index is complete.")
+        self.press("Delete ages")
+        self.wait(lambda: "age descending" not in self.text, "the index is gone")
+        self.assertNotIn("ages", self.tool("index", "list", "stores/contacts"))
+
+    def test_changes_as_they_come(self):
+        self.open("tasks", "changes")
+        self.see("Changes, newest first")
+        self.tool("put", "stores/tasks", "changed", "-", text='{"n": 1}')
+        self.see("1 change since the page was opened.")
+        self.wait(lambda: "changed" in self.find("#changes tbody tr").text, "the change is first")
+        self.tool("delete", "stores/tasks", "changed")
+        self.see("2 changes since the page was opened.", "deleted")
+        self.check_view("changes")
+
+    def test_replications_with_their_lag(self):
+        self.open()
+        replication = {"source": "tasks", "target": "copy", "create_target": True, "continuous": True}
+        self.send("POST", "/_replicate", replication)
+        self.named("link", "Replications").click()
+        self.see("tasks", "copy", "continuous")
+        self.wait(lambda: " s" in self.find("tbody tr").text, "the lag")
+        self.check_view("replications")
+        self.send("POST", "/_replicate", {**replication, "cancel": True})
+        self.see("The server runs no replication.")
+        self.send("DELETE", "/copy")
+
+    def test_attachments_are_shown(self):
+        self.fill("tasks", [{"_id": "files", "n": 1}])
+        drawing = '<svg xmlns="http://www.w3.org/2000/svg" width="40" height="30"><rect width="40" height="30" fill="red"/></svg>'
+        for name, kind, content in [
+            ("drawing.svg", "image/svg+xml", drawing), ("note.txt", "text/plain", "Buy milk <b>now</b>"),
+            ("page.html", "text/html", "<script>document.title = 'ran'</script>"), ("data.bin", "application/octet-stream", "\u0001\u0002"),
+            ("paper.pdf", "application/pdf", PDF),
+        ]:
+            rev = self.send("GET", "/tasks/files")["_rev"]
+            self.attach("tasks", "files", name, kind, content, rev)
+        self.open("tasks", "document", id="files")
+        self.see("drawing.svg", "image/svg+xml", "note.txt")
+        self.check_view("attachments")
+        self.press("Show drawing.svg")
+        picture = self.find("#attachment img")
+        self.wait(lambda: self.run_script("return arguments[0].naturalWidth", picture) == 40, "the picture is loaded")
+        self.press("Show note.txt")
+        self.see("Buy milk <b>now</b>")
+        self.press("Show page.html")
+        self.see("<script>document.title = 'ran'</script>")
+        self.press("Show paper.pdf")
+        frame = self.find("#attachment iframe")
+        self.assertTrue(frame.get_attribute("src").startswith("blob:"))
+        self.check_view("a document of PDF")
+        self.assertEqual([b.accessible_name for b in self.all("button") if "data.bin" in b.accessible_name], [])
+        self.assertEqual(self.named("link", "Download data.bin").get_attribute("download"), "data.bin")
+        self.assertNotEqual(self.browser.title, "ran")
+
+    def attach(self, store, document, name, kind, content, rev):
+        status = self.browser.execute_async_script(
+            """const [path, kind, content, done] = arguments
+            fetch(path, {method: 'PUT', headers: {'Content-Type': kind}, body: new TextEncoder().encode(content)})
+              .then(response => done(response.status))""",
+            f"/{store}/{document}/{name}?rev={rev}", kind, content)
+        self.assertEqual(status, 201)
+
+    def test_keyboard_alone(self):
+        self.open()
+        self.see("contacts")
+        self.keys(Keys.TAB)
+        self.assertEqual(self.run_script("return document.activeElement.textContent"), "Skip to the content")
+        self.keys(Keys.ENTER)
+        self.assertEqual(self.run_script("return document.activeElement.id"), "main")
+        self.tab_to("contacts")
+        self.keys(Keys.ENTER)
+        self.see("3,001 documents")
+        self.assertEqual(self.run_script("return document.activeElement.id"), "main")
+        self.tab_to("person-00000")
+        self.keys(Keys.ENTER)
+        self.see('"_id": "person-00000"')
+        self.tab_to("Edit")
+        self.keys(Keys.ENTER)
+        self.wait(lambda: self.run_script("return document.activeElement.tagName") == "TEXTAREA", "the editor has the focus")
+        self.tab_to("Cancel")
+        self.keys(Keys.ENTER)
+        self.wait(lambda: self.named("button", "Edit"), "the document again")
+
+    def tab_to(self, name):
+        for _ in range(40):
+            self.keys(Keys.TAB)
+            if self.run_script("return document.activeElement.textContent") == name:
+                # What has the focus is marked.
+                self.assertNotEqual(self.run_script("return getComputedStyle(document.activeElement).outlineStyle"), "none")
+                return
+        self.fail(f"Tab does not reach {name!r}")
+
+
+class PointsOnPhone(PointsOnWideScreen):
+    size, colors = PHONE, "dark"
+
+
+class OtherColors(PageTestCase):
+    """The views in the colors that the classes above do not use with their widths."""
+
+    @classmethod
+    def make_stores(cls):
+        cls.fill("contacts", people(40))
+        cls.tool("index", "create", "stores/contacts", "city")
+
+    def test_every_view(self):
+        views = [(None, None, {}), ("contacts", "documents", {}), ("contacts", "document", {"id": "person-00001"}),
+                 ("contacts", "query", {"selector": '{"age": {"$gtt": 1}}'}), ("contacts", "query", {"selector": "{}"}),
+                 ("contacts", "groups", {"by": "city"}), ("contacts", "indexes", {}), ("contacts", "conflicts", {}),
+                 ("contacts", "changes", {})]
+        for size, colors in [(WIDE, "dark"), (PHONE, "light")]:
+            self.set_view(size, colors)
+            for store, view, parameters in views:
+                self.open(store, view or "documents", **parameters)
+                self.wait(lambda: len(self.all("main > *")) > 1, f"the view {view}")
+                self.check_view(f"{view} in {colors}, {size[0]} wide")
+
+
+PDF = """%PDF-1.1
+1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj
+2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj
+3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 99 99]>>endobj
+trailer<</Root 1 0 R>>
+"""

@@ -1,0 +1,106 @@
+"""The page of `cdtquery serve`, behind its users."""
+
+import os
+import subprocess
+
+from page import PATIENCE, PROGRAM, By, PageTestCase, Program
+
+
+class Users(PageTestCase):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        users = os.path.join(os.path.dirname(cls.directory), "users.json")
+        for name, role in [("mike", "_admin"), ("zoe", "team")]:
+            subprocess.run([PROGRAM, "user", "add", users, name, "--role", role, "--password-file", "-"],
+                           input="correct horse", text=True, check=True, capture_output=True)
+        cls.program.close()
+        cls.program = Program("serve", cls.directory, "--bind", "127.0.0.1:0", "--users", users)
+        cls.addClassCleanup(cls.program.close)
+        cls.base = cls.program.address + "/_utils/"
+
+    @classmethod
+    def make_stores(cls):
+        cls.fill("contacts", [{"_id": "ann", "age": 36}])
+
+    def setUp(self):
+        super().setUp()
+        self.browser.delete_all_cookies()
+
+    def log_in(self, name, password):
+        self.see("Log in")
+        self.write("Name", name)
+        self.write("Password", password)
+        self.find("#login button").click()
+
+    def test_an_admin_logs_in_and_writes(self):
+        self.open()
+        self.see("Log in")
+        self.check_view("logging in")
+        self.log_in("mike", "wrong")
+        self.see("Name or password is incorrect.")
+        self.log_in("mike", "correct horse")
+        self.see("contacts")
+        self.assertFalse(self.find("#login").is_displayed())
+        self.open("contacts", "document", id="ann")
+        self.press("Edit")
+        self.write("The document as JSON", '{"_id": "ann", "age": 37, "_rev": "%s"}' % self.send("GET", "/contacts/ann")["_rev"])
+        self.press("Save")
+        self.see('"age": 37', "2-")
+        # It can be copied to somebody else's terminal.
+        self.open("contacts", "query", selector='{"age": {"$gt": 3}}')
+        self.see("Results 1 to 1 of 1")
+        self.press("Copy as a command")
+        self.see(f"cdtquery find {self.program.address}/contacts")
+
+    def test_somebody_who_is_no_admin_sees_what_they_may(self):
+        self.open()
+        self.log_in("zoe", "correct horse")
+        self.see("You are not a server admin.", "Open a store by its name")
+        self.write("Open a store by its name", "contacts\n")
+        self.see("You are not allowed to access this db.")
+        self.assertNotIn("ann", self.find("main").text)
+
+    def tearDown(self):
+        # Chromium logs replies with 401, which the page asks about.
+        self.browser.get_log("browser")
+
+
+class ReadOnly(PageTestCase):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.program.close()
+        cls.program = Program("look", cls.directory, "--no-open", "--read-only")
+        cls.addClassCleanup(cls.program.close)
+        cls.browser.get(cls.program.address)
+        cls.base = cls.browser.current_url.partition("#")[0]
+
+    @classmethod
+    def make_stores(cls):
+        cls.fill("contacts", [{"_id": "ann", "age": 36}])
+
+    def test_changes_are_refused(self):
+        self.open("contacts", "document", id="ann")
+        self.press("Edit")
+        self.press("Save")
+        self.see("This server is read-only.")
+        self.assertIn('"age":36', self.tool("get", "stores/contacts", "ann"))
+
+    def test_a_page_whose_program_was_started_again_says_so(self):
+        cookies = self.browser.get_cookies()
+        self.open()
+        self.see("contacts")
+        self.browser.delete_all_cookies()
+        self.see("This address is for the browser that opened it first; run cdtquery look again for another one.")
+        for cookie in cookies:
+            self.browser.add_cookie(cookie)
+        self.browser.get_log("browser")
+
+    def test_a_second_browser_is_refused(self):
+        cookies = self.browser.get_cookies()
+        self.addCleanup(lambda: [self.browser.add_cookie(cookie) for cookie in cookies])
+        self.browser.delete_all_cookies()
+        self.browser.get(self.program.address)
+        self.see("run cdtquery look again")
+        self.browser.get_log("browser")
