@@ -12,6 +12,8 @@ package import CDTJSON
 package struct DesignDocument: Sendable {
   /// The indexes that it defines, named by its id and their own names.
   package private(set) var indexes: [IndexDefinition] = []
+  /// The views that are made of fields, by their own names. Their summaries are among the indexes.
+  package private(set) var views: [String: DesignView] = [:]
   /// What it has that is never used, each as a sentence.
   package private(set) var notes: [String] = []
 
@@ -32,7 +34,10 @@ package struct DesignDocument: Sendable {
     for (kind, type) in [("views", IndexType.json), ("indexes", .text)] {
       for (name, definition) in body[kind]?.objectValue ?? [:] {
         do throws(QueryError) {
-          indexes.append(try Self.index(name, type, definition, of: id))
+          let index = try Self.index(name, type, definition, of: id)
+          indexes.append(index)
+          guard index.groupedFields != nil, let reduce = DesignView.reduce(of: definition) else { continue }
+          views[name] = DesignView(summary: index, reduce: reduce)
         } catch {
           notes.append("The index \(JSONValue.string(name).text) is stored and not made: \(error.message).")
         }
@@ -53,9 +58,18 @@ package struct DesignDocument: Sendable {
     case .array(let clauses)?: fields = try SortField.fields(clauses.map(fieldOfText), at: "fields")
     default: break
     }
+    var filter = try filter(body ?? .null)
+    var sums: [String]?
+    if type == .json, let reduce = DesignView.reduce(of: json) {
+      let value = try DesignView.value(body, reduce)
+      filter = DesignView.filter(fields.map(\.path) + value, and: filter)
+      sums = value
+    }
     return try IndexDefinition(
-      fields: fields, name: Self.name(of: name, in: id), type: type, where: filter(body ?? .null),
-      isUnique: body?["unique"] == true, designDocument: id)
+      fields: fields, name: Self.name(of: name, in: id), type: type, where: filter,
+      isUnique: body?["unique"] == true, sum: sums,
+      expireAfter: body?["expireAfter"].map { $0.doubleValue ?? .nan },
+      designDocument: id)
   }
 
   /// The selector of a partial index under the name that CouchDB has for it.
@@ -88,6 +102,7 @@ package struct DesignDocument: Sendable {
       var map: JSONObject = ["fields": .object(JSONObject(directions))]
       if let filter = definition.filterJSON { map[partialFilter] = .object(filter) }
       if definition.isUnique { map["unique"] = true }
+      if let seconds = definition.expireAfter { map["expireAfter"] = JSONValue(number: seconds) }
       members[name] = [
         "map": .object(map), "reduce": "_count", "options": ["def": ["fields": definition.fieldsJSON]],
       ]

@@ -47,6 +47,9 @@ package struct IndexCatalog: Sendable {
   /// The value indexes.
   package let ordered: [Entry]
 
+  /// The indexes by which documents expire.
+  package let expiring: [Entry]
+
   /// The text index, if there is one.
   package let text: Entry?
 
@@ -55,6 +58,7 @@ package struct IndexCatalog: Sendable {
   package init(entries: [Entry]) {
     self.entries = entries
     ordered = entries.filter { $0.definition.type == .json }
+    expiring = entries.filter { $0.definition.expireAfter != nil }
     text = entries.first { $0.definition.type == .text }
   }
 

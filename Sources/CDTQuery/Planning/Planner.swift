@@ -126,6 +126,7 @@ package struct Planner {
     return QueryPlan(
       source: source, residual: .all(rest), clause: query.selector.clause, text: text,
       order: order, sort: sort, start: query.start, skip: query.skip, limit: query.limit,
-      floor: indexes.floor(of: source), hidesDesignDocuments: query.hidesDesignDocuments, reason: reason)
+      floor: indexes.floor(of: source), hidesDesignDocuments: query.hidesDesignDocuments,
+      hidesExpired: indexes.hidesExpired, reason: reason)
   }
 }

@@ -120,6 +120,8 @@ enum IndexJSON {
     ]
     if let filter = index.filterJSON { definition[DesignDocument.partialFilter] = .object(filter) }
     if index.isUnique { definition["unique"] = true }
+    if let seconds = index.expireAfter { definition["expireAfter"] = JSONValue(number: seconds) }
+    if let sums = index.summedPaths { definition["sum"] = .array(sums.map { .string($0) }) }
     return [
       "ddoc": index.designDocument.map { .string($0) } ?? .null, "name": .string(index.ownName),
       "type": .string(index.type.rawValue), "partitioned": false, "def": .object(definition),
@@ -173,6 +175,10 @@ struct IndexRequest: Sendable {
     guard let isUnique = isUnique.boolValue else {
       throw CouchError(400, "invalid_index", "`unique` must be a boolean.")
     }
+    let lifetime = index["expireAfter"]?.doubleValue
+    if lifetime == nil, index["expireAfter"] != nil {
+      throw CouchError(400, "invalid_index", "`expireAfter` must be a number of seconds.")
+    }
     guard case .array(let clauses)? = index["fields"] else {
       throw CouchError(400, "invalid_index", "`fields` must be an array of names or {name: direction}.")
     }
@@ -183,11 +189,13 @@ struct IndexRequest: Sendable {
     names = (body["name"]?.stringValue, body["ddoc"]?.stringValue.map(Self.documentID))
     let name =
       try names.name
-      ?? IndexDefinition(fields: fields, name: nil, type: type, where: filter, isUnique: isUnique).name
+      ?? IndexDefinition(
+        fields: fields, name: nil, type: type, where: filter, isUnique: isUnique, expireAfter: lifetime
+      ).name
     document = names.document ?? Self.documentID(name)
     definition = try IndexDefinition(
       fields: fields, name: DesignDocument.name(of: name, in: document), type: type, where: filter,
-      isUnique: isUnique, designDocument: document)
+      isUnique: isUnique, expireAfter: lifetime, designDocument: document)
   }
 
   static func documentID(_ name: String) -> String {

@@ -87,6 +87,10 @@ struct IndexRequest {
   /// The selector of a partial index; empty for all documents.
   let filter: JSONObject
   let isUnique: Bool
+  /// The fields that a summary sums; `nil` for another index.
+  let sums: [String]?
+  /// The seconds after the date in the field from which on documents have expired.
+  let expireAfter: Double?
   let progress: ProgressOptions
 }
 

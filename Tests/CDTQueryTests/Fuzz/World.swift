@@ -121,14 +121,15 @@ final class World {
     let clauses = step.argument["fields"]?.arrayValue ?? []
     let settings = step.argument["settings"]?.objectValue ?? [:]
     let filter = step.argument["where"]?.objectValue ?? [:]
+    let sums = step.argument["sum"]?.arrayValue?.compactMap(\.stringValue)
     try ignoringRefusal {
       let fields = try SortField.fields(clauses, at: "fields")
       let definition = try IndexDefinition(
-        fields: fields, name: nil, type: type, settings: settings, where: filter)
+        fields: fields, name: nil, type: type, settings: settings, where: filter, sum: sums)
       if step.name == .begin {
         try begin(definition)
       } else {
-        try indexed.ensureIndexed(fields, type: type, settings: settings, where: filter)
+        _ = try indexed.ensure(definition, isNamed: false, stop: nil) { _ in }
       }
       if type == .text { try plain.ensureIndexed(fields, type: type, settings: settings) }
     }

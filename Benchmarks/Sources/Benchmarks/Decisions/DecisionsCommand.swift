@@ -8,7 +8,7 @@ struct DecisionsCommand: ParsableCommand {
 
   @Option(help: "The number of the decision. (default: all)")
   var only: Int?
-  @Option(help: "How many documents a store has for partial indexes.")
+  @Option(help: "How many documents a store has for partial indexes and summaries.")
   var documents = 1_000_000
   @Option(help: "Where the files lie meanwhile.")
   var directory = "Benchmarks/data"
@@ -25,6 +25,8 @@ struct DecisionsCommand: ParsableCommand {
       (3, { try BuildingIndex(scratch).measure() }), (26, { try Encrypting(scratch).measure() }),
       (27, { try GroupingDocuments(scratch).measure() }),
       (28, { try PartialIndexes(scratch, documents: documents).measure() }),
+      (29, { try KeepingSummaries(scratch, documents: documents).measure() }),
+      (30, { try DeletingExpired(scratch).measure() }),
     ]
     for experiment in experiments where only == nil || only == experiment.decision {
       let table = try experiment.measure()
