@@ -12,16 +12,16 @@
 /// to digits without carries, which are made after 2^30 additions, and before the sum is read.
 package struct ExactSum: Sendable {
   /// Integers that have not been moved to the digits.
-  private var whole: Int64 = 0
+  var whole: Int64 = 0
   /// Signed digits, least significant first. The first one has the weight 2^(32 × `first`).
-  private var digits: [Int64] = []
-  private var first = 0
+  var digits: [Int64] = []
+  var first = 0
   /// The additions to digits since their last carries.
   private var pending = 0
   /// The addends that are not 64-bit integers.
-  private var fractions = 0
+  var fractions = 0
   /// The number of addends.
-  package private(set) var count = 0
+  package internal(set) var count = 0
 
   private static let mostPending = 1 << 30
 
@@ -55,7 +55,7 @@ package struct ExactSum: Sendable {
     }
   }
 
-  private mutating func change(by int: Int64, _ isRemoved: Bool) {
+  mutating func change(by int: Int64, _ isRemoved: Bool) {
     count += isRemoved ? -1 : 1
     let (sum, overflows) =
       isRemoved ? whole.subtractingReportingOverflow(int) : whole.addingReportingOverflow(int)
@@ -69,7 +69,7 @@ package struct ExactSum: Sendable {
   }
 
   /// Adds a significand times a power of two to the digits.
-  private mutating func append(_ significand: UInt64, isNegative: Bool, exponent: Int) {
+  mutating func append(_ significand: UInt64, isNegative: Bool, exponent: Int) {
     let place = exponent >> 5
     let (high, low) = significand.multipliedFullWidth(by: 1 << UInt64(exponent & 31))
     reserve(place...place + 2)
@@ -91,7 +91,7 @@ package struct ExactSum: Sendable {
   }
 
   /// Makes room for the digits at these places.
-  private mutating func reserve(_ places: ClosedRange<Int>) {
+  mutating func reserve(_ places: ClosedRange<Int>) {
     if digits.isEmpty { first = places.lowerBound }
     if places.lowerBound < first {
       digits.insert(contentsOf: repeatElement(0, count: first - places.lowerBound), at: 0)
@@ -102,7 +102,7 @@ package struct ExactSum: Sendable {
   }
 
   /// Brings every digit but the last into 0..<2^32.
-  private mutating func carry() {
+  mutating func carry() {
     var carry: Int64 = 0
     for index in digits.indices {
       let sum = digits[index] + carry
@@ -120,7 +120,7 @@ package struct ExactSum: Sendable {
   ///
   /// - Complexity: O(1) for sums of 64 bits; otherwise O(*d*²) in the digits, of which there are at most 68.
   package var total: JSONValue {
-    if digits.isEmpty { return .int(whole) }
+    if digits.isEmpty, fractions == 0 { return .int(whole) }
     let magnitude = magnitude
     guard fractions == 0 else { return JSONValue(number: magnitude.double()) }
     let text = magnitude.integerText

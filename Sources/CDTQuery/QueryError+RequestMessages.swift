@@ -118,7 +118,7 @@ extension QueryError {
   static func indexConflict(_ definition: IndexDefinition, existing: IndexDefinition) -> QueryError {
     let difference =
       definition.hasSameFields(as: existing)
-      ? "another filter or uniqueness, \(existing.options.text)"
+      ? "other options, \(existing.options.text)"
       : "different fields, \(existing.fieldsJSON.text)"
     return QueryError(
       .indexConflict, at: "name",
@@ -144,6 +144,40 @@ extension QueryError {
     QueryError(
       .invalidIndex, at: "collation",
       "a text index has no collation; choose a tokenizer, such as unicode61, or use an index of type json")
+  }
+
+  static var collatedValues: QueryError {
+    QueryError(
+      .invalidIndex, at: "collation",
+      "a summary, or an index by which documents expire, has no collation; leave it out")
+  }
+
+  static func invalidExpiry(_ seconds: Double, most: Double) -> QueryError {
+    QueryError(
+      .invalidIndex, at: "expireAfter",
+      "documents expire after 0 to \(JSONValue(number: most).text) seconds, not \(JSONValue(number: seconds).text)"
+    )
+  }
+
+  static var expiryOfOtherIndex: QueryError {
+    QueryError(
+      .invalidIndex, at: "expireAfter",
+      "documents expire by an index of type json with one ascending field, which is neither unique nor a summary"
+    )
+  }
+
+  static var summaryOfWords: QueryError {
+    QueryError(.invalidIndex, at: "sum", "the words of a text index have no sum; use an index of type json")
+  }
+
+  static var uniqueSummary: QueryError {
+    QueryError(.invalidIndex, at: "unique", "a summary can't be unique; create a unique index beside it")
+  }
+
+  static func descendingSummary(_ path: String, at place: String) -> QueryError {
+    QueryError(
+      .invalidIndex, at: place,
+      "the fields of a summary ascend; name \"\(path)\" without a direction, and sort the groups")
   }
 
   static var filterNeedsText: QueryError {

@@ -82,7 +82,7 @@ extension RemoteDatastore {
   @discardableResult
   package func createIndex(
     on fields: [SortField], name: String? = nil, type: IndexType = .json, where filter: JSONObject = [:],
-    unique isUnique: Bool = false, collation: Collation? = nil
+    unique isUnique: Bool = false, collation: Collation? = nil, expireAfter: Double? = nil
   ) async throws -> (name: String, id: String) {
     let clauses = fields.map { field -> JSONValue in
       field.direction == .descending ? [field.path: "desc"] : .string(field.path)
@@ -91,6 +91,7 @@ extension RemoteDatastore {
     if !filter.isEmpty { index["partial_filter_selector"] = .object(filter) }
     if isUnique { index["unique"] = true }
     if let collation { index["collation"] = .string(collation.rawValue) }
+    if let expireAfter { index["expireAfter"] = JSONValue(number: expireAfter) }
     var request: JSONObject = ["index": .object(index), "type": .string(type.rawValue)]
     if let name { request["name"] = .string(name) }
     let reply = try await connection.send(.init(.POST, "/_index", request), expecting: 200, 201).json()

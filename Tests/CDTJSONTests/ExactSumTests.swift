@@ -153,4 +153,50 @@ import Testing
     #expect(sum.total.text == c.sum)
     #expect(sum.average.text == c.average)
   }
+
+  @Test func `sums are added, removed and stored, and equal ones have equal bytes`() throws {
+    var random = RandomValues(seed: 29)
+    for _ in 0..<300 {
+      let (first, second) = (Self.numbers(&random), Self.numbers(&random))
+      var (left, right, both, backwards) = (ExactSum(), ExactSum(), ExactSum(), ExactSum())
+      for number in first { left.add(number) }
+      for number in second { right.add(number) }
+      for number in first + second { both.add(number) }
+      for number in (first + second).reversed() { backwards.add(number) }
+      var sum = right
+      sum.add(left)
+      #expect(sum.total == both.total)
+      var bytes: [[UInt8]] = [[], [], []]
+      both.append(to: &bytes[0])
+      backwards.append(to: &bytes[1])
+      sum.append(to: &bytes[2])
+      #expect(Set(bytes).count == 1)
+      var offset = 0
+      let read = try #require(bytes[0].withUnsafeBytes { ExactSum($0, at: &offset) })
+      #expect(offset == bytes[0].count && read.count == both.count && read.total == both.total)
+      sum = read
+      sum.add(right, isRemoved: true)
+      #expect(sum.total == left.total && sum.count == left.count && !sum.isEmpty)
+      for number in first { sum.remove(number) }
+      #expect(sum.isEmpty)
+    }
+  }
+
+  @Test func `bytes that are no sum are refused`() {
+    var sum = ExactSum()
+    for number in [0.1, -2.5, 1e300] { sum.add(.double(number)) }
+    var bytes: [UInt8] = []
+    sum.append(to: &bytes)
+    var random = RandomValues(seed: 30)
+    for round in 0..<2_000 {
+      var other = bytes
+      other[random.number(below: other.count)] = UInt8(truncatingIfNeeded: random.next())
+      if round % 3 == 0 { other.removeLast(random.number(below: other.count)) }
+      var offset = 0
+      guard var read = other.withUnsafeBytes({ ExactSum($0, at: &offset) }) else { continue }
+      read.add(sum)
+      read.add(.int(.max))
+      _ = (read.total, read.average, read.isEmpty)
+    }
+  }
 }

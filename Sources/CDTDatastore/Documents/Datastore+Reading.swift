@@ -6,7 +6,7 @@ extension Datastore {
   /// - Throws: ``DatastoreError`` with the code `.notFound` if the document does not exist or is deleted.
   /// - Complexity: O(log *n*).
   public func document(withID id: String) throws -> DocumentRevision {
-    try readAutocommit { try $0.document(withID: id) }
+    try readOnce { try $0.document(withID: id) }
   }
 
   /// The winners of several documents. See ``ReadTransaction/documents(withIDs:)``.
@@ -18,7 +18,7 @@ extension Datastore {
   ///
   /// Source: `docs/changes.md`, Asking.
   public func changes(since sequence: Int64 = 0, limit: Int? = nil) throws -> Changes {
-    try readAutocommit { try $0.changes(since: sequence, limit: limit) }
+    try readOnce { try $0.changes(since: sequence, limit: limit) }
   }
 
   // The asynchronous forms run on the datastore's threads, end within milliseconds of their task's cancellation, and
@@ -26,7 +26,7 @@ extension Datastore {
 
   /// The winner of a document, read on one of the datastore's threads.
   public func document(withID id: String) async throws -> DocumentRevision {
-    try await readAutocommit { try $0.document(withID: id) }
+    try await readOnce { try $0.document(withID: id) }
   }
 
   /// The winners of several documents, read on one of the datastore's threads.
@@ -36,6 +36,6 @@ extension Datastore {
 
   /// The documents that changed since a sequence, read on one of the datastore's threads.
   public func changes(since sequence: Int64 = 0, limit: Int? = nil) async throws -> Changes {
-    try await readAutocommit { try $0.changes(since: sequence, limit: limit) }
+    try await readOnce { try $0.changes(since: sequence, limit: limit) }
   }
 }

@@ -180,7 +180,7 @@ extension WriteTransaction {
   private func base<M: DocumentModel>(of model: M, merges: Bool) throws -> DocumentRevision? {
     let (id, read) = (model.id, model.revision)
     let (exists, isLeaf) = try use { connection -> (Bool, Bool) in
-      guard let row = try DocumentRow.find(id, on: connection) else { return (false, false) }
+      guard let row = try rowToChange(id, on: connection) else { return (false, false) }
       let leaf = try read.flatMap { try DocumentWriting(connection: connection).leaf($0, of: row) }
       return (!row.isDeleted, leaf.map { !$0.isDeleted } ?? false)
     }

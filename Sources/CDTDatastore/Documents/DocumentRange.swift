@@ -81,8 +81,9 @@ extension ReadTransaction {
   ///
   /// - Complexity: O(*n*) in the number of ids in the range.
   package func documentCount(in range: DocumentRange) throws -> Int {
-    try use { connection in
-      let statement = try connection.statement("SELECT count(*) FROM documents WHERE \(range.condition)")
+    let table = try documentsTable()
+    return try use { connection in
+      let statement = try connection.statement("SELECT count(*) FROM \(table) WHERE \(range.condition)")
       defer { statement.reset() }
       try range.bind(to: statement)
       _ = try statement.step()
@@ -92,13 +93,15 @@ extension ReadTransaction {
 
   /// The number of documents, including deleted ones.
   package func allDocumentCount() throws -> Int {
-    try use { Int(try $0.scalar("SELECT count(*) FROM documents")) }
+    let table = try documentsTable()
+    return try use { Int(try $0.scalar("SELECT count(*) FROM \(table)")) }
   }
 
   /// The winner of a document, which may be deleted; `nil` if it does not exist.
   package func entry(ofDocument id: String) throws -> DocumentEntry? {
-    try use { connection in
-      guard let row = try DocumentRow.find(id, on: connection) else { return nil }
+    let table = try documentsTable()
+    return try use { connection in
+      guard let row = try DocumentRow.find(id, in: table, on: connection) else { return nil }
       return DocumentEntry(id: id, revisionID: row.revision, isDeleted: row.isDeleted)
     }
   }
@@ -107,10 +110,11 @@ extension ReadTransaction {
     _ columns: String, in range: DocumentRange, offset: Int, limit: Int,
     _ body: (Statement, Connection) throws -> Bool
   ) throws {
+    let table = try documentsTable()
     try use { connection in
       let statement = try connection.statement(
         """
-        SELECT \(columns) FROM documents WHERE \(range.condition)
+        SELECT \(columns) FROM \(table) WHERE \(range.condition)
          ORDER BY id \(range.isDescending ? "DESC" : "ASC") LIMIT ?3 OFFSET ?4
         """)
       defer { statement.reset() }

@@ -4,12 +4,14 @@ import CDTSQLite
 /// Reads documents on any connection. On the connection of a write, it sees the changes of the write.
 struct DocumentReading {
   let connection: Connection
+  /// The table of documents, or a view of it without those that have expired.
+  let documents: String
   let files: AttachmentFiles
 
   /// The winner of a document.
   func document(withID id: String) throws -> DocumentRevision {
     let statement = try connection.statement(
-      "SELECT \(DocumentRevision.columns) FROM documents WHERE id = ?1")
+      "SELECT \(DocumentRevision.columns) FROM \(documents) WHERE id = ?1")
     defer { statement.reset() }
     try statement.bind(id, at: 1)
     guard try statement.step() else { throw DatastoreError.noSuchDocument(id) }
@@ -20,7 +22,7 @@ struct DocumentReading {
 
   /// The text of a winner, as ``StoredDocument`` writes it.
   func documentText(withID id: String) throws -> [UInt8] {
-    let statement = try connection.statement("SELECT body, revision, deleted FROM documents WHERE id = ?1")
+    let statement = try connection.statement("SELECT body, revision, deleted FROM \(documents) WHERE id = ?1")
     defer { statement.reset() }
     try statement.bind(id, at: 1)
     guard try statement.step() else { throw DatastoreError.noSuchDocument(id) }
@@ -38,10 +40,13 @@ struct DocumentReading {
   }
 
   func document(withID id: String, revision: RevisionID) throws -> DocumentRevision {
-    guard let row = try DocumentRow.find(id, on: connection) else { throw DatastoreError.noSuchDocument(id) }
+    guard let row = try DocumentRow.find(id, in: documents, on: connection) else {
+      throw DatastoreError.noSuchDocument(id)
+    }
     let statement: Statement
     if row.revision == revision {
-      statement = try connection.statement("SELECT \(DocumentRevision.columns) FROM documents WHERE id = ?1")
+      statement = try connection.statement(
+        "SELECT \(DocumentRevision.columns) FROM \(documents) WHERE id = ?1")
       try statement.bind(id, at: 1)
     } else {
       statement = try connection.statement(
@@ -61,7 +66,7 @@ struct DocumentReading {
 
   func documents(withIDs ids: [String]) throws -> [DocumentRevision] {
     let statement = try connection.statement(
-      "SELECT \(DocumentRevision.columns) FROM documents WHERE id = ?1")
+      "SELECT \(DocumentRevision.columns) FROM \(documents) WHERE id = ?1")
     defer { statement.reset() }
     var documents: [DocumentRevision] = []
     for id in ids {
@@ -77,7 +82,7 @@ struct DocumentReading {
   func allDocuments(offset: Int, limit: Int?, descending: Bool) throws -> [DocumentRevision] {
     let statement = try connection.statement(
       """
-      SELECT \(DocumentRevision.columns) FROM documents WHERE NOT deleted
+      SELECT \(DocumentRevision.columns) FROM \(documents) WHERE NOT deleted
        ORDER BY id \(descending ? "DESC" : "ASC") LIMIT ?1 OFFSET ?2
       """)
     defer { statement.reset() }
@@ -91,18 +96,20 @@ struct DocumentReading {
   }
 
   func allDocumentIDs() throws -> [String] {
-    try texts("SELECT id FROM documents WHERE NOT deleted ORDER BY id")
+    try texts("SELECT id FROM \(documents) WHERE NOT deleted ORDER BY id")
   }
 
   /// The index on ids minus the index on tombstones, so no document is read.
   func documentCount() throws -> Int {
-    let all = try connection.scalar("SELECT count(*) FROM documents")
-    return Int(all - (try connection.scalar("SELECT count(*) FROM documents WHERE deleted")))
+    let all = try connection.scalar("SELECT count(*) FROM \(documents)")
+    return Int(all - (try connection.scalar("SELECT count(*) FROM \(documents) WHERE deleted")))
   }
 
   /// The revision and its ancestors, newest first.
   func history(of id: String, from revision: RevisionID) throws -> [DocumentRevision] {
-    guard let row = try DocumentRow.find(id, on: connection) else { throw DatastoreError.noSuchDocument(id) }
+    guard let row = try DocumentRow.find(id, in: documents, on: connection) else {
+      throw DatastoreError.noSuchDocument(id)
+    }
     var history: [DocumentRevision] = []
     var next: RevisionID? = revision
     while let current = next {
@@ -124,7 +131,7 @@ struct DocumentReading {
     let statement: Statement
     if revision == row.revision {
       statement = try connection.statement(
-        "SELECT \(DocumentRevision.columns), parent FROM documents WHERE id = ?1")
+        "SELECT \(DocumentRevision.columns), parent FROM \(documents) WHERE id = ?1")
       try statement.bind(id, at: 1)
     } else {
       statement = try connection.statement(
@@ -145,7 +152,9 @@ struct DocumentReading {
 
   /// The leaves that are not deleted, newest first, with bodies.
   func currentLeaves(of id: String) throws -> [DocumentRevision] {
-    guard let row = try DocumentRow.find(id, on: connection) else { throw DatastoreError.noSuchDocument(id) }
+    guard let row = try DocumentRow.find(id, in: documents, on: connection) else {
+      throw DatastoreError.noSuchDocument(id)
+    }
     return try DocumentWriting(connection: connection).currentLeaves(of: row).map { leaf in
       try document(withID: id, revision: leaf)
     }
@@ -154,7 +163,7 @@ struct DocumentReading {
   func conflictedDocumentIDs() throws -> [String] {
     try texts(
       """
-      SELECT id FROM documents d
+      SELECT id FROM \(documents) d
        WHERE leaves > 1 AND NOT deleted
          AND EXISTS (SELECT 1 FROM revisions r WHERE r.document = d.number AND r.leaf AND r.deleted = 0)
        ORDER BY id
@@ -210,7 +219,7 @@ struct DocumentReading {
 
   private func changes(_ condition: String, _ parameters: [Int64]) throws -> [Change] {
     let statement = try connection.statement(
-      "SELECT sequence, id, revision, deleted, leaves FROM documents WHERE \(condition)")
+      "SELECT sequence, id, revision, deleted, leaves FROM \(documents) WHERE \(condition)")
     defer { statement.reset() }
     for (position, parameter) in parameters.enumerated() { try statement.bind(parameter, at: position + 1) }
     var changes: [Change] = []

@@ -24,6 +24,17 @@ package protocol DatastoreExtension: AnyObject, Sendable {
   /// restart the transaction on the connection.
   func didBegin(_ transaction: ReadTransaction, on reader: StoreReader) throws
 
+  /// Whether documents may expire.
+  var hidesDocuments: Bool { get }
+
+  /// The numbers of the documents that have expired and are not deleted yet.
+  func expiredDocuments(in transaction: ReadTransaction) throws -> [Int64]
+
+  /// Whether a document has expired.
+  func hasExpired(
+    id: UnsafeRawBufferPointer, revision: UnsafeRawBufferPointer, body: UnsafeRawBufferPointer
+  ) -> Bool
+
   /// Called before a write is committed.
   ///
   /// - Throws: An error that refuses the write, which is then rolled back. A failure of the extension must not prevent the commit.
@@ -39,6 +50,11 @@ package protocol DatastoreExtension: AnyObject, Sendable {
 extension DatastoreExtension {
   package func willBegin(on reader: StoreReader) throws {}
   package func didBegin(_ transaction: ReadTransaction, on reader: StoreReader) throws {}
+  package var hidesDocuments: Bool { false }
+  package func expiredDocuments(in transaction: ReadTransaction) throws -> [Int64] { [] }
+  package func hasExpired(
+    id: UnsafeRawBufferPointer, revision: UnsafeRawBufferPointer, body: UnsafeRawBufferPointer
+  ) -> Bool { false }
 }
 
 /// A write before its commit: its connection sees the new documents, every other connection the old ones.

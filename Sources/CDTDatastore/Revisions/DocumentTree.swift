@@ -111,7 +111,7 @@ extension ReadTransaction {
   /// - Complexity: O(*r* log *n*), where *r* is the number of revisions; O(1) for the same document again.
   package func tree(ofDocument id: String) throws -> DocumentTree? {
     if let lastTree, lastTree.id.hasSameBytes(as: id) { return lastTree.tree }
-    let tree = try use { try DocumentTree(of: id, on: $0) }
+    let tree = try isHidden(id) ? nil : use { try DocumentTree(of: id, on: $0) }
     // A write may change it.
     if !(self is WriteTransaction) { lastTree = (id, tree) }
     return tree

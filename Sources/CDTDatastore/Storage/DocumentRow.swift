@@ -24,8 +24,10 @@ struct DocumentRow {
   }
 
   /// The row of a document; `nil` if it does not exist.
-  static func find(_ id: String, on connection: Connection) throws -> DocumentRow? {
-    let statement = try connection.statement("SELECT \(columns) FROM documents WHERE id = ?1")
+  static func find(
+    _ id: String, in table: String = "documents", on connection: Connection
+  ) throws -> DocumentRow? {
+    let statement = try connection.statement("SELECT \(columns) FROM \(table) WHERE id = ?1")
     defer { statement.reset() }
     try statement.bind(id, at: 1)
     return try statement.step() ? DocumentRow(statement) : nil

@@ -59,10 +59,14 @@ extension Datastore {
     }
   }
 
-  func readAutocommit<R: Sendable>(_ body: @escaping @Sendable (ReadTransaction) throws -> R) async throws
-    -> R
-  {
-    try await WorkQueue.reads.run { stop in try self.readAutocommit(stop: stop, body) }
+  /// Reads documents with a single statement; in a transaction if documents may have expired.
+  func readOnce<R>(stop: StopSignal? = nil, _ body: (ReadTransaction) throws -> R) throws -> R {
+    extensionObjects.all.contains(where: \.hidesDocuments)
+      ? try readSnapshot(stop: stop, body) : try readAutocommit(stop: stop, body)
+  }
+
+  func readOnce<R: Sendable>(_ body: @escaping @Sendable (ReadTransaction) throws -> R) async throws -> R {
+    try await WorkQueue.reads.run { stop in try self.readOnce(stop: stop, body) }
   }
 
   package func readSnapshot<R>(stop: StopSignal? = nil, _ body: (ReadTransaction) throws -> R) throws -> R {

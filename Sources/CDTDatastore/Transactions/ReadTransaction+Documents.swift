@@ -156,8 +156,9 @@ extension ReadTransaction {
 
   /// The number of documents that changed since a sequence.
   package func changeCount(since sequence: Int64) throws -> Int {
-    try use { connection in
-      let statement = try connection.statement("SELECT count(*) FROM documents WHERE sequence > ?1")
+    let table = try documentsTable()
+    return try use { connection in
+      let statement = try connection.statement("SELECT count(*) FROM \(table) WHERE sequence > ?1")
       defer { statement.reset() }
       try statement.bind(sequence, at: 1)
       _ = try statement.step()

@@ -25,6 +25,8 @@ public class ReadTransaction {
   private var progressChecks: [ObjectIdentifier: ProgressCheck] = [:]
   /// What ``tree(ofDocument:)`` has read last.
   package var lastTree: KnownTree?
+  /// The documents that are left out, once they are known.
+  var expired: Set<Int64>?
   /// What extensions keep for this transaction.
   package var extensionStates = ExtensionStates()
   /// The memory for a sort before it spills to disk, in bytes.
@@ -90,7 +92,10 @@ public class ReadTransaction {
   }
 
   func reading<R>(_ body: (DocumentReading) throws -> R) throws -> R {
-    try use { try body(DocumentReading(connection: $0, files: store.attachmentFiles)) }
+    let table = try documentsTable()
+    return try use {
+      try body(DocumentReading(connection: $0, documents: table, files: store.attachmentFiles))
+    }
   }
 
   /// Reads a document. If the file is damaged there, the error names the document.

@@ -29,7 +29,7 @@ extension WriteTransaction {
     try DocumentID.check(id)
     return try use { connection in
       try DocumentSize.check(id, body, on: connection)
-      let existing = try DocumentRow.find(id, on: connection)
+      let existing = try rowToChange(id, on: connection)
       if let existing, !existing.isDeleted { throw DatastoreError.documentExists(id) }
       let new = try revision(
         after: existing?.revision, of: id, isDeleted: isDeleted, body: body, attachments: attachments,
@@ -130,7 +130,7 @@ extension WriteTransaction {
   @discardableResult
   public func deleteDocument(withID id: String) throws -> [DocumentRevision] {
     let leaves = try use { connection in
-      guard let row = try DocumentRow.find(id, on: connection) else {
+      guard let row = try rowToChange(id, on: connection) else {
         throw DatastoreError.noSuchDocument(id)
       }
       guard !row.isDeleted else { throw DatastoreError.documentDeleted(id) }
@@ -153,7 +153,7 @@ extension WriteTransaction {
   ) throws -> NewRevision {
     try use { connection in
       try DocumentSize.check(id, body, on: connection)
-      guard let row = try DocumentRow.find(id, on: connection) else {
+      guard let row = try rowToChange(id, on: connection) else {
         throw DatastoreError.noSuchDocument(id)
       }
       let writing = DocumentWriting(connection: connection)

@@ -22,6 +22,8 @@ public final class WriteTransaction: ReadTransaction {
   /// The sequences of changes that were made elsewhere, by a replicator's source.
   private(set) var replicatedSequences = RangeSet<Int64>()
   private var replicatedCount: Int64 = 0
+  /// The number of the document that is being deleted because it has expired.
+  var deleting: Int64?
   /// Whether a design document was written.
   private(set) var changesDesignDocuments = false
   /// Whether attachments were saved whose file names may not be synced yet.
@@ -129,12 +131,12 @@ public final class WriteTransaction: ReadTransaction {
 
   /// The winner of a document, which may be a tombstone; `nil` if there is no document.
   package func currentRevision(of id: String) throws -> (id: RevisionID, isDeleted: Bool)? {
-    try use { try DocumentRow.find(id, on: $0) }.map { ($0.revision, $0.isDeleted) }
+    try use { try rowToChange(id, on: $0) }.map { ($0.revision, $0.isDeleted) }
   }
 
   /// The id of an existing document's winner.
   package func winner(of id: String) throws -> RevisionID {
-    guard let row = try use({ try DocumentRow.find(id, on: $0) }) else {
+    guard let row = try use({ try rowToChange(id, on: $0) }) else {
       throw DatastoreError.noSuchDocument(id)
     }
     return row.revision

@@ -25,7 +25,8 @@ struct CandidateStatement: Sendable {
     /// The number of rows.
     case count
     /// Columns of index rows, which meet another condition and are grouped: what is appended to the conditions.
-    case values(String, condition: String = "", grouping: String = "")
+    case values(
+      String, condition: String = "", grouping: String = "", table: StaticString = IndexFile.tablePrefix)
   }
 
   enum Value: Sendable {
@@ -154,13 +155,15 @@ struct CandidateStatement: Sendable {
     if let start, case .index(let terms) = order { access.begin(at: start, in: terms) }
     var sql = SQLText()
     sql += "SELECT "
-    if case .values(let columns, _, _) = form {
+    var table = IndexFile.tablePrefix
+    if case .values(let columns, _, _, let own) = form {
       sql += columns
+      table = own
     } else {
       sql += form.columns(CandidateRow.idIndexColumns)
     }
     sql += "\n  FROM query."
-    sql += IndexFile.tablePrefix
+    sql += table
     sql += Int(access.index.number)
     sql += " e"
     sql += form.join("e.document")
@@ -177,7 +180,7 @@ struct CandidateStatement: Sendable {
         lookups[position].keys.reverse()
       }
     }
-    if case .values(_, let condition, let grouping) = form {
+    if case .values(_, let condition, let grouping, _) = form {
       conditions.sql += condition
       conditions.sql += grouping
     }

@@ -100,8 +100,10 @@ final class QueryRun {
     }
     budget = MatchBudget(stop)
     residual = plan.isExact ? nil : Matcher(plan.residual, text: plan.text, budget)
-    mayRepeat = plan.source.mayRepeat
+    mayRepeat = plan.source.mayRepeat || plan.hidesExpired
     if mayRepeat { seen = NumberSet() }
+    // Those that have expired count as seen.
+    for number in try transaction.expiredDocuments() { _ = seen?.insert(number) }
     candidates = Candidates(plan.statements(output), on: connection)
     order = ResultOrder(wanted: plan.order.isStreamed ? nil : plan.lastWanted, memory: transaction.sortMemory)
     others = try plan.otherStatements.map(numbers)

@@ -61,7 +61,7 @@ final class IndexReader {
   func begin(_ manager: IndexManager, _ store: Datastore) throws -> IndexSnapshot {
     do {
       if isAttached {
-        _ = try readState()
+        manager.expiry.follow(try readState().catalog.expiring)
         return .begun(self)
       }
     } catch let error where IndexRecovery.isDamage(error) {

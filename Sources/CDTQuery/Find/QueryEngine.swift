@@ -14,7 +14,9 @@ package struct QueryEngine {
     self.transaction = transaction
     indexes = try QueryFailure.publishing {
       try Self.mapping(transaction, usesIndex: true, QueryStop(signal: transaction.stop)) {
-        try transaction.indexView(transaction.store.indexManager())
+        var view = try transaction.indexView(transaction.store.indexManager())
+        view.hidesExpired = try !transaction.expiredDocuments().isEmpty
+        return view
       }
     }
   }

@@ -13,6 +13,12 @@ struct GroupCover: Sendable {
   /// The index's field that is unwound.
   private let unwound: Int?
 
+  /// - Parameter fields: The index's field of each input.
+  init(fields: [Int]) {
+    self.fields = fields
+    unwound = nil
+  }
+
   /// - Returns: `nil` if a value is not in the index. An index in which documents have several rows does for the distinct values of
   ///   one field alone.
   init?(_ groups: ResolvedGroups, _ entry: IndexCatalog.Entry) {
@@ -20,7 +26,9 @@ struct GroupCover: Sendable {
     guard entry.definition.collation == nil else { return nil }
     let paths = entry.definition.fields.map(\.fieldPath)
     if entry.isMultiple {
-      guard groups.outputs.isEmpty, groups.fields == 1, groups.inputs[0].inElement == [] else { return nil }
+      guard entry.definition.groupedFields == nil, groups.outputs.isEmpty, groups.fields == 1,
+        groups.inputs[0].inElement == []
+      else { return nil }
     }
     var fields: [Int?] = []
     for input in groups.inputs {
@@ -72,9 +80,12 @@ struct GroupCover: Sendable {
     let keys = own.map { "e.t\($0), e.v\($0)" }
     return .values(
       (keys + ["count(*)"] + sums + extremes).joined(separator: ", "),
-      condition: hidesDesignDocuments ? "\n   AND NOT (e.id >= '_design/' AND e.id < '_design0')" : "",
+      condition: hidesDesignDocuments ? Self.hidden("e.id") : "",
       grouping: keys.isEmpty ? "" : "\n GROUP BY \(keys.joined(separator: ", "))")
   }
+
+  /// The condition on rows that leaves out design documents.
+  static func hidden(_ id: String) -> String { "\n   AND NOT (\(id) >= '_design/' AND \(id) < '_design0')" }
 
   /// The condition on rows in which a field of the groups is null or missing.
   func absence(_ groups: ResolvedGroups) -> String {
@@ -114,14 +125,26 @@ struct GroupPlan: Sendable {
   let terms: [QueryPlan.OrderTerm]?
   /// What SQLite groups: each group is then one row.
   let grouped: CandidateStatement.Form?
+  /// The summary whose groups have the answer.
+  let summary: SummaryCover?
 
   init(_ plan: QueryPlan) {
-    (self.plan, cover, terms, grouped) = (plan, nil, nil, nil)
+    (self.plan, cover, terms, grouped, summary) = (plan, nil, nil, nil, nil)
+  }
+
+  /// - Returns: `nil` if there are documents that the summary lacks, or its groups are in another order than those of the query.
+  init?(_ plan: QueryPlan, _ summary: SummaryCover, _ groups: ResolvedGroups) {
+    guard !plan.hasUnindexed, let access = plan.source.driver,
+      let terms = summary.fields.terms(of: groups, access)
+    else { return nil }
+    (self.plan, self.terms, self.summary, cover) = (plan, terms, summary, summary.fields)
+    grouped = summary.form(groups, hidesDesignDocuments: plan.hidesDesignDocuments)
   }
 
   init(_ plan: QueryPlan, _ cover: GroupCover, _ groups: ResolvedGroups) {
     self.plan = plan
     self.cover = cover
+    summary = nil
     // Documents that the index does not have can be in any group.
     terms = plan.hasUnindexed ? nil : plan.source.driver.flatMap { cover.terms(of: groups, $0) }
     grouped =
@@ -146,19 +169,33 @@ struct GroupPlan: Sendable {
 extension Planner {
   /// The plans that need an index alone.
   func coveringPlans(_ groups: ResolvedGroups) -> [(cost: Double, plan: GroupPlan)] {
+    // A group has lost the documents that have expired only when they are deleted.
+    if indexes.hidesExpired { return [] }
     if case .never = query.selector.clause { return [] }
     guard documentIDs(in: conjuncts) == nil else { return [] }
-    return catalog.ordered.compactMap { entry in
-      guard let cover = GroupCover(groups, entry), holdsEveryMatch(entry, of: conjuncts) else { return nil }
+    return catalog.ordered.flatMap { entry -> [(Double, GroupPlan)] in
+      guard holdsEveryMatch(entry, of: conjuncts) else { return [] }
       let candidate = candidate(entry, for: conditions, of: conjuncts)
-      // Of an array, a condition leaves the rows of some elements.
-      guard candidate.decided.count == conjuncts.count, !entry.isMultiple || conjuncts.isEmpty else {
-        return nil
-      }
-      let cost = candidate.seeks * Cost.seek + candidate.rows * Cost.row
-      let reason = "it has every field of the groups"
-      return (cost, GroupPlan(plan(candidate, because: reason), cover, groups))
+      guard candidate.decided.count == conjuncts.count else { return [] }
+      return [summaryPlan(candidate, groups), coveringPlan(candidate, entry, groups)].compactMap(\.self)
     }
+  }
+
+  private func coveringPlan(
+    _ candidate: Candidate, _ entry: IndexCatalog.Entry, _ groups: ResolvedGroups
+  ) -> (Double, GroupPlan)? {
+    // Of an array, a condition leaves the rows of some elements.
+    guard let cover = GroupCover(groups, entry), !entry.isMultiple || conjuncts.isEmpty else { return nil }
+    let cost = candidate.seeks * Cost.seek + candidate.rows * Cost.row
+    return (cost, GroupPlan(plan(candidate, because: "it has every field of the groups"), cover, groups))
+  }
+
+  private func summaryPlan(_ candidate: Candidate, _ groups: ResolvedGroups) -> (Double, GroupPlan)? {
+    guard let access = candidate.source.driver, let summary = SummaryCover(groups, access),
+      let plan = GroupPlan(plan(candidate, because: "it has the groups"), summary, groups)
+    else { return nil }
+    let group = Cost.row + 2 * Double(groups.extremes.count) * Cost.seek
+    return (candidate.seeks * Cost.seek + min(summary.groups, candidate.rows) * group, plan)
   }
 
   /// The plan with the lowest cost.

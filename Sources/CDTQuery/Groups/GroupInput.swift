@@ -110,22 +110,25 @@ struct IndexInput: GroupInput {
 
   static func absence(of field: Int, _ absent: Int64) -> Int64 { absent >> Int64(2 * field) & 3 }
 
-  func appendKey(of input: Int, to bytes: inout [UInt8]) {
-    switch tag(input) {
+  func appendKey(of input: Int, to bytes: inout [UInt8]) { Self.appendKey(row, at: 2 * input, to: &bytes) }
+
+  /// Appends the ``OrderKey`` of the value in two columns, its tag and itself.
+  static func appendKey(_ row: Statement, at column: Int, to bytes: inout [UInt8]) {
+    switch row.isNull(column) ? .nothing : IndexKey.Tag(rawValue: row.int64(column)) ?? .nothing {
     case .nothing: bytes.append(OrderKey.null)
     case .false: OrderKey.append(false, to: &bytes)
     case .true: OrderKey.append(true, to: &bytes)
-    case .number: OrderKey.append(number(at: 2 * input + 1), to: &bytes)
-    case .string: OrderKey.append(string: row.unsafeBytes(2 * input + 1), to: &bytes)
-    case .array, .object: bytes.append(contentsOf: row.unsafeBytes(2 * input + 1))
+    case .number: OrderKey.append(number(row, at: column + 1), to: &bytes)
+    case .string: OrderKey.append(string: row.unsafeBytes(column + 1), to: &bytes)
+    case .array, .object: bytes.append(contentsOf: row.unsafeBytes(column + 1))
     }
   }
 
   func number(of input: Int) -> JSONNumber? {
-    tag(input) == .number ? number(at: 2 * input + 1) : nil
+    tag(input) == .number ? Self.number(row, at: 2 * input + 1) : nil
   }
 
-  private func number(at column: Int) -> JSONNumber {
+  private static func number(_ row: Statement, at column: Int) -> JSONNumber {
     row.isInteger(column) ? .int(row.int64(column)) : .double(row.double(column))
   }
 }

@@ -60,18 +60,21 @@ struct GroupTable: ~Copyable {
     }
   }
 
-  /// Adds a whole group.
+  /// Adds a part of a group, or a whole one, when the groups come one after another.
   ///
-  /// - Parameter input: The values of its fields.
+  /// - Parameters:
+  ///   - input: The values of its fields.
+  ///   - extremes: Those without a value are empty.
   mutating func add(
-    _ input: some GroupInput, count: Int, sums: some Sequence<ExactSum>, extremes: some Sequence<OrderKey>
+    _ input: some GroupInput, count: Int, sums: [ExactSum], extremes: [OrderKey]
   ) throws {
     writeKey(input)
-    try finishGroups()
-    _ = insert()
-    counts[0] = count
-    self.sums = Array(sums)
-    self.extremes = Array(extremes)
+    let group = try group() ?? insert()
+    counts[group] += count
+    for (slot, sum) in sums.enumerated() { self.sums[group * groups.sums.count + slot].add(sum) }
+    for (slot, extreme) in extremes.enumerated() where !extreme.bytes.isEmpty {
+      note(extreme, slot, of: group)
+    }
   }
 
   private mutating func writeKey(_ input: some GroupInput) {
@@ -135,18 +138,21 @@ struct GroupTable: ~Copyable {
       sums[group * groups.sums.count + slot].add(number)
     }
     for slot in groups.extremes.indices {
-      let extreme = groups.extremes[slot]
       candidate.removeAll()
-      input.appendKey(of: extreme.input, to: &candidate.bytes)
-      guard candidate.bytes.first != OrderKey.null else { continue }
-      let place = group * groups.extremes.count + slot
-      let isFirst = extremes[place].bytes.isEmpty
-      let comesFirst =
-        extreme.isMaximum ? extremes[place] < candidate : candidate < extremes[place]
-      guard isFirst || comesFirst else { continue }
-      size += candidate.bytes.count - extremes[place].bytes.count
-      extremes[place] = candidate
+      input.appendKey(of: groups.extremes[slot].input, to: &candidate.bytes)
+      if candidate.bytes.first != OrderKey.null { note(candidate, slot, of: group) }
     }
+  }
+
+  /// Keeps a value if it is the least or greatest of its group so far.
+  private mutating func note(_ candidate: OrderKey, _ slot: Int, of group: Int) {
+    let place = group * groups.extremes.count + slot
+    let isFirst = extremes[place].bytes.isEmpty
+    let comesFirst =
+      groups.extremes[slot].isMaximum ? extremes[place] < candidate : candidate < extremes[place]
+    guard isFirst || comesFirst else { return }
+    size += candidate.bytes.count - extremes[place].bytes.count
+    extremes[place] = candidate
   }
 
   // MARK: Rows

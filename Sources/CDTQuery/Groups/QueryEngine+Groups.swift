@@ -41,6 +41,10 @@ extension QueryEngine {
         GroupTable(groups, memory: memory ?? transaction.sortMemory, isOrdered: plan.terms != nil, stop)
       }
       var table = emptyTable()
+      if let summary = plan.summary {
+        try add(summary, plan.statements, groups, stop, to: &table)
+        return try table.finish()
+      }
       if let cover = plan.cover {
         let grouped = try plan.grouped.map { form in
           try add(cover, plan.rows(form), groups, stop, to: &table)

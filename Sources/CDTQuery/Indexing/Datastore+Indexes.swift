@@ -26,6 +26,8 @@ extension Datastore {
   ///   - isUnique: Whether a write is refused with a ``UniqueViolation`` if it would give two documents the same values. The
   ///     index is also created if there are such documents; `uniqueViolations()` lists them.
   ///   - collation: How the index compares strings; `nil` if by their bytes. Queries with the same collation use it for strings.
+  ///   - lifetime: The time after the date in the one field from which on a document has expired: reads leave it out, and it is
+  ///     deleted. The index answers no queries. `nil` if documents don't expire.
   ///   - progress: Called with the progress of the build.
   /// - Returns: The index's name.
   /// - Throws: ``QueryError`` for an invalid definition, or if another definition has the name.
@@ -36,11 +38,12 @@ extension Datastore {
   public func ensureIndexed(
     _ fields: [SortField], name: String? = nil, type: IndexType = .json, settings: JSONObject = [:],
     where filter: JSONObject = [:], unique isUnique: Bool = false, collation: Collation? = nil,
+    expireAfter lifetime: Duration? = nil,
     progress: (IndexProgress) -> Void = { _ in }
   ) throws -> String {
     let definition = try IndexDefinition(
       fields: fields, name: name, type: type, settings: settings, where: filter, isUnique: isUnique,
-      collation: collation)
+      collation: collation, expireAfter: lifetime.map { $0 / .seconds(1) })
     return try ensure(definition, isNamed: name != nil, stop: nil, progress)
   }
 
@@ -52,15 +55,17 @@ extension Datastore {
   public func ensureIndexed(
     _ fields: [SortField], name: String? = nil, type: IndexType = .json, settings: JSONObject = [:],
     where filter: JSONObject = [:], unique isUnique: Bool = false, collation: Collation? = nil,
+    expireAfter lifetime: Duration? = nil,
     progress: @escaping @Sendable (IndexProgress) -> Void = { _ in }
   ) async throws -> String {
     let definition = try IndexDefinition(
       fields: fields, name: name, type: type, settings: settings, where: filter, isUnique: isUnique,
-      collation: collation)
+      collation: collation, expireAfter: lifetime.map { $0 / .seconds(1) })
     return try await runLong { try self.ensure(definition, isNamed: name != nil, stop: $0, progress) }
   }
 
-  private func ensure(
+  /// Creates an index with a definition unless it exists, and builds it.
+  package func ensure(
     _ definition: IndexDefinition, isNamed: Bool, stop: StopSignal?, _ progress: (IndexProgress) -> Void
   ) throws -> String {
     try mapped {

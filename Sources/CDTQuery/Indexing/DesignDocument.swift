@@ -12,6 +12,8 @@ package import CDTJSON
 package struct DesignDocument: Sendable {
   /// The indexes that it defines, named by its id and their own names.
   package private(set) var indexes: [IndexDefinition] = []
+  /// The views that are made of fields, by their own names. Their summaries are among the indexes.
+  package private(set) var views: [String: DesignView] = [:]
   /// What it has that is never used, each as a sentence.
   package private(set) var notes: [String] = []
 
@@ -32,7 +34,10 @@ package struct DesignDocument: Sendable {
     for (kind, type) in [("views", IndexType.json), ("indexes", .text)] {
       for (name, definition) in body[kind]?.objectValue ?? [:] {
         do throws(QueryError) {
-          indexes.append(try Self.index(name, type, definition, of: id))
+          let index = try Self.index(name, type, definition, of: id)
+          indexes.append(index)
+          guard index.groupedFields != nil, let reduce = DesignView.reduce(of: definition) else { continue }
+          views[name] = DesignView(summary: index, reduce: reduce)
         } catch {
           notes.append("The index \(JSONValue.string(name).text) is stored and not made: \(error.message).")
         }
@@ -53,10 +58,19 @@ package struct DesignDocument: Sendable {
     case .array(let clauses)?: fields = try SortField.fields(clauses.map(fieldOfText), at: "fields")
     default: break
     }
+    var filter = try filter(body ?? .null)
+    var sums: [String]?
+    if type == .json, let reduce = DesignView.reduce(of: json) {
+      let value = try DesignView.value(body, reduce)
+      filter = DesignView.filter(fields.map(\.path) + value, and: filter)
+      sums = value
+    }
     return try IndexDefinition(
       fields: fields, name: Self.name(of: name, in: id), type: type, settings: settings(body ?? .null),
-      where: filter(body ?? .null),
+      where: filter,
       isUnique: body?["unique"] == true, collation: Collation(json: body?["collation"], at: "collation"),
+      sum: sums,
+      expireAfter: body?["expireAfter"].map { $0.doubleValue ?? .nan },
       designDocument: id)
   }
 
@@ -96,6 +110,7 @@ package struct DesignDocument: Sendable {
       if let filter = definition.filterJSON { map[partialFilter] = .object(filter) }
       if definition.isUnique { map["unique"] = true }
       if let collation = definition.collation { map["collation"] = .string(collation.rawValue) }
+      if let seconds = definition.expireAfter { map["expireAfter"] = JSONValue(number: seconds) }
       members[name] = [
         "map": .object(map), "reduce": "_count", "options": ["def": ["fields": definition.fieldsJSON]],
       ]

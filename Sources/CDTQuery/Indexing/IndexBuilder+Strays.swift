@@ -11,6 +11,7 @@ extension IndexBuilder {
   private struct Key {
     let values: [IndexKey]
     let id: [UInt8]
+    let absent: Int64
   }
 
   func removeStrays(of entry: IndexCatalog.Entry) throws {
@@ -44,7 +45,7 @@ extension IndexBuilder {
       let columns = (0..<fields).map { "t\($0), v\($0)" }.joined(separator: ", ")
       let select = try connection.statement(
         """
-        SELECT \(columns), id FROM \(IndexFile.table(entry)) WHERE document \(isAbove) LIMIT \(Self.strayBatch)
+        SELECT \(columns), id, absent FROM \(IndexFile.table(entry)) WHERE document \(isAbove) LIMIT \(Self.strayBatch)
         """)
       defer { select.reset() }
       var keys: [Key] = []
@@ -52,7 +53,7 @@ extension IndexBuilder {
         keys.append(
           Key(
             values: (0..<fields).map { IndexKey(select, at: 2 * $0) },
-            id: Array(select.unsafeBytes(2 * fields))))
+            id: Array(select.unsafeBytes(2 * fields)), absent: select.int64(2 * fields + 1)))
       }
       return keys
     }
@@ -64,10 +65,17 @@ extension IndexBuilder {
     let delete = try connection.statement(
       "DELETE FROM \(IndexFile.table(entry)) WHERE \(values)id = ?\(2 * fields + 1)")
     defer { delete.clear() }
+    let summary = SummaryTable(entry, on: connection)
     for key in keys {
       for (position, value) in key.values.enumerated() { try delete.bind(value, at: 2 * position + 1) }
       try delete.bind(text: key.id, at: 2 * fields + 1)
       try delete.run()
+      guard let summary, connection.changes > 0 else { continue }
+      let isOfDesignDocument = key.id.withUnsafeBytes(CandidateRow.isOfDesignDocument)
+      summary.take(
+        SummaryTable.Row(values: key.values, absent: key.absent, isOfDesignDocument: isOfDesignDocument),
+        isRemoved: true)
     }
+    try summary?.write()
   }
 }

@@ -268,6 +268,7 @@ final class IndexBuilder {
         }
         try table.insert(batch.rows, position..<end)
         if isLast { try removeChanged(since: batch, from: table) }
+        try table.writeGroups()
         try set(watermark: isLast ? batch.reached : watermark, strays: isLast ? 0 : 1, of: entry)
       }
       guard isDone != nil else { return false }
@@ -311,6 +312,7 @@ final class IndexBuilder {
       guard batch.reached == batch.newest else { return false }
       batch.rows.sort()
       try table.insert(batch.rows, 0..<batch.rows.count)
+      try table.writeGroups()
       for number in batch.apart { try table.setApart(true, document: number) }
       _ = try table.note(batch.shape)
       try set(watermark: nil, of: table.entry)

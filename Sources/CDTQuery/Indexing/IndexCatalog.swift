@@ -50,12 +50,16 @@ package struct IndexCatalog: Sendable {
   /// The text indexes.
   package let texts: [Entry]
 
+  /// The indexes by which documents expire.
+  package let expiring: [Entry]
+
   package static let empty = IndexCatalog(entries: [])
 
   package init(entries: [Entry]) {
     self.entries = entries
     ordered = entries.filter { $0.definition.type == .json }
     texts = entries.filter { $0.definition.type == .text }
+    expiring = entries.filter { $0.definition.expireAfter != nil }
   }
 
   /// The text index in which the search of a clause has its meaning: the one that the query names, or the only one that has

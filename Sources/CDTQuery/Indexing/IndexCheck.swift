@@ -69,6 +69,7 @@ final class IndexCheck {
     try compare(expected, with: table, "lacks a row")
     try compare(table, with: expected, "has an extra row")
     try compareApart()
+    try compareGroups()
     try connection.execute("DROP TABLE \(expected)")
     if count > Self.mostFindings {
       let text = JSONValue.string(name).text
@@ -101,6 +102,34 @@ final class IndexCheck {
     }
     for id in apart.values.sorted() { add("has no separate entry for it", id) }
     if isMore { add("has separate entries that it should not have") }
+  }
+
+  /// Compares the groups of a summary with the rows of its index.
+  private func compareGroups() throws {
+    let (groups, wanted) = ("main.\(IndexFile.groups(entry.number))", "temp.expected_groups_\(entry.number)")
+    guard let summary = SummaryTable(entry, on: connection, named: wanted) else { return }
+    let fields = entry.definition.fields.count
+    try connection.execute("DROP TABLE IF EXISTS \(wanted)")
+    try connection.execute(SummaryTable.creation(of: wanted, fields: entry.definition.groupedFields ?? 0))
+    let rows = try connection.statement(
+      "SELECT \(columns.dropFirst().joined(separator: ", ")) FROM main.\(IndexFile.table(entry))")
+    defer { rows.reset() }
+    var taken = 0
+    while try rows.step() {
+      summary.take(
+        SummaryTable.Row(
+          values: (0..<fields).map { IndexKey(rows, at: 2 * $0) }, absent: rows.int64(2 * fields + 1),
+          isOfDesignDocument: CandidateRow.isOfDesignDocument(rows.unsafeBytes(2 * fields))))
+      taken += 1
+      if taken % 10_000 == 0 { try summary.write() }
+    }
+    try summary.write()
+    for (left, right) in [(groups, wanted), (wanted, groups)] {
+      let wrong = try connection.scalar(
+        "SELECT count(*) FROM (SELECT * FROM \(left) EXCEPT SELECT * FROM \(right))")
+      if wrong > 0 { add("has \(wrong) wrong \(wrong == 1 ? "group" : "groups")") }
+    }
+    try connection.execute("DROP TABLE \(wanted)")
   }
 
   private func isHeld(_ number: String) -> String {

@@ -210,7 +210,7 @@ final class IndexConnection {
       try checkPresence(of: entry)
       try connection.execute(
         """
-        DROP TABLE \(IndexFile.table(entry));
+        \(IndexFile.tableRemoval(entry));
         DELETE FROM apart WHERE index_number = \(entry.number);
         DELETE FROM statistics WHERE index_number = \(entry.number);
         DELETE FROM indexes WHERE number = \(entry.number)
@@ -231,7 +231,7 @@ final class IndexConnection {
       try checkPresence(of: entry)
       try connection.execute(
         """
-        DROP TABLE \(IndexFile.table(entry));
+        \(IndexFile.tableRemoval(entry));
         \(IndexFile.tableCreation(number: entry.number, entry.definition));
         DELETE FROM apart WHERE index_number = \(entry.number);
         DELETE FROM statistics WHERE index_number = \(entry.number);

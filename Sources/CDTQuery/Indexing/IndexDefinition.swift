@@ -29,6 +29,13 @@ public struct IndexDefinition: Sendable, Hashable {
   /// How the index compares strings; `nil` if by their bytes.
   public let collation: Collation?
 
+  /// The time after the date in the field from which on a document has expired, in seconds; `nil` if documents don't expire.
+  public let expireAfter: Double?
+
+  /// The number of leading fields whose values make the groups of a summary, which sums the numbers of the other fields; `nil` for
+  /// any other index.
+  public let groupedFields: Int?
+
   /// The id of the design document that defines the index; `nil` if an app made it.
   public let designDocument: String?
 
@@ -59,13 +66,16 @@ extension IndexDefinition {
   ///   - filter: The selector of the documents that the index holds; `{}` for all.
   ///   - isUnique: Whether a write may not give two documents the same key.
   ///   - collation: How strings are compared.
+  ///   - sums: For a summary, the paths of its last fields, whose numbers are summed.
+  ///   - expireAfter: The time after the date in the field from which on a document has expired, in seconds.
   ///   - designDocument: The id of the design document that defines it.
   package init(
     fields: [SortField], name: String?, type: IndexType, settings: JSONObject = [:],
     where filter: JSONObject = [:], isUnique: Bool = false, collation: Collation? = nil,
-    designDocument: String? = nil
+    sum sums: [String]? = nil, expireAfter: Double? = nil, designDocument: String? = nil
   ) throws(QueryError) {
     self.designDocument = designDocument
+    let fields = fields + (sums ?? []).map { SortField($0) }
     tokenizer = try Self.tokenizer(settings, type: type)
     self.filter = try IndexFilter.selector(filter)
     guard type == .json || self.filter == nil else { throw .partialTextIndex }
@@ -73,6 +83,11 @@ extension IndexDefinition {
     guard type == .json || collation == nil else { throw .collatedTextIndex }
     self.isUnique = isUnique
     self.collation = collation
+    groupedFields = sums.map { fields.count - $0.count }
+    self.expireAfter = expireAfter
+    if let expireAfter { try Self.checkExpiry(expireAfter, fields, type, isUnique: isUnique, sums) }
+    if groupedFields != nil { try Self.checkSummary(fields, type, isUnique: isUnique) }
+    guard collation == nil || sums == nil && expireAfter == nil else { throw .collatedValues }
     guard !fields.isEmpty else { throw .indexWithoutFields }
     guard fields.count <= Self.maximumFields else { throw .indexWithTooManyFields(fields.count) }
     var parsed: [Field] = []
@@ -93,7 +108,31 @@ extension IndexDefinition {
     if let name, name.isEmpty { throw .indexWithoutName }
     self.fields = parsed
     self.type = type
-    self.name = name ?? Self.name(for: parsed, type: type, where: self.filter, isUnique: isUnique, collation)
+    self.name =
+      name
+      ?? Self.name(
+        for: parsed, grouped: groupedFields, expireAfter: expireAfter, type: type, where: self.filter,
+        isUnique: isUnique, collation)
+  }
+
+  private static let longestExpiry = 1e11
+
+  private static func checkExpiry(
+    _ seconds: Double, _ fields: [SortField], _ type: IndexType, isUnique: Bool, _ sums: [String]?
+  ) throws(QueryError) {
+    guard (0...longestExpiry).contains(seconds) else { throw .invalidExpiry(seconds, most: longestExpiry) }
+    let isAlone = fields.count == 1 && fields.first?.direction == .ascending
+    guard isAlone, type == .json, !isUnique, sums == nil else { throw .expiryOfOtherIndex }
+  }
+
+  private static func checkSummary(
+    _ fields: [SortField], _ type: IndexType, isUnique: Bool
+  ) throws(QueryError) {
+    guard type == .json else { throw .summaryOfWords }
+    guard !isUnique else { throw .uniqueSummary }
+    for (number, field) in fields.enumerated() where field.direction == .descending {
+      throw .descendingSummary(field.path, at: "fields[\(number)]")
+    }
   }
 
   private static func tokenizer(_ settings: JSONObject, type: IndexType) throws(QueryError)
@@ -118,13 +157,19 @@ extension IndexDefinition {
   /// The selector of ``filter``; `nil` if the index holds every document.
   package var filterJSON: JSONObject? { filter?.clause.selector }
 
-  /// What an index may have besides its fields and settings, as stored: its filter, whether it is unique, its collation, and its
+  /// The paths of the fields whose numbers a summary sums; `nil` for any other index.
+  package var summedPaths: [String]? { groupedFields.map { fields.dropFirst($0).map(\.path) } }
+
+  /// What an index may have besides its fields and settings, as stored: its filter, whether it is unique, its collation, what it sums, its
+  /// lifetime, and its
   /// design document.
   package var options: JSONObject {
     var options = JSONObject()
     if let filterJSON { options["where"] = .object(filterJSON) }
     if isUnique { options["unique"] = true }
     if let collation { options["collation"] = .string(collation.rawValue) }
+    if let expireAfter { options["expireAfter"] = JSONValue(number: expireAfter) }
+    if let summedPaths { options["sum"] = .array(summedPaths.map { .string($0) }) }
     if let designDocument { options["ddoc"] = .string(designDocument) }
     return options
   }
@@ -133,10 +178,12 @@ extension IndexDefinition {
   init(
     fields: [JSONValue], name: String, type: IndexType, settings: JSONObject, options: JSONObject
   ) throws(QueryError) {
+    let sums = options["sum"]?.arrayValue?.compactMap(\.stringValue)
     try self.init(
-      fields: SortField.fields(fields, at: "fields"), name: name, type: type, settings: settings,
-      where: options["where"]?.objectValue ?? [:], isUnique: options["unique"] == true,
-      collation: Collation(json: options["collation"], at: "collation"),
+      fields: SortField.fields(fields.dropLast(sums?.count ?? 0), at: "fields"), name: name, type: type,
+      settings: settings, where: options["where"]?.objectValue ?? [:], isUnique: options["unique"] == true,
+      collation: Collation(json: options["collation"], at: "collation"), sum: sums,
+      expireAfter: options["expireAfter"]?.doubleValue,
       designDocument: options["ddoc"]?.stringValue)
   }
 
@@ -148,7 +195,8 @@ extension IndexDefinition {
   /// Whether both define the same index, ignoring the name.
   package func isSame(as other: IndexDefinition) -> Bool {
     hasSameFields(as: other) && filterJSON?.utf8Text == other.filterJSON?.utf8Text
-      && isUnique == other.isUnique && collation == other.collation
+      && isUnique == other.isUnique && collation == other.collation && groupedFields == other.groupedFields
+      && expireAfter == other.expireAfter
   }
 
   /// Whether both have the same fields in the same order, and index them in the same way.
@@ -159,18 +207,19 @@ extension IndexDefinition {
   }
 
   /// Generates a name from the definition, so that equal definitions get equal names: `age-desc_pet.species`,
-  /// `unique_email`, `unicode_name`, `due_where_5d41402a`.
+  /// `unique_email`, `unicode_name`, `due_where_5d41402a`, `summary_city_of_total`, `expire_created`.
   private static func name(
-    for fields: [Field], type: IndexType, where filter: QuerySelector?, isUnique: Bool,
-    _ collation: Collation?
+    for fields: [Field], grouped: Int?, expireAfter: Double?, type: IndexType, where filter: QuerySelector?,
+    isUnique: Bool, _ collation: Collation?
   ) -> String {
     let prefix =
-      (type == .text ? ["text"] : []) + (isUnique ? ["unique"] : [])
-      + (collation.map { [$0.rawValue] } ?? [])
+      (type == .text ? ["text"] : []) + (isUnique ? ["unique"] : []) + (grouped == nil ? [] : ["summary"])
+      + (expireAfter == nil ? [] : ["expire"]) + (collation.map { [$0.rawValue] } ?? [])
     let suffix = filter.map {
       ["where", String(Hexadecimal.text(Digest.hash($0.clause.selector.utf8Text, .md5)).prefix(8))]
     }
-    return (prefix + fields.map { $0.isDescending ? "\($0.path)-desc" : $0.path } + (suffix ?? []))
-      .joined(separator: "_")
+    var words = fields.map { $0.isDescending ? "\($0.path)-desc" : $0.path }
+    if let grouped, grouped < words.count { words.insert("of", at: grouped) }
+    return (prefix + words + (suffix ?? [])).joined(separator: "_")
   }
 }

@@ -72,8 +72,14 @@ package enum IndexFile {
   ///   PRIMARY KEY (t0, v0, id)) WITHOUT ROWID
   /// ```
   static func tableCreation(number: Int64, _ definition: IndexDefinition) -> String {
-    definition.type == .text
-      ? TextIndexTable.creation(number: number, definition) : creation(ofTable: table(number), definition)
+    guard definition.type == .json else { return TextIndexTable.creation(number: number, definition) }
+    let summary = definition.groupedFields.map { SummaryTable.creation(of: groups(number), fields: $0) }
+    return [creation(ofTable: table(number), definition), summary].compactMap(\.self).joined(separator: ";\n")
+  }
+
+  static func tableRemoval(_ entry: IndexCatalog.Entry) -> String {
+    let summary = entry.definition.groupedFields.map { _ in "; DROP TABLE \(groups(entry.number))" }
+    return "DROP TABLE \(table(entry))\(summary ?? "")"
   }
 
   /// - Parameter table: The table's name.
@@ -90,6 +96,10 @@ package enum IndexFile {
   }
 
   static let tablePrefix: StaticString = "entries_"
+  static let groupsPrefix: StaticString = "groups_"
+
+  /// The table of the groups of a summary.
+  static func groups(_ number: Int64) -> String { "\(groupsPrefix)\(number)" }
 
   package static func table(_ number: Int64) -> String { "\(tablePrefix)\(number)" }
 

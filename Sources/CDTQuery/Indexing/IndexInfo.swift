@@ -60,7 +60,10 @@ public struct IndexInfo: Sendable, Hashable {
           entries: Int(try connection.scalar("SELECT count(*) FROM \(table)")),
           bytes: Int(
             try connection.scalar(
-              "SELECT sum(pgsize) FROM dbstat WHERE name = '\(table)' OR name GLOB '\(table)_*'")),
+              """
+              SELECT sum(pgsize) FROM dbstat
+               WHERE name IN ('\(table)', '\(IndexFile.groups(entry.number))') OR name GLOB '\(table)_*'
+              """)),
           indexedSequence: entry.watermark ?? state.sequence, statistics: entry.statistics)
       }
     }

@@ -121,7 +121,7 @@ extension IndexKey: Comparable {
 }
 
 extension IndexKey.Value {
-  fileprivate var number: JSONNumber? {
+  var number: JSONNumber? {
     switch self {
     case .int(let int): .int(int)
     case .double(let double): .double(double)

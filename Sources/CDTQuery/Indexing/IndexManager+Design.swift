@@ -32,14 +32,14 @@ extension IndexManager {
           !obsolete.contains { $0.definition == definition }
         }
         // As with one index: what is deleted goes from the definitions first, and what is new comes into them last.
-        if !obsolete.isEmpty { try recovery.save(definitions) }
+        if !obsolete.isEmpty { try save(definitions) }
         for entry in obsolete { try file.delete(entry) }
         for definition in wanted
         where !definitions.contains(where: { $0.name.hasSameBytes(as: definition.name) }) {
           try file.create(definition)
           definitions.append(definition)
         }
-        if try Set(recovery.definitions) != Set(definitions) { try recovery.save(definitions) }
+        if try Set(recovery.definitions) != Set(definitions) { try save(definitions) }
       }
     }
   }

@@ -21,6 +21,8 @@ package final class IndexManager: DatastoreExtension {
   private let turn = Mutex(Turn())
   /// Builds indexes in the background.
   let worker = IndexWorker()
+  /// The rules by which documents expire.
+  let expiry = Expiry()
   /// The live queries of the datastore.
   package let liveQueries = LiveQueries()
   /// The number of callers that are building indexes.
@@ -48,6 +50,7 @@ package final class IndexManager: DatastoreExtension {
     isReadOnly = store.access.isReadOnly
     path = "\(directory)/\(IndexFile.name)"
     recovery = IndexRecovery(path: path, directory: directory, keys: store.keys)
+    expiry.follow((try? recovery.definitions) ?? [])
     // Finish the work that an earlier process left, and follow design documents that were written without indexes.
     wakeWorker()
   }
@@ -56,6 +59,7 @@ package final class IndexManager: DatastoreExtension {
 
   package func close() {
     liveQueries.close()
+    expiry.close()
     worker.close()
     turn.withLock { $0.end() }
   }
@@ -107,15 +111,20 @@ package final class IndexManager: DatastoreExtension {
   }
 
   package func didCommit() {
+    var next: Double?
     let isDue = turn.withLock { turn -> Bool in
       do {
-        try turn.current?.commit()
-        return turn.current?.isMeasuringDue ?? false
+        guard let current = turn.current else { return false }
+        try current.commit()
+        expiry.follow(current.expiring)
+        if expiry.hasRules { next = try current.nextExpiry(after: expiry.now) }
+        return current.isMeasuringDue
       } catch {
         turn.end()
         return true
       }
     }
+    wakeWorker(at: next)
     if changesDesign.exchange(false, ordering: .relaxed) || isDue { wakeWorker() }
   }
 
@@ -146,9 +155,11 @@ package final class IndexManager: DatastoreExtension {
   func wakeWorker() {
     if isReadOnly { return }
     worker.wake { [weak self] isClosing in
+      let deletion = Result { try self?.deleteExpired { !isClosing() } }
       _ = try self?.fill(only: nil) { _ in
         !isClosing() && self?.callersBuilding.load(ordering: .sequentiallyConsistent) == 0
       }
+      try deletion.get()
     }
   }
 
@@ -178,6 +189,7 @@ package final class IndexManager: DatastoreExtension {
   @discardableResult
   func build(only name: String?, _ goesOn: @escaping (IndexProgress) -> Bool = { _ in true }) throws -> Bool {
     let isDone = try withoutWorker { try fill(only: name, goesOn) }
+    if isDone && name == nil { try deleteExpired { goesOn(IndexProgress(done: 0, total: 0)) } }
     if isDone && name != nil { wakeWorker() }
     return isDone
   }
@@ -214,6 +226,12 @@ package final class IndexManager: DatastoreExtension {
     return try IndexInfo.all(in: file)
   }
 
+  /// Stores the definitions, and follows their rules.
+  func save(_ definitions: [IndexDefinition]) throws {
+    try recovery.save(definitions)
+    expiry.follow(definitions)
+  }
+
   /// Creates an index unless it exists, without building it.
   package func declare(_ definition: IndexDefinition, isNamed: Bool) throws -> String {
     try withFile { file, store in
@@ -236,7 +254,7 @@ package final class IndexManager: DatastoreExtension {
           return same.definition.name
         }
         try file.create(definition)
-        try recovery.save(file.catalog().entries.map(\.definition))
+        try save(file.catalog().entries.map(\.definition))
         return definition.name
       }
     }
@@ -256,7 +274,7 @@ package final class IndexManager: DatastoreExtension {
         if let designDocument = entry.definition.designDocument {
           throw QueryError.indexOfDesignDocument(name, designDocument)
         }
-        try recovery.save(catalog.entries.map(\.definition).filter { !$0.name.hasSameBytes(as: name) })
+        try save(catalog.entries.map(\.definition).filter { !$0.name.hasSameBytes(as: name) })
         isUndefined = true
         try file.delete(entry)
       }

@@ -39,6 +39,10 @@ struct IndexRows: ~Copyable {
   private let collation: Collation?
   /// The filter of a partial index.
   private let filter: Matcher?
+  /// When a document expires, if that is what the index has.
+  private let expiry: ExpiryRule?
+  /// Whether each element of an array is a value. In a summary, as in groups, the array is.
+  private let expandsArrays: Bool
   private var bytes: [UInt8] = []
   private var rows: [Row] = []
   /// The values of the document being added, field after field, and where each field's values end.
@@ -65,6 +69,10 @@ struct IndexRows: ~Copyable {
   private enum Value {
     case nothing
     case at(Int)
+    /// The array of the values at some offsets.
+    case several([Int])
+    /// A time, in seconds since 1970.
+    case time(Double)
     case id, revision
   }
 
@@ -85,6 +93,8 @@ struct IndexRows: ~Copyable {
     fields = definition.fields
     collation = definition.collation
     filter = definition.filter.map { Matcher($0.clause) }
+    expiry = ExpiryRule(definition)
+    expandsArrays = definition.groupedFields == nil
   }
 
   /// Creates a list that is full when it uses this memory, in bytes.
@@ -134,6 +144,7 @@ struct IndexRows: ~Copyable {
 
   /// Whether the index holds a document.
   private func holds(_ document: DocumentBytes) -> Bool {
+    if let expiry { return expiry.time(of: document) != nil }
     guard let filter else { return true }
     // Only patterns fail, and a filter has none.
     return (try? filter.matches(document)) ?? false
@@ -148,6 +159,7 @@ struct IndexRows: ~Copyable {
         if let documentField = field.fieldPath.documentField { return documentField == .id }
         found.read(field.fieldPath, in: left.body)
         other.read(field.fieldPath, in: right.body)
+        if !expandsArrays, found.isMultiple || other.isMultiple { return false }
         return found.absence == other.absence && found.offsets.count == other.offsets.count
           && zip(found.offsets, other.offsets).allSatisfy { first, second in
             let first = left.body.slice(first, left.body.endOfValue(at: first))
@@ -201,6 +213,11 @@ struct IndexRows: ~Copyable {
     case .id?: values.append(.id)
     case .revision?: values.append(.revision)
     case nil:
+      if let time = expiry?.time(of: document) {
+        values.append(.time(time))
+        return nil
+      }
+      guard expandsArrays else { return readWhole(fields[position].fieldPath, in: document.body, &shape) }
       found.read(fields[position].fieldPath, in: document.body)
       if found.isMultiple { shape.isMultiple = true }
       guard found.offsets.isEmpty else {
@@ -211,6 +228,27 @@ struct IndexRows: ~Copyable {
       return found.absence == .missing ? Absence.missing : Absence.emptyArray
     }
     return nil
+  }
+
+  /// Appends the value of a field of a summary.
+  ///
+  /// - Returns: The reason if there is none.
+  private mutating func readWhole(_ path: FieldPath, in bytes: JSONBytes, _ shape: inout Shape) -> Int64? {
+    var offsets: [Int] = []
+    switch path.singleValue(in: bytes) {
+    case .missing: break
+    case .value(let value): offsets = [value]
+    case .several:
+      shape.isMultiple = true
+      var walk = PathWalk(bytes, from: 0, through: path.segments)
+      while let value = walk.next() { offsets.append(value) }
+    }
+    switch offsets.count {
+    case 0: values.append(.nothing)
+    case 1: values.append(.at(offsets[0]))
+    default: values.append(.several(offsets))
+    }
+    return offsets.isEmpty ? Absence.missing : nil
   }
 
   /// Appends the row of the chosen values.
@@ -242,6 +280,8 @@ struct IndexRows: ~Copyable {
   private mutating func appendKey(of value: Value, _ document: DocumentBytes) {
     switch value {
     case .nothing: bytes.append(OrderKey.null)
+    case .time(let time): OrderKey.append(.double(time), to: &bytes)
+    case .several(let offsets): OrderKey.append(document.body, elementsAt: offsets, to: &bytes)
     case .id: OrderKey.append(string: document.id, to: &bytes)
     case .revision: OrderKey.append(string: document.revision, to: &bytes)
     case .at(let offset):
@@ -257,6 +297,11 @@ struct IndexRows: ~Copyable {
   private mutating func appendStorage(of value: Value, _ document: DocumentBytes) {
     switch value {
     case .nothing: append(.nothing, Storage.zero)
+    case .time(let time): append(.double(time))
+    case .several(let offsets):
+      var key = OrderKey()
+      OrderKey.append(document.body, elementsAt: offsets, to: &key.bytes)
+      append(.array, Storage.blob, key)
     case .id: append(.string, Storage.text, document.id)
     case .revision: append(.string, Storage.text, document.revision)
     case .at(let offset):
@@ -391,16 +436,26 @@ struct IndexRows: ~Copyable {
 
     /// The values of a row; `nil` if a field has none, or null.
     func keys(of position: Int) -> [IndexKey]? {
+      let values = values(of: position)
+      return values.contains(.nothing) ? nil : values
+    }
+
+    /// The values of a row.
+    func values(of position: Int) -> [IndexKey] {
       var place = rows[position].values
-      var keys: [IndexKey] = []
-      for _ in 0..<fields {
-        guard let tag = IndexKey.Tag(rawValue: Int64(Int8(bitPattern: bytes[place]))), tag != .nothing else {
-          return nil
-        }
-        keys.append(IndexKey(tag: tag, value: value(at: place + 1)))
-        place = IndexRows.endOfStorage(at: place, bytes)
+      return (0..<fields).map { _ in
+        let tag = IndexKey.Tag(rawValue: Int64(Int8(bitPattern: bytes[place]))) ?? .nothing
+        defer { place = IndexRows.endOfStorage(at: place, bytes) }
+        return IndexKey(tag: tag, value: value(at: place + 1))
       }
-      return keys
+    }
+
+    /// A row of a summary.
+    func summaryRow(_ position: Int) -> SummaryTable.Row {
+      let row = rows[position]
+      return SummaryTable.Row(
+        values: values(of: position), absent: IndexRows.integer(at: Int(row.start) + 8, bytes),
+        isOfDesignDocument: CandidateRow.isOfDesignDocument(id(of: row)))
     }
 
     private func value(at place: Int) -> IndexKey.Value {

@@ -7,11 +7,14 @@ struct IndexTable {
   private let connection: Connection
   private let insertion: RowInsertion
   private let key: String
+  /// The groups of a summary.
+  private let summary: SummaryTable?
 
   /// - Parameter table: The table, if it is not the index's own.
   init(_ entry: IndexCatalog.Entry, on connection: Connection, named table: String? = nil) {
     self.entry = entry
     self.connection = connection
+    summary = table == nil ? SummaryTable(entry, on: connection) : nil
     let fields = entry.definition.fields.count
     let row = Array(repeating: "?", count: 2 * fields + 3).joined(separator: ", ")
     insertion = RowInsertion(
@@ -20,21 +23,30 @@ struct IndexTable {
     key = (values + ["id = ?\(2 * fields + 1)"]).joined(separator: " AND ")
   }
 
-  /// Inserts a range of the sorted rows.
+  /// Inserts a range of the sorted rows. If the index is a summary, ``writeGroups()`` must follow.
   func insert(_ rows: borrowing IndexRows, _ range: Range<Int>) throws {
     try rows.withBinding { binding in
       _ = try insertion.run(range.count, on: connection) { position, statement, first throws(SQLiteError) in
         try binding.bindRow(range.lowerBound + position, to: statement, at: first)
       }
+      guard let summary else { return }
+      for position in range { summary.take(binding.summaryRow(position)) }
     }
   }
 
-  /// Removes a row if it exists.
+  /// Removes a row if it exists. If the index is a summary, ``writeGroups()`` must follow.
   func remove(_ rows: borrowing IndexRows, at position: Int) throws {
     let statement = try connection.statement("DELETE FROM \(IndexFile.table(entry.number)) WHERE \(key)")
     defer { statement.clear() }
     try rows.withBinding { try $0.bindKey(of: position, to: statement, at: 1) }
     try statement.run()
+    guard let summary, connection.changes > 0 else { return }
+    rows.withBinding { summary.take($0.summaryRow(position), isRemoved: true) }
+  }
+
+  /// Updates the groups of a summary with the rows that were inserted and removed.
+  func writeGroups() throws {
+    try summary?.write()
   }
 
   /// Adds or removes a document in the list of those kept apart.

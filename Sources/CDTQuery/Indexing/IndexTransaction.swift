@@ -81,6 +81,14 @@ final class IndexTransaction {
     for entry in entries { try check.run(entry) }
   }
 
+  /// The indexes by which documents expire.
+  var expiring: [IndexCatalog.Entry] { known?.catalog.expiring ?? [] }
+
+  /// The first time after another at which a document expires.
+  func nextExpiry(after time: Double) throws -> Double? {
+    try ExpiredRows.next(after: time, of: expiring, in: "main", on: connection)
+  }
+
   // MARK: Its end
 
   func commit() throws {
@@ -226,6 +234,7 @@ final class IndexUpdate {
     for position in 0..<removals.count { try table.remove(removals, at: position) }
     insertions.sort()
     try table.insert(insertions, 0..<insertions.count)
+    try table.writeGroups()
     removals.removeAll()
     insertions.removeAll()
   }

@@ -175,7 +175,8 @@ package final class LiveQueries: Sendable {
       var effects = Effects()
       let last = try store.readAutocommit(stop: stop) { transaction in
         try transaction.use { connection in
-          try Self.read(transaction, connection, after: turn.sequence) { change in
+          let expiry = try store.indexManager().expiry
+          return try Self.read(transaction, connection, expiry, after: turn.sequence) { change in
             try effects.add(change, in: transaction, turn.index, turn.holders)
           }
         }
@@ -206,7 +207,7 @@ package final class LiveQueries: Sendable {
   ///
   /// - Returns: The last sequence; `nil` if nothing has changed.
   private static func read(
-    _ transaction: ReadTransaction, _ connection: Connection, after sequence: Int64,
+    _ transaction: ReadTransaction, _ connection: Connection, _ expiry: Expiry, after sequence: Int64,
     _ body: (LiveChange) throws -> Void
   ) throws -> Int64? {
     let statement = try connection.statement(
@@ -219,8 +220,9 @@ package final class LiveQueries: Sendable {
     var last: Int64?
     while try statement.step() {
       try transaction.stop?.check()
-      let change = LiveChange(
-        row: CandidateRow(statement), sequence: statement.int64(6), isDeleted: statement.int64(7) != 0)
+      let row = CandidateRow(statement)
+      let isDeleted = statement.int64(7) != 0 || expiry.hasRules && expiry.hasExpired(row.bytes)
+      let change = LiveChange(row: row, sequence: statement.int64(6), isDeleted: isDeleted)
       last = change.sequence
       try body(change)
     }

@@ -86,6 +86,7 @@ public struct Explanation: Sendable, CustomStringConvertible {
 extension GroupPlan {
   fileprivate var text: String {
     guard cover != nil else { return "from the documents" }
+    if summary != nil { return "from the groups of the summary" }
     return terms?.isEmpty ?? true ? "from the index alone" : "from the index alone, in its order"
   }
 }

@@ -7,8 +7,11 @@ extension IndexAccess {
     _ entry: IndexCatalog.Entry, for conditions: [AskedField]
   ) -> (access: IndexAccess, decided: ConjunctSet) {
     var builder = Builder(entry, conditions)
-    builder.seek()
-    builder.filter()
+    // The rows of a summary have arrays as they are, for which a condition on an element does not look.
+    if entry.definition.groupedFields == nil || !entry.isMultiple {
+      builder.seek()
+      builder.filter()
+    }
     builder.filterIDs()
     return (builder.access, builder.decided)
   }

@@ -33,6 +33,7 @@ struct PlanDescription {
     case .ids: return "the selector names the ids"
     default: break
     }
+    if entry.definition.expireAfter != nil { return "it has the times at which documents expire" }
     if let filter = entry.definition.filter, !isImplied(filter) {
       return
         "it only holds documents that match \(filter.clause.selector.text), which the selector does not imply"
@@ -113,7 +114,8 @@ struct PlanDescription {
   /// Whether such an index exists, and a scan costs less even so.
   private func exists(_ wished: WishedIndex) -> Bool {
     catalog.ordered.contains { entry in
-      entry.definition.filter.map(isImplied) ?? true && entry.definition.collation == query.collation
+      entry.definition.expireAfter == nil && entry.definition.filter.map(isImplied) ?? true
+        && entry.definition.collation == query.collation
         && wished.paths.elementsEqual(entry.definition.fields.prefix(wished.paths.count).map(\.fieldPath))
     }
   }

@@ -59,9 +59,11 @@ extension Planner {
     return nil
   }
 
-  /// Whether an index holds every document that a conjunction matches: a partial one must be implied by it.
+  /// Whether an index holds every document that a conjunction matches: a partial one must be implied by it. One by
+  /// which documents expire has only times.
   func holdsEveryMatch(_ entry: IndexCatalog.Entry, of conjuncts: [Clause]) -> Bool {
-    entry.definition.filter.map { Implication.holds(.all(conjuncts), $0.clause) } ?? true
+    guard entry.definition.expireAfter == nil else { return false }
+    return entry.definition.filter.map { Implication.holds(.all(conjuncts), $0.clause) } ?? true
   }
 
   /// An index, which holds every match, as a source for a conjunction.

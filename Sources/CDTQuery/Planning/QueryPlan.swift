@@ -61,6 +61,8 @@ package struct QueryPlan: Sendable {
   let floor: Int64?
   /// Whether design documents are left out.
   let hidesDesignDocuments: Bool
+  /// Whether documents that have expired are left out.
+  let hidesExpired: Bool
   /// A short reason for the choice of this plan.
   package let reason: String
 

@@ -158,6 +158,8 @@ enum IndexJSON {
     if let filter = index.filterJSON { definition[DesignDocument.partialFilter] = .object(filter) }
     if index.isUnique { definition["unique"] = true }
     if let collation = index.collation { definition["collation"] = .string(collation.rawValue) }
+    if let seconds = index.expireAfter { definition["expireAfter"] = JSONValue(number: seconds) }
+    if let sums = index.summedPaths { definition["sum"] = .array(sums.map { .string($0) }) }
     return [
       "ddoc": index.designDocument.map { .string($0) } ?? .null, "name": .string(index.ownName),
       "type": .string(index.type.rawValue), "partitioned": false, "def": .object(definition),
@@ -225,6 +227,10 @@ struct IndexRequest: Sendable {
     }
     let settings = DesignDocument.settings(.object(index))
     let collation = try Collation(json: index["collation"], at: "collation")
+    let lifetime = index["expireAfter"]?.doubleValue
+    if lifetime == nil, index["expireAfter"] != nil {
+      throw CouchError(400, "invalid_index", "`expireAfter` must be a number of seconds.")
+    }
     guard case .array(let clauses)? = index["fields"] else {
       throw CouchError(400, "invalid_index", "`fields` must be an array of names or {name: direction}.")
     }
@@ -237,13 +243,13 @@ struct IndexRequest: Sendable {
       try names.name
       ?? IndexDefinition(
         fields: fields, name: nil, type: type, settings: settings, where: filter, isUnique: isUnique,
-        collation: collation
+        collation: collation, expireAfter: lifetime
       ).name
     document = names.document ?? Self.documentID(name)
     definition = try IndexDefinition(
       fields: fields, name: DesignDocument.name(of: name, in: document), type: type, settings: settings,
-      where: filter,
-      isUnique: isUnique, collation: collation, designDocument: document)
+      where: filter, isUnique: isUnique, collation: collation, expireAfter: lifetime,
+      designDocument: document)
   }
 
   static func documentID(_ name: String) -> String {

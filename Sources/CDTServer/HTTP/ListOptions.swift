@@ -4,9 +4,9 @@ import CouchDB
 
 /// The options of resources that list rows in the order of their keys, from the query of a request or from its body.
 struct ListOptions: Sendable {
-  private(set) var start: Key?
-  private var end: Key?
-  private var isEndIncluded = true
+  private(set) var startKey: JSONValue?
+  private(set) var endKey: JSONValue?
+  private(set) var isEndIncluded = true
   private(set) var isDescending = false
   private(set) var keys: [JSONValue]?
   private(set) var limit: Int?
@@ -14,12 +14,19 @@ struct ListOptions: Sendable {
   private(set) var includesDocuments = false
   private(set) var includesSequence = false
   private(set) var documents = DocumentOptions()
+  /// Whether the groups of a view are wanted, if it has a function that reduces.
+  private(set) var reduces: Bool?
+  /// The number of fields of the keys of groups; 0 for one group.
+  private(set) var groupLevel = 0
+
+  var start: Key? { startKey.map(Key.init) }
+  private var end: Key? { endKey.map(Key.init) }
 
   /// - Parameter body: The members of a request's body. Those of its query override them, as at CouchDB.
   init(_ parameters: QueryParameters, body: JSONObject = [:]) throws(CouchError) {
     try take(body)
     try take(parameters.members(areJSON: ["key", "keys", "startkey", "start_key", "endkey", "end_key"]))
-    if keys?.isEmpty == false, start != nil || end != nil { throw .keysWithRange }
+    if keys?.isEmpty == false, startKey != nil || endKey != nil { throw .keysWithRange }
   }
 
   /// Takes some options. Unknown ones are ignored.
@@ -29,8 +36,8 @@ struct ListOptions: Sendable {
       case "keys":
         guard case .array(let keys) = value else { throw .badRequest("`keys` must be an array.") }
         self.keys = keys
-      case "startkey", "start_key": start = Key(value)
-      case "endkey", "end_key": end = Key(value)
+      case "startkey", "start_key": startKey = value
+      case "endkey", "end_key": endKey = value
       case "inclusive_end": isEndIncluded = try Self.flag(name, value)
       case "descending": isDescending = try Self.flag(name, value)
       case "include_docs": includesDocuments = try Self.flag(name, value)
@@ -38,11 +45,14 @@ struct ListOptions: Sendable {
       case "conflicts": documents.conflicts = try Self.flag(name, value)
       case "attachments": documents.attachments = try Self.flag(name, value)
       case "limit": limit = try Self.count(name, value)
+      case "reduce": reduces = try Self.flag(name, value)
+      case "group": groupLevel = try Self.flag(name, value) ? .max : 0
+      case "group_level": groupLevel = try Self.count(name, value)
       case "skip": skip = try Self.count(name, value)
       default: break
       }
     }
-    if let key = members["key"] { (start, end) = (Key(key), Key(key)) }
+    if let key = members["key"] { (startKey, endKey) = (key, key) }
   }
 
   private static func flag(_ name: String, _ value: JSONValue) throws(CouchError) -> Bool {

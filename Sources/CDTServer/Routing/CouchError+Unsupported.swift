@@ -48,7 +48,7 @@ extension CouchError {
   /// - Parameter name: The part of the path after the design document.
   static func unsupportedResource(ofDesignDocument name: String) -> CouchError {
     switch name {
-    case "_view": unsupported("A view", instead: "POST _find with an index")
+    case "_view": viewWithFunction
     case "_search", "_search_info", "_search_disk_size", "_nouveau", "_nouveau_info": textSearch
     case "_info":
       unsupported("The state of a view", instead: "GET _index, and POST _explain for the use of an index")
@@ -58,6 +58,12 @@ extension CouchError {
     default: unsupported("The function \(name.prefix(50))", instead: "POST _find")
     }
   }
+
+  static let viewWithFunction = unsupported(
+    "A view with a function",
+    instead:
+      #"a design document of the language "query" with {"map": {"fields": {"city": "asc"}, "value": "total"}, "reduce": "_sum"}, or POST _find with an index"#
+  )
 
   private static let statistics = unsupported(
     "This form of statistics", instead: "/_metrics or /_node/_local/_stats")

@@ -39,7 +39,7 @@ package struct Route: Sendable {
   private enum Part {
     case literal(String)
     case name(String)
-    case localDocument
+    case localDocument, designDocument
 
     func accepts(_ text: String) -> Bool {
       switch self {
@@ -48,6 +48,7 @@ package struct Route: Sendable {
       case .name("id"): !text.hasBytePrefix("_") || DocumentID.isDesign(text)
       case .name: true
       case .localDocument: text.hasBytePrefix(LocalDocumentInput.prefix)
+      case .designDocument: DocumentID.isDesign(text)
       }
     }
   }
@@ -61,6 +62,7 @@ package struct Route: Sendable {
     self.answer = answer
     parts = Self.joined(pattern.split(separator: "/").map(String.init)).map { part in
       if part == "\(LocalDocumentInput.prefix){id}" { return .localDocument }
+      if part == "\(DocumentID.designPrefix){ddoc}" { return .designDocument }
       return part.hasPrefix("{") ? .name(String(part.dropFirst().dropLast())) : .literal(part)
     }
     hasRest = pattern.hasSuffix("{attachment}")
@@ -92,6 +94,7 @@ package struct Route: Sendable {
       case .literal: break
       case .name(let name): names[name] = text
       case .localDocument: names["local"] = text.afterBytePrefix(LocalDocumentInput.prefix).map { String($0) }
+      case .designDocument: names["ddoc"] = text
       }
     }
     if hasRest { names["attachment"] = path[2...].joined(separator: "/") }
@@ -273,6 +276,11 @@ extension Route {
 
     Route(.get, "/{db}/_conflicts") { try await $0.conflicts() },
     Route(.get, "/{db}/_fields") { try await $0.fields() },
+
+    Route(.get, "/{db}/_design/{ddoc}/_view/{view}") { try await $0.view() },
+    Route(.post, "/{db}/_design/{ddoc}/_view/{view}") { try await $0.view() },
+    Route(.post, "/{db}/_design/{ddoc}/_view/{view}/queries") { try await $0.viewQueries() },
+
     Route(.get, "/{db}/_local/{id}") { try await $0.localDocument() },
     Route(.put, "/{db}/_local/{id}", .writer) { try await $0.putLocalDocument() },
     Route(.delete, "/{db}/_local/{id}", .writer) { try await $0.deleteLocalDocument() },

@@ -33,6 +33,12 @@ struct IndexCommand: ParsableCommand {
 
         With --collation the index compares strings by nocase or unicode, as queries with this collation do.
 
+        With --sum or --count the index is a summary: it also keeps, for each combination of values of the fields, the number of \
+        documents and the sums of the fields named by --sum. Groups are then answered from these.
+
+        With --expire-after documents expire so many seconds after the date in the field, ISO 8601 text or seconds since 1970: they \
+        are left out from then on, and deleted. Such an index answers no queries.
+
         EXAMPLE
           $ cdtquery index create people/contacts pet.species age:desc
           pet.species_age-desc
@@ -40,6 +46,10 @@ struct IndexCommand: ParsableCommand {
           age_where_…
           $ cdtquery index create people/contacts name --unique
           unique_name
+          $ cdtquery index create people/contacts pet.species --sum age
+          summary_pet.species_of_age
+          $ cdtquery index create people/contacts seen --expire-after 86400
+          expire_seen
         """)
 
     @Argument(help: DatabaseArgument.help) var database: DatabaseArgument
@@ -58,6 +68,12 @@ struct IndexCommand: ParsableCommand {
     @Flag(help: "Refuse writes that would give two documents the same values.") var unique = false
     @Option(help: "How strings are compared: nocase or unicode. (default: by their bytes)") var collation:
       Collation?
+    @Option(
+      help: "Make a summary by the fields, with sums of another field; can be repeated.",
+      completion: Completions.fields)
+    var sum: [String] = []
+    @Flag(help: "Make a summary by the fields.") var count = false
+    @Option(help: "Delete documents so many seconds after the date in the field.") var expireAfter: Double?
     @OptionGroup var progress: ProgressOptions
     @OptionGroup var server: ServerOptions
 
@@ -65,7 +81,8 @@ struct IndexCommand: ParsableCommand {
       let request = IndexRequest(
         fields: try SortField.fields(words: fields, at: "fields"), name: name, type: type,
         tokenizer: tokenize, filter: try filter.map(SelectorArgument.json) ?? [:], isUnique: unique,
-        collation: collation, progress: progress)
+        collation: collation, sums: count || !sum.isEmpty ? sum : nil, expireAfter: expireAfter,
+        progress: progress)
       try Output.standard.line(try database.open(server).createIndex(request))
     }
   }

@@ -88,6 +88,10 @@ struct IndexRequest {
   let filter: JSONObject
   let isUnique: Bool
   let collation: Collation?
+  /// The fields that a summary sums; `nil` for another index.
+  let sums: [String]?
+  /// The seconds after the date in the field from which on documents have expired.
+  let expireAfter: Double?
   let progress: ProgressOptions
 }
 

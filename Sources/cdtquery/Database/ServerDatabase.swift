@@ -91,10 +91,13 @@
       guard request.type == .json, request.tokenizer == nil else {
         throw ValidationError("--type and --tokenize are for stores; a server has no text indexes")
       }
+      guard request.sums == nil else {
+        throw ValidationError("--sum and --count are for stores; at a server, write a view")
+      }
       return try waiting {
         try await database.createIndex(
           on: request.fields, name: request.name, where: request.filter, unique: request.isUnique,
-          collation: request.collation)
+          collation: request.collation, expireAfter: request.expireAfter)
       }.name
     }
 

@@ -96,11 +96,13 @@ struct StoreDatabase: Database {
 
   func createIndex(_ request: IndexRequest) throws -> String {
     let datastore = try store.open()
-    let name = try request.progress.showing { show in
-      try datastore.ensureIndexed(
-        request.fields, name: request.name, type: request.type,
-        settings: request.tokenizer.map { ["tokenize": .string($0)] } ?? [:], where: request.filter,
-        unique: request.isUnique, collation: request.collation, progress: show)
+    let definition = try IndexDefinition(
+      fields: request.fields, name: request.name, type: request.type,
+      settings: request.tokenizer.map { ["tokenize": .string($0)] } ?? [:], where: request.filter,
+      isUnique: request.isUnique, collation: request.collation, sum: request.sums,
+      expireAfter: request.expireAfter)
+    let name = try request.progress.showing {
+      try datastore.ensure(definition, isNamed: request.name != nil, stop: nil, $0)
     }
     let violations = request.isUnique ? try datastore.uniqueViolations(ofIndex: name).count : 0
     if violations > 0 {

@@ -19,6 +19,19 @@ extension World {
         try check(query, against: reference)
       }
       try check(GroupQuery(distinct: first, covered), against: reference)
+      guard let grouped = index.groupedFields, let summed = index.summedPaths?.first else { continue }
+      let paths = index.fields.map(\.path)
+      for level in 0...grouped {
+        let aggregates: [GroupQuery.Aggregate] = [
+          .count(as: "n0"), .sum(summed, as: "n1"), .average(paths[paths.count - 1], as: "n2"),
+          .maximum(summed, as: "n3"),
+        ]
+        guard
+          let query = try? GroupQuery(
+            covered, by: Array(paths.prefix(level)), level % 2 == 0 ? aggregates : aggregates.dropLast())
+        else { continue }
+        try check(query, against: reference)
+      }
     }
   }
 

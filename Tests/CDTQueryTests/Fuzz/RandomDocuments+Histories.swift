@@ -35,7 +35,12 @@ extension RandomDocuments {
   private mutating func index() -> JSONValue {
     var index: JSONObject = ["fields": .array(indexFields())]
     if chance(40) { index["where"] = .object(filter()) }
-    index["collation"] = collation()?.rawValue.jsonValue
+    if chance(35) {
+      index["fields"] = .array((0..<number(below: 3)).map { _ in .string(documentPath(10)) })
+      index["sum"] = .array((0..<(1 + number(below: 2))).map { _ in .string(documentPath(10)) })
+    } else {
+      index["collation"] = collation()?.rawValue.jsonValue
+    }
     return .object(index)
   }
 

@@ -126,15 +126,16 @@ final class World {
     let settings = step.argument["settings"]?.objectValue ?? [:]
     let filter = step.argument["where"]?.objectValue ?? [:]
     let collation = step.argument["collation"]?.stringValue.flatMap(Collation.init)
+    let sums = step.argument["sum"]?.arrayValue?.compactMap(\.stringValue)
     try ignoringRefusal {
       let fields = try SortField.fields(clauses, at: "fields")
       let definition = try IndexDefinition(
-        fields: fields, name: nil, type: type, settings: settings, where: filter, collation: collation)
+        fields: fields, name: nil, type: type, settings: settings, where: filter, collation: collation,
+        sum: sums)
       if step.name == .begin {
         try begin(definition)
       } else {
-        try indexed.ensureIndexed(
-          fields, type: type, settings: settings, where: filter, collation: collation)
+        _ = try indexed.ensure(definition, isNamed: false, stop: nil) { _ in }
       }
       if type == .text { try plain.ensureIndexed(fields, type: type, settings: settings) }
     }

@@ -33,7 +33,7 @@ import Testing
     // White space aside, which the formatter settles.
     let code = source.filter { !$0.isWhitespace }
     let blocks = try Self.blocks("swift")
-    #expect(blocks.count == 19)
+    #expect(blocks.count == 21)
     for block in blocks {
       #expect(code.contains(block.filter { !$0.isWhitespace }), "\(block)")
     }
@@ -193,6 +193,32 @@ import Testing
         #expect(items.count == 4)
         #expect(items.first == ["items": ["name": "tea"], "sold": 6])
       }
+    }
+  }
+
+  @Test func `the code of summaries runs`() throws {
+    try withTemporaryDatastore { store in
+      for (id, state, amount) in [("a", "open", 7.0), ("b", "paid", 5.5), ("c", "open", 2.0)] {
+        let body: JSONObject = ["city": "Bern", "state": .string(state), "amount": .double(amount)]
+        try store.createDocument(from: DocumentDraft(id: id, body: body))
+      }
+      try store.ensureSummarized(by: ["city", "state"], sum: "amount")
+      let totals = try store.group(
+        by: ["city"], .count(as: "orders"), .sum("amount", as: "total"), .maximum("amount", as: "most"))
+      let open = try store.group(by: ["city"], .average("amount", as: "mean"), where: ["state": "open"])
+      #expect(totals == [["city": "Bern", "orders": 3, "total": 14.5, "most": 7]])
+      #expect(open == [["city": "Bern", "mean": 4.5]])
+    }
+  }
+
+  @Test func `the code of documents that expire runs`() throws {
+    try withTemporaryDatastore { store in
+      for (id, kind) in [("a", "message"), ("b", "note")] {
+        let body: JSONObject = ["kind": .string(kind), "seen": "2020-01-01T12:00:00+01:00"]
+        try store.createDocument(from: DocumentDraft(id: id, body: body))
+      }
+      try store.ensureIndexed(["seen"], where: ["kind": "message"], expireAfter: .seconds(86_400))
+      #expect(try store.read { try $0.allDocumentIDs() } == ["b"])
     }
   }
 

@@ -132,7 +132,7 @@ import Testing
       let error = #expect(throws: QueryError.self) { try store.ensureIndexed(["due"], name: "open") }
       #expect(
         error?.description
-          == #"name: the index "open" already exists with another filter or uniqueness, {"where":{"state":{"$eq":"open"}}}; delete it or choose another name"#
+          == #"name: the index "open" already exists with other options, {"where":{"state":{"$eq":"open"}}}; delete it or choose another name"#
       )
     }
   }

@@ -412,7 +412,7 @@ import Testing
   static let unsupported = [
     Unsupported(testDescription: "/_users"),
     Unsupported(testDescription: "/_node/_local/_restart", method: "POST"),
-    Unsupported(testDescription: "/db/_design/a/_view/b"),
+    Unsupported(testDescription: "/db/_design/a/_show/b"),
     Unsupported(testDescription: "/db/_purge", method: "POST"),
     Unsupported(testDescription: "/db/_partition/a"), Unsupported(testDescription: "/db/_shards"),
     Unsupported(testDescription: "/db/_changes?filter=a/b"),

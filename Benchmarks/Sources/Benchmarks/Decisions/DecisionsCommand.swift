@@ -8,7 +8,7 @@ struct DecisionsCommand: ParsableCommand {
 
   @Option(help: "The number of the decision. (default: all)")
   var only: Int?
-  @Option(help: "How many documents a store has for pages, partial indexes and selected changes.")
+  @Option(help: "How many documents a store has for pages, partial indexes, summaries and selected changes.")
   var documents = 1_000_000
   @Option(help: "The release build of cdtquery.")
   var server = ".build/release/cdtquery"
@@ -28,6 +28,8 @@ struct DecisionsCommand: ParsableCommand {
       (27, { try GroupingDocuments(scratch).measure() }),
       (5, { try ReadingPages(scratch, documents: documents).measure() }),
       (28, { try PartialIndexes(scratch, documents: documents).measure() }),
+      (29, { try KeepingSummaries(scratch, documents: documents).measure() }),
+      (30, { try DeletingExpired(scratch).measure() }),
       (33, { try SelectingChanges(scratch, documents: documents, program: Program(server)).measure() }),
     ]
     for experiment in experiments where only == nil || only == experiment.decision {

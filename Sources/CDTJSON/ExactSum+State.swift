@@ -1,0 +1,107 @@
+/// Sums of sums, and sums that are stored.
+extension ExactSum {
+  /// Adds the numbers of another sum, or removes them.
+  ///
+  /// - Complexity: O(*d*) in the digits, of which there are at most 68.
+  package mutating func add(_ other: ExactSum, isRemoved: Bool = false) {
+    let sign = isRemoved ? -1 : 1
+    let numbers = count + sign * other.count
+    change(by: other.whole, isRemoved)
+    count = numbers
+    fractions += sign * other.fractions
+    guard !other.digits.isEmpty else { return }
+    var other = other
+    other.carry()
+    carry()
+    reserve(other.first...other.first + other.digits.count - 1)
+    for (offset, digit) in other.digits.enumerated() {
+      digits[other.first - first + offset] += Int64(sign) * digit
+    }
+    carry()
+  }
+
+  /// Whether the sum has no numbers and nothing is left of those that were removed.
+  package var isEmpty: Bool {
+    guard count == 0, fractions == 0 else { return false }
+    if digits.isEmpty { return whole == 0 }
+    var sum = self
+    sum.normalize()
+    return sum.digits.isEmpty && sum.whole == 0
+  }
+
+  /// Gives the sum the form that all equal sums of equally many numbers have, however they were made.
+  ///
+  /// A sum of 64-bit integers is one if it fits. Otherwise it is digits from 0 to 2^32 - 1, of which a negative sum has a further
+  /// one, -1, at the end.
+  private mutating func normalize() {
+    guard fractions != 0 || !digits.isEmpty else { return }
+    append(whole.magnitude, isNegative: whole < 0, exponent: 0)
+    whole = 0
+    repeat { carry() } while (digits.last ?? 0) < -1
+    trim()
+    if fractions == 0, case .int(let int) = total { (whole, digits, first) = (int, [], 0) }
+  }
+
+  /// Removes the digits at both ends that the sum does not need.
+  private mutating func trim() {
+    while let last = digits.last {
+      let isSign = last == -1 && digits.dropLast().last == Self.highestDigit
+      guard last == 0 || isSign else { break }
+      digits.removeLast()
+      if isSign { digits[digits.count - 1] = -1 }
+    }
+    let zeros = digits.prefix { $0 == 0 }.count
+    digits.removeFirst(zeros)
+    first = digits.isEmpty ? 0 : first + zeros
+  }
+
+  private static let highestDigit: Int64 = 0xFFFF_FFFF
+
+  // MARK: Storing
+
+  /// The maximum number of digits, and the places of them, with room for numbers that are out of range.
+  private static let mostDigits = 96
+  private static let mostAddends: Int64 = 1 << 53
+
+  /// Appends the sum to bytes. Equal sums of equally many numbers have equal bytes.
+  package func append(to bytes: inout [UInt8]) {
+    var sum = self
+    sum.normalize()
+    let header = [
+      Int64(sum.count), Int64(sum.fractions), sum.whole, Int64(sum.first), Int64(sum.digits.count),
+    ]
+    for integer in header + sum.digits {
+      withUnsafeBytes(of: integer.bigEndian) { bytes.append(contentsOf: $0) }
+    }
+  }
+
+  /// Reads a sum that was appended to bytes, which may be damaged.
+  ///
+  /// - Parameter offset: Where it begins; then where it ends.
+  /// - Returns: `nil` if there is none.
+  package init?(_ bytes: UnsafeRawBufferPointer, at offset: inout Int) {
+    var rest = bytes.dropFirst(offset)
+    func integer() -> Int64? {
+      guard rest.count >= MemoryLayout<Int64>.size else { return nil }
+      defer { rest = rest.dropFirst(MemoryLayout<Int64>.size) }
+      return rest.prefix(MemoryLayout<Int64>.size).reduce(0) { $0 << 8 | Int64($1) }
+    }
+    guard let count = integer(), let fractions = integer(), let whole = integer(), let first = integer(),
+      let length = integer(), abs(first.clamped) <= Self.mostDigits, 0...Self.mostDigits ~= length.clamped,
+      0...Self.mostAddends ~= count, 0...count ~= fractions
+    else { return nil }
+    self.init()
+    self.whole = whole
+    (self.count, self.fractions, self.first) = (Int(count), Int(fractions), Int(first))
+    for _ in 0..<length {
+      guard let digit = integer(), -1...Self.highestDigit ~= digit else { return nil }
+      digits.append(digit)
+    }
+    offset = rest.startIndex
+  }
+}
+
+extension Int64 {
+  /// The number, or the nearest one of 32 bits.
+  fileprivate var clamped: Int { Int(Int32(clamping: self)) }
+}

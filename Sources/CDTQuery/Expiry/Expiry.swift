@@ -1,0 +1,68 @@
+import CDTPlatform
+import Synchronization
+
+/// The rules by which the documents of a datastore expire, the clock, and the time of the next deletion.
+final class Expiry: Sendable {
+  private let isActive = Atomic(false)
+  private let rules = Mutex<[ExpiryRule]>([])
+  private let clock = Mutex<@Sendable () -> Double>({ Date().timeIntervalSince1970 })
+  private let alarm = Mutex<Alarm?>(nil)
+
+  private struct Alarm {
+    let time: Double
+    let task: Task<Void, Never>
+  }
+
+  /// The longest time until the clock is looked at again, as it may be set.
+  private static let longestWait = 60.0
+
+  /// Whether there is any rule.
+  var hasRules: Bool { isActive.load(ordering: .acquiring) }
+
+  /// The current time, in seconds since 1970.
+  var now: Double { clock.withLock { $0 }() }
+
+  func setClock(_ clock: @escaping @Sendable () -> Double) {
+    self.clock.withLock { $0 = clock }
+  }
+
+  /// Takes the rules of the indexes that there are.
+  func follow(_ definitions: [IndexDefinition]) {
+    let found = definitions.compactMap { ExpiryRule($0) }
+    rules.withLock { $0 = found }
+    isActive.store(!found.isEmpty, ordering: .releasing)
+  }
+
+  /// Takes the rules of the indexes in a file, of which there are mostly none.
+  func follow(_ entries: [IndexCatalog.Entry]) {
+    if hasRules || !entries.isEmpty { follow(entries.map(\.definition)) }
+  }
+
+  func hasExpired(_ document: DocumentBytes) -> Bool {
+    let now = now
+    return rules.withLock { $0 }.contains { $0.time(of: document).map { $0 <= now } ?? false }
+  }
+
+  /// Calls a closure at a time, unless there is an earlier call to come.
+  func wake(at time: Double?, _ body: @escaping @Sendable () -> Void) {
+    guard let time else { return }
+    let wait = min(max(0, time - now), Self.longestWait)
+    alarm.withLock { alarm in
+      if let known = alarm, known.time <= time { return }
+      alarm?.task.cancel()
+      let task = Task.detached { [weak self] in
+        guard (try? await Task.sleep(for: .seconds(wait))) != nil else { return }
+        self?.alarm.withLock { $0 = nil }
+        body()
+      }
+      alarm = Alarm(time: time, task: task)
+    }
+  }
+
+  func close() {
+    alarm.withLock { alarm in
+      alarm?.task.cancel()
+      alarm = nil
+    }
+  }
+}

@@ -1,0 +1,90 @@
+import CDTJSON
+
+/// What a summary keeps of a group: how many documents it has, and sums of their numbers and of the squares of these.
+struct SummaryState: Sendable {
+  struct Sums: Sendable {
+    var numbers = ExactSum()
+    /// Each square is rounded to a double if it is not a 64-bit integer.
+    var squares = ExactSum()
+  }
+
+  private(set) var documents = 0
+  /// Those of each summed field.
+  private(set) var sums: [Sums]
+
+  /// - Parameter values: The number of summed fields.
+  init(values: Int) {
+    sums = Array(repeating: Sums(), count: values)
+  }
+
+  /// Whether nothing would change if the state were added to another one.
+  var isEmpty: Bool { documents == 0 && sums.allSatisfy { $0.numbers.isEmpty && $0.squares.isEmpty } }
+
+  /// Adds a document with these values, or removes it.
+  mutating func add(_ values: ArraySlice<IndexKey>, isRemoved: Bool) {
+    documents += isRemoved ? -1 : 1
+    for (slot, key) in values.enumerated() {
+      guard let number = key.value.number else { continue }
+      let square = Self.square(of: number)
+      if isRemoved {
+        sums[slot].numbers.remove(number)
+        sums[slot].squares.remove(square)
+      } else {
+        sums[slot].numbers.add(number)
+        sums[slot].squares.add(square)
+      }
+    }
+  }
+
+  private static func square(of number: JSONNumber) -> JSONNumber {
+    switch number {
+    case .int(let int):
+      let (square, overflows) = int.multipliedReportingOverflow(by: int)
+      return overflows ? .double(Double(int) * Double(int)) : .int(square)
+    case .double(let double): return .double(double * double)
+    }
+  }
+
+  /// Adds the documents of another state, of which there may be less than none.
+  mutating func add(_ other: SummaryState) {
+    documents += other.documents
+    for slot in sums.indices {
+      sums[slot].numbers.add(other.sums[slot].numbers)
+      sums[slot].squares.add(other.sums[slot].squares)
+    }
+  }
+
+  // MARK: Storing
+
+  private static let mostDocuments: Int64 = 1 << 53
+
+  /// The sums as stored. Equal states have equal bytes.
+  var bytes: [UInt8] {
+    var bytes: [UInt8] = []
+    for sum in sums {
+      sum.numbers.append(to: &bytes)
+      sum.squares.append(to: &bytes)
+    }
+    return bytes
+  }
+
+  /// Reads a state that was stored.
+  ///
+  /// - Throws: ``IndexDamage`` if it is none.
+  init(documents: Int64, _ bytes: UnsafeRawBufferPointer, values: Int) throws(IndexDamage) {
+    self.init(values: values)
+    var offset = 0
+    for slot in sums.indices {
+      guard let numbers = ExactSum(bytes, at: &offset), let squares = ExactSum(bytes, at: &offset) else {
+        throw .invalidGroup
+      }
+      sums[slot] = Sums(numbers: numbers, squares: squares)
+    }
+    guard 0...Self.mostDocuments ~= documents, offset == bytes.count else { throw .invalidGroup }
+    self.documents = Int(documents)
+  }
+}
+
+extension IndexDamage {
+  fileprivate static let invalidGroup = unreadable("a group of a summary is invalid")
+}

@@ -1,0 +1,222 @@
+import CDTDatastore
+import CDTJSON
+import CDTSQLite
+import CDTTestSupport
+import Synchronization
+import Testing
+
+@testable import CDTQuery
+
+/// Documents that expire.
+@Suite struct ExpiryTests {
+  /// A clock that a test sets.
+  private final class TestClock: Sendable {
+    private let time = Mutex(1_000.0)
+    var now: Double {
+      get { time.withLock { $0 } }
+      set { time.withLock { $0 = newValue } }
+    }
+  }
+
+  private static func put(_ id: String, _ body: JSONObject, in store: Datastore) throws {
+    try store.createDocument(from: DocumentDraft(id: id, body: body))
+  }
+
+  /// A store whose documents expire 100 seconds after `at`, while nothing deletes them.
+  private static func withStore(
+    on disk: Bool = false, _ body: (Datastore, TestClock) throws -> Void
+  ) throws {
+    let path = try temporaryDirectory()
+    defer { removeDirectory(path) }
+    let manager = try disk ? DatastoreManager(directory: path) : DatastoreManager.inMemory()
+    defer { manager.close() }
+    let store = try manager.datastore(named: "store")
+    let clock = TestClock()
+    try store.indexManager().expiry.setClock { clock.now }
+    try put("a", ["at": 1_000, "n": 1], in: store)
+    try put("b", ["at": "1970-01-01T00:16:50.5Z", "n": 2], in: store)
+    try put("c", ["at": "tomorrow", "n": 3], in: store)
+    try put("d", ["at": ["1970-01-01T00:00:00Z"], "n": 4], in: store)
+    try put("e", ["n": 5], in: store)
+    #expect(try store.ensureIndexed(["at"], expireAfter: .seconds(100)) == "expire_at")
+    try store.indexManager().worker.waitUntilIdle()
+    try body(store, clock)
+  }
+
+  /// Stops deletions in the background.
+  private static func hold(_ store: Datastore) throws {
+    let manager = try store.indexManager()
+    manager.expiry.close()
+    manager.worker.close()
+  }
+
+  @Test func `a document is left out of every read at the instant`() throws {
+    try Self.withStore { store, clock in
+      try store.ensureIndexed(["n"], name: "by_n")
+      try store.ensureSummarized(by: [], sum: "n")
+      try Self.hold(store)
+      func ids() throws -> [String] { try store.read { try $0.allDocumentIDs() } }
+      clock.now = 1_099.9
+      #expect(try ids() == ["a", "b", "c", "d", "e"])
+      clock.now = 1_100
+      #expect(try ids() == ["b", "c", "d", "e"])
+      #expect(throws: DatastoreError.self) { try store.document(withID: "a") }
+      try store.read { transaction throws in
+        #expect(try transaction.documentCount() == 4)
+        #expect(try transaction.allDocuments().count == 4)
+        #expect(try transaction.documents(withIDs: ["a", "b"]).map(\.id) == ["b"])
+        #expect(try transaction.changes().documents.map(\.id) == ["b", "c", "d", "e"])
+        #expect(try transaction.changeCount(since: 0) == 4)
+        #expect(try transaction.tree(ofDocument: "a") == nil)
+        #expect(try transaction.entry(ofDocument: "a") == nil)
+        #expect(
+          try transaction.documentEntries(in: DocumentRange(), limit: 9).map(\.id) == ["b", "c", "d", "e"])
+        #expect(try transaction.lastSequence() == 5)
+      }
+      #expect(try store.changes().documents.count == 4)
+      for selector in [["n": ["$lt": 3]], ["$or": [["n": 1], ["n": 2]]], ["_id": ["$lt": "c"]]]
+        as [JSONObject]
+      {
+        #expect(try store.find(selector).map(\.id) == ["b"])
+        #expect(try store.count(selector) == 1)
+      }
+      #expect(try store.find(["_id": "a"]).isEmpty)
+      #expect(try store.group(by: [], .count(), .sum("n", as: "sum")) == [["count": 4, "sum": 14]])
+      #expect(try store.distinct("n") == [2, 3, 4, 5])
+      clock.now = 1_110.5
+      #expect(try ids() == ["c", "d", "e"])
+      #expect(try store.count([:]) == 3)
+    }
+  }
+
+  @Test func `a document that has expired is changed as if it were deleted`() throws {
+    try Self.withStore { store, clock in
+      let (a, b) = (try store.document(withID: "a"), try store.document(withID: "b"))
+      try Self.hold(store)
+      clock.now = 2_000
+      var changed = a
+      changed.body["n"] = 7
+      #expect(throws: DatastoreError.self) { try store.updateDocument(from: changed) }
+      #expect(throws: DatastoreError.self) { try store.deleteDocument(from: a) }
+      #expect(throws: DatastoreError.self) { try store.deleteDocument(withID: "a") }
+      try store.write { transaction in
+        #expect(throws: DatastoreError.self) { try transaction.document(withID: "b") }
+        let made = try transaction.createDocument(from: DocumentDraft(id: "b", body: ["at": 2_000, "n": 8]))
+        #expect(made.revisionID.generation == 3)
+        #expect(try transaction.document(withID: "b").body["n"] == 8)
+        #expect(try transaction.count(Query(["n": ["$gt": 0]])) == 4)
+      }
+      #expect(try store.document(withID: "b").body["n"] == 8)
+      #expect(b.revisionID.generation == 1)
+    }
+  }
+
+  @Test func `documents that have expired are deleted as revisions`() throws {
+    try Self.withStore { store, clock in
+      clock.now = 2_000
+      try store.updateIndexes()
+      let changes = try store.changes(since: 5).documents
+      #expect(changes.map(\.id) == ["a", "b"])
+      #expect(changes.allSatisfy { $0.isDeleted && $0.revisionID.generation == 2 })
+      // A clock that is set back brings nothing back.
+      clock.now = 0
+      #expect(throws: DatastoreError.self) { try store.document(withID: "a") }
+      #expect(try store.read { try $0.documentCount() } == 3)
+      #expect(try store.checkIndexes() == [])
+    }
+  }
+
+  @Test func `a revision that a replication brings is left out if it has expired, then deleted`() throws {
+    try Self.withStore { store, clock in
+      try Self.hold(store)
+      let revision = try #require(RevisionID("1-a"))
+      try store.write { transaction in
+        try transaction.forceInsert(DocumentRevision(id: "old", revisionID: revision, body: ["at": 1]))
+      }
+      #expect(throws: DatastoreError.self) { try store.document(withID: "old") }
+      #expect(try store.read { try $0.missingRevisions(of: "old", among: [revision]) } == [])
+      try store.updateIndexes()
+      #expect(try store.changes(since: 6).documents.map(\.isDeleted) == [true])
+    }
+  }
+
+  @Test func `an edit can postpone the time, and a rule that is gone hides nothing`() throws {
+    try Self.withStore { store, clock in
+      try Self.hold(store)
+      try store.updateDocument(withID: "a") { $0.body["at"] = 5_000 }
+      clock.now = 2_000
+      #expect(try store.document(withID: "a").body["n"] == 1)
+      #expect(throws: DatastoreError.self) { try store.document(withID: "b") }
+      try store.deleteIndex(named: "expire_at")
+      #expect(try store.document(withID: "b").body["n"] == 2)
+    }
+  }
+
+  @Test func `writes that the index has missed expire, too`() throws {
+    try Self.withStore { store, clock in
+      try Self.hold(store)
+      try writeMissingIndexes(of: store) { transaction in
+        try transaction.createDocument(from: DocumentDraft(id: "f", body: ["at": 900]))
+        try transaction.updateDocument(withID: "b") { $0.body["at"] = 9_000 }
+      }
+      clock.now = 2_000
+      #expect(try store.read { try $0.allDocumentIDs() } == ["b", "c", "d", "e"])
+    }
+  }
+
+  @Test func `a filter says which documents expire`() throws {
+    try withTemporaryDatastore { store in
+      try Self.put("a", ["at": 0, "kind": "log"], in: store)
+      try Self.put("b", ["at": 0, "kind": "note"], in: store)
+      try store.ensureIndexed(["at"], where: ["kind": "log"], expireAfter: .seconds(1))
+      try store.updateIndexes()
+      #expect(try store.read { try $0.allDocumentIDs() } == ["b"])
+    }
+  }
+
+  @Test(.timeLimit(.minutes(1))) func `documents are deleted in the background when they expire`()
+    async throws
+  {
+    try await withTemporaryDatastore { store in
+      try await store.ensureIndexed(["at"], expireAfter: .seconds(0))
+      let now = try store.indexManager().expiry.now
+      for number in 0..<30 {
+        try Self.put("d\(number)", ["at": .double(now + 0.2 + Double(number) / 100)], in: store)
+      }
+      var deleted = 0
+      for try await changes in store.liveChanges() {
+        deleted += changes.documents.count { $0.isDeleted }
+        if deleted == 30 { break }
+      }
+      #expect(try await store.read { try $0.documentCount() } == 0)
+    }
+  }
+
+  @Test(.timeLimit(.minutes(1))) func `a live query loses a document when it expires`() async throws {
+    try await withTemporaryDatastore { store in
+      try await store.ensureIndexed(["at"], expireAfter: .seconds(0))
+      let now = try store.indexManager().expiry.now
+      try Self.put("a", ["at": .double(now + 0.3)], in: store)
+      for try await results in store.live(try Query([:])) where results.results.isEmpty { break }
+      #expect(throws: DatastoreError.self) { try store.document(withID: "a") }
+    }
+  }
+
+  @Test func `another index can't expire documents`() throws {
+    let cases: [(() throws -> IndexDefinition, String)] = [
+      ({ try IndexDefinition(fields: ["a", "b"], name: nil, type: .json, expireAfter: 1) }, "neither"),
+      ({ try IndexDefinition(fields: ["a"], name: nil, type: .text, expireAfter: 1) }, "neither"),
+      (
+        { try IndexDefinition(fields: ["a"], name: nil, type: .json, isUnique: true, expireAfter: 1) },
+        "neither"
+      ),
+      ({ try IndexDefinition(fields: ["a"], name: nil, type: .json, expireAfter: -1) }, "not -1"),
+      ({ try IndexDefinition(fields: ["a"], name: nil, type: .json, expireAfter: .infinity) }, "seconds"),
+    ]
+    for (make, message) in cases {
+      let error = #expect(throws: QueryError.self) { try make() }
+      #expect(error?.path == "expireAfter")
+      #expect(error?.message.contains(message) == true)
+    }
+  }
+}
