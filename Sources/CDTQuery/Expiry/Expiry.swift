@@ -5,8 +5,13 @@ import Synchronization
 final class Expiry: Sendable {
   private let isActive = Atomic(false)
   private let rules = Mutex<[ExpiryRule]>([])
-  private let clock = Mutex<@Sendable () -> Double>({ Date().timeIntervalSince1970 })
+  private let clock = Mutex(Clock { Date().timeIntervalSince1970 })
   private let alarm = Mutex<Alarm?>(nil)
+
+  /// A function in a lock of its own would be wrapped once more with each access.
+  private struct Clock: Sendable {
+    let time: @Sendable () -> Double
+  }
 
   private struct Alarm {
     let time: Double
@@ -20,10 +25,10 @@ final class Expiry: Sendable {
   var hasRules: Bool { isActive.load(ordering: .acquiring) }
 
   /// The current time, in seconds since 1970.
-  var now: Double { clock.withLock { $0 }() }
+  var now: Double { clock.withLock { $0 }.time() }
 
   func setClock(_ clock: @escaping @Sendable () -> Double) {
-    self.clock.withLock { $0 = clock }
+    self.clock.withLock { $0 = Clock(time: clock) }
   }
 
   /// Takes the rules of the indexes that there are.

@@ -35,23 +35,30 @@ extension IndexManager {
   /// The time that a slice of deletions should take from other writers, and the pause after it.
   private static let slice = Duration.milliseconds(3)
   private static let pause: UInt32 = 1_000
-  private static let most = 500
+  private static let (fewest, most) = (8, 500)
 
   /// Deletes the documents that have expired, a few at a time, and has the next ones deleted when they expire.
   func deleteExpired(_ goesOn: () -> Bool) throws {
     guard expiry.hasRules else { return }
     let store = try openStore()
     guard !store.access.isReadOnly else { return }
-    var count = 8
+    var count = Self.fewest
     while goesOn() {
       let ids = try rows(in: store) { [count] in
         try $0.expired(at: expiry.now, limit: count) { expiry.hasExpired($0) }.map(\.id)
       }
-      let start = ContinuousClock.now
-      let deleted = try ids.isEmpty ? 0 : store.write { try Self.deleteExpired(ids, in: $0) }
+      var taken = Duration.zero
+      let deleted =
+        try ids.isEmpty
+        ? 0
+        : store.write { transaction in
+          // Without the time for which it waited for its turn.
+          let start = ContinuousClock.now
+          defer { taken = max(ContinuousClock.now - start, .microseconds(10)) }
+          return try Self.deleteExpired(ids, in: transaction)
+        }
       guard deleted > 0 else { break }
-      let taken = max(ContinuousClock.now - start, .microseconds(10))
-      count = max(1, min(Self.most, Int(Double(count) * min(2, Self.slice / taken))))
+      count = max(Self.fewest, min(Self.most, Int(Double(count) * min(2, Self.slice / taken))))
       Sleep.microseconds(Self.pause)
     }
     wakeWorker(at: try rows(in: store) { try $0.next(after: expiry.now) })

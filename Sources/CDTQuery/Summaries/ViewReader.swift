@@ -156,7 +156,7 @@ package struct ViewReader {
   }
 
   private func key(_ values: [JSONValue]) -> JSONValue {
-    fields == 1 ? values.first ?? .null : .array(values)
+    fields > 1 ? .array(values) : values.first ?? .null
   }
 
   private func key(_ group: Group) -> JSONValue {

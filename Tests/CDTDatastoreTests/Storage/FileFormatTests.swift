@@ -71,9 +71,9 @@ import Testing
       SELECT t.name, c.name, c.type FROM sqlite_schema t, pragma_table_info(t.name) c WHERE t.type = 'table'
       """)
     while try columns.step() {
-      let table = columns.text(0).replacing(/^entries_[0-9]+$/, with: "entries_<n>")
+      let table = columns.text(0).replacing(/^(entries|groups)_[0-9]+$/) { "\($0.1)_<n>" }
       var column = columns.text(1)
-      if table == "entries_<n>" { column.replace(/^([tv])[0-9]+$/) { "\($0.1)<i>" } }
+      if table.hasSuffix("_<n>") { column.replace(/^([tv])[0-9]+$/) { "\($0.1)<i>" } }
       layout.columns.insert("\(table).\(column) \(columns.text(2))")
     }
     // Those that SQLite makes for keys have no SQL.
@@ -97,6 +97,7 @@ import Testing
       let store = try manager.datastore(named: "store")
       try store.createDocument(from: DocumentDraft(id: "a", body: ["a": 1, "b": [1, 2]]))
       try store.ensureIndexed(["a", "b"])
+      try store.ensureSummarized(by: ["a"], sum: "b")
       try manager.closeDatastore(named: "store")
       let live = try Self.live("\(directory)/store/\(file)", pragmas: described.pragmas.keys)
       #expect(described.columns.subtracting(live.columns) == [])
