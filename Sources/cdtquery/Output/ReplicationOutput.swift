@@ -57,9 +57,9 @@
         "since": counts.startSequence.map { .string($0) } ?? .null,
         "changes": .int(Int64(counts.changes)), "missing": .int(Int64(counts.missing)),
         "read": .int(Int64(counts.revisionsRead)), "written": .int(Int64(counts.revisionsWritten)),
-        "departed": .int(Int64(counts.departed)), "attachments": .int(Int64(counts.attachments)),
+        "attachments": .int(Int64(counts.attachments)),
         "bytes": .int(counts.bytes),
-        "retries": .int(Int64(counts.retries)),
+        "retries": .int(Int64(counts.retries)), "departed": .int(Int64(counts.departed)),
       ]
     }
   }
