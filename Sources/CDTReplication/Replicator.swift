@@ -156,7 +156,8 @@ public final class Replicator: Sendable {
     return directions.map { isPush in
       let (source, target) = isPush ? (store, other) : (other, store)
       return OneWayReplication(
-        source: LocalEnd(source, filter: filter), target: LocalEnd(target), options: replication,
+        source: LocalEnd(source, filter: filter, readsDeparted: !isPush || replication.pushesDeparted),
+        target: LocalEnd(target), options: replication,
         progress: .init(progress: run.progress, isPush: isPush), stop: run.stop,
         log: run.log.ofDirection(isPush: isPush), lateFilter: { nil })
     }
@@ -169,7 +170,8 @@ public final class Replicator: Sendable {
     return try directions.map { isPush in
       let remote = RemoteEnd(connection, of: store, filter: isPush ? nil : filter)
       let local = LocalEnd(
-        store, filter: isPush ? try filter.map { try CompiledFilter($0) } : nil, sendsToServer: true)
+        store, filter: isPush ? try filter.map { try CompiledFilter($0) } : nil, sendsToServer: true,
+        readsDeparted: replication.pushesDeparted)
       let direction = ReplicationProgress.DirectionProgress(progress: run.progress, isPush: isPush)
       let log = run.log.ofDirection(isPush: isPush)
       if isPush {

@@ -338,7 +338,7 @@ import Testing
       try await source.ensureIndexed(["n"])
       let filter = ReplicationFilter.selector(["n": ["$lt": 3]])
       func replicate() async throws -> ReplicationResult.Counts {
-        let result = try await served.replicate(direction, filter: filter)
+        let result = try await served.replicate(direction, filter: filter) { $0.pushesDeparted = true }
         return direction == .pull ? result.pulled : result.pushed
       }
       #expect(try await replicate().revisionsWritten == 3)
@@ -350,12 +350,30 @@ import Testing
         try transaction.deleteDocument(withID: "doc1")
         try transaction.deleteDocument(withID: "doc60")
       }
+      // A document that is not the same, and a revision of one that another replication has brought.
+      try await source.write { try $0.createDocument(from: DocumentDraft(id: "other", body: ["n": 50])) }
+      try await source.write { _ = try $0.update(matching: ["_id": "other"], .set("secret", 1)) }
+      try await target.write { try $0.createDocument(from: DocumentDraft(id: "other", body: [:])) }
       let counts = try await replicate()
       #expect(counts.revisionsWritten == 2 && counts.departed == 2)
+      #expect(try await target.document(withID: "other").body["secret"] == nil)
+      try await target.write { try $0.deleteDocument(withID: "other") }
       #expect(try await target.read { try $0.allDocumentIDs() } == ["doc0", "doc2"])
       #expect(try await target.document(withID: "doc0").body["n"] == 77)
       #expect(try await target.find(["n": ["$lt": 3]]).map(\.id) == ["doc2"])
       #expect(try await replicate().revisionsWritten == 0)
+    }
+  }
+
+  @Test func `a push sends no revision that its filter does not accept, unless it is asked to`() async throws
+  {
+    try await withServedStore { served in
+      try Self.fill(served.local, 5)
+      let filter = ReplicationFilter.selector(["n": ["$lt": 3]])
+      try await served.replicate(.push, filter: filter)
+      try await served.local.write { _ = try $0.update(matching: ["n": 0], .set("n", 77)) }
+      #expect(try await served.replicate(.push, filter: filter).pushed.revisionsWritten == 0)
+      #expect(try await served.remote.document(withID: "doc0").body["n"] == 0)
     }
   }
 

@@ -138,7 +138,7 @@ extension WriteTransaction {
     return try save(model)
   }
 
-  /// Resolves the conflicts of all documents that have one, by merging models.
+  /// Resolves the conflicts of documents, by merging models.
   ///
   /// ```swift
   /// try store.write { transaction in
@@ -152,8 +152,10 @@ extension WriteTransaction {
   ///
   /// The merged model is saved after the version that is passed first. Members that the model does not know are those of this version.
   ///
-  /// - Parameter merge: Called with the versions of a document, at least two, the current one first. It returns the model to keep, or
-  ///   `nil` to leave the conflict.
+  /// - Parameters:
+  ///   - ids: The documents; `nil` for all that have a conflict. In a store with documents of several types, pass those of this one.
+  ///   - merge: Called with the versions of a document, at least two, the current one first. It returns the model to
+  ///     keep, or `nil` to leave the conflict.
   /// - Returns: The number of documents whose conflict was resolved.
   /// - Throws: ``DatastoreError``, with the code `.undecodable` if a version is not a model; the errors of `merge`. If they are
   ///   caught, the documents before are resolved.
@@ -161,9 +163,9 @@ extension WriteTransaction {
   /// Source: `docs/models.md`, Conflicts.
   @discardableResult
   public func resolveConflicts<M: DocumentModel>(
-    _ type: M.Type, merge: (_ versions: [M]) throws -> M?
+    _ type: M.Type, ids: [String]? = nil, merge: (_ versions: [M]) throws -> M?
   ) throws -> Int {
-    try conflictedDocumentIDs().count { id in
+    try (ids ?? conflictedDocumentIDs()).count { id in
       let kept = try resolveConflicts(for: id) { _, leaves in
         let versions: [M] = try leaves.map { try $0.model() }
         guard let merged = try merge(versions) else { return nil }

@@ -200,20 +200,32 @@ struct DocumentReading {
     try changes("sequence = ?1", [sequence]).first
   }
 
-  /// The sequences of documents by their numbers and of all documents with several leaves, as far as they are after a sequence, in
-  /// ascending order.
-  func sequences(ofDocuments numbers: [Int64], after sequence: Int64) throws -> [Int64] {
+  /// The sequences of documents by their numbers, of those with several leaves, and of tombstones with a body, as far as they are after a
+  /// sequence, in ascending order.
+  ///
+  /// - Parameter goesOn: Called for each document.
+  func sequences(ofDocuments numbers: [Int64], after sequence: Int64, goesOn: () throws -> Void) throws
+    -> [Int64]
+  {
     var found: Set<Int64> = []
     let one = try connection.statement("SELECT sequence FROM documents WHERE number = ?1")
     defer { one.reset() }
     for number in numbers {
+      try goesOn()
       try one.bind(number, at: 1)
       if try one.step() { found.insert(one.int64(0)) }
       one.reset()
     }
-    let conflicts = try connection.statement("SELECT sequence FROM documents WHERE leaves > 1")
-    defer { conflicts.reset() }
-    while try conflicts.step() { found.insert(conflicts.int64(0)) }
+    let others = try connection.statement(
+      """
+      SELECT sequence FROM documents WHERE leaves > 1
+       UNION ALL SELECT sequence FROM documents WHERE deleted AND body <> '{}'
+      """)
+    defer { others.reset() }
+    while try others.step() {
+      try goesOn()
+      found.insert(others.int64(0))
+    }
     return found.filter { $0 > sequence }.sorted()
   }
 

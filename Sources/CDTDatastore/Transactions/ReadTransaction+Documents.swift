@@ -148,10 +148,10 @@ extension ReadTransaction {
     try reading { try $0.change(at: sequence) }
   }
 
-  /// The sequences of documents by their numbers and of all documents with several leaves, as far as they are after a sequence, in
-  /// ascending order.
+  /// The sequences of documents by their numbers, of those with several leaves, and of tombstones with a body, as far as they are after a
+  /// sequence, in ascending order.
   package func sequences(ofDocuments numbers: [Int64], after sequence: Int64) throws -> [Int64] {
-    try reading { try $0.sequences(ofDocuments: numbers, after: sequence) }
+    try reading { try $0.sequences(ofDocuments: numbers, after: sequence) { try self.stop?.check() } }
   }
 
   /// The number of documents that changed since a sequence.

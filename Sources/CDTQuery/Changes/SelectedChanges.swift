@@ -6,21 +6,38 @@ import CDTSQLite
 /// They are those of one state. Documents that change afterwards are among the changes after ``last``.
 package struct SelectedChanges: Sendable {
   /// The last change of the state.
-  package let last: Int64
+  private(set) package var last: Int64
   /// In ascending order.
-  private let sequences: [Int64]
+  private var sequences: [Int64]
 
-  /// Finds the changes after a sequence: the documents that an index finds, and those with several leaves, of which an index has only
-  /// one. Deleted documents are in no index, so the selector must not accept them.
+  /// Finds the changes after a sequence: the documents that an index finds, those with several leaves, of which an index has only one, and
+  /// tombstones with a body, which no index has.
   ///
+  /// - Parameter limit: The number of changes that are read of those found, before they are found again; `nil` for all.
   /// - Returns: `nil` if looking at each change costs less, or if an index can't decide.
-  package init?(of filter: SelectorFilter, since sequence: Int64, in transaction: ReadTransaction) throws {
+  package init?(
+    of filter: SelectorFilter, since sequence: Int64, limit: Int? = nil, in transaction: ReadTransaction
+  ) throws {
     last = try transaction.lastSequence()
+    let work = Work(changes: Double(last - sequence), limit: limit)
     guard try filter.concernsBodiesAlone,
-      let numbers = try QueryEngine.answering(
-        in: transaction, { [last] in try $0.numbers(of: filter.selector, amongChanges: last - sequence) })
+      let numbers = try QueryEngine.answering(in: transaction, { try $0.numbers(of: filter.selector, work) })
     else { return nil }
     sequences = try transaction.sequences(ofDocuments: numbers, after: sequence)
+  }
+
+  /// The work of looking at each change.
+  fileprivate struct Work {
+    let changes: Double
+    let limit: Int?
+
+    /// Whether finding so many documents is less. Of every request with a limit, each finds all of them again.
+    func exceeds(_ matches: Double) -> Bool {
+      matches < min(changes / 2, mostMatches)
+        && limit.map { matches * matches < Double($0) * changes } ?? true
+    }
+
+    private var mostMatches: Double { 1_000_000 }
   }
 
   /// The next of the changes after a sequence, and the sequence after which the next ones begin. Changes of documents that have changed
@@ -32,6 +49,14 @@ package struct SelectedChanges: Sendable {
     let part = rest.prefix(max(1, limit))
     let documents = try part.compactMap { try transaction.change(at: $0) }
     return (documents, part.count == rest.count ? last : part.last ?? last)
+  }
+
+  /// Those up to a sequence.
+  package func upTo(_ end: Int64) -> SelectedChanges {
+    var part = self
+    part.last = min(last, end)
+    part.sequences = Array(sequences.prefix(firstIndex(after: end)))
+    return part
   }
 
   /// The number of changes after a sequence.
@@ -63,16 +88,22 @@ extension SelectorFilter {
 }
 
 extension QueryEngine {
-  /// The numbers of the documents that match a selector, if an index finds them with less work than looking at each change takes.
-  fileprivate func numbers(of selector: QuerySelector, amongChanges count: Int64) throws -> [Int64]? {
+  /// The numbers of the documents that match a selector, if an index finds them with less work.
+  fileprivate func numbers(of selector: QuerySelector, _ work: SelectedChanges.Work) throws -> [Int64]? {
     let planner = try planner(ResolvedQuery(Query(selector)), .ids)
-    guard planner.leastCost < Double(count) * Cost.row / 2, try planner.plan().usesIndex else {
+    guard work.exceeds(planner.leastCost), try planner.plan().usesIndex else { return nil }
+    do {
+      return try withRun(Query(selector), .ids) { run in
+        var numbers: [Int64] = []
+        while let row = try run.next() {
+          numbers.append(row.number)
+          guard work.exceeds(Double(numbers.count)) else { return nil }
+        }
+        return numbers
+      }
+    } catch let error as QueryError where error.code == .matchLimit {
+      // The filter has new limits for each page of changes.
       return nil
-    }
-    return try withRun(Query(selector), .ids) { run in
-      var numbers: [Int64] = []
-      while let row = try run.next() { numbers.append(row.number) }
-      return numbers
     }
   }
 }

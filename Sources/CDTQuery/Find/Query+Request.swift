@@ -6,9 +6,9 @@ public import CDTJSON
 //    "collation": "unicode"}
 extension Query {
   private static let requestKeys =
-    ["selector", "sort", "fields", "skip", "limit", "use_index", "collation", "snippets"] + pageKeys
+    ["selector", "sort", "fields", "skip", "limit", "use_index"] + laterKeys
   /// Without a selector beside them, these are the names of fields.
-  private static let pageKeys = ["bookmark", "backward"]
+  private static let laterKeys = ["collation", "snippets", "bookmark", "backward"]
 
   /// Creates a query from a request, which has a `selector`, and any of the other keys: `{"selector", "sort", "fields", "skip", "limit",
   /// "use_index", "collation", "snippets", "bookmark", "backward"}`. A
@@ -77,7 +77,7 @@ extension Query {
 
   private static func isRequest(_ object: JSONObject) -> Bool {
     !object.isEmpty && object.allSatisfy { requestKeys.contains($0.key) }
-      && (object["selector"] != nil || !pageKeys.contains { object[$0] != nil })
+      && (object["selector"] != nil || !laterKeys.contains { object[$0] != nil })
   }
 
   private static func paths(_ values: [JSONValue]) throws(QueryError) -> [String] {

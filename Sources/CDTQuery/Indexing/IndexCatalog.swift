@@ -75,10 +75,12 @@ package struct IndexCatalog: Sendable {
     // A name that is no field of any index is a word.
     let asked = search.fields.filter { field in texts.contains { $0.definition.searches(field) } }
     let fitting = texts.filter { entry in asked.allSatisfy(entry.definition.searches) }
-    guard fitting.count == 1 else {
-      throw .severalTextIndexes((fitting.isEmpty ? texts : fitting).map(\.definition.name))
-    }
-    return fitting[0]
+    guard let first = fitting.first else { throw .noTextIndexWithFields(asked.map(\.text)) }
+    if fitting.count == 1 { return first }
+    // A design document, which a replication may bring, does not change what the searches of an app mean.
+    let own = fitting.filter { $0.definition.designDocument == nil }
+    guard own.count == 1 else { throw .severalTextIndexes(fitting.map(\.definition.name)) }
+    return own[0]
   }
 
   /// Empty indexes, for when there is no readable file: they still have names, and `$text` needs the definition of a

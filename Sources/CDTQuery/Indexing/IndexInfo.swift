@@ -42,7 +42,8 @@ public struct IndexInfo: Sendable, Hashable {
       zip(fields, statistics.fields).map { field, values in
         [
           "field": .string(field.path), "distinct": .double(values.distinct),
-          "sample": .array(values.keys.map(\.json)),
+          // With a collation, the strings are those that are compared, not those of the documents.
+          "sample": .array(values.keys.filter { collation == nil || $0.tag != .string }.map(\.json)),
         ]
       })
   }

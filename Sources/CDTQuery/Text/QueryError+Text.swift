@@ -52,6 +52,13 @@ extension QueryError {
       "several text indexes can answer it: \(names); name one of them with use_index".boundedMessage)
   }
 
+  static func noTextIndexWithFields(_ fields: [String]) -> QueryError {
+    let fields = fields.map { JSONValue.string($0).text }.joined(separator: ", ")
+    return QueryError(
+      .textSearch, at: "$text",
+      "no text index has all fields that the search names, \(fields); create one with them".boundedMessage)
+  }
+
   static func textIndexUnused(_ name: String, at path: String) -> QueryError {
     QueryError(
       .unknownIndex, at: path,

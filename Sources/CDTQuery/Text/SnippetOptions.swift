@@ -13,7 +13,7 @@ import CDTJSON
 /// Source: `docs/query.md`, Snippets.
 public struct SnippetOptions: Sendable, Hashable {
   /// The maximum of ``words`` and ``limit``, and of the length of a mark in bytes.
-  public static let maximum = 1_000
+  public static let maximum = 100
 
   /// The number of words on each side of a match. In an index with the tokenizer `trigram` it is that of characters.
   public var words: Int

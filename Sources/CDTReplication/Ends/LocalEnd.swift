@@ -10,6 +10,8 @@ final class LocalEnd: ReplicationSource, ReplicationTarget {
   private let filter: CompiledFilter?
   /// Whether what is read is sent to a server: small attachments are then part of the JSON.
   private let sendsToServer: Bool
+  /// Whether revisions of documents that have left the filter are read.
+  private let readsDeparted: Bool
   /// The changes that an index has found for the filter, for the next batches.
   private let selected = Mutex<SelectedChanges?>(nil)
 
@@ -20,10 +22,14 @@ final class LocalEnd: ReplicationSource, ReplicationTarget {
   private static let inlineLength: Int64 = 16 * 1024
 
   /// - Parameter filter: The documents to read; `nil` for all.
-  init(_ store: Datastore, filter: CompiledFilter? = nil, sendsToServer: Bool = false) {
+  init(
+    _ store: Datastore, filter: CompiledFilter? = nil, sendsToServer: Bool = false,
+    readsDeparted: Bool = false
+  ) {
     self.store = store
     self.filter = filter
     self.sendsToServer = sendsToServer
+    self.readsDeparted = readsDeparted
   }
 
   var identity: String { "store:\(store.storeID)" }
@@ -82,14 +88,16 @@ final class LocalEnd: ReplicationSource, ReplicationTarget {
     }
   }
 
-  /// The changes that an index finds for the filter. Only at the beginning, as it has no documents that have left the filter.
+  func beginFilling() async throws {
+    guard let selector = filter?.selector else { return }
+    let found = try await store.readForQuery { try SelectedChanges(of: selector, since: 0, in: $0) }
+    selected.withLock { $0 = found }
+  }
+
+  /// The changes that an index has found for the filter. It has no documents that have left the filter.
   private func selectedChanges(
     since: Int64, limit: Int, _ transaction: ReadTransaction
   ) throws -> ChangeBatch? {
-    if since == 0 {
-      let found = try filter?.selector.flatMap { try SelectedChanges(of: $0, since: 0, in: transaction) }
-      selected.withLock { $0 = found }
-    }
     guard let selected = selected.withLock(\.self), since < selected.last else { return nil }
     let part = try selected.changes(after: since, limit: limit, in: transaction)
     return ChangeBatch(
@@ -138,11 +146,8 @@ final class LocalEnd: ReplicationSource, ReplicationTarget {
           }
           guard let revision = try transaction.documentIfStored(document.id, leaf) else { continue }
           let isAccepted = try filter?.accepts(revision) ?? true
-          // A target that has an earlier revision, which the filter accepted, gets this one as well.
           guard
-            try isAccepted || document.isDeparted
-              || !document.ancestors.isEmpty
-                && transaction.hasAcceptedEarlier(document.id, { try filter?.accepts($0) ?? true })
+            try isAccepted || readsDeparted && (document.isDeparted || hasLeft(document, filter, transaction))
           else { continue }
           var transferred = try self.transferred(revision, since: document.ancestors, transaction)
           transferred.isDeparted = !isAccepted
@@ -151,6 +156,16 @@ final class LocalEnd: ReplicationSource, ReplicationTarget {
         }
       }
       return (revisions, [])
+    }
+  }
+
+  /// Whether the target has a revision that the filter has accepted, or may have accepted.
+  private func hasLeft(
+    _ document: RevisionDifference, _ filter: CompiledFilter?, _ transaction: ReadTransaction
+  ) throws -> Bool {
+    guard let filter else { return false }
+    return try transaction.hasAcceptedEarlier(document.id, among: document.ancestors) {
+      try filter.accepts($0)
     }
   }
 
@@ -179,6 +194,8 @@ final class LocalEnd: ReplicationSource, ReplicationTarget {
   }
 
   // MARK: Writing
+
+  func isNew() async throws -> Bool { try await store.read { try $0.lastSequence() } == 0 }
 
   func missing(_ documents: [ChangedDocument]) async throws -> [RevisionDifference] {
     try await store.read { transaction in

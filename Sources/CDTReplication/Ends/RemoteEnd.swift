@@ -17,6 +17,8 @@ final class RemoteEnd: ReplicationSource, ReplicationTarget {
     /// Whether the server was found to lack `_bulk_get`, and the filter.
     var lacksBulkGet = false
     var lacksFilter = false
+    /// The sequence after which the server lists documents that have left the selector.
+    var departedAfter = "0"
     /// The revisions that the checkpoints have at the server, as far as known, by the ids of the replications.
     var checkpointRevisions: [String: String] = [:]
   }
@@ -63,6 +65,23 @@ final class RemoteEnd: ReplicationSource, ReplicationTarget {
   private static func created(_ json: JSONValue) -> String? {
     let time = json["instance_start_time"]?.stringValue
     return time == "0" ? nil : time
+  }
+
+  func beginFilling() async throws {
+    guard case .selector = filter else { return }
+    guard let sequence = try await information()["update_seq"] else { return }
+    state.withLock { $0.departedAfter = sequence.shownSequence }
+  }
+
+  func isNew() async throws -> Bool {
+    let information = try await information()
+    return information["doc_count"] == 0 && information["doc_del_count"] == 0
+  }
+
+  private func information() async throws -> JSONValue {
+    let reply = try await connection.send(.init(""))
+    guard reply.status == 200 else { throw await reply.failure() }
+    return try await reply.json()
   }
 
   func makeDurable() async throws -> String? {
@@ -140,10 +159,16 @@ final class RemoteEnd: ReplicationSource, ReplicationTarget {
   private static let pageLength = 16 << 20
   private static let changeLength = 64 << 20
 
+  private var departedAfter: String {
+    PercentCoding.encode(state.withLock { $0.departedAfter })
+  }
+
   private func request(_ query: String) -> RemoteConnection.Request {
     switch filter {
     case .selector(let selector) where !lacksFilter:
-      return .init(.POST, "/_changes\(query)&filter=_selector&departed=true", ["selector": .object(selector)])
+      return .init(
+        .POST, "/_changes\(query)&filter=_selector&departed=\(departedAfter)", ["selector": .object(selector)]
+      )
     case .documentIDs(let ids) where !lacksFilter:
       return .init(
         .POST, "/_changes\(query)&filter=_doc_ids", ["doc_ids": .array(ids.map { .string($0) })])

@@ -24,6 +24,9 @@ protocol ReplicationSource: ReplicationEnd {
   /// Whether the database can be written to, as far as known.
   var isWritable: Bool { get }
 
+  /// Prepares for a target without documents, before the first change is read: nothing that it could lack has left the filter.
+  func beginFilling() async throws
+
   /// The documents that changed since a sequence.
   ///
   /// - Parameter waits: Whether to wait for a change if there is none.
@@ -42,6 +45,9 @@ protocol ReplicationSource: ReplicationEnd {
 
 /// The database that revisions are written to.
 protocol ReplicationTarget: ReplicationEnd {
+  /// Whether the database has no document, and never had one.
+  func isNew() async throws -> Bool
+
   /// Which revisions of the documents the database lacks.
   func missing(_ documents: [ChangedDocument]) async throws -> [RevisionDifference]
 

@@ -73,8 +73,7 @@ struct OneWayReplication: Sendable {
   // MARK: A session
 
   private func runSession() async throws {
-    let id = Checkpoint.id(
-      source: source.identity, target: target.identity, filter: options.filter?.json ?? .null)
+    let id = Checkpoint.id(source: source.identity, target: target.identity, filter: filterJSON)
     let creates = options.createsDatabase
     let instances = try await retrying {
       // The other direction writes to it.
@@ -89,6 +88,9 @@ struct OneWayReplication: Sendable {
     }
     let resumption = Checkpoint.resumption(known.source, known.target)
     progress.begin(at: resumption.sequence)
+    if resumption.sequence == 0, case .selector = options.filter {
+      try await retrying { if try await target.isNew() { try await source.beginFilling() } }
+    }
     let run = Checkpoint.Run(from: resumption)
     let rejections = RejectionList()
     if let record = resumption.rejections { try await transfer(record, rejections) }
@@ -152,6 +154,13 @@ struct OneWayReplication: Sendable {
     }
   }
 
+  /// What identifies the filter in the id of the replication.
+  private var filterJSON: JSONValue {
+    guard var filter = options.filter?.json.objectValue else { return .null }
+    if options.pushesDeparted { filter["departed"] = true }
+    return .object(filter)
+  }
+
   private func checkIdentities(_ instances: Instances) async throws {
     let now = try await retrying {
       async let source = source.open(creating: false)
@@ -194,8 +203,13 @@ struct OneWayReplication: Sendable {
   private func missing(_ documents: [ChangedDocument]) async throws -> [RevisionDifference] {
     let documents = documents.filter { !$0.revisions.isEmpty }
     if documents.isEmpty { return [] }
+    return try await retrying { try await missingOnce(documents) }
+  }
+
+  /// Asks the target. A document that has left the filter is only missing if the target may have an ancestor.
+  private func missingOnce(_ documents: [ChangedDocument]) async throws -> [RevisionDifference] {
     let departed = Set(documents.filter(\.isDeparted).map { KeyBytes($0.id) })
-    return try await retrying { try await target.missing(documents) }.compactMap { missing in
+    return try await target.missing(documents).compactMap { missing in
       var missing = missing
       missing.isDeparted = departed.contains(KeyBytes(missing.id))
       return missing.isDeparted && missing.ancestors.isEmpty ? nil : missing
@@ -275,18 +289,22 @@ struct OneWayReplication: Sendable {
     var transferred = Set(
       wanted.flatMap { document in document.missing.map { RevisionKey(document.id, $0) } })
     let lateFilter = try lateFilter()
-    let departed = Set(documents.filter(\.isDeparted).map { KeyBytes($0.id) })
+    let departed = Dictionary(
+      documents.filter(\.isDeparted).map { (KeyBytes($0.id), $0.ancestors) }, uniquingKeysWith: { $1 })
     var isRepeated = false
     try await retrying {
       if isRepeated {
-        wanted = try await target.missing(
-          wanted.map { ChangedDocument(id: $0.id, revisions: $0.missing) })
+        wanted = try await missingOnce(
+          wanted.map { ChangedDocument(id: $0.id, revisions: $0.missing, isDeparted: $0.isDeparted) })
       }
       isRepeated = true
       var writing = WriteBuffer()
       let unreadable = try await source.read(wanted) { revision in
         guard isWanted(revision), try lateFilter?.accepts(revision, revision.input()) ?? true else { return }
-        let isDeparted = revision.isDeparted || departed.contains(KeyBytes(revision.id))
+        let known = departed[KeyBytes(revision.id)]
+        // The target may have another document with the id.
+        if let known, try Set(known).isDisjoint(with: revision.input().history) { return }
+        let isDeparted = revision.isDeparted || known != nil
         progress.count { counts in
           counts.revisionsRead += 1
           if isDeparted { counts.departed += 1 }

@@ -17,18 +17,19 @@ extension RequestContext {
     let wanted = try ChangesRequest(
       parameters, lastEventID: request.headers[.lastEventID], body: body)
     let start = try await Self.start(wanted, database)
-    let feed = ChangesFeed(
+    var feed = ChangesFeed(
       request: wanted, database: database, client: client, shutdown: server.shutdown,
       queryTime: limits.queryTime)
+    if let departed = wanted.departed { feed.departedAfter = try max(start, database.sequence(departed)) }
     let headers: HTTPFields = [.cacheControl: "must-revalidate"]
     if wanted.isDescending, !wanted.feed.isLive {
-      return Reply.stream(headers: headers) { out in try await feed.writeDescending(to: &out) }
+      return Reply.stream(headers: headers) { [feed] out in try await feed.writeDescending(to: &out) }
     }
     // Before the reply begins, so that a failure can be answered.
     let listener =
       wanted.feed.isLive ? try await Datastore.useFiles { try ChangeListener(to: database.store) } : nil
     let type = wanted.feed == .eventsource ? "text/event-stream" : Reply.json
-    return Reply.stream(type: type, headers: headers) { [metrics = server.metrics] out in
+    return Reply.stream(type: type, headers: headers) { [metrics = server.metrics, feed] out in
       var feed = feed
       if listener != nil { metrics.beginFeed() }
       defer { if listener != nil { metrics.endFeed() } }
@@ -69,8 +70,8 @@ struct ChangesRequest: Sendable {
   /// The time to wait for a change.
   var timeout: Duration
   var filter = ChangesFilter.none
-  /// Whether documents are listed that a selector accepted in an earlier revision.
-  var listsDeparted = false
+  /// The sequence, as text, after which documents are listed that a selector accepted in an earlier revision; `nil` for none.
+  var departed: String?
 
   init(_ parameters: QueryParameters, lastEventID: String?, body: JSONObject?) throws {
     if let text = parameters["feed"] {
@@ -98,7 +99,7 @@ struct ChangesRequest: Sendable {
     // Every row has its sequence, which costs nothing here.
     _ = try parameters.count("seq_interval")
     filter = try ChangesFilter(parameters, body: body)
-    listsDeparted = parameters.flag("departed")
+    departed = parameters["departed"]
   }
 }
 

@@ -12,8 +12,8 @@ struct ChangesFeed: Sendable {
   /// The time in which a filter must accept a change. The time in which the feed waits for changes does not count.
   let queryTime: Duration
 
-  /// The sequence after which documents are listed that have left the selector.
-  var departedAfter = Int64.max
+  /// The sequence after which documents are listed that have left the selector; `nil` if none are.
+  var departedAfter: Int64?
 
   private var waiting: FeedWaiting {
     FeedWaiting(
@@ -61,9 +61,7 @@ struct ChangesFeed: Sendable {
     since start: Int64, listener: ChangeListener?, to out: inout ReplyStream
   ) async throws {
     try await writeHead(to: &out)
-    let selected = try await selectedChanges(since: start)
-    departedAfter = start
-    if start == 0 { departedAfter = try await database.store.read { try $0.lastSequence() } }
+    var selected = try await selectedChanges(since: start)
     var (page, count, quietSince) = (Page(last: start), 0, ContinuousClock.now)
     // As at CouchDB, 0 stands for 1 in feeds that wait.
     let limit = request.limit.map { request.feed.isLive ? max(1, $0) : $0 } ?? .max
@@ -73,6 +71,7 @@ struct ChangesFeed: Sendable {
       let heard = listener?.commits ?? 0
       do {
         page = try await self.page(after: page.last, limit: limit - count, selected)
+        if let found = selected, page.last >= found.last { selected = nil }
       } catch let error as DatastoreError where error.code == .closed && listener != nil {
         // The database was deleted.
         page.pending = 0
@@ -168,15 +167,16 @@ struct ChangesFeed: Sendable {
     return try await database.store.readForQuery(body)
   }
 
-  /// The changes that an index finds for a selector. It has no documents that have left the selector, but a client without changes has
-  /// none of them.
+  /// The changes that an index finds for a selector, up to those among which documents are listed that have left it.
   private func selectedChanges(since start: Int64) async throws -> SelectedChanges? {
-    guard case .selector(let selector, _) = request.filter, !request.listsDeparted || start == 0 else {
+    guard case .selector(let selector, _) = request.filter, departedAfter.map({ start < $0 }) ?? true else {
       return nil
     }
-    return try await database.store.readForQuery { transaction in
-      try SelectedChanges(of: selector, since: start, in: transaction)
+    let limit = request.limit
+    let found = try await database.store.readForQuery { transaction in
+      try SelectedChanges(of: selector, since: start, limit: limit, in: transaction)
     }
+    return departedAfter.map { found?.upTo($0) } ?? found
   }
 
   /// The changes after a sequence, or before it if the feed is descending.
@@ -240,7 +240,9 @@ struct ChangesFeed: Sendable {
       leaves = try request.filter.accepts(change.id, revision) ? [change.revisionID] : []
     }
     if leaves.isEmpty, try isDeparted(change, transaction) {
-      (leaves, hasDeparted) = ([change.revisionID], true)
+      let tree =
+        request.listsLeaves && change.leafCount > 1 ? try transaction.tree(ofDocument: change.id) : nil
+      (leaves, hasDeparted) = (tree?.leaves.map(\.id) ?? [change.revisionID], true)
     }
     guard !leaves.isEmpty else { return nil }
     var text: [UInt8] = Array(#"{"seq":"\#(database.text(of: change.sequence))","id":"#.utf8)
@@ -263,11 +265,12 @@ struct ChangesFeed: Sendable {
   }
 
   private func isDeparted(_ change: Change, _ transaction: ReadTransaction) throws -> Bool {
-    guard request.listsDeparted, change.sequence > departedAfter, case .selector = request.filter else {
+    guard let departedAfter, change.sequence > departedAfter, case .selector = request.filter else {
       return false
     }
+    let filter = try request.filter.renewed
     return try transaction.hasAcceptedEarlier(change.id) { revision in
-      try request.filter.accepts(change.id) { revision }
+      try filter.accepts(change.id) { revision }
     }
   }
 

@@ -133,10 +133,13 @@ extension ReadTransaction {
   }
 
   /// Whether a filter has accepted an earlier revision of a document, or may have accepted one whose body is not stored.
+  ///
+  /// - Parameter known: The revisions to look at; `nil` for all.
   package func hasAcceptedEarlier(
-    _ id: String, _ accepts: (DocumentRevision) throws -> Bool
+    _ id: String, among known: [RevisionID]? = nil, _ accepts: (DocumentRevision) throws -> Bool
   ) throws -> Bool {
-    let earlier = try tree(ofDocument: id)?.nodes.values.filter { !$0.isLeaf } ?? []
+    guard let nodes = try tree(ofDocument: id)?.nodes else { return false }
+    let earlier = known?.compactMap { nodes[$0] } ?? nodes.values.filter { !$0.isLeaf }
     return try earlier.sorted { $0.id > $1.id }.contains { node in
       try stop?.check()
       guard node.hasBody, let revision = try documentIfStored(id, node.id) else { return true }

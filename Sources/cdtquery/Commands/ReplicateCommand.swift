@@ -52,6 +52,11 @@ struct ReplicateCommand: ParsableCommand {
   @Flag(help: "Go on with new changes until the program is ended.") var continuous = false
   @Flag(help: "Create the target if it does not exist.") var create = false
   @Option(help: "Replicate only documents that match a selector, as JSON.") var selector: String?
+  @Flag(
+    help:
+      "With --selector, also send the revision with which a document leaves it to a target that has the document."
+  )
+  var pushDeparted = false
   @Option(help: "Replicate only the documents whose ids are the lines of a file.") var ids: String?
   @Option(help: "The maximum number of requests at the same time.") var jobs = 4
   @OptionGroup var server: ServerOptions
@@ -64,6 +69,7 @@ struct ReplicateCommand: ParsableCommand {
 
   func validate() throws {
     if jobs < 1 { throw ValidationError("--jobs must be at least 1") }
+    guard !pushDeparted || selector != nil else { throw ValidationError("--push-departed needs --selector") }
     if selector != nil, ids != nil { throw ValidationError("use either --selector or --ids") }
     if config == nil {
       if source == nil { throw ValidationError("SOURCE and TARGET are missing; give them, or --config") }
@@ -185,6 +191,7 @@ struct ReplicateCommand: ParsableCommand {
       if both { replication.direction = .both }
       replication.isContinuous = continuous
       replication.createsDatabase = create
+      replication.pushesDeparted = pushDeparted
       replication.concurrentRequests = jobs
       replication.logger = logger
       return (replication, store, undo)

@@ -18,6 +18,12 @@ import Testing
         let made = try transaction.createDocument(
           from: DocumentDraft(id: id, body: ["color": color, "n": .int(Int64(number))]))
         if number % 80 == 40 { try transaction.deleteDocument(from: made) }
+        if number % 130 == 9 {
+          let deleted = try #require(RevisionID("2-deleted"))
+          let tombstone = DocumentRevision(
+            id: id, revisionID: deleted, body: ["color": "red"], isDeleted: true)
+          try transaction.forceInsert(tombstone, history: [deleted, made.revisionID])
+        }
         guard number % 100 == 7 else { continue }
         let rival = DocumentRevision(
           id: id, revisionID: first, body: ["color": ["red", "gray"].randomElement(using: &random) ?? .null])
@@ -60,8 +66,10 @@ import Testing
           let all = try store.changes(since: since).documents
           func accepted(_ changes: [Change]) throws -> [Change] {
             try changes.filter { change in
-              try store.read { try $0.currentRevisions(ofDocument: change.id) }.contains {
-                try filter.matches($0)
+              try store.read { transaction in
+                let leaves = try transaction.currentRevisions(ofDocument: change.id)
+                let winner = try transaction.document(withID: change.id, revisionID: change.revisionID)
+                return try (leaves + [winner]).contains { try filter.matches($0) }
               }
             }
           }
