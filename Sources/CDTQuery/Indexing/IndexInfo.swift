@@ -43,7 +43,8 @@ public struct IndexInfo: Sendable, Hashable {
         [
           "field": .string(field.path), "distinct": .double(values.distinct),
           // With a collation, the strings are those that are compared, not those of the documents.
-          "sample": .array(values.keys.filter { collation == nil || $0.tag != .string }.map(\.json)),
+          "sample": .array(
+            values.keys.filter { definition.collation == nil || $0.tag != .string }.map(\.json)),
         ]
       })
   }
