@@ -131,7 +131,7 @@ final class LocalEnd: ReplicationSource, ReplicationTarget {
   private func page(
     of wanted: ArraySlice<RevisionDifference>
   ) async throws -> (revisions: [TransferredRevision], rest: ArraySlice<RevisionDifference>) {
-    try await store.read { transaction in
+    try await store.read { [self] transaction in
       let filter = try self.filter?.renewed
       var (revisions, length): ([TransferredRevision], Int) = ([], 0)
       for (position, document) in zip(wanted.indices, wanted) {
