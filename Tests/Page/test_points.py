@@ -226,6 +226,39 @@ class PointsOnWideScreen(PageTestCase):
         self.open("tasks", "query", selector='{"kind": "docs"}', fields="docs")
         self.see("Results 1 to 1 of 1")
 
+    def fail_requests(self, condition):
+        """Makes requests of the page fail while `failing` is set, if a condition on their `body` holds."""
+        self.run_script(f"""
+          window.failing = true
+          const real = window.fetch
+          window.fetch = (address, options) => {{
+            const body = options?.body ?? ''
+            return window.failing && ({condition}) ? Promise.reject(new TypeError('no network')) : real(address, options)
+          }}""")
+
+    def test_results_stay_when_they_are_not_counted(self):
+        self.open("contacts", "query")
+        self.named("field", "Selector")
+        self.fail_requests("body.includes('$count')")
+        self.press("Run")
+        self.see("The server does not answer", "Results 1 to 50, in")
+        self.assertEqual(len(self.all("#results tbody tr")), 50)
+        self.write("Limit", "10")
+        # The page that follows is that of the results, whatever is in the field by then.
+        self.press("Next page")
+        self.see("Results 51 to 60, in")
+
+    def test_a_live_view_goes_on_when_the_server_answers_again(self):
+        self.open()
+        self.see("watched")
+        self.fail_requests("true")
+        self.see("The server does not answer; is it still running? Trying again…")
+        self.run_script("window.failing = false")
+        self.see("The server answers again.")
+        self.fill("again", [{"n": 1}])
+        self.wait(lambda: self.row("again"), "the new store")
+        self.send("DELETE", "/again")
+
     def test_query_is_completed_run_and_remembered(self):
         self.open("contacts", "query")
         self.see("Selector")

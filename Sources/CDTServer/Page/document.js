@@ -124,10 +124,12 @@ function form(plain, action) {
 function reload() { dispatchEvent(new Event('reload')) }
 
 function showNew(main, store) {
-  fill(main, el('h1', {}, 'Add a document'), form(new Map([['_id', crypto.randomUUID?.() ?? '']]), async (doc, text) => {
+  const editing = form(new Map([['_id', crypto.randomUUID?.() ?? '']]), async (doc, text) => {
     const [row] = await save(store, text)
+    if (!editing.isConnected) return say('Saved.')
     location.hash = link(store, 'document', {id: row.id})
-  }))
+  })
+  fill(main, el('h1', {}, 'Add a document'), editing)
   main.querySelector('textarea').focus()
 }
 
@@ -173,18 +175,21 @@ function mergeLeaves(main, store, best, living) {
   const id = best.get('_id')
   const others = living.filter(leaf => leaf.get('_rev') !== best.get('_rev'))
   const versions = [best, ...others].map(leaf => ({title: leaf.get('_rev'), value: leaf}))
-  fill(main, el('h1', {}, text(id, 200)), el('p', {}, 'Choose for each field what to keep. The merged document follows the winner, and the other revisions are deleted.'),
-    merge(versions, null, async merged => {
-      merged.set('_id', id)
-      merged.set('_rev', best.get('_rev'))
-      keepAttachments(merged, best)
-      // Revisions that are sent together are saved each for itself: nothing may be deleted before the merged one is there.
-      await save(store, line(merged))
-      const deletions = others.map(leaf => line(new Map([['_id', id], ['_rev', leaf.get('_rev')], ['_deleted', true]])))
-      const failure = await save(store, ...deletions).then(() => null, error => error)
-      sayNext(failure ? `The merged document is saved, but another revision is not deleted: ${failure.message}` : 'The conflict is resolved.')
-      reload()
-    }))
+  const choices = merge(versions, null, async merged => {
+    merged.set('_id', id)
+    merged.set('_rev', best.get('_rev'))
+    keepAttachments(merged, best)
+    // Revisions that are sent together are saved each for itself: nothing may be deleted before the merged one is there.
+    await save(store, line(merged))
+    const deletions = others.map(leaf => line(new Map([['_id', id], ['_rev', leaf.get('_rev')], ['_deleted', true]])))
+    const failure = await save(store, ...deletions).then(() => null, error => error)
+    const result = failure ? `The merged document is saved, but another revision is not deleted: ${failure.message}` : 'The conflict is resolved.'
+    if (!choices.isConnected) return say(result)
+    sayNext(result)
+    reload()
+  })
+  fill(main, el('h1', {}, text(id, 200)),
+    el('p', {}, 'Choose for each field what to keep. The merged document follows the winner, and the other revisions are deleted.'), choices)
 }
 
 async function remove(store, id, shown) {

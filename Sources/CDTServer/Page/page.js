@@ -125,14 +125,14 @@ async function ask(refusal) {
   }
 }
 
+const logout = document.getElementById('logout')
+
 /** Offers to log out to those who have logged in here. */
 function showUser({userCtx, info}) {
-  const logout = document.getElementById('logout')
   logout.hidden = info.authenticated !== 'cookie'
   fill(logout, 'Log out ', text(userCtx.name ?? '', 60))
 }
 
-const logout = document.getElementById('logout')
 logout.addEventListener('click', () => during(logout, async () => {
   if (!mayLeave()) return
   await send('DELETE', '/_session')
