@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import tempfile
 
@@ -46,6 +47,16 @@ class PointsOnWideScreen(PageTestCase):
         self.wait(lambda: self.named("link", "1 index of watched"), "the index")
         self.named("link", "contacts").click()
         self.see("3,001 documents")
+
+    def test_a_damaged_store_does_not_hide_the_others(self):
+        broken = os.path.join(self.directory, "broken")
+        os.mkdir(broken)
+        self.addCleanup(shutil.rmtree, broken)
+        with open(os.path.join(broken, "db.sync"), "w") as file:
+            file.write("no database " * 1_000)
+        self.open()
+        self.wait(lambda: "contacts" in self.text and "broken: " in self.text, "both stores")
+        self.check_view("the stores, with a damaged one")
 
     def row(self, store):
         return next((row.text for row in self.all("tbody tr") if row.text.split()[0] == store), "")
@@ -420,6 +431,14 @@ class PointsOnWideScreen(PageTestCase):
         self.find("dialog button[value=delete]").click()
         self.wait(lambda: "age descending" not in self.text, "the index is gone")
         self.assertNotIn("ages", self.tool("index", "list", "stores/contacts"))
+
+    def test_settings_of_an_index_are_shown(self):
+        # JavaScript has no such number.
+        index = {"fields": ["name"], "unique": True, "collation": "unicode", "partial_filter_selector": {"age": {"$ne": 9007199254740993}}}
+        self.send("POST", "/planned/_index", {"index": index, "name": "names", "ddoc": "names"})
+        self.open("planned", "indexes")
+        self.see("; unique", "; collation unicode", "; only documents that match", "9007199254740993")
+        self.send("POST", "/planned/_index/_delete", {"ddoc": "_design/names", "name": "names"})
 
     def test_changes_as_they_come(self):
         self.open("tasks", "changes")
