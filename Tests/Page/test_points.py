@@ -2,8 +2,11 @@
 
 import json
 import os
+import shutil
 import subprocess
 import tempfile
+
+from selenium.common.exceptions import NoAlertPresentException
 
 from page import PHONE, PROGRAM, WIDE, By, Keys, PageTestCase
 
@@ -37,13 +40,26 @@ class PointsOnWideScreen(PageTestCase):
         self.picture("stores")
         # Another process writes.
         self.tool("put", "stores/watched", "task-new", "-", text='{"text": "more"}')
-        self.see("31")
+        self.wait(lambda: "31" in self.row("watched"), "the new document")
         self.send("POST", "/watched/_bulk_docs", {"new_edits": False, "docs": [{"_id": "task-1", "_rev": "1-abc"}]})
-        self.see("1 conflict")
+        self.wait(lambda: "1 conflict" in self.row("watched"), "the conflict")
         self.send("POST", "/watched/_index", {"index": {"fields": ["done"]}})
         self.wait(lambda: self.named("link", "1 index of watched"), "the index")
         self.named("link", "contacts").click()
         self.see("3,001 documents")
+
+    def test_a_damaged_store_does_not_hide_the_others(self):
+        broken = os.path.join(self.directory, "broken")
+        os.mkdir(broken)
+        self.addCleanup(shutil.rmtree, broken)
+        with open(os.path.join(broken, "db.sync"), "w") as file:
+            file.write("no database " * 1_000)
+        self.open()
+        self.wait(lambda: "contacts" in self.text and "broken: " in self.text, "both stores")
+        self.check_view("the stores, with a damaged one")
+
+    def row(self, store):
+        return next((row.text for row in self.all("tbody tr") if row.text.split()[0] == store), "")
 
     def test_documents(self):
         self.open("contacts")
@@ -144,6 +160,115 @@ class PointsOnWideScreen(PageTestCase):
         merged = self.send("GET", f"/torn/{name}?conflicts=true")
         self.assertEqual(merged["age"], 2)
         self.assertNotIn("_conflicts", merged)
+
+    def test_a_merge_that_comes_too_late_deletes_nothing(self):
+        name = "late"
+        self.send("POST", "/torn/_bulk_docs", {"new_edits": False, "docs": [
+            {"_id": name, "_rev": "1-aaa", "age": 2}, {"_id": name, "_rev": "1-bbb", "age": 3}]})
+        self.open("torn", "document", id=name)
+        self.press("Merge them")
+        self.see("Choose for each field what to keep.")
+        self.send("PUT", f"/torn/{name}", {"_rev": "1-bbb", "age": 4})
+        self.press("Save the merged document")
+        self.wait(lambda: self.find("#status").get_attribute("class") == "error", "the refusal")
+        found = self.send("GET", f"/torn/{name}?conflicts=true")
+        self.assertEqual((found["age"], found["_conflicts"]), (4, ["1-aaa"]))
+
+    def test_fields_are_merged(self):
+        nested = '{"a": {"x": 1, "y": 2}}'
+        cases = [
+            # The version that both come from, the versions, the choices if they are not the first ones; what is saved, or the error.
+            ('{"a": {"x": 1}}', [nested, '{"a": {}}'], None, '{"a": {"y": 2}}'),
+            ('{"a": {"x": 1}}', [nested, '{"a": 5}'], None, "a can't be a value and have members; choose the same version for both."),
+            ('{"a": {"x": 1}}', ['{"a": {"x": 1}}', "{}"], 1, "{}"),
+            ("null", ['{"a": {"b": {"c": 1}}, "d": 1}', '{"d": 1}'], 1, '{"d": 1}'),
+            ("null", ['{"a": {"b": {"c": 1}}}', '{"a": {"b": {}}}'], 1, '{"a": {"b": {}}}'),
+            ("null", [nested, '{"a": 5}'], 1, '{"a": 5}'),
+            ("null", ['{"a": 5}', nested], 1, nested),
+            ('{"n": 1.0, "m": 1}', ['{"n": 1.0, "m": 2}', '{"n": 1.00, "m": 1}'], None, '{"n": 1.00, "m": 2}'),
+        ]
+        self.open()
+        for base, versions, choice, expected in cases:
+            result = self.browser.execute_async_script(
+                """const [base, versions, choice, done] = arguments
+                Promise.all([import('/_utils/merge.js'), import('/_utils/json.js')]).then(([{chosenFirst, merged}, {line, parse}]) => {
+                  const values = versions.map(text => parse(text))
+                  const first = chosenFirst(values, parse(base))
+                  return line(merged(values, choice === null ? first : first.map(() => choice)))
+                }).catch(error => error.message).then(done)""",
+                base, versions, choice)
+            self.assertEqual(result, expected, versions)
+
+    def test_the_id_of_a_document_is_not_changed(self):
+        self.fill("tasks", [{"_id": "kept", "n": 1}, {"_id": "other", "n": 2}])
+        for text in ('{"_id": "other", "n": 3}', '{"n": 3}'):
+            self.open("tasks", "document", id="kept")
+            self.press("Edit")
+            self.write("The document as JSON", text)
+            self.press("Save")
+            self.see("The id of a document can't be changed; add a document instead.")
+        self.assertEqual(json.loads(self.tool("get", "stores/tasks", "other"))["n"], 2)
+        self.assertEqual(self.send("GET", "/tasks")["doc_count"], len(self.tool("export", "stores/tasks").splitlines()))
+
+    def test_text_that_is_not_saved_is_not_lost_by_a_click(self):
+        self.fill("tasks", [{"_id": "begun", "n": 1}])
+        self.open("tasks", "document", id="begun")
+        address = self.browser.current_url
+        self.press("Edit")
+        self.write("The document as JSON", '{"n": 17')
+        for is_left in (False, True):
+            self.named("link", "Query").click()
+            question = self.wait(self.question, "the question")
+            self.assertEqual(question.text, "Leave without saving your text?")
+            question.accept() if is_left else question.dismiss()
+            if not is_left:
+                self.assertEqual(self.named("field", "The document as JSON").get_attribute("value"), '{"n": 17')
+                self.assertEqual(self.browser.current_url, address)
+        self.named("field", "Selector")
+
+    def question(self):
+        try:
+            return self.browser.switch_to.alert
+        except NoAlertPresentException:
+            return None
+
+    def test_results_with_a_field_named_docs(self):
+        self.fill("tasks", [{"_id": "with-docs", "kind": "docs", "docs": [1]}])
+        self.open("tasks", "query", selector='{"kind": "docs"}', fields="docs")
+        self.see("Results 1 to 1 of 1")
+
+    def fail_requests(self, condition):
+        """Makes requests of the page fail while `failing` is set, if a condition on their `body` holds."""
+        self.run_script(f"""
+          window.failing = true
+          const real = window.fetch
+          window.fetch = (address, options) => {{
+            const body = options?.body ?? ''
+            return window.failing && ({condition}) ? Promise.reject(new TypeError('no network')) : real(address, options)
+          }}""")
+
+    def test_results_stay_when_they_are_not_counted(self):
+        self.open("contacts", "query")
+        self.named("field", "Selector")
+        self.fail_requests("body.includes('$count')")
+        self.press("Run")
+        self.see("The server does not answer", "Results 1 to 50, in")
+        self.assertEqual(len(self.all("#results tbody tr")), 50)
+        self.write("Limit", "10")
+        # The page that follows is that of the results, whatever is in the field by then.
+        self.press("Next page")
+        self.see("Results 51 to 60, in")
+
+    def test_a_live_view_goes_on_when_the_server_answers_again(self):
+        self.open()
+        self.see("watched")
+        self.fail_requests("true")
+        self.see("The server does not answer; is it still running? Trying again…")
+        self.run_script("window.failing = false")
+        self.see("The server answers again.")
+        self.fill("again", [{"n": 1}])
+        self.wait(lambda: self.row("again"), "the new store")
+        self.send("DELETE", "/again")
 
     def test_query_is_completed_run_and_remembered(self):
         self.open("contacts", "query")
@@ -302,12 +427,24 @@ class PointsOnWideScreen(PageTestCase):
         self.press("Rebuild ages")
         self.see("The index is complete.")
         self.press("Delete ages")
+        self.see("Delete the index?")
+        self.find("dialog button[value=delete]").click()
         self.wait(lambda: "age descending" not in self.text, "the index is gone")
         self.assertNotIn("ages", self.tool("index", "list", "stores/contacts"))
+
+    def test_settings_of_an_index_are_shown(self):
+        # JavaScript has no such number.
+        index = {"fields": ["name"], "unique": True, "collation": "unicode", "partial_filter_selector": {"age": {"$ne": 9007199254740993}}}
+        self.send("POST", "/planned/_index", {"index": index, "name": "names", "ddoc": "names"})
+        self.open("planned", "indexes")
+        self.see("; unique", "; collation unicode", "; only documents that match", "9007199254740993")
+        self.send("POST", "/planned/_index/_delete", {"ddoc": "_design/names", "name": "names"})
 
     def test_changes_as_they_come(self):
         self.open("tasks", "changes")
         self.see("Changes, newest first")
+        # What is written before the last changes are known does not count as new.
+        self.find("#changes tbody tr")
         self.tool("put", "stores/tasks", "changed", "-", text='{"n": 1}')
         self.see("1 change since the page was opened.")
         self.wait(lambda: "changed" in self.find("#changes tbody tr").text, "the change is first")
@@ -374,6 +511,7 @@ class PointsOnWideScreen(PageTestCase):
         self.keys(Keys.ENTER)
         self.see("3,001 documents")
         self.assertEqual(self.run_script("return document.activeElement.id"), "main")
+        self.see("person-00000")
         self.tab_to("person-00000")
         self.keys(Keys.ENTER)
         self.see('"_id": "person-00000"')

@@ -27,8 +27,7 @@ class Scrolling(PageTestCase):
             self.wait(lambda: abs(self.first() - expected) < 60, f"the documents at {share}")
             self.assertLessEqual(len(self.all("tr")), 500)
         # The last one is seen, and not cut off.
-        last = self.wait(lambda: self.find("tbody tr:last-child"), "the last row")
-        self.assertEqual(last.text.split()[0], f"{COUNT - 1:07}")
+        self.wait(lambda: self.find("tbody tr:last-child").text.split()[0] == f"{COUNT - 1:07}", "the last row")
         fetched = self.run_script("return performance.getEntriesByType('resource').filter(e => e.name.includes('_all_docs')).length")
         self.assertLessEqual(fetched, 12)
         self.assertEqual(self.find("table").get_attribute("aria-rowcount"), str(COUNT + 1))

@@ -2,8 +2,10 @@
 
 import os
 import subprocess
+import time
+import urllib.parse
 
-from page import PATIENCE, PROGRAM, By, PageTestCase, Program
+from page import PROGRAM, Keys, PageTestCase, Program
 
 
 class Users(PageTestCase):
@@ -53,6 +55,18 @@ class Users(PageTestCase):
         self.press("Copy as a command")
         self.see(f"cdtquery find {self.program.address}/contacts")
 
+    def test_logging_out_and_not_logging_in(self):
+        self.open()
+        self.log_in("mike", "correct horse")
+        self.see("contacts")
+        self.press("Log out mike")
+        self.see("Log in")
+        self.keys(Keys.ESCAPE)
+        self.wait(lambda: not self.find("#login").is_displayed(), "no dialog")
+        # Longer than the page waits between its requests.
+        time.sleep(3)
+        self.assertFalse(self.find("#login").is_displayed())
+
     def test_somebody_who_is_no_admin_sees_what_they_may(self):
         self.open()
         self.log_in("zoe", "correct horse")
@@ -96,6 +110,13 @@ class ReadOnly(PageTestCase):
         for cookie in cookies:
             self.browser.add_cookie(cookie)
         self.browser.get_log("browser")
+
+    def test_the_address_is_a_link_of_another_site(self):
+        program = Program("look", self.directory, "--no-open")
+        self.addCleanup(program.close)
+        self.browser.get("data:text/html," + urllib.parse.quote(f'<a href="{program.address}">the stores</a>'))
+        self.named("link", "the stores").click()
+        self.see("contacts")
 
     def test_a_second_browser_is_refused(self):
         cookies = self.browser.get_cookies()

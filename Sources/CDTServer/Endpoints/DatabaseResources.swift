@@ -52,7 +52,8 @@ extension RequestContext {
   /// The ids of the documents that have a conflict.
   func conflicts() async throws -> Response {
     let (skip, limit) = (try parameters.count("skip") ?? 0, try parameters.count("limit"))
-    let ids = try await store.read { try $0.conflictedDocumentIDs() }
+    let end = ContinuousClock.now + limits.queryTime
+    let ids = try await database.query(until: end) { try $0.conflictedDocumentIDs() }
     return Reply.json([
       "total_rows": .int(Int64(ids.count)),
       "ids": .array(ids.dropFirst(skip).prefix(limit ?? .max).map { .string($0) }),

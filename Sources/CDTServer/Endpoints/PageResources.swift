@@ -27,7 +27,7 @@ extension RequestContext {
   /// The page runs the scripts of this server alone, whatever the documents contain, and no other page shows it in a frame. A
   /// frame of its own shows PDF from memory.
   private static let pagePolicy = [
-    "default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self' blob:",
+    "default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self'",
     "connect-src 'self'", "frame-src blob:", "base-uri 'none'", "form-action 'none'",
     "frame-ancestors 'none'",
   ].joined(separator: "; ")

@@ -54,6 +54,10 @@ extension RequestContext {
         rows.append(["key": .string(name), "info": .object(info)])
       } catch let error as CouchError where error == .noDatabase {
         rows.append(["key": .string(name), "error": "not_found"])
+      } catch let error where !(error is CancellationError) {
+        // One that is damaged or has another key must not hide the others.
+        let couch = CouchError(of: error)
+        rows.append(["key": .string(name), "error": .string(couch.error), "reason": .string(couch.reason)])
       }
     }
     return Reply.value(.array(rows))

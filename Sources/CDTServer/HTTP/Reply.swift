@@ -200,6 +200,7 @@ struct ReplySpool {
 extension HTTPField.Name {
   static let contentSecurityPolicy = named("Content-Security-Policy")
   static let contentMD5 = named("Content-MD5")
+  static let crossOriginResourcePolicy = named("Cross-Origin-Resource-Policy")
   static let destination = named("Destination")
   static let host = named("Host")
   static let lastEventID = named("Last-Event-ID")

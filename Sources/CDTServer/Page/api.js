@@ -1,4 +1,5 @@
 // The server's HTTP API, as docs/server.md describes it.
+import {say} from './dom.js'
 import {parse} from './json.js'
 
 /** A refusal of the server. */
@@ -51,6 +52,9 @@ async function refused(response) {
   }
 }
 
+/** Gets a reply with values of documents, whose objects are maps. */
+export async function getValues(address, signal) { return parse(await (await send('GET', address, {signal})).text()) }
+
 /** Gets a reply without documents. */
 export async function get(address, signal) { return (await send('GET', address, {signal})).json() }
 
@@ -68,21 +72,26 @@ const longestLine = 1 << 20
 export async function* lines(response) {
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader()
   let [rest, length] = ['', 0]
-  for (;;) {
-    const {done, value} = await reader.read()
-    const parts = (value ?? '').split('\n')
-    for (const [number, part] of parts.entries()) {
-      if (number > 0) {
-        yield {text: rest, isWhole: length <= longestLine, length}
-        ;[rest, length] = ['', 0]
+  try {
+    for (;;) {
+      const {done, value} = await reader.read()
+      const parts = (value ?? '').split('\n')
+      for (const [number, part] of parts.entries()) {
+        if (number > 0) {
+          yield {text: rest, isWhole: length <= longestLine, length}
+          ;[rest, length] = ['', 0]
+        }
+        length += part.length
+        if (length <= longestLine) rest += part
+        else rest = rest.slice(0, 4096) || part.slice(0, 4096)
       }
-      length += part.length
-      if (length <= longestLine) rest += part
-      else rest = rest.slice(0, 4096) || part.slice(0, 4096)
+      if (!done) continue
+      if (rest) yield {text: rest, isWhole: length <= longestLine, length}
+      return
     }
-    if (!done) continue
-    if (rest) yield {text: rest, isWhole: length <= longestLine, length}
-    return
+  } finally {
+    // Whoever stops reading lets the connection go.
+    reader.cancel().catch(() => {})
   }
 }
 
@@ -134,10 +143,22 @@ export function pause(milliseconds, signal) {
   })
 }
 
-/** Calls a function now and again, while the page is seen, until the signal. */
+/**
+ * Calls a function now and again, while the page is seen, until the signal or until it returns false.
+ *
+ * While the server does not answer, or fails, it goes on; that is told once.
+ */
 export async function repeat(milliseconds, signal, action) {
-  while (!signal.aborted) {
-    if (!document.hidden) await action()
-    await pause(milliseconds, signal)
+  for (let isFailing = false; !signal.aborted; await pause(milliseconds, signal)) {
+    if (document.hidden) continue
+    try {
+      if (await action() === false) return
+      if (isFailing) say('The server answers again.')
+      isFailing = false
+    } catch (error) {
+      if (!(error instanceof Refusal) || error.status && error.status < 500) throw error
+      if (!isFailing) say(`${error.message} Trying again…`, true)
+      isFailing = true
+    }
   }
 }

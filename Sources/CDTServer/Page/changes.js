@@ -53,7 +53,8 @@ export async function showReplications({main, signal}) {
       tasks = await get('/_active_tasks', signal)
     } catch (error) {
       if (error.status !== 401 && error.status !== 403) throw error
-      return fill(list, el('p', {}, error.message))
+      fill(list, el('p', {}, error.message))
+      return false
     }
     const rows = tasks.filter(task => task.type === 'replication').map(task => [
       task.source, task.target, task.continuous ? 'continuous' : 'once', `${task.changes_pending ?? 'unknown'}`,

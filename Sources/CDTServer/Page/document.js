@@ -1,5 +1,5 @@
 // One document: its text, its attachments and its revisions, and how it is changed.
-import {append, button, count, during, el, fill, say, sayNext, tell, text, visible} from './dom.js'
+import {append, button, confirmed, count, during, el, fill, say, sayNext, text, visible} from './dom.js'
 import {repeat, post, path, Refusal, revisions, save, winner} from './api.js'
 import {line, parse, pretty, shortened} from './json.js'
 import {editor} from './editor.js'
@@ -39,11 +39,14 @@ export async function showDocument({main, store, parameters, signal}) {
 
 /** Tells when somebody else has changed the document. */
 async function follow(store, id, best, signal) {
-  const known = best?.get('_rev')
+  let known = best?.get('_rev')
   await repeat(3000, signal, async () => {
     const [row] = (await post(path(store, '_all_docs'), {keys: [id]}, signal)).rows
     const rev = row.error || row.value.deleted ? undefined : row.value.rev
-    if (rev !== known && !signal.aborted) say('The document was changed meanwhile; load the page again to see it.')
+    if (rev === known || signal.aborted) return
+    // Each change is said once.
+    known = rev
+    say('The document was changed meanwhile; load the page again to see it.')
   })
 }
 
@@ -68,12 +71,17 @@ function content(store, id, shown, best) {
     if (whole.length > longestEdit) {
       throw new Error('The document is too long to be edited here; use cdtquery get and cdtquery put.')
     }
-    fill(section, el('h2', {id: 'content'}, 'Edit'), form(store, plain, text => saveEdited(section, store, id, shown, text)))
+    fill(section, el('h2', {id: 'content'}, 'Edit'), form(plain, doc => {
+      if (doc.get('_id') !== id) {
+        throw new Refusal(400, 'bad_request', "The id of a document can't be changed; add a document instead.")
+      }
+      return saveEdited(section, store, id, shown, doc)
+    }))
     section.querySelector('textarea').focus()
   })
-  const remove = button('Delete', () => confirmDelete(section, store, id, shown))
+  const deletion = button('Delete', () => remove(store, id, shown))
   append(section, el('h2', {id: 'content'}, isWinner ? 'Content' : `Content of ${visible(shown.get('_rev'))}`), view,
-    el('p', {class: 'row'}, more, isWinner && edit, isWinner && remove))
+    el('p', {class: 'row'}, more, isWinner && edit, isWinner && deletion))
   return section
 }
 
@@ -84,10 +92,11 @@ function withoutHistory(doc) {
   return plain
 }
 
-function form(store, plain, action) {
+function form(plain, action) {
   const field = editor({label: 'The document as JSON', value: pretty(plain), rows: 20})
   const submit = el('button', {}, 'Save')
-  return el('form', {
+  const element = el('form', {
+    oninput: () => { element.dataset.unsaved = '' },
     onsubmit: event => {
       event.preventDefault()
       during(submit, async () => {
@@ -101,6 +110,7 @@ function form(store, plain, action) {
         }
         try {
           await action(doc, field.value)
+          delete element.dataset.unsaved
         } catch (error) {
           if (!(error instanceof Refusal) || error.status === 409) throw error
           field.fail(error)
@@ -108,41 +118,49 @@ function form(store, plain, action) {
       })
     },
   }, field.element, el('p', {class: 'row'}, submit, button('Cancel', () => reload())))
+  return element
 }
 
 function reload() { dispatchEvent(new Event('reload')) }
 
 function showNew(main, store) {
-  fill(main, el('h1', {}, 'Add a document'), form(store, new Map([['_id', crypto.randomUUID?.() ?? '']]), async (doc, text) => {
+  const editing = form(new Map([['_id', crypto.randomUUID?.() ?? '']]), async (doc, text) => {
     const [row] = await save(store, text)
+    if (!editing.isConnected) return say('Saved.')
     location.hash = link(store, 'document', {id: row.id})
-  }))
+  })
+  fill(main, el('h1', {}, 'Add a document'), editing)
   main.querySelector('textarea').focus()
 }
 
 async function saveEdited(section, store, id, shown, doc) {
   try {
     await save(store, line(doc))
-    sayNext('Saved.')
-    reload()
   } catch (error) {
     if (error.status !== 409) throw error
-    await resolve(section, store, id, shown, doc)
+    return resolve(section, store, id, shown, doc)
   }
+  // Another view may be shown by now.
+  if (!section.isConnected) return say('Saved.')
+  sayNext('Saved.')
+  reload()
 }
 
 /** Somebody else has saved the document since it was read: shows both, field by field. */
 async function resolve(section, store, id, shown, mine) {
   const theirs = await winner(store, id)
+  if (!section.isConnected) throw new Error('The document was changed meanwhile, and your text is not saved.')
   if (!theirs) throw new Error('The document was deleted meanwhile. Add it again if you want to keep your text.')
+  const choices = merge([{title: 'Yours', value: mine}, {title: `Theirs, ${theirs.get('_rev')}`, value: theirs}], withoutHistory(shown), async merged => {
+    merged.set('_id', id)
+    merged.set('_rev', theirs.get('_rev'))
+    keepAttachments(merged, theirs)
+    await saveEdited(section, store, id, theirs, merged)
+  })
+  choices.dataset.unsaved = ''
   fill(section, el('h2', {id: 'content'}, 'The document was changed meanwhile'),
     el('p', {role: 'alert'}, 'Somebody else has saved it since you began. Choose for each field what to keep; fields that are the same in both are kept.'),
-    merge([{title: 'Yours', value: mine}, {title: `Theirs, ${theirs.get('_rev')}`, value: theirs}], withoutHistory(shown), async merged => {
-      merged.set('_id', id)
-      merged.set('_rev', theirs.get('_rev'))
-      keepAttachments(merged, theirs)
-      await saveEdited(section, store, id, theirs, merged)
-    }))
+    choices)
   section.querySelector('input')?.focus()
 }
 
@@ -157,33 +175,31 @@ function mergeLeaves(main, store, best, living) {
   const id = best.get('_id')
   const others = living.filter(leaf => leaf.get('_rev') !== best.get('_rev'))
   const versions = [best, ...others].map(leaf => ({title: leaf.get('_rev'), value: leaf}))
-  fill(main, el('h1', {}, text(id, 200)), el('p', {}, 'Choose for each field what to keep. The merged document follows the winner, and the other revisions are deleted.'),
-    merge(versions, null, async merged => {
-      merged.set('_id', id)
-      merged.set('_rev', best.get('_rev'))
-      keepAttachments(merged, best)
-      const deletions = others.map(leaf => line(new Map([['_id', id], ['_rev', leaf.get('_rev')], ['_deleted', true]])))
-      await save(store, line(merged), ...deletions)
-      sayNext('The conflict is resolved.')
-      reload()
-    }))
+  const choices = merge(versions, null, async merged => {
+    merged.set('_id', id)
+    merged.set('_rev', best.get('_rev'))
+    keepAttachments(merged, best)
+    // Revisions that are sent together are saved each for itself: nothing may be deleted before the merged one is there.
+    await save(store, line(merged))
+    const deletions = others.map(leaf => line(new Map([['_id', id], ['_rev', leaf.get('_rev')], ['_deleted', true]])))
+    const failure = await save(store, ...deletions).then(() => null, error => error)
+    const result = failure ? `The merged document is saved, but another revision is not deleted: ${failure.message}` : 'The conflict is resolved.'
+    if (!choices.isConnected) return say(result)
+    sayNext(result)
+    reload()
+  })
+  fill(main, el('h1', {}, text(id, 200)),
+    el('p', {}, 'Choose for each field what to keep. The merged document follows the winner, and the other revisions are deleted.'), choices)
 }
 
-function confirmDelete(section, store, id, shown) {
-  const dialog = el('dialog', {'aria-labelledby': 'delete-title'}, el('form', {method: 'dialog'},
-    el('h2', {id: 'delete-title'}, 'Delete the document?'), el('p', {}, text(id, 200)),
-    el('p', {class: 'row'}, el('button', {value: 'delete'}, 'Delete'), el('button', {value: '', autofocus: true}, 'Cancel'))))
-  dialog.addEventListener('close', async () => {
-    dialog.remove()
-    if (dialog.returnValue !== 'delete') return
-    try {
-      await save(store, line(new Map([['_id', id], ['_rev', shown.get('_rev')], ['_deleted', true]])))
-      sayNext('Deleted.')
-      location.hash = link(store, 'documents')
-    } catch (error) {
-      tell(error.status === 409 ? new Error('The document was changed meanwhile, and is not deleted. Load the page again to see it.') : error)
-    }
-  })
-  section.append(dialog)
-  dialog.showModal()
+async function remove(store, id, shown) {
+  if (!await confirmed('Delete the document?', id)) return
+  try {
+    await save(store, line(new Map([['_id', id], ['_rev', shown.get('_rev')], ['_deleted', true]])))
+  } catch (error) {
+    if (error.status !== 409) throw error
+    throw new Error('The document was changed meanwhile, and is not deleted. Load the page again to see it.')
+  }
+  sayNext('Deleted.')
+  location.hash = link(store, 'documents')
 }

@@ -13,7 +13,7 @@ const firstColumns = 6
 
 export async function showDocuments({main, store, parameters, signal}) {
   const state = {
-    store, signal, total: 0, first: 0, blocks: new Map(), generation: 0, loading: new Set(),
+    store, signal, sequence: null, total: 0, first: 0, blocks: new Map(), generation: 0, loading: new Set(),
     form: parameters.get('as') === 'JSON' ? 'JSON' : 'Table', columns: [], all: [],
   }
   const [info, fields] = await Promise.all([get(path(store), signal), get(path(store, '_fields') + '?limit=1000', signal)])
@@ -22,13 +22,12 @@ export async function showDocuments({main, store, parameters, signal}) {
   state.columns = state.all.slice(0, firstColumns)
   state.heading = el('p', {id: 'document-count'})
   build(state, main)
+  state.sequence = info.update_seq
   setTotal(state, info.doc_count)
   await repeat(2000, signal, async () => {
     const info = await get(path(store), signal)
     if (info.update_seq === state.sequence) return
-    const isFirst = state.sequence === undefined
     state.sequence = info.update_seq
-    if (isFirst) return
     // What is shown stays until the new rows are there.
     state.generation++
     setTotal(state, info.doc_count)

@@ -61,6 +61,19 @@ export function say(text, isError = false) {
   status.textContent = text
 }
 
+/** Asks whether to delete something. */
+export function confirmed(question, name) {
+  const dialog = el('dialog', {'aria-labelledby': 'delete-title'}, el('form', {method: 'dialog'},
+    el('h2', {id: 'delete-title'}, question), el('p', {}, text(name, 200)),
+    el('p', {class: 'row'}, el('button', {value: 'delete'}, 'Delete'), el('button', {value: '', autofocus: true}, 'Cancel'))))
+  document.getElementById('main').append(dialog)
+  dialog.showModal()
+  return new Promise(resolve => dialog.addEventListener('close', () => {
+    dialog.remove()
+    resolve(dialog.returnValue === 'delete')
+  }))
+}
+
 /** What the view that is shown next begins with. */
 let next = ''
 

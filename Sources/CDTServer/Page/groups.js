@@ -71,7 +71,7 @@ function chartOf(groups, by, show, field) {
       el('caption', {}, `${what}${names.length ? ` by ${names.join(', ')}` : ''}`),
       el('thead', {}, el('tr', {}, names.map(name => el('th', {scope: 'col'}, text(name, 60))), el('th', {scope: 'col', class: 'number'}, what), el('td'))),
       el('tbody', {}, groups.map(row => el('tr', {},
-        names.map(name => at(row, name)).map(value => el('th', {scope: 'row'}, value === undefined ? el('em', {}, 'absent') : text(shown(value), 100))),
+        names.map(name => at(row, name)).map(value => el('th', {scope: 'row'}, value === undefined ? el('em', {}, 'absent') : text(typeof value === 'string' ? value : beginning(value, 100), 100))),
         el('td', {class: 'number'}, text(shown(row.get('value') ?? null), 60)),
         el('td', {class: 'bars'}, Number.isFinite(number(row.get('value'))) ? bar(longest ? Math.abs(number(row.get('value'))) / longest : 0) : '')))))),
     groups.length === mostGroups && el('p', {}, `The first ${mostGroups} groups are shown.`),

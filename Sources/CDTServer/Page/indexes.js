@@ -1,15 +1,15 @@
 // The indexes: their sizes and what values they have; made, deleted and built again here.
-import {bar, button, bytes, count, during, el, fill, labeled, say, tell, text, visible} from './dom.js'
-import {get, path, post, repeat} from './api.js'
-import {parse, line} from './json.js'
+import {bar, button, bytes, confirmed, count, during, el, fill, labeled, say, tell, text, visible} from './dom.js'
+import {get, getValues, path, post, repeat} from './api.js'
+import {beginning, line, Numeral, parse} from './json.js'
 import {editor} from './editor.js'
 import {showProgress} from './plan.js'
 
 export async function showIndexes({main, store, signal}) {
   const list = el('div')
   const refresh = async () => {
-    const {indexes} = await get(path(store, '_index') + '?statistics=true', signal)
-    const own = indexes.filter(index => index.type !== 'special')
+    const reply = await getValues(path(store, '_index') + '?statistics=true', signal)
+    const own = reply.get('indexes').filter(index => index.get('type') !== 'special')
     fill(list, own.length ? own.map(index => showIndex(store, index, refresh, signal)) : el('p', {}, 'There are no indexes.'))
   }
   fill(main, el('h1', {}, 'Indexes'), list, newIndex(store, refresh, signal))
@@ -17,23 +17,35 @@ export async function showIndexes({main, store, signal}) {
 }
 
 function showIndex(store, index, refresh, signal) {
-  const {name, ddoc, type, def, statistics} = index
-  const fields = def.fields.map(field => Object.entries(field)[0])
+  const [name, ddoc, type, def, statistics] = ['name', 'ddoc', 'type', 'def', 'statistics'].map(member => index.get(member))
+  const fields = def.get('fields').map(field => [...field][0])
   const named = {name, ddoc}
   const title = visible(ddoc && ddoc !== `_design/${name}` ? `${ddoc} ${name}` : name, 120)
   return el('section', {class: 'card', 'aria-label': title}, el('h2', {}, text(title)),
     el('p', {}, `${type === 'text' ? 'Text' : 'Values'} of `, fields.map(([name, direction], at) => [at ? ', ' : '', el('code', {}, visible(name, 120)), direction === 'desc' ? ' descending' : '']),
-      def.unique && '; unique', def.partial_filter_selector && ['; only documents that match ', el('code', {}, text(JSON.stringify(def.partial_filter_selector), 300))],
+      [...def].filter(([setting]) => setting !== 'fields').map(([setting, value]) => described(setting, value)),
       ddoc === null && '; made by an app'),
-    el('p', {}, `${count(statistics.entries, 'entry', 'entries')}, ${bytes(statistics.bytes)}`),
-    statistics.fields.map(distribution),
+    el('p', {}, `${count(statistics.get('entries'), 'entry', 'entries')}, ${bytes(statistics.get('bytes'))}`),
+    statistics.get('fields').map(distribution),
     el('p', {class: 'row'},
       button('Rebuild', () => building(store, signal, () => post(path(store, '_index', '_rebuild'), named, signal), refresh), {'aria-label': `Rebuild ${title}`}),
       button('Delete', async () => {
+        if (!await confirmed('Delete the index?', title)) return
         await post(path(store, '_index', '_delete'), named, signal)
         say(`The index ${title} is deleted.`)
         await refresh()
       }, {'aria-label': `Delete ${title}`})))
+}
+
+/** A setting of an index, such as `; unique`. */
+function described(setting, value) {
+  if (setting === 'unique') return value && '; unique'
+  const code = el('code', {}, text(typeof value === 'string' ? value : beginning(value, 300), 300))
+  const titles = {
+    partial_filter_selector: '; only documents that match ', collation: '; collation ', sum: '; counts groups, with sums of ',
+    expireAfter: '; documents expire after seconds: ',
+  }
+  return [titles[setting] ?? `; ${setting} `, code]
 }
 
 /** Runs a build, and shows how far it is. */
@@ -56,26 +68,29 @@ async function building(store, signal, action, refresh) {
 }
 
 /** The values of a field, by a sample: the frequent ones, and how they are spread. */
-function distribution({field, distinct, sample}) {
+function distribution(field) {
+  const [name, distinct, sample] = ['field', 'distinct', 'sample'].map(member => field.get(member))
   const counts = new Map()
   for (const value of sample) {
-    const key = JSON.stringify(value)
+    const key = line(value)
     counts.set(key, (counts.get(key) ?? 0) + 1)
   }
   const frequent = [...counts].filter(([, count]) => count > 1).sort((a, b) => b[1] - a[1]).slice(0, 8)
   const share = count => count / sample.length
-  return el('details', {}, el('summary', {}, 'Distribution of ', text(field, 120)),
-    el('p', {}, `About ${count(Math.round(distinct), 'distinct value')}. `,
-      sample.length > 0 && ['From ', text(JSON.stringify(sample[0]), 80), ' to ', text(JSON.stringify(sample.at(-1)), 80), '.']),
+  return el('details', {}, el('summary', {}, 'Distribution of ', text(name, 120)),
+    el('p', {}, `About ${count(Math.round(numberOf(distinct)), 'distinct value')}. `,
+      sample.length > 0 && ['From ', text(line(sample[0]), 80), ' to ', text(line(sample.at(-1)), 80), '.']),
     frequent.length > 0 && el('table', {class: 'chart'}, el('caption', {}, 'Frequent values, by a sample'),
       el('tbody', {}, frequent.map(([key, count]) => el('tr', {}, el('th', {scope: 'row'}, text(key, 80)),
         el('td', {class: 'number'}, `${(share(count) * 100).toFixed(0)} %`), el('td', {class: 'bars'}, bar(share(count))))))),
     histogram(sample))
 }
 
+function numberOf(value) { return value instanceof Numeral ? Number(value.text) : value }
+
 /** The shares of the sample's numbers in ten intervals. */
 function histogram(sample) {
-  const numbers = sample.filter(value => typeof value === 'number')
+  const numbers = sample.map(numberOf).filter(Number.isFinite)
   const [least, greatest] = [Math.min(...numbers), Math.max(...numbers)]
   if (numbers.length < 20 || !(greatest > least)) return null
   const width = (greatest - least) / 10

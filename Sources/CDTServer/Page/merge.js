@@ -1,5 +1,5 @@
 // Versions of a document side by side, field by field.
-import {during, el, text} from './dom.js'
+import {during, el, text, visible} from './dom.js'
 import {areEqual, beginning} from './json.js'
 
 /** The fields of a document: each member that is not an object with members, by its path. */
@@ -32,15 +32,15 @@ export function valueText(field) { return field ? text(beginning(field.value, 40
  * @param base The version that the others come from, if it is known: a field that only one of them has changed is then chosen.
  */
 export function merge(versions, base, save) {
-  const fields = versions.map(version => leavesOf(version.value))
-  const origin = base && leavesOf(base)
-  const keys = differences(versions.map(version => version.value))
+  const values = versions.map(version => version.value)
+  const fields = values.map(value => leavesOf(value))
+  const keys = differences(values)
+  const preferred = chosenFirst(values, base)
   const submit = el('button', {}, 'Save the merged document')
   const rows = keys.map((key, row) => {
-    const preferred = origin ? changedIn(fields, origin, key) : 0
     return el('tr', {}, el('th', {scope: 'row'}, text(pathText(key), 120)), fields.map((map, number) =>
       el('td', {}, el('label', {class: 'pick'}, el('input', {
-        type: 'radio', name: `field-${row}`, value: number, checked: number === preferred,
+        type: 'radio', name: `field-${row}`, value: number, checked: number === preferred[row],
         'aria-label': `${pathText(key)} of ${versions[number].title}`,
       }), valueText(map.get(key))))))
   })
@@ -48,13 +48,19 @@ export function merge(versions, base, save) {
     onsubmit: event => {
       event.preventDefault()
       const chosen = keys.map((key, row) => Number(form.elements[`field-${row}`].value))
-      during(submit, () => save(merged(versions[0].value, fields, keys, chosen)))
+      during(submit, () => save(merged(values, chosen)))
     },
   }, el('div', {class: 'wide', tabindex: '0', role: 'region', 'aria-label': 'Fields that differ'}, el('table', {},
     el('caption', {}, keys.length ? 'Fields that differ' : 'No field differs'),
     el('thead', {}, el('tr', {}, el('th', {scope: 'col'}, 'Field'), versions.map(version => el('th', {scope: 'col'}, text(version.title, 60))))),
     el('tbody', {}, rows))), el('p', {class: 'row'}, submit))
   return form
+}
+
+/** The versions that are chosen at first, one for each difference. */
+export function chosenFirst(values, base) {
+  const [fields, origin] = [values.map(value => leavesOf(value)), base && leavesOf(base)]
+  return differences(values).map(key => origin ? changedIn(fields, origin, key) : 0)
 }
 
 /** The version that has changed a field, if only one has; otherwise the first. */
@@ -67,16 +73,21 @@ function changedIn(fields, origin, key) {
   return changed.filter(Boolean).length === 1 ? changed.indexOf(true) : 0
 }
 
-function merged(first, fields, keys, chosen) {
-  const result = copied(first)
+/**
+ * The document with the fields that were chosen, and those that are the same in all versions.
+ *
+ * @param chosen The number of a version for each of the differences.
+ * @throws Error if a field that was chosen is within one that was chosen with a value.
+ */
+export function merged(values, chosen) {
+  const result = copied(values[0])
+  const keys = differences(values)
+  const fields = values.map(value => leavesOf(value))
+  const wanted = keys.map((key, row) => fields[chosen[row]].get(key))
   // What goes first, so that a field can take the place of an object.
-  for (const [row, key] of keys.entries()) {
-    if (!fields[chosen[row]].has(key)) remove(result, JSON.parse(key))
-  }
-  for (const [row, key] of keys.entries()) {
-    const field = fields[chosen[row]].get(key)
-    if (field) put(result, field.path, field.value)
-  }
+  for (const [row, key] of keys.entries()) if (!wanted[row]) remove(result, JSON.parse(key))
+  // An empty object before the members that others have put there.
+  for (const {path, value} of wanted.filter(Boolean).sort((a, b) => a.path.length - b.path.length)) put(result, path, value)
   result.delete('_revisions')
   return result
 }
@@ -85,16 +96,22 @@ function copied(value) {
   return value instanceof Map ? new Map([...value].map(([name, inner]) => [name, copied(inner)])) : value
 }
 
+/** Removes a field, and the objects that have no other. */
 function remove(document, path) {
   const inner = path.slice(0, -1).reduce((inside, name) => inside instanceof Map ? inside.get(name) : undefined, document)
-  if (inner instanceof Map) inner.delete(path.at(-1))
+  if (!(inner instanceof Map) || !inner.delete(path.at(-1))) return
+  if (!inner.size && path.length > 1) remove(document, path.slice(0, -1))
 }
 
 function put(document, path, value) {
   let inner = document
-  for (const name of path.slice(0, -1)) {
-    if (!(inner.get(name) instanceof Map)) inner.set(name, new Map())
+  for (const [depth, name] of path.slice(0, -1).entries()) {
+    if (!inner.has(name)) inner.set(name, new Map())
     inner = inner.get(name)
+    if (!(inner instanceof Map)) {
+      const field = visible(pathText(JSON.stringify(path.slice(0, depth + 1))))
+      throw new Error(`${field} can't be a value and have members; choose the same version for both.`)
+    }
   }
   inner.set(path.at(-1), copied(value))
 }

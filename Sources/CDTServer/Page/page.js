@@ -2,8 +2,8 @@
 //
 //     #/                            the stores
 //     #/db/contacts/documents       a view of a store; what it shows is in the parameters after ?
-import {el, fill, sayInNewView, tell, text} from './dom.js'
-import {onLogin} from './api.js'
+import {during, el, fill, sayInNewView, tell, text} from './dom.js'
+import {onLogin, send} from './api.js'
 import {showStores} from './stores.js'
 import {showDocuments} from './documents.js'
 import {showDocument} from './document.js'
@@ -117,22 +117,49 @@ async function ask(refusal) {
       body: JSON.stringify({name: name.value, password: password.value}),
     })
     password.value = ''
-    if (response.ok) return true
+    if (response.ok) {
+      showUser(await (await fetch('/_session')).json())
+      return true
+    }
     reason = (await response.json()).reason
   }
 }
+
+const logout = document.getElementById('logout')
+
+/** Offers to log out to those who have logged in here. */
+function showUser({userCtx, info}) {
+  logout.hidden = info.authenticated !== 'cookie'
+  fill(logout, 'Log out ', text(userCtx.name ?? '', 60))
+}
+
+logout.addEventListener('click', () => during(logout, async () => {
+  if (!mayLeave()) return
+  await send('DELETE', '/_session')
+  logout.hidden = true
+  dispatchEvent(new Event('reload'))
+}))
+// Without a session the first request of the view asks.
+fetch('/_session').then(async response => { if (response.ok) showUser(await response.json()) }).catch(tell)
 
 document.querySelector('.skip').addEventListener('click', event => {
   // The fragment is the address of a view.
   event.preventDefault()
   document.getElementById('main').focus()
 })
+/** Whether an editor has text that is not saved. */
+function isUnsaved() { return document.querySelector('form[data-unsaved]') !== null }
+
+function mayLeave() { return !isUnsaved() || confirm('Leave without saving your text?') }
+
+addEventListener('beforeunload', event => { if (isUnsaved()) event.preventDefault() })
 addEventListener('reload', () => {
   shown = null
   show()
 })
 addEventListener('hashchange', () => {
   if (location.hash === shown) return
+  if (!mayLeave()) return history.pushState(null, '', shown)
   show()
   document.getElementById('main').focus({preventScroll: true})
 })

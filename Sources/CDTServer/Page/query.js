@@ -14,7 +14,7 @@ export async function showQuery({main, store, parameters, signal}) {
   state.selector = editor({label: 'Selector', value: parameters.get('selector') ?? '{}', rows: 6, names: begun => suggestions(state, begun)})
   state.sort = el('input', {value: parameters.get('sort') ?? '', placeholder: 'age:desc, name', spellcheck: 'false'})
   state.fields = el('input', {value: parameters.get('fields') ?? '', placeholder: 'all', spellcheck: 'false'})
-  state.limit = el('input', {type: 'number', min: '1', max: `${mostResults}`, value: parameters.get('limit') ?? '50'})
+  state.limitField = el('input', {type: 'number', min: '1', max: `${mostResults}`, value: parameters.get('limit') ?? '50'})
   state.skip = Math.max(0, Number(parameters.get('skip')) || 0)
   state.live = el('input', {type: 'checkbox', checked: parameters.has('live')})
   state.results = el('div', {id: 'results'})
@@ -28,7 +28,7 @@ export async function showQuery({main, store, parameters, signal}) {
       during(submit, () => run(state))
     },
   }, state.selector.element,
-  el('div', {class: 'row'}, labeled('Sort', state.sort), labeled('Fields', state.fields), labeled('Limit', state.limit),
+  el('div', {class: 'row'}, labeled('Sort', state.sort), labeled('Fields', state.fields), labeled('Limit', state.limitField),
     el('label', {class: 'check'}, state.live, 'Live')),
   el('div', {class: 'row'}, submit, button('Explain', () => explain(state)),
     button('Copy as Swift', () => copy(state, 'Swift')), button('Copy as a command', () => copy(state, 'command')),
@@ -69,7 +69,7 @@ function request(state, others = {}) {
   if (sort.length) wanted.set('sort', sort)
   const fields = list(state.fields.value)
   if (fields.length) wanted.set('fields', fields)
-  wanted.set('limit', Math.min(mostResults, Math.max(1, Number(state.limit.value) || 50)))
+  wanted.set('limit', Math.min(mostResults, Math.max(1, Number(state.limitField.value) || 50)))
   if (state.skip) wanted.set('skip', state.skip)
   for (const [name, value] of Object.entries(others)) wanted.set(name, value)
   return wanted
@@ -89,7 +89,7 @@ function rememberQuery(state) {
   const parameters = {selector: state.selector.value}
   if (state.sort.value) parameters.sort = state.sort.value
   if (state.fields.value) parameters.fields = state.fields.value
-  if (state.limit.value !== '50') parameters.limit = state.limit.value
+  if (state.limitField.value !== '50') parameters.limit = state.limitField.value
   if (state.skip) parameters.skip = state.skip
   if (state.live.checked) parameters.live = '1'
   remember(link(state.store, 'query', parameters))
@@ -104,6 +104,7 @@ async function run(state) {
   state.selector.clear()
   const wanted = request(state)
   rememberQuery(state)
+  state.limit = wanted.get('limit')
   state.docs = []
   state.canPage = !state.live.checked
   state.total = null
@@ -132,7 +133,8 @@ async function once(state, wanted, signal) {
   let [end, painted] = [null, 0]
   for await (const {text, isWhole, length} of lines(response)) {
     if (text.startsWith(']')) end = JSON.parse('{"docs":[' + text)
-    else if (text.startsWith('{"docs"')) continue
+    // A result may have a field of this name.
+    else if (text === '{"docs":[') continue
     else if (!isWhole) state.docs.push(long(text, length))
     else state.docs.push({doc: parse(text.replace(/,$/, ''))})
     // The results are seen as they come.
@@ -148,7 +150,8 @@ async function once(state, wanted, signal) {
     examined: stats && `${count(stats.total_docs_examined, 'document')} and ${count(stats.total_keys_examined, 'index row')} read`,
   }
   summarize(state)
-  await countAll(state, wanted, signal)
+  // The results are there, whatever becomes of their number.
+  countAll(state, wanted, signal)
 }
 
 /** The number of all results, of which the page shows some. */
@@ -156,11 +159,12 @@ async function countAll(state, wanted, signal) {
   try {
     const body = new Map([['selector', wanted.get('selector')], ['group', new Map([['aggregates', new Map([['count', new Map([['$count', new Map()]])]])]])]])
     const {groups} = await post(path(state.store, '_find'), line(body), signal)
+    if (signal.aborted) return
     state.total = groups[0]?.count ?? 0
     summarize(state)
   } catch (error) {
     // A selector with members that the server adds is not counted.
-    if (error.status !== 501) throw error
+    if (error.status !== 501 && !signal.aborted) tell(error)
   }
 }
 
@@ -168,16 +172,25 @@ function summarize(state) {
   const [first, last] = [state.skip + 1, state.skip + state.docs.length]
   const shown = state.docs.length ? `Results ${first.toLocaleString('en')} to ${last.toLocaleString('en')}` : 'No results'
   const {time, warning, examined} = state.end
-  const limit = Number(state.limit.value) || 50
+  const {limit} = state
+  const focused = focusedIn(state.summary)
   fill(state.summary, `${shown}${state.total === null ? '' : ` of ${state.total.toLocaleString('en')}`}, in ${time.toFixed(1)} ms; ${examined ?? ''}. `,
     state.skip > 0 && button('Previous page', () => turn(state, -limit)), ' ',
     (state.total === null ? state.docs.length === limit : last < state.total) && button('Next page', () => turn(state, limit)),
     warning && el('span', {class: 'notice'}, ` ${warning} `))
+  focusIn(state.summary, focused)
 }
 
-function turn(state, step) {
+/** The label of the button that has the focus. */
+function focusedIn(element) { return element.contains(document.activeElement) ? document.activeElement.textContent : null }
+
+function focusIn(element, label) { [...element.querySelectorAll('button')].find(button => button.textContent === label)?.focus() }
+
+async function turn(state, step) {
+  const focused = focusedIn(state.summary)
   state.skip = Math.max(0, state.skip + step)
-  return run(state)
+  await run(state)
+  focusIn(state.summary, focused)
 }
 
 /** Shows the results, and then what changes in them. */

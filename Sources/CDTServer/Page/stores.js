@@ -25,12 +25,12 @@ export async function showStores({main, parameters, signal}) {
       if (error.status !== 401 && error.status !== 403) throw error
       // Only server admins may list them.
       fill(list, el('p', {}, error.message))
-      return
+      return false
     }
-    const page = infos.slice(0, pageSize).filter(row => row.info)
-    await Promise.all(page.map(row => update(details, row, signal)))
-    showList(list, page, details)
-    if (skip || infos.length > pageSize) showPages(list, skip, infos.length > pageSize)
+    // Those with neither were deleted meanwhile.
+    const page = infos.slice(0, pageSize).filter(row => row.info || row.reason)
+    await Promise.all(page.filter(row => row.info).map(row => update(details, row, signal)))
+    showList(list, page, details, pages(skip, infos.length > pageSize))
   })
 }
 
@@ -48,35 +48,35 @@ async function update(details, {key, info}, signal) {
       indexes: indexes.total_rows - 1,
     })
   } catch (error) {
-    // It was deleted meanwhile.
-    if (error.status !== 404) throw error
+    // It was deleted meanwhile, or is damaged.
+    if (!error.status) throw error
   }
 }
 
-function showList(list, page, details) {
-  const rows = page.map(({key, info}) => {
-    const {conflicts = 0, indexes = 0} = details.get(key) ?? {}
+function showList(list, page, details, pages) {
+  const rows = page.map(({key, info, reason}) => {
+    if (!info) return [el('span', {}, text(key), ': ', text(reason, 500)), '', '', '', '']
+    const known = details.get(key)
+    const {conflicts, indexes} = known ?? {}
     return [
       el('a', {href: link(key, 'documents')}, text(key)), info.doc_count.toLocaleString('en'),
       bytes(info.sizes.file),
-      conflicts ? el('a', {href: link(key, 'conflicts')}, count(conflicts, 'conflict')) : '0',
-      el('a', {href: link(key, 'indexes'), 'aria-label': `${count(indexes, 'index', 'indexes')} of ${key}`}, `${indexes}`),
+      !known ? '' : conflicts ? el('a', {href: link(key, 'conflicts')}, count(conflicts, 'conflict')) : '0',
+      known ? el('a', {href: link(key, 'indexes'), 'aria-label': `${count(indexes, 'index', 'indexes')} of ${key}`}, `${indexes}`) : '',
     ]
   })
-  const key = JSON.stringify(rows.map(row => row.map(cell => cell.textContent ?? cell)))
+  const key = JSON.stringify([...rows, pages].map(row => row.map(cell => cell.textContent ?? cell)))
   if (list.dataset.key === key) return
   list.dataset.key = key
   const focused = list.contains(document.activeElement) ? document.activeElement.getAttribute('href') : null
   fill(list, page.length
     ? table('Stores of this directory', ['Store', 'Documents#', 'Size#', 'Conflicts#', 'Indexes#'], rows)
-    : el('p', {}, 'There are no stores here yet.'))
+    : el('p', {}, 'There are no stores here yet.'), pages.length > 0 && el('p', {class: 'row'}, pages))
   if (focused) [...list.querySelectorAll('a')].find(a => a.getAttribute('href') === focused)?.focus()
 }
 
-function showPages(list, skip, hasMore) {
-  const address = skip => `#/?skip=${skip}`
-  list.append(el('p', {class: 'row'},
-    skip > 0 && el('a', {href: address(Math.max(0, skip - pageSize))}, 'Previous stores'),
-    hasMore && el('a', {href: address(skip + pageSize)}, 'Next stores')))
-  list.dataset.key = ''
+/** Links to the pages before and after this one. */
+function pages(skip, hasMore) {
+  const to = (skip, label) => el('a', {href: `#/?skip=${skip}`}, label)
+  return [skip > 0 && to(Math.max(0, skip - pageSize), 'Previous stores'), hasMore && to(skip + pageSize, 'Next stores')].filter(Boolean)
 }

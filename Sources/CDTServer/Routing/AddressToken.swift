@@ -15,7 +15,9 @@ import Synchronization
 /// ```
 ///
 /// Other programs of the machine can reach the port too, so every request needs the cookie. Its name is another one in each run, as
-/// browsers keep cookies by host, and not by port.
+/// browsers keep cookies by host, and not by port. The cookie is `SameSite=Lax`: `Strict` would not be sent after the redirection if the
+/// address is a link in a page of another site, and the token would be used up. Writes of other pages are refused by their origin
+/// (`CrossOrigin`).
 final class AddressToken: Sendable {
   private let token: [UInt8]
   private let isUsed = Mutex(false)
@@ -37,7 +39,7 @@ final class AddressToken: Sendable {
     if let given {
       if isKnown { return Self.redirection() }
       if redeem(given) {
-        return Self.redirection([.setCookie: "\(cookieName)=\(cookie); Path=/; HttpOnly; SameSite=Strict"])
+        return Self.redirection([.setCookie: "\(cookieName)=\(cookie); Path=/; HttpOnly; SameSite=Lax"])
       }
     }
     if isKnown { return nil }

@@ -94,6 +94,8 @@ struct Responder: HTTPResponder {
     if let cookie = known.cookie, response.headers[.setCookie] == nil {
       response.headers[.setCookie] = cookie
     }
+    // Pages at other ports of this machine are of the same site, and would show pictures and documents with the cookie.
+    if state.addressToken != nil { response.headers[.crossOriginResourcePolicy] = "same-origin" }
     return response
   }
 
@@ -116,7 +118,7 @@ struct Responder: HTTPResponder {
   private func refusal(
     _ error: any Error, _ request: Request, _ context: ConnectionContext
   ) async -> Response {
-    var couch = couchError(error)
+    var couch = CouchError(of: error)
     // SQLite does not say why a file can't be opened.
     if couch.status == 500,
       (try? await Datastore.useFiles { CurrentProcess.canOpen(files: 8) }) == false
@@ -132,18 +134,22 @@ struct Responder: HTTPResponder {
     }
     return Reply.error(couch)
   }
+}
 
-  private func couchError(_ error: any Error) -> CouchError {
-    switch error {
-    case let error as CouchError: error
-    case let error as DatastoreError: CouchError(error)
-    case let error as QueryError: CouchError(error)
-    case let violation as UniqueViolation: CouchError(violation)
-    case let error as GzipError: CouchError(error)
-    case let error as HTTPParserError: .unreadable(error)
-    case is CancellationError: CouchError(503, "service_unavailable", "The request was cancelled.")
-    default: CouchError(500, "internal_server_error", "\(error)")
-    }
+extension CouchError {
+  /// What a client is told of any error.
+  init(of error: any Error) {
+    self =
+      switch error {
+      case let error as CouchError: error
+      case let error as DatastoreError: CouchError(error)
+      case let error as QueryError: CouchError(error)
+      case let violation as UniqueViolation: CouchError(violation)
+      case let error as GzipError: CouchError(error)
+      case let error as HTTPParserError: .unreadable(error)
+      case is CancellationError: CouchError(503, "service_unavailable", "The request was cancelled.")
+      default: CouchError(500, "internal_server_error", "\(error)")
+      }
   }
 }
 

@@ -99,6 +99,9 @@ import Testing
         #expect(reply.json["error"] == "timeout")
         #expect(reply.headers["retry-after"] == "1")
       }
+      for path in ["/db/_fields", "/db/_conflicts"] {
+        #expect(try await server.get(path).status == 503, "\(path)")
+      }
     }
   }
 }

@@ -43,6 +43,25 @@ import Testing
     }
   }
 
+  @Test func `a damaged store does not hide the others`() async throws {
+    let directory = try ServerDirectory()
+    let manager = try DatastoreManager(directory: directory.path)
+    for name in ["damaged", "whole"] { _ = try await manager.datastore(named: name) }
+    try await manager.closeDatastore(named: "damaged")
+    try directory.write(String(repeating: "no database ", count: 1_000), to: "damaged/db.sync")
+    try await withServer(of: manager) { server in
+      for rows in try await [
+        server.get("/_dbs_info").json, server.post("/_dbs_info", ["keys": ["damaged", "whole"]]).json,
+      ] {
+        #expect(rows[0]?["key"] == "damaged")
+        #expect(rows[0]?["info"] == nil)
+        #expect(rows[0]?["error"]?.stringValue?.isEmpty == false)
+        #expect(rows[0]?["reason"]?.stringValue?.isEmpty == false)
+        #expect(rows[1]?["info"]?["db_name"] == "whole")
+      }
+    }
+  }
+
   @Test func `the ids of documents with a conflict`() async throws {
     try await Self.withPeople { server in
       #expect(try await server.get("/db/_conflicts").json == ["total_rows": 0, "ids": []])
