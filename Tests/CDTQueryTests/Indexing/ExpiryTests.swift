@@ -209,7 +209,8 @@ import Testing
       try Self.put("ann", ["email": "a@x"], in: store)
       let highest = try #require(RevisionID("\(Int.max - 1)-f"))
       try store.write { transaction in
-        for (revision, body) in [("1-a", ["email": "a@x"]), ("1-b", ["at": 1_000])] as [(String, JSONObject)] {
+        for (revision, body) in [("1-a", ["email": "a@x"]), ("1-b", ["at": 1_000])] as [(String, JSONObject)]
+        {
           let id = try #require(RevisionID(revision))
           try transaction.forceInsert(DocumentRevision(id: "bob", revisionID: id, body: body))
         }
@@ -244,7 +245,7 @@ import Testing
       for try await changes in store.liveChanges() where changes.documents.contains(where: \.isDeleted) {
         break
       }
-      #expect(try store.changes().documents.map(\.isDeleted) == [true])
+      #expect(try await store.changes().documents.map(\.isDeleted) == [true])
     }
   }
 
@@ -266,7 +267,7 @@ import Testing
       for try await changes in store.liveChanges() where changes.documents.contains(where: \.isDeleted) {
         break
       }
-      #expect(try store.changes().documents.filter(\.isDeleted).map(\.id) == ["old"])
+      #expect(try await store.changes().documents.filter(\.isDeleted).map(\.id) == ["old"])
     }
   }
 
@@ -301,7 +302,8 @@ import Testing
     }
   }
 
-  @Test func `every leaf that has expired is deleted before a change, and one that has not is shown`() throws {
+  @Test func `every leaf that has expired is deleted before a change, and one that has not is shown`() throws
+  {
     try Self.withStore { store, clock in
       try Self.hold(store)
       let a = try store.document(withID: "a")
