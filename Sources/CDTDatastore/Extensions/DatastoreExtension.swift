@@ -27,12 +27,14 @@ package protocol DatastoreExtension: AnyObject, Sendable {
   /// Whether documents may expire.
   var hidesDocuments: Bool { get }
 
-  /// The numbers of the documents that have expired and are not deleted yet.
+  /// The numbers of the documents that had expired at the instant of a transaction and are not deleted yet. The instant is that of the
+  /// first question.
   func expiredDocuments(in transaction: ReadTransaction) throws -> [Int64]
 
-  /// Whether a document has expired.
+  /// Whether a document had expired at the instant of a transaction.
   func hasExpired(
-    id: UnsafeRawBufferPointer, revision: UnsafeRawBufferPointer, body: UnsafeRawBufferPointer
+    id: UnsafeRawBufferPointer, revision: UnsafeRawBufferPointer, body: UnsafeRawBufferPointer,
+    in transaction: ReadTransaction
   ) -> Bool
 
   /// Called before a write is committed.
@@ -53,7 +55,8 @@ extension DatastoreExtension {
   package var hidesDocuments: Bool { false }
   package func expiredDocuments(in transaction: ReadTransaction) throws -> [Int64] { [] }
   package func hasExpired(
-    id: UnsafeRawBufferPointer, revision: UnsafeRawBufferPointer, body: UnsafeRawBufferPointer
+    id: UnsafeRawBufferPointer, revision: UnsafeRawBufferPointer, body: UnsafeRawBufferPointer,
+    in transaction: ReadTransaction
   ) -> Bool { false }
 }
 

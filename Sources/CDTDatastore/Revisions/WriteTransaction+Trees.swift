@@ -57,8 +57,10 @@ extension WriteTransaction {
     _ history: [RevisionID], of id: String, new: (_ sequence: Int64) throws -> NewRevision
   ) throws -> Bool {
     try use { connection in
-      try TreeMerging.merge(
+      let isChanged = try TreeMerging.merge(
         history, of: id, on: connection, nextSequence: { try nextReplicatedSequence(of: id) }, new: new)
+      if isChanged { try showUnlessExpired(id, on: connection) }
+      return isChanged
     }
   }
 

@@ -50,7 +50,7 @@ struct ExpiredRows {
     return found
   }
 
-  /// The next time at which a document expires.
+  /// The next time at which a document expires; with `-.infinity`, the first one.
   func next(after time: Double) throws -> Double? {
     guard view.isReadable else { return nil }
     return try Self.next(after: time, of: view.catalog.expiring, in: IndexFile.schema, on: connection)

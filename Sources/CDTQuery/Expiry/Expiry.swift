@@ -7,6 +7,8 @@ final class Expiry: Sendable {
   private let rules = Mutex<[ExpiryRule]>([])
   private let clock = Mutex(Clock { Date().timeIntervalSince1970 })
   private let alarm = Mutex<Alarm?>(nil)
+  /// The time until which nothing is woken, since deletions have failed.
+  private let pauseEnd = Mutex(-Double.infinity)
 
   /// A function in a lock of its own would be wrapped once more with each access.
   private struct Clock: Sendable {
@@ -18,7 +20,7 @@ final class Expiry: Sendable {
     let task: Task<Void, Never>
   }
 
-  /// The longest time until the clock is looked at again, as it may be set.
+  /// The longest time until the clock is looked at again, as it may be set, and the time after which what has failed is tried again.
   private static let longestWait = 60.0
 
   /// Whether there is any rule.
@@ -43,14 +45,19 @@ final class Expiry: Sendable {
     if hasRules || !entries.isEmpty { follow(entries.map(\.definition)) }
   }
 
-  func hasExpired(_ document: DocumentBytes) -> Bool {
-    let now = now
-    return rules.withLock { $0 }.contains { $0.time(of: document).map { $0 <= now } ?? false }
+  func hasExpired(_ document: DocumentBytes, at instant: Double) -> Bool {
+    rules.withLock { $0 }.contains { $0.time(of: document).map { $0 <= instant } ?? false }
   }
 
-  /// Calls a closure at a time, unless there is an earlier call to come.
+  /// Sets whether calls have to wait, as some documents can't be deleted now.
+  func pause(_ isPaused: Bool) {
+    let end = isPaused ? now + Self.longestWait : -.infinity
+    pauseEnd.withLock { $0 = end }
+  }
+
+  /// Calls a closure at a time or after the pause, unless there is an earlier call to come.
   func wake(at time: Double?, _ body: @escaping @Sendable () -> Void) {
-    guard let time else { return }
+    guard let time = time.map({ max($0, pauseEnd.withLock { $0 }) }) else { return }
     let wait = min(max(0, time - now), Self.longestWait)
     alarm.withLock { alarm in
       if let known = alarm, known.time <= time { return }

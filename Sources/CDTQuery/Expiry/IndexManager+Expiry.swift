@@ -6,9 +6,22 @@ extension IndexManager {
   package var hidesDocuments: Bool { expiry.hasRules }
 
   package func hasExpired(
-    id: UnsafeRawBufferPointer, revision: UnsafeRawBufferPointer, body: UnsafeRawBufferPointer
+    id: UnsafeRawBufferPointer, revision: UnsafeRawBufferPointer, body: UnsafeRawBufferPointer,
+    in transaction: ReadTransaction
   ) -> Bool {
-    expiry.hasExpired(DocumentBytes(id: id, revision: revision, body: body))
+    expiry.hasExpired(DocumentBytes(id: id, revision: revision, body: body), at: instant(of: transaction))
+  }
+
+  /// The instant of a transaction, at which it first asked.
+  private struct Instant {
+    let time: Double
+  }
+
+  private func instant(of transaction: ReadTransaction) -> Double {
+    if let known = transaction.extensionStates[Instant.self] { return known.time }
+    let time = expiry.now
+    transaction.extensionStates[Instant.self] = Instant(time: time)
+    return time
   }
 
   package func expiredDocuments(in transaction: ReadTransaction) throws -> [Int64] {
@@ -26,7 +39,8 @@ extension IndexManager {
   private func numbers(in transaction: ReadTransaction) throws -> [Int64] {
     try QueryFailure.mapping(of: transaction.store, usesIndex: true) {
       let rows = try ExpiredRows(transaction.indexView(self), on: transaction.connection())
-      return try rows.expired(at: expiry.now) { expiry.hasExpired($0) }.map(\.number)
+      let instant = instant(of: transaction)
+      return try rows.expired(at: instant) { expiry.hasExpired($0, at: instant) }.map(\.number)
     }
   }
 
@@ -37,35 +51,68 @@ extension IndexManager {
   private static let pause: UInt32 = 1_000
   private static let (fewest, most) = (8, 500)
 
-  /// Deletes the documents that have expired, a few at a time, and has the next ones deleted when they expire.
+  /// Deletes the documents that have expired, a few at a time, and has the next ones deleted when they expire. What can't be deleted
+  /// is tried again later.
   func deleteExpired(_ goesOn: () -> Bool) throws {
     guard expiry.hasRules else { return }
     let store = try openStore()
     guard !store.access.isReadOnly else { return }
+    var result: (next: Double?, isRefused: Bool) = (-Double.infinity, true)
+    defer {
+      expiry.pause(result.isRefused)
+      wakeWorker(at: result.next)
+    }
+    result = try deleteExpired(in: store, goesOn)
+  }
+
+  /// Deletes the documents that have expired.
+  ///
+  /// - Returns: The time at which the next one expires, `-.infinity` if some are left; whether these can't be deleted.
+  private func deleteExpired(
+    in store: Datastore, _ goesOn: () -> Bool
+  ) throws -> (next: Double?, isRefused: Bool) {
     var count = Self.fewest
+    var refused = Set<Int64>()
     while goesOn() {
-      let ids = try rows(in: store) { [count] in
-        try $0.expired(at: expiry.now, limit: count) { expiry.hasExpired($0) }.map(\.id)
+      let now = expiry.now
+      let found = try rows(in: store) { [count, refused] in
+        try $0.expired(at: now, limit: count + refused.count) { expiry.hasExpired($0, at: now) }
       }
-      var taken = Duration.zero
-      let deleted =
-        try ids.isEmpty
-        ? 0
-        : store.write { transaction in
-          // Without the time for which it waited for its turn.
-          let start = ContinuousClock.now
-          defer { taken = max(ContinuousClock.now - start, .microseconds(10)) }
-          return try Self.deleteExpired(ids, in: transaction)
-        }
-      guard deleted > 0 else { break }
+      let slice = found.filter { !refused.contains($0.number) }.prefix(count)
+      if slice.isEmpty {
+        guard found.isEmpty else { return (-Double.infinity, true) }
+        return (try rows(in: store) { try $0.next(after: now) }, false)
+      }
+      let (deleted, taken) = try delete(slice.map(\.id), in: store)
+      if deleted == nil, slice.count > 1 {
+        // One of them is refused.
+        count = 1
+        continue
+      }
+      if deleted ?? 0 == 0 { refused.formUnion(slice.map(\.number)) }
       count = max(Self.fewest, min(Self.most, Int(Double(count) * min(2, Self.slice / taken))))
       Sleep.microseconds(Self.pause)
     }
-    wakeWorker(at: try rows(in: store) { try $0.next(after: expiry.now) })
+    return (-Double.infinity, false)
   }
 
-  private static func deleteExpired(_ ids: [String], in transaction: WriteTransaction) throws -> Int {
-    try ids.count { try transaction.deleteIfExpired($0) }
+  /// Deletes those of some documents that have expired.
+  ///
+  /// - Returns: Their number, `nil` if the deletion is refused; the time without that for which it waited for its turn.
+  private func delete(_ ids: [String], in store: Datastore) throws -> (deleted: Int?, taken: Duration) {
+    var (deleted, taken) = (Int?.none, Duration.zero)
+    do {
+      deleted = try store.write { transaction in
+        let start = ContinuousClock.now
+        defer { taken = max(ContinuousClock.now - start, .microseconds(10)) }
+        return try ids.count { try transaction.deleteIfExpired($0) }
+      }
+    } catch is UniqueViolation {
+      // Another revision, which becomes the winner, has a key that a document has.
+    } catch let error as DatastoreError where error.code == .invalidRevision {
+      // A revision of the highest generation.
+    }
+    return (deleted, taken)
   }
 
   private func rows<R>(in store: Datastore, _ body: (ExpiredRows) throws -> R) throws -> R {
@@ -74,6 +121,6 @@ extension IndexManager {
 
   /// Has the worker delete documents at a time.
   func wakeWorker(at time: Double?) {
-    expiry.wake(at: time) { [weak self] in self?.wakeWorker() }
+    expiry.wake(at: time) { [weak self] in self?.wakeWorker(fills: false) }
   }
 }

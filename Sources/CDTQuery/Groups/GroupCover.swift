@@ -169,7 +169,7 @@ struct GroupPlan: Sendable {
 extension Planner {
   /// The plans that need an index alone.
   func coveringPlans(_ groups: ResolvedGroups) -> [(cost: Double, plan: GroupPlan)] {
-    // A group has lost the documents that have expired only when they are deleted.
+    // Groups still count documents that have expired until these are deleted.
     if indexes.hidesExpired { return [] }
     if case .never = query.selector.clause { return [] }
     guard documentIDs(in: conjuncts) == nil else { return [] }

@@ -29,6 +29,8 @@ package final class IndexManager: DatastoreExtension {
   private let callersBuilding = Atomic(0)
   /// Whether the write that is about to be committed changes design documents.
   private let changesDesign = Atomic(false)
+  /// Whether the worker should repair, build and measure the indexes.
+  private let isFillWanted = Atomic(false)
 
   private struct Turn: @unchecked Sendable {
     // Sendable without a lock: it is inside the Mutex above.
@@ -59,8 +61,8 @@ package final class IndexManager: DatastoreExtension {
 
   package func close() {
     liveQueries.close()
-    expiry.close()
     worker.close()
+    expiry.close()
     turn.withLock { $0.end() }
   }
 
@@ -114,10 +116,12 @@ package final class IndexManager: DatastoreExtension {
     var next: Double?
     let isDue = turn.withLock { turn -> Bool in
       do {
-        guard let current = turn.current else { return false }
-        try current.commit()
+        guard let current = turn.current, current.isPrepared else { return false }
+        // Before the commit, as another thread may then change the indexes.
         expiry.follow(current.expiring)
-        if expiry.hasRules { next = try current.nextExpiry(after: expiry.now) }
+        try current.commit()
+        // The write may have brought a document that has expired.
+        if expiry.hasRules { next = try current.nextExpiry(after: -.infinity) }
         return current.isMeasuringDue
       } catch {
         turn.end()
@@ -151,16 +155,28 @@ package final class IndexManager: DatastoreExtension {
     wakeWorker()
   }
 
-  /// Repairs, builds and measures the indexes in the background.
-  func wakeWorker() {
+  /// Repairs, builds and measures the indexes in the background, and deletes the documents that have expired.
+  ///
+  /// - Parameter fills: Whether it does more than delete documents.
+  func wakeWorker(fills: Bool = true) {
     if isReadOnly { return }
-    worker.wake { [weak self] isClosing in
-      let deletion = Result { try self?.deleteExpired { !isClosing() } }
-      _ = try self?.fill(only: nil) { _ in
-        !isClosing() && self?.callersBuilding.load(ordering: .sequentiallyConsistent) == 0
+    if fills { isFillWanted.store(true, ordering: .releasing) }
+    worker.wake { [weak self] isClosing in try self?.work(isClosing) }
+  }
+
+  private func work(_ isClosing: @escaping () -> Bool) throws {
+    let deletion = Result { try deleteExpired { !isClosing() } }
+    guard isFillWanted.exchange(false, ordering: .acquiringAndReleasing) else { return try deletion.get() }
+    do {
+      _ = try fill(only: nil) { _ in
+        !isClosing() && self.callersBuilding.load(ordering: .sequentiallyConsistent) == 0
       }
-      try deletion.get()
+    } catch {
+      isFillWanted.store(true, ordering: .releasing)
+      throw error
     }
+    // An index may have become complete, and a rule may be new.
+    try deleteExpired { !isClosing() }
   }
 
   // MARK: Changing
@@ -274,9 +290,12 @@ package final class IndexManager: DatastoreExtension {
         if let designDocument = entry.definition.designDocument {
           throw QueryError.indexOfDesignDocument(name, designDocument)
         }
-        try save(catalog.entries.map(\.definition).filter { !$0.name.hasSameBytes(as: name) })
+        let others = catalog.entries.map(\.definition).filter { !$0.name.hasSameBytes(as: name) }
+        try save(others)
         isUndefined = true
         try file.delete(entry)
+        // A write may have followed the file before.
+        expiry.follow(others)
       }
     }
   }

@@ -14,7 +14,7 @@ final class IndexTransaction {
   private let rowMemory: Int
   private var known: (revision: Int64, catalog: IndexCatalog, updates: [IndexUpdate])?
   /// Whether a transaction waits for the documents' commit.
-  private var isPrepared = false
+  private(set) var isPrepared = false
   /// Whether an index should be measured again.
   private(set) var isMeasuringDue = false
 

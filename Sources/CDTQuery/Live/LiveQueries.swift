@@ -217,11 +217,12 @@ package final class LiveQueries: Sendable {
       """)
     defer { statement.reset() }
     try statement.bind(sequence, at: 1)
+    let now = expiry.now
     var last: Int64?
     while try statement.step() {
       try transaction.stop?.check()
       let row = CandidateRow(statement)
-      let isDeleted = statement.int64(7) != 0 || expiry.hasRules && expiry.hasExpired(row.bytes)
+      let isDeleted = statement.int64(7) != 0 || expiry.hasRules && expiry.hasExpired(row.bytes, at: now)
       let change = LiveChange(row: row, sequence: statement.int64(6), isDeleted: isDeleted)
       last = change.sequence
       try body(change)

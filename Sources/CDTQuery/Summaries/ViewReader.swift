@@ -9,12 +9,13 @@ package struct ViewReader {
   private let entry: IndexCatalog.Entry
   private let stop: QueryStop
 
-  /// - Returns: `nil` if the summary does not have every document yet, or still has some that have expired.
-  package init?(_ view: DesignView, by engine: QueryEngine) {
+  /// - Parameter takesExpired: Whether the summary may still have documents that have expired.
+  /// - Returns: `nil` if it does not have every document yet, or has some that have expired.
+  package init?(_ view: DesignView, by engine: QueryEngine, takesExpired: Bool = false) {
     let indexes = engine.indexes
     guard indexes.isReadable, let entry = indexes.catalog.entry(named: view.summary.name),
       entry.definition == view.summary, indexes.floor(of: entry) >= indexes.lastSequence,
-      !indexes.hidesExpired
+      takesExpired || !indexes.hidesExpired
     else { return nil }
     self.view = view
     self.engine = engine

@@ -54,8 +54,21 @@ extension Database {
   func query<R: Sendable>(
     until deadline: ContinuousClock.Instant, _ body: @escaping @Sendable (ReadTransaction) throws -> R
   ) async throws -> R {
+    try await Self.inTime(deadline) { try await store.readForQuery(body) }
+  }
+
+  /// Brings the indexes up to date.
+  ///
+  /// - Throws: `CouchError.slowQuery` if it takes until the deadline, also in the queue. Completed work is kept.
+  func updateIndexes(until deadline: ContinuousClock.Instant) async throws {
+    try await Self.inTime(deadline) { try await store.updateIndexes() }
+  }
+
+  private static func inTime<R: Sendable>(
+    _ deadline: ContinuousClock.Instant, _ body: @Sendable () async throws -> R
+  ) async throws -> R {
     do {
-      return try await Datastore.withDeadline(deadline) { try await store.readForQuery(body) }
+      return try await Datastore.withDeadline(deadline, operation: body)
     } catch let error as DatastoreError where error.code == .timedOut {
       throw CouchError.slowQuery
     }

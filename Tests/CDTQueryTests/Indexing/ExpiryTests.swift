@@ -202,6 +202,128 @@ import Testing
     }
   }
 
+  @Test func `a document that can't be deleted does not keep others from being deleted`() throws {
+    try Self.withStore { store, clock in
+      try Self.hold(store)
+      try store.ensureIndexed(["email"], unique: true)
+      try Self.put("ann", ["email": "a@x"], in: store)
+      let highest = try #require(RevisionID("\(Int.max - 1)-f"))
+      try store.write { transaction in
+        for (revision, body) in [("1-a", ["email": "a@x"]), ("1-b", ["at": 1_000])] as [(String, JSONObject)]
+        {
+          let id = try #require(RevisionID(revision))
+          try transaction.forceInsert(DocumentRevision(id: "bob", revisionID: id, body: body))
+        }
+        try transaction.forceInsert(DocumentRevision(id: "last", revisionID: highest, body: ["at": 5_000]))
+        try transaction.updateDocument(withID: "last") { $0.body["at"] = 1_000 }
+      }
+      for number in 0..<20 { try Self.put("d\(number)", ["at": 1_000], in: store) }
+      clock.now = 2_000
+      try store.updateIndexes()
+      let deleted = try store.changes().documents.filter(\.isDeleted).map(\.id)
+      #expect(Set(deleted) == Set((0..<20).map { "d\($0)" } + ["a", "b"]))
+      #expect(throws: DatastoreError.self) { try store.document(withID: "bob") }
+      #expect(try store.uniqueViolations() == [])
+      // With another key, the revision that becomes the winner can have it.
+      try store.updateDocument(withID: "ann") { $0.body["email"] = "b@x" }
+      try store.updateIndexes()
+      #expect(try store.document(withID: "bob").revisionID == RevisionID("1-a"))
+      #expect(throws: DatastoreError.self) { try store.document(withID: "last") }
+    }
+  }
+
+  @Test(.timeLimit(.minutes(1))) func `what a replication brings late is deleted in the background`()
+    async throws
+  {
+    try await withTemporaryDatastore { store in
+      try await store.ensureIndexed(["at"], expireAfter: .seconds(0))
+      try store.indexManager().worker.waitUntilIdle()
+      let id = try #require(RevisionID("1-a"))
+      try await store.write { transaction in
+        try transaction.forceInsert(DocumentRevision(id: "old", revisionID: id, body: ["at": 1]))
+      }
+      for try await changes in store.liveChanges() where changes.documents.contains(where: \.isDeleted) {
+        break
+      }
+      #expect(try await store.changes().documents.map(\.isDeleted) == [true])
+    }
+  }
+
+  @Test(.timeLimit(.minutes(1))) func `a rule that a replication brings deletes in the background`()
+    async throws
+  {
+    try await withTemporaryDatastore { store in
+      _ = try await store.listIndexes()
+      try Self.put("old", ["at": 1], in: store)
+      let id = try #require(RevisionID("1-a"))
+      let view: JSONValue = [
+        "map": ["fields": ["at": "asc"], "expireAfter": 0], "reduce": "_count",
+        "options": ["def": ["fields": ["at"]]],
+      ]
+      try await store.write { transaction in
+        let body: JSONObject = ["language": "query", "views": ["expire": view]]
+        try transaction.forceInsert(DocumentRevision(id: "_design/rules", revisionID: id, body: body))
+      }
+      for try await changes in store.liveChanges() where changes.documents.contains(where: \.isDeleted) {
+        break
+      }
+      #expect(try await store.changes().documents.filter(\.isDeleted).map(\.id) == ["old"])
+    }
+  }
+
+  @Test func `a write without documents keeps the rules after a write that was rolled back`() throws {
+    struct Failure: Error {}
+    try Self.withStore { store, clock in
+      try Self.hold(store)
+      try Self.put("f", ["n": 6], in: store)
+      #expect(throws: Failure.self) {
+        try store.write { transaction in
+          try transaction.createDocument(from: DocumentDraft(id: "g", body: [:]))
+          throw Failure()
+        }
+      }
+      try store.write { try $0.setLocalDocument(["n": 1], withID: "checkpoint") }
+      clock.now = 2_000
+      #expect(throws: DatastoreError.self) { try store.document(withID: "a") }
+    }
+  }
+
+  @Test func `a write has one instant`() throws {
+    try Self.withStore { store, clock in
+      try Self.hold(store)
+      let a = try store.document(withID: "a")
+      try store.write { transaction in
+        #expect(try transaction.documentCount() == 5)
+        clock.now = 2_000
+        try transaction.deleteDocument(from: a)
+        try transaction.updateDocument(withID: "b") { $0.body["n"] = 7 }
+      }
+      #expect(throws: DatastoreError.self) { try store.document(withID: "b") }
+    }
+  }
+
+  @Test func `every leaf that has expired is deleted before a change, and one that has not is shown`() throws
+  {
+    try Self.withStore { store, clock in
+      try Self.hold(store)
+      let a = try store.document(withID: "a")
+      let ids = ["1-a", "1-b", "2-c"].compactMap { RevisionID($0) }
+      clock.now = 2_000
+      try store.write { transaction in
+        for id in ids.prefix(2) {
+          try transaction.forceInsert(DocumentRevision(id: "twice", revisionID: id, body: ["at": 1]))
+        }
+        try transaction.createDocument(from: DocumentDraft(id: "twice", body: ["n": 1]))
+        #expect(try transaction.currentRevisions(ofDocument: "twice").count == 1)
+        #expect(throws: DatastoreError.self) { try transaction.document(withID: "a") }
+        let child = DocumentRevision(id: "a", revisionID: ids[2], body: ["at": 5_000])
+        try transaction.forceInsert(child, history: [ids[2], a.revisionID])
+        #expect(try transaction.document(withID: "a").body == ["at": 5_000])
+        #expect(try transaction.allDocumentIDs() == ["a", "c", "d", "e", "twice"])
+      }
+    }
+  }
+
   @Test func `the clock can be read any number of times`() {
     let expiry = Expiry()
     for _ in 0..<300_000 { _ = expiry.now }

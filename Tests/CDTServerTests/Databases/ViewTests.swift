@@ -162,6 +162,22 @@ import Testing
     }
   }
 
+  @Test func `a view answers while there is a document that has expired and can't be deleted`() async throws {
+    try await Self.withOrders { server in
+      let revision = "\(Int.max - 1)-\(String(repeating: "f", count: 32))"
+      let sent: JSONValue = ["_rev": .string(revision), "city": "Zug", "total": 1]
+      #expect(try await server.put("/db/last?new_edits=false", sent).status == 201)
+      let changed: JSONValue = ["_rev": .string(revision), "city": "Zug", "total": 1, "at": 1]
+      #expect(try await server.put("/db/last", changed).status == 201)
+      let index: JSONValue = ["index": ["fields": ["at"], "expireAfter": 1], "name": "expire"]
+      #expect(try await server.post("/db/_index", index).status == 200)
+      #expect(try await server.get("/db/last").status == 404)
+      let reply = try await server.get("/db/_design/sales/_view/city")
+      #expect(reply.status == 200)
+      #expect(reply.json["rows"]?[0]?["value"] == 17.5)
+    }
+  }
+
   @Test func `rows come with the documents, the number of all, and the sequence`() async throws {
     try await Self.withOrders { server in
       let reply = try await server.post(

@@ -26,6 +26,12 @@ struct DeletingExpired {
       append("a read of a document, \(name)", try (0..<20_000).map { try read($0, in: store) }, to: &table)
       append("a write, \(name)", try (0..<2_000).map { try write($0, to: store) }, to: &table)
     }
+    for (count, hidden) in [(1, 1), (999, 1_000)] {
+      try hide(count, before: hidden, in: stores[1])
+      append(
+        "a read of a document, \(Spelling.count(hidden)) left out",
+        try (0..<2_000).map { try read($0, in: stores[1]) }, to: &table)
+    }
     let first = try stores[2].read { try $0.lastSequence() }
     try stores[2].ensureIndexed(["at"], expireAfter: .seconds(1))
     var times: [Double] = []
@@ -57,6 +63,18 @@ struct DeletingExpired {
         }
       }
     }
+  }
+
+  /// Adds documents that have expired and can't be deleted: their revisions are of the highest generation.
+  private func hide(_ count: Int, before end: Int, in store: Datastore) throws {
+    try store.write { transaction in
+      for number in end - count..<end {
+        guard let revision = RevisionID("\(Int.max - 1)-f") else { continue }
+        try transaction.forceInsert(DocumentRevision(id: "h\(number)", revisionID: revision, body: [:]))
+        try transaction.updateDocument(withID: "h\(number)") { $0.body["at"] = 0 }
+      }
+    }
+    try store.updateIndexes()
   }
 
   private func read(_ number: Int, in store: Datastore) throws -> Double {
