@@ -62,7 +62,7 @@ package struct FileQuery {
   /// The number of documents that match, ignoring the page.
   package func count() throws -> Int {
     var count = 0
-    try FileQuery(Query(query.selector), reader).forEach(needsIDs: false) { _ in count += 1 }
+    try FileQuery(query.withoutPage, reader).forEach(needsIDs: false) { _ in count += 1 }
     return count
   }
 

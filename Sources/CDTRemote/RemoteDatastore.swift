@@ -131,8 +131,7 @@ public final class RemoteDatastore: Sendable {
   /// - Complexity: As `find(_:)`, but only the fields are transferred that the selector uses, if it is sent. Without a
   ///   selector, the server counts.
   public func count(_ query: Query) async throws -> Int {
-    var whole = Query(query.selector)
-    whole.timeLimit = query.timeLimit
+    let whole = query.withoutPage
     let plan = try RemotePlan(whole)
     if case .always = query.selector.clause { return try await countAll() }
     var results = try RemoteResults(whole, isInOrder: false, textIndex: textIndex)

@@ -71,9 +71,7 @@ struct RemoteResults {
       throw QueryError.timedOut(limit)
     }
     let new = page.filter { seen.insert(Array($0.id.utf8)).inserted }
-    var whole = Query(query.selector)
-    whole.collation = query.collation
-    let found = try whole.find(in: new, textIndex: textIndex)
+    let found = try query.withoutPage.find(in: new, textIndex: textIndex)
     matches += found.count
     return found
   }

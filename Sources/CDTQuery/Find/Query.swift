@@ -94,7 +94,7 @@ public struct Query: Sendable, Hashable {
   }
 
   /// The same selector, collation and index, without sort, page or fields.
-  var withoutPage: Query {
+  package var withoutPage: Query {
     var query = Query(selector)
     query.hidesDesignDocuments = hidesDesignDocuments
     query.collation = collation

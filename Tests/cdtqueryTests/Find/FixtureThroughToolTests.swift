@@ -64,6 +64,10 @@ import Testing
           documents.append(try JSONValue(parsing: Array($0)))
         }
         found = Self.answer(["docs": .array(documents)], like: golden)
+        if query.skip == 0, query.limit == nil {
+          let count = try FileQuery(query, ImportReader([space.path("documents.jsonl")])).count()
+          #expect(count == documents.count, "\(fixtureCase.name)")
+        }
       } catch let error as QueryError {
         // A file has neither a text index nor revisions, and no bookmarks.
         if error.path == "_rev" || error.path == "bookmark"
