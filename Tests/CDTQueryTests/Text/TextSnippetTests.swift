@@ -140,11 +140,11 @@ import Testing
       error:
         "snippets: \"snippets\" must be true, or an object with words, limit, before and after, not {\"word\":3}"
     ),
-    Refusal(snippets: ["words": -1], error: "snippets.words: words must be a number from 0 to 1000"),
-    Refusal(snippets: ["limit": 0], error: "snippets.limit: limit must be a number from 1 to 1000"),
+    Refusal(snippets: ["words": -1], error: "snippets.words: words must be a number from 0 to 100"),
+    Refusal(snippets: ["limit": 0], error: "snippets.limit: limit must be a number from 1 to 100"),
     Refusal(
       snippets: ["before": .string(String(repeating: "x", count: 1_001))],
-      error: "snippets.before: before must have at most 1000 bytes"),
+      error: "snippets.before: before must have at most 100 bytes"),
   ]
 
   @Test(arguments: refusals) func `options are refused`(_ c: Refusal) throws {
