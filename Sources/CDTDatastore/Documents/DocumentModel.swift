@@ -153,6 +153,7 @@ extension WriteTransaction {
   /// The merged model is saved after the version that is passed first. Members that the model does not know are those of this version.
   ///
   /// - Parameters:
+  ///   - type: The type of the models.
   ///   - ids: The documents; `nil` for all that have a conflict. In a store with documents of several types, pass those of this one.
   ///   - merge: Called with the versions of a document, at least two, the current one first. It returns the model to
   ///     keep, or `nil` to leave the conflict.
