@@ -146,9 +146,7 @@ private struct BackupRun {
   private func save(
     _ change: Change, _ transaction: ReadTransaction, _ writer: IncrementWriter
   ) throws -> Int {
-    let leaves =
-      change.leafCount == 1
-      ? [change.revisionID] : try transaction.tree(ofDocument: change.id)?.leaves.map(\.id) ?? []
+    let leaves = try transaction.leaves(of: change)
     var options = DocumentOptions()
     options.revisions = true
     options.attachments = true

@@ -20,9 +20,17 @@ struct DocumentReading {
     return document
   }
 
+  /// Built once, as a server reads each document that it sends by it.
+  private static let textSQL = (all: textSQL(of: "documents"), current: textSQL(of: ExpiredDocuments.view))
+
+  private static func textSQL(of table: String) -> String {
+    "SELECT body, revision, deleted FROM \(table) WHERE id = ?1"
+  }
+
   /// The text of a winner, as ``StoredDocument`` writes it.
   func documentText(withID id: String) throws -> [UInt8] {
-    let statement = try connection.statement("SELECT body, revision, deleted FROM \(documents) WHERE id = ?1")
+    let sql = documents == ExpiredDocuments.view ? Self.textSQL.current : Self.textSQL.all
+    let statement = try connection.statement(sql)
     defer { statement.reset() }
     try statement.bind(id, at: 1)
     guard try statement.step() else { throw DatastoreError.noSuchDocument(id) }

@@ -2,13 +2,18 @@ import CDTSQLite
 
 /// Documents that have expired. From that instant on, reads leave them out and changes treat them as deleted; an extension, which
 /// decides when a document expires, deletes them soon after.
+extension Datastore {
+  /// Whether documents may expire.
+  var hidesDocuments: Bool { extensionObjects.all.contains(where: \.hidesDocuments) }
+}
+
 extension ReadTransaction {
   /// The numbers of the documents that had expired when the transaction first asked, and are not deleted yet.
   package func expiredDocuments() throws -> Set<Int64> {
     if let expired { return expired }
     var found = Set<Int64>()
-    for each in store.extensionObjects.all where each.hidesDocuments {
-      found.formUnion(try each.expiredDocuments(in: self))
+    if store.hidesDocuments {
+      for each in store.extensionObjects.all { found.formUnion(try each.expiredDocuments(in: self)) }
     }
     if !found.isEmpty { try use { try ExpiredDocuments.hide(found, on: $0) } }
     expired = found

@@ -43,10 +43,9 @@ extension WriteTransaction {
   }
 
   private func hasExpired(_ row: DocumentRow, on connection: Connection) throws -> Bool {
-    let extensions = store.extensionObjects.all.filter(\.hidesDocuments)
-    guard !extensions.isEmpty, !row.isDeleted else { return false }
+    guard !row.isDeleted, store.hidesDocuments else { return false }
     return try ExpiredDocuments.test(row.number, on: connection) { id, revision, body in
-      extensions.contains { $0.hasExpired(id: id, revision: revision, body: body, in: self) }
+      store.extensionObjects.all.contains { $0.hasExpired(id: id, revision: revision, body: body, in: self) }
     }
   }
 }

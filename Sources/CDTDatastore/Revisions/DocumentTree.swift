@@ -116,6 +116,11 @@ extension ReadTransaction {
     if !(self is WriteTransaction) { lastTree = (id, tree) }
     return tree
   }
+
+  /// The leaves of a changed document, whose tree is only read if it has several.
+  package func leaves(of change: Change) throws -> [RevisionID] {
+    change.leafCount == 1 ? [change.revisionID] : try tree(ofDocument: change.id)?.leaves.map(\.id) ?? []
+  }
 }
 
 /// A leaf of a document's revision tree, ordered by the rule for winners.

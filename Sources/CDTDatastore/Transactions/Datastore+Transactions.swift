@@ -61,7 +61,7 @@ extension Datastore {
 
   /// Reads documents with a single statement; in a transaction if documents may have expired.
   func readOnce<R>(stop: StopSignal? = nil, _ body: (ReadTransaction) throws -> R) throws -> R {
-    extensionObjects.all.contains(where: \.hidesDocuments)
+    hidesDocuments
       ? try readSnapshot(stop: stop, body) : try readAutocommit(stop: stop, body)
   }
 

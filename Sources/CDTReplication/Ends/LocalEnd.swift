@@ -81,10 +81,7 @@ final class LocalEnd: ReplicationSource, ReplicationTarget {
   private func changed(_ changes: [Change], _ transaction: ReadTransaction) throws -> [ChangedDocument] {
     try changes.compactMap { change in
       guard filter?.accepts(id: change.id) ?? true else { return nil }
-      let leaves =
-        change.leafCount == 1
-        ? [change.revisionID] : try transaction.tree(ofDocument: change.id)?.leaves.map(\.id) ?? []
-      return ChangedDocument(id: change.id, revisions: leaves)
+      return ChangedDocument(id: change.id, revisions: try transaction.leaves(of: change))
     }
   }
 

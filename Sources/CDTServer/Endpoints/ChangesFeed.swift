@@ -229,21 +229,15 @@ struct ChangesFeed: Sendable {
       if found == nil { found = try transaction.documentIfStored(change.id, change.revisionID) }
       return found
     }
-    var leaves: [RevisionID]
-    var hasDeparted = false
-    if request.listsLeaves, change.leafCount > 1 {
-      // The filter decides on each leaf.
-      leaves = try (transaction.tree(ofDocument: change.id)?.leaves ?? []).map(\.id).filter { leaf in
-        try request.filter.accepts(change.id) { try transaction.documentIfStored(change.id, leaf) }
+    let listed = request.listsLeaves ? try transaction.leaves(of: change) : [change.revisionID]
+    // The filter decides on each leaf.
+    var leaves = try listed.filter { leaf in
+      try request.filter.accepts(change.id) {
+        try leaf == change.revisionID ? revision() : transaction.documentIfStored(change.id, leaf)
       }
-    } else {
-      leaves = try request.filter.accepts(change.id, revision) ? [change.revisionID] : []
     }
-    if leaves.isEmpty, try isDeparted(change, transaction) {
-      let tree =
-        request.listsLeaves && change.leafCount > 1 ? try transaction.tree(ofDocument: change.id) : nil
-      (leaves, hasDeparted) = (tree?.leaves.map(\.id) ?? [change.revisionID], true)
-    }
+    let hasDeparted = try leaves.isEmpty && isDeparted(change, transaction)
+    if hasDeparted { leaves = listed }
     guard !leaves.isEmpty else { return nil }
     var text: [UInt8] = Array(#"{"seq":"\#(database.text(of: change.sequence))","id":"#.utf8)
     JSONString.write(change.id, to: &text)
