@@ -161,9 +161,8 @@ final class LocalEnd: ReplicationSource, ReplicationTarget {
     _ document: RevisionDifference, _ filter: CompiledFilter?, _ transaction: ReadTransaction
   ) throws -> Bool {
     guard let filter else { return false }
-    return try transaction.hasAcceptedEarlier(document.id, among: document.ancestors) {
-      try filter.accepts($0)
-    }
+    return try !transaction.acceptedEarlier(document.id, among: document.ancestors) { try filter.accepts($0) }
+      .isEmpty
   }
 
   private func transferred(

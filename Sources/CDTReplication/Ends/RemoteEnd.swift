@@ -216,7 +216,9 @@ final class RemoteEnd: ReplicationSource, ReplicationTarget {
         throw ReplicationError(.invalidReply, "a row of _changes has no id or no changes")
       }
       var document = ChangedDocument(id: id)
-      document.isDeparted = row["departed"] == true
+      document.departed = (row["departed"]?.arrayValue ?? []).compactMap {
+        $0.stringValue.flatMap { RevisionID($0) }
+      }
       for text in revisions.compactMap({ $0["rev"]?.stringValue }) { document.add(text) }
       documents.append(document)
     }

@@ -67,8 +67,9 @@ struct ChangedDocument: Sendable {
   var revisions: [RevisionID] = []
   /// Leaves whose ids a datastore can't have.
   var invalid: [String] = []
-  /// Whether the source's filter no longer accepts it. The target gets the revision if it has an earlier one.
-  var isDeparted = false
+  /// The earlier revisions that the source's filter has accepted, if it no longer accepts the document. A target that has one of them
+  /// gets the new one.
+  var departed: [RevisionID] = []
 
   /// Adds a leaf.
   mutating func add(_ text: String) {
@@ -180,6 +181,15 @@ extension Array {
 }
 
 extension [RevisionDifference] {
+  /// The same with some documents marked as departed.
+  func marked(_ departed: Set<KeyBytes>) -> [RevisionDifference] {
+    map { document in
+      var document = document
+      document.isDeparted = departed.contains(KeyBytes(document.id))
+      return document
+    }
+  }
+
   /// Leaves out revisions, and documents of which nothing is left.
   func without(_ revisions: Set<RevisionKey>) -> [RevisionDifference] {
     compactMap { document in

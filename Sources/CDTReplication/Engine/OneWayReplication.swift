@@ -203,17 +203,23 @@ struct OneWayReplication: Sendable {
   private func missing(_ documents: [ChangedDocument]) async throws -> [RevisionDifference] {
     let documents = documents.filter { !$0.revisions.isEmpty }
     if documents.isEmpty { return [] }
-    return try await retrying { try await missingOnce(documents) }
+    return try await retrying {
+      let departed = try await self.departed(documents)
+      let wanted = documents.filter { $0.departed.isEmpty || departed.contains(KeyBytes($0.id)) }
+      return try await target.missing(wanted).marked(departed)
+    }
   }
 
-  /// Asks the target. A document that has left the filter is only missing if the target may have an ancestor.
-  private func missingOnce(_ documents: [ChangedDocument]) async throws -> [RevisionDifference] {
-    let departed = Set(documents.filter(\.isDeparted).map { KeyBytes($0.id) })
-    return try await target.missing(documents).compactMap { missing in
-      var missing = missing
-      missing.isDeparted = departed.contains(KeyBytes(missing.id))
-      return missing.isDeparted && missing.ancestors.isEmpty ? nil : missing
-    }
+  /// The documents that have left the filter and of which the target has a revision that was in it.
+  private func departed(_ documents: [ChangedDocument]) async throws -> Set<KeyBytes> {
+    let departed = documents.filter { !$0.departed.isEmpty }
+    if departed.isEmpty { return [] }
+    let lacking = try await target.missing(
+      departed.map { ChangedDocument(id: $0.id, revisions: $0.departed) })
+    let lacked = Dictionary(
+      lacking.map { (KeyBytes($0.id), $0.missing.count) }, uniquingKeysWith: { $1 })
+    return Set(
+      departed.filter { lacked[KeyBytes($0.id), default: 0] < $0.departed.count }.map { KeyBytes($0.id) })
   }
 
   // MARK: What was rejected
@@ -289,22 +295,19 @@ struct OneWayReplication: Sendable {
     var transferred = Set(
       wanted.flatMap { document in document.missing.map { RevisionKey(document.id, $0) } })
     let lateFilter = try lateFilter()
-    let departed = Dictionary(
-      documents.filter(\.isDeparted).map { (KeyBytes($0.id), $0.ancestors) }, uniquingKeysWith: { $1 })
+    let departed = Set(documents.filter(\.isDeparted).map { KeyBytes($0.id) })
     var isRepeated = false
     try await retrying {
       if isRepeated {
-        wanted = try await missingOnce(
-          wanted.map { ChangedDocument(id: $0.id, revisions: $0.missing, isDeparted: $0.isDeparted) })
+        wanted = try await target.missing(
+          wanted.map { ChangedDocument(id: $0.id, revisions: $0.missing) }
+        ).marked(departed)
       }
       isRepeated = true
       var writing = WriteBuffer()
       let unreadable = try await source.read(wanted) { revision in
         guard isWanted(revision), try lateFilter?.accepts(revision, revision.input()) ?? true else { return }
-        let known = departed[KeyBytes(revision.id)]
-        // The target may have another document with the id.
-        if let known, try Set(known).isDisjoint(with: revision.input().history) { return }
-        let isDeparted = revision.isDeparted || known != nil
+        let isDeparted = revision.isDeparted || departed.contains(KeyBytes(revision.id))
         progress.count { counts in
           counts.revisionsRead += 1
           if isDeparted { counts.departed += 1 }

@@ -236,8 +236,8 @@ struct ChangesFeed: Sendable {
         try leaf == change.revisionID ? revision() : transaction.documentIfStored(change.id, leaf)
       }
     }
-    let hasDeparted = try leaves.isEmpty && isDeparted(change, transaction)
-    if hasDeparted { leaves = listed }
+    let departed = try leaves.isEmpty ? self.departed(change, transaction) : []
+    if !departed.isEmpty { leaves = listed }
     guard !leaves.isEmpty else { return nil }
     var text: [UInt8] = Array(#"{"seq":"\#(database.text(of: change.sequence))","id":"#.utf8)
     JSONString.write(change.id, to: &text)
@@ -245,7 +245,9 @@ struct ChangesFeed: Sendable {
     text += leaves.map { #"{"rev":"\#($0)"}"# }.joined(separator: ",").utf8
     text.append(UInt8(ascii: "]"))
     if change.isDeleted { text += #","deleted":true"#.utf8 }
-    if hasDeparted { text += #","departed":true"#.utf8 }
+    if !departed.isEmpty {
+      text += #","departed":\#(JSONValue.array(departed.map { .string($0.description) }).text)"#.utf8
+    }
     if request.includesDocuments {
       text += #","doc":"#.utf8
       if let revision = try revision() {
@@ -258,12 +260,13 @@ struct ChangesFeed: Sendable {
     return Row(sequence: change.sequence, text: text)
   }
 
-  private func isDeparted(_ change: Change, _ transaction: ReadTransaction) throws -> Bool {
+  /// The earlier revisions that the selector accepts, if a document has left it.
+  private func departed(_ change: Change, _ transaction: ReadTransaction) throws -> [RevisionID] {
     guard let departedAfter, change.sequence > departedAfter, case .selector = request.filter else {
-      return false
+      return []
     }
     let filter = try request.filter.renewed
-    return try transaction.hasAcceptedEarlier(change.id) { revision in
+    return try transaction.acceptedEarlier(change.id) { revision in
       try filter.accepts(change.id) { revision }
     }
   }

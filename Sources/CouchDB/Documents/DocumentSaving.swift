@@ -132,19 +132,19 @@ extension ReadTransaction {
     }
   }
 
-  /// Whether a filter has accepted an earlier revision of a document, or may have accepted one whose body is not stored.
+  /// The earlier revisions of a document that a filter has accepted, or may have accepted as their bodies are not stored; newest first.
   ///
   /// - Parameter known: The revisions to look at; `nil` for all.
-  package func hasAcceptedEarlier(
+  package func acceptedEarlier(
     _ id: String, among known: [RevisionID]? = nil, _ accepts: (DocumentRevision) throws -> Bool
-  ) throws -> Bool {
-    guard let nodes = try tree(ofDocument: id)?.nodes else { return false }
+  ) throws -> [RevisionID] {
+    guard let nodes = try tree(ofDocument: id)?.nodes else { return [] }
     let earlier = known?.compactMap { nodes[$0] } ?? nodes.values.filter { !$0.isLeaf }
-    return try earlier.sorted { $0.id > $1.id }.contains { node in
+    return try earlier.filter { node in
       try stop?.check()
       guard node.hasBody, let revision = try documentIfStored(id, node.id) else { return true }
       return try accepts(revision)
-    }
+    }.map(\.id).sorted(by: >)
   }
 }
 

@@ -79,8 +79,9 @@ import Testing
       _ = try await server.delete("/db/dies?rev=\(revision)")
       let later = try await server.post("\(path)&since=\(since)", body)
       #expect(Self.ids(later) == ["goes", "dies"])
-      #expect(later.json["results"]?[0]?["departed"] == true)
-      #expect(later.json["results"]?[1]?["departed"] == true)
+      let rows = first.json["results"]
+      #expect(later.json["results"]?[0]?["departed"] == [rows?[1]?["changes"]?[0]?["rev"] ?? .null])
+      #expect(later.json["results"]?[1]?["departed"] == [rows?[2]?["changes"]?[0]?["rev"] ?? .null])
       #expect(later.json["results"]?[1]?["deleted"] == true)
       #expect(Self.ids(try await server.post("/db/_changes?filter=_selector&since=\(since)", body)) == [])
       #expect(Self.ids(try await server.post(path, body)) == ["stays", "goes", "dies"])
