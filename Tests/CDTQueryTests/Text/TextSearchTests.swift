@@ -222,7 +222,11 @@ import Testing
       #expect(try find("c:x run") == ["1"])
       #expect(try find("b:x run") == [])
       #expect(try find("b:x 12:30 OR runs") == ["1"])
-      for search in ["run", "a:runs", "b:x OR c:x", "12:30"] {
+      let apart = #expect(throws: QueryError.self) { try find("b:x OR c:x") }
+      #expect(
+        apart?.description
+          == #"$text: no text index has all fields that the search names, "b", "c"; create one with them"#)
+      for search in ["run", "a:runs", "12:30"] {
         let error = #expect(throws: QueryError.self, "\(search)") { try find(search) }
         #expect(
           error?.description
