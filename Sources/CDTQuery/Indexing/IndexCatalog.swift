@@ -75,7 +75,7 @@ package struct IndexCatalog: Sendable {
     // A name that is no field of any index is a word.
     let asked = search.fields.filter { field in texts.contains { $0.definition.searches(field) } }
     let fitting = texts.filter { entry in asked.allSatisfy(entry.definition.searches) }
-    guard let first = fitting.first else { throw .noTextIndexWithFields(asked.map(\.text)) }
+    guard let first = fitting.first else { throw .noTextIndexWithFields(asked.map(\.text).sorted()) }
     if fitting.count == 1 { return first }
     // A design document, which a replication may bring, does not change what the searches of an app mean.
     let own = fitting.filter { $0.definition.designDocument == nil }
