@@ -63,15 +63,25 @@ extension ExactSum {
   private static let mostDigits = 96
   private static let mostAddends: Int64 = 1 << 53
 
-  /// Appends the sum to bytes. Equal sums of equally many numbers have equal bytes.
+  /// Appends the sum to bytes: its integers in groups of seven bits, and its digits with four bytes each. Equal sums of equally many
+  /// numbers have equal bytes.
   package func append(to bytes: inout [UInt8]) {
     var sum = self
     sum.normalize()
-    let header = [
-      Int64(sum.count), Int64(sum.fractions), sum.whole, Int64(sum.first), Int64(sum.digits.count),
-    ]
-    for integer in header + sum.digits {
-      withUnsafeBytes(of: integer.bigEndian) { bytes.append(contentsOf: $0) }
+    let isNegative = sum.digits.last == -1
+    if isNegative { sum.digits.removeLast() }
+    let length = Int64(sum.digits.count) << 1 | (isNegative ? 1 : 0)
+    for integer in [Int64(sum.count), Int64(sum.fractions), sum.whole, Int64(sum.first), length] {
+      // The sign is the lowest bit, so that a number near 0 is short.
+      var rest = UInt64(bitPattern: integer << 1 ^ integer >> 63)
+      while rest > 0x7F {
+        bytes.append(UInt8(truncatingIfNeeded: rest) | 0x80)
+        rest >>= 7
+      }
+      bytes.append(UInt8(rest))
+    }
+    for digit in sum.digits {
+      withUnsafeBytes(of: UInt32(truncatingIfNeeded: digit).littleEndian) { bytes.append(contentsOf: $0) }
     }
   }
 
@@ -82,21 +92,27 @@ extension ExactSum {
   package init?(_ bytes: UnsafeRawBufferPointer, at offset: inout Int) {
     var rest = bytes.dropFirst(offset)
     func integer() -> Int64? {
-      guard rest.count >= MemoryLayout<Int64>.size else { return nil }
-      defer { rest = rest.dropFirst(MemoryLayout<Int64>.size) }
-      return rest.prefix(MemoryLayout<Int64>.size).reduce(0) { $0 << 8 | Int64($1) }
+      var number: UInt64 = 0
+      for shift in stride(from: UInt64(0), to: 64, by: 7) {
+        guard let byte = rest.popFirst() else { return nil }
+        number |= UInt64(byte & 0x7F) << shift
+        if byte <= 0x7F { return Int64(bitPattern: number >> 1) ^ -Int64(number & 1) }
+      }
+      return nil
     }
     guard let count = integer(), let fractions = integer(), let whole = integer(), let first = integer(),
-      let length = integer(), abs(first.clamped) <= Self.mostDigits, 0...Self.mostDigits ~= length.clamped,
+      let length = integer(), abs(first.clamped) <= Self.mostDigits, 0...Self.mostDigits ~= length.clamped >> 1,
       0...Self.mostAddends ~= count, 0...count ~= fractions
     else { return nil }
     self.init()
     self.whole = whole
     (self.count, self.fractions, self.first) = (Int(count), Int(fractions), Int(first))
-    for _ in 0..<length {
-      guard let digit = integer(), -1...Self.highestDigit ~= digit else { return nil }
-      digits.append(digit)
+    for _ in 0..<length >> 1 {
+      guard rest.count >= MemoryLayout<UInt32>.size else { return nil }
+      digits.append(Int64(UInt32(littleEndian: rest.loadUnaligned(as: UInt32.self))))
+      rest = rest.dropFirst(MemoryLayout<UInt32>.size)
     }
+    if length & 1 == 1 { digits.append(-1) }
     offset = rest.startIndex
   }
 }

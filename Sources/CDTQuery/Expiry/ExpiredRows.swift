@@ -16,9 +16,12 @@ struct ExpiredRows {
 
   /// The documents that have expired, with a limit for each index.
   ///
-  /// - Parameter hasExpired: Decides on a document that the index lacks.
+  /// - Parameters:
+  ///   - first: A time; of the documents that the index has, those that expired until then are not looked for.
+  ///   - hasExpired: Decides on a document that the index lacks.
   func expired(
-    at time: Double, limit: Int = .max, _ hasExpired: (DocumentBytes) -> Bool
+    after first: Double = -.infinity, at time: Double, limit: Int = .max,
+    _ hasExpired: (DocumentBytes) -> Bool
   ) throws -> [(number: Int64, id: String)] {
     var found: [(number: Int64, id: String)] = []
     for entry in view.catalog.expiring {
@@ -26,10 +29,10 @@ struct ExpiredRows {
       if view.isReadable {
         let sql = """
           SELECT document, id FROM query.\(IndexFile.table(entry))
-           WHERE t0 = 0 AND v0 <= ?1 AND document NOT IN (SELECT number FROM main.documents WHERE sequence > ?2)
+           WHERE t0 = 0 AND v0 > ?4 AND v0 <= ?1 AND document NOT IN (SELECT number FROM main.documents WHERE sequence > ?2)
            ORDER BY v0 LIMIT ?3
           """
-        try forEach(sql, [.time(time), .int(floor), .int(Int64(limit))]) {
+        try forEach(sql, [.time(time), .int(floor), .int(Int64(limit)), .time(first)]) {
           found.append(($0.int64(0), $0.text(1)))
         }
       }

@@ -7,7 +7,7 @@ final class Expiry: Sendable {
   private let rules = Mutex<[ExpiryRule]>([])
   private let clock = Mutex(Clock { Date().timeIntervalSince1970 })
   private let alarm = Mutex<Alarm?>(nil)
-  /// The time until which nothing is woken, since deletions have failed.
+  /// The time until which nothing is deleted, since deletions have failed.
   private let pauseEnd = Mutex(-Double.infinity)
 
   /// A function in a lock of its own would be wrapped once more with each access.
@@ -45,19 +45,29 @@ final class Expiry: Sendable {
     if hasRules || !entries.isEmpty { follow(entries.map(\.definition)) }
   }
 
-  func hasExpired(_ document: DocumentBytes, at instant: Double) -> Bool {
-    rules.withLock { $0 }.contains { $0.time(of: document).map { $0 <= instant } ?? false }
+  /// The time from which on a document has expired; `nil` if it does not expire.
+  func time(of document: DocumentBytes) -> Double? {
+    rules.withLock { $0 }.compactMap { $0.time(of: document) }.min()
   }
 
-  /// Sets whether calls have to wait, as some documents can't be deleted now.
+  func hasExpired(_ document: DocumentBytes, at instant: Double) -> Bool {
+    time(of: document).map { $0 <= instant } ?? false
+  }
+
+  /// Whether deletions have to wait.
+  var isPaused: Bool { now < pauseEnd.withLock { $0 } }
+
+  /// Sets whether deletions have to wait, as some documents can't be deleted now.
   func pause(_ isPaused: Bool) {
     let end = isPaused ? now + Self.longestWait : -.infinity
     pauseEnd.withLock { $0 = end }
   }
 
-  /// Calls a closure at a time or after the pause, unless there is an earlier call to come.
+  /// Calls a closure at a time, for one in the past after the pause, unless there is an earlier call to come.
   func wake(at time: Double?, _ body: @escaping @Sendable () -> Void) {
-    guard let time = time.map({ max($0, pauseEnd.withLock { $0 }) }) else { return }
+    guard var time else { return }
+    let now = now
+    if time <= now { time = max(time, pauseEnd.withLock { $0 }) }
     let wait = min(max(0, time - now), Self.longestWait)
     alarm.withLock { alarm in
       if let known = alarm, known.time <= time { return }

@@ -46,42 +46,52 @@ extension IndexManager {
 
   // MARK: Deleting
 
-  /// The time that a slice of deletions should take from other writers, and the pause after it.
-  private static let slice = Duration.milliseconds(3)
+  /// The time that a slice of deletions should take from other writers with its commit, and the pause after it.
+  private static let slice = Duration.microseconds(4_500)
   private static let pause: UInt32 = 1_000
   private static let (fewest, most) = (8, 500)
 
-  /// Deletes the documents that have expired, a few at a time, and has the next ones deleted when they expire. What can't be deleted
-  /// is tried again later.
-  func deleteExpired(_ goesOn: () -> Bool) throws {
+  /// Takes the documents that have expired from live queries and deletes them, a few at a time, and does so again when the next ones
+  /// expire. What can't be deleted is tried again later.
+  ///
+  /// - Parameter isAsked: Whether somebody waits for it, so that a pause after a failure is left out.
+  func deleteExpired(isAsked: Bool = false, _ goesOn: () -> Bool) throws {
     guard expiry.hasRules else { return }
-    let store = try openStore()
-    guard !store.access.isReadOnly else { return }
-    var result: (next: Double?, isRefused: Bool) = (-Double.infinity, true)
+    var next: Double? = -.infinity
     defer {
-      expiry.pause(result.isRefused)
-      wakeWorker(at: result.next)
+      wakeWorker(at: next)
+      if expiry.isPaused { wakeWorker(at: -.infinity) }
     }
-    result = try deleteExpired(in: store, goesOn)
+    if isAsked { expiry.pause(false) }
+    do {
+      next = try deleteExpired(in: openStore(), goesOn)
+    } catch {
+      expiry.pause(true)
+      throw error
+    }
   }
 
   /// Deletes the documents that have expired.
   ///
-  /// - Returns: The time at which the next one expires, `-.infinity` if some are left; whether these can't be deleted.
-  private func deleteExpired(
-    in store: Datastore, _ goesOn: () -> Bool
-  ) throws -> (next: Double?, isRefused: Bool) {
+  /// - Returns: The time at which the next one expires, `-.infinity` if some are left.
+  private func deleteExpired(in store: Datastore, _ goesOn: () -> Bool) throws -> Double? {
     var count = Self.fewest
     var refused = Set<Int64>()
     while goesOn() {
       let now = expiry.now
+      try liveQueries.drop(until: now) { last in
+        try rows(in: store) {
+          try $0.expired(after: last, at: now) { expiry.hasExpired($0, at: now) }.map(\.number)
+        }
+      }
+      if isReadOnly || expiry.isPaused { return try rows(in: store) { try $0.next(after: now) } }
       let found = try rows(in: store) { [count, refused] in
         try $0.expired(at: now, limit: count + refused.count) { expiry.hasExpired($0, at: now) }
       }
       let slice = found.filter { !refused.contains($0.number) }.prefix(count)
       if slice.isEmpty {
-        guard found.isEmpty else { return (-Double.infinity, true) }
-        return (try rows(in: store) { try $0.next(after: now) }, false)
+        expiry.pause(!found.isEmpty)
+        return try rows(in: store) { try $0.next(after: now) }
       }
       let (deleted, taken) = try delete(slice.map(\.id), in: store)
       if deleted == nil, slice.count > 1 {
@@ -93,18 +103,17 @@ extension IndexManager {
       count = max(Self.fewest, min(Self.most, Int(Double(count) * min(2, Self.slice / taken))))
       Sleep.microseconds(Self.pause)
     }
-    return (-Double.infinity, false)
+    return -.infinity
   }
 
   /// Deletes those of some documents that have expired.
   ///
   /// - Returns: Their number, `nil` if the deletion is refused; the time without that for which it waited for its turn.
   private func delete(_ ids: [String], in store: Datastore) throws -> (deleted: Int?, taken: Duration) {
-    var (deleted, taken) = (Int?.none, Duration.zero)
+    var (deleted, start) = (Int?.none, ContinuousClock.now)
     do {
       deleted = try store.write { transaction in
-        let start = ContinuousClock.now
-        defer { taken = max(ContinuousClock.now - start, .microseconds(10)) }
+        start = .now
         return try ids.count { try transaction.deleteIfExpired($0) }
       }
     } catch is UniqueViolation {
@@ -112,14 +121,14 @@ extension IndexManager {
     } catch let error as DatastoreError where error.code == .invalidRevision {
       // A revision of the highest generation.
     }
-    return (deleted, taken)
+    return (deleted, max(ContinuousClock.now - start, .microseconds(10)))
   }
 
   private func rows<R>(in store: Datastore, _ body: (ExpiredRows) throws -> R) throws -> R {
     try store.readSnapshot { try body(ExpiredRows($0.indexView(self), on: $0.connection())) }
   }
 
-  /// Has the worker delete documents at a time.
+  /// Has the worker look for documents that have expired at a time.
   func wakeWorker(at time: Double?) {
     expiry.wake(at: time) { [weak self] in self?.wakeWorker(fills: false) }
   }

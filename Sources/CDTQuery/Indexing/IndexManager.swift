@@ -15,7 +15,7 @@ package final class IndexManager: DatastoreExtension {
   let recovery: IndexRecovery
   private let directory: String
   /// Whether the store, and therefore its indexes, can only be read.
-  private let isReadOnly: Bool
+  let isReadOnly: Bool
   private let store: WeakReference<Datastore>
   /// Updates the indexes with each write, once there are any.
   private let turn = Mutex(Turn())
@@ -159,7 +159,7 @@ package final class IndexManager: DatastoreExtension {
   ///
   /// - Parameter fills: Whether it does more than delete documents.
   func wakeWorker(fills: Bool = true) {
-    if isReadOnly { return }
+    if isReadOnly, fills { return }
     if fills { isFillWanted.store(true, ordering: .releasing) }
     worker.wake { [weak self] isClosing in try self?.work(isClosing) }
   }
@@ -205,7 +205,7 @@ package final class IndexManager: DatastoreExtension {
   @discardableResult
   func build(only name: String?, _ goesOn: @escaping (IndexProgress) -> Bool = { _ in true }) throws -> Bool {
     let isDone = try withoutWorker { try fill(only: name, goesOn) }
-    if isDone && name == nil { try deleteExpired { goesOn(IndexProgress(done: 0, total: 0)) } }
+    if isDone && name == nil { try deleteExpired(isAsked: true) { goesOn(IndexProgress(done: 0, total: 0)) } }
     if isDone && name != nil { wakeWorker() }
     return isDone
   }

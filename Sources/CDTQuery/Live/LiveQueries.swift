@@ -22,6 +22,8 @@ package final class LiveQueries: Sendable {
     var rerun: [ObjectIdentifier: LiveObserver] = [:]
     /// The sequence after which changes are still to be read.
     var sequence: Int64 = 0
+    /// The time until which documents that have expired were taken from the results.
+    var expired = -Double.infinity
   }
 
   private struct Members {
@@ -117,12 +119,13 @@ package final class LiveQueries: Sendable {
   func run(_ observer: LiveObserver, _ store: Datastore, stop: StopSignal? = nil) throws {
     let listener = members.withLock { $0.listener }
     let heard = listener?.commits
-    _ = try store.indexManager()
+    let manager = try store.indexManager()
     let found = try store.readSnapshot(stop: stop) { try observer.run($0) }
     runCount.add(1, ordering: .relaxed)
     let isBehind = turn.withLock { turn in
       removeLeaving(&turn)
       guard let known = observer.take(found) else { return false }
+      turn.expired = -.infinity
       let isBehind = found.sequence < turn.sequence
       turn.sequence = turn.observers.isEmpty ? found.sequence : min(turn.sequence, found.sequence)
       let isNew = turn.observers.updateValue(observer, forKey: ObjectIdentifier(observer)) == nil
@@ -138,6 +141,8 @@ package final class LiveQueries: Sendable {
     }
     // A commit since the results were read may have been passed over.
     if let listener, isBehind || listener.commits != heard { listener.wake() }
+    // A document may have expired since.
+    if manager.expiry.hasRules { manager.wakeWorker(fills: false) }
   }
 
   // MARK: Changes
@@ -173,14 +178,17 @@ package final class LiveQueries: Sendable {
       removeLeaving(&turn)
       guard !turn.observers.isEmpty else { return false }
       var effects = Effects()
+      let manager = try store.indexManager()
+      var next: Double?
       let last = try store.readAutocommit(stop: stop) { transaction in
         try transaction.use { connection in
-          let expiry = try store.indexManager().expiry
-          return try Self.read(transaction, connection, expiry, after: turn.sequence) { change in
+          try Self.read(transaction, connection, manager.expiry, after: turn.sequence) { change in
+            if let time = change.expires, !change.isDeleted { next = min(next ?? .infinity, time) }
             try effects.add(change, in: transaction, turn.index, turn.holders)
           }
         }
       }
+      manager.wakeWorker(at: next)
       guard let last else {
         // The documents of a backup that was restored have lower sequences.
         let last = try store.readAutocommit { try $0.lastSequence() }
@@ -191,15 +199,38 @@ package final class LiveQueries: Sendable {
         return false
       }
       turn.sequence = last
-      appliedCount.add(effects.count, ordering: .relaxed)
-      for (observer, rows) in effects.rows.values {
-        let (added, removed) = observer.apply(rows)
-        for number in removed { turn.holders.remove(observer, from: number) }
-        for number in added { turn.holders.add(observer, to: number) }
-      }
-      for observer in effects.failed.values { observer.expire() }
-      for observer in turn.rerun.values { observer.expire() }
+      apply(effects, &turn)
       return !effects.rows.isEmpty || !effects.failed.isEmpty || !turn.rerun.isEmpty
+    }
+  }
+
+  private func apply(_ effects: Effects, _ turn: inout Turn) {
+    appliedCount.add(effects.count, ordering: .relaxed)
+    for (observer, rows) in effects.rows.values {
+      let (added, removed) = observer.apply(rows)
+      for number in removed { turn.holders.remove(observer, from: number) }
+      for number in added { turn.holders.add(observer, to: number) }
+    }
+    for observer in effects.failed.values { observer.expire() }
+    for observer in turn.rerun.values { observer.expire() }
+  }
+
+  /// Takes the documents that have expired from the results.
+  ///
+  /// - Parameters:
+  ///   - time: The current time.
+  ///   - expired: Returns the numbers of the documents that have expired since a time.
+  func drop(until time: Double, _ expired: (_ since: Double) throws -> [Int64]) throws {
+    try turn.withLock { turn in
+      guard !turn.observers.isEmpty else { return }
+      let numbers = try expired(turn.expired)
+      turn.expired = time
+      guard !numbers.isEmpty else { return }
+      var effects = Effects()
+      for number in numbers {
+        for observer in turn.holders[number]?.all ?? [] { effects.add(nil, of: number, to: observer) }
+      }
+      apply(effects, &turn)
     }
   }
 
@@ -222,8 +253,10 @@ package final class LiveQueries: Sendable {
     while try statement.step() {
       try transaction.stop?.check()
       let row = CandidateRow(statement)
-      let isDeleted = statement.int64(7) != 0 || expiry.hasRules && expiry.hasExpired(row.bytes, at: now)
-      let change = LiveChange(row: row, sequence: statement.int64(6), isDeleted: isDeleted)
+      let expires = expiry.hasRules ? expiry.time(of: row.bytes) : nil
+      let change = LiveChange(
+        row: row, sequence: statement.int64(6),
+        isDeleted: statement.int64(7) != 0 || expires.map { $0 <= now } ?? false, expires: expires)
       last = change.sequence
       try body(change)
     }
@@ -237,6 +270,12 @@ package final class LiveQueries: Sendable {
     /// The observers whose selector could not be decided.
     var failed: [ObjectIdentifier: LiveObserver] = [:]
     var count = 0
+
+    /// Adds the row of a document among those of an observer, `nil` for none.
+    mutating func add(_ row: LiveRow?, of number: Int64, to observer: LiveObserver) {
+      rows[ObjectIdentifier(observer), default: (observer, [:])].rows[number] = .some(row)
+      count += 1
+    }
 
     mutating func add(
       _ change: LiveChange, in transaction: ReadTransaction, _ index: ObserverIndex,
@@ -259,8 +298,7 @@ package final class LiveQueries: Sendable {
             return whole
           }
           guard row != nil || held?.contains(observer) == true else { continue }
-          rows[key, default: (observer, [:])].rows[number] = .some(row)
-          count += 1
+          add(row, of: number, to: observer)
         } catch is QueryError {
           failed[key] = observer
         }
@@ -273,7 +311,10 @@ package final class LiveQueries: Sendable {
 struct LiveChange {
   let row: CandidateRow
   let sequence: Int64
+  /// Whether it has been deleted or has expired.
   let isDeleted: Bool
+  /// The time at which it expires.
+  let expires: Double?
 
   var bytes: DocumentBytes { row.bytes }
 }

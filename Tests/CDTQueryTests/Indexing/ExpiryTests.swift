@@ -202,6 +202,38 @@ import Testing
     }
   }
 
+  @Test(.timeLimit(.minutes(1))) func `a live query loses what has expired before it is deleted`() async throws {
+    try await withTemporaryDatastore { store in
+      let clock = TestClock()
+      try store.indexManager().expiry.setClock { clock.now }
+      // Documents of the highest generation can't be deleted.
+      let high = try #require(RevisionID("\(Int.max - 1)-f"))
+      func put(_ id: String, _ body: JSONObject) async throws {
+        try await store.write { transaction in
+          try transaction.forceInsert(DocumentRevision(id: id, revisionID: high, body: [:]))
+          try transaction.updateDocument(withID: id) { $0.body = body }
+        }
+      }
+      try await put("a", ["at": 1_000.1])
+      try await put("kept", [:])
+      try await store.ensureIndexed(["at"], expireAfter: .seconds(0))
+      var seen: [[String]] = []
+      for try await results in store.live(try Query([:])) {
+        seen.append(results.results.map { $0.id })
+        switch seen.count {
+        case 1: clock.now = 1_000.1
+        case 2: try await put("b", ["at": 1_000.2])
+        case 3: clock.now = 1_000.2
+        default: break
+        }
+        if seen.count == 4 { break }
+      }
+      #expect(seen == [["a", "kept"], ["kept"], ["b", "kept"], ["kept"]])
+      try store.indexManager().expiry.setClock { 0 }
+      #expect(try await store.read { try $0.documentCount() } == 3)
+    }
+  }
+
   @Test func `a document that can't be deleted does not keep others from being deleted`() throws {
     try Self.withStore { store, clock in
       try Self.hold(store)
