@@ -101,7 +101,8 @@ extension ExactSum {
       return nil
     }
     guard let count = integer(), let fractions = integer(), let whole = integer(), let first = integer(),
-      let length = integer(), abs(first.clamped) <= Self.mostDigits, 0...Self.mostDigits ~= length.clamped >> 1,
+      let length = integer(), abs(first.clamped) <= Self.mostDigits,
+      0...Self.mostDigits ~= length.clamped >> 1,
       0...Self.mostAddends ~= count, 0...count ~= fractions
     else { return nil }
     self.init()

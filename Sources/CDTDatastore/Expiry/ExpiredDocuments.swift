@@ -5,14 +5,18 @@ enum ExpiredDocuments {
   /// The documents without those that are left out.
   static let view = "temp.current_documents"
 
-  static func hide(_ numbers: Set<Int64>, on connection: Connection) throws {
+  /// Creates the table, and the view without its documents.
+  static func create(on connection: Connection) throws(SQLiteError) {
     try connection.execute(
       """
       CREATE TEMP TABLE IF NOT EXISTS expired_documents (number INTEGER PRIMARY KEY);
       CREATE TEMP VIEW IF NOT EXISTS current_documents AS
-        SELECT * FROM main.documents WHERE number NOT IN (SELECT number FROM temp.expired_documents);
-      DELETE FROM temp.expired_documents
+        SELECT * FROM main.documents WHERE number NOT IN (SELECT number FROM temp.expired_documents)
       """)
+  }
+
+  static func hide(_ numbers: Set<Int64>, on connection: Connection) throws {
+    try connection.statement("DELETE FROM temp.expired_documents").run()
     let numbers = numbers.sorted()
     try RowInsertion("INSERT INTO temp.expired_documents", row: "(?)")
       .run(numbers.count, on: connection) { row, statement, position throws(SQLiteError) in

@@ -15,7 +15,12 @@ extension ReadTransaction {
     if store.hidesDocuments {
       for each in store.extensionObjects.all { found.formUnion(try each.expiredDocuments(in: self)) }
     }
-    if !found.isEmpty { try use { try ExpiredDocuments.hide(found, on: $0) } }
+    if !found.isEmpty {
+      try use { connection in
+        if reader?.canHideDocuments != true { try ExpiredDocuments.create(on: connection) }
+        try ExpiredDocuments.hide(found, on: connection)
+      }
+    }
     expired = found
     return found
   }

@@ -8,6 +8,8 @@ package final class StoreReader: @unchecked Sendable {
   package let connection: Connection
   /// What extensions keep for this connection.
   package var extensionStates = ExtensionStates()
+  /// Whether the connection has the view without documents that have expired.
+  private(set) var canHideDocuments = false
   private let budget: MemoryBudget
   private var share = 0
   /// The name of another attached database, which gets an eighth of the memory.
@@ -28,6 +30,14 @@ package final class StoreReader: @unchecked Sendable {
   func endTransaction() {
     connection.rollBack()
     if connection.isInTransaction { connection.close() }
+  }
+
+  /// Creates the view without documents that have expired. In a transaction, the end would remove it, and each statement would have
+  /// to be prepared again.
+  func prepareToHideDocuments() throws(SQLiteError) {
+    if canHideDocuments { return }
+    try ExpiredDocuments.create(on: connection)
+    canHideDocuments = true
   }
 
   /// Takes the reader's current share of memory. Call it before each use.

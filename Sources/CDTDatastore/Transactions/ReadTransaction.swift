@@ -21,7 +21,7 @@ public class ReadTransaction {
 
   private var open: Connection?
   /// The reader that runs the transaction; `nil` inside a write, and where each statement is its own transaction.
-  private var reader: StoreReader?
+  private(set) var reader: StoreReader?
   private var progressChecks: [ObjectIdentifier: ProgressCheck] = [:]
   /// What ``tree(ofDocument:)`` has read last.
   package var lastTree: KnownTree?
@@ -45,6 +45,7 @@ public class ReadTransaction {
   func begin(on reader: StoreReader, with extensions: [any DatastoreExtension]) throws {
     self.reader = reader
     for each in extensions { try each.willBegin(on: reader) }
+    if store.hidesDocuments { try reader.prepareToHideDocuments() }
     try reader.connection.begin(.deferred)
     for each in extensions { try each.didBegin(self, on: reader) }
   }

@@ -202,7 +202,9 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(1))) func `a live query loses what has expired before it is deleted`() async throws {
+  @Test(.timeLimit(.minutes(1))) func `a live query loses what has expired before it is deleted`()
+    async throws
+  {
     try await withTemporaryDatastore { store in
       let clock = TestClock()
       try store.indexManager().expiry.setClock { clock.now }
