@@ -62,6 +62,10 @@ struct Step: Sendable {
     case rebuild
     case compact
     case reopen
+    /// Has documents expire so many seconds after the number in a field.
+    case expire
+    /// Sets the clock.
+    case clock
     /// Puts a request to every way of answering it, and compares.
     case find
   }

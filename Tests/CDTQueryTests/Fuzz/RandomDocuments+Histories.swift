@@ -7,6 +7,7 @@ extension RandomDocuments {
     var steps: [Step] = []
     if chance(40) { steps.append(textIndex()) }
     if chance(50) { steps.append(Step(.index, index())) }
+    if chance(20) { steps.append(rule()) }
     for _ in 0..<number(below: 40) { steps.append(write()) }
     if chance(60) { steps.append(Step(.index, index())) }
     return steps
@@ -27,8 +28,17 @@ extension RandomDocuments {
     case 61..<63: Step(.reopen)
     case 63: chance(30) ? textIndex() : Step(.rewind)
     case 64..<84: Step(.find, .object(groupRequest()))
+    case 84..<88: chance(90) ? Step(.clock, .int(pick([-2, 0, 1, 2, 3, 5, .max]))) : rule()
     default: Step(.find, .object(ask()))
     }
+  }
+
+  private mutating func rule() -> Step {
+    var rule: JSONObject = [
+      "field": .string(pick(Self.plainNames)), "seconds": .int(Int64(number(below: 3))),
+    ]
+    if chance(30) { rule["where"] = .object(filter()) }
+    return Step(.expire, .object(rule))
   }
 
   /// An index, partial or not.

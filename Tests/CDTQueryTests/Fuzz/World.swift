@@ -11,11 +11,12 @@ final class World {
   /// Holds the same documents; its only index is one of words, without which a text search has no meaning.
   private(set) var plain: Datastore
   private(set) var definitions: [IndexDefinition] = []
-  private var held: [[UInt8]: DocumentRevision] = [:]
+  private(set) var held: [[UInt8]: DocumentRevision] = [:]
+  let expiry = WorldExpiry()
 
   /// The living documents by their ids.
   var documents: [DocumentRevision] {
-    held.sorted { $0.key.lexicographicallyPrecedes($1.key) }.map(\.value)
+    held.sorted { $0.key.lexicographicallyPrecedes($1.key) }.map(\.value).filter { !expiry.hasExpired($0) }
   }
 
   /// The index of the search of a query.
@@ -51,12 +52,20 @@ final class World {
     switch step.name {
     case .put, .delete, .rival, .miss: try write(step)
     case .index, .begin: try makeIndex(step)
-    case .advance: try advance(by: step.argument.intValue ?? 1)
+    case .advance: if try advance(by: step.argument.intValue ?? 1) { try deleteExpired() }
+    case .expire: try makeExpiring(step)
+    case .clock: expiry.now = step.argument.doubleValue ?? 0
     case .drop: try drop(step.argument.intValue ?? 0)
-    case .update: try indexed.updateIndexes()
+    case .update:
+      try indexed.updateIndexes()
+      try deleteExpired()
     case .rewind: try indexed.indexManager().empty(named: nil)
-    case .rebuild: try indexed.rebuildIndexes()
+    case .rebuild:
+      try indexed.rebuildIndexes()
+      try deleteExpired()
     case .compact: try indexed.compact()
+    // At first, a datastore has the system's clock.
+    case .reopen where expiry.hasRules: break
     case .reopen:
       try manager.closeDatastore(named: "indexed")
       indexed = try manager.datastore(named: "indexed")
@@ -77,8 +86,17 @@ final class World {
       }
     }
     try ignoringRefusal { try plain.write { try Self.write(change, id: id, in: $0) } }
+    try expiry.atBeginning { try refresh(id) }
+  }
+
+  /// Takes a document from the datastore with the indexes, or all.
+  private func refresh(_ id: String) throws {
     let document = try ignoringRefusal { try indexed.document(withID: id) }
     held[Array(id.utf8)] = document?.isDeleted == false ? document : nil
+  }
+
+  func refresh() throws {
+    for document in held.values { try refresh(document.id) }
   }
 
   private static func write(_ step: Step, id: String, in transaction: WriteTransaction) throws {
@@ -106,7 +124,7 @@ final class World {
 
   /// A shrunk step may ask for what is refused; it does nothing then.
   @discardableResult
-  private func ignoringRefusal<R>(_ body: () throws -> R) throws -> R? {
+  func ignoringRefusal<R>(_ body: () throws -> R) throws -> R? {
     do {
       return try body()
     } catch let error as DatastoreError
@@ -139,7 +157,8 @@ final class World {
       }
       if type == .text { try plain.ensureIndexed(fields, type: type, settings: settings) }
     }
-    definitions = try indexed.listIndexes().map(\.definition)
+    // One by which documents expire answers no query.
+    definitions = try indexed.listIndexes().map(\.definition).filter { $0.expireAfter == nil }
   }
 
   private func drop(_ number: Int) throws {
@@ -158,8 +177,10 @@ final class World {
   }
 
   /// Takes documents into the indexes that are not complete, until so many have been met.
-  private func advance(by count: Int) throws {
-    _ = try indexed.indexManager().build(only: nil) { $0.done < count }
+  ///
+  /// - Returns: Whether they have all.
+  private func advance(by count: Int) throws -> Bool {
+    try indexed.indexManager().build(only: nil) { $0.done < count }
   }
 }
 
