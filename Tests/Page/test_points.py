@@ -413,6 +413,18 @@ class PointsOnWideScreen(PageTestCase):
         self.press("Group")
         self.see('unknown operator "$gtt"')
 
+    def test_indexes_are_listed_if_they_take_too_long_to_measure(self):
+        self.open("contacts", "changes")
+        self.see("Changes, newest first")
+        self.run_script("""
+          const real = window.fetch
+          window.fetch = (address, options) => address.includes('statistics=true')
+            ? Promise.resolve(new Response('{"error": "timeout", "reason": "Measuring took longer."}', {status: 503})) : real(address, options)""")
+        self.named("link", "Indexes").click()
+        self.see("Measuring took longer.", "Values of city")
+        self.assertNotIn("entries", self.text)
+        self.named("button", "Delete by_city")
+
     def test_indexes_are_made_built_again_and_deleted(self):
         self.open("contacts", "indexes")
         self.see("by_city", "3,001 entries")
