@@ -413,6 +413,27 @@ class PointsOnWideScreen(PageTestCase):
         self.press("Group")
         self.see('unknown operator "$gtt"')
 
+    def test_plan_of_groups(self):
+        self.open("planned", "groups", by="city")
+        self.see("Berlin")
+        self.press("Explain")
+        self.see("; 4 groups", 'index "by_city": all of it', "met 1,000 rows, 1,000 documents", "decided nothing; 1,000 documents match",
+                 "made from the index alone, in its order", "the groups are sorted when all of them are known",
+                 "1,000 index rows, 0 documents")
+        self.assertEqual(self.run_script("return document.activeElement.textContent"), "Plan")
+        self.check_view("a plan of groups")
+        self.write("Group by", "age")
+        self.press("Explain")
+        self.see("; 100 groups", "every document", "made from the documents", "An index on age would help.",
+                 "by_city: the selector has no condition on its fields")
+        self.press("Make this index")
+        self.see("Plan before and after the index", "made from the index alone")
+        self.check_view("two plans of groups")
+        self.send("POST", "/planned/_index/_delete", {"ddoc": "age", "name": "age"})
+        self.write("Selector", '{"age": {"$gtt": 1}}')
+        self.press("Explain")
+        self.see('unknown operator "$gtt"')
+
     def test_indexes_are_listed_if_they_take_too_long_to_measure(self):
         self.open("contacts", "changes")
         self.see("Changes, newest first")
