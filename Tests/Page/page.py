@@ -184,6 +184,16 @@ class PageTestCase(unittest.TestCase):
     def run_script(self, script, *arguments):
         return self.browser.execute_script(script, *arguments)
 
+    def fail_requests(self, condition):
+        """Makes requests of the page fail while `failing` is set, if a condition on their `body` holds."""
+        self.run_script(f"""
+          window.failing = true
+          const real = window.fetch
+          window.fetch = (address, options) => {{
+            const body = options?.body ?? ''
+            return window.failing && ({condition}) ? Promise.reject(new TypeError('no network')) : real(address, options)
+          }}""")
+
     # What every view must be
 
     def check_view(self, what):

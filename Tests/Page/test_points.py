@@ -237,16 +237,6 @@ class PointsOnWideScreen(PageTestCase):
         self.open("tasks", "query", selector='{"kind": "docs"}', fields="docs")
         self.see("Results 1 to 1 of 1")
 
-    def fail_requests(self, condition):
-        """Makes requests of the page fail while `failing` is set, if a condition on their `body` holds."""
-        self.run_script(f"""
-          window.failing = true
-          const real = window.fetch
-          window.fetch = (address, options) => {{
-            const body = options?.body ?? ''
-            return window.failing && ({condition}) ? Promise.reject(new TypeError('no network')) : real(address, options)
-          }}""")
-
     def test_results_stay_when_they_are_not_counted(self):
         self.open("contacts", "query")
         self.named("field", "Selector")
