@@ -1,6 +1,121 @@
-"""Views that go on when the server was away."""
+"""Results that come in parts, and views that go on when the server was away."""
 
-from page import PageTestCase, Program
+from page import Keys, PageTestCase, Program
+
+COUNT = 5_000
+RARE = [f"{number:05}" for number in range(COUNT) if number % 50 == 7]
+
+
+class Parts(PageTestCase):
+    @classmethod
+    def make_stores(cls):
+        cls.fill("many", [{"_id": f"{number:05}", "n": number, "kind": "rare" if number % 50 == 7 else "usual"} for number in range(COUNT)])
+
+    def watch_requests(self, held="false"):
+        """Keeps the requests for results and their replies. Those that are held wait for `release()`."""
+        self.run_script(f"""
+          window.asked = []
+          window.replies = []
+          const gate = new Promise(resolve => {{ window.release = resolve }})
+          const real = window.fetch
+          window.fetch = async (address, options) => {{
+            const body = options?.body ?? ''
+            if (!address.endsWith('_find') || body.includes('$count')) return real(address, options)
+            asked.push(JSON.parse(body))
+            if ({held}) await gate
+            const response = await real(address, options)
+            if (response.ok) replies.push(await response.clone().json())
+            return response
+          }}""")
+
+    def start(self, store, selector, limit, sort=""):
+        self.open(store, "query")
+        self.write("Selector", selector)
+        self.keys(Keys.ESCAPE)
+        self.write("Limit", str(limit))
+        self.write("Sort", sort)
+
+    @property
+    def asked(self):
+        return self.run_script("return window.asked")
+
+    def ids(self):
+        return [link.text for link in self.all("#results tbody td:first-child")]
+
+    def test_first_results_are_seen_before_the_last_are_found(self):
+        self.start("many", '{"kind": "rare"}', 75)
+        self.watch_requests(held="asked.length === 2")
+        self.press("Run")
+        self.see("Running… 10 results so far.")
+        self.assertEqual(self.ids(), RARE[:10])
+        self.assertEqual([request["limit"] for request in self.asked], [10, 40])
+        self.run_script("release()")
+        self.see("Results 1 to 75 of 100", "No matching index found")
+        self.assertEqual(self.ids(), RARE[:75])
+        self.assertEqual([request["limit"] for request in self.asked], [10, 40, 25])
+        stats = [reply["execution_stats"] for reply in self.run_script("return window.replies")]
+        documents, keys = (sum(part[name] for part in stats) for name in ("total_docs_examined", "total_keys_examined"))
+        self.assertGreater(documents, stats[-1]["total_docs_examined"])
+        self.see(f" {documents:,} documents and {keys:,} index row")
+        self.assertIn(f" {sum(part['execution_time_ms'] for part in stats):.1f} ms; ", self.find("#summary").text.replace(",", ""))
+        self.press("Next page")
+        self.see("Results 76 to 100 of 100")
+        self.assertEqual(self.ids(), RARE[75:])
+        self.press("Previous page")
+        self.see("Results 1 to 75 of 100")
+        self.assertEqual(self.ids(), RARE[:75])
+        self.press("Copy as a command")
+        self.assertRegex(self.find("#plan pre").text, "--limit 75$")
+
+    def test_pages_have_one_order_whatever_becomes_of_the_plan(self):
+        self.start("many", '{"n": {"$gte": 4900}}', 50)
+        self.press("Run")
+        self.see("Results 1 to 50 of 100")
+        first = self.ids()
+        self.tool("index", "create", "stores/many", "n:desc", "--name", "down")
+        self.addCleanup(self.tool, "index", "delete", "stores/many", "down")
+        self.press("Next page")
+        self.see("Results 51 to 100 of 100")
+        self.assertEqual(first + self.ids(), [f"{number:05}" for number in range(4_900, 5_000)])
+
+    def test_sorted_results_come_at_once(self):
+        self.start("many", '{"kind": "rare"}', 75, sort="n:desc")
+        self.watch_requests()
+        self.press("Run")
+        self.see("Results 1 to 75 of 100")
+        self.assertEqual([request["limit"] for request in self.asked], [75])
+        self.assertEqual(self.ids(), RARE[:24:-1])
+        self.press("Next page")
+        self.see("Results 76 to 100 of 100")
+        self.assertEqual(self.ids(), RARE[24::-1])
+
+    def test_results_with_attachments(self):
+        self.open()
+        self.send("PUT", "/files")
+        stub = {"a": {"content_type": "text/plain", "data": "YQ=="}}
+        self.send("POST", "/files/_bulk_docs", {"docs": [
+            {"_id": f"{number:03}", **({"_attachments": stub} if number % 2 else {})} for number in range(140)]})
+        self.start("files", '{"_attachments": {"$exists": true}}', 60)
+        self.watch_requests()
+        self.press("Run")
+        self.see("Results 1 to 60, in")
+        self.assertEqual([request["limit"] for request in self.asked], [10, 40, 10])
+        expected = [f"{number:03}" for number in range(140) if number % 2]
+        self.assertEqual(self.ids(), expected[:60])
+        self.press("Next page")
+        self.see("Results 61 to 70, in")
+        self.assertEqual(self.ids(), expected[60:])
+
+    def test_what_was_found_stays_if_the_rest_fails(self):
+        self.start("many", '{"kind": "rare"}', 50)
+        self.fail_requests("""body.includes('"bookmark"')""")
+        self.press("Run")
+        self.see("Results 1 to 10 of 100", "The other results are missing: The server does not answer")
+        self.assertEqual(self.ids(), RARE[:10])
+        self.run_script("window.failing = false")
+        self.press("Next page")
+        self.see("Results 11 to 60 of 100")
+        self.assertEqual(self.ids(), RARE[10:60])
 
 
 class Failures(PageTestCase):
