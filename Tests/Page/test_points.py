@@ -37,7 +37,6 @@ class PointsOnWideScreen(PageTestCase):
         self.open()
         self.see("contacts", "watched", "3,001", "30")
         self.check_view("the stores")
-        self.picture("stores")
         # Another process writes.
         self.tool("put", "stores/watched", "task-new", "-", text='{"text": "more"}')
         self.wait(lambda: "31" in self.row("watched"), "the new document")

@@ -136,7 +136,7 @@ async function once(state, wanted, signal) {
   const end = state.end = {time: 0, documents: 0, keys: 0, warning: null}
   const body = new Map(wanted).set('execution_stats', true)
   goOn(body, state.skip, starts)
-  // Of a sort, each part would take as long as the whole.
+  // With a sort, each part could take as long as the whole.
   const parts = wanted.has('sort') ? [] : firstParts
   for (let part = 0; docs.length < limit; part++) {
     const [before, size] = [docs.length, Math.min(parts[part] ?? limit, limit - docs.length)]
