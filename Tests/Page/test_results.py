@@ -148,6 +148,11 @@ class Failures(PageTestCase):
           window.said = []
           const real = window.setTimeout
           window.setTimeout = (action, time) => {
+            // That which waits for a heartbeat ends when the test says so.
+            if (time === 60000) {
+              window.endSilence = action
+              return 0
+            }
             if (time >= 1000) pauses.push(time)
             return real(action, time / 50)
           }
@@ -199,6 +204,21 @@ class Failures(PageTestCase):
         self.end_and_start(lambda: self.fill("tasks", [{"_id": "missed", "n": 2}]))
         self.see("1 change since the page was opened.", "missed", "The server answers again.")
         self.check_pauses()
+
+    def test_a_feed_without_heartbeats_is_opened_again(self):
+        self.fill("silent", [{"_id": "a"}])
+        self.open("silent", "query", selector="{}", live="1")
+        self.see("Live: 1 result")
+        self.watch_pauses()
+        self.fill("silent", [{"_id": "b"}])
+        self.see("Live: 2 results")
+        self.wait(lambda: self.run_script("return window.endSilence !== undefined"), "the wait for a heartbeat")
+        self.run_script("const end = endSilence; endSilence = undefined; end()")
+        self.see("The server answers again.")
+        self.wait(lambda: self.run_script("return window.endSilence !== undefined"), "the next wait")
+        self.fill("silent", [{"_id": "c"}])
+        self.see("Live: 3 results")
+        self.assertEqual(self.run_script("return said.filter(text => text.includes('Trying again')).length"), 1)
 
     def test_a_view_that_could_not_be_opened_is_tried_again(self):
         self.open()

@@ -67,13 +67,27 @@ export async function postForDocuments(address, body, signal) {
 /** A line that is longer is not kept. */
 const longestLine = 1 << 20
 
-/** The lines of a reply as they come. Of a very long one the beginning is given, with its length. */
-export async function* lines(response) {
+/** The parameters of a feed, which sends a line at least every 20 seconds, and the silence after which its connection is lost. */
+export const feed = 'feed=continuous&heartbeat=20000'
+export const longestSilence = 60_000
+
+/**
+ * The lines of a reply as they come. Of a very long one the beginning is given, with its length.
+ *
+ * @param silence The milliseconds after which a reply that says nothing is given up; `null` if it may take any time.
+ */
+export async function* lines(response, silence = null) {
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader()
+  const read = () => {
+    if (!silence) return reader.read()
+    let timer
+    const end = new Promise((_, reject) => { timer = setTimeout(() => reject(new Error('silence')), silence) })
+    return Promise.race([reader.read(), end]).finally(() => clearTimeout(timer))
+  }
   let [rest, length] = ['', 0]
   try {
     for (;;) {
-      const {done, value} = await reader.read().catch(unreachable)
+      const {done, value} = await read().catch(unreachable)
       const parts = (value ?? '').split('\n')
       for (const [number, part] of parts.entries()) {
         if (number > 0) {

@@ -1,6 +1,6 @@
 // What happens now: the changes of a store, of any process, and the replications of the server.
 import {count, el, fill, table, text} from './dom.js'
-import {get, lines, path, repeat, send} from './api.js'
+import {feed, get, lines, longestSilence, path, repeat, send} from './api.js'
 import {parse} from './json.js'
 import {link} from './page.js'
 
@@ -21,9 +21,9 @@ export async function showChanges({main, store, signal}) {
       for (const {id, changes, deleted} of recent.results) body.append(row(store, id, changes[0].rev, deleted, ''))
       since = recent.results[0]?.seq ?? '0'
     }
-    const response = await send('GET', path(store, '_changes') + `?feed=continuous&heartbeat=20000&since=${encodeURIComponent(since)}`, {signal})
+    const response = await send('GET', path(store, '_changes') + `?${feed}&since=${encodeURIComponent(since)}`, {signal})
     answered()
-    for await (const {text} of lines(response)) {
+    for await (const {text} of lines(response, longestSilence)) {
       if (!text) continue
       const change = parse(text)
       if (!change.has('id')) continue

@@ -1,6 +1,6 @@
 // A query: written with completion, run as its results come or live, explained, and copied.
 import {button, choice, count, during, el, fill, labeled, say, table, tell, text} from './dom.js'
-import {get, lines, long, path, post, Refusal, repeat, send} from './api.js'
+import {feed, get, lines, long, longestSilence, path, post, Refusal, repeat, send} from './api.js'
 import {beginning, line, parse, pretty, swift} from './json.js'
 import {editor} from './editor.js'
 import {showPlan} from './plan.js'
@@ -238,10 +238,10 @@ async function turn(state, step) {
 /** Shows the results, and then what changes in them. */
 function follow(state, wanted, signal) {
   return repeat(1000, signal, async answered => {
-    const response = await send('POST', path(state.store, '_find') + '?feed=continuous&heartbeat=20000', {body: line(wanted), signal})
+    const response = await send('POST', `${path(state.store, '_find')}?${feed}`, {body: line(wanted), signal})
     // A feed begins with all results.
     const docs = []
-    for await (const {text, isWhole} of lines(response)) {
+    for await (const {text, isWhole} of lines(response, longestSilence)) {
       if (!text) continue
       if (!isWhole) throw new Error('The results are too long to be shown live; name the fields that you want.')
       answered()
