@@ -1,5 +1,6 @@
 """The page in Chromium, as a person uses it: a directory of stores, the program that serves it, and a browser."""
 
+import base64
 import json
 import os
 import subprocess
@@ -184,6 +185,16 @@ class PageTestCase(unittest.TestCase):
     def run_script(self, script, *arguments):
         return self.browser.execute_script(script, *arguments)
 
+    def fail_requests(self, condition):
+        """Makes requests of the page fail while `failing` is set, if a condition on their `body` holds."""
+        self.run_script(f"""
+          window.failing = true
+          const real = window.fetch
+          window.fetch = (address, options) => {{
+            const body = options?.body ?? ''
+            return window.failing && ({condition}) ? Promise.reject(new TypeError('no network')) : real(address, options)
+          }}""")
+
     # What every view must be
 
     def check_view(self, what):
@@ -214,7 +225,15 @@ class PageTestCase(unittest.TestCase):
         if os.environ.get("RECORD_IMAGES") == "1" and ((self.size, self.colors) == (WIDE, "light") or name.endswith("-phone")):
             os.makedirs(IMAGES, exist_ok=True)
             path = os.path.join(IMAGES, f"look-{name}.png")
-            self.browser.get_screenshot_as_file(path) if selector == "html" else element.screenshot(path)
+            clip = {}
+            if selector != "html":
+                # With the margins at its sides, and also what is below the window.
+                x, y, width, height = self.run_script(
+                    "const r = arguments[0].getBoundingClientRect(); return [r.x + scrollX, r.y + scrollY, r.width, r.height]", element)
+                clip = {"clip": {"x": x - 16, "y": y - 16, "width": width + 32, "height": height + 16, "scale": 1},
+                        "captureBeyondViewport": True}
+            with open(path, "wb") as file:
+                file.write(base64.b64decode(self.browser.execute_cdp_cmd("Page.captureScreenshot", {"format": "png", **clip})["data"]))
         else:
             self.assertTrue(element.screenshot_as_png)
 

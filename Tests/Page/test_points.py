@@ -37,7 +37,6 @@ class PointsOnWideScreen(PageTestCase):
         self.open()
         self.see("contacts", "watched", "3,001", "30")
         self.check_view("the stores")
-        self.picture("stores")
         # Another process writes.
         self.tool("put", "stores/watched", "task-new", "-", text='{"text": "more"}')
         self.wait(lambda: "31" in self.row("watched"), "the new document")
@@ -237,16 +236,6 @@ class PointsOnWideScreen(PageTestCase):
         self.open("tasks", "query", selector='{"kind": "docs"}', fields="docs")
         self.see("Results 1 to 1 of 1")
 
-    def fail_requests(self, condition):
-        """Makes requests of the page fail while `failing` is set, if a condition on their `body` holds."""
-        self.run_script(f"""
-          window.failing = true
-          const real = window.fetch
-          window.fetch = (address, options) => {{
-            const body = options?.body ?? ''
-            return window.failing && ({condition}) ? Promise.reject(new TypeError('no network')) : real(address, options)
-          }}""")
-
     def test_results_stay_when_they_are_not_counted(self):
         self.open("contacts", "query")
         self.named("field", "Selector")
@@ -412,6 +401,39 @@ class PointsOnWideScreen(PageTestCase):
         self.write("Selector", '{"age": {"$gtt": 1}}')
         self.press("Group")
         self.see('unknown operator "$gtt"')
+
+    def test_plan_of_groups(self):
+        self.open("planned", "groups", by="city")
+        self.see("Berlin")
+        self.press("Explain")
+        self.see("; 4 groups", 'index "by_city": all of it', "met 1,000 rows, 1,000 documents", "decided nothing; 1,000 documents match",
+                 "made from the index alone, in its order", "the groups are sorted when all of them are known",
+                 "1,000 index rows, 0 documents")
+        self.assertEqual(self.run_script("return document.activeElement.textContent"), "Plan")
+        self.check_view("a plan of groups")
+        self.write("Group by", "age")
+        self.press("Explain")
+        self.see("; 100 groups", "every document", "made from the documents", "An index on age would help.",
+                 "by_city: the selector has no condition on its fields")
+        self.press("Make this index")
+        self.see("Plan before and after the index", "made from the index alone")
+        self.check_view("two plans of groups")
+        self.send("POST", "/planned/_index/_delete", {"ddoc": "age", "name": "age"})
+        self.write("Selector", '{"age": {"$gtt": 1}}')
+        self.press("Explain")
+        self.see('unknown operator "$gtt"')
+
+    def test_indexes_are_listed_if_they_take_too_long_to_measure(self):
+        self.open("contacts", "changes")
+        self.see("Changes, newest first")
+        self.run_script("""
+          const real = window.fetch
+          window.fetch = (address, options) => address.includes('statistics=true')
+            ? Promise.resolve(new Response('{"error": "timeout", "reason": "Measuring took longer."}', {status: 503})) : real(address, options)""")
+        self.named("link", "Indexes").click()
+        self.see("Measuring took longer.", "Values of city")
+        self.assertNotIn("entries", self.text)
+        self.named("button", "Delete by_city")
 
     def test_indexes_are_made_built_again_and_deleted(self):
         self.open("contacts", "indexes")

@@ -1,4 +1,6 @@
-"""A long list: only what is seen is in the page and is fetched."""
+"""A long list: only what is seen is in the page, and only what is near is kept."""
+
+import re
 
 from page import By, Keys, PageTestCase
 
@@ -32,14 +34,47 @@ class Scrolling(PageTestCase):
         self.assertLessEqual(fetched, 12)
         self.assertEqual(self.find("table").get_attribute("aria-rowcount"), str(COUNT + 1))
 
+    def fetched(self):
+        """How often the rows at some place were fetched."""
+        names = self.run_script("return performance.getEntriesByType('resource').map(e => e.name)")
+        places = [int(place) for name in names for place in re.findall(r"_all_docs.*[&]skip=([0-9]+)", name)]
+        return {place: places.count(place) for place in places}
+
+    def visit(self, row):
+        self.write("Go to id", f"{row:07}" + Keys.ENTER)
+        self.wait(lambda: self.first() == row, f"the row {row}")
+
+    def test_rows_near_those_that_are_seen_are_kept(self):
+        self.open("many")
+        self.see("0000000")
+        far = COUNT - 50
+        for row in [far, *range(0, 1_000, 50)]:
+            self.visit(row)
+        self.assertEqual(self.fetched(), {row: 1 for row in [far, *range(0, 1_000, 50)]})
+        # Of 1,050 rows, those that were farthest are gone.
+        self.visit(0)
+        self.visit(far)
+        self.assertEqual(self.fetched(), {row: 2 if row == far else 1 for row in [far, *range(0, 1_000, 50)]})
+
+    def test_rows_come_when_the_server_answers_again(self):
+        self.open("many")
+        self.see("0000000")
+        self.fail_requests("true")
+        self.find(".scroller").send_keys(Keys.END)
+        self.see("The server does not answer; is it still running? Trying again…")
+        self.assertEqual({cell.text for cell in self.all("tbody td:first-child")}, {"…"})
+        self.run_script("window.failing = false")
+        self.see(f"{COUNT - 1:07}", "The server answers again.")
+
     def test_rows_are_reached_one_by_one_where_a_pixel_is_several(self):
         # As with more documents than fit into the height of an element, here by rows that are high.
-        self.browser.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": """
+        script = self.browser.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": """
           addEventListener('DOMContentLoaded', () => {
             const sheet = new CSSStyleSheet()
             sheet.replaceSync('.scroller { --row: 1000px !important; height: 3100px !important; } tr, td, th { height: 40px !important; line-height: 38px !important }')
             document.adoptedStyleSheets = [sheet]
           })"""})
+        self.addCleanup(self.browser.execute_cdp_cmd, "Page.removeScriptToEvaluateOnNewDocument", script)
         self.open("many")
         self.see("0000000")
         scroller = self.find(".scroller")

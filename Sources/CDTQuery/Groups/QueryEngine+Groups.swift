@@ -18,7 +18,7 @@ extension QueryEngine {
         try engine.planner(groups.documents, .groups).groupPlan(groups, engine.choose)
       }
       return Explanation(
-        query: groups.documents, plan: plan.plan, groups: plan, indexes: engine.indexes,
+        query: groups.documents, plan: plan.plan, groups: (groups, plan), indexes: engine.indexes,
         store: transaction.store.directory)
     }
   }
@@ -32,6 +32,21 @@ extension QueryEngine {
   func rows(
     of groups: ResolvedGroups, memory: Int? = nil, _ choose: (Planner) throws -> GroupPlan
   ) throws -> [JSONObject] {
+    var read = ReadCounts()
+    return try rows(of: groups, memory: memory, counting: &read, choose)
+  }
+
+  /// The numbers of index rows and of documents that a query for groups has read.
+  struct ReadCounts {
+    fileprivate(set) var keys = 0
+    fileprivate(set) var documents = 0
+  }
+
+  /// - Parameter read: Receives what was read.
+  func rows(
+    of groups: ResolvedGroups, memory: Int? = nil, counting read: inout ReadCounts,
+    _ choose: (Planner) throws -> GroupPlan
+  ) throws -> [JSONObject] {
     let stop = QueryStop(timeLimit: groups.documents.timeLimit, signal: transaction.stop)
     let check = stop.watch(transaction)
     defer { check.map(transaction.removeProgressCheck) }
@@ -42,12 +57,12 @@ extension QueryEngine {
       }
       var table = emptyTable()
       if let summary = plan.summary {
-        try add(summary, plan.statements, groups, stop, to: &table)
+        read.keys = try add(summary, plan.statements, groups, stop, to: &table)
         return try table.finish()
       }
       if let cover = plan.cover {
         let grouped = try plan.grouped.map { form in
-          try add(cover, plan.rows(form), groups, stop, to: &table)
+          try add(cover, plan.rows(form), groups, stop, to: &table, &read.keys)
         }
         switch grouped ?? .nothing {
         case .everything: break
@@ -55,16 +70,18 @@ extension QueryEngine {
           // They come before those that were added.
           table.endsEarly = false
           try add(
-            cover, plan, plan.rows(.values(cover.columns, condition: cover.absence(groups))), stop, to: &table
-          )
+            cover, plan, plan.rows(.values(cover.columns, condition: cover.absence(groups))), stop,
+            to: &table, &read.keys)
         case .nothing:
           table = emptyTable()
-          try add(cover, plan, plan.rows(.values(cover.columns)), stop, to: &table)
+          try add(cover, plan, plan.rows(.values(cover.columns)), stop, to: &table, &read.keys)
         }
       }
       let run = try QueryRun(plan.plan, output: plan.output, in: transaction, stop)
       defer { run.end() }
       while let row = try run.next() { try table.add(row.bytes) }
+      read.keys += run.keysRead
+      read.documents += run.documentsRead
       return try table.finish()
     }
   }
@@ -82,7 +99,7 @@ extension QueryEngine {
   /// - Returns: `nothing` if a least or greatest value is not a number: the groups must be made of the rows.
   private func add(
     _ cover: GroupCover, _ statements: [CandidateStatement], _ groups: ResolvedGroups, _ stop: QueryStop,
-    to table: inout GroupTable
+    to table: inout GroupTable, _ keys: inout Int
   ) throws -> Grouped {
     let connection = try transaction.connection()
     let sums = try ExactSums.of(connection)
@@ -93,6 +110,8 @@ extension QueryEngine {
     var grouped = Grouped.everything
     while let row = try rows.next() {
       try stop.check()
+      let count = Int(row.int64(firstSum - 1))
+      keys += count
       let found = groups.sums.indices.map { sums.take(row.int64(firstSum + $0)) }
       if (0..<groups.fields).contains(where: { row.int64(2 * $0) == IndexKey.Tag.nothing.rawValue }) {
         grouped = .present
@@ -109,7 +128,7 @@ extension QueryEngine {
         OrderKey.append(number, to: &extremes[slot].bytes)
       }
       try table.add(
-        IndexInput(row, cover), count: Int(row.int64(firstSum - 1)), sums: found, extremes: extremes)
+        IndexInput(row, cover), count: count, sums: found, extremes: extremes)
       if grouped == .everything, table.isComplete { return .everything }
     }
     return grouped
@@ -118,13 +137,14 @@ extension QueryEngine {
   /// Adds the rows of an index.
   private func add(
     _ cover: GroupCover, _ plan: GroupPlan, _ statements: [CandidateStatement], _ stop: QueryStop,
-    to table: inout GroupTable
+    to table: inout GroupTable, _ keys: inout Int
   ) throws {
     let rows = Candidates(statements, on: try transaction.connection())
     defer { rows.end() }
     let hidesDesignDocuments = plan.plan.hidesDesignDocuments
     while !table.isComplete, let row = try rows.next() {
       try stop.check()
+      keys += 1
       if cover.isEmpty(row) { continue }
       if hidesDesignDocuments, CandidateRow.isOfDesignDocument(row.unsafeBytes(cover.idColumn)) { continue }
       try table.add(IndexInput(row, cover))

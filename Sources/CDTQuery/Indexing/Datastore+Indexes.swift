@@ -88,6 +88,17 @@ extension Datastore {
     try await runReading { _ in try self.listIndexes() }
   }
 
+  /// The same on one of the threads for queries; it ends when the task is cancelled or its deadline passes.
+  package func measureIndexes() async throws -> [IndexInfo] {
+    try await runQuery { stop in
+      try QueryFailure.publishing {
+        try QueryFailure.mapping(of: self, usesIndex: true, QueryStop(signal: stop)) {
+          try self.indexManager().listIndexes(stop: stop)
+        }
+      }
+    }
+  }
+
   /// Deletes an index.
   ///
   /// - Throws: ``QueryError`` with the code `.unknownIndex` if the index does not exist. After an error of the disk the

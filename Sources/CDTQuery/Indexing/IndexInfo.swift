@@ -1,3 +1,4 @@
+import CDTDatastore
 public import CDTJSON
 
 /// An index as `Datastore.listIndexes()` describes it.
@@ -50,12 +51,16 @@ public struct IndexInfo: Sendable, Hashable {
   }
 
   /// All indexes of a file, sorted by name.
-  static func all(in file: IndexConnection) throws -> [IndexInfo] {
+  ///
+  /// - Parameter stop: Ends the count of their rows and bytes, which takes as long as it takes to read them.
+  static func all(in file: IndexConnection, stop: StopSignal?) throws -> [IndexInfo] {
     let connection = file.connection
+    if let stop { connection.setProgressCheck { !stop.isSet } }
     // Use one snapshot, as another process may delete an index.
     return try connection.transaction(.deferred) {
       let state = try file.state()
       return try file.catalog().entries.map { entry in
+        try stop?.check()
         let table = IndexFile.table(entry)
         return IndexInfo(
           definition: entry.definition,

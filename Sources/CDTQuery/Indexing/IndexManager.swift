@@ -232,14 +232,14 @@ package final class IndexManager: DatastoreExtension {
     }
   }
 
-  package func listIndexes() throws -> [IndexInfo] {
+  package func listIndexes(stop: StopSignal? = nil) throws -> [IndexInfo] {
     try checkAccess()
     try followDesignDocuments()
     guard try recovery.mayBeNeeded else { return [] }
-    guard isReadOnly else { return try withFile { file, _ in try IndexInfo.all(in: file) } }
+    guard isReadOnly else { return try withFile { file, _ in try IndexInfo.all(in: file, stop: stop) } }
     let file = try IndexConnection(path: path, of: openStore())
     defer { file.close() }
-    return try IndexInfo.all(in: file)
+    return try IndexInfo.all(in: file, stop: stop)
   }
 
   /// Stores the definitions, and follows their rules.

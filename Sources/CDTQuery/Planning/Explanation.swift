@@ -20,11 +20,13 @@ public struct Explanation: Sendable, CustomStringConvertible {
   /// What the planner decided about each index.
   package let considered: [ConsideredIndex]
 
-  /// - Parameter groups: How the groups of the query are made, if it is one for groups.
+  /// - Parameter grouped: How the groups of the query are made, if it is one for groups.
   init(
-    query: ResolvedQuery, plan: QueryPlan, groups: GroupPlan? = nil, indexes view: IndexView, store: String
+    query: ResolvedQuery, plan: QueryPlan, groups grouped: (query: ResolvedGroups, plan: GroupPlan)? = nil,
+    indexes view: IndexView, store: String
   ) {
-    let indexes = PlanDescription(query, plan, catalog: view.catalog)
+    let indexes = PlanDescription(query, plan, groups: grouped?.query, catalog: view.catalog)
+    let groups = grouped?.plan
     let statements = plan.otherStatements.joined() + (groups?.statements ?? plan.statements(.documents))
     considered = indexes.considered
     let source = plan.source.text

@@ -5,9 +5,12 @@ struct PlanDescription {
   private let query: ResolvedQuery
   private let catalog: IndexCatalog
   private let plan: QueryPlan
+  private let groups: ResolvedGroups?
 
-  init(_ query: ResolvedQuery, _ plan: QueryPlan, catalog: IndexCatalog) {
+  /// - Parameter groups: The groups whose documents the query selects.
+  init(_ query: ResolvedQuery, _ plan: QueryPlan, groups: ResolvedGroups? = nil, catalog: IndexCatalog) {
     self.query = query
+    self.groups = groups
     self.catalog = catalog
     self.plan = plan
   }
@@ -108,7 +111,23 @@ struct PlanDescription {
         wished.add(field.path, isDescending: field.isDescending)
       }
     }
-    return wished.isEmpty || exists(wished) ? nil : wished
+    if let groups, mayBeCovered(groups) {
+      for input in groups.inputs where input.documentField == nil { wished.add(input.path) }
+      for path in ranges { wished.add(path) }
+    }
+    guard !wished.isEmpty, wished.paths.count <= IndexDefinition.maximumFields else { return nil }
+    return exists(wished) ? nil : wished
+  }
+
+  /// Whether an index with the fields of the selector and of the groups would have all that is asked for. If a field is an array, it
+  /// turns out not to.
+  private func mayBeCovered(_ groups: ResolvedGroups) -> Bool {
+    groups.unwind == nil && groups.inputs.allSatisfy { $0.documentField != .revision }
+      && query.selector.clause.conjuncts.allSatisfy { clause in
+        guard case .field(let path, let predicate) = clause, path.documentField == nil, predicate != .exists
+        else { return false }
+        return PredicateAccess.of(predicate)?.isExact(isMultiple: false) == true
+      }
   }
 
   /// Whether such an index exists, and a scan costs less even so.

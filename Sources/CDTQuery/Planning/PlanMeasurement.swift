@@ -29,6 +29,27 @@ struct PlanMeasurement {
     return (part.json, part.numbers.count)
   }
 
+  /// A summary in place of the source: its rows are groups.
+  func source(of summary: SummaryCover, _ statements: [CandidateStatement]) throws -> (
+    json: JSONObject, documents: Int
+  ) {
+    let candidates = Candidates(statements, on: try transaction.connection())
+    defer { candidates.end() }
+    var (rows, documents) = (0, 0)
+    while let row = try candidates.next() {
+      try stop.check()
+      rows += 1
+      documents += Int(row.int64(summary.documentsColumn))
+    }
+    let json: JSONObject = [
+      "source": .string("groups of \(plan.source.text)"),
+      "index": plan.source.driver.map { JSONValue.string($0.index.definition.name) } ?? .null,
+      "expected": Self.counts(summary.groups, planner.expected(of: plan.source).documents),
+      "met": Self.counts(Double(rows), Double(documents)),
+    ]
+    return (json, documents)
+  }
+
   /// The number of documents that the indexes of the plan lack, which the matcher decides alone.
   func unindexed() throws -> Int {
     try numbers(of: plan.statements(.unindexed)).numbers.count
@@ -134,17 +155,45 @@ extension QueryEngine {
     var results = 0
     while try cursor.nextDocument() != nil { results += 1 }
     let (time, examined) = (ContinuousClock.now - start, cursor.examined)
-    let matched = try count(query)
-    return try mapping(stop) {
-      let measured = try PlanMeasurement(planner(resolved, .documents), plan, in: transaction, stop)
-      let (source, found) = try measured.source()
+    return try measurement(
+      resolved, plan, stop, matched: count(query), results: results, time, keys: examined.keys,
+      documents: examined.documents)
+  }
+
+  /// The same of a query for groups. Its `results` are groups.
+  package func measurement(of query: GroupQuery) throws -> JSONObject {
+    let (groups, start) = (try ResolvedGroups(query), ContinuousClock.now)
+    let stop = QueryStop(timeLimit: query.query.timeLimit, signal: transaction.stop)
+    let plan = try mapping(stop) { try planner(groups.documents, .groups).groupPlan(groups, choose) }
+    var read = ReadCounts()
+    let rows = try rows(of: groups, counting: &read) { _ in plan }
+    let time = ContinuousClock.now - start
+    return try measurement(
+      groups.documents, plan.plan, stop, groups: (groups, plan), matched: count(query.query),
+      results: rows.count, time, keys: read.keys, documents: read.documents)
+  }
+
+  private func measurement(
+    _ query: ResolvedQuery, _ plan: QueryPlan, _ stop: QueryStop,
+    groups: (query: ResolvedGroups, plan: GroupPlan)? = nil, matched: Int, results: Int, _ time: Duration,
+    keys: Int, documents: Int
+  ) throws -> JSONObject {
+    try mapping(stop) {
+      let planner = try planner(query, groups == nil ? .documents : .groups)
+      let measured = PlanMeasurement(planner, plan, in: transaction, stop)
+      let (source, found) =
+        if let groups, let summary = groups.plan.summary {
+          try measured.source(of: summary, groups.plan.statements)
+        } else {
+          try measured.source()
+        }
       let unindexed = try measured.unindexed()
-      let wished = PlanDescription(resolved, plan, catalog: indexes.catalog).wishedIndex
+      let wished = PlanDescription(query, plan, groups: groups?.query, catalog: indexes.catalog).wishedIndex
       return [
         "source": .object(source), "unindexed": .int(Int64(unindexed)),
         "candidates": .int(Int64(found + unindexed)), "matched": .int(Int64(matched)),
-        "results": .int(Int64(results)), "keys_examined": .int(Int64(examined.keys)),
-        "docs_examined": .int(Int64(examined.documents)), "milliseconds": .double(time / .milliseconds(1)),
+        "results": .int(Int64(results)), "keys_examined": .int(Int64(keys)),
+        "docs_examined": .int(Int64(documents)), "milliseconds": .double(time / .milliseconds(1)),
         "wished": wished?.json ?? .null,
       ]
     }

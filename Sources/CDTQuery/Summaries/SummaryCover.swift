@@ -85,15 +85,19 @@ struct SummaryCover: Sendable {
 
 extension QueryEngine {
   /// Adds the groups of a summary.
+  ///
+  /// - Returns: The number of groups that were read.
   func add(
     _ summary: SummaryCover, _ statements: [CandidateStatement], _ groups: ResolvedGroups, _ stop: QueryStop,
     to table: inout GroupTable
-  ) throws {
+  ) throws -> Int {
     let rows = Candidates(statements, on: try transaction.connection())
     defer { rows.end() }
     let column = summary.documentsColumn
+    var read = 0
     while !table.isComplete, let row = try rows.next() {
       try stop.check()
+      read += 1
       let state = try summary.state(documents: row.int64(column), row.unsafeBytes(column + 1))
       let extremes = groups.extremes.indices.map { slot in
         var key = OrderKey()
@@ -104,6 +108,7 @@ extension QueryEngine {
         IndexInput(row, summary.fields), count: state.documents,
         sums: summary.slots.map { state.sums[$0].numbers }, extremes: extremes)
     }
+    return read
   }
 }
 

@@ -64,13 +64,21 @@ extension Database {
     try await Self.inTime(deadline) { try await store.updateIndexes() }
   }
 
+  /// The indexes with their sizes and the distribution of their values.
+  ///
+  /// - Throws: `CouchError.slowStatistics` if it takes until the deadline, also in the queue.
+  func measureIndexes(until deadline: ContinuousClock.Instant) async throws -> [IndexInfo] {
+    try await Self.inTime(deadline, else: .slowStatistics) { try await store.measureIndexes() }
+  }
+
   private static func inTime<R: Sendable>(
-    _ deadline: ContinuousClock.Instant, _ body: @Sendable () async throws -> R
+    _ deadline: ContinuousClock.Instant, else failure: CouchError = .slowQuery,
+    _ body: @Sendable () async throws -> R
   ) async throws -> R {
     do {
       return try await Datastore.withDeadline(deadline, operation: body)
     } catch let error as DatastoreError where error.code == .timedOut {
-      throw CouchError.slowQuery
+      throw failure
     }
   }
 
@@ -138,6 +146,10 @@ extension CouchError {
   static let slowQuery = CouchError(
     503, "timeout",
     "The query took longer than the server allows; make it smaller, or create an index that serves it.")
+
+  static let slowStatistics = CouchError(
+    503, "timeout",
+    "Measuring the indexes took longer than the server allows; list them without `statistics`.")
 }
 
 /// The settings that the server stores with a database: a local document whose id no client can use.

@@ -52,6 +52,10 @@ extension RequestContext {
 
   /// The rows of a request with a member `group`.
   private func findGroups(_ wanted: FindRequest) async throws -> Response {
+    guard !wanted.wantsStatistics else {
+      throw CouchError(
+        400, "invalid_key", "execution_stats can't be combined with group; POST _explain has what is read.")
+    }
     let start = ContinuousClock.now
     let slow = server.configuration.slowQuery
     let (rows, slowPlan) = try await database.query(until: start + limits.queryTime) { transaction in

@@ -84,7 +84,7 @@ struct FindRequest: Sendable {
 
   /// Throws if a request for groups has members of one for documents.
   private static func checkGroup(_ body: JSONObject) throws(CouchError) {
-    for name in ["fields", "bookmark", "backward", "conflicts", "execution_stats", "allow_fallback"]
+    for name in ["fields", "bookmark", "backward", "conflicts", "allow_fallback"]
     where body[name] != nil {
       throw CouchError(
         400, "invalid_key", "\(name) can't be combined with group: the results are rows, not documents.")
@@ -259,7 +259,9 @@ struct FindRequest: Sendable {
 
   /// What the sources of the plan were expected to give and give, if the request asks for statistics.
   func measurement(by engine: QueryEngine) throws -> JSONObject? {
-    wantsStatistics ? try engine.measurement(of: cursor(by: engine).query) : nil
+    guard wantsStatistics else { return nil }
+    if let groups = try groupQuery(engine) { return try engine.measurement(of: groups) }
+    return try engine.measurement(of: cursor(by: engine).query)
   }
 
   /// The plan of the engine with the clauses that the engine does not see.

@@ -14,7 +14,8 @@ extension RequestContext {
     let (skip, limit) = (try parameters.count("skip") ?? 0, try parameters.count("limit"))
     let known =
       try await parameters.flag("statistics")
-      ? store.listIndexes().map(IndexJSON.measured) : store.indexDefinitions().map(IndexJSON.of)
+      ? database.measureIndexes(until: .now + limits.queryTime).map(IndexJSON.measured)
+      : store.indexDefinitions().map(IndexJSON.of)
     let all = [IndexJSON.allDocuments] + known
     return Reply.json([
       "total_rows": .int(Int64(all.count)),

@@ -29,17 +29,16 @@ export async function send(method, address, {body, signal, headers} = {}) {
     options.body = typeof body === 'string' ? body : JSON.stringify(body)
   }
   for (;;) {
-    let response
-    try {
-      response = await fetch(address, options)
-    } catch (error) {
-      if (error.name === 'AbortError') throw error
-      throw new Refusal(0, 'unreachable', 'The server does not answer; is it still running?')
-    }
+    const response = await fetch(address, options).catch(unreachable)
     if (response.ok) return response
     const refusal = await refused(response)
     if (response.status !== 401 || !login || !await login(refusal)) throw refusal
   }
+}
+
+/** Throws in place of an error of the network. */
+function unreachable(error) {
+  throw error.name === 'AbortError' ? error : new Refusal(0, 'unreachable', 'The server does not answer; is it still running?')
 }
 
 async function refused(response) {
@@ -68,13 +67,27 @@ export async function postForDocuments(address, body, signal) {
 /** A line that is longer is not kept. */
 const longestLine = 1 << 20
 
-/** The lines of a reply as they come. Of a very long one the beginning is given, with its length. */
-export async function* lines(response) {
+/** The parameters of a feed, which sends a line at least every 20 seconds, and the silence after which its connection is lost. */
+export const feed = 'feed=continuous&heartbeat=20000'
+export const longestSilence = 60_000
+
+/**
+ * The lines of a reply as they come. Of a very long one the beginning is given, with its length.
+ *
+ * @param silence The milliseconds after which a reply that says nothing is given up; `null` if it may take any time.
+ */
+export async function* lines(response, silence = null) {
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader()
+  const read = () => {
+    if (!silence) return reader.read()
+    let timer
+    const end = new Promise((_, reject) => { timer = setTimeout(() => reject(new Error('silence')), silence) })
+    return Promise.race([reader.read(), end]).finally(() => clearTimeout(timer))
+  }
   let [rest, length] = ['', 0]
   try {
     for (;;) {
-      const {done, value} = await reader.read()
+      const {done, value} = await read().catch(unreachable)
       const parts = (value ?? '').split('\n')
       for (const [number, part] of parts.entries()) {
         if (number > 0) {
@@ -143,22 +156,30 @@ export function pause(milliseconds, signal) {
   })
 }
 
+/** The pauses grow up to this one while the server does not answer. */
+const longestPause = 30_000
+
 /**
  * Calls a function now and again, while the page is seen, until the signal or until it returns false.
  *
- * While the server does not answer, or fails, it goes on; that is told once.
+ * While the server does not answer, or fails, it goes on; that is told once. A function that follows a feed, which ends only with its
+ * connection, calls its argument when the server has answered.
  */
 export async function repeat(milliseconds, signal, action) {
-  for (let isFailing = false; !signal.aborted; await pause(milliseconds, signal)) {
+  let wait = milliseconds
+  const answered = () => {
+    if (wait > milliseconds) say('The server answers again.')
+    wait = milliseconds
+  }
+  for (; !signal.aborted; await pause(wait, signal)) {
     if (document.hidden) continue
     try {
-      if (await action() === false) return
-      if (isFailing) say('The server answers again.')
-      isFailing = false
+      if (await action(answered) === false) return
+      answered()
     } catch (error) {
       if (!(error instanceof Refusal) || error.status && error.status < 500) throw error
-      if (!isFailing) say(`${error.message} Trying again…`, true)
-      isFailing = true
+      if (wait === milliseconds) say(`${error.message} Trying again…`, true)
+      wait = Math.min(longestPause, 2 * wait)
     }
   }
 }

@@ -1,6 +1,6 @@
 // What happens now: the changes of a store, of any process, and the replications of the server.
 import {count, el, fill, table, text} from './dom.js'
-import {get, lines, path, pause, repeat, send} from './api.js'
+import {feed, get, lines, longestSilence, path, repeat, send} from './api.js'
 import {parse} from './json.js'
 import {link} from './page.js'
 
@@ -13,29 +13,27 @@ export async function showChanges({main, store, signal}) {
     el('div', {class: 'wide', tabindex: '0', role: 'region', 'aria-label': 'Changes'}, el('table', {id: 'changes'},
       el('caption', {}, 'Changes, newest first'),
       el('thead', {}, el('tr', {}, ['Time', 'Document', 'Revision', ''].map(name => el('th', {scope: 'col'}, name)))), body)))
-  // The last ones first, so that there is something to see.
-  const recent = await get(path(store, '_changes') + '?descending=true&limit=20', signal)
-  for (const {id, changes, deleted} of recent.results) body.append(row(store, id, changes[0].rev, deleted, ''))
-  let [since, number] = [recent.results[0]?.seq ?? '0', 0]
-  for (;;) {
-    try {
-      const response = await send('GET', path(store, '_changes') + `?feed=continuous&heartbeat=20000&since=${encodeURIComponent(since)}`, {signal})
-      for await (const {text} of lines(response)) {
-        if (!text) continue
-        const change = parse(text)
-        if (!change.has('id')) continue
-        since = change.get('seq')
-        number++
-        body.prepend(row(store, change.get('id'), change.get('changes')[0].get('rev'), change.get('deleted'), new Date().toLocaleTimeString()))
-        while (body.children.length > mostChanges) body.lastChild.remove()
-        fill(note, `${count(number, 'change')} since the page was opened.`)
-      }
-    } catch (error) {
-      if (signal.aborted) throw error
-      fill(note, `${error.message} Trying again…`)
+  let [since, number] = [null, 0]
+  await repeat(1000, signal, async answered => {
+    if (since === null) {
+      // The last ones first, so that there is something to see.
+      const recent = await get(path(store, '_changes') + '?descending=true&limit=20', signal)
+      for (const {id, changes, deleted} of recent.results) body.append(row(store, id, changes[0].rev, deleted, ''))
+      since = recent.results[0]?.seq ?? '0'
     }
-    await pause(1000, signal)
-  }
+    const response = await send('GET', path(store, '_changes') + `?${feed}&since=${encodeURIComponent(since)}`, {signal})
+    answered()
+    for await (const {text} of lines(response, longestSilence)) {
+      if (!text) continue
+      const change = parse(text)
+      if (!change.has('id')) continue
+      since = change.get('seq')
+      number++
+      body.prepend(row(store, change.get('id'), change.get('changes')[0].get('rev'), change.get('deleted'), new Date().toLocaleTimeString()))
+      while (body.children.length > mostChanges) body.lastChild.remove()
+      fill(note, `${count(number, 'change')} since the page was opened.`)
+    }
+  })
 }
 
 function row(store, id, rev, isDeleted, time) {

@@ -4,9 +4,9 @@ import {get, lines, long, path, repeat, send} from './api.js'
 import {beginning, parse} from './json.js'
 import {link, remember} from './page.js'
 
-/** The rows of a fetch, and the fetches that are kept. */
+/** The rows of a fetch, and the fetches that are kept: those nearest to what is seen. */
 const blockSize = 50
-const keptBlocks = 12
+const keptBlocks = 20
 /** Browsers limit the height of an element; beyond this one, a pixel stands for more rows. */
 const greatestHeight = 12_000_000
 const firstColumns = 6
@@ -26,7 +26,8 @@ export async function showDocuments({main, store, parameters, signal}) {
   setTotal(state, info.doc_count)
   await repeat(2000, signal, async () => {
     const info = await get(path(store), signal)
-    if (info.update_seq === state.sequence) return
+    // What could not be fetched before is fetched now.
+    if (info.update_seq === state.sequence) return fetchSoon(state)
     state.sequence = info.update_seq
     // What is shown stays until the new rows are there.
     state.generation++
@@ -178,7 +179,9 @@ function fetchSoon(state) {
   state.timer = setTimeout(() => {
     const last = Math.min(state.total - 1, state.first + rowsSeen(state))
     for (let block = Math.floor(state.first / blockSize); block <= Math.floor(last / blockSize); block++) {
-      if (state.blocks.get(block)?.generation !== state.generation && !state.loading.has(block)) load(state, block).catch(tell)
+      if (state.blocks.get(block)?.generation === state.generation || state.loading.has(block)) continue
+      // If the server does not answer, the question for changes tells it.
+      load(state, block).catch(error => { if (error.status !== 0) tell(error) })
     }
   }, state.blocks.size ? 60 : 0)
 }
@@ -198,10 +201,11 @@ async function load(state, block) {
         rows.push({id: row.get('id'), doc: row.get('doc')})
       }
     }
-    state.blocks.delete(block)
     state.blocks.set(block, {rows, generation})
-    // Those that were fetched first go first.
-    while (state.blocks.size > keptBlocks) state.blocks.delete(state.blocks.keys().next().value)
+    const distance = block => Math.abs(block * blockSize - state.first)
+    while (state.blocks.size > keptBlocks) {
+      state.blocks.delete([...state.blocks.keys()].reduce((farthest, block) => distance(block) > distance(farthest) ? block : farthest))
+    }
     render(state)
   } finally {
     state.loading.delete(block)

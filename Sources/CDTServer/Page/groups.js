@@ -1,8 +1,9 @@
 // Groups of documents as a bar chart, which is a table with bars.
-import {bar, during, el, fill, labeled, tell, text} from './dom.js'
+import {bar, button, during, el, fill, labeled, tell, text} from './dom.js'
 import {get, path, postForDocuments} from './api.js'
 import {beginning, line, parse} from './json.js'
 import {editor} from './editor.js'
+import {showPlan} from './plan.js'
 import {link, remember} from './page.js'
 
 const mostGroups = 200
@@ -18,8 +19,9 @@ export async function showGroups({main, store, parameters, signal}) {
   const show = el('select', {name: 'show'}, Object.keys(aggregates).map(name => el('option', {selected: name === wanted}, name)))
   const selector = editor({label: 'Selector', value: parameters.get('selector') ?? '{}', rows: 3})
   const chart = el('div', {id: 'chart', 'aria-live': 'polite'})
+  const plan = el('div')
   const submit = el('button', {}, 'Group')
-  const run = async () => {
+  const ask = async action => {
     selector.clear()
     let body
     try {
@@ -29,22 +31,30 @@ export async function showGroups({main, store, parameters, signal}) {
     }
     const shown = {by: by.value, show: show.value, field: field.value, unwind: unwind.value, selector: selector.value}
     remember(link(store, 'groups', Object.fromEntries(Object.entries(shown).filter(([, value]) => value && value !== '{}'))))
+    fill(plan)
     try {
-      const reply = await postForDocuments(path(store, '_find'), line(body), signal)
-      fill(chart, chartOf(reply.get('groups'), by.value, show.value, field.value))
+      await action(body)
     } catch (error) {
       fill(chart)
       if (error.status !== 400) throw error
       selector.fail(error)
     }
   }
+  const run = () => ask(async body => {
+    const reply = await postForDocuments(path(store, '_find'), line(body), signal)
+    fill(chart, chartOf(reply.get('groups'), by.value, show.value, field.value))
+  })
+  const explain = () => ask(async body => {
+    await showPlan(plan, store, body, signal)
+    plan.querySelector('h2').focus()
+  })
   fill(main, el('h1', {}, 'Groups'), el('form', {
     onsubmit: event => {
       event.preventDefault()
       during(submit, run)
     },
   }, el('div', {class: 'row'}, labeled('Group by', by), labeled('Show the', show), labeled('of the field', field), labeled('Elements of the array', unwind)),
-  selector.element, submit, names), chart)
+  selector.element, el('div', {class: 'row'}, submit, button('Explain', explain)), names), plan, chart)
   get(path(store, '_fields') + '?limit=1000', signal).then(({fields}) => fill(names, fields.map(({path}) =>
     el('option', {value: path.replaceAll('[]', '')}))), tell)
   if (parameters.has('by')) await run()

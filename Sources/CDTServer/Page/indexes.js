@@ -8,7 +8,12 @@ import {showProgress} from './plan.js'
 export async function showIndexes({main, store, signal}) {
   const list = el('div')
   const refresh = async () => {
-    const reply = await getValues(path(store, '_index') + '?statistics=true', signal)
+    const reply = await getValues(path(store, '_index') + '?statistics=true', signal).catch(error => {
+      // They can be used without their sizes.
+      if (error.error !== 'timeout') throw error
+      tell(error)
+      return getValues(path(store, '_index'), signal)
+    })
     const own = reply.get('indexes').filter(index => index.get('type') !== 'special')
     fill(list, own.length ? own.map(index => showIndex(store, index, refresh, signal)) : el('p', {}, 'There are no indexes.'))
   }
@@ -25,8 +30,8 @@ function showIndex(store, index, refresh, signal) {
     el('p', {}, `${type === 'text' ? 'Text' : 'Values'} of `, fields.map(([name, direction], at) => [at ? ', ' : '', el('code', {}, visible(name, 120)), direction === 'desc' ? ' descending' : '']),
       [...def].filter(([setting]) => setting !== 'fields').map(([setting, value]) => described(setting, value)),
       ddoc === null && '; made by an app'),
-    el('p', {}, `${count(statistics.get('entries'), 'entry', 'entries')}, ${bytes(statistics.get('bytes'))}`),
-    statistics.get('fields').map(distribution),
+    statistics && [el('p', {}, `${count(statistics.get('entries'), 'entry', 'entries')}, ${bytes(statistics.get('bytes'))}`),
+      statistics.get('fields').map(distribution)],
     el('p', {class: 'row'},
       button('Rebuild', () => building(store, signal, () => post(path(store, '_index', '_rebuild'), named, signal), refresh), {'aria-label': `Rebuild ${title}`}),
       button('Delete', async () => {

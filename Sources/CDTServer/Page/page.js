@@ -2,7 +2,7 @@
 //
 //     #/                            the stores
 //     #/db/contacts/documents       a view of a store; what it shows is in the parameters after ?
-import {during, el, fill, sayInNewView, tell, text} from './dom.js'
+import {button, during, el, fill, sayInNewView, tell, text} from './dom.js'
 import {onLogin, send} from './api.js'
 import {showStores} from './stores.js'
 import {showDocuments} from './documents.js'
@@ -64,7 +64,9 @@ async function show() {
     else await showStores({main, parameters, signal})
   } catch (error) {
     if (signal.aborted) return
-    if (!main.hasChildNodes()) fill(main, el('h1', {}, 'That did not work'), el('p', {}, error.message))
+    if (!main.hasChildNodes()) {
+      fill(main, el('h1', {}, 'That did not work'), el('p', {}, error.message), button('Try again', () => dispatchEvent(new Event('reload'))))
+    }
     tell(error)
   }
 }

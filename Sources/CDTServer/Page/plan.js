@@ -44,16 +44,17 @@ export async function showProgress(progress, store, signal) {
 }
 
 function planOf(plan, make = null) {
-  const {measured} = plan
+  const {measured, groups} = plan
   return el('div', {class: 'plan'},
-    el('p', {class: 'time'}, `${measured.milliseconds.toFixed(1)} ms; ${count(measured.results, 'result')}`),
+    el('p', {class: 'time'}, `${measured.milliseconds.toFixed(1)} ms; ${count(measured.results, groups ? 'group' : 'result')}`),
     el('ul', {class: 'branches'},
       source(measured.source),
       measured.unindexed > 0 && node('Not in the index yet', `${count(measured.unindexed, 'document')}, decided by the matcher`),
       node('The matcher', matcher(plan)),
-      node('Order', plan.order ?? 'of the groups'),
-      node('Read for this page', `${count(measured.keys_examined, 'index row')}, ${count(measured.docs_examined, 'document')}`),
-      plan.covered && node('Covered', 'ids and counts come from the index alone')),
+      groups && node('Groups', `made ${groups}`),
+      node('Order', plan.order ?? 'the groups are sorted when all of them are known'),
+      node(groups ? 'Read' : 'Read for this page', `${count(measured.keys_examined, 'index row')}, ${count(measured.docs_examined, 'document')}`),
+      plan.covered && !groups && node('Covered', 'ids and counts come from the index alone')),
     others(plan),
     make && measured.wished && el('p', {class: 'notice'}, `An index on ${fields(measured.wished)} would help. `, button('Make this index', make)),
     el('details', {}, el('summary', {}, 'SQL'), plan.sql.map(sql => el('pre', {class: 'json', tabindex: '0', 'aria-label': 'SQL'}, sql))))

@@ -1,6 +1,6 @@
 // A query: written with completion, run as its results come or live, explained, and copied.
 import {button, choice, count, during, el, fill, labeled, say, table, tell, text} from './dom.js'
-import {get, lines, long, path, post, Refusal, send} from './api.js'
+import {feed, get, lines, long, longestSilence, path, post, Refusal, repeat, send} from './api.js'
 import {beginning, line, parse, pretty, swift} from './json.js'
 import {editor} from './editor.js'
 import {showPlan} from './plan.js'
@@ -105,6 +105,8 @@ async function run(state) {
   const wanted = request(state)
   rememberQuery(state)
   state.limit = wanted.get('limit')
+  const query = line(new Map([...wanted].filter(([name]) => name !== 'limit' && name !== 'skip')))
+  if (query !== state.query || state.skip === 0) [state.query, state.starts] = [query, new Map()]
   state.docs = []
   state.canPage = !state.live.checked
   state.total = null
@@ -125,18 +127,65 @@ function refused(state, error) {
   else tell(error)
 }
 
+/** The server replies when it has found all results of a request, so the first ones are asked for alone. */
+const firstParts = [10, 40]
+
 async function once(state, wanted, signal) {
-  const start = performance.now()
   fill(state.summary, 'Running…')
-  wanted.set('execution_stats', true)
-  const response = await send('POST', path(state.store, '_find'), {body: line(wanted), signal})
+  const {docs, limit, starts} = state
+  const end = state.end = {time: 0, documents: 0, keys: 0, warning: null}
+  const body = new Map(wanted).set('execution_stats', true)
+  goOn(body, state.skip, starts)
+  // With a sort, each part could take as long as the whole.
+  const parts = wanted.has('sort') ? [] : firstParts
+  for (let part = 0; docs.length < limit; part++) {
+    const [before, size] = [docs.length, Math.min(parts[part] ?? limit, limit - docs.length)]
+    body.set('limit', size)
+    let last
+    try {
+      last = await receive(state, body, signal)
+    } catch (error) {
+      if (error.name === 'AbortError' || before === 0) throw error
+      // What was found is kept.
+      docs.length = before
+      end.warning = `The other results are missing: ${error.message}`
+      break
+    }
+    const stats = last.execution_stats
+    end.time += stats.execution_time_ms
+    end.documents += stats.total_docs_examined
+    end.keys += stats.total_keys_examined
+    end.warning ??= last.warning
+    if (last.bookmark !== 'nil') starts.set(state.skip + docs.length, last.bookmark)
+    if (docs.length - before < size) break
+    goOn(body, state.skip + docs.length, starts)
+    if (docs.length < limit) fill(state.summary, `Running… ${count(docs.length, 'result')} so far.`)
+  }
+  showResults(state)
+  summarize(state)
+  // The results are there, whatever becomes of their number.
+  countAll(state, wanted, signal)
+}
+
+/** Lets a request begin after some results: where the page before has ended, as another plan may have another order. */
+function goOn(body, skip, starts) {
+  const bookmark = starts.get(skip)
+  for (const name of ['skip', 'bookmark']) body.delete(name)
+  if (bookmark) body.set('bookmark', bookmark)
+  else if (skip) body.set('skip', skip)
+}
+
+/** Adds the results of a request, and returns the end of the reply. */
+async function receive(state, body, signal) {
+  const {docs} = state
+  const response = await send('POST', path(state.store, '_find'), {body: line(body), signal})
   let [end, painted] = [null, 0]
   for await (const {text, isWhole, length} of lines(response)) {
     if (text.startsWith(']')) end = JSON.parse('{"docs":[' + text)
     // A result may have a field of this name.
     else if (text === '{"docs":[') continue
-    else if (!isWhole) state.docs.push(long(text, length))
-    else state.docs.push({doc: parse(text.replace(/,$/, ''))})
+    else if (!isWhole) docs.push(long(text, length))
+    else docs.push({doc: parse(text.replace(/,$/, ''))})
     // The results are seen as they come.
     if (performance.now() - painted > 200) {
       showResults(state)
@@ -144,14 +193,7 @@ async function once(state, wanted, signal) {
     }
   }
   showResults(state)
-  const stats = end?.execution_stats
-  state.end = {
-    time: stats?.execution_time_ms ?? performance.now() - start, warning: end?.warning,
-    examined: stats && `${count(stats.total_docs_examined, 'document')} and ${count(stats.total_keys_examined, 'index row')} read`,
-  }
-  summarize(state)
-  // The results are there, whatever becomes of their number.
-  countAll(state, wanted, signal)
+  return end
 }
 
 /** The number of all results, of which the page shows some. */
@@ -171,12 +213,12 @@ async function countAll(state, wanted, signal) {
 function summarize(state) {
   const [first, last] = [state.skip + 1, state.skip + state.docs.length]
   const shown = state.docs.length ? `Results ${first.toLocaleString('en')} to ${last.toLocaleString('en')}` : 'No results'
-  const {time, warning, examined} = state.end
+  const {time, warning, documents, keys} = state.end
   const {limit} = state
   const focused = focusedIn(state.summary)
-  fill(state.summary, `${shown}${state.total === null ? '' : ` of ${state.total.toLocaleString('en')}`}, in ${time.toFixed(1)} ms; ${examined ?? ''}. `,
+  fill(state.summary, `${shown}${state.total === null ? '' : ` of ${state.total.toLocaleString('en')}`}, in ${time.toFixed(1)} ms; ${count(documents, 'document')} and ${count(keys, 'index row')} read. `,
     state.skip > 0 && button('Previous page', () => turn(state, -limit)), ' ',
-    (state.total === null ? state.docs.length === limit : last < state.total) && button('Next page', () => turn(state, limit)),
+    (state.total === null ? state.docs.length === limit : last < state.total) && button('Next page', () => turn(state, state.docs.length)),
     warning && el('span', {class: 'notice'}, ` ${warning} `))
   focusIn(state.summary, focused)
 }
@@ -194,19 +236,25 @@ async function turn(state, step) {
 }
 
 /** Shows the results, and then what changes in them. */
-async function follow(state, wanted, signal) {
-  const response = await send('POST', path(state.store, '_find') + '?feed=continuous&heartbeat=20000', {body: line(wanted), signal})
-  for await (const {text, isWhole} of lines(response)) {
-    if (!text) continue
-    if (!isWhole) throw new Error('The results are too long to be shown live; name the fields that you want.')
-    change(state.docs, parse(text))
-    showResults(state)
-    fill(state.summary, `Live: ${count(state.docs.length, 'result')}, as of ${new Date().toLocaleTimeString()}. `,
-      button('Stop', () => {
-        state.running.abort()
-        fill(state.summary, 'Stopped.')
-      }))
-  }
+function follow(state, wanted, signal) {
+  return repeat(1000, signal, async answered => {
+    const response = await send('POST', `${path(state.store, '_find')}?${feed}`, {body: line(wanted), signal})
+    // A feed begins with all results.
+    const docs = []
+    for await (const {text, isWhole} of lines(response, longestSilence)) {
+      if (!text) continue
+      if (!isWhole) throw new Error('The results are too long to be shown live; name the fields that you want.')
+      answered()
+      change(docs, parse(text))
+      state.docs = docs
+      showResults(state)
+      fill(state.summary, `Live: ${count(docs.length, 'result')}, as of ${new Date().toLocaleTimeString()}. `,
+        button('Stop', () => {
+          state.running.abort()
+          fill(state.summary, 'Stopped.')
+        }))
+    }
+  })
 }
 
 /** Changes a list by a difference, as docs/server.md describes it. */

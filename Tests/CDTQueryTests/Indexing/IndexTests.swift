@@ -209,4 +209,14 @@ import Testing
       #expect(try restored.count(["age": 1]) == 1)
     }
   }
+
+  @Test func `the count of the rows of indexes ends when it is stopped, and damages nothing`() throws {
+    try withTemporaryDatastore { store in
+      try store.ensureIndexed(["age"])
+      let signal = StopSignal()
+      signal.cancel()
+      #expect(throws: CancellationError.self) { try store.indexManager().listIndexes(stop: signal) }
+      #expect(try store.listIndexes().map(\.name) == ["age"])
+    }
+  }
 }

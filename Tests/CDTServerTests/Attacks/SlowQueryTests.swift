@@ -102,6 +102,12 @@ import Testing
       for path in ["/db/_fields", "/db/_conflicts"] {
         #expect(try await server.get(path).status == 503, "\(path)")
       }
+      let indexes = try await server.get("/db/_index?statistics=true")
+      #expect(indexes.status == 503)
+      #expect(
+        indexes.json["reason"]
+          == "Measuring the indexes took longer than the server allows; list them without `statistics`.")
+      #expect(try await server.get("/db/_index").status == 200)
     }
   }
 }

@@ -146,13 +146,80 @@ import Testing
     }
   }
 
-  @Test func `a plan is measured only if that is asked for, and not for groups`() async throws {
+  @Test func `a plan is measured only if that is asked for`() async throws {
     try await Self.withPeople { server in
       let plain = try await server.post("/db/_explain", ["selector": [:]])
       #expect(plain.json["plan"]?["measured"] == nil)
-      let groups = try await server.post(
-        "/db/_explain", ["selector": [:], "group": ["by": ["city"]], "execution_stats": true])
-      #expect(groups.status == 400)
+    }
+  }
+
+  private static func measuredGroups(
+    _ server: RunningServer, _ selector: JSONValue = [:], limit: Int64? = nil
+  ) async throws -> (groups: JSONValue?, measured: JSONValue) {
+    var query: JSONObject = [
+      "selector": selector, "group": ["by": ["city"], "aggregates": ["n": ["$count": [:]]]],
+      "execution_stats": true,
+    ]
+    if let limit { query["limit"] = .int(limit) }
+    let reply = try await server.post("/db/_explain", .object(query))
+    #expect(reply.status == 200, "\(reply.text)")
+    return (reply.json["plan"]?["groups"], reply.json["plan"]?["measured"] ?? .null)
+  }
+
+  @Test func `a plan of groups has what the groups have read`() async throws {
+    try await Self.withPeople { server in
+      let scan = try await Self.measuredGroups(server, limit: 2)
+      #expect(scan.groups == "from the documents")
+      #expect(scan.measured["source"]?["met"] == ["rows": 200, "documents": 200])
+      // The limit is one of groups.
+      #expect(scan.measured["results"] == 2)
+      #expect(scan.measured["matched"] == 200)
+      #expect(scan.measured["docs_examined"] == 200)
+      #expect(scan.measured["keys_examined"] == 0)
+      #expect(scan.measured["wished"] == [["city": "asc"]])
+      let few = try await Self.measuredGroups(server, ["age": ["$lt": 10]])
+      #expect(few.measured["matched"] == 20)
+      #expect(few.measured["wished"] == [["age": "asc"], ["city": "asc"]])
+
+      let store = try await server.manager.datastore(named: "db")
+      try await store.ensureIndexed(["age", "city"], name: "both")
+      let range = try await Self.measuredGroups(server, ["age": ["$lt": 10]])
+      #expect(range.groups == "from the index alone")
+      #expect(range.measured["source"]?["met"] == ["rows": 20, "documents": 20])
+      #expect(range.measured["keys_examined"] == 20)
+      #expect(range.measured["docs_examined"] == 0)
+      #expect(range.measured["wished"] == .null)
+      try await store.deleteIndex(named: "both")
+      try await store.ensureIndexed(["city"])
+      let ordered = try await Self.measuredGroups(server)
+      #expect(ordered.groups == "from the index alone, in its order")
+      #expect(ordered.measured["keys_examined"] == 200)
+      #expect(ordered.measured["results"] == 4)
+
+      try await store.ensureSummarized(by: ["city"])
+      let summary = try await Self.measuredGroups(server)
+      #expect(summary.groups == "from the groups of the summary")
+      #expect(summary.measured["source"]?["met"] == ["rows": 4, "documents": 200])
+      #expect(summary.measured["keys_examined"] == 4)
+      #expect(summary.measured["matched"] == 200)
+      let refused = try await server.post(
+        "/db/_find", ["selector": [:], "group": ["by": ["city"]], "execution_stats": true])
+      #expect(refused.status == 400)
+    }
+  }
+
+  @Test func `no index is wished for groups that it would not have`() async throws {
+    try await Self.withPeople { server in
+      let groups: [JSONValue] = [
+        ["by": ["pets"], "unwind": "pets"], ["by": ["_rev"]], ["aggregates": ["n": ["$count": [:]]]],
+      ]
+      for group in groups {
+        let query: JSONValue = ["selector": [:], "group": group, "execution_stats": true]
+        let plan = try await server.post("/db/_explain", query).json["plan"]
+        #expect(plan?["measured"]?["wished"] == .null, "\(group)")
+      }
+      let pattern = try await Self.measuredGroups(server, ["name": ["$regex": "e$"]])
+      #expect(pattern.measured["wished"] == .null)
     }
   }
 }
