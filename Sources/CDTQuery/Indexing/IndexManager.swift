@@ -236,7 +236,12 @@ package final class IndexManager: DatastoreExtension {
     try checkAccess()
     try followDesignDocuments()
     guard try recovery.mayBeNeeded else { return [] }
-    guard isReadOnly else { return try withFile { file, _ in try IndexInfo.all(in: file, stop: stop) } }
+    guard isReadOnly else {
+      // The worker may be about to delete those that a design document had before.
+      let defined = try Set(recovery.definitions)
+      return try withFile { file, _ in try IndexInfo.all(in: file, stop: stop) }
+        .filter { $0.definition.designDocument == nil || defined.contains($0.definition) }
+    }
     let file = try IndexConnection(path: path, of: openStore())
     defer { file.close() }
     return try IndexInfo.all(in: file, stop: stop)
