@@ -174,7 +174,7 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(1))) func `documents are deleted in the background when they expire`()
+  @Test(.timeLimit(.minutes(10))) func `documents are deleted in the background when they expire`()
     async throws
   {
     try await withTemporaryDatastore { store in
@@ -192,7 +192,7 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(1))) func `a live query loses a document when it expires`() async throws {
+  @Test(.timeLimit(.minutes(10))) func `a live query loses a document when it expires`() async throws {
     try await withTemporaryDatastore { store in
       try await store.ensureIndexed(["at"], expireAfter: .seconds(0))
       let now = try store.indexManager().expiry.now
@@ -202,7 +202,7 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(1))) func `a live query loses what has expired before it is deleted`()
+  @Test(.timeLimit(.minutes(10))) func `a live query loses what has expired before it is deleted`()
     async throws
   {
     try await withTemporaryDatastore { store in
@@ -266,7 +266,7 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(1))) func `what a replication brings late is deleted in the background`()
+  @Test(.timeLimit(.minutes(10))) func `what a replication brings late is deleted in the background`()
     async throws
   {
     try await withTemporaryDatastore { store in
@@ -283,7 +283,7 @@ import Testing
     }
   }
 
-  @Test(.timeLimit(.minutes(1))) func `a rule that a replication brings deletes in the background`()
+  @Test(.timeLimit(.minutes(10))) func `a rule that a replication brings deletes in the background`()
     async throws
   {
     try await withTemporaryDatastore { store in
