@@ -186,8 +186,10 @@ extension Planner {
   ) -> (Double, GroupPlan)? {
     // Of an array, a condition leaves the rows of some elements.
     guard let cover = GroupCover(groups, entry), !entry.isMultiple || conjuncts.isEmpty else { return nil }
-    let cost = candidate.seeks * Cost.seek + candidate.rows * Cost.row
-    return (cost, GroupPlan(plan(candidate, because: "it has every field of the groups"), cover, groups))
+    let plan = GroupPlan(plan(candidate, because: "it has every field of the groups"), cover, groups)
+    // Where SQLite does not make the groups, the group of each row is looked up.
+    let row = plan.grouped == nil ? 2 * Cost.row : Cost.row
+    return (candidate.seeks * Cost.seek + candidate.rows * row, plan)
   }
 
   private func summaryPlan(_ candidate: Candidate, _ groups: ResolvedGroups) -> (Double, GroupPlan)? {

@@ -204,6 +204,13 @@ import Testing
     }
   }
 
+  @Test func `an index in the order of the groups is taken before another one`() throws {
+    try Self.withOrders([["amount", "city"], ["city"]]) { store in
+      let explanation = try store.read { try $0.explain(GroupQuery(by: ["city"], [.count()])) }
+      #expect(explanation.json["groups"] == "from the index alone, in its order")
+    }
+  }
+
   @Test func `a page of an index has the groups of null and missing fields`() throws {
     try Self.withOrders([["city", "amount"]]) { store in
       let rows = try store.group(by: ["city"], .count(as: "n"), .sum("amount", as: "sum"), limit: 2)
