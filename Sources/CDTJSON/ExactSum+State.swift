@@ -18,6 +18,7 @@ extension ExactSum {
       digits[other.first - first + offset] += Int64(sign) * digit
     }
     carry()
+    trimSign()
   }
 
   /// Whether the sum has no numbers and nothing is left of those that were removed.
@@ -44,15 +45,20 @@ extension ExactSum {
 
   /// Removes the digits at both ends that the sum does not need.
   private mutating func trim() {
-    while let last = digits.last {
-      let isSign = last == -1 && digits.dropLast().last == Self.highestDigit
-      guard last == 0 || isSign else { break }
-      digits.removeLast()
-      if isSign { digits[digits.count - 1] = -1 }
-    }
+    repeat {
+      trimSign()
+    } while digits.last == 0 && digits.popLast() != nil
     let zeros = digits.prefix { $0 == 0 }.count
     digits.removeFirst(zeros)
     first = digits.isEmpty ? 0 : first + zeros
+  }
+
+  /// Removes the digits of a negative sum that only repeat its sign, of which each ``carry()`` makes one.
+  private mutating func trimSign() {
+    while digits.last == -1, digits.dropLast().last == Self.highestDigit {
+      digits.removeLast()
+      digits[digits.count - 1] = -1
+    }
   }
 
   private static let highestDigit: Int64 = 0xFFFF_FFFF

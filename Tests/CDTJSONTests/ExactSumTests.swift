@@ -1,6 +1,7 @@
-import CDTJSON
 import CDTTestSupport
 import Testing
+
+@testable import CDTJSON
 
 /// Sums are those of whole numbers of any length, rounded once.
 @Suite struct ExactSumTests {
@@ -180,6 +181,16 @@ import Testing
       for number in first { sum.remove(number) }
       #expect(sum.isEmpty)
     }
+  }
+
+  @Test func `a negative sum of sums stays short`() {
+    var (sum, addend, bytes) = (ExactSum(), ExactSum(), [UInt8]())
+    addend.add(.double(-0.5))
+    for _ in 0..<1_000 { sum.add(addend) }
+    #expect(sum.digits.count <= 4)
+    #expect(sum.total == -500)
+    sum.append(to: &bytes)
+    #expect(bytes.count < 20)
   }
 
   @Test func `bytes that are no sum are refused`() {

@@ -149,7 +149,7 @@ class Failures(PageTestCase):
           const real = window.setTimeout
           window.setTimeout = (action, time) => {
             // That which waits for a heartbeat ends when the test says so.
-            if (time === 60000) {
+            if (time === 120000) {
               window.endSilence = action
               return 0
             }

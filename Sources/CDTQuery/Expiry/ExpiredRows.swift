@@ -17,46 +17,72 @@ struct ExpiredRows {
   /// The documents that have expired, with a limit for each index.
   ///
   /// - Parameters:
-  ///   - first: A time; of the documents that the index has, those that expired until then are not looked for.
-  ///   - hasExpired: Decides on a document that the index lacks.
+  ///   - first: A time; documents that have expired until then are left out.
+  ///   - expires: The time at which a document that the index lacks expires.
+  /// - Returns: Also whether every document was looked at.
   func expired(
     after first: Double = -.infinity, at time: Double, limit: Int = .max,
-    _ hasExpired: (DocumentBytes) -> Bool
-  ) throws -> [(number: Int64, id: String)] {
+    _ expires: (DocumentBytes) -> Double?
+  ) throws -> (documents: [(number: Int64, id: String)], isComplete: Bool) {
     var found: [(number: Int64, id: String)] = []
+    var isComplete = true
     for entry in view.catalog.expiring {
-      let floor = view.floor(of: entry)
       if view.isReadable {
         let sql = """
           SELECT document, id FROM query.\(IndexFile.table(entry))
            WHERE t0 = 0 AND v0 > ?4 AND v0 <= ?1 AND document NOT IN (SELECT number FROM main.documents WHERE sequence > ?2)
            ORDER BY v0 LIMIT ?3
           """
-        try forEach(sql, [.time(time), .int(floor), .int(Int64(limit)), .time(first)]) {
-          found.append(($0.int64(0), $0.text(1)))
-        }
+        try forEach(
+          sql, [.time(time), .int(view.floor(of: entry)), .int(Int64(limit)), .time(first)]
+        ) { found.append(($0.int64(0), $0.text(1))) }
       }
-      guard floor < view.lastSequence else { continue }
-      let sql = """
-        SELECT number, id, revision, body FROM main.documents WHERE sequence > ?1 AND NOT deleted
-         LIMIT \(Self.mostUnindexed + 1)
-        """
-      var (unindexed, count): ([(number: Int64, id: String)], Int) = ([], 0)
-      try forEach(sql, [.int(floor)]) { row in
-        let document = DocumentBytes(
-          id: row.unsafeBytes(1), revision: row.unsafeBytes(2), body: row.unsafeBytes(3))
-        count += 1
-        if hasExpired(document) { unindexed.append((row.int64(0), row.text(1))) }
+      var unindexed: [(number: Int64, id: String)] = []
+      let areFew = try forEachUnindexed(of: entry) { row, document in
+        guard let end = expires(document), end > first, end <= time else { return }
+        unindexed.append((row.int64(0), row.text(1)))
       }
-      if count <= Self.mostUnindexed { found += unindexed }
+      if areFew { found += unindexed } else { isComplete = false }
     }
-    return found
+    return (found, isComplete)
   }
 
-  /// The next time at which a document expires; with `-.infinity`, the first one.
-  func next(after time: Double) throws -> Double? {
-    guard view.isReadable else { return nil }
-    return try Self.next(after: time, of: view.catalog.expiring, in: IndexFile.schema, on: connection)
+  /// The next time at which a document expires.
+  ///
+  /// - Parameter expires: The time at which a document that the index lacks expires.
+  func next(after time: Double, _ expires: (DocumentBytes) -> Double?) throws -> Double? {
+    let entries = view.catalog.expiring
+    var next =
+      view.isReadable
+      ? try Self.next(after: time, of: entries, in: IndexFile.schema, on: connection) : nil
+    for entry in entries {
+      _ = try forEachUnindexed(of: entry) { _, document in
+        if let end = expires(document), end > time { next = min(next ?? .infinity, end) }
+      }
+    }
+    return next
+  }
+
+  /// Calls `body` with documents above the floor of an index.
+  ///
+  /// - Returns: Whether these were all.
+  private func forEachUnindexed(
+    of entry: IndexCatalog.Entry, _ body: (Statement, DocumentBytes) -> Void
+  ) throws -> Bool {
+    let floor = view.floor(of: entry)
+    guard floor < view.lastSequence else { return true }
+    let sql = """
+      SELECT number, id, revision, body FROM main.documents WHERE sequence > ?1 AND NOT deleted
+       LIMIT \(Self.mostUnindexed + 1)
+      """
+    var count = 0
+    try forEach(sql, [.int(floor)]) { row in
+      count += 1
+      body(
+        row,
+        DocumentBytes(id: row.unsafeBytes(1), revision: row.unsafeBytes(2), body: row.unsafeBytes(3)))
+    }
+    return count <= Self.mostUnindexed
   }
 
   /// - Parameter schema: The name under which the connection has the index file.

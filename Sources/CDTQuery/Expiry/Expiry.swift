@@ -5,6 +5,7 @@ import Synchronization
 final class Expiry: Sendable {
   private let isActive = Atomic(false)
   private let rules = Mutex<[ExpiryRule]>([])
+  private let changes = Atomic(0)
   private let clock = Mutex(Clock { Date().timeIntervalSince1970 })
   private let alarm = Mutex<Alarm?>(nil)
   /// The time until which nothing is deleted, since deletions have failed.
@@ -26,6 +27,9 @@ final class Expiry: Sendable {
   /// Whether there is any rule.
   var hasRules: Bool { isActive.load(ordering: .acquiring) }
 
+  /// A number that changes with the rules.
+  var generation: Int { changes.load(ordering: .acquiring) }
+
   /// The current time, in seconds since 1970.
   var now: Double { clock.withLock { $0 }.time() }
 
@@ -36,7 +40,10 @@ final class Expiry: Sendable {
   /// Takes the rules of the indexes that there are.
   func follow(_ definitions: [IndexDefinition]) {
     let found = definitions.compactMap { ExpiryRule($0) }
-    rules.withLock { $0 = found }
+    rules.withLock { rules in
+      if rules != found { changes.add(1, ordering: .releasing) }
+      rules = found
+    }
     isActive.store(!found.isEmpty, ordering: .releasing)
   }
 
@@ -54,8 +61,11 @@ final class Expiry: Sendable {
     time(of: document).map { $0 <= instant } ?? false
   }
 
-  /// Whether deletions have to wait.
-  var isPaused: Bool { now < pauseEnd.withLock { $0 } }
+  /// Whether deletions have to wait. The clock may have been set back since.
+  var isPaused: Bool {
+    let rest = pauseEnd.withLock { $0 } - now
+    return rest > 0 && rest <= Self.longestWait
+  }
 
   /// Sets whether deletions have to wait, as some documents can't be deleted now.
   func pause(_ isPaused: Bool) {
@@ -67,7 +77,7 @@ final class Expiry: Sendable {
   func wake(at time: Double?, _ body: @escaping @Sendable () -> Void) {
     guard var time else { return }
     let now = now
-    if time <= now { time = max(time, pauseEnd.withLock { $0 }) }
+    if time <= now, isPaused { time = pauseEnd.withLock { $0 } }
     let wait = min(max(0, time - now), Self.longestWait)
     alarm.withLock { alarm in
       if let known = alarm, known.time <= time { return }

@@ -17,7 +17,7 @@ extension IndexManager {
     let time: Double
   }
 
-  private func instant(of transaction: ReadTransaction) -> Double {
+  func instant(of transaction: ReadTransaction) -> Double {
     if let known = transaction.extensionStates[Instant.self] { return known.time }
     let time = expiry.now
     transaction.extensionStates[Instant.self] = Instant(time: time)
@@ -40,8 +40,31 @@ extension IndexManager {
     try QueryFailure.mapping(of: transaction.store, usesIndex: true) {
       let rows = try ExpiredRows(transaction.indexView(self), on: transaction.connection())
       let instant = instant(of: transaction)
-      return try rows.expired(at: instant) { expiry.hasExpired($0, at: instant) }.map(\.number)
+      return try rows.expired(at: instant, expiry.time(of:)).documents.map(\.number)
     }
+  }
+
+  // MARK: Live queries
+
+  /// Takes the documents that have expired from the results of live queries, and has that done again when the next ones expire.
+  func dropExpired() throws {
+    guard expiry.hasRules else { return }
+    let (store, now) = (try openStore(), expiry.now)
+    try dropExpired(in: store, at: now)
+    wakeWorker(at: try nextExpiry(in: store, after: now))
+  }
+
+  private func dropExpired(in store: Datastore, at now: Double) throws {
+    try liveQueries.drop(until: now, by: expiry.generation) { last in
+      let (documents, isComplete) = try rows(in: store) {
+        try $0.expired(after: last, at: now, expiry.time(of:))
+      }
+      return (documents.map(\.number), isComplete)
+    }
+  }
+
+  private func nextExpiry(in store: Datastore, after time: Double) throws -> Double? {
+    try rows(in: store) { try $0.next(after: time, expiry.time(of:)) }
   }
 
   // MARK: Deleting
@@ -79,19 +102,15 @@ extension IndexManager {
     var refused = Set<Int64>()
     while goesOn() {
       let now = expiry.now
-      try liveQueries.drop(until: now) { last in
-        try rows(in: store) {
-          try $0.expired(after: last, at: now) { expiry.hasExpired($0, at: now) }.map(\.number)
-        }
-      }
-      if isReadOnly || expiry.isPaused { return try rows(in: store) { try $0.next(after: now) } }
+      try dropExpired(in: store, at: now)
+      if isReadOnly || expiry.isPaused { return try nextExpiry(in: store, after: now) }
       let found = try rows(in: store) { [count, refused] in
-        try $0.expired(at: now, limit: count + refused.count) { expiry.hasExpired($0, at: now) }
+        try $0.expired(at: now, limit: count + refused.count, expiry.time(of:)).documents
       }
       let slice = found.filter { !refused.contains($0.number) }.prefix(count)
       if slice.isEmpty {
         expiry.pause(!found.isEmpty)
-        return try rows(in: store) { try $0.next(after: now) }
+        return try nextExpiry(in: store, after: now)
       }
       let (deleted, taken) = try delete(slice.map(\.id), in: store)
       if deleted == nil, slice.count > 1 {
@@ -128,8 +147,13 @@ extension IndexManager {
     try store.readSnapshot { try body(ExpiredRows($0.indexView(self), on: $0.connection())) }
   }
 
-  /// Has the worker look for documents that have expired at a time.
+  /// Has the documents that have expired taken from live queries and deleted at a time.
   func wakeWorker(at time: Double?) {
-    expiry.wake(at: time) { [weak self] in self?.wakeWorker(fills: false) }
+    expiry.wake(at: time) { [weak self] in
+      guard let self else { return }
+      // The worker may be building an index.
+      try? BlockingPool.run { _ = try? self.dropExpired() }
+      wakeWorker(fills: false)
+    }
   }
 }

@@ -22,8 +22,11 @@ package final class LiveQueries: Sendable {
     var rerun: [ObjectIdentifier: LiveObserver] = [:]
     /// The sequence after which changes are still to be read.
     var sequence: Int64 = 0
-    /// The time until which documents that have expired were taken from the results.
+    /// The time until which documents that have expired were taken from the results, and the rules by which they had.
     var expired = -Double.infinity
+    var rules = 0
+    /// Whether some documents were not looked at then.
+    var isIncomplete = false
   }
 
   private struct Members {
@@ -120,12 +123,17 @@ package final class LiveQueries: Sendable {
     let listener = members.withLock { $0.listener }
     let heard = listener?.commits
     let manager = try store.indexManager()
-    let found = try store.readSnapshot(stop: stop) { try observer.run($0) }
+    let (found, instant) = try store.readSnapshot(stop: stop) { transaction in
+      (
+        try observer.run(transaction),
+        manager.expiry.hasRules ? manager.instant(of: transaction) : .infinity
+      )
+    }
     runCount.add(1, ordering: .relaxed)
     let isBehind = turn.withLock { turn in
       removeLeaving(&turn)
       guard let known = observer.take(found) else { return false }
-      turn.expired = -.infinity
+      turn.expired = min(turn.expired, instant)
       let isBehind = found.sequence < turn.sequence
       turn.sequence = turn.observers.isEmpty ? found.sequence : min(turn.sequence, found.sequence)
       let isNew = turn.observers.updateValue(observer, forKey: ObjectIdentifier(observer)) == nil
@@ -142,7 +150,7 @@ package final class LiveQueries: Sendable {
     // A commit since the results were read may have been passed over.
     if let listener, isBehind || listener.commits != heard { listener.wake() }
     // A document may have expired since.
-    if manager.expiry.hasRules { manager.wakeWorker(fills: false) }
+    _ = try? manager.dropExpired()
   }
 
   // MARK: Changes
@@ -219,12 +227,22 @@ package final class LiveQueries: Sendable {
   ///
   /// - Parameters:
   ///   - time: The current time.
-  ///   - expired: Returns the numbers of the documents that have expired since a time.
-  func drop(until time: Double, _ expired: (_ since: Double) throws -> [Int64]) throws {
+  ///   - rules: A number that changes with the rules by which documents expire.
+  ///   - expired: Returns the numbers of the documents that have expired since a time, and whether it has looked at all documents.
+  func drop(
+    until time: Double, by rules: Int,
+    _ expired: (_ since: Double) throws -> (numbers: [Int64], isComplete: Bool)
+  ) throws {
     try turn.withLock { turn in
       guard !turn.observers.isEmpty else { return }
-      let numbers = try expired(turn.expired)
-      turn.expired = time
+      if time < turn.expired {
+        // The clock was set back: documents that were left out may be there again.
+        for observer in turn.observers.values { observer.expire() }
+      }
+      let isSame = time >= turn.expired && rules == turn.rules
+      var (numbers, isComplete) = try expired(isSame ? turn.expired : -.infinity)
+      if isSame, isComplete, turn.isIncomplete { (numbers, isComplete) = try expired(-.infinity) }
+      (turn.expired, turn.rules, turn.isIncomplete) = (time, rules, !isComplete)
       guard !numbers.isEmpty else { return }
       var effects = Effects()
       for number in numbers {

@@ -39,7 +39,7 @@ struct PlanMeasurement {
     while let row = try candidates.next() {
       try stop.check()
       rows += 1
-      documents += Int(row.int64(summary.documentsColumn))
+      documents += try summary.state(row).documents
     }
     let json: JSONObject = [
       "source": .string("groups of \(plan.source.text)"),

@@ -1,4 +1,5 @@
 import CDTJSON
+import CDTSQLite
 
 /// How the groups of a summary answer a query for groups.
 ///
@@ -98,7 +99,7 @@ extension QueryEngine {
     while !table.isComplete, let row = try rows.next() {
       try stop.check()
       read += 1
-      let state = try summary.state(documents: row.int64(column), row.unsafeBytes(column + 1))
+      let state = try summary.state(row)
       let extremes = groups.extremes.indices.map { slot in
         var key = OrderKey()
         IndexInput.appendKey(row, at: column + 2 + 2 * slot, to: &key.bytes)
@@ -113,9 +114,10 @@ extension QueryEngine {
 }
 
 extension SummaryCover {
-  fileprivate func state(
-    documents: Int64, _ sums: UnsafeRawBufferPointer
-  ) throws(IndexDamage) -> SummaryState {
-    try SummaryState(documents: documents, sums, values: entry.definition.fields.count - grouped)
+  /// What a row of the statement has of a group.
+  func state(_ row: Statement) throws(IndexDamage) -> SummaryState {
+    try SummaryState(
+      documents: row.int64(documentsColumn), row.unsafeBytes(documentsColumn + 1),
+      values: entry.definition.fields.count - grouped)
   }
 }

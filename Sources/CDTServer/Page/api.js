@@ -41,8 +41,11 @@ function unreachable(error) {
   throw error.name === 'AbortError' ? error : new Refusal(0, 'unreachable', 'The server does not answer; is it still running?')
 }
 
+/** The body of a reply, of which the connection may end. */
+function bodyOf(response) { return response.text().catch(unreachable) }
+
 async function refused(response) {
-  const text = await response.text()
+  const text = await bodyOf(response)
   try {
     const {error, reason} = JSON.parse(text)
     return new Refusal(response.status, error, reason ?? error)
@@ -52,24 +55,27 @@ async function refused(response) {
 }
 
 /** Gets a reply with values of documents, whose objects are maps. */
-export async function getValues(address, signal) { return parse(await (await send('GET', address, {signal})).text()) }
+export async function getValues(address, signal) { return parse(await bodyOf(await send('GET', address, {signal}))) }
 
 /** Gets a reply without documents. */
-export async function get(address, signal) { return (await send('GET', address, {signal})).json() }
+export async function get(address, signal) { return JSON.parse(await bodyOf(await send('GET', address, {signal}))) }
 
-export async function post(address, body, signal) { return (await send('POST', address, {body, signal})).json() }
+export async function post(address, body, signal) { return JSON.parse(await bodyOf(await send('POST', address, {body, signal}))) }
 
 /** The same with documents, whose objects are maps. */
 export async function postForDocuments(address, body, signal) {
-  return parse(await (await send('POST', address, {body, signal})).text())
+  return parse(await bodyOf(await send('POST', address, {body, signal})))
 }
 
 /** A line that is longer is not kept. */
 const longestLine = 1 << 20
 
-/** The parameters of a feed, which sends a line at least every 20 seconds, and the silence after which its connection is lost. */
+/**
+ * The parameters of a feed, which sends a line every 20 seconds unless it runs its query again, and the silence after which its
+ * connection is lost.
+ */
 export const feed = 'feed=continuous&heartbeat=20000'
-export const longestSilence = 60_000
+export const longestSilence = 120_000
 
 /**
  * The lines of a reply as they come. Of a very long one the beginning is given, with its length.
@@ -156,8 +162,9 @@ export function pause(milliseconds, signal) {
   })
 }
 
-/** The pauses grow up to this one while the server does not answer. */
+/** The pauses grow up to this one while the server does not answer, or its feeds end within this time. */
 const longestPause = 30_000
+const shortestFeed = 10_000
 
 /**
  * Calls a function now and again, while the page is seen, until the signal or until it returns false.
@@ -166,19 +173,24 @@ const longestPause = 30_000
  * connection, calls its argument when the server has answered.
  */
 export async function repeat(milliseconds, signal, action) {
-  let wait = milliseconds
+  let [wait, isFailing, since] = [milliseconds, false, null]
   const answered = () => {
-    if (wait > milliseconds) say('The server answers again.')
-    wait = milliseconds
+    if (isFailing) say('The server answers again.')
+    isFailing = false
+    since ??= performance.now()
   }
   for (; !signal.aborted; await pause(wait, signal)) {
     if (document.hidden) continue
+    since = null
     try {
       if (await action(answered) === false) return
       answered()
+      wait = milliseconds
     } catch (error) {
       if (!(error instanceof Refusal) || error.status && error.status < 500) throw error
-      if (wait === milliseconds) say(`${error.message} Trying again…`, true)
+      if (!isFailing) say(`${error.message} Trying again…`, true)
+      isFailing = true
+      if (since !== null && performance.now() - since > shortestFeed) wait = milliseconds
       wait = Math.min(longestPause, 2 * wait)
     }
   }

@@ -13,7 +13,7 @@ const firstColumns = 6
 
 export async function showDocuments({main, store, parameters, signal}) {
   const state = {
-    store, signal, sequence: null, total: 0, first: 0, blocks: new Map(), generation: 0, loading: new Set(),
+    store, signal, sequence: null, total: 0, first: 0, blocks: new Map(), generation: 0, loading: new Set(), failed: new Map(),
     form: parameters.get('as') === 'JSON' ? 'JSON' : 'Table', columns: [], all: [],
   }
   const [info, fields] = await Promise.all([get(path(store), signal), get(path(store, '_fields') + '?limit=1000', signal)])
@@ -179,9 +179,14 @@ function fetchSoon(state) {
   state.timer = setTimeout(() => {
     const last = Math.min(state.total - 1, state.first + rowsSeen(state))
     for (let block = Math.floor(state.first / blockSize); block <= Math.floor(last / blockSize); block++) {
-      if (state.blocks.get(block)?.generation === state.generation || state.loading.has(block)) continue
-      // If the server does not answer, the question for changes tells it.
-      load(state, block).catch(error => { if (error.status !== 0) tell(error) })
+      const {generation} = state
+      if ([state.blocks.get(block)?.generation, state.failed.get(block)].includes(generation) || state.loading.has(block)) continue
+      load(state, block).catch(error => {
+        // If the server does not answer, the question for changes tells it. Other failures stay until the store changes.
+        if (error.status === 0) return
+        state.failed.set(block, generation)
+        tell(error)
+      })
     }
   }, state.blocks.size ? 60 : 0)
 }

@@ -52,7 +52,7 @@ function planOf(plan, make = null) {
       measured.unindexed > 0 && node('Not in the index yet', `${count(measured.unindexed, 'document')}, decided by the matcher`),
       node('The matcher', matcher(plan)),
       groups && node('Groups', `made ${groups}`),
-      node('Order', plan.order ?? 'the groups are sorted when all of them are known'),
+      plan.order && node('Order', plan.order),
       node(groups ? 'Read' : 'Read for this page', `${count(measured.keys_examined, 'index row')}, ${count(measured.docs_examined, 'document')}`),
       plan.covered && !groups && node('Covered', 'ids and counts come from the index alone')),
     others(plan),

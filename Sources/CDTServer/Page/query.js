@@ -1,6 +1,6 @@
 // A query: written with completion, run as its results come or live, explained, and copied.
 import {button, choice, count, during, el, fill, labeled, say, table, tell, text} from './dom.js'
-import {feed, get, lines, long, longestSilence, path, post, Refusal, repeat, send} from './api.js'
+import {feed, get, lines, long, longestSilence, path, post, postForDocuments, Refusal, repeat, send} from './api.js'
 import {beginning, line, parse, pretty, swift} from './json.js'
 import {editor} from './editor.js'
 import {showPlan} from './plan.js'
@@ -111,12 +111,9 @@ async function run(state) {
   state.canPage = !state.live.checked
   state.total = null
   fill(state.plan)
-  try {
-    if (state.live.checked) follow(state, wanted, signal).catch(error => refused(state, error))
-    else await once(state, wanted, signal)
-  } catch (error) {
-    refused(state, error)
-  }
+  const failed = error => { if (!signal.aborted) refused(state, error) }
+  if (state.live.checked) follow(state, wanted, signal).catch(failed)
+  else await once(state, wanted, signal).catch(failed)
 }
 
 function refused(state, error) {
@@ -136,8 +133,8 @@ async function once(state, wanted, signal) {
   const end = state.end = {time: 0, documents: 0, keys: 0, warning: null}
   const body = new Map(wanted).set('execution_stats', true)
   goOn(body, state.skip, starts)
-  // With a sort, each part could take as long as the whole.
-  const parts = wanted.has('sort') ? [] : firstParts
+  // With a sort, each part could take as long as the whole; with a number of results to skip, each could have another order.
+  const parts = wanted.has('sort') || body.has('skip') ? [] : firstParts
   for (let part = 0; docs.length < limit; part++) {
     const [before, size] = [docs.length, Math.min(parts[part] ?? limit, limit - docs.length)]
     body.set('limit', size)
@@ -145,7 +142,7 @@ async function once(state, wanted, signal) {
     try {
       last = await receive(state, body, signal)
     } catch (error) {
-      if (error.name === 'AbortError' || before === 0) throw error
+      if (signal.aborted || before === 0) throw error
       // What was found is kept.
       docs.length = before
       end.warning = `The other results are missing: ${error.message}`
@@ -193,6 +190,7 @@ async function receive(state, body, signal) {
     }
   }
   showResults(state)
+  if (!end) throw new Refusal(0, 'unreadable', 'The reply of the server has ended early.')
   return end
 }
 
@@ -231,6 +229,8 @@ function focusIn(element, label) { [...element.querySelectorAll('button')].find(
 async function turn(state, step) {
   const focused = focusedIn(state.summary)
   state.skip = Math.max(0, state.skip + step)
+  // Another limit holds for the next run.
+  state.limitField.value = state.limit
   await run(state)
   focusIn(state.summary, focused)
 }
@@ -357,7 +357,7 @@ async function asCommand(wanted, state) {
 async function asFixture(wanted, state) {
   const body = new Map(wanted)
   body.delete('fields')
-  const docs = (await (async () => parse(await (await send('POST', path(state.store, '_find'), {body: line(body), signal: state.signal})).text()))()).get('docs')
+  const docs = (await postForDocuments(path(state.store, '_find'), line(body), state.signal)).get('docs')
   const plain = docs.map(doc => new Map([...doc].filter(([name]) => name === '_id' || !name.startsWith('_'))))
   const ids = docs.map(doc => doc.get('_id')).map(id => /^[\w.-]+$/.test(id) && id !== 'none' ? id : JSON.stringify(id))
   const asked = new Map([['selector', wanted.get('selector')]])

@@ -180,7 +180,7 @@ final class World {
   ///
   /// - Returns: Whether they have all.
   private func advance(by count: Int) throws -> Bool {
-    try indexed.indexManager().build(only: nil) { $0.done < count }
+    try indexed.indexManager().build(only: nil) { $0.done < max(1, count) }
   }
 }
 

@@ -236,6 +236,67 @@ import Testing
     }
   }
 
+  @Test(arguments: 1...4) func `live results are those of find, whatever the clock does`(_ round: Int)
+    async throws
+  {
+    var random = SeededGenerator(seed: testSeed(UInt64(round)))
+    try await withTemporaryDatastore { store in
+      let clock = TestClock()
+      let manager = try store.indexManager()
+      manager.expiry.setClock { clock.now }
+      try Self.hold(store)
+      let queries = try [
+        Query([:], sort: ["_id"]), Query(["n": ["$gt": 2]], limit: 3, sort: ["n"]),
+        Query(["$text": ["$search": "word"]], sort: ["_id"]),
+      ]
+      try await store.ensureIndexed(["text"], type: .text)
+      try await store.ensureIndexed(["at"], expireAfter: .seconds(0))
+      var live = queries.map { store.live($0).makeAsyncIterator() }
+      var shown: [[String]] = queries.map { _ in [] }
+      for step in 0..<60 {
+        switch Int.random(in: 0..<8, using: &random) {
+        case 0, 1: clock.now = Double(Int.random(in: 0..<20, using: &random))
+        case 2 where step > 30: try await store.ensureIndexed(["other"], expireAfter: .seconds(1))
+        case 3:
+          try writeMissingIndexes(of: store) { transaction in
+            let body = Self.randomBody(&random)
+            _ = try transaction.createDocument(from: DocumentDraft(id: "missed\(step)", body: body))
+          }
+        default:
+          let id = "d\(Int.random(in: 0..<12, using: &random))"
+          let body = Self.randomBody(&random)
+          try await store.write { transaction in
+            if let known = try? transaction.document(withID: id) {
+              try transaction.deleteDocument(from: known)
+            }
+            try transaction.createDocument(from: DocumentDraft(id: id, body: body))
+          }
+        }
+        try manager.liveQueries.update(store)
+        try manager.dropExpired()
+        for (number, query) in queries.enumerated() {
+          while let update = try await live[number].take() { shown[number] = update.results.map { $0.id } }
+          let found = try await store.read { try $0.find(query) }.map { $0.id }
+          #expect(shown[number] == found, "step \(step), query \(number), at \(clock.now)")
+        }
+      }
+      let runs = manager.liveQueries.counts.runs
+      for _ in 0..<20 {
+        try manager.dropExpired()
+        for number in queries.indices { #expect(try await live[number].take() == nil) }
+      }
+      #expect(manager.liveQueries.counts.runs <= runs + queries.count)
+    }
+  }
+
+  private static func randomBody(_ random: inout SeededGenerator) -> JSONObject {
+    var body: JSONObject = ["n": .int(.random(in: 0..<6, using: &random)), "text": "a word"]
+    for field in ["at", "other"] where Bool.random(using: &random) {
+      body[field] = .int(.random(in: 0..<20, using: &random))
+    }
+    return body
+  }
+
   @Test func `a document that can't be deleted does not keep others from being deleted`() throws {
     try Self.withStore { store, clock in
       try Self.hold(store)
