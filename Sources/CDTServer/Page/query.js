@@ -229,8 +229,6 @@ function focusIn(element, label) { [...element.querySelectorAll('button')].find(
 async function turn(state, step) {
   const focused = focusedIn(state.summary)
   state.skip = Math.max(0, state.skip + step)
-  // Another limit holds for the next run.
-  state.limitField.value = state.limit
   await run(state)
   focusIn(state.summary, focused)
 }
