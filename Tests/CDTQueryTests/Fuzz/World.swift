@@ -131,6 +131,9 @@ final class World {
       where [.invalidID, .invalidBody, .reservedKey, .notFound].contains(error.code)
     {
       return nil
+    } catch let error as DatastoreError where error.code == .conflict && expiry.hasRules {
+      // Without the leaves that have expired, there is another one.
+      return nil
     } catch is QueryError {
       return nil
     }
