@@ -1,12 +1,12 @@
 import CDTSQLite
 
-/// Documents that have expired. From that instant on, reads leave them out and changes treat them as deleted; an extension, which
-/// decides when a document expires, deletes them soon after.
 extension Datastore {
   /// Whether documents may expire.
   var hidesDocuments: Bool { extensionObjects.all.contains(where: \.hidesDocuments) }
 }
 
+/// Documents that have expired. From that instant on, reads leave them out and changes treat them as deleted; an extension, which
+/// decides when a document expires, deletes them soon after.
 extension ReadTransaction {
   /// The numbers of the documents that had expired when the transaction first asked, and are not deleted yet.
   package func expiredDocuments() throws -> Set<Int64> {

@@ -32,8 +32,8 @@ package final class StoreReader: @unchecked Sendable {
     if connection.isInTransaction { connection.close() }
   }
 
-  /// Creates the view without documents that have expired. In a transaction, the end would remove it, and each statement would have
-  /// to be prepared again.
+  /// Creates the view without documents that have expired, before a transaction begins. The end of a read transaction would remove one
+  /// that was created in it, and SQLite would prepare every statement again.
   func prepareToHideDocuments() throws(SQLiteError) {
     if canHideDocuments { return }
     try ExpiredDocuments.create(on: connection)

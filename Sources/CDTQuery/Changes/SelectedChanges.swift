@@ -33,11 +33,11 @@ package struct SelectedChanges: Sendable {
 
     /// Whether finding so many documents is less. Of every request with a limit, each finds all of them again.
     func exceeds(_ matches: Double) -> Bool {
-      matches < min(changes / 2, mostMatches)
+      matches < min(changes / 2, Self.mostMatches)
         && limit.map { matches * matches < Double($0) * changes } ?? true
     }
 
-    private var mostMatches: Double { 1_000_000 }
+    private static let mostMatches = 1_000_000.0
   }
 
   /// The next of the changes after a sequence, and the sequence after which the next ones begin. Changes of documents that have changed

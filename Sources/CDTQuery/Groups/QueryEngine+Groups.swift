@@ -32,19 +32,13 @@ extension QueryEngine {
   func rows(
     of groups: ResolvedGroups, memory: Int? = nil, _ choose: (Planner) throws -> GroupPlan
   ) throws -> [JSONObject] {
-    var read = ReadCounts()
+    var read = (keys: 0, documents: 0)
     return try rows(of: groups, memory: memory, counting: &read, choose)
   }
 
-  /// The numbers of index rows and of documents that a query for groups has read.
-  struct ReadCounts {
-    fileprivate(set) var keys = 0
-    fileprivate(set) var documents = 0
-  }
-
-  /// - Parameter read: Receives what was read.
+  /// - Parameter read: Receives the numbers of index rows and of documents that were read.
   func rows(
-    of groups: ResolvedGroups, memory: Int? = nil, counting read: inout ReadCounts,
+    of groups: ResolvedGroups, memory: Int? = nil, counting read: inout (keys: Int, documents: Int),
     _ choose: (Planner) throws -> GroupPlan
   ) throws -> [JSONObject] {
     let stop = QueryStop(timeLimit: groups.documents.timeLimit, signal: transaction.stop)

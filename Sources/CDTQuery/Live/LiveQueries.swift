@@ -22,10 +22,11 @@ package final class LiveQueries: Sendable {
     var rerun: [ObjectIdentifier: LiveObserver] = [:]
     /// The sequence after which changes are still to be read.
     var sequence: Int64 = 0
-    /// The time until which documents that have expired were taken from the results, and the rules by which they had.
+    /// The time until which the documents that have expired were taken from the results.
     var expired = -Double.infinity
+    /// The generation of the rules of that time.
     var rules = 0
-    /// Whether some documents were not looked at then.
+    /// Whether there were more documents that the indexes lack than are looked at.
     var isIncomplete = false
   }
 
@@ -227,7 +228,7 @@ package final class LiveQueries: Sendable {
   ///
   /// - Parameters:
   ///   - time: The current time.
-  ///   - rules: A number that changes with the rules by which documents expire.
+  ///   - rules: The generation of the rules by which documents expire.
   ///   - expired: Returns the numbers of the documents that have expired since a time, and whether it has looked at all documents.
   func drop(
     until time: Double, by rules: Int,

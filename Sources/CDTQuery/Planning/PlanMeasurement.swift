@@ -156,8 +156,7 @@ extension QueryEngine {
     while try cursor.nextDocument() != nil { results += 1 }
     let (time, examined) = (ContinuousClock.now - start, cursor.examined)
     return try measurement(
-      resolved, plan, stop, matched: count(query), results: results, time, keys: examined.keys,
-      documents: examined.documents)
+      resolved, plan, stop, matched: count(query), results: results, time, examined)
   }
 
   /// The same of a query for groups. Its `results` are groups.
@@ -165,18 +164,18 @@ extension QueryEngine {
     let (groups, start) = (try ResolvedGroups(query), ContinuousClock.now)
     let stop = QueryStop(timeLimit: query.query.timeLimit, signal: transaction.stop)
     let plan = try mapping(stop) { try planner(groups.documents, .groups).groupPlan(groups, choose) }
-    var read = ReadCounts()
-    let rows = try rows(of: groups, counting: &read) { _ in plan }
+    var examined = (keys: 0, documents: 0)
+    let rows = try rows(of: groups, counting: &examined) { _ in plan }
     let time = ContinuousClock.now - start
     return try measurement(
       groups.documents, plan.plan, stop, groups: (groups, plan), matched: count(query.query),
-      results: rows.count, time, keys: read.keys, documents: read.documents)
+      results: rows.count, time, examined)
   }
 
   private func measurement(
     _ query: ResolvedQuery, _ plan: QueryPlan, _ stop: QueryStop,
     groups: (query: ResolvedGroups, plan: GroupPlan)? = nil, matched: Int, results: Int, _ time: Duration,
-    keys: Int, documents: Int
+    _ examined: (keys: Int, documents: Int)
   ) throws -> JSONObject {
     try mapping(stop) {
       let planner = try planner(query, groups == nil ? .documents : .groups)
@@ -192,8 +191,8 @@ extension QueryEngine {
       return [
         "source": .object(source), "unindexed": .int(Int64(unindexed)),
         "candidates": .int(Int64(found + unindexed)), "matched": .int(Int64(matched)),
-        "results": .int(Int64(results)), "keys_examined": .int(Int64(keys)),
-        "docs_examined": .int(Int64(documents)), "milliseconds": .double(time / .milliseconds(1)),
+        "results": .int(Int64(results)), "keys_examined": .int(Int64(examined.keys)),
+        "docs_examined": .int(Int64(examined.documents)), "milliseconds": .double(time / .milliseconds(1)),
         "wished": wished?.json ?? .null,
       ]
     }
