@@ -41,7 +41,7 @@ DAMAGES ?= 10000
 # Where `make install` puts the program.
 PREFIX ?= /usr/local
 # The parts of `make test-more`; without any it runs all. `scripts/changed-parts.sh` prints those that a change concerns.
-PARTS ?= random reliability newest inputs clients page requests gate examples
+PARTS ?= random reliability newest clients page requests gate examples
 
 .PHONY: help packages build server test test-more test-newest test-couchdb test-clients test-page fuzz fuzz-replication fuzz-inputs fuzz-server torture stress
 .PHONY: sanitize install man lint format demo docs
@@ -65,7 +65,7 @@ test: packages lint ## Run the tests, but for those of `make test-more`
 	@SWIFT="$(SWIFT)" scripts/build-tests.sh
 	@SWIFT="$(SWIFT)" scripts/run-tests.sh
 
-test-more: $(PARTS:%=more-%) ## Run what takes long: make test-more PARTS='random reliability newest inputs clients page requests gate examples'
+test-more: $(PARTS:%=more-%) ## Run what takes long: make test-more PARTS='random reliability newest clients page requests gate examples'
 
 # With fixed seeds; `make fuzz` draws one.
 more-random more-reliability: packages
@@ -74,10 +74,8 @@ more-random more-reliability: packages
 	@SWIFT="$(SWIFT)" scripts/run-tests.sh $(@:more-%=%)
 
 more-newest:
-	@$(MAKE) test-newest FILTER='CDTSQLiteTests|CDTDatastoreTests|CDTQueryTests|ReliabilityTests'
-
-more-inputs:
-	@$(MAKE) fuzz-inputs SECONDS=120
+	@SWIFT="$(SWIFT)" scripts/build-tests.sh
+	@SWIFT="$(SWIFT)" scripts/test-with-newest-sqlite.sh newest
 
 more-clients:
 	@$(MAKE) test-clients
@@ -94,7 +92,7 @@ more-examples: examples
 
 test-newest: packages ## Run the tests with the newest SQLite in Debian: make test-newest FILTER=CDTQueryTests
 	@SWIFT="$(SWIFT)" scripts/build-tests.sh
-	@SWIFT="$(SWIFT)" scripts/test-with-newest-sqlite.sh $(if $(FILTER),'$(FILTER)')
+	@SWIFT="$(SWIFT)" scripts/test-with-newest-sqlite.sh $(if $(FILTER),--filter '$(FILTER)')
 
 test-couchdb: packages ## Replicate with a CouchDB, and query it: make test-couchdb COUCHDB=http://admin:password@127.0.0.1:5984 COUCHDB_LARGE=1
 	@test -n "$(COUCHDB)" || { echo "COUCHDB is not set: make test-couchdb COUCHDB=http://admin:password@127.0.0.1:5984" >&2; exit 1; }

@@ -209,6 +209,16 @@ let package = Package(
       dependencies: ["CDTImport", "CDTDatastore", "CDTQuery", "CDTJSON", "CDTTestSupport"],
       path: "Tests/Support/CDTWorkloads", swiftSettings: settings),
 
+    // The targets of the package FuzzTargets, for the test that replays their corpus.
+    .target(
+      name: "CDTFuzzTargets",
+      dependencies: [
+        "CDTDatastore", "CDTQuery", "CDTImport", "CDTRecovery", "CDTQueryTesting", "CDTJSON", "CDTSQLite",
+      ],
+      path: "FuzzTargets/Sources/FuzzTargets", exclude: ["Main.swift"], swiftSettings: settings),
+    .testTarget(
+      name: "FuzzCorpusTests", dependencies: ["CDTFuzzTargets", "CDTTestSupport"], swiftSettings: settings),
+
     .testTarget(name: "CDTJSONTests", dependencies: ["CDTJSON", "CDTTestSupport"], swiftSettings: settings),
     .testTarget(name: "CDTDigestTests", dependencies: ["CDTDigest"], swiftSettings: settings),
     .testTarget(name: "CDTGzipTests", dependencies: ["CDTGzip", "CDTTestSupport"], swiftSettings: settings),

@@ -15,7 +15,6 @@ core='Sources/CDT(C?Platform|JSON|SQLite|Datastore|Query)/'
 concerns random "$core|Sources/(CouchDB|CDTReplication|CDTRemote|CDTImport|CDTRecovery)/|Tests/CDT.*/Fuzz/"
 concerns reliability "$core|Sources/(CDTImport|CDTRecovery|cdtquery)/|Tests/(ReliabilityTests|Support)/"
 concerns newest "Sources/CDT(SQLite|Datastore/Storage|Query/(Execution|Indexing))"
-concerns inputs "Sources/(CDTJSON|CDTImport|CouchDB|CDTQuery/Selector)/|FuzzTargets/"
 concerns clients "Sources/(CouchDB|CDTServer)/|Tests/Clients/"
 concerns page "Sources/(CDTCPage|CouchDB|CDTServer)/|Sources/cdtquery/Commands/LookCommand|Sources/CDTQuery/(Describe|Planning)/|Tests/Page/"
 concerns requests "Sources/(CouchDB|CDTServer)/|docs/openapi.yaml"

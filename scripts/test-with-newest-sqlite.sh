@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs the tests, which have been built, with the newest SQLite in Debian. Its source package comes from the archive that
 # this machine's apt is set up for. It is built with Debian's options in .build-sqlite and stays there for later runs. Only
-# the tools for that are installed. `scripts/test-with-newest-sqlite.sh SUITE` runs only the tests whose names match.
+# the tools for that are installed. Arguments go to scripts/run-tests.sh.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 suite=unstable
@@ -46,4 +46,4 @@ EXPECTED_SQLITE=$(cat "$package/VERSION")
 export EXPECTED_SQLITE LD_LIBRARY_PATH=$PWD/$package${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 echo "testing with SQLite $EXPECTED_SQLITE"
 cd ..
-exec scripts/run-tests.sh ${1:+--filter "$1"}
+exec scripts/run-tests.sh "$@"

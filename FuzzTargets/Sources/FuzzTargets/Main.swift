@@ -1,31 +1,10 @@
-import CDTDatastore
-import CDTImport
 import FoundationEssentials
 
-/// The targets, by the names of their corpora.
-private let targets: [String: Target] = [
-  "json": JSONTarget.run,
-  "selector": SelectorTarget.run,
-  "query": QueryTarget.run,
-  "text": TextTarget.run,
-  "regex": RegexTarget.run,
-  "import": ImportTarget.json,
-  "csv": ImportTarget.csv,
-  "revision": RevisionTarget.run,
-  "fixture": FixtureTarget.run,
-  "catalog": CatalogTarget.run,
-  "store": StoreTarget.run,
-  "recover": RecoverTarget.run,
-  "touchdb": TouchDBTarget.run,
-]
-
-/// What is done with one input. A property that does not hold ends the process.
-typealias Target = @Sendable ([UInt8]) throws -> Void
-
-private let target: Target = {
+private let target: FuzzTarget = {
   let name = ProcessInfo.processInfo.environment["FUZZ_TARGET"] ?? ""
-  guard let target = targets[name] else {
-    fatalError("FUZZ_TARGET is \"\(name)\"; known are \(targets.keys.sorted().joined(separator: ", "))")
+  guard let target = FuzzTarget(rawValue: name) else {
+    let known = FuzzTarget.allCases.map(\.rawValue).sorted().joined(separator: ", ")
+    fatalError("FUZZ_TARGET is \"\(name)\"; known are \(known)")
   }
   return target
 }()
@@ -40,11 +19,7 @@ private func runDriver(
 /// libFuzzer's own `main` refers to it.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func testOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
-  do {
-    try target(Array(UnsafeBufferPointer(start: start, count: count)))
-  } catch {
-    expectTyped(error)
-  }
+  target.run(Array(UnsafeBufferPointer(start: start, count: count)))
   return 0
 }
 
