@@ -223,7 +223,7 @@ let package = Package(
     .testTarget(name: "CDTDigestTests", dependencies: ["CDTDigest"], swiftSettings: settings),
     .testTarget(name: "CDTGzipTests", dependencies: ["CDTGzip", "CDTTestSupport"], swiftSettings: settings),
     .testTarget(
-      name: "CDTSQLiteTests", dependencies: ["CDTCSQLite", "CDTSQLite", "CDTTestSupport"],
+      name: "CDTSQLiteTests", dependencies: ["CDTCSQLite", "CDTDigest", "CDTSQLite", "CDTTestSupport"],
       swiftSettings: settings),
     .testTarget(
       name: "CDTDatastoreTests",

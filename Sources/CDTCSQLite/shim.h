@@ -81,8 +81,7 @@ static inline void csqlite_log_sum(
   *second = sums[1];
 }
 
-/// An open database file whose pages have checksums or are encrypted, or the log of an encrypted one. The file of the
-/// system's VFS follows it in memory.
+/// An open database file whose pages have checksums or are encrypted. The file of the system's VFS follows it in memory.
 typedef struct csqlite_checked_file {
   sqlite3_file base;
   /// Whether the pages have checksums; if not, this is looked up again at each access.
@@ -93,12 +92,40 @@ typedef struct csqlite_checked_file {
   sqlite3_int64 damaged_page;
   /// A retained `CopiedPages`, or null.
   void *copied_pages;
-  /// A retained `PageSealer` if the file is encrypted, `SealedLog` if it is the log of such a file, or null.
+  /// A retained `PageSealer` if the file is encrypted, or null.
   void *sealer;
-  /// The name under which the log was opened, or null.
-  sqlite3_filename log_name;
-  /// The database of the log, or null.
-  sqlite3_file *database;
+  /// The beginning of the index of the log, which SQLite has mapped, or null.
+  volatile void *log_index;
+  /// Why this file holds the write lock of the log: the raw value of `WriteLockUses`.
+  unsigned char write_lock;
+  /// Whether another connection keeps the write lock while this one makes a checkpoint.
+  _Bool is_write_lock_lent;
+  /// Whether the index of the log was found wrong.
+  _Bool is_log_index_wrong;
 } csqlite_checked_file;
+
+/// The open log of an encrypted database. The file of the system's VFS follows at the same place as in `csqlite_checked_file`.
+typedef struct csqlite_sealed_log {
+  sqlite3_file base;
+  /// A retained `SealedLog`.
+  void *log;
+  /// The name under which the log was opened.
+  sqlite3_filename name;
+  /// The database of the log.
+  sqlite3_file *database;
+} csqlite_sealed_log;
+
+/// Whether the index of a log says that more frames were copied into the database than the log has. Call it with the write lock
+/// of the log. If the two copies of the header differ, SQLite makes the index anew before it uses it.
+/// Source: https://sqlite.org/walformat.html, The WAL-Index File Format.
+static inline _Bool csqlite_is_log_index_wrong(const volatile void *index) {
+  const void *header = (const void *)index;
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+  if (memcmp(header, (const char *)header + 48, 48) != 0) return 0;
+  uint32_t frames, copied;
+  memcpy(&frames, (const char *)header + 16, 4);
+  memcpy(&copied, (const char *)header + 96, 4);
+  return copied > frames;
+}
 
 #endif

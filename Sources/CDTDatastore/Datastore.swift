@@ -322,8 +322,15 @@ public final class Datastore: Sendable {
       try writer.withConnection(named: name, stop: stop) { writer in
         // A write to a file that was deleted elsewhere would be lost.
         try checkFile()
-        defer { writer.shortenLog() }
-        return try body(writer)
+        let result: R
+        do {
+          result = try body(writer)
+        } catch {
+          try? writer.shortenLog()
+          throw error
+        }
+        try writer.shortenLog()
+        return result
       }
     }
   }

@@ -11,10 +11,10 @@ import CDTPlatform
 struct CheckedFile {
   /// What SQLite passes to each method.
   typealias File = UnsafeMutablePointer<sqlite3_file>
-  private typealias Memory = UnsafeMutablePointer<csqlite_checked_file>
 
-  /// The size of this file's part of the memory; the rest is the system's.
-  static let size = (MemoryLayout<csqlite_checked_file>.stride + 15) / 16 * 16
+  /// The size of this file's part of the memory, also if it is a ``SealedLogFile``; the rest is the system's.
+  static let size =
+    (max(MemoryLayout<csqlite_checked_file>.stride, MemoryLayout<csqlite_sealed_log>.stride) + 15) / 16 * 16
   /// The operation of `sqlite3_file_control` that returns the last damaged page as an `Int64`, once. SQLite leaves numbers
   /// above 100 to applications.
   static let damagedPageOperation: Int32 = 1_128
@@ -23,9 +23,14 @@ struct CheckedFile {
   /// The operation of `sqlite3_file_control` that gives the file its ``CopiedPages``: an `Unmanaged` reference, which is
   /// retained until the file is closed.
   static let copiedPagesOperation: Int32 = 1_130
+  /// The operation of `sqlite3_file_control` that says, by an `Int64`, whether another connection keeps the write lock of the
+  /// log until it is told otherwise.
+  static let lentWriteLockOperation: Int32 = 1_131
+  /// The operation of `sqlite3_file_control` that returns whether the index of the log was found wrong, as an `Int64`.
+  static let wrongLogIndexOperation: Int32 = 1_132
 
-  private let memory: Memory
-  private let file: File
+  let memory: UnsafeMutablePointer<csqlite_checked_file>
+  let file: File
 
   init(_ file: File) {
     memory = UnsafeMutableRawPointer(file).assumingMemoryBound(to: csqlite_checked_file.self)
@@ -45,7 +50,7 @@ struct CheckedFile {
   static func open(_ file: File, copiedPages: CopiedPages? = nil, sealer: PageSealer? = nil) {
     let memory = UnsafeMutableRawPointer(file).assumingMemoryBound(to: csqlite_checked_file.self)
     memory.initialize(to: csqlite_checked_file())
-    memory.pointee.base.pMethods = UnsafePointer(ioMethods)
+    memory.pointee.base.pMethods = ioMethods
     if let copiedPages { memory.pointee.copied_pages = Unmanaged.passRetained(copiedPages).toOpaque() }
     if let sealer { memory.pointee.sealer = Unmanaged.passRetained(sealer).toOpaque() }
   }
@@ -58,7 +63,7 @@ struct CheckedFile {
   /// Notes which page was found damaged.
   func noteDamage(of page: Int64) { memory.pointee.damaged_page = page }
 
-  private var methods: sqlite3_io_methods { file.pointee.pMethods.pointee }
+  var methods: sqlite3_io_methods { file.pointee.pMethods.pointee }
 
   // MARK: Reading and writing
 
@@ -279,11 +284,57 @@ struct CheckedFile {
 
   // MARK: SQLite's calls
 
-  /// Never freed, as SQLite uses it until the process ends.
-  nonisolated(unsafe) static let ioMethods: UnsafeMutablePointer<sqlite3_io_methods> = {
+  /// The methods that call those of the system's VFS.
+  static let forwardingMethods: sqlite3_io_methods = {
     var methods = sqlite3_io_methods()
     // Version 2 has shared memory, for the write-ahead log, but no memory mapping, which would avoid the checks.
     methods.iVersion = 2
+    methods.xClose = { file in CheckedFile.forward(file) { $1.xClose($0) } }
+    methods.xRead = { file, buffer, count, offset in
+      CheckedFile.forward(file) { $1.xRead($0, buffer, count, offset) }
+    }
+    methods.xWrite = { file, buffer, count, offset in
+      CheckedFile.forward(file) { $1.xWrite($0, buffer, count, offset) }
+    }
+    methods.xTruncate = { file, size in CheckedFile.forward(file) { $1.xTruncate($0, size) } }
+    methods.xSync = { file, flags in CheckedFile.forward(file) { $1.xSync($0, flags) } }
+    methods.xFileSize = { file, size in CheckedFile.forward(file) { $1.xFileSize($0, size) } }
+    methods.xLock = { file, level in CheckedFile.forward(file) { $1.xLock($0, level) } }
+    methods.xUnlock = { file, level in CheckedFile.forward(file) { $1.xUnlock($0, level) } }
+    methods.xCheckReservedLock = { file, result in
+      CheckedFile.forward(file) { $1.xCheckReservedLock($0, result) }
+    }
+    methods.xFileControl = { file, operation, argument in
+      CheckedFile.forward(file) { $1.xFileControl($0, operation, argument) }
+    }
+    methods.xSectorSize = { file in CheckedFile.forward(file) { $1.xSectorSize($0) } }
+    methods.xDeviceCharacteristics = { file in CheckedFile.forward(file) { $1.xDeviceCharacteristics($0) } }
+    methods.xShmMap = { file, region, size, extends, memory in
+      CheckedFile.forward(file) { $1.xShmMap($0, region, size, extends, memory) }
+    }
+    methods.xShmLock = { file, offset, count, flags in
+      CheckedFile.forward(file) { $1.xShmLock($0, offset, count, flags) }
+    }
+    methods.xShmBarrier = { file in
+      _ = CheckedFile.forward(file) {
+        $1.xShmBarrier($0)
+        return SQLITE_OK
+      }
+    }
+    methods.xShmUnmap = { file, deletes in CheckedFile.forward(file) { $1.xShmUnmap($0, deletes) } }
+    return methods
+  }()
+
+  /// Memory that is never freed, as SQLite uses it until the process ends.
+  static func allocate(_ methods: sqlite3_io_methods) -> UnsafePointer<sqlite3_io_methods> {
+    let memory = UnsafeMutablePointer<sqlite3_io_methods>.allocate(capacity: 1)
+    memory.initialize(to: methods)
+    return UnsafePointer(memory)
+  }
+
+  /// It is never changed.
+  nonisolated(unsafe) private static let ioMethods: UnsafePointer<sqlite3_io_methods> = {
+    var methods = forwardingMethods
     methods.xClose = { file in
       if let file {
         CheckedFile(file).setCopiedPages(nil)
@@ -302,7 +353,6 @@ struct CheckedFile {
       guard let file, let buffer else { return SQLITE_MISUSE }
       return CheckedFile(file).write(buffer, count, at: offset)
     }
-    methods.xTruncate = { file, size in CheckedFile.forward(file) { $1.xTruncate($0, size) } }
     methods.xSync = { file, flags in
       if let sealer = file.flatMap({ CheckedFile($0).sealer }) {
         let code = CheckedFile.code { () throws(SQLiteError) in try sealer.seals.synchronize() }
@@ -310,36 +360,27 @@ struct CheckedFile {
       }
       return CheckedFile.forward(file) { $1.xSync($0, flags) }
     }
-    methods.xFileSize = { file, size in CheckedFile.forward(file) { $1.xFileSize($0, size) } }
-    methods.xLock = { file, level in CheckedFile.forward(file) { $1.xLock($0, level) } }
-    methods.xUnlock = { file, level in CheckedFile.forward(file) { $1.xUnlock($0, level) } }
-    methods.xCheckReservedLock = { file, result in
-      CheckedFile.forward(file) { $1.xCheckReservedLock($0, result) }
-    }
     methods.xFileControl = { file, operation, argument in
       guard let file else { return SQLITE_MISUSE }
       return CheckedFile(file).control(operation, argument)
     }
-    methods.xSectorSize = { file in CheckedFile.forward(file) { $1.xSectorSize($0) } }
-    methods.xDeviceCharacteristics = { file in CheckedFile.forward(file) { $1.xDeviceCharacteristics($0) } }
     methods.xShmMap = { file, region, size, extends, memory in
-      CheckedFileSystem.creating {
+      guard let file else { return SQLITE_MISUSE }
+      let code = CheckedFileSystem.creating {
         CheckedFile.forward(file) { $1.xShmMap($0, region, size, extends, memory) }
       }
+      if code == SQLITE_OK, region == 0 { CheckedFile(file).memory.pointee.log_index = memory?.pointee }
+      return code
     }
-    methods.xShmLock = { file, offset, count, flags in
-      CheckedFile.forward(file) { $1.xShmLock($0, offset, count, flags) }
+    methods.xShmLock = { file, first, count, flags in
+      guard let file else { return SQLITE_MISUSE }
+      return CheckedFile(file).lockLog(first, count, flags)
     }
-    methods.xShmBarrier = { file in
-      _ = CheckedFile.forward(file) {
-        $1.xShmBarrier($0)
-        return SQLITE_OK
-      }
+    methods.xShmUnmap = { file, deletes in
+      if let file { CheckedFile(file).memory.pointee.log_index = nil }
+      return CheckedFile.forward(file) { $1.xShmUnmap($0, deletes) }
     }
-    methods.xShmUnmap = { file, deletes in CheckedFile.forward(file) { $1.xShmUnmap($0, deletes) } }
-    let memory = UnsafeMutablePointer<sqlite3_io_methods>.allocate(capacity: 1)
-    memory.initialize(to: methods)
-    return memory
+    return allocate(methods)
   }()
 
   static func forward(
@@ -361,6 +402,12 @@ struct CheckedFile {
       return SQLITE_OK
     case Self.copiedPagesOperation:
       setCopiedPages(argument)
+      return SQLITE_OK
+    case Self.lentWriteLockOperation:
+      memory.pointee.is_write_lock_lent = argument?.load(as: Int64.self) == 1
+      return SQLITE_OK
+    case Self.wrongLogIndexOperation:
+      argument?.storeBytes(of: memory.pointee.is_log_index_wrong ? 1 : 0, as: Int64.self)
       return SQLITE_OK
     case SQLITE_FCNTL_CKPT_START:
       sealer?.seals.begin()

@@ -1,4 +1,5 @@
 import CDTCSQLite
+import CDTPlatform
 
 /// The length of the write-ahead log of a connection's main database, as of the connection's last commit.
 ///
@@ -64,28 +65,46 @@ extension Connection {
   /// A checkpoint copies as much as readers' snapshots allow. If that is the whole log, and no reader uses the log, the
   /// next write restarts it. With readers that overlap, this may never be the case, so the checkpoint of a very long log
   /// waits until the present readers have ended; later ones don't need the log. Writers wait in the meantime.
-  package func shortenLog() {
+  ///
+  /// - Throws: ``SQLiteError`` if the index of the log is wrong, so that the last commit may be lost. What can't be
+  ///   checkpointed for another reason stays in the log, where it can be read.
+  package func shortenLog() throws(SQLiteError) {
     guard let logLength, logLength.isCheckpointDue else { return }
-    logLength.copied = logLength.pages
     let lengths = Double(logLength.pages) / Double(LogLength.waitingLimit)
-    // What can't be checkpointed now stays in the log, where it can be read.
-    if lengths < 1 {
-      _ = try? checkpoint(SQLITE_CHECKPOINT_PASSIVE)
-    } else {
-      try? waiting(atMost: min(LogLength.wait * lengths, LogLength.longestWait)) { () throws(SQLiteError) in
-        _ = try checkpoint(SQLITE_CHECKPOINT_RESTART)
-      }
+    let wait = lengths < 1 ? .zero : min(LogLength.wait * lengths, LogLength.longestWait)
+    do throws(SQLiteError) {
+      _ = try checkpoint(lengths < 1 ? SQLITE_CHECKPOINT_PASSIVE : SQLITE_CHECKPOINT_RESTART, waiting: wait)
+    } catch {
+      if try hasWrongLogIndex() { throw error }
+      // Somebody else writes, or makes a checkpoint. The next commit tries again.
+      if error.isBusy { return }
+    }
+    logLength.copied = logLength.pages
+  }
+
+  /// Checkpoints the log as far as readers' snapshots allow, and cuts the file if that is the whole log. It waits for nobody.
+  ///
+  /// - Throws: ``SQLiteError`` if the index of the log is wrong.
+  package func cutLog() throws(SQLiteError) {
+    do throws(SQLiteError) {
+      _ = try checkpoint(SQLITE_CHECKPOINT_TRUNCATE, waiting: .zero)
+    } catch {
+      if try hasWrongLogIndex() { throw error }
     }
   }
 
   /// Checkpoints the log as far as readers' snapshots allow.
   ///
-  /// - Returns: Whether that is the whole log; `false` also if another connection is making a checkpoint.
-  package func checkpointsWholeLog() throws(SQLiteError) -> Bool {
+  /// - Parameter writer: Another connection to the file of which the caller has the write transaction, or `nil`.
+  /// - Returns: Whether that is the whole log; `false` also if another connection writes or is making a checkpoint.
+  package func checkpointsWholeLog(whileLockedBy writer: Connection? = nil) throws(SQLiteError) -> Bool {
     // A new connection does not know of the log before its first read.
     _ = try scalar("PRAGMA schema_version")
+    let isLent = writer?.handle.map { sqlite3_txn_state($0, "main") == SQLITE_TXN_WRITE } ?? false
+    setWriteLockLent(isLent)
+    defer { setWriteLockLent(false) }
     do throws(SQLiteError) {
-      let (frames, copied) = try checkpoint(SQLITE_CHECKPOINT_PASSIVE)
+      let (frames, copied) = try checkpoint(SQLITE_CHECKPOINT_PASSIVE, waiting: .zero)
       return frames >= 0 && copied == frames
     } catch {
       guard error.isBusy else { throw error }
@@ -93,11 +112,49 @@ extension Connection {
     }
   }
 
-  private func checkpoint(_ mode: Int32) throws(SQLiteError) -> (frames: Int32, copied: Int32) {
+  private func setWriteLockLent(_ isLent: Bool) {
+    var argument: Int64 = isLent ? 1 : 0
+    if let handle { _ = sqlite3_file_control(handle, "main", CheckedFile.lentWriteLockOperation, &argument) }
+  }
+
+  /// - Parameter duration: How long to wait in total for a checkpoint or a write of another connection, and for readers.
+  private func checkpoint(
+    _ mode: Int32, waiting duration: Duration
+  ) throws(SQLiteError) -> (frames: Int32, copied: Int32) {
     guard let handle else { throw .closed("checkpoint") }
     var (frames, copied): (Int32, Int32) = (-1, -1)
-    let code = sqlite3_wal_checkpoint_v2(handle, "main", mode, &frames, &copied)
+    let deadline = ContinuousClock.now + duration
+    let code = try waiting(atMost: duration) { () throws(SQLiteError) in
+      while true {
+        let code = sqlite3_wal_checkpoint_v2(handle, "main", mode, &frames, &copied)
+        // SQLite does not wait for the lock of checkpoints.
+        guard code & 0xFF == SQLITE_BUSY, ContinuousClock.now < deadline else { return code }
+        Sleep.microseconds(500)
+      }
+    }
+    if try hasWrongLogIndex(), let file = sqlite3_db_filename(handle, "main") {
+      throw .wrongLogIndex(of: String(cString: file))
+    }
     guard code == SQLITE_OK else { throw error(code, sql: nil) }
     return (frames, copied)
+  }
+
+  private func hasWrongLogIndex() throws(SQLiteError) -> Bool {
+    guard let handle else { throw .closed("checkpoint") }
+    return Self.fileWithWrongLogIndex(handle) != nil
+  }
+
+  /// The database file of a connection whose log's index was found wrong.
+  static func fileWithWrongLogIndex(_ handle: OpaquePointer) -> String? {
+    var position: Int32 = 0
+    while let name = sqlite3_db_name(handle, position) {
+      var isWrong: Int64 = 0
+      let code = sqlite3_file_control(handle, name, CheckedFile.wrongLogIndexOperation, &isWrong)
+      if code == SQLITE_OK, isWrong != 0, let file = sqlite3_db_filename(handle, name) {
+        return String(cString: file)
+      }
+      position += 1
+    }
+    return nil
   }
 }

@@ -39,6 +39,10 @@ package struct SQLiteError: Error, Sendable, Hashable {
         sql: sql, damagedFile: page.file, systemError: nil)
       return
     }
+    if code == Self.logLockCode, let connection, let file = Connection.fileWithWrongLogIndex(connection) {
+      self = .wrongLogIndex(of: file)
+      return
+    }
     // SQLite also reads its system error from there, but not in every statement.
     let last = SystemError.last.code
     let text = connection.map { String(cString: sqlite3_errmsg($0)) } ?? "out of memory"
@@ -80,6 +84,8 @@ package struct SQLiteError: Error, Sendable, Hashable {
   static let damagedPageCode = SQLITE_IOERR | 32 << 8
   /// The file is truncated, `SQLITE_IOERR_SHORT_READ`.
   private var isTooShort: Bool { extendedCode == Self.shortReadCode }
+  /// `SQLITE_IOERR_SHMLOCK`: a lock of the log could not be taken.
+  static let logLockCode = SQLITE_IOERR | 20 << 8
   /// `SQLITE_IOERR_SHORT_READ`
   static let shortReadCode = SQLITE_IOERR | 2 << 8
   /// `SQLITE_IOERR_WRITE`
@@ -119,6 +125,16 @@ package struct SQLiteError: Error, Sendable, Hashable {
     return SQLiteError(
       extendedCode: oldLibraryCode,
       message: "SQLite \(spelled(found)) is older than \(spelled(Connection.minimumLibraryVersion))")
+  }
+
+  /// Something else that uses the file made a checkpoint without the write lock (``CheckedFile/lockLog(_:_:_:)``).
+  static func wrongLogIndex(of file: String) -> SQLiteError {
+    SQLiteError(
+      extendedCode: logLockCode,
+      message: """
+        the index of the write-ahead log of \(file) is wrong, so a write would be lost; a program with SQLite before 3.51.3 \
+        may have made a checkpoint. Close the file in all programs and open it again, which makes the index anew
+        """)
   }
 
   static func closed(_ sql: String?) -> SQLiteError {

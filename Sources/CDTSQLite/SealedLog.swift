@@ -5,18 +5,41 @@ import CDTDigest
 ///
 /// Its layout is that of SQLite. In each frame the page is sealed like those of the database (``DatabaseCipher``). Its number, the
 /// size of the database, the salts of the log and the frame's place are authenticated. The salts and the checksum in the
-/// frame's header are one block of AES: SQLite computes the checksum from what is written, about which it would tell something.
+/// frame's header are encrypted as one block of AES: the checksum is computed from the plain page and would tell something about it.
 ///
 /// A log is only valid up to the first frame whose checksum is wrong, and SQLite reads frames whole to find it. So a frame that
-/// can't be opened gives zeros then, which have another checksum. When a page is read alone, it is damaged.
+/// can't be opened gives zeros then, which have another checksum. When a page is read otherwise, it is damaged.
+///
+/// SQLite writes a frame in these ways (``Write``), and no other is accepted:
+///
+/// - A frame is appended: its header, then its page.
+/// - A transaction that is larger than SQLite's cache has written pages before its commit. A page that changes again is replaced
+///   without its header.
+/// - From then on the headers of the transaction's frames have zeros in place of the salts and the checksum. The commit
+///   writes the headers again, and before each it reads the frame.
+///
+/// So zeros in a header stand for the salts in the log's own header. Until this was done, pages were sealed with the zeros; they
+/// can still be opened.
 ///
 /// Source: https://sqlite.org/fileformat2.html, The Write-Ahead Log.
 final class SealedLog {
   private let pages: AuthenticatedCipher
   private let headers: BlockCipher
-  /// The header that was written last, and of which frame.
+  /// The frame whose header was written last, while its page may not fit it, and that header.
+  private var unfinished: Int64?
   private var header = [UInt8](repeating: 0, count: frameHeaderLength)
-  private var headerFrame: Int64 = -1
+  /// The frame whose page was read last, and what its header has in place of ``pageAndSize(_:)``.
+  private var opened: (frame: Int64, pageAndSize: UInt64)?
+  /// Whether the log's header was read, and nothing has been written since: a connection that finds the valid frames of a
+  /// log begins with it.
+  private var isRecovering = false
+  /// Called with each write, in tests.
+  var onWrite: ((Write) -> Void)?
+
+  /// The ways in which SQLite writes a part of the log.
+  enum Write: CaseIterable {
+    case logHeader, frameHeader, pageAfterHeader, pageInPlace, frameHeaderAgain
+  }
 
   static let headerLength = WriteAheadLog.headerLength
   static let frameHeaderLength = LogFrames.headerLength
@@ -55,8 +78,17 @@ final class SealedLog {
     if let block = header.baseAddress { headers.decrypt(block + 8) }
   }
 
-  /// - Parameter header: The frame's header, not encrypted.
-  private func withContext<Result>(
+  private static func hasSalts(_ header: UnsafeRawBufferPointer) -> Bool {
+    header[8..<16].contains { $0 != 0 }
+  }
+
+  /// The number of a frame's page and the size of the database: what the page is sealed with besides the salts.
+  private static func pageAndSize(_ header: UnsafeRawBufferPointer) -> UInt64 {
+    header.loadUnaligned(as: UInt64.self)
+  }
+
+  /// - Parameter header: The page's number, the size of the database, and the salts.
+  private static func withContext<Result>(
     _ header: UnsafeRawBufferPointer, _ frame: Int64, _ body: (UnsafeRawBufferPointer) -> Result
   ) -> Result {
     withUnsafeTemporaryAllocation(byteCount: 24, alignment: 8) { context in
@@ -67,10 +99,21 @@ final class SealedLog {
     }
   }
 
+  /// Decrypts a page where it is. It is zeros if it is not what was sealed.
+  ///
+  /// - Parameter header: The frame's header, decrypted, with the salts of the log.
   private func openPage(
     _ page: UnsafeMutableRawBufferPointer, _ header: UnsafeRawBufferPointer, _ frame: Int64
   ) -> Bool {
-    withContext(header, frame) { pages.open(page, with: $0) }
+    Self.withContext(header, frame) { pages.open(page, with: $0) }
+  }
+
+  /// The same for a page that an earlier version has sealed before the frame's header had the salts.
+  private func openFormerPage(
+    _ page: UnsafeMutableRawBufferPointer, _ header: UnsafeMutableRawBufferPointer, _ frame: Int64
+  ) -> Bool {
+    UnsafeMutableRawBufferPointer(rebasing: header[8..<16]).initializeMemory(as: UInt8.self, repeating: 0)
+    return openPage(page, UnsafeRawBufferPointer(header), frame)
   }
 
   /// Decrypts a whole frame where it is. The page is zeros if it is not what was sealed.
@@ -79,16 +122,21 @@ final class SealedLog {
   @discardableResult
   func open(_ frame: inout [UInt8], number: Int64) -> Bool {
     guard frame.count == Self.frameLength else { return false }
+    let sealed = frame
     return frame.withUnsafeMutableBytes { bytes in
       let header = UnsafeMutableRawBufferPointer(rebasing: bytes[..<Self.frameHeaderLength])
+      let page = UnsafeMutableRawBufferPointer(rebasing: bytes[Self.frameHeaderLength...])
       openHeader(header)
-      return openPage(
-        UnsafeMutableRawBufferPointer(rebasing: bytes[Self.frameHeaderLength...]),
-        UnsafeRawBufferPointer(header), number)
+      if openPage(page, UnsafeRawBufferPointer(header), number) { return true }
+      page.copyBytes(from: sealed[Self.frameHeaderLength...])
+      return withUnsafeTemporaryAllocation(byteCount: header.count, alignment: 8) { copy in
+        copy.copyMemory(from: UnsafeRawBufferPointer(header))
+        return openFormerPage(page, copy, number)
+      }
     }
   }
 
-  // MARK: Reading and writing
+  // MARK: Reading
 
   typealias File = UnsafeMutablePointer<sqlite3_file>
 
@@ -97,32 +145,33 @@ final class SealedLog {
     _ file: File, _ buffer: UnsafeMutableRawBufferPointer, at offset: Int64, damagedPage: inout Int64
   ) -> Int32 {
     let end = offset + Int64(buffer.count)
-    var isStrict = true
     var position = offset
+    var includesHeader = false
     while position < end {
       let (part, start, length) = Self.part(at: position)
       let wanted = position..<min(end, start + Int64(length))
       let target = UnsafeMutableRawBufferPointer(
         rebasing: buffer[Int(wanted.lowerBound - offset)..<Int(wanted.upperBound - offset)])
       let from = Int(wanted.lowerBound - start)
-      var code = SQLITE_OK
+      let code: Int32
       switch part {
       case .header:
+        if wanted.count == length { isRecovering = true }
         code = file.pointee.pMethods.pointee.xRead(file, target.baseAddress, Int32(target.count), position)
-      case .frameHeader:
-        isStrict = false
-        code = reading(file, Self.frameHeaderLength, at: start) { header in
-          openHeader(header)
+      case .frameHeader(let frame):
+        includesHeader = true
+        code = withHeader(file, of: frame) { header in
           target.copyMemory(from: UnsafeRawBufferPointer(rebasing: header[from..<from + target.count]))
           return SQLITE_OK
         }
       case .page(let frame):
-        code = reading(file, Self.frameLength, at: Self.start(of: frame)) { bytes in
-          let header = UnsafeMutableRawBufferPointer(rebasing: bytes[..<Self.frameHeaderLength])
-          let page = UnsafeMutableRawBufferPointer(rebasing: bytes[Self.frameHeaderLength...])
-          openHeader(header)
-          if !openPage(page, UnsafeRawBufferPointer(header), frame), isStrict {
-            damagedPage = Int64(UInt32(bigEndian: header.loadUnaligned(as: UInt32.self)))
+        code = withPage(file, of: frame) { page, number in
+          guard let page else {
+            guard !includesHeader || !isRecovering else {
+              target.initializeMemory(as: UInt8.self, repeating: 0)
+              return SQLITE_OK
+            }
+            damagedPage = number
             return SQLiteError.damagedPageCode
           }
           target.copyMemory(from: UnsafeRawBufferPointer(rebasing: page[from..<from + target.count]))
@@ -142,7 +191,7 @@ final class SealedLog {
     return SQLITE_OK
   }
 
-  private func reading(
+  private func withBytes(
     _ file: File, _ count: Int, at offset: Int64, _ body: (UnsafeMutableRawBufferPointer) -> Int32
   ) -> Int32 {
     withUnsafeTemporaryAllocation(byteCount: count, alignment: 8) { buffer in
@@ -151,22 +200,71 @@ final class SealedLog {
     }
   }
 
+  /// Reads a frame's header as SQLite has written it.
+  private func withHeader(
+    _ file: File, of frame: Int64, _ body: (UnsafeMutableRawBufferPointer) -> Int32
+  ) -> Int32 {
+    withBytes(file, Self.frameHeaderLength, at: Self.start(of: frame)) { header in
+      openHeader(header)
+      return body(header)
+    }
+  }
+
+  /// Puts the salts of the log into a header that has none.
+  private func addSalts(_ file: File, to header: UnsafeMutableRawBufferPointer) -> Int32 {
+    guard !Self.hasSalts(UnsafeRawBufferPointer(header)) else { return SQLITE_OK }
+    return withBytes(file, Self.headerLength, at: 0) { log in
+      UnsafeMutableRawBufferPointer(rebasing: header[8..<16])
+        .copyMemory(from: UnsafeRawBufferPointer(rebasing: log[16..<24]))
+      return SQLITE_OK
+    }
+  }
+
+  /// Reads the page of a frame.
+  ///
+  /// - Parameter body: Gets the page, `nil` if it is not what was sealed, and its number.
+  private func withPage(
+    _ file: File, of frame: Int64, _ body: (UnsafeRawBufferPointer?, Int64) -> Int32
+  ) -> Int32 {
+    withBytes(file, Self.frameLength, at: Self.start(of: frame)) { bytes in
+      let header = UnsafeMutableRawBufferPointer(rebasing: bytes[..<Self.frameHeaderLength])
+      let page = UnsafeMutableRawBufferPointer(rebasing: bytes[Self.frameHeaderLength...])
+      openHeader(header)
+      let code = addSalts(file, to: header)
+      guard code == SQLITE_OK else { return code }
+      var isOpened = openPage(page, UnsafeRawBufferPointer(header), frame)
+      if !isOpened {
+        let code = file.pointee.pMethods.pointee.xRead(
+          file, page.baseAddress, Int32(page.count), Self.start(of: frame) + Int64(Self.frameHeaderLength))
+        guard code == SQLITE_OK else { return code }
+        isOpened = openFormerPage(page, header, frame)
+      }
+      opened = isOpened ? (frame, Self.pageAndSize(UnsafeRawBufferPointer(header))) : nil
+      return body(
+        isOpened ? UnsafeRawBufferPointer(page) : nil,
+        Int64(UInt32(bigEndian: header.loadUnaligned(as: UInt32.self))))
+    }
+  }
+
+  // MARK: Writing
+
   func write(_ file: File, _ bytes: UnsafeRawBufferPointer, at offset: Int64) -> Int32 {
+    isRecovering = false
     var position = 0
     while position < bytes.count {
       let place = offset + Int64(position)
       let (part, start, length) = Self.part(at: place)
-      let isWhole = place == start && bytes.count - position >= length
-      let piece = UnsafeRawBufferPointer(rebasing: bytes[position..<min(bytes.count, position + length)])
+      // SQLite only splits a frame without SQLITE_IOCAP_POWERSAFE_OVERWRITE.
+      guard place == start, bytes.count - position >= length else { return SQLiteError.writeCode }
+      let piece = UnsafeRawBufferPointer(rebasing: bytes[position..<position + length])
       let code: Int32
       switch part {
-      case .header where isWhole:
-        headerFrame = -1
+      case .header:
+        (unfinished, opened) = (nil, nil)
+        onWrite?(.logHeader)
         code = file.pointee.pMethods.pointee.xWrite(file, piece.baseAddress, Int32(length), place)
-      case .frameHeader(let frame) where isWhole: code = write(file, header: piece, of: frame, at: place)
-      case .page(let frame) where isWhole: code = write(file, page: piece, of: frame, at: place)
-      // SQLite divides a frame only on devices that change other bytes when they write, as it has to be told.
-      default: code = SQLiteError.writeCode
+      case .frameHeader(let frame): code = write(file, header: piece, of: frame, at: place)
+      case .page(let frame): code = write(file, page: piece, of: frame, at: place)
       }
       guard code == SQLITE_OK else { return code }
       position += length
@@ -174,14 +272,27 @@ final class SealedLog {
     return SQLITE_OK
   }
 
-  private func note(_ header: UnsafeRawBufferPointer, of frame: Int64) {
-    self.header.withUnsafeMutableBytes { $0.copyMemory(from: header) }
-    headerFrame = frame
+  /// Verifies that the frame whose header was written last has a page that was sealed with it. Call it before anything else is
+  /// written than that page.
+  func finish(_ file: File) -> Int32 {
+    guard let frame = unfinished else { return SQLITE_OK }
+    let code = withPage(file, of: frame) { page, _ in page == nil ? SQLiteError.writeCode : SQLITE_OK }
+    if code == SQLITE_OK { unfinished = nil }
+    return code
   }
 
   private func write(_ file: File, header: UnsafeRawBufferPointer, of frame: Int64, at offset: Int64) -> Int32
   {
-    note(header, of: frame)
+    let code = finish(file)
+    guard code == SQLITE_OK else { return code }
+    if let opened, opened == (frame, Self.pageAndSize(header)) {
+      onWrite?(.frameHeaderAgain)
+    } else {
+      onWrite?(.frameHeader)
+      unfinished = frame
+      self.header.withUnsafeMutableBytes { $0.copyMemory(from: header) }
+    }
+    opened = nil
     return withUnsafeTemporaryAllocation(byteCount: header.count, alignment: 8) { copy in
       copy.copyMemory(from: header)
       sealHeader(copy)
@@ -190,24 +301,34 @@ final class SealedLog {
   }
 
   private func write(_ file: File, page: UnsafeRawBufferPointer, of frame: Int64, at offset: Int64) -> Int32 {
-    // SQLite writes a frame's header first, except where it replaces the page of a frame.
-    if headerFrame != frame {
-      let code = reading(file, Self.frameHeaderLength, at: Self.start(of: frame)) { header in
-        openHeader(header)
-        note(UnsafeRawBufferPointer(header), of: frame)
-        return SQLITE_OK
-      }
-      guard code == SQLITE_OK else { return code }
+    opened = nil
+    if unfinished == frame {
+      onWrite?(.pageAfterHeader)
+      let code = header.withUnsafeMutableBytes { write(file, page, $0, of: frame, at: offset) }
+      if code == SQLITE_OK { unfinished = nil }
+      return code
     }
+    let code = finish(file)
+    guard code == SQLITE_OK else { return code }
+    onWrite?(.pageInPlace)
+    return withHeader(file, of: frame) { write(file, page, $0, of: frame, at: offset) }
+  }
+
+  private func write(
+    _ file: File, _ page: UnsafeRawBufferPointer, _ header: UnsafeMutableRawBufferPointer, of frame: Int64,
+    at offset: Int64
+  ) -> Int32 {
+    let code = addSalts(file, to: header)
+    guard code == SQLITE_OK else { return code }
     return withUnsafeTemporaryAllocation(byteCount: page.count, alignment: 8) { copy in
       copy.copyMemory(from: page)
-      header.withUnsafeBytes { header in withContext(header, frame) { pages.seal(copy, with: $0) } }
+      Self.withContext(UnsafeRawBufferPointer(header), frame) { pages.seal(copy, with: $0) }
       return file.pointee.pMethods.pointee.xWrite(file, copy.baseAddress, Int32(copy.count), offset)
     }
   }
 }
 
-/// An open log of an encrypted database: the methods that SQLite calls. In memory it is like a ``CheckedFile``.
+/// An open log of an encrypted database: the methods that SQLite calls.
 enum SealedLogFile {
   typealias File = UnsafeMutablePointer<sqlite3_file>
 
@@ -217,30 +338,30 @@ enum SealedLogFile {
   ///   - database: The file of the database, where damaged pages are noted.
   ///   - name: The name under which it was opened, which is freed when the file is closed.
   static func open(_ file: File, of database: File, _ name: sqlite3_filename, _ log: SealedLog) {
-    part(file).initialize(to: csqlite_checked_file())
-    part(file).pointee.base.pMethods = UnsafePointer(ioMethods)
-    part(file).pointee.sealer = Unmanaged.passRetained(log).toOpaque()
-    part(file).pointee.log_name = name
+    part(file).initialize(to: csqlite_sealed_log())
+    part(file).pointee.base.pMethods = ioMethods
+    part(file).pointee.log = Unmanaged.passRetained(log).toOpaque()
+    part(file).pointee.name = name
     part(file).pointee.database = database
   }
 
-  private static func part(_ file: File) -> UnsafeMutablePointer<csqlite_checked_file> {
-    UnsafeMutableRawPointer(file).assumingMemoryBound(to: csqlite_checked_file.self)
+  private static func part(_ file: File) -> UnsafeMutablePointer<csqlite_sealed_log> {
+    UnsafeMutableRawPointer(file).assumingMemoryBound(to: csqlite_sealed_log.self)
   }
 
-  private static func log(_ file: File) -> SealedLog? {
-    part(file).pointee.sealer.map { Unmanaged<SealedLog>.fromOpaque($0).takeUnretainedValue() }
+  static func log(_ file: File) -> SealedLog? {
+    part(file).pointee.log.map { Unmanaged<SealedLog>.fromOpaque($0).takeUnretainedValue() }
   }
 
-  /// Never freed, as SQLite uses it until the process ends.
-  nonisolated(unsafe) private static let ioMethods: UnsafeMutablePointer<sqlite3_io_methods> = {
-    var methods = CheckedFile.ioMethods.pointee
+  /// It is never changed.
+  nonisolated(unsafe) private static let ioMethods: UnsafePointer<sqlite3_io_methods> = {
+    var methods = CheckedFile.forwardingMethods
     methods.xClose = { file in
       guard let file else { return SQLITE_MISUSE }
       let code = CheckedFile.forward(file) { $1.xClose($0) }
-      if let log = part(file).pointee.sealer { Unmanaged<SealedLog>.fromOpaque(log).release() }
-      sqlite3_free_filename(part(file).pointee.log_name)
-      (part(file).pointee.sealer, part(file).pointee.log_name) = (nil, nil)
+      if let log = part(file).pointee.log { Unmanaged<SealedLog>.fromOpaque(log).release() }
+      sqlite3_free_filename(part(file).pointee.name)
+      (part(file).pointee.log, part(file).pointee.name) = (nil, nil)
       return code
     }
     methods.xRead = { file, buffer, count, offset in
@@ -258,12 +379,11 @@ enum SealedLogFile {
       return log.write(
         CheckedFile.system(file), UnsafeRawBufferPointer(start: buffer, count: Int(count)), at: offset)
     }
-    methods.xSync = { file, flags in CheckedFile.forward(file) { $1.xSync($0, flags) } }
-    methods.xFileControl = { file, operation, argument in
-      CheckedFile.forward(file) { $1.xFileControl($0, operation, argument) }
+    methods.xSync = { file, flags in
+      guard let file, let log = log(file) else { return SQLITE_MISUSE }
+      let code = log.finish(CheckedFile.system(file))
+      return code == SQLITE_OK ? CheckedFile.forward(file) { $1.xSync($0, flags) } : code
     }
-    let memory = UnsafeMutablePointer<sqlite3_io_methods>.allocate(capacity: 1)
-    memory.initialize(to: methods)
-    return memory
+    return CheckedFile.allocate(methods)
   }()
 }

@@ -56,7 +56,9 @@ extension Datastore {
     report.attachments = try sweepAttachments(stop)
     report.hasChecksums = try withWriter(stop: stop) { try addChecksums($0.connection) }
     while try withWriter(stop: stop, { try Self.releasePages($0.connection) }) {}
-    try withWriter { try Self.cutLog($0.connection) }
+    // It does not wait for readers, as that would block writers. The rest is freed by the next compaction, or when the last
+    // connection closes.
+    try withWriter { try $0.connection.cutLog() }
     report.bytesFreed = max(0, before - ((try? FileSystem.size(of: directory)) ?? before))
     return report
   }
@@ -125,9 +127,9 @@ extension Datastore {
   ///
   /// A checkpoint stops at the first page that is newer than a state being read, so if it copies the whole log, there
   /// is no such state.
-  fileprivate func isOnlyLatestStateRead() throws -> Bool {
+  fileprivate func isOnlyLatestStateRead(duringWriteBy writer: Connection) throws -> Bool {
     let lease = try lendReader()
-    return try lease.reader.connection.checkpointsWholeLog()
+    return try lease.reader.connection.checkpointsWholeLog(whileLockedBy: writer)
   }
 
   /// Frees some pages and returns whether there may be more.
@@ -138,15 +140,6 @@ extension Datastore {
       try connection.execute("PRAGMA incremental_vacuum(\(batch))")
       return try connection.scalar("PRAGMA freelist_count") < free
     }
-  }
-
-  /// Copies the log into the file as far as readers allow. It does not wait for them, as that would block writers; the
-  /// rest is freed by the next compaction or when the last connection closes.
-  private static func cutLog(_ connection: Connection) throws {
-    let timeout = connection.busyTimeout
-    connection.busyTimeout = .zero
-    defer { connection.busyTimeout = timeout }
-    try? connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
   }
 }
 
@@ -232,7 +225,7 @@ extension WriteTransaction {
       }
     }
     if !unwanted.isEmpty {
-      guard try use({ _ in try store.isOnlyLatestStateRead() }) else { return nil }
+      guard try use({ try store.isOnlyLatestStateRead(duringWriteBy: $0) }) else { return nil }
       // A file must not be removed before the commits that drop its references are on disk, whatever the durability.
       try FileSystem.synchronize(LogFile.path(of: store.databasePath))
     }

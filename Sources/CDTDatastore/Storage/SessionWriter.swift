@@ -31,8 +31,8 @@ final class SessionWriter {
   /// Checkpoints the write-ahead log when it is long. Call it after a write, when the indexes are up to date: while
   /// they are updated, their connection reads the documents as they were before the write, and the log can't restart
   /// while an earlier state is read.
-  func shortenLog() {
-    connection.shortenLog()
+  func shortenLog() throws(SQLiteError) {
+    try connection.shortenLog()
   }
 
   private func record() throws {

@@ -152,7 +152,7 @@ final class IndexConnection {
   /// Commits, and checkpoints the log when it is long.
   func commit() throws(SQLiteError) {
     try connection.commit()
-    connection.shortenLog()
+    try connection.shortenLog()
   }
 
   /// Begins a transaction with the write lock of the index file. The caller ends it.
