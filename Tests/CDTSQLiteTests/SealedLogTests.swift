@@ -23,8 +23,8 @@ import Testing
   private static let table = """
     CREATE TABLE t (number INTEGER PRIMARY KEY, value INTEGER, text TEXT);
     CREATE INDEX byValue ON t (value, text);
-    WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n WHERE x < 1500)
-      INSERT INTO t SELECT x, x * 7919 % 1500, printf('%0*d', x % 300, x) FROM n
+    WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n WHERE x < 600)
+      INSERT INTO t SELECT x, x * 7919 % 600, printf('%0*d', x % 300, x) FROM n
     """
 
   private static func content(_ connection: Connection) throws -> [String] {
@@ -51,10 +51,10 @@ import Testing
   /// A random change of many rows or few, which is the same on every connection.
   private static func change(_ random: inout SeededGenerator) -> String {
     let (first, factor) = (
-      Int.random(in: 1...1_500, using: &random), Int.random(in: 1...1_499, using: &random)
+      Int.random(in: 1...600, using: &random), Int.random(in: 1...599, using: &random)
     )
     return switch Int.random(in: 0..<6, using: &random) {
-    case 0: "UPDATE t SET value = (value + \(factor)) % 1500"
+    case 0: "UPDATE t SET value = (value + \(factor)) % 600"
     case 1: "UPDATE t SET text = printf('%0*d', (number * \(factor)) % 400, \(factor)) WHERE number % 3 = 0"
     case 2: "UPDATE t SET value = \(factor) WHERE number = \(first)"
     case 3: "DELETE FROM t WHERE number BETWEEN \(first) AND \(first + 50)"
@@ -79,7 +79,7 @@ import Testing
       ]
       for connection in connections { try connection.execute(Self.table) }
       var writes: Set<SealedLog.Write> = []
-      for round in 0..<60 {
+      for round in 0..<40 {
         if round == 0 || round % 20 == 0 {
           // What is in the log is found again by the next connection.
           for connection in connections { connection.close() }
