@@ -11,6 +11,11 @@ package enum SQLiteLibrary {
   /// Source: https://sqlite.org/wal.html, The WAL-Reset Bug.
   package static var losesCommits: Bool { losesCommits(sqlite3_libversion_number()) }
 
+  /// What users are told about the bug, without a full stop; `nil` if the library does not have it.
+  package static var warning: String? {
+    losesCommits ? "SQLite \(version) has the WAL-reset bug (docs/reliability.md)" : nil
+  }
+
   static func losesCommits(_ version: Int32) -> Bool {
     switch version {
     case 3_051_003..., 3_050_007..<3_051_000, 3_044_006..<3_045_000: false

@@ -99,6 +99,7 @@ public final class DatastoreServer: Service {
         let port = channel.localAddress?.port ?? configuration.port
         boundPort.withLock { $0 = port }
         onRunning(port)
+        if let warning = DatastoreManager.libraryWarning { state.logger.warning("\(warning)") }
         if state.authenticator.lacksAdmin {
           state.logger.warning(
             "no user is an admin of the server",

@@ -1,4 +1,5 @@
 import CDTPlatform
+import CDTSQLite
 import Dispatch
 import Synchronization
 
@@ -403,4 +404,9 @@ public final class DatastoreManager: Sendable {
     try FileSystem.makeDirectory(directory)
     sweep(directory)
   }
+}
+
+extension DatastoreManager {
+  /// What to tell users about the library of SQLite that is loaded, without a full stop; `nil` if there is nothing to tell.
+  package static var libraryWarning: String? { SQLiteLibrary.warning }
 }

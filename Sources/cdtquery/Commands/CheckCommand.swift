@@ -2,6 +2,7 @@ import ArgumentParser
 import CDTDatastore
 import CDTJSON
 import CDTQuery
+import CDTSQLite
 
 struct CheckCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -20,7 +21,7 @@ struct CheckCommand: ParsableCommand {
         $ cdtquery index create people/contacts age
         age
         $ cdtquery check people/contacts
-        cdtquery: no problems found
+        cdtquery: no problems found…
       """)
 
   @Argument(help: "The store, DIRECTORY/NAME.") var store: StoreArgument
@@ -71,7 +72,10 @@ struct CheckCommand: ParsableCommand {
     }
     for note in notes { try Self.write(note, isRepaired: false) }
     try Output.standard.flush()
-    if !quiet { Message.write("cdtquery: " + summary(findings, indexes)) }
+    if !quiet {
+      let warning = SQLiteLibrary.warning.map { "; \($0)" } ?? ""
+      Message.write("cdtquery: " + summary(findings, indexes) + warning)
+    }
   }
 
   static func write(_ finding: IntegrityFinding, isRepaired: Bool) throws {

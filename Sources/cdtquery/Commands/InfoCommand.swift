@@ -2,6 +2,7 @@ import ArgumentParser
 import CDTDatastore
 import CDTJSON
 import CDTQuery
+import CDTSQLite
 
 struct InfoCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -18,7 +19,7 @@ struct InfoCommand: ParsableCommand {
 
   func run() throws {
     let datastore = try store.open()
-    let info: JSONObject = [
+    var info: JSONObject = [
       "name": .string(datastore.name),
       "documents": .int(Int64(try datastore.read { try $0.documentCount() })),
       "conflicts": .int(Int64(try datastore.read { try $0.conflictedDocumentIDs() }.count)),
@@ -26,7 +27,9 @@ struct InfoCommand: ParsableCommand {
       "sequence": .int(try datastore.read { try $0.lastSequence() }),
       "bytes": .int(try datastore.sizeOnDisk()),
       "indexes": .array(try datastore.listIndexes().map { .string($0.name) }),
+      "sqlite": .string(SQLiteLibrary.version),
     ]
+    if let warning = SQLiteLibrary.warning { info["warning"] = .string(warning) }
     try Output.standard.line(info.text)
   }
 }
