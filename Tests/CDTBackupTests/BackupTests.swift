@@ -95,7 +95,9 @@ import Testing
     _ directory: String, at point: Backup.Point = .newest, _ encryption: Encryption? = nil,
     _ body: (Datastore) throws -> Void
   ) throws {
-    let manager = try DatastoreManager.inMemory(options: DatastoreOptions(encryption: encryption))
+    var options = DatastoreOptions(encryption: encryption)
+    options.memoryBudget = 0
+    let manager = try DatastoreManager.inMemory(options: options)
     let store = try manager.datastore(named: "restored")
     try store.restore(from: Backup(directory: directory, encryption: encryption), at: point)
     try body(store)
@@ -106,8 +108,10 @@ import Testing
     seed: Int, encryption: Encryption?
   ) throws {
     try withTemporaryDirectory(inMemory: true) { directory in
-      let manager = try DatastoreManager(
-        directory: "\(directory)/stores", options: DatastoreOptions(encryption: encryption))
+      var options = DatastoreOptions(encryption: encryption)
+      // Transactions are then larger than SQLite's caches.
+      if seed % 2 == 0 { options.memoryBudget = 0 }
+      let manager = try DatastoreManager(directory: "\(directory)/stores", options: options)
       let store = try manager.datastore(named: "store")
       var writer = RandomWriter(seed: UInt64(seed))
       var states: [(sequence: Int64, content: [String])] = []

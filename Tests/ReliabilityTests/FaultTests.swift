@@ -12,8 +12,11 @@ import Testing
     try run(["\(Torture.faults)"])
   }
 
-  @Test func `the same is true of an encrypted datastore`() throws {
-    try run(["\(Torture.faults)"], "encrypted-faults")
+  @Test(arguments: ["encrypted-faults", "encrypted-faults-small"])
+  func `the same is true of an encrypted datastore, also if transactions are larger than the cache`(
+    _ command: String
+  ) throws {
+    try run(["\(Torture.faults)"], command)
   }
 
   @Test(arguments: ["open", "find after opening"])

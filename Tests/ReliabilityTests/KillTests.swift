@@ -14,10 +14,10 @@ import Testing
   ///
   /// - Returns: The last step that it has acknowledged; -1 before it has opened the datastore.
   private static func kill(
-    _ workload: Workload, seed: UInt64, isEncrypted: Bool, in directory: String,
+    _ workload: Workload, seed: UInt64, _ form: String, in directory: String,
     _ random: inout SeededGenerator
   ) throws -> Int {
-    let arguments = ["work", directory, "\(workload)", "\(seed)", "0", isEncrypted ? "encrypted" : "full"]
+    let arguments = ["work", directory, "\(workload)", "\(seed)", "0", form]
     var last: String?
     if Bool.random(using: &random) {
       let change = Int.random(in: 1...(Bool.random(using: &random) ? 60 : 900), using: &random)
@@ -61,8 +61,10 @@ import Testing
 
         let seed = random.next()
         // The next ones go on with an encrypted datastore.
+        let form = fixture == nil && number % 8 == 0 ? "encrypted" : "full"
+        // Every other one has caches of ten pages.
         let acknowledged = try Self.kill(
-          workload, seed: seed, isEncrypted: fixture == nil && number % 8 == 0, in: directory, &random)
+          workload, seed: seed, form + (number / 2 % 2 == 0 ? "-small" : ""), in: directory, &random)
         var expected = Expectation(workload, seed: seed, from: base)
         let problems = problemsAfterCrash(in: directory, isIndexFileOld: fixture != nil) { found in
           try expected.problem(with: found, from: max(0, acknowledged), to: acknowledged + 1)

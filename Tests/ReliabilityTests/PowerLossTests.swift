@@ -17,9 +17,16 @@ import Testing
     let durability: DatastoreOptions.Durability
     var fixture: String?
     var isEncrypted = false
+    /// Whether SQLite's caches have ten pages.
+    var isSmall = false
 
     var testDescription: String {
-      "\(fixture ?? "\(workload)"), \(durability)\(isEncrypted ? ", encrypted" : "")"
+      "\(fixture ?? "\(workload)"), \(durability)\(isEncrypted ? ", encrypted" : "")\(isSmall ? ", small caches" : "")"
+    }
+
+    /// For `cdt-crashtest`.
+    var form: String {
+      (isEncrypted ? "encrypted" : durability == .full ? "full" : "normal") + (isSmall ? "-small" : "")
     }
   }
 
@@ -28,6 +35,7 @@ import Testing
       [
         Case(workload: workload, durability: .full), Case(workload: workload, durability: .normal),
         Case(workload: workload, durability: .full, isEncrypted: true),
+        Case(workload: workload, durability: .full, isEncrypted: true, isSmall: true),
       ]
     }
     + fixtures.map { Case(workload: .all[0], durability: .full, fixture: $0) }
@@ -59,8 +67,7 @@ import Testing
     let program = try BuiltProgram(
       "cdt-crashtest",
       [
-        "work", directory, "\(c.workload)", "\(seed)", "\(Self.steps)",
-        c.isEncrypted ? "encrypted" : c.durability == .full ? "full" : "normal",
+        "work", directory, "\(c.workload)", "\(seed)", "\(Self.steps)", c.form,
       ],
       faults: .init(directory: directory, trace: trace))
     #expect(try program.end().status == 0)

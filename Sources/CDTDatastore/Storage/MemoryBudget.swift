@@ -30,8 +30,8 @@ package final class MemoryBudget: Sendable {
   /// The share of each reader, in bytes.
   private let part: Atomic<Int>
 
-  /// The minimum for a usable connection, regardless of the budget.
-  private static let least = 128 * 1024
+  /// The minimum for a usable connection, regardless of the budget: about ten pages, so that also small transactions are larger.
+  private static let least = 40 * 1024
 
   /// - Parameter total: The budget, in bytes.
   init(_ total: Int) {

@@ -13,6 +13,8 @@ import Testing
   private func manager(_ directory: String, _ encryption: Encryption?) throws -> DatastoreManager {
     var options = DatastoreOptions(encryption: encryption)
     options.busyTimeout = .milliseconds(200)
+    // All transactions are larger than SQLite's caches then.
+    options.memoryBudget = 0
     return try DatastoreManager(directory: directory, options: options)
   }
 

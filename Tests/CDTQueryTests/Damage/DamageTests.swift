@@ -13,12 +13,12 @@ import Testing
 @Suite struct DamageTests {
   private static let environment = ProcessInfo.processInfo.environment
 
-  @Test(arguments: [false, true], [false, true])
-  func `no damage gives a wrong answer without an error`(hasLog: Bool, isEncrypted: Bool) throws {
+  @Test(arguments: [false, true], DamageTrial.Form.allCases)
+  func `no damage gives a wrong answer without an error`(hasLog: Bool, form: DamageTrial.Form) throws {
     let count = Self.environment["DAMAGES"].flatMap { Int($0) } ?? 100
     let seed = Self.environment["DAMAGE_SEED"].flatMap { UInt64($0) } ?? .random(in: 0..<1_000_000_000)
     try withTemporaryDirectory { directory in
-      let trial = try DamageTrial(in: directory, hasLog: hasLog, isEncrypted: isEncrypted)
+      let trial = try DamageTrial(in: directory, hasLog: hasLog, form)
       #expect(trial.whole.errors == [:])
       #expect(trial.whole.answers["query 0"]?.isEmpty == false)
       var (harmless, found) = (0, 0)
@@ -34,7 +34,7 @@ import Testing
         try trial.recover(damaged, what)
       }
       print(
-        "\(count / 2) damages of \(isEncrypted ? "an encrypted" : "a") store \(hasLog ? "with" : "without") logs: \(found) found, \(harmless) without effect"
+        "\(count / 2) damages of a store (\(form)) \(hasLog ? "with" : "without") logs: \(found) found, \(harmless) without effect"
       )
     }
   }

@@ -40,13 +40,20 @@ struct DamageTrial {
 
   /// The keys of an encrypted store.
   static let key = Encryption.key((0..<32).map { UInt8($0) })
-  private let isEncrypted: Bool
-  var options: DatastoreOptions { DatastoreOptions(encryption: isEncrypted ? Self.key : nil) }
+  enum Form: CaseIterable {
+    case plain, encrypted
+    /// Written with caches of ten pages, so that transactions are larger.
+    case encryptedWithSmallCaches
+  }
+
+  private var isEncrypted: Bool { options.encryption != nil }
+  let options: DatastoreOptions
 
   /// - Parameter hasLog: Whether the last writes are still in the logs, as after a kill.
-  init(in directory: String, hasLog: Bool, isEncrypted: Bool) throws {
-    self.isEncrypted = isEncrypted
-    let options = DatastoreOptions(encryption: isEncrypted ? Self.key : nil)
+  init(in directory: String, hasLog: Bool, _ form: Form) throws {
+    var options = DatastoreOptions(encryption: form == .plain ? nil : Self.key)
+    if form == .encryptedWithSmallCaches { options.memoryBudget = 0 }
+    self.options = options
     original = "\(directory)/original"
     earlier = "\(directory)/earlier"
     let manager = try DatastoreManager(directory: "\(directory)/making", options: options)

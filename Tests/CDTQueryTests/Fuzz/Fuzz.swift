@@ -31,7 +31,7 @@ enum Fuzz {
     random.hasArrays = random.chance(65)
     var history = History([])
     let failure = try withTemporaryDirectory(inMemory: true) { directory -> HistoryFailure? in
-      let world = try World(directory: directory)
+      let world = try World(directory: directory, form: seed)
       var upcoming = random.beginning()[...]
       for number in 0..<(upcoming.count + steps) {
         let step = upcoming.popFirst() ?? random.step()

@@ -33,8 +33,11 @@ final class World {
     }
   }
 
-  init(directory: String) throws {
-    var options = DatastoreOptions()
+  /// - Parameter form: A number, such as the history's seed, that says how the datastores are stored.
+  init(directory: String, form: UInt64 = 0) throws {
+    // Half of the histories run on encrypted datastores, and a quarter with caches that transactions are larger than.
+    var options = DatastoreOptions(encryption: form % 2 == 0 ? nil : .key([UInt8](repeating: 7, count: 32)))
+    if form % 4 == 1 { options.memoryBudget = 0 }
     options.durability = .normal
     self.directory = directory
     manager = try DatastoreManager(directory: directory, options: options)

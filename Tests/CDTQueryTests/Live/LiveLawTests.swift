@@ -13,7 +13,7 @@ import Testing
     try await withTemporaryDirectory(inMemory: true) { directory in
       var random = RandomDocuments(seed: seed, scope: .everything)
       random.hasArrays = random.chance(70)
-      let world = try World(directory: directory)
+      let world = try World(directory: directory, form: seed)
       for step in random.beginning() { try world.apply(step) }
       var observed: [Observed] = []
       for _ in 0..<25 {

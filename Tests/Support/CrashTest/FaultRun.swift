@@ -21,14 +21,14 @@ struct FaultRun {
   private var files: String { "\(directory)/files" }
   private var work: String { "\(directory)/work" }
 
-  private let encryption: Encryption?
+  private let options: DatastoreOptions
 
   init(
-    directory: String, seed: UInt64, points: Int, isEncrypted: Bool,
+    directory: String, seed: UInt64, points: Int, _ options: DatastoreOptions,
     call: (kind: Faults.Kind, number: Int)? = nil
   ) throws {
     try Faults.installMalloc()
-    encryption = isEncrypted ? Session.key : nil
+    self.options = options
     self.directory = directory
     self.points = points
     self.call = call
@@ -61,7 +61,7 @@ struct FaultRun {
   private func makeTemplate(indexed: Bool) throws {
     try? FileManager.default.removeItem(atPath: "\(directory)/template")
     try? FileManager.default.removeItem(atPath: work)
-    let session = try Session("\(directory)/template", options: DatastoreOptions(encryption: encryption))
+    let session = try Session("\(directory)/template", options: options)
     let store = session.store
     let kinds = ["red", "green", "blue"]
     for number in 0..<12 {
@@ -112,7 +112,8 @@ struct FaultRun {
       try manager.copyItem(atPath: "\(directory)/template", toPath: work)
     }
     var use = Operation.Use(directory: work, files: files)
-    if operation.fixture == nil { use.options.encryption = encryption }
+    use.options.memoryBudget = options.memoryBudget
+    if operation.fixture == nil { use.options.encryption = options.encryption }
     // A lock that can't be taken is taken for one that is held.
     use.options.busyTimeout = .milliseconds(20)
     if !operation.opens { _ = try use.open() }

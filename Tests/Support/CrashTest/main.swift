@@ -11,31 +11,34 @@ import CDTWorkloads
 /// - `cdt-crashtest faults DIRECTORY SEED 1 OPERATION KIND NUMBER` makes only this call fail: malloc 4695, for
 ///   example. With NUMBER 0 it tries all calls of the kind.
 ///
-/// With `encrypted` in place of `full`, and `encrypted-faults` in place of `faults`, the datastore is encrypted.
+/// With `encrypted` in place of `full`, and `encrypted-faults` in place of `faults`, the datastore is encrypted. With `-small` behind
+/// any of them, SQLite's caches have ten pages, so that transactions are larger.
 let arguments = CommandLine.arguments
-let isEncrypted = arguments.dropFirst().first == "encrypted-faults"
+let command = arguments.dropFirst().first?.replacing("-small", with: "") ?? ""
+var options = DatastoreOptions()
+if arguments.contains(where: { $0.hasSuffix("-small") }) { options.memoryBudget = 0 }
 setvbuf(stdout, nil, Int32(_IOLBF), 0)
 do {
-  switch (arguments.dropFirst().first, arguments.count) {
+  switch (command, arguments.count) {
   case ("work", 7):
     guard let workload = Workload.named(arguments[3]), let seed = UInt64(arguments[4]),
       let steps = Int(arguments[5])
     else { exit(64) }
-    var options = DatastoreOptions()
-    options.durability = arguments[6] == "normal" ? .normal : .full
-    if arguments[6] == "encrypted" { options.encryption = Session.key }
+    options.durability = arguments[6].hasPrefix("normal") ? .normal : .full
+    if arguments[6].hasPrefix("encrypted") { options.encryption = Session.key }
     try Work.run(workload, in: arguments[2], seed: seed, steps: steps, options)
   case ("faults", 5), ("faults", 6), ("encrypted-faults", 5), ("encrypted-faults", 6):
     guard let seed = UInt64(arguments[3]), let points = Int(arguments[4]) else { exit(64) }
-    var run = try FaultRun(directory: arguments[2], seed: seed, points: points, isEncrypted: isEncrypted)
+    if command == "encrypted-faults" { options.encryption = Session.key }
+    var run = try FaultRun(directory: arguments[2], seed: seed, points: points, options)
     try run.run(only: arguments.count > 5 ? arguments[5] : nil)
   case ("faults", 8), ("encrypted-faults", 8):
     guard let seed = UInt64(arguments[3]), let kind = Faults.Kind(rawValue: arguments[6]),
       let number = Int(arguments[7])
     else { exit(64) }
+    if command == "encrypted-faults" { options.encryption = Session.key }
     var run = try FaultRun(
-      directory: arguments[2], seed: seed, points: number == 0 ? 0 : 1, isEncrypted: isEncrypted,
-      call: (kind, number))
+      directory: arguments[2], seed: seed, points: number == 0 ? 0 : 1, options, call: (kind, number))
     try run.run(only: arguments[5])
   default:
     print("usage: cdt-crashtest work DIRECTORY WORKLOAD SEED STEPS full|normal")
