@@ -38,6 +38,8 @@ KILLS ?= 500
 POINTS ?= 5000
 FAULTS ?= 20
 DAMAGES ?= 10000
+# And how often it commits beside checkpoints of another process.
+RACES ?= 1000000
 # Where `make install` puts the program.
 PREFIX ?= /usr/local
 # The parts of `make test-more`; without any it runs all. `scripts/changed-parts.sh` prints those that a change concerns.
@@ -122,9 +124,9 @@ fuzz-server: packages ## Call a server with random requests of docs/openapi.yaml
 	@scripts/install-packages.sh curl python3-venv
 	@SWIFT="$(SWIFT)" SECONDS_IN_ALL=$(SECONDS) SEED=$(SEED) scripts/fuzz-server.sh
 
-torture: packages ## Kill processes, cut the power, fail calls, damage files: make torture KILLS=500 POINTS=5000 FAULTS=20 DAMAGES=10000 SEED=1
+torture: packages ## Kill processes, cut the power, fail calls, damage files: make torture KILLS=500 POINTS=5000 FAULTS=20 DAMAGES=10000 RACES=1000000 SEED=1
 	@SWIFT="$(SWIFT)" scripts/build-tests.sh
-	TORTURE=1 TORTURE_KILLS=$(KILLS) TORTURE_POINTS=$(POINTS) TORTURE_FAULTS=$(FAULTS) TORTURE_SEED=$(SEED) \
+	TORTURE=1 TORTURE_KILLS=$(KILLS) TORTURE_POINTS=$(POINTS) TORTURE_FAULTS=$(FAULTS) TORTURE_RACES=$(RACES) TORTURE_SEED=$(SEED) \
 		DAMAGES=$(DAMAGES) DAMAGE_SEED=$(SEED) SERVER_KILLS=100 SERVER_CONNECTIONS=10200 \
 		$(SWIFT) test --skip-build --disable-xctest --no-parallel --filter 'ReliabilityTests|DamageTests|ShutdownTests|ConnectionLimitTests'
 

@@ -176,7 +176,8 @@ let package = Package(
 
     // What tests run as another process; no products.
     .executableTarget(
-      name: "cdt-store-worker", dependencies: ["CDTImport", "CDTQuery", "CDTCSQLite", "CDTTestSupport"],
+      name: "cdt-store-worker",
+      dependencies: ["CDTImport", "CDTQuery", "CDTSQLite", "CDTCSQLite", "CDTTestSupport"],
       path: "Tests/Support/StoreWorker",
       swiftSettings: settings),
     .executableTarget(
@@ -286,8 +287,8 @@ let package = Package(
     .testTarget(
       name: "ReliabilityTests",
       dependencies: [
-        "CDTImport", "CDTDatastore", "CDTQuery", "CDTJSON", "CDTTestSupport", "CDTWorkloads", "cdt-crashtest",
-        "cdt-store-worker", "cdtquery",
+        "CDTImport", "CDTDatastore", "CDTQuery", "CDTSQLite", "CDTJSON", "CDTTestSupport", "CDTWorkloads",
+        "cdt-crashtest", "cdt-store-worker", "cdtquery",
       ],
       swiftSettings: settings),
   ]

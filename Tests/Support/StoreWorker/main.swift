@@ -17,6 +17,7 @@ import Glibc
 /// - `cdt-store-worker die DIRECTORY` changes the datastore `store` and is killed between the commits of documents and indexes.
 /// - `cdt-store-worker change DIRECTORY` changes documents of the datastore `store` without using its indexes.
 /// - `cdt-store-worker stream DIRECTORY MEGABYTES` saves and reads an attachment of this size, and measures.
+/// - `cdt-store-worker checkpoint DIRECTORY` makes checkpoints of the database `file`, one after the other, until it is killed.
 let arguments = CommandLine.arguments
 let (mode, directory) = (arguments.count > 2 ? arguments[1] : "", arguments.count > 2 ? arguments[2] : "")
 let numbers = arguments.dropFirst(3).compactMap { Int($0) }
@@ -36,9 +37,10 @@ case ("memory", 1): report = try MemoryUse(in: directory, budget: numbers[0]).re
 case ("die", 0): report = try Dying.run(in: directory)
 case ("change", 0): report = try Changing.run(in: directory)
 case ("stream", 1): report = try Streaming(directory: directory, megabytes: numbers[0]).run()
+case ("checkpoint", 0): report = try Checkpoints.run(in: directory)
 default:
   print(
-    #"{"failures": ["store-worker share|log|attachments|descriptors|heap|memory|die|change|stream DIRECTORY …"]}"#
+    #"{"failures": ["store-worker share|log|attachments|descriptors|heap|memory|die|change|stream|checkpoint DIRECTORY …"]}"#
   )
   exit(64)
 }
