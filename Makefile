@@ -12,7 +12,7 @@ SOURCES = Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Source
 RESULT ?= latest
 BENCH ?=
 BASE_PATH ?=
-# Whether `make bench-gate` accepts the numbers that it counts.
+# Whether `make bench-gate` accepts the numbers that it counts, and `make api-check` the declarations.
 ACCEPT ?=
 RELEASE = @SWIFT="$(SWIFT)" scripts/build-release.sh
 BENCHMARKS = SWIFT_DETERMINISTIC_HASHING=1 $(SWIFT) run -c release --package-path Benchmarks Benchmarks
@@ -163,8 +163,9 @@ examples: ## Build the examples, and run each
 	@SWIFT="$(SWIFT)" scripts/run-getting-started.sh
 	@SWIFT="$(SWIFT)" scripts/run-examples.sh
 
-api-check: packages ## Compare the public API with that of the last release
-	@SWIFT="$(SWIFT)" scripts/check-api.sh
+api-check: packages ## Compare the public declarations with scripts/public-api.txt: make api-check ACCEPT=1 writes it
+	@scripts/install-packages.sh jq
+	@SWIFT="$(SWIFT)" ACCEPT=$(ACCEPT) scripts/check-api.sh
 
 check-portability: ## Compile for macOS and musl what can be compiled here
 	@scripts/install-packages.sh python3-venv

@@ -11,18 +11,9 @@ base=${BASE_PATH:-}
 modules=(CDTJSON CDTDatastore CDTQuery CDTImport CDTRecovery CDTQueryTesting CDTReplication CDTRemote CDTServer CloudantSync)
 out=.build-docs
 
-SWIFT=$swift scripts/build-tests.sh
-built=$("$swift" build --show-bin-path)
-info=$("${swift}c" -print-target-info)
-triple=$(sed -n 's/.*"triple": "\(.*\)".*/\1/p' <<< "$info" | head -1)
-tools=$(sed -n 's|.*"runtimeResourcePath": "\(.*\)/lib/swift".*|\1|p' <<< "$info")/bin
-# The C modules of packages that this one uses.
-maps=()
-while read -r map; do maps+=(-Xcc "-fmodule-map-file=$map"); done < <(
-  find "$built" -maxdepth 2 -name module.modulemap
-  find .build/checkouts -path '*/Sources/*/include/module.modulemap')
-rm -rf "$out"
-mkdir -p "$out"
+SWIFT=$swift scripts/symbol-graphs.sh "${modules[@]}"
+tools=$("${swift}c" -print-target-info | sed -n 's|.*"runtimeResourcePath": "\(.*\)/lib/swift".*|\1|p')/bin
+find "$out" -mindepth 1 -maxdepth 1 ! -name symbols -exec rm -rf {} +
 
 # A line for each guide: its file, its module, its article.
 for link in Sources/*/Documentation.docc/*.md; do
@@ -33,15 +24,12 @@ done > "$out/articles"
 
 for module in "${modules[@]}"; do
   catalog=$out/$module.docc
-  mkdir -p "$out/symbols/$module" "$catalog"
+  mkdir -p "$catalog"
   [ ! -d "Sources/$module/Documentation.docc" ] || cp -L "Sources/$module/Documentation.docc/"* "$catalog"
   while read -r guide owner article; do
     [ "$owner" = "$module" ] || continue
     scripts/link-articles.pl "$out/articles" "$module" "$guide" "$base" > "$catalog/$article.md"
   done < "$out/articles"
-  "$tools/swift-symbolgraph-extract" -module-name "$module" -target "$triple" -I "$built/Modules" \
-    -I Sources/CDTCSQLite -I Sources/CDTCPCRE2 -I Sources/CDTCZlib -I Sources/CDTCCrypto "${maps[@]}" -output-dir "$out/symbols/$module" \
-    -minimum-access-level public -emit-extension-block-symbols -skip-synthesized-members -skip-inherited-docs
   "$tools/docc" convert "$catalog" --additional-symbol-graph-dir "$out/symbols/$module" \
     --fallback-display-name "$module" --fallback-bundle-identifier "$module" --fallback-default-module-kind Library \
     --default-code-listing-language swift --hosting-base-path "$base" --warnings-as-errors \

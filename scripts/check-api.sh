@@ -1,15 +1,26 @@
 #!/usr/bin/env bash
-# Compares the public API of the libraries with that of the last release, which is the newest tag that this commit has behind
-# it. A change after which a user's code would no longer build fails, unless scripts/api-breakages.txt has its line: a break
-# that is meant is added there, as the tool prints it, and the file is emptied after a major release.
-# BASELINE is another tag or commit to compare with.
+# Compares the public declarations of the libraries with scripts/public-api.txt. A change of the API is a change of that file in the
+# same commit: ACCEPT=1 writes it.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-baseline=${BASELINE:-$(git describe --tags --abbrev=0 2> /dev/null || true)}
-if [ -z "$baseline" ]; then
-  echo "there is no tag, so there is no release whose API could break; a shallow clone has to fetch its tags" >&2
-  exit 0
+list=scripts/public-api.txt
+modules=$(sed -n 's/.*\.library(name: "\([^"]*\)".*/\1/p' Package.swift)
+# shellcheck disable=SC2086
+SWIFT=${SWIFT:-swift} scripts/symbol-graphs.sh $modules
+found=.build-docs/public-api.txt
+for module in $modules; do
+  # A graph for the module, and one for each module that it extends.
+  for graph in .build-docs/symbols/"$module"/*.json; do
+    jq -r --arg module "$module" '
+      .symbols[] | select(.kind.identifier != "swift.extension")
+      | "\($module) \(.pathComponents | join(".")): \([.declarationFragments[].spelling] | join("") | gsub("\\s+"; " "))"
+    ' "$graph"
+  done
+done | LC_ALL=C sort -u > "$found"
+if [ -n "${ACCEPT:-}" ]; then
+  cp "$found" "$list"
+elif ! diff -U0 --label "$list" --label "the libraries" "$list" "$found"; then
+  echo "the public API has changed; if that is intended, run: make api-check ACCEPT=1" >&2
+  exit 1
 fi
-echo "comparing the API with that of $baseline"
-exec "${SWIFT:-swift}" package diagnose-api-breaking-changes "$baseline" \
-  --breakage-allowlist-path scripts/api-breakages.txt --baseline-dir .build-api
+echo "$(wc -l < "$found") public declarations"
