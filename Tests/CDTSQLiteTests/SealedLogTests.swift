@@ -140,7 +140,7 @@ import Testing
       var bytes = Array(try Data(contentsOf: URL(filePath: log)))
       let sealed = SealedLog(Self.cipher)
       let count = (bytes.count - SealedLog.headerLength) / SealedLog.frameLength
-      #expect(count > 100)
+      #expect(count > 50)
       for number in stride(from: 0, to: count, by: 3) {
         let range =
           SealedLog.headerLength + number * SealedLog.frameLength..<SealedLog.headerLength + (number + 1)

@@ -25,6 +25,7 @@ struct ServeCommand: ParsableCommand {
         {"_id":"zoe","_rev":"1-6becd5b6af2701a6fe53470157b9e47d","age":12}
         $ kill $(cat pid); cat log
         cdtquery: serving people at http://127.0.0.1:5989
+        …
       """)
 
   @Argument(help: "The directory of the stores; it is created if it does not exist.") var directory: String
