@@ -154,7 +154,8 @@ import Testing
 
   @Test func `documents that can't be decoded are left out and reported once`() async throws {
     try await withTemporaryDatastore { store in
-      var bad = try await store.createDocument(from: DocumentDraft(id: "b", body: ["title": 5]))
+      var bad = try await store.createDocument(
+        from: DocumentDraft(id: "b", body: ["title": 5, "isDone": false]))
       for id in ["a", "c"] { try await store.save(Errand(id: id, title: id)) }
       let reported = Mutex<[String]>([])
       var live = try store.live(
