@@ -224,17 +224,22 @@ extension DatastoreError {
   }
 
   static func undecodable(_ id: String, _ type: any Any.Type, _ error: any Error) -> DatastoreError {
-    let what =
-      switch error {
-      case DecodingError.keyNotFound(_, let context), DecodingError.typeMismatch(_, let context),
-        DecodingError.valueNotFound(_, let context), DecodingError.dataCorrupted(let context):
-        context.text
-      default: "\(error)"
+    let remedy =
+      if case DecodingError.keyNotFound = error {
+        "add it to the document, make the property optional, or give its type a default with HasDefaults"
+      } else {
+        "correct the document, or make the property optional"
       }
+    let what = (error as? DecodingError)?.text ?? "\(error)"
     return DatastoreError(
       .undecodable, documentID: id,
-      "document \(quoted(id)) can't be decoded as \(type): \(what); correct the document, or make the property optional"
-    )
+      "document \(quoted(id)) can't be decoded as \(type): \(what); \(remedy)")
+  }
+
+  static func unsaved(_ id: String) -> DatastoreError {
+    DatastoreError(
+      .notFound, documentID: id,
+      "the model of document \(quoted(id)) has no revision; delete a model that was read or saved")
   }
 
   package static func noSuchDocument(_ id: String) -> DatastoreError {
@@ -532,8 +537,19 @@ extension DatastoreError {
   }
 }
 
-extension DecodingError.Context {
+extension DecodingError {
   /// The path and the description, as in `items[2].price: expected a number, found a string`.
+  package var text: String {
+    switch self {
+    case .keyNotFound(_, let context), .typeMismatch(_, let context), .valueNotFound(_, let context),
+      .dataCorrupted(let context):
+      context.text
+    @unknown default: "\(self)"
+    }
+  }
+}
+
+extension DecodingError.Context {
   fileprivate var text: String {
     var path = ""
     for key in codingPath {

@@ -18,7 +18,13 @@ extension ValueEncoder {
       guard !decimal.isNaN else {
         throw invalid(decimal, "JSON has no NaN; encode it as null or as a string")
       }
-      slot.content = .value(decimal.exactValue)
+      guard let number = decimal.exactNumber else {
+        throw invalid(
+          decimal,
+          "the decimal \(decimal) has more digits than a number in JSON keeps, which is about 15; round it, or encode its "
+            + "description as a string")
+      }
+      slot.content = .value(number)
     } else {
       return false
     }
@@ -99,12 +105,13 @@ extension ValueDecoder {
 }
 
 extension Decimal {
-  /// A number if an integer or a double keeps every digit, as other programs read no more of them; otherwise a string.
-  fileprivate var exactValue: JSONValue {
-    let text = description
-    guard var value = try? JSONValue(parsing: text) else { return .string(text) }
-    if case .spelled(let number) = value, !number.isInteger { value = .double(number.doubleValue) }
-    return Decimal(nearest: value) == self ? value : .string(text)
+  /// The number, if a 64-bit integer or a double keeps every digit, as numbers are compared and summed as one of these.
+  fileprivate var exactNumber: JSONValue? {
+    guard let value = try? JSONValue(parsing: description) else { return nil }
+    guard case .spelled(let number) = value else { return value }
+    let double = JSONValue.double(number.doubleValue)
+    guard Decimal(nearest: double) == self else { return nil }
+    return number.isInteger ? value : double
   }
 
   /// The nearest decimal of a number or a numeric string; `nil` for anything else and for values out of range.

@@ -27,7 +27,7 @@ extension URL: JSONConvertible {
 }
 
 extension Decimal: JSONConvertible {
-  /// The decimal as a number if that keeps every digit, otherwise as a string.
+  /// The decimal as a number. One with more digits than a number keeps can be neither stored nor queried.
   public var jsonValue: JSONValue { JSONValue(foundation: self) }
 
   /// Converts a number or a numeric string.

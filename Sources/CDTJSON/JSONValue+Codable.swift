@@ -15,10 +15,10 @@ extension JSONValue {
   /// | `Date` | an ISO 8601 string, unless ``JSONCodingOptions/dates`` says otherwise |
   /// | `Data` | a Base64 string, unless ``JSONCodingOptions/data`` says otherwise |
   /// | `URL`, `UUID` | a string |
-  /// | `Decimal` | a number if it keeps every digit, otherwise a string |
+  /// | `Decimal` | a number; refused if it does not keep every digit |
   ///
-  /// An integral `Decimal` keeps every digit as a number. One with a fraction is a number if it is the shortest text
-  /// of a double, as with up to 15 digits, and otherwise a string such as `"0.12345678901234567890"`.
+  /// Numbers are compared and summed as 64-bit integers and doubles. A `Decimal` that neither keeps with every digit, such as
+  /// 0.12345678901234567890, is refused. A double keeps up to 15 digits.
   ///
   /// - Throws: `EncodingError` with the path of a value that JSON can't represent, such as infinity, or that is nested
   ///   deeper than 512 levels, such as a cycle; errors of the type's own encoding.

@@ -3,6 +3,8 @@ struct ValueDecoder: Decoder {
   let value: JSONValue
   let path: CodingPath?
   let options: JSONCodingOptions
+  /// The type that is decoded here.
+  var type: (any Any.Type)?
 
   var codingPath: [any CodingKey] { path?.keys ?? [] }
   var userInfo: [CodingUserInfoKey: Any] { [:] }
@@ -25,7 +27,10 @@ struct ValueDecoder: Decoder {
 
   /// Decodes a type from here, by the options or by its own implementation.
   func decode<T: Decodable>(_ type: T.Type) throws -> T {
-    try decodeFoundation(type) ?? T(from: self)
+    if let value = try decodeFoundation(type) { return value }
+    var decoder = self
+    decoder.type = type
+    return try T(from: decoder)
   }
 
   /// The decoder of a member or an element.
@@ -71,10 +76,15 @@ struct KeyedValueDecoder<Key: CodingKey>: KeyedDecodingContainerProtocol {
   var allKeys: [Key] { object.keys.compactMap(Key.init(stringValue:)) }
 
   private func member(_ key: some CodingKey) throws -> ValueDecoder {
-    guard let value = object[key.stringValue] else {
+    guard let value = try object[key.stringValue] ?? defaultMember(key.stringValue) else {
       throw DecodingError.keyNotFound(key, decoder.context("there is no member \"\(key.stringValue)\""))
     }
     return decoder.inner(value, CodingPath(decoder.path, key))
+  }
+
+  private func defaultMember(_ name: String) throws -> JSONValue? {
+    // The cast takes time, and most members are there.
+    try (decoder.type as? any HasDefaults.Type)?.defaultMember(name, options: decoder.options)
   }
 
   func contains(_ key: Key) -> Bool { object[key.stringValue] != nil }

@@ -51,6 +51,8 @@ public struct QueryError: Error, Hashable, Sendable {
     public static let indexConflict = Code(rawValue: "indexConflict")
     /// A text search can't be run.
     public static let textSearch = Code(rawValue: "textSearch")
+    /// A row of groups does not fit its type.
+    public static let undecodable = Code(rawValue: "undecodable")
     /// A pattern exceeded the match limit on a document.
     public static let matchLimit = Code(rawValue: "matchLimit")
     /// The result set is closed.

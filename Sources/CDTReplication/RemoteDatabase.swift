@@ -1,4 +1,4 @@
-import CDTPlatform
+public import CDTPlatform
 public import NIOSSL
 
 /// A database at a server that speaks CouchDB's HTTP API.
@@ -55,6 +55,11 @@ public struct RemoteDatabase: Sendable {
     parts.percentEncodedPath = String(path[..<slash])
     guard let server = parts.string else { throw .invalidURL }
     self.server = server
+  }
+
+  /// Creates the description of a database from a `URL`. See ``init(_:credentials:)-(String,_)``.
+  public init(_ url: URL, credentials: Credentials? = nil) throws(ReplicationError) {
+    try self.init(url.absoluteString, credentials: credentials)
   }
 }
 

@@ -1,4 +1,5 @@
 import CDTTestSupport
+import Foundation
 import Testing
 
 @testable import CDTRemote
@@ -8,7 +9,8 @@ import Testing
   /// The client's own check would end the process.
   @Test(arguments: [false, true]) func `a connection may be dropped`(isClosed: Bool) async throws {
     // Nobody listens at this port.
-    let connection = RemoteConnection(try RemoteDatabase("http://127.0.0.1:1/db"), concurrentRequests: 1)
+    let url = try #require(URL(string: "http://127.0.0.1:1/db"))
+    let connection = RemoteConnection(try RemoteDatabase(url), concurrentRequests: 1)
     let error = await #expect(throws: ReplicationError.self) { _ = try await connection.send(.init("")) }
     #expect(error?.code == .unreachable)
     if isClosed { await connection.close() }

@@ -39,12 +39,23 @@ extension DocumentModel {
   private static var documentMembers: [String] { ["id", "revision", "_id", "_rev"] }
 
   /// Decodes a document. The id and the revision are there under each name that a model can give them.
-  fileprivate init(_ document: DocumentRevision, options: JSONCodingOptions) throws {
-    var json = document.body
-    let (id, revision) = (document.id.jsonValue, document.revisionID.description.jsonValue)
-    for (name, value) in zip(Self.documentMembers, [id, revision, id, revision]) { json[name] = value }
+  fileprivate init(_ body: JSONObject, id: String, revision: RevisionID?, options: JSONCodingOptions) throws {
+    var json = body
+    let members = [id.jsonValue, revision?.description.jsonValue]
+    for (name, value) in zip(Self.documentMembers, members + members) { json[name] = value }
     self = try json.decode(options: options)
-    (self.id, self.revision) = (document.id, document.revisionID)
+    (self.id, self.revision) = (id, revision)
+  }
+
+  /// What is read after this body is saved.
+  ///
+  /// - Throws: ``DatastoreError`` with the code `.undecodable`.
+  fileprivate static func stored(_ body: JSONObject, id: String) throws(DatastoreError) -> Self {
+    do {
+      return try Self(body, id: id, revision: nil, options: .init())
+    } catch {
+      throw .undecodable(id, Self.self, error)
+    }
   }
 }
 
@@ -70,7 +81,8 @@ extension DocumentRevision {
     guard let model = wanted as? any DocumentModel.Type else {
       return try body.decode(type, options: options)
     }
-    return try model.init(self, options: options) as? T ?? body.decode(type, options: options)
+    return try model.init(body, id: id, revision: revisionID, options: options) as? T
+      ?? body.decode(type, options: options)
   }
 
   /// Decodes the body for a caller that has many documents.
@@ -104,17 +116,24 @@ extension WriteTransaction {
     var model = model
     guard var document = try base(of: model, merges: merge != nil) else {
       let draft = DocumentDraft(id: model.id, body: try model.body())
-      model.revision = try createDocument(from: draft).revisionID
-      return model
+      var saved = try M.stored(draft.body, id: model.id)
+      saved.revision = try createDocument(from: draft).revisionID
+      return saved
     }
     let stored: M = try document.model()
     if stored.revision != model.revision, let merge { model = try merge(stored, model) }
     let known = document
     document.body.change(from: try stored.body(), to: try model.body())
-    model.id = document.id
-    model.revision =
+    var saved = try M.stored(document.body, id: document.id)
+    saved.revision =
       document.says(theSameAs: known) ? known.revisionID : try updateDocument(from: document).revisionID
-    return model
+    return saved
+  }
+
+  /// Deletes the document of a model. See `Datastore.delete(_:)`.
+  public func delete(_ model: some DocumentModel) throws {
+    guard let revision = model.revision else { throw DatastoreError.unsaved(model.id) }
+    _ = try delete(revision, of: model.id)
   }
 
   /// Changes the model of a document, and saves what differs.
@@ -157,18 +176,27 @@ extension WriteTransaction {
   ///   - ids: The documents; `nil` for all that have a conflict. In a store with documents of several types, pass those of this one.
   ///   - merge: Called with the versions of a document, at least two, the current one first. It returns the model to
   ///     keep, or `nil` to leave the conflict.
+  ///   - undecodable: Called with the error of each document with a version that is not a model; its conflict is left. The default
+  ///     throws the error.
   /// - Returns: The number of documents whose conflict was resolved.
-  /// - Throws: ``DatastoreError``, with the code `.undecodable` if a version is not a model; the errors of `merge`. If they are
+  /// - Throws: ``DatastoreError``, with the code `.undecodable` if a version is not a model; the errors of the closures. If they are
   ///   caught, the documents before are resolved.
   ///
   /// Source: `docs/models.md`, Conflicts.
   @discardableResult
   public func resolveConflicts<M: DocumentModel>(
-    _ type: M.Type, ids: [String]? = nil, merge: (_ versions: [M]) throws -> M?
+    _ type: M.Type, ids: [String]? = nil, undecodable: (DatastoreError) throws -> Void = { throw $0 },
+    merge: (_ versions: [M]) throws -> M?
   ) throws -> Int {
     try (ids ?? conflictedDocumentIDs()).count { id in
       let kept = try resolveConflicts(for: id) { _, leaves in
-        let versions: [M] = try leaves.map { try $0.model() }
+        var versions: [M] = []
+        do {
+          versions = try leaves.map { try $0.model() }
+        } catch let error as DatastoreError where error.code == .undecodable {
+          try undecodable(error)
+          return nil
+        }
         guard let merged = try merge(versions) else { return nil }
         var document = leaves[0]
         document.body.change(from: try versions[0].body(), to: try merged.body())
@@ -229,10 +257,10 @@ extension Datastore {
   ///   - model: With the revision that was read, or without one.
   ///   - merge: Called if the document has been changed since the model was read, or exists although the model is new, with
   ///     the stored model and yours. It returns what to save. It runs inside the transaction.
-  /// - Returns: The model as saved, with its new revision.
+  /// - Returns: The model as it is read from now on, with its new revision: dates have the precision with which they are stored.
   /// - Throws: ``DatastoreError``: `.conflict` if `merge` would be needed and is `nil`; `.notFound` if the document was
-  ///   deleted; `.undecodable` if the stored document is not a model; those of `createDocument(from:)`;
-  ///   `EncodingError`.
+  ///   deleted; `.undecodable` if the stored document is not a model, or what is encoded can't be decoded; those of
+  ///   `createDocument(from:)`; `EncodingError`.
   ///
   /// Source: `docs/models.md`, Saving.
   @discardableResult
@@ -248,5 +276,27 @@ extension Datastore {
     _ model: M, merge: (@Sendable (_ stored: M, _ mine: M) throws -> M)? = nil
   ) async throws -> M {
     try await write { try $0.save(model, merge: merge) }
+  }
+
+  /// Deletes the document of a model.
+  ///
+  /// ```swift
+  /// try store.delete(milk)
+  /// ```
+  ///
+  /// If the document has a conflict, its other version becomes the current one.
+  ///
+  /// - Throws: ``DatastoreError``: `.conflict` if the document has been changed or deleted since the model was read;
+  ///   `.notFound` if the model has no revision. To delete a document whatever its revision, use
+  ///   `deleteDocument(withID:)`.
+  ///
+  /// Source: `docs/models.md`, Saving.
+  public func delete(_ model: some DocumentModel) throws {
+    try write { try $0.delete(model) }
+  }
+
+  /// Deletes the document of a model, on one of the datastore's threads.
+  public func delete(_ model: some DocumentModel) async throws {
+    try await write { try $0.delete(model) }
   }
 }

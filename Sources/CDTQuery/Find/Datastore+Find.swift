@@ -64,37 +64,44 @@ extension Datastore {
   /// let open = try store.find(Todo.self, ["completed": false], sort: ["created"])
   /// ```
   ///
+  /// - Parameter undecodable: Called with the error of each document that can't be decoded, which is left out; `limit` counts it.
+  ///   The default throws the error.
   /// - Throws: The errors of `find(_:skip:limit:fields:sort:)`; `DatastoreError` with the code `.undecodable`, the
   ///   document's id and the path of a missing or mistyped value.
   public func find<T: Decodable>(
-    _ type: T.Type, _ selector: JSONObject, skip: Int = 0, limit: Int? = nil, sort: [SortField] = []
+    _ type: T.Type, _ selector: JSONObject, skip: Int = 0, limit: Int? = nil, sort: [SortField] = [],
+    undecodable: (DatastoreError) throws -> Void = { throw $0 }
   ) throws -> [T] {
     let query = try Query(selector, skip: skip, limit: limit, sort: sort)
-    return try readForQuery { try $0.find(type, query) }
+    return try readForQuery { try $0.find(type, query, undecodable: undecodable) }
   }
 
   /// Returns the documents that match a selector, decoded, on one of the datastore's threads.
-  public func find<T: Decodable & Sendable>(
-    _ type: T.Type, _ selector: JSONObject, skip: Int = 0, limit: Int? = nil, sort: [SortField] = []
+  nonisolated(nonsending) public func find<T: Decodable & Sendable>(
+    _ type: T.Type, _ selector: JSONObject, skip: Int = 0, limit: Int? = nil, sort: [SortField] = [],
+    undecodable: (DatastoreError) throws -> Void = { throw $0 }
   ) async throws -> [T] {
-    let query = try Query(selector, skip: skip, limit: limit, sort: sort)
-    return try await readForQuery { try $0.find(type, query) }
+    try await find(type, Query(selector, skip: skip, limit: limit, sort: sort), undecodable)
   }
 
   /// Returns the documents that match a selector with variables, decoded.
   @_disfavoredOverload
   public func find<T: Decodable>(
-    _ type: T.Type, _ selector: JSONLiteral, skip: Int = 0, limit: Int? = nil, sort: [SortField] = []
+    _ type: T.Type, _ selector: JSONLiteral, skip: Int = 0, limit: Int? = nil, sort: [SortField] = [],
+    undecodable: (DatastoreError) throws -> Void = { throw $0 }
   ) throws -> [T] {
-    try find(type, JSONObject(selector), skip: skip, limit: limit, sort: sort)
+    try find(
+      type, JSONObject(selector), skip: skip, limit: limit, sort: sort, undecodable: undecodable)
   }
 
   /// Returns the documents that match a selector with variables, decoded, on one of the datastore's threads.
   @_disfavoredOverload
-  public func find<T: Decodable & Sendable>(
-    _ type: T.Type, _ selector: JSONLiteral, skip: Int = 0, limit: Int? = nil, sort: [SortField] = []
+  nonisolated(nonsending) public func find<T: Decodable & Sendable>(
+    _ type: T.Type, _ selector: JSONLiteral, skip: Int = 0, limit: Int? = nil, sort: [SortField] = [],
+    undecodable: (DatastoreError) throws -> Void = { throw $0 }
   ) async throws -> [T] {
-    try await find(type, JSONObject(selector), skip: skip, limit: limit, sort: sort)
+    try await find(
+      type, JSONObject(selector), skip: skip, limit: limit, sort: sort, undecodable: undecodable)
   }
 
   /// The number of documents that match a selector. If an index decides, no document is read.

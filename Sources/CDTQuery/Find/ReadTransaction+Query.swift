@@ -18,34 +18,32 @@ extension ReadTransaction {
 
   /// Returns the documents that match a query, decoded.
   ///
+  /// - Parameter undecodable: Called with the error of each document that can't be decoded, which is left out. The default throws the
+  ///   error.
   /// - Throws: The errors of `find`; `DatastoreError` with the code `.undecodable`, the document's id and the path of a
-  ///   missing or mistyped value.
-  public func find<T: Decodable>(_ type: T.Type, _ query: Query) throws -> [T] {
-    try find(query).map { try $0.model(type) }
+  ///   missing or mistyped value; the errors of `undecodable`.
+  public func find<T: Decodable>(
+    _ type: T.Type, _ query: Query, undecodable: (DatastoreError) throws -> Void = { throw $0 }
+  ) throws -> [T] {
+    try find(query).compactMap { document -> T? in
+      do {
+        return try document.model(type)
+      } catch let error as DatastoreError where error.code == .undecodable {
+        try undecodable(error)
+        return nil
+      }
+    }
   }
 
   /// Returns the models that match a typed query.
-  public func find<Model>(_ query: ModelQuery<Model>) throws -> [Model] {
-    try find(Model.self, query.query)
-  }
-
-  /// Returns the models that match a typed query, and an error with the id of each document that can't be decoded.
   ///
   /// ```swift
-  /// let (tasks, errors) = try store.read { try $0.findDecodable(ModelQuery(Task.self)) }
+  /// let tasks = try store.read { try $0.find(ModelQuery(Task.self)) { log("\($0)") } }
   /// ```
-  public func findDecodable<Model>(
-    _ query: ModelQuery<Model>
-  ) throws -> (models: [Model], errors: [DatastoreError]) {
-    var found: (models: [Model], errors: [DatastoreError]) = ([], [])
-    for document in try find(query.query) {
-      do {
-        found.models.append(try document.model())
-      } catch {
-        found.errors.append(error)
-      }
-    }
-    return found
+  public func find<Model>(
+    _ query: ModelQuery<Model>, undecodable: (DatastoreError) throws -> Void = { throw $0 }
+  ) throws -> [Model] {
+    try find(Model.self, query.query, undecodable: undecodable)
   }
 
   /// The first model that matches a typed query, or `nil` if none matches.

@@ -18,6 +18,19 @@ extension ReadTransaction {
     try QueryEngine(self).groups(query)
   }
 
+  /// Returns the rows of a query for groups, decoded.
+  ///
+  /// - Throws: The errors of `group`; ``QueryError`` with the code `.undecodable` and the row that does not fit the type.
+  public func group<Row: Decodable>(_ type: Row.Type, _ query: GroupQuery) throws -> [Row] {
+    try group(query).map { row in
+      do {
+        return try row.decode(type)
+      } catch let error as DecodingError {
+        throw QueryError.undecodableRow(row, type, error)
+      }
+    }
+  }
+
   /// Returns the distinct values of a field in the documents that match a query, in the order of values.
   ///
   /// Each element of an array is a value. A missing field has none; null is one.
@@ -72,6 +85,35 @@ extension Datastore {
     let documents = try Query(selector, skip: skip, limit: limit, sort: sort)
     let query = try GroupQuery(documents, by: fields, aggregates, unwind: unwind, having: having)
     return try await readForQuery { try $0.group(query) }
+  }
+
+  /// Returns one row for each combination of values of some fields, decoded.
+  ///
+  /// ```swift
+  /// struct City: Decodable { var city: String?, orders: Int, total: Double }
+  /// let cities = try store.group(City.self, by: ["city"], .count(as: "orders"), .sum("amount", as: "total"))
+  /// ```
+  ///
+  /// - Throws: The errors of `group`; ``QueryError`` with the code `.undecodable` and the row that does not fit the type.
+  public func group<Row: Decodable>(
+    _ type: Row.Type, by fields: [String], _ aggregates: GroupQuery.Aggregate...,
+    where selector: JSONObject = [:], unwind: String? = nil, having: JSONObject = [:], sort: [SortField] = [],
+    skip: Int = 0, limit: Int? = nil
+  ) throws -> [Row] {
+    let documents = try Query(selector, skip: skip, limit: limit, sort: sort)
+    let query = try GroupQuery(documents, by: fields, aggregates, unwind: unwind, having: having)
+    return try readForQuery { try $0.group(type, query) }
+  }
+
+  /// Returns one row for each combination of values of some fields, decoded, on one of the datastore's threads.
+  public func group<Row: Decodable & Sendable>(
+    _ type: Row.Type, by fields: [String], _ aggregates: GroupQuery.Aggregate...,
+    where selector: JSONObject = [:], unwind: String? = nil, having: JSONObject = [:], sort: [SortField] = [],
+    skip: Int = 0, limit: Int? = nil
+  ) async throws -> [Row] {
+    let documents = try Query(selector, skip: skip, limit: limit, sort: sort)
+    let query = try GroupQuery(documents, by: fields, aggregates, unwind: unwind, having: having)
+    return try await readForQuery { try $0.group(type, query) }
   }
 
   /// Returns the distinct values of a field, in the order of values.

@@ -2,6 +2,13 @@ import CDTJSON
 
 // The messages about groups.
 extension QueryError {
+  static func undecodableRow(_ row: JSONObject, _ type: any Any.Type, _ error: DecodingError) -> QueryError {
+    QueryError(
+      .undecodable, at: "",
+      "the row \(row.text) can't be decoded as \(type): \(error.text); make the property optional, or select documents that "
+        + "have the field")
+  }
+
   static var groupIsMissing: QueryError {
     QueryError(
       .invalidRequest, at: "group", "a request for groups needs a group, such as {\"by\": [\"city\"]}")

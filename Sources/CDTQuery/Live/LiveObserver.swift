@@ -18,6 +18,12 @@ final class LiveRow: Sendable {
   func isSame(as other: LiveRow) -> Bool {
     self === other || number == other.number && document.revisionID == other.document.revisionID
   }
+
+  /// Whether both are the same document with the same fields, perhaps of two revisions.
+  func hasSameFields(as other: LiveRow) -> Bool {
+    isSame(as: other)
+      || number == other.number && document.body.isSpelled(like: other.document.body)
+  }
 }
 
 /// A live query of one consumer, and its results as of the last commit that was read.

@@ -20,6 +20,16 @@ public struct LiveQuery<Item: Sendable>: AsyncSequence, Sendable {
   fileprivate let store: Datastore
   fileprivate let query: Query
   fileprivate let decode: @Sendable (DocumentRevision) throws -> Item
+  /// Called with the errors of documents that can't be decoded.
+  fileprivate var undecodable: @Sendable (DatastoreError) throws -> Void = { throw $0 }
+  fileprivate var comparesRevisions = true
+
+  /// The same query for a consumer that shows fields without the revision: a new revision with the same fields is no change.
+  package var withoutRevisions: LiveQuery {
+    var query = self
+    query.comparesRevisions = false
+    return query
+  }
 
   /// Creates an iterator, which runs the query when you ask for the first element.
   public func makeAsyncIterator() -> Iterator {
@@ -31,8 +41,10 @@ public struct LiveQuery<Item: Sendable>: AsyncSequence, Sendable {
     /// `nil` after the end of the sequence.
     private var source: LiveQuery?
     private var subscription: LiveSubscription?
-    private var rows: ArraySlice<LiveRow>?
+    private var rows: [LiveRow]?
     private var items: [Item] = []
+    /// The rows that can't be decoded, which are left out.
+    private var leftOut: [LiveRow] = []
 
     fileprivate init(_ source: LiveQuery) {
       self.source = source
@@ -76,7 +88,7 @@ public struct LiveQuery<Item: Sendable>: AsyncSequence, Sendable {
           end()
           return nil
         }
-        return try update(to: rows, source.decode)
+        return try update(to: rows, source)
       } catch let error as DatastoreError where error.code == .closed {
         end()
         return nil
@@ -109,19 +121,42 @@ public struct LiveQuery<Item: Sendable>: AsyncSequence, Sendable {
     }
 
     private mutating func update(
-      to rows: ArraySlice<LiveRow>, _ decode: (DocumentRevision) throws -> Item
+      to page: ArraySlice<LiveRow>, _ source: LiveQuery
     ) throws -> LiveUpdate<Item>? {
-      let (difference, origins) = ResultDifference.between(self.rows ?? [], rows)
-      if self.rows != nil, difference.isEmpty { return nil }
-      items = try zip(rows, origins).map { row, origin in
-        try origin.map { items[$0] } ?? decode(row.document)
+      var rows = Array(page)
+      if !leftOut.isEmpty {
+        let known = Dictionary(leftOut.map { ($0.number, $0) }) { first, _ in first }
+        leftOut = rows.filter { known[$0.number]?.isSame(as: $0) ?? false }
+        let numbers = Set(leftOut.map(\.number))
+        rows.removeAll { numbers.contains($0.number) }
       }
-      self.rows = rows
-      return LiveUpdate(results: items, difference: difference)
+      var (difference, origins) = ResultDifference.between(
+        self.rows ?? [], rows, comparesRevisions: source.comparesRevisions)
+      if self.rows != nil, difference.isEmpty { return nil }
+      var decoded: [Item?] = []
+      decoded.reserveCapacity(rows.count)
+      for (row, origin) in zip(rows, origins) {
+        do {
+          decoded.append(try origin.map { items[$0] } ?? source.decode(row.document))
+        } catch let error as DatastoreError where error.code == .undecodable {
+          try source.undecodable(error)
+          leftOut.append(row)
+          decoded.append(nil)
+        }
+      }
+      let results = decoded.compactMap(\.self)
+      if results.count < rows.count {
+        rows = zip(rows, decoded).compactMap { $1 == nil ? nil : $0 }
+        (difference, _) = ResultDifference.between(
+          self.rows ?? [], rows, comparesRevisions: source.comparesRevisions)
+      }
+      let isFirst = self.rows == nil
+      (self.rows, items) = (rows, results)
+      return isFirst || !difference.isEmpty ? LiveUpdate(results: items, difference: difference) : nil
     }
 
     private mutating func end() {
-      (source, subscription, rows, items) = (nil, nil, nil, [])
+      (source, subscription, rows, items, leftOut) = (nil, nil, nil, [], [])
     }
   }
 }
@@ -174,8 +209,11 @@ extension Datastore {
   }
 
   /// The results of a typed query, now and after every commit that changes them.
-  public func live<Model>(_ query: ModelQuery<Model>) -> LiveQuery<Model> {
-    LiveQuery(store: self, query: query.query) { try $0.model() }
+  public func live<Model>(
+    _ query: ModelQuery<Model>,
+    undecodable: @escaping @Sendable (DatastoreError) throws -> Void = { throw $0 }
+  ) -> LiveQuery<Model> {
+    LiveQuery(store: self, query: query.query, decode: { try $0.model() }, undecodable: undecodable)
   }
 
   /// The documents that match a selector, now and after every commit that changes them.
@@ -212,11 +250,14 @@ extension Datastore {
   /// }
   /// ```
   ///
+  /// - Parameter undecodable: Called with the error of each document that is not a model, which is left out of the results; `limit`
+  ///   counts it. The default throws the error, which ends the sequence.
   /// - Throws: ``QueryError`` for a property that documents don't have.
   public func live<Model: Decodable & Sendable>(
     _ type: Model.Type, where condition: (ModelField<Model, Model>) -> QueryCondition<Model> = { _ in .all },
-    sort: KeyPath<ModelField<Model, Model>, SortField>..., skip: Int = 0, limit: Int? = nil
+    sort: KeyPath<ModelField<Model, Model>, SortField>..., skip: Int = 0, limit: Int? = nil,
+    undecodable: @escaping @Sendable (DatastoreError) throws -> Void = { throw $0 }
   ) throws(QueryError) -> LiveQuery<Model> {
-    live(try ModelQuery(condition, sort, skip, limit))
+    live(try ModelQuery(condition, sort, skip, limit), undecodable: undecodable)
   }
 }

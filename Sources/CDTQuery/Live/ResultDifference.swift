@@ -35,20 +35,26 @@ public struct ResultDifference: Sendable, Hashable {
 extension ResultDifference {
   /// Compares the rows of a query.
   ///
+  /// - Parameter comparesRevisions: Whether a new revision with the same fields is an update.
   /// - Returns: The difference, and for each new row the position of the same revision in the old rows.
   /// - Complexity: O(*n* + *d* log *d*), where *d* is the number of rows between the first and the last that differ.
   static func between(
-    _ old: ArraySlice<LiveRow>, _ new: ArraySlice<LiveRow>
+    _ old: [LiveRow], _ new: [LiveRow], comparesRevisions: Bool
   ) -> (difference: ResultDifference, origins: [Int?]) {
-    let (old, new) = (Array(old), Array(new))
+    func isShownAlike(_ old: LiveRow, _ new: LiveRow) -> Bool {
+      comparesRevisions ? old.isSame(as: new) : old.hasSameFields(as: new)
+    }
     let shorter = min(old.count, new.count)
-    let start = (0..<shorter).first { !old[$0].isSame(as: new[$0]) } ?? shorter
+    let start = (0..<shorter).first { !isShownAlike(old[$0], new[$0]) } ?? shorter
     let end =
-      (0..<shorter - start).first { !old[old.count - 1 - $0].isSame(as: new[new.count - 1 - $0]) }
+      (0..<shorter - start).first { !isShownAlike(old[old.count - 1 - $0], new[new.count - 1 - $0]) }
       ?? shorter - start
     var origins: [Int?] = Array(repeating: nil, count: new.count)
-    for position in 0..<start { origins[position] = position }
-    for position in 0..<end { origins[new.count - 1 - position] = old.count - 1 - position }
+    func setOrigin(of position: Int, to origin: Int) {
+      if old[origin].isSame(as: new[position]) { origins[position] = origin }
+    }
+    for position in 0..<start { setOrigin(of: position, to: position) }
+    for position in 0..<end { setOrigin(of: new.count - 1 - position, to: old.count - 1 - position) }
 
     var difference = ResultDifference()
     var before: [Int64: Int] = [:]
@@ -60,11 +66,8 @@ extension ResultDifference {
         continue
       }
       kept.append(Move(from: origin, to: position))
-      if old[origin].isSame(as: new[position]) {
-        origins[position] = origin
-      } else {
-        difference.updates.append(position)
-      }
+      setOrigin(of: position, to: origin)
+      if !isShownAlike(old[origin], new[position]) { difference.updates.append(position) }
     }
     difference.removals = before.values.sorted()
     difference.moves = moves(kept)

@@ -13,25 +13,41 @@ extension Datastore {
   /// A store does not know the types of its documents: every document that meets the condition is decoded. If a store has
   /// documents of several types, give each a member for its type, and make it part of the condition.
   ///
+  /// - Parameter undecodable: Called with the error of each document that is not a model, which is left out; `limit` counts it.
+  ///   The default throws the error.
   /// - Throws: ``QueryError`` for a property that documents don't have, before the query runs; `DatastoreError` with the code
   ///   `.undecodable` and the id of a document that is not a model.
   ///
   /// Source: `docs/models.md`, Conditions.
   public func find<Model: Decodable>(
     _ type: Model.Type, where condition: (ModelField<Model, Model>) -> QueryCondition<Model> = { _ in .all },
-    sort: KeyPath<ModelField<Model, Model>, SortField>..., skip: Int = 0, limit: Int? = nil
+    sort: KeyPath<ModelField<Model, Model>, SortField>..., skip: Int = 0, limit: Int? = nil,
+    undecodable: (DatastoreError) throws -> Void = { throw $0 }
   ) throws -> [Model] {
     let query = try ModelQuery(condition, sort, skip, limit)
-    return try readForQuery { try $0.find(query) }
+    return try readForQuery { try $0.find(query, undecodable: undecodable) }
   }
 
   /// Returns the models that meet a condition, on one of the datastore's threads.
   nonisolated(nonsending) public func find<Model: Decodable & Sendable>(
     _ type: Model.Type, where condition: (ModelField<Model, Model>) -> QueryCondition<Model> = { _ in .all },
-    sort: KeyPath<ModelField<Model, Model>, SortField>..., skip: Int = 0, limit: Int? = nil
+    sort: KeyPath<ModelField<Model, Model>, SortField>..., skip: Int = 0, limit: Int? = nil,
+    undecodable: (DatastoreError) throws -> Void = { throw $0 }
   ) async throws -> [Model] {
-    let query = try ModelQuery(condition, sort, skip, limit)
-    return try await readForQuery { try $0.find(query) }
+    try await find(Model.self, ModelQuery(condition, sort, skip, limit).query, undecodable)
+  }
+
+  /// Decodes on one of the datastore's threads, and calls `undecodable` where it is called itself.
+  nonisolated(nonsending) func find<T: Decodable & Sendable>(
+    _ type: T.Type, _ query: Query, _ undecodable: (DatastoreError) throws -> Void
+  ) async throws -> [T] {
+    let (values, errors) = try await readForQuery { transaction in
+      var errors: [DatastoreError] = []
+      let values = try transaction.find(type, query) { errors.append($0) }
+      return (values, errors)
+    }
+    for error in errors { try undecodable(error) }
+    return values
   }
 
   /// Returns the first model that meets a condition, or `nil` if none does.

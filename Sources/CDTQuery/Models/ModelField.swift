@@ -19,6 +19,10 @@ public struct ModelField<Model, Value>: Sendable {
   let location: Result<FieldPath, QueryError>
   /// Whether this is a whole document, which has an id and a revision.
   private let isDocument: Bool
+  /// Whether the property, or one on the way to it, is optional.
+  fileprivate var isOptional = false
+  /// The value as which a missing member is decoded. See `HasDefaults`.
+  fileprivate var standIn: JSONValue?
 
   init(isDocument: Bool) {
     self.init(location: .success(FieldPath(segments: [])), isDocument: isDocument)
@@ -28,21 +32,41 @@ public struct ModelField<Model, Value>: Sendable {
     (self.location, self.isDocument) = (location, isDocument)
   }
 
-  private func location(of property: KeyPath<Value, some Any>) -> Result<FieldPath, QueryError> {
+  /// A property of the value.
+  private func member<Member>(_ property: PartialKeyPath<Value>, isOptional: Bool) -> ModelField<
+    Model, Member
+  > {
+    let name = Result { () throws(QueryError) in try PropertyName.of(property, isDocument: isDocument) }
+    var member = ModelField<Model, Member>(location: location(of: name), isDocument: false)
+    member.isOptional = self.isOptional || isOptional
+    if !member.isOptional, let name = try? name.get() {
+      let defaults = Value.self as? any HasDefaults.Type
+      member.standIn = (try? defaults?.defaultMember(name)) ?? standIn?.objectValue?[name]
+    }
+    return member
+  }
+
+  private func location(of name: Result<String, QueryError>) -> Result<FieldPath, QueryError> {
     Result { () throws(QueryError) in
-      let name = try PropertyName.of(property, isDocument: isDocument)
-      return try location.get().appending(FieldPath(segments: [.init(name: Array(name.utf8))]))
+      try location.get().appending(FieldPath(segments: [.init(name: Array(name.get().utf8))]))
     }
   }
 
   /// A property.
   public subscript<Member>(dynamicMember property: KeyPath<Value, Member>) -> ModelField<Model, Member> {
-    ModelField<Model, Member>(location: location(of: property), isDocument: false)
+    member(property, isOptional: false)
   }
 
   /// An optional property, as what it wraps.
   public subscript<Member>(dynamicMember property: KeyPath<Value, Member?>) -> ModelField<Model, Member> {
-    ModelField<Model, Member>(location: location(of: property), isDocument: false)
+    member(property, isOptional: true)
+  }
+
+  /// The value of a dictionary's key.
+  public subscript<Member>(key: String) -> ModelField<Model, Member> where Value == [String: Member] {
+    var member = ModelField<Model, Member>(location: location(of: .success(key)), isDocument: false)
+    member.isOptional = true
+    return member
   }
 
   /// The condition that a property is true.
@@ -73,24 +97,41 @@ extension ModelField {
     QueryCondition { () throws(QueryError) in
       let path = try location.get().text
       do {
-        return JSONObject([(path, .object(JSONObject([(name, try argument())])))])
+        return try selector(of: path, JSONObject([(name, try argument())]))
       } catch {
         throw .notEncodable(error, at: path)
       }
     }
   }
+
+  /// A missing member is decoded as its default, so it meets the conditions that the default meets.
+  private func selector(of path: String, _ condition: JSONObject) throws -> JSONObject {
+    let selector: JSONObject = JSONObject([(path, .object(condition))])
+    guard let standIn else { return selector }
+    let test = try QuerySelector(["member": .object(condition)])
+    let (accepts, acceptsMissing) = (try test.matches(["member": standIn]), try test.matches([:]))
+    if accepts == acceptsMissing { return selector }
+    let exists = JSONObject([("$exists", .bool(!accepts))])
+    let other = JSONValue.object(JSONObject([(path, .object(exists))]))
+    return [(accepts ? "$or" : "$and"): [.object(selector), other]]
+  }
+
+  /// The condition that a boolean is true or, for false, that it is not. Only a missing optional is neither.
+  fileprivate func `is`(_ flag: Bool) -> QueryCondition<Model> { self.is(flag ? "$eq" : "$ne", true) }
 }
 
 extension ModelField where Value: Encodable & Equatable {
   /// The field equals a value, or is null or missing if the value is `nil`.
   public static func == (field: ModelField, value: Value?) -> QueryCondition<Model> {
     guard let value else { return !(field != nil) }
+    if !field.isOptional, let flag = value as? Bool { return field.is(flag) }
     return field.is("$eq", try JSONValue(encoding: value))
   }
 
   /// The field does not equal a value, or is neither null nor missing if the value is `nil`.
   public static func != (field: ModelField, value: Value?) -> QueryCondition<Model> {
     guard let value else { return field.is("$gt", .null) }
+    if !field.isOptional, let flag = value as? Bool { return field.is(!flag) }
     return field.is("$ne", try JSONValue(encoding: value))
   }
 
@@ -132,6 +173,63 @@ extension ModelField where Value == String {
   public func matches(_ pattern: String) -> QueryCondition<Model> {
     self.is("$regex", .string(pattern))
   }
+}
+
+extension ModelField where Value == String {
+  /// Does not compile: the message names the remedy.
+  @available(*, unavailable, message: "use matches(_:) with a regular expression, or search(for:) for words")
+  public func contains(_ part: some StringProtocol) -> QueryCondition<Model> { matches("\(part)") }
+
+  /// Does not compile: the message names the remedy.
+  @available(*, unavailable, message: "use matches(_:) with a regular expression, or search(for:) for words")
+  public func localizedStandardContains(_ part: some StringProtocol) -> QueryCondition<Model> {
+    matches("\(part)")
+  }
+
+  /// Does not compile: the message names the remedy.
+  @available(*, unavailable, message: "use matches(_:) with a regular expression that ends in $")
+  public func hasSuffix(_ suffix: String) -> QueryCondition<Model> { matches("\(suffix)$") }
+}
+
+// A value of another type has an error of its own, instead of one about the operators of other types.
+extension ModelField {
+  /// Does not compile: the message names the remedy.
+  @available(*, unavailable, message: "compare the property with a value of its own type")
+  @_disfavoredOverload
+  public static func == <Other>(field: ModelField, value: Other) -> QueryCondition<Model> { .all }
+
+  /// Does not compile: the message names the remedy.
+  @available(*, unavailable, message: "compare the property with a value of its own type")
+  @_disfavoredOverload
+  public static func != <Other>(field: ModelField, value: Other) -> QueryCondition<Model> { .all }
+
+  /// Does not compile: the message names the remedy.
+  @available(
+    *, unavailable, message: "compare the property with a value of its own type that is not optional"
+  )
+  @_disfavoredOverload
+  public static func < <Other>(field: ModelField, value: Other) -> QueryCondition<Model> { .all }
+
+  /// Does not compile: the message names the remedy.
+  @available(
+    *, unavailable, message: "compare the property with a value of its own type that is not optional"
+  )
+  @_disfavoredOverload
+  public static func <= <Other>(field: ModelField, value: Other) -> QueryCondition<Model> { .all }
+
+  /// Does not compile: the message names the remedy.
+  @available(
+    *, unavailable, message: "compare the property with a value of its own type that is not optional"
+  )
+  @_disfavoredOverload
+  public static func > <Other>(field: ModelField, value: Other) -> QueryCondition<Model> { .all }
+
+  /// Does not compile: the message names the remedy.
+  @available(
+    *, unavailable, message: "compare the property with a value of its own type that is not optional"
+  )
+  @_disfavoredOverload
+  public static func >= <Other>(field: ModelField, value: Other) -> QueryCondition<Model> { .all }
 }
 
 extension ModelField where Value: Sequence {

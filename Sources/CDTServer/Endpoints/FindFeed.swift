@@ -63,7 +63,8 @@ extension RequestContext {
     let database = try database
     var query = try wanted.liveQuery()
     query.timeLimit = limits.queryTime
-    var results = database.store.live(query).makeAsyncIterator()
+    let live = database.store.live(query)
+    var results = (wanted.showsRevisions ? live : live.withoutRevisions).makeAsyncIterator()
     // Before the reply begins, so that a failure can be answered.
     guard let first = try await results.take() else { throw noDatabase }
     let waiting = feed.waiting(self)

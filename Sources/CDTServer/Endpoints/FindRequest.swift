@@ -345,6 +345,9 @@ struct FindRequest: Sendable {
     ]
   }
 
+  /// Whether each result has its revision.
+  var showsRevisions: Bool { fields.isEmpty || fields.contains("_rev") }
+
   /// A result with the wanted fields alone. As at CouchDB, `_id` and `_rev` are fields like others.
   func projected(_ document: DocumentRevision) -> [UInt8] {
     var kept = JSONObject()

@@ -194,7 +194,11 @@ export function swift(value) {
   }
   if (Array.isArray(value)) return `[${value.map(swift).join(', ')}]`
   if (typeof value === 'string') return quoted(value)
-  return value === null ? 'nil' : line(value)
+  if (value === null) return 'nil'
+  const text = line(value)
+  // A literal is a 64-bit integer or a double.
+  const isTooLarge = /^-?\d+$/.test(text) ? BigInt.asIntN(64, BigInt(text)) !== BigInt(text) : !isFinite(Number(text))
+  return typeof value !== 'boolean' && isTooLarge ? `JSONValue(parsing: ${quoted(text)})` : text
 }
 
 function quoted(text) {

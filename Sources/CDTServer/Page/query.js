@@ -336,7 +336,7 @@ function asSwift(wanted) {
       direction === 'desc' ? `.descending(${swift(name)})` : swift(name))
     parts.push(`sort: [${terms.join(', ')}]`)
   }
-  return `let documents = try store.find(Query(${parts.join(', ')}))`
+  return `let documents = try store.find(${parts.join(', ')})`
 }
 
 async function asCommand(wanted, state) {

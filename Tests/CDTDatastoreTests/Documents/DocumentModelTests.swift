@@ -159,6 +159,98 @@ import Testing
     }
   }
 
+  struct Event: DocumentModel, Equatable {
+    var id = UUID().uuidString
+    var revision: RevisionID?
+    var at: Date
+    var amount = 0.5
+    var isSelected = false
+    enum CodingKeys: CodingKey { case id, revision, at, amount }
+  }
+
+  /// Encodes what it can't decode.
+  struct OneWay: DocumentModel {
+    var id: String
+    var revision: RevisionID?
+    var count: Int
+
+    func encode(to encoder: any Encoder) throws {
+      var container = encoder.container(keyedBy: CodingKeys.self)
+      try container.encode("\(count)", forKey: .count)
+    }
+  }
+
+  @Test func `save returns what is stored`() async throws {
+    let manager = try DatastoreManager.inMemory()
+    let store = try await manager.datastore(named: "store")
+    let at = Date(timeIntervalSince1970: 1.23456789)
+    var event = try await store.save(Event(id: "e", at: at, isSelected: true))
+    #expect(try await store.document(withID: "e").decode(Event.self) == event)
+    #expect(event.at != at && abs(event.at.timeIntervalSince(at)) < 0.001 && !event.isSelected)
+    event.at = at + 5
+    event = try await store.save(event) { _, mine in mine }
+    #expect(try await store.document(withID: "e").decode(Event.self) == event)
+    #expect(event.revision?.generation == 2)
+    event.isSelected = true
+    event.at += 0.0001
+    event = try await store.save(event)
+    #expect(try await store.document(withID: "e").decode(Event.self) == event)
+    #expect(event.revision?.generation == 2)
+  }
+
+  @Test func `a model that can't be read back is not saved`() throws {
+    try withTemporaryDatastore { store in
+      try store.write { transaction in
+        let error = #expect(throws: DatastoreError.self) { try transaction.save(OneWay(id: "a", count: 1)) }
+        #expect(error?.code == .undecodable)
+      }
+      #expect(try store.read { try $0.documentCount() } == 0)
+    }
+  }
+
+  @Test func `a model is deleted unless its document has changed`() async throws {
+    try withTemporaryDatastore { store in
+      let ana = try store.save(Person(id: "ana", name: "Ana"))
+      var older = ana
+      older.age = 4
+      older = try store.save(older)
+      let stale = #expect(throws: DatastoreError.self) { try store.delete(ana) }
+      #expect(stale?.code == .conflict)
+      try store.delete(older)
+      let gone = #expect(throws: DatastoreError.self) { try store.delete(older) }
+      #expect(gone?.code == .conflict)
+      let new = #expect(throws: DatastoreError.self) { try store.delete(Person(id: "eva", name: "Eva")) }
+      #expect(
+        new?.message == #"the model of document "eva" has no revision; delete a model that was read or saved"#
+      )
+      #expect(try store.read { try $0.documentCount() } == 0)
+    }
+    let manager = try DatastoreManager.inMemory()
+    let store = try await manager.datastore(named: "store")
+    try await store.delete(store.save(Person(id: "ana", name: "Ana")))
+    #expect(try await store.read { try $0.documentCount() } == 0)
+  }
+
+  @Test func `a conflict with a version that can't be decoded is left and reported`() throws {
+    try withTemporaryDatastore { store in
+      let first = try #require(RevisionID("1-a"))
+      for (id, bad) in [("ana", true), ("eva", false)] {
+        for revision in ["2-b", "2-c"] {
+          let body: JSONObject = ["name": bad && revision == "2-b" ? 5 : "x", "tags": [.string(revision)]]
+          let leaf = try #require(RevisionID(revision))
+          let document = DocumentRevision(id: id, revisionID: leaf, body: body)
+          try store.write { try $0.forceInsert(document, history: [leaf, first]) }
+        }
+      }
+      var errors: [String?] = []
+      let count = try store.write { transaction in
+        try transaction.resolveConflicts(Person.self, undecodable: { errors.append($0.documentID) }) { $0[0] }
+      }
+      #expect(count == 1 && errors == ["ana"])
+      #expect(try store.read { try $0.conflictedDocumentIDs() } == ["ana"])
+    }
+  }
+
   @Test func `many models are saved in one transaction`() async throws {
     let directory = try temporaryDirectory()
     defer { removeDirectory(directory) }

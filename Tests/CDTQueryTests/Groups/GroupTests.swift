@@ -28,6 +28,28 @@ import Testing
     }
   }
 
+  struct City: Decodable, Equatable {
+    var city: String?
+    var n: Int
+    var total: Double
+  }
+
+  @Test func `rows are decoded`() async throws {
+    try Self.withOrders { store in
+      let cities = try store.group(
+        City.self, by: ["city"], .count(as: "n"), .sum("amount", as: "total"), where: ["city": ["$gt": nil]])
+      #expect(cities == [City(city: "Bern", n: 2, total: 12.5), City(city: "Zug", n: 2, total: 1)])
+      let error = #expect(throws: QueryError.self) {
+        try store.group(City.self, by: ["city"], .count(as: "n"), .minimum("amount", as: "total"))
+      }
+      #expect(error?.code == .undecodable)
+      #expect(
+        error?.message
+          == #"the row {"city":null,"n":1,"total":"none"} can't be decoded as City: total: expected a number, found a string; "#
+          + "make the property optional, or select documents that have the field")
+    }
+  }
+
   struct Case: Sendable, CustomTestStringConvertible {
     let testDescription: String
     let request: String

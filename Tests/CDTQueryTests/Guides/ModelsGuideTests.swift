@@ -80,7 +80,8 @@ import Testing
       #expect(errands == [milk] && !plan.description.isEmpty)
 
       try await store.createDocument(from: DocumentDraft(id: "bad", body: ["title": 5]))
-      let (models, errors) = try await store.read { try $0.findDecodable(ModelQuery(Errand.self)) }
+      var errors: [DatastoreError] = []
+      let models = try await store.find(Errand.self, undecodable: { errors.append($0) })
       print(errors.map(\.message))
       // document "bad" can't be decoded as Errand: title: expected a string, found a number; …
       #expect(models == [milk] && errors.count == 1)
@@ -92,10 +93,76 @@ import Testing
       let mine = try await store.find(
         Errand.self, ["$or": [["owner.name": name], ["due": ["$lt": now], "isDone": false]]])
       #expect(mine.isEmpty)
+
+      try await store.delete(milk)
+      #expect(try await store.find(Errand.self, ["_id": "milk"]).isEmpty)
+    }
+  }
+
+  struct Article: DocumentModel, HasDefaults {
+    var id = UUID().uuidString
+    var revision: RevisionID?
+    var title: String
+    var isFavorite = false
+    var priority = 2
+    var summary: String?
+    static let defaults = Article(title: "")
+  }
+
+  @Test func `a model changes`() async throws {
+    try await withTemporaryDatastore { store in
+      try await store.createDocument(from: DocumentDraft(id: "old", body: ["title": "Soup"]))
+      let old = try await store.document(withID: "old").decode(Article.self)
+      print(old.isFavorite, old.priority, old.summary ?? "none")  // false 2 none
+      let usual = try await store.find(Article.self, where: { $0.priority == 2 && !$0.isFavorite })
+      #expect(!old.isFavorite && old.priority == 2 && old.summary == nil && usual.map(\.id) == ["old"])
+      #expect(
+        "\(try ModelQuery(Article.self, where: { $0.priority == 2 }))"
+          == #"{"selector":{"$or":[{"priority":{"$eq":2}},{"priority":{"$not":{"$exists":true}}}]}}"#)
+
+      try await store.write { transaction in
+        try transaction.update(
+          matching: ["title": ["$exists": true], "priority": ["$exists": false]], .set("priority", 2))
+      }
+      #expect(try await store.document(withID: "old").body == ["title": "Soup", "priority": 2])
+    }
+  }
+
+  struct Cookbook: DocumentModel {
+    var id = UUID().uuidString
+    var revision: RevisionID?
+    var name: String
+  }
+
+  struct Dish: DocumentModel {
+    var id = UUID().uuidString
+    var revision: RevisionID?
+    var title: String
+    var cookbook: Cookbook.ID?
+  }
+
+  @Test func `relations`() async throws {
+    try await withTemporaryDatastore { store in
+      try await store.ensureIndexed(["cookbook"])
+      let basics = try await store.save(Cookbook(name: "Basics"))
+      try await store.save(Dish(title: "Soup", cookbook: basics.id))
+      let dishes = try await store.find(
+        Dish.self, where: { $0.cookbook == basics.id }, sort: \.title.ascending)
+      let books = try await store.find(
+        Cookbook.self, where: { $0.id.in(dishes.compactMap(\.cookbook)) }, sort: \.name.ascending)
+      #expect(dishes.map(\.title) == ["Soup"] && books.map(\.name) == ["Basics"])
+
+      try await store.write { transaction in
+        for dish in try transaction.find(ModelQuery(Dish.self, where: { $0.cookbook == basics.id })) {
+          try transaction.delete(dish)
+        }
+        try transaction.delete(basics)
+      }
+      #expect(try await store.count([:]) == 0)
     }
   }
 
   @Test func `the examples of the page are these`() throws {
-    try expectExamples(of: "models.md", in: #filePath, atLeast: 7)
+    try expectExamples(of: "models.md", in: #filePath, atLeast: 14)
   }
 }

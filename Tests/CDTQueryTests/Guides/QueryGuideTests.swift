@@ -33,7 +33,7 @@ import Testing
     // White space aside, which the formatter settles.
     let code = source.filter { !$0.isWhitespace }
     let blocks = try Self.blocks("swift")
-    #expect(blocks.count == 21)
+    #expect(blocks.count == 23)
     for block in blocks {
       #expect(code.contains(block.filter { !$0.isWhitespace }), "\(block)")
     }
@@ -184,6 +184,12 @@ import Testing
       }
       let cities = try store.distinct("city")
       #expect(rows == [["city": "Bern", "orders": 2, "total": 12.5]])
+      struct CityTotal: Decodable {
+        var city: String?
+        var orders: Int
+      }
+      let totals = try store.group(CityTotal.self, by: ["city"], .count(as: "orders"))
+      #expect(totals.map(\.city) == ["Bern", "Zug"] && totals[0].orders == 2)
       #expect(cities == ["Bern", "Zug"])
       do {
         let query = try GroupQuery(

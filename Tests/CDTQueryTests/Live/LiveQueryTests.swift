@@ -1,5 +1,6 @@
 import CDTSQLite
 import CDTTestSupport
+import Synchronization
 import Testing
 
 @testable import CDTDatastore
@@ -148,6 +149,51 @@ import Testing
         #expect(error.code == .undecodable && error.message.contains("bad"))
       }
       #expect(try await models.next() == nil)
+    }
+  }
+
+  @Test func `documents that can't be decoded are left out and reported once`() async throws {
+    try await withTemporaryDatastore { store in
+      var bad = try await store.createDocument(
+        from: DocumentDraft(id: "b", body: ["title": 5, "isDone": false]))
+      for id in ["a", "c"] { try await store.save(Errand(id: id, title: id)) }
+      let reported = Mutex<[String]>([])
+      var live = try store.live(
+        Errand.self, undecodable: { error in reported.withLock { $0.append(error.documentID ?? "") } }
+      ).makeAsyncIterator()
+      #expect(try await live.next()?.results.map(\.id) == ["a", "c"])
+      try await store.save(Errand(id: "d", title: "d"))
+      var update = try #require(await live.next())
+      #expect(update.results.map(\.id) == ["a", "c", "d"] && update.difference.insertions == [2])
+      #expect(reported.withLock(\.self) == ["b"])
+      bad.body["title"] = "b"
+      bad = try await store.updateDocument(from: bad)
+      update = try #require(await live.next())
+      #expect(update.results.map(\.id) == ["a", "b", "c", "d"] && update.difference.insertions == [1])
+      bad.body["title"] = nil
+      try await store.updateDocument(from: bad)
+      update = try #require(await live.next())
+      #expect(update.results.map(\.id) == ["a", "c", "d"] && update.difference.removals == [1])
+      #expect(reported.withLock(\.self) == ["b", "b"])
+    }
+  }
+
+  @Test func `without revisions, a change of other fields than those of the query gives no element`()
+    async throws
+  {
+    try await withTemporaryDatastore { store in
+      var a = try await store.createDocument(from: DocumentDraft(id: "a", body: ["n": 1]))
+      let query = try store.live([:], fields: ["n"])
+      var (live, revisions) = (query.withoutRevisions.makeAsyncIterator(), query.makeAsyncIterator())
+      _ = (try await live.next(), try await revisions.next())
+      a.body["hidden"] = 1
+      a = try await store.updateDocument(from: a)
+      #expect(try await revisions.next()?.difference.updates == [0])
+      #expect(try await live.take() == nil)
+      a.body["n"] = try JSONValue(parsing: "1.0")
+      try await store.updateDocument(from: a)
+      let update = try #require(await live.next())
+      #expect(update.difference.updates == [0] && update.results[0].body.text == #"{"n":1.0}"#)
     }
   }
 

@@ -27,7 +27,9 @@ import Testing
       var link: URL?
       var cost: Decimal
       var key: UUID
+      var counts: [String: Int]
     }
+    struct Sum: Decodable { var city: String?, total: Double }
     final class Other: Sendable {}
     @MainActor final class View {
       var text = "", jobs: [Job] = []
@@ -37,6 +39,8 @@ import Testing
         text = "\\(try await store.count(Job.self) { $0.title == text })"
         jobs[0] = try await store.save(jobs[0]) { _, mine in mine }
         jobs += try await store.find(Job.self, ["$or": [["a": text], ["n": jobs.count]]])
+        jobs += try await store.find(Job.self, where: { $0.isDone }) { text += $0.message }
+        try await store.delete(jobs[0])
       }
     }
     """
@@ -80,6 +84,12 @@ import Testing
     "Query([\"$and\": [[\"a\": text], [\"$or\": [[\"n\": number], [\"t\": now, \"k\": key]]]]], sort: [\"a\"])",
     "QuerySelector([\"$or\": [[\"a\": text], [\"n\": number]]])",
     "store.createDocument(from: DocumentDraft(body: [\"a\": text, \"b\": [\"c\": number, \"d\": now, \"e\": nil], \"f\": [[\"g\": text], [\"h\": number]]]))",
+    "store.find(Job.self) { $0.counts[\"a\"] > 3 && $0.counts[text] == nil }",
+    "store.find(Job.self, sort: \\.owner.city.ascending, undecodable: { print($0.message) })",
+    "store.find(Job.self, [\"a\": text]) { print($0.message) }",
+    "store.live(Job.self, where: { $0.isDone }, undecodable: { print($0) })",
+    "store.group(Sum.self, by: [\"city\"], .sum(\"cost\", as: \"total\")).map(\\.total)",
+    "store.delete(Job?.none!)",
     "store.save(Job?.none!)",
     "store.save(Job?.none!) { stored, mine in stored.isDone ? stored : mine }",
   ]
@@ -120,6 +130,33 @@ import Testing
     "store.save(number)",
   ]
 
+  /// What the compiler says of mistakes that many make.
+  static let explained = [
+    "store.find(Job.self) { $0.title.contains(\"x\") }":
+      "use matches(_:) with a regular expression, or search(for:) for words",
+    "store.find(Job.self) { $0.title.localizedStandardContains(text) }": "use matches(_:)",
+    "store.find(Job.self) { $0.boss.city.hasSuffix(text) && $0.isDone }": "use matches(_:)",
+    "store.find(Job.self, sort: \\.title)": "write the direction, as in \\.title.ascending",
+    "store.first(Job.self, where: { $0.isDone }, sort: \\.title)":
+      "write the direction, as in \\.title.ascending",
+    "store.live(Job.self, sort: \\.due)": "write the direction, as in \\.title.ascending",
+    "ModelQuery(Job.self, where: { $0.isDone }, sort: \\.owner.city)":
+      "write the direction, as in \\.title.ascending",
+    "store.find(Job.self) { $0.priority == \"3\" }": "compare the property with a value of its own type",
+    "store.find(Job.self) { $0.isDone && $0.priority > text }":
+      "compare the property with a value of its own type",
+    "store.find(Job.self) { $0.due < later }": "a value of its own type that is not optional",
+    "store.find(Job.self) { $0.key != text }": "compare the property with a value of its own type",
+  ]
+
+  @Test func `usual mistakes have an error with the remedy`() throws {
+    let errors = try Self.check(Array(Self.explained.keys))
+    for (snippet, message) in Self.explained {
+      #expect(
+        errors[snippet]?.contains { $0.contains(message) } == true, "\(snippet): \(errors[snippet] ?? [])")
+    }
+  }
+
   /// The lines of a file of snippets, each a function, with what the compiler says of it.
   private static func check(_ snippets: [String]) throws -> [String: [String]] {
     try withTemporaryDirectory { directory in
@@ -127,7 +164,8 @@ import Testing
       var lines = setting.split(separator: "\n").map(String.init)
       let first = lines.count
       for (number, snippet) in snippets.enumerated() {
-        lines.append("func f\(number)(\(variables)) throws { _ = try \(snippet) }")
+        let statement = snippet.hasPrefix("let ") ? "\(snippet); _ = documents" : "_ = try \(snippet)"
+        lines.append("func f\(number)(\(variables)) throws { \(statement) }")
       }
       try lines.joined(separator: "\n").write(toFile: file, atomically: true, encoding: .utf8)
       let output = try CompilerCheck.diagnostics(of: file)
@@ -144,6 +182,16 @@ import Testing
   @Test func `what is right compiles, without a warning`() throws {
     let errors = try Self.check(Self.valid)
     #expect(Self.valid.count >= 30 && errors == [:])
+  }
+
+  private struct Copy: Decodable { let swift: String }
+
+  /// The tests of the page compare what it copies with these texts.
+  @Test func `what the page copies as Swift compiles`() throws {
+    let file = Repository.root.appending(path: "Tests/Page/copies.json")
+    let copies = try JSONDecoder().decode([Copy].self, from: Data(contentsOf: file)).map(\.swift)
+    #expect(copies.count >= 3 && copies.allSatisfy { $0.hasPrefix("let documents = ") })
+    #expect(try Self.check(copies) == [:])
   }
 
   @Test func `a wrong name or a wrong type does not compile`() throws {

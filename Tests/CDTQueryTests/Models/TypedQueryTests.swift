@@ -37,6 +37,7 @@ import Testing
     var link: URL?
     var key: UUID?
     var data: Data?
+    var counts: [String: Int] = [:]
     var observed = 0 { didSet {} }
     var computed: Int { priority + 1 }
   }
@@ -60,6 +61,15 @@ import Testing
       $0.priority.in([1, 2]) || $0.share != 0.5 || $0.isDone
     },
     Case(#"{"$not":{"isNew":{"$eq":true}}}"#) { !$0.isNew },
+    Case(#"{"$and":[{"isDone":{"$ne":true}},{"isDone":{"$eq":true}}]}"#) {
+      $0.isDone == false && $0.isDone != false
+    },
+    Case(#"{"$and":[{"isNew":{"$eq":false}},{"isNew":{"$ne":false}}]}"#) {
+      $0.isNew == false && $0.isNew != false
+    },
+    Case(#"{"$and":[{"counts.a b":{"$gt":1}},{"counts.c\\.d":{"$eq":2}}]}"#) {
+      $0.counts["a b"] > 1 && $0.counts["c.d"] == 2
+    },
     Case(#"{"$not":{"due":{"$gt":null}}}"#) { $0.due == nil },
     Case(#"{"due":{"$gt":null}}"#) { $0.due != nil },
     Case(#"{"due":{"$lt":"1970-01-01T00:00:00.500Z"}}"#) { $0.due < Date(timeIntervalSince1970: 0.5) },
@@ -341,8 +351,27 @@ import Testing
         from: DocumentDraft(id: "bad", body: ["parts": [["price": true, "name": "x"]]]))
       let error = await #expect(throws: DatastoreError.self) { try await store.find(Job.self, [:]) }
       #expect(error?.code == .undecodable && error?.documentID == "bad")
-      let found = try await store.read { try $0.findDecodable(ModelQuery(Job.self)) }
-      #expect(found.models.count == 5 && found.errors.map(\.documentID) == ["bad"])
+    }
+  }
+
+  @Test func `documents that can't be decoded are left out and reported`() async throws {
+    try await withTemporaryDatastore { store in
+      for number in 0..<5 { try await store.save(Job(id: "j\(number)", priority: number)) }
+      try await store.createDocument(from: DocumentDraft(id: "j2b", body: ["title": 5]))
+      var errors: [DatastoreError] = []
+      let found = try await store.find(Job.self, undecodable: { errors.append($0) })
+      #expect(found.map(\.id) == ["j0", "j1", "j2", "j3", "j4"] && errors.map(\.documentID) == ["j2b"])
+      let selected = try await store.find(Job.self, ["_id": ["$gt": "j1"]], limit: 2) { errors.append($0) }
+      #expect(selected.map(\.id) == ["j2"] && errors.count == 2)
+      let read = try await store.read { transaction in
+        var count = 0
+        return (try transaction.find(ModelQuery(Job.self)) { _ in count += 1 }, count)
+      }
+      #expect(read.0 == found && read.1 == 1)
+      let stopped = await #expect(throws: DatastoreError.self) {
+        try await store.find(Job.self, undecodable: { throw $0 })
+      }
+      #expect(stopped?.documentID == "j2b")
     }
   }
 }
