@@ -341,7 +341,17 @@ package final class IndexManager: DatastoreExtension {
     }
     let wanted = definitions.filter { $0.isUnique && (name.map($0.name.hasSameBytes) ?? true) }
     guard !wanted.isEmpty else { return [] }
-    if !isReadOnly { try build(only: name) }
+    do {
+      if !isReadOnly { try build(only: name) }
+      return try listViolations(of: wanted)
+    } catch let error where IndexRecovery.isDamage(error) && !isReadOnly {
+      recovery.noteDamage()
+      try build(only: name)
+      return try listViolations(of: wanted)
+    }
+  }
+
+  private func listViolations(of wanted: [IndexDefinition]) throws -> [UniqueViolation] {
     let file = try IndexConnection(path: path, of: openStore())
     defer { file.close() }
     return try file.connection.transaction(.deferred) {
