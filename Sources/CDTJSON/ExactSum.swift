@@ -64,7 +64,9 @@ package struct ExactSum: Sendable {
       if Int64(exactly: double) == nil { fractions += isRemoved ? -1 : 1 }
     }
     let (high, low) = root.significand.multipliedFullWidth(by: root.significand)
-    if root.exponent == 0, high == 0, let square = Int64(exactly: low) { return change(by: square, isRemoved) }
+    if root.exponent == 0, high == 0, let square = Int64(exactly: low) {
+      return change(by: square, isRemoved)
+    }
     append(low, isNegative: isRemoved, exponent: 2 * root.exponent)
     append(high, isNegative: isRemoved, exponent: 2 * root.exponent + 64)
     count += isRemoved ? -1 : 1

@@ -139,7 +139,9 @@ import Testing
     try withTemporaryDatastore { store in
       try store.ensureSummarized(by: ["city"], sum: "n")
       try store.write { transaction in
-        for (id, city, n) in [("a", "a", 0.3), ("b", "b", 0.2), ("z", "q", 1)] as [(String, JSONValue, Double)] {
+        for (id, city, n) in [("a", "a", 0.3), ("b", "b", 0.2), ("z", "q", 1)]
+          as [(String, JSONValue, Double)]
+        {
           try transaction.createDocument(from: DocumentDraft(id: id, body: ["city": city, "n": .double(n)]))
         }
       }
@@ -153,7 +155,8 @@ import Testing
       }
       let total = try GroupQuery(by: [], [.sum("n", as: "sum"), .average("n", as: "mean")])
       #expect(try Self.way(total, store) == Self.summary)
-      #expect(try store.read { try $0.group(total) }.map(\.text) == [#"{"sum":0.8,"mean":0.26666666666666666}"#])
+      #expect(
+        try store.read { try $0.group(total) }.map(\.text) == [#"{"sum":0.8,"mean":0.26666666666666666}"#])
       #expect(
         try store.group(by: ["city"], .sum("n", as: "sum")).map(\.text) == [
           #"{"city":"a","sum":-0.3}"#, #"{"city":"b","sum":0.1}"#, #"{"city":"q","sum":1}"#,
