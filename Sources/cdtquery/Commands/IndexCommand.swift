@@ -38,7 +38,8 @@ struct IndexCommand: ParsableCommand {
         sums of all documents.
 
         With --expire-after documents expire so many seconds after the date in the field, ISO 8601 text or seconds since 1970: they \
-        are left out from then on, and deleted. Such an index answers no queries.
+        are left out from then on, and deleted. With --milliseconds, numbers are milliseconds since 1970, as of JavaScript's Date.now(). \
+        Documents with any other value never expire; they are counted. Such an index answers no queries.
 
         EXAMPLE
           $ cdtquery index create people/contacts pet.species age:desc
@@ -78,6 +79,8 @@ struct IndexCommand: ParsableCommand {
     var sum: [String] = []
     @Flag(help: "Make a summary by the fields.") var count = false
     @Option(help: "Delete documents so many seconds after the date in the field.") var expireAfter: Double?
+    @Flag(help: "The numbers in the field of --expire-after are milliseconds since 1970, not seconds.")
+    var milliseconds = false
     @OptionGroup var progress: ProgressOptions
     @OptionGroup var server: ServerOptions
 
@@ -92,7 +95,7 @@ struct IndexCommand: ParsableCommand {
         fields: try SortField.fields(words: fields, at: "fields"), name: name, type: type,
         tokenizer: tokenize, filter: try filter.map(SelectorArgument.json) ?? [:], isUnique: unique,
         collation: collation, sums: count || !sum.isEmpty ? sum : nil, expireAfter: expireAfter,
-        progress: progress)
+        isInMilliseconds: milliseconds, progress: progress)
       try Output.standard.line(try database.open(server).createIndex(request))
     }
   }
