@@ -13,7 +13,7 @@ extension IndexManager {
   }
 
   /// The instant of a transaction, at which it first asked.
-  private struct Instant {
+  fileprivate struct Instant {
     let time: Double
   }
 
@@ -158,5 +158,13 @@ extension IndexManager {
       try? BlockingPool.run { _ = try? self.dropExpired() }
       wakeWorker(fills: false)
     }
+  }
+}
+
+extension ReadTransaction {
+  /// Has documents expire at the instant of another transaction. It must not have read any.
+  package func takeInstant(of other: ReadTransaction) {
+    guard let manager = other.store.existingExtension(IndexManager.self) else { return }
+    extensionStates[IndexManager.Instant.self] = IndexManager.Instant(time: manager.instant(of: other))
   }
 }

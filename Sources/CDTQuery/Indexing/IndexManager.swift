@@ -16,6 +16,7 @@ package final class IndexManager: DatastoreExtension {
   private let directory: String
   /// Whether the store, and therefore its indexes, can only be read.
   let isReadOnly: Bool
+  private let worksInBackground: Bool
   private let store: WeakReference<Datastore>
   /// Updates the indexes with each write, once there are any.
   private let turn = Mutex(Turn())
@@ -50,6 +51,7 @@ package final class IndexManager: DatastoreExtension {
     self.store = WeakReference(store)
     self.directory = directory
     isReadOnly = store.access.isReadOnly
+    worksInBackground = store.worksInBackground
     path = "\(directory)/\(IndexFile.name)"
     recovery = IndexRecovery(path: path, directory: directory, keys: store.keys)
     expiry.follow((try? recovery.definitions) ?? [])
@@ -160,6 +162,7 @@ package final class IndexManager: DatastoreExtension {
   /// - Parameter fills: Whether it does more than delete documents.
   func wakeWorker(fills: Bool = true) {
     if isReadOnly, fills { return }
+    if !worksInBackground { return }
     if fills { isFillWanted.store(true, ordering: .releasing) }
     worker.wake { [weak self] isClosing in try self?.work(isClosing) }
   }
