@@ -1,6 +1,7 @@
 public import CDTDatastore
 import CDTJSON
 import CDTPlatform
+import CDTQuery
 
 /// A document in which two datastores differ.
 public struct StoreDifference: Sendable, Hashable, CustomStringConvertible {
@@ -52,6 +53,8 @@ extension Datastore {
   /// try store.compare(with: restored) { difference in print(difference) }
   /// ```
   ///
+  /// Documents that have expired when the call begins are left out of both.
+  ///
   /// Bodies are equal if they have the same members with the same values, whatever their order; attachments if they have the same
   /// names, types and digests.
   ///
@@ -68,8 +71,10 @@ extension Datastore {
     with other: Datastore, progress: (_ done: Int, _ total: Int) -> Void = { _, _ in },
     _ body: (StoreDifference) throws -> Void
   ) throws -> Int {
-    try readSnapshot { first in
+    Datastore.registerExtension(IndexManager.self)
+    return try readSnapshot { first in
       try other.readSnapshot { second in
+        second.takeInstant(of: first)
         let total = try first.allDocumentCount()
         var (left, right) = (DocumentEntries(first), DocumentEntries(second))
         var done = 0

@@ -161,6 +161,9 @@ public final class Datastore: Sendable {
   /// How long to wait for another writer.
   package var busyTimeout: Duration { options.busyTimeout }
 
+  /// Whether extensions may write in the background.
+  package var worksInBackground: Bool { options.worksInBackground }
+
   /// - Throws: ``DatastoreError`` with the code `.closed`.
   package func checkOpen() throws(DatastoreError) {
     if isClosed.load(ordering: .acquiring) { throw .closed(name) }
@@ -251,6 +254,11 @@ public final class Datastore: Sendable {
     return made
   }
 
+  /// The extension of a type, if the datastore has it.
+  package func existingExtension<E: DatastoreExtension>(_ type: E.Type) -> E? {
+    extensionObjects.existing(type)
+  }
+
   /// Lets datastores that have data of a type of extension have that extension from their opening or their next write on, before
   /// anything asks for it.
   package static func registerExtension(_ type: any DatastoreExtension.Type) {
@@ -271,10 +279,18 @@ public final class Datastore: Sendable {
   }
 
   /// Opens the extensions that have data, so that a transaction sees it.
-  private func openExtensions() throws {
+  func openExtensions() throws {
     for type in DatastoreExtensions.knownTypes where !extensionObjects.has(type) {
       if try hasDirectory(of: type) { _ = try extensionObject(type) }
     }
+  }
+
+  /// Opens the extensions of types that were registered since the last call.
+  func openNewExtensions() throws {
+    let known = DatastoreExtensions.knownTypes.count
+    guard extensionObjects.checkedTypes.load(ordering: .relaxed) != known else { return }
+    try openExtensions()
+    extensionObjects.checkedTypes.store(known, ordering: .relaxed)
   }
 
   // MARK: Connections

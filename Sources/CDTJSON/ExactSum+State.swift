@@ -40,7 +40,8 @@ extension ExactSum {
     whole = 0
     repeat { carry() } while (digits.last ?? 0) < -1
     trim()
-    if fractions == 0, case .int(let int) = total { (whole, digits, first) = (int, [], 0) }
+    // A difference of sums with as many fractions each can have digits of a fraction.
+    if fractions == 0, first >= 0, case .int(let int) = total { (whole, digits, first) = (int, [], 0) }
   }
 
   /// Removes the digits at both ends that the sum does not need.
@@ -65,8 +66,8 @@ extension ExactSum {
 
   // MARK: Storing
 
-  /// The maximum number of digits, and the places of them, with room for numbers that are out of range.
-  private static let mostDigits = 96
+  /// The maximum number of digits, and the places of them: those of squares are from -68 to 66.
+  private static let mostDigits = 192
   private static let mostAddends: Int64 = 1 << 53
 
   /// Appends the sum to bytes: its integers in groups of seven bits, and its digits with four bytes each. Equal sums of equally many

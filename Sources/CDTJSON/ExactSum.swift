@@ -46,13 +46,30 @@ package struct ExactSum: Sendable {
     case .double(let double):
       if let int = Int64(exactly: double) { return change(by: int, isRemoved) }
       guard double.isFinite else { return }
-      // A double is its significand of 53 bits times a power of two; subnormal ones have the exponent of the least.
-      let exponent = max(Int(double.exponentBitPattern), 1) - 1_075
-      let significand = double.significandBitPattern | (double.isNormal ? 1 << 52 : 0)
+      let (significand, exponent) = double.wholeParts
       append(significand, isNegative: (double < 0) != isRemoved, exponent: exponent)
       fractions += isRemoved ? -1 : 1
       count += isRemoved ? -1 : 1
     }
+  }
+
+  /// Adds the exact square of a number, also if it is beyond the range of a double. Infinity and NaN are ignored.
+  package mutating func addSquare(of number: JSONNumber, isRemoved: Bool = false) {
+    let root: (significand: UInt64, exponent: Int)
+    switch number {
+    case .int(let int): root = (int.magnitude, 0)
+    case .double(let double):
+      guard double.isFinite else { return }
+      root = Int64(exactly: double).map { ($0.magnitude, 0) } ?? double.wholeParts
+      if Int64(exactly: double) == nil { fractions += isRemoved ? -1 : 1 }
+    }
+    let (high, low) = root.significand.multipliedFullWidth(by: root.significand)
+    if root.exponent == 0, high == 0, let square = Int64(exactly: low) {
+      return change(by: square, isRemoved)
+    }
+    append(low, isNegative: isRemoved, exponent: 2 * root.exponent)
+    append(high, isNegative: isRemoved, exponent: 2 * root.exponent + 64)
+    count += isRemoved ? -1 : 1
   }
 
   mutating func change(by int: Int64, _ isRemoved: Bool) {
@@ -118,7 +135,7 @@ package struct ExactSum: Sendable {
   /// The sum: the exact integer if every addend was a 64-bit integer, also in the spelling of a longer one; otherwise the nearest
   /// double. 0 without addends, and null beyond the range of a double.
   ///
-  /// - Complexity: O(1) for sums of 64 bits; otherwise O(*d*²) in the digits, of which there are at most 68.
+  /// - Complexity: O(1) for sums of 64 bits; otherwise O(*d*²) in the digits, of which there are at most 68, or 135 for squares.
   package var total: JSONValue {
     if digits.isEmpty, fractions == 0 { return .int(whole) }
     let magnitude = magnitude
@@ -145,6 +162,14 @@ package struct ExactSum: Sendable {
     }
     return Magnitude(
       isNegative: isNegative, digits: sum.digits.map { UInt32(truncatingIfNeeded: $0) }, first: sum.first)
+  }
+}
+
+extension Double {
+  /// A finite number's magnitude as a significand of 53 bits times a power of two; subnormal ones have the exponent of the least.
+  fileprivate var wholeParts: (significand: UInt64, exponent: Int) {
+    let significand = significandBitPattern | (isNormal ? 1 << 52 : 0)
+    return (significand, max(Int(exponentBitPattern), 1) - 1_075)
   }
 }
 

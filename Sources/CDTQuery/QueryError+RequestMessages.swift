@@ -159,6 +159,12 @@ extension QueryError {
     )
   }
 
+  static var millisecondsWithoutExpiry: QueryError {
+    QueryError(
+      .invalidIndex, at: "milliseconds",
+      "milliseconds are those of dates after which documents expire; add expireAfter, or leave it out")
+  }
+
   static var expiryOfOtherIndex: QueryError {
     QueryError(
       .invalidIndex, at: "expireAfter",

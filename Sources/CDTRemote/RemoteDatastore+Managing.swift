@@ -78,12 +78,13 @@ extension RemoteDatastore {
 
   /// Creates an index.
   ///
-  /// - Returns: Its name, and the id of the design document in which CouchDB keeps it.
+  /// - Returns: Its name, the id of the design document in which CouchDB keeps it, and a warning of our server.
   @discardableResult
   package func createIndex(
     on fields: [SortField], name: String? = nil, type: IndexType = .json, where filter: JSONObject = [:],
-    unique isUnique: Bool = false, collation: Collation? = nil, expireAfter: Double? = nil
-  ) async throws -> (name: String, id: String) {
+    unique isUnique: Bool = false, collation: Collation? = nil, expireAfter: Double? = nil,
+    milliseconds isInMilliseconds: Bool = false
+  ) async throws -> (name: String, id: String, warning: String?) {
     let clauses = fields.map { field -> JSONValue in
       field.direction == .descending ? [field.path: "desc"] : .string(field.path)
     }
@@ -92,13 +93,14 @@ extension RemoteDatastore {
     if isUnique { index["unique"] = true }
     if let collation { index["collation"] = .string(collation.rawValue) }
     if let expireAfter { index["expireAfter"] = JSONValue(number: expireAfter) }
+    if isInMilliseconds { index["milliseconds"] = true }
     var request: JSONObject = ["index": .object(index), "type": .string(type.rawValue)]
     if let name { request["name"] = .string(name) }
     let reply = try await connection.send(.init(.POST, "/_index", request), expecting: 200, 201).json()
     guard let name = reply["name"]?.stringValue, let id = reply["id"]?.stringValue else {
       throw ReplicationError(.invalidReply, "POST \(database.url)/_index: the reply has no name or no id")
     }
-    return (name, id)
+    return (name, id, reply["warning"]?.stringValue)
   }
 
   /// Deletes the index with a name.

@@ -66,6 +66,22 @@ package final class TextTokenizer: Sendable {
     return collector.tokens
   }
 
+  /// The number of bytes that make a trigram of the last characters of a text.
+  package static let padding = 2
+  private static let padded = [UInt8](repeating: 1, count: padding)
+
+  /// A token for each character of a text, by a tokenizer of trigrams: the character and the two that follow. Its range is that of the
+  /// character. The last two tokens end with padding.
+  package func characters(of text: [UInt8]) -> [Token] {
+    guard !text.isEmpty else { return [] }
+    let padded = text + Self.padded
+    let tokens = padded.withUnsafeBytes { self.tokens(of: $0) }
+    return tokens.indices.map { index in
+      let end = index + 1 < tokens.count ? tokens[index + 1].range.lowerBound : text.count
+      return Token(text: tokens[index].text, range: tokens[index].range.lowerBound..<end)
+    }
+  }
+
   private final class Collector {
     var tokens: [Token] = []
   }

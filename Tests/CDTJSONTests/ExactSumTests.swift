@@ -183,6 +183,61 @@ import Testing
     }
   }
 
+  @Test func `a difference of sums keeps its fraction`() throws {
+    var random = RandomValues(seed: 32)
+    for _ in 0..<300 {
+      // As many fractions come as go.
+      let numbers = (Self.numbers(&random), Self.numbers(&random))
+      let count = min(numbers.0.count, numbers.1.count)
+      var (difference, old, new) = (ExactSum(), ExactSum(), ExactSum())
+      for (number, next) in zip(numbers.0.prefix(count), numbers.1.prefix(count)) {
+        difference.remove(number)
+        difference.add(next)
+        old.add(number)
+        new.add(next)
+      }
+      let isSame = old.total == new.total && old.average == new.average
+      var sum = old
+      if !difference.isEmpty { sum.add(difference) }
+      var bytes: [[UInt8]] = [[], []]
+      sum.append(to: &bytes[0])
+      new.append(to: &bytes[1])
+      #expect(bytes[0] == bytes[1], "\(numbers)")
+      #expect(isSame || !difference.isEmpty)
+    }
+  }
+
+  struct Square: Sendable, CustomTestStringConvertible {
+    let testDescription: String
+    let numbers: [String]
+    let sum: String
+  }
+
+  static let squares = [
+    Square(testDescription: "integers", numbers: ["3", "-4", "5.0"], sum: "50"),
+    Square(testDescription: "halves", numbers: ["0.5", "1.5"], sum: "2.5"),
+    Square(
+      testDescription: "integers whose squares are beyond 64 bits", numbers: ["9223372036854775807", "-1"],
+      sum: "85070591730234615847396907784232501250"),
+    Square(testDescription: "a square beyond the range of a double", numbers: ["1e200", "2"], sum: "null"),
+    Square(testDescription: "a square below the range of a double", numbers: ["1e-200", "2"], sum: "4"),
+    Square(testDescription: "the greatest and the least", numbers: ["1.7e308", "5e-324"], sum: "null"),
+  ]
+
+  @Test(arguments: squares) func `adds and removes squares`(_ c: Square) throws {
+    var sum = ExactSum()
+    let numbers = try c.numbers.map { try #require(try JSONNumber(JSONValue(parsing: $0))) }
+    for number in numbers { sum.addSquare(of: number) }
+    #expect(sum.total.text == c.sum && sum.count == numbers.count)
+    var bytes: [UInt8] = []
+    sum.append(to: &bytes)
+    var offset = 0
+    sum = try #require(bytes.withUnsafeBytes { ExactSum($0, at: &offset) })
+    #expect(sum.total.text == c.sum)
+    for number in numbers { sum.addSquare(of: number, isRemoved: true) }
+    #expect(sum.isEmpty)
+  }
+
   @Test func `a negative sum of sums stays short`() {
     var (sum, addend, bytes) = (ExactSum(), ExactSum(), [UInt8]())
     addend.add(.double(-0.5))

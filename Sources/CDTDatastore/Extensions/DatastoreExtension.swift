@@ -87,6 +87,8 @@ final class DatastoreExtensions: Sendable {
   }
 
   private let state = Mutex(State())
+  /// The number of types that a read has looked for.
+  let checkedTypes = Atomic(0)
 
   /// The extension types used by this process. A datastore opened later that has data of one of them gets its
   /// extension immediately, so that the extension sees every write.

@@ -18,6 +18,8 @@ public struct IntegrityFinding: Sendable, Hashable, CustomStringConvertible {
     case design
     /// Documents have the same key in a unique index, which is no damage.
     case unique
+    /// Documents never expire by an index, as they have no dates, which is no damage.
+    case expiry
   }
 
   /// The kind of problem.

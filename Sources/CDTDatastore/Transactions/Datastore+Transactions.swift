@@ -61,7 +61,8 @@ extension Datastore {
 
   /// Reads documents with a single statement; in a transaction if documents may have expired.
   func readOnce<R>(stop: StopSignal? = nil, _ body: (ReadTransaction) throws -> R) throws -> R {
-    hidesDocuments
+    try openNewExtensions()
+    return hidesDocuments
       ? try readSnapshot(stop: stop, body) : try readAutocommit(stop: stop, body)
   }
 
@@ -117,7 +118,7 @@ extension Datastore {
   func beginReading(_ reader: StoreReader, stop: StopSignal?) throws -> ReadTransaction {
     let state = try ReadTransaction(reader.connection, of: self, sortMemory: reader.sortMemory, stop: stop)
     do {
-      try state.begin(on: reader, with: extensionObjects.all)
+      try state.begin(on: reader, with: currentExtensions())
       return state
     } catch {
       state.end()

@@ -31,7 +31,7 @@ public struct FieldChange: Sendable, Hashable {
     FieldChange(path, .set(value.jsonValue))
   }
 
-  /// Removes the field, if the document has it.
+  /// Removes the field, if the document has it: `a.b` changes nothing where `a` is a number.
   public static func unset(_ path: String) -> FieldChange {
     FieldChange(path, .unset)
   }
@@ -92,6 +92,14 @@ public struct FieldChange: Sendable, Hashable {
     }
   }
 
+  /// Whether nothing is to do where there is no such field.
+  private var takesAway: Bool {
+    switch kind {
+    case .unset, .remove: true
+    case .set, .increment, .append: false
+    }
+  }
+
   /// Why a change does not fit a document.
   private struct Misfit: Error {
     let message: String
@@ -109,6 +117,7 @@ public struct FieldChange: Sendable, Hashable {
       return .object(object)
     case .array(var array)?:
       guard let position = segment.position, array.indices.contains(position) else {
+        if takesAway { return value }
         throw Misfit(message: "the array has no element \"\(name)\"; give a position from 0, or append")
       }
       guard let element = try apply(to: array[position], rest) else {
@@ -119,6 +128,7 @@ public struct FieldChange: Sendable, Hashable {
     case nil:
       return try apply(to: nil, rest).map { [name: $0] }
     case let other?:
+      if takesAway { return other }
       throw Misfit(message: "\(other.typeWithArticle) has no field \"\(name)\"; set the field above it")
     }
   }

@@ -52,7 +52,8 @@ final class QueryRun {
   private var page: [Int64]?
   private let limit: Int
   private var passed = 0
-  private var given = 0
+  /// The number of results that were returned.
+  private(set) var given = 0
   /// The number of SQLite instructions of the other sources.
   private var steps = 0
   /// The number of documents read.

@@ -13,7 +13,7 @@ extension IndexManager {
   }
 
   /// The instant of a transaction, at which it first asked.
-  private struct Instant {
+  fileprivate struct Instant {
     let time: Double
   }
 
@@ -25,22 +25,25 @@ extension IndexManager {
   }
 
   package func expiredDocuments(in transaction: ReadTransaction) throws -> [Int64] {
-    do {
-      return try numbers(in: transaction)
-    } catch is DamagedIndex {
-      try transaction.abandonIndexes(self)
-      let numbers = try numbers(in: transaction)
-      // If the documents can be read, it was the index file.
-      replaceDamagedFile()
-      return numbers
-    }
+    let instant = instant(of: transaction)
+    return try rows(in: transaction) { try $0.expired(at: instant, expiry.time(of:)) }.documents.map(\.number)
   }
 
-  private func numbers(in transaction: ReadTransaction) throws -> [Int64] {
-    try QueryFailure.mapping(of: transaction.store, usesIndex: true) {
-      let rows = try ExpiredRows(transaction.indexView(self), on: transaction.connection())
-      let instant = instant(of: transaction)
-      return try rows.expired(at: instant, expiry.time(of:)).documents.map(\.number)
+  /// Runs `body` with the rows of documents that expire, and once more without them if the index file turns out to be damaged.
+  private func rows<R>(in transaction: ReadTransaction, _ body: (ExpiredRows) throws -> R) throws -> R {
+    func read() throws -> R {
+      try QueryFailure.mapping(of: transaction.store, usesIndex: true) {
+        try body(ExpiredRows(transaction.indexView(self), on: transaction.connection()))
+      }
+    }
+    do {
+      return try read()
+    } catch is DamagedIndex {
+      try transaction.abandonIndexes(self)
+      let result = try read()
+      // If the documents can be read, it was the index file.
+      replaceDamagedFile()
+      return result
     }
   }
 
@@ -144,7 +147,7 @@ extension IndexManager {
   }
 
   private func rows<R>(in store: Datastore, _ body: (ExpiredRows) throws -> R) throws -> R {
-    try store.readSnapshot { try body(ExpiredRows($0.indexView(self), on: $0.connection())) }
+    try store.readSnapshot { try rows(in: $0, body) }
   }
 
   /// Has the documents that have expired taken from live queries and deleted at a time.
@@ -155,5 +158,13 @@ extension IndexManager {
       try? BlockingPool.run { _ = try? self.dropExpired() }
       wakeWorker(fills: false)
     }
+  }
+}
+
+extension ReadTransaction {
+  /// Has documents expire at the instant of another transaction. It must not have read any.
+  package func takeInstant(of other: ReadTransaction) {
+    guard let manager = other.store.existingExtension(IndexManager.self) else { return }
+    extensionStates[IndexManager.Instant.self] = IndexManager.Instant(time: manager.instant(of: other))
   }
 }

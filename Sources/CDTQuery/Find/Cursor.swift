@@ -6,13 +6,12 @@ import CDTSQLite
 package final class Cursor {
   private let engine: QueryEngine
   private let query: ResolvedQuery
-  private var plan: QueryPlan
+  private let plan: QueryPlan
   private let stop: QueryStop
   private var check: ReadTransaction.ProgressCheck?
 
-  private var run: QueryRun?
+  private var run: ResumedRun?
   private var isExhausted = false
-  private var hasResults = false
 
   private var transaction: ReadTransaction { engine.transaction }
   private var store: Datastore { transaction.store }
@@ -48,7 +47,7 @@ package final class Cursor {
   /// - Throws: ``DamagedIndex`` if the index file turns out to be damaged, at any document; the caller begins again.
   func documents() throws -> [DocumentRevision] {
     try reading {
-      let run = try newRun(.documents)
+      let run = try QueryRun(plan, output: .documents, in: transaction, stop)
       defer { run.end() }
       var documents: [DocumentRevision] = []
       while let row = try run.next() { documents.append(try document(row)) }
@@ -71,18 +70,13 @@ package final class Cursor {
 
   /// Calls `body` with the id of each result, whether or not it has been read.
   func forEachID(_ body: (String) throws -> Bool) throws {
-    var run = try reading { try newRun(.ids) }
+    let run = newRun(.ids)
     defer { run.end() }
     // An error of the closure is not one of reading.
     var failure: (any Error)?
     let store = store
     try reading {
-      var following = try withoutDamagedIndex(run.nextID) {
-        run.end()
-        run = try newRun(.ids)
-        return try run.nextID()
-      }
-      while let id = following {
+      while let id = try run.nextID() {
         do {
           guard try body(id) else { return }
         } catch {
@@ -90,7 +84,6 @@ package final class Cursor {
           return
         }
         try store.checkOpen()
-        following = try run.nextID()
       }
     }
     if let failure { throw failure }
@@ -138,7 +131,7 @@ package final class Cursor {
 
   /// The numbers of index rows and of documents read so far.
   package var examined: (keys: Int, documents: Int) {
-    (run?.keysRead ?? 0, run?.documentsRead ?? 0)
+    run?.examined ?? (0, 0)
   }
 
   /// Whether every document is read, as no index serves the query.
@@ -181,50 +174,16 @@ package final class Cursor {
   /// - Parameter output: Documents or texts; after the first row it has no effect.
   private func nextRow(_ output: QueryOutput) throws -> CandidateRow? {
     if isExhausted { return nil }
-    let row = try hasResults ? laterRow() : firstRow(output)
-    hasResults = true
-    if let row { return row }
+    let run = self.run ?? newRun(output)
+    self.run = run
+    if let row = try run.next() { return row }
     isExhausted = true
-    run?.end()
+    run.end()
     return nil
   }
 
-  private func firstRow(_ output: QueryOutput) throws -> CandidateRow? {
-    func first() throws -> CandidateRow? {
-      run = try newRun(output)
-      return try run?.next()
-    }
-    return try withoutDamagedIndex(first) {
-      run?.end()
-      return try first()
-    }
-  }
-
-  /// Its caller has results already, perhaps in an order that the documents alone don't give.
-  private func laterRow() throws -> CandidateRow? {
-    do {
-      return try run?.next()
-    } catch let error as SQLiteError where error.damagedFile != nil && IndexRecovery.isDamage(error) {
-      try store.indexManager().replaceDamagedFile()
-      throw error
-    }
-  }
-
-  /// Runs `body`, which reads the first result. If the index file turns out to be damaged, the query begins again
-  /// with `again`, without indexes.
-  private func withoutDamagedIndex<R>(_ body: () throws -> R, _ again: () throws -> R) throws -> R {
-    do {
-      return try body()
-    } catch let error where plan.usesIndex && IndexRecovery.isDamage(error) {
-      plan = try engine.withoutIndexes().plan(query, stop)
-      let result = try again()
-      try store.indexManager().replaceDamagedFile()
-      return result
-    }
-  }
-
-  private func newRun(_ output: QueryOutput) throws -> QueryRun {
-    try QueryRun(plan, output: output, in: transaction, stop)
+  private func newRun(_ output: QueryOutput) -> ResumedRun {
+    ResumedRun(query, plan, output: output, by: engine, stop)
   }
 
   /// Runs `body` and converts its errors to those of queries and datastores.

@@ -5,8 +5,8 @@ package struct ResolvedQuery: Sendable, Hashable {
   /// The selector, in which the collation is a part of the conditions.
   package let selector: QuerySelector
   package let collation: Collation?
-  package let skip: Int
-  package let limit: Int?
+  private(set) package var skip: Int
+  private(set) package var limit: Int?
   package let useIndex: String?
   let timeLimit: Duration?
   /// The order of the results, if there is one.
@@ -14,7 +14,7 @@ package struct ResolvedQuery: Sendable, Hashable {
   /// Whether the query determines the order; otherwise the plan does.
   private(set) var hasOrder: Bool
   /// The position after which the results begin.
-  let start: Bookmark?
+  private(set) var start: Bookmark?
   /// Whether the results are read from their end, in the order of ``sort``, and returned in the opposite order.
   let isBackward: Bool
   let hidesDesignDocuments: Bool
@@ -51,6 +51,14 @@ package struct ResolvedQuery: Sendable, Hashable {
   func ordered(by order: SortOrder) -> ResolvedQuery {
     var query = self
     (query.sort, query.hasOrder) = (isBackward ? order.reversed : order, true)
+    return query
+  }
+
+  /// The rest of the query after some results, of which a position is the last.
+  func after(_ last: Bookmark, results: Int) -> ResolvedQuery {
+    var query = self
+    (query.start, query.sort, query.hasOrder) = (last, last.sort, true)
+    (query.skip, query.limit) = (0, limit.map { max(0, $0 - results) })
     return query
   }
 

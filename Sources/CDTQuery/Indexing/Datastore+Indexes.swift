@@ -27,7 +27,9 @@ extension Datastore {
   ///     index is also created if there are such documents; `uniqueViolations()` lists them.
   ///   - collation: How the index compares strings; `nil` if by their bytes. Queries with the same collation use it for strings.
   ///   - lifetime: The time after the date in the one field from which on a document has expired: reads leave it out, and it is
-  ///     deleted. The index answers no queries. `nil` if documents don't expire.
+  ///     deleted. The index answers no queries. `nil` if documents don't expire. ``documentsThatNeverExpire()`` counts the
+  ///     documents with other values than dates.
+  ///   - isInMilliseconds: Whether numbers in that field are milliseconds since 1970, as of JavaScript's `Date.now()`, not seconds.
   ///   - progress: Called with the progress of the build.
   /// - Returns: The index's name.
   /// - Throws: ``QueryError`` for an invalid definition, or if another definition has the name.
@@ -38,12 +40,12 @@ extension Datastore {
   public func ensureIndexed(
     _ fields: [SortField], name: String? = nil, type: IndexType = .json, settings: JSONObject = [:],
     where filter: JSONObject = [:], unique isUnique: Bool = false, collation: Collation? = nil,
-    expireAfter lifetime: Duration? = nil,
+    expireAfter lifetime: Duration? = nil, milliseconds isInMilliseconds: Bool = false,
     progress: (IndexProgress) -> Void = { _ in }
   ) throws -> String {
     let definition = try IndexDefinition(
       fields: fields, name: name, type: type, settings: settings, where: filter, isUnique: isUnique,
-      collation: collation, expireAfter: lifetime.map { $0 / .seconds(1) })
+      collation: collation, expireAfter: lifetime.map { $0 / .seconds(1) }, milliseconds: isInMilliseconds)
     return try ensure(definition, isNamed: name != nil, stop: nil, progress)
   }
 
@@ -55,12 +57,12 @@ extension Datastore {
   public func ensureIndexed(
     _ fields: [SortField], name: String? = nil, type: IndexType = .json, settings: JSONObject = [:],
     where filter: JSONObject = [:], unique isUnique: Bool = false, collation: Collation? = nil,
-    expireAfter lifetime: Duration? = nil,
+    expireAfter lifetime: Duration? = nil, milliseconds isInMilliseconds: Bool = false,
     progress: @escaping @Sendable (IndexProgress) -> Void = { _ in }
   ) async throws -> String {
     let definition = try IndexDefinition(
       fields: fields, name: name, type: type, settings: settings, where: filter, isUnique: isUnique,
-      collation: collation, expireAfter: lifetime.map { $0 / .seconds(1) })
+      collation: collation, expireAfter: lifetime.map { $0 / .seconds(1) }, milliseconds: isInMilliseconds)
     return try await runLong { try self.ensure(definition, isNamed: name != nil, stop: $0, progress) }
   }
 

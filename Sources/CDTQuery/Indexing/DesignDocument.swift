@@ -71,6 +71,7 @@ package struct DesignDocument: Sendable {
       isUnique: body?["unique"] == true, collation: Collation(json: body?["collation"], at: "collation"),
       sum: sums,
       expireAfter: body?["expireAfter"].map { $0.doubleValue ?? .nan },
+      milliseconds: body?["milliseconds"] == true,
       designDocument: id)
   }
 
@@ -111,6 +112,7 @@ package struct DesignDocument: Sendable {
       if definition.isUnique { map["unique"] = true }
       if let collation = definition.collation { map["collation"] = .string(collation.rawValue) }
       if let seconds = definition.expireAfter { map["expireAfter"] = JSONValue(number: seconds) }
+      if definition.expiryInMilliseconds { map["milliseconds"] = true }
       members[name] = [
         "map": .object(map), "reduce": "_count", "options": ["def": ["fields": definition.fieldsJSON]],
       ]

@@ -32,6 +32,9 @@ public struct IndexDefinition: Sendable, Hashable {
   /// The time after the date in the field from which on a document has expired, in seconds; `nil` if documents don't expire.
   public let expireAfter: Double?
 
+  /// Whether a number in the field is one of milliseconds since 1970, not of seconds.
+  public let expiryInMilliseconds: Bool
+
   /// The number of leading fields whose values make the groups of a summary, which sums the numbers of the other fields; `nil` for
   /// any other index.
   public let groupedFields: Int?
@@ -68,11 +71,13 @@ extension IndexDefinition {
   ///   - collation: How strings are compared.
   ///   - sums: For a summary, the paths of its last fields, whose numbers are summed.
   ///   - expireAfter: The time after the date in the field from which on a document has expired, in seconds.
+  ///   - isInMilliseconds: Whether numbers in that field are milliseconds since 1970.
   ///   - designDocument: The id of the design document that defines it.
   package init(
     fields: [SortField], name: String?, type: IndexType, settings: JSONObject = [:],
     where filter: JSONObject = [:], isUnique: Bool = false, collation: Collation? = nil,
-    sum sums: [String]? = nil, expireAfter: Double? = nil, designDocument: String? = nil
+    sum sums: [String]? = nil, expireAfter: Double? = nil, milliseconds isInMilliseconds: Bool = false,
+    designDocument: String? = nil
   ) throws(QueryError) {
     self.designDocument = designDocument
     let fields = fields + (sums ?? []).map { SortField($0) }
@@ -85,6 +90,8 @@ extension IndexDefinition {
     self.collation = collation
     groupedFields = sums.map { fields.count - $0.count }
     self.expireAfter = expireAfter
+    expiryInMilliseconds = isInMilliseconds
+    guard expireAfter != nil || !isInMilliseconds else { throw .millisecondsWithoutExpiry }
     if let expireAfter { try Self.checkExpiry(expireAfter, fields, type, isUnique: isUnique, sums) }
     if groupedFields != nil { try Self.checkSummary(fields, type, isUnique: isUnique) }
     guard collation == nil || sums == nil && expireAfter == nil else { throw .collatedValues }
@@ -160,15 +167,15 @@ extension IndexDefinition {
   /// The paths of the fields whose numbers a summary sums; `nil` for any other index.
   package var summedPaths: [String]? { groupedFields.map { fields.dropFirst($0).map(\.path) } }
 
-  /// What an index may have besides its fields and settings, as stored: its filter, whether it is unique, its collation, what it sums, its
-  /// lifetime, and its
-  /// design document.
+  /// What an index may have besides its fields and settings, as stored: its filter, whether it is unique, its collation, what it sums, when
+  /// documents expire, and its design document.
   package var options: JSONObject {
     var options = JSONObject()
     if let filterJSON { options["where"] = .object(filterJSON) }
     if isUnique { options["unique"] = true }
     if let collation { options["collation"] = .string(collation.rawValue) }
     if let expireAfter { options["expireAfter"] = JSONValue(number: expireAfter) }
+    if expiryInMilliseconds { options["milliseconds"] = true }
     if let summedPaths { options["sum"] = .array(summedPaths.map { .string($0) }) }
     if let designDocument { options["ddoc"] = .string(designDocument) }
     return options
@@ -183,7 +190,7 @@ extension IndexDefinition {
       fields: SortField.fields(fields.dropLast(sums?.count ?? 0), at: "fields"), name: name, type: type,
       settings: settings, where: options["where"]?.objectValue ?? [:], isUnique: options["unique"] == true,
       collation: Collation(json: options["collation"], at: "collation"), sum: sums,
-      expireAfter: options["expireAfter"]?.doubleValue,
+      expireAfter: options["expireAfter"]?.doubleValue, milliseconds: options["milliseconds"] == true,
       designDocument: options["ddoc"]?.stringValue)
   }
 
@@ -196,7 +203,7 @@ extension IndexDefinition {
   package func isSame(as other: IndexDefinition) -> Bool {
     hasSameFields(as: other) && filterJSON?.utf8Text == other.filterJSON?.utf8Text
       && isUnique == other.isUnique && collation == other.collation && groupedFields == other.groupedFields
-      && expireAfter == other.expireAfter
+      && expireAfter == other.expireAfter && expiryInMilliseconds == other.expiryInMilliseconds
   }
 
   /// Whether both have the same fields in the same order, and index them in the same way.

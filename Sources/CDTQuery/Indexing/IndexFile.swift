@@ -10,7 +10,7 @@ package enum IndexFile {
   package static let name = "indexes.sqlite"
 
   /// The version of the schema, and of the tables of the collations; a file with another version is discarded and rebuilt.
-  package static let version = 8 * 100_000 + Collation.tables
+  package static let version = 9 * 100_000 + Collation.tables
 
   /// The schema name under which readers attach the file.
   package static let schema = "query"

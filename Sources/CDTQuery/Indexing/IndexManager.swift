@@ -16,6 +16,7 @@ package final class IndexManager: DatastoreExtension {
   private let directory: String
   /// Whether the store, and therefore its indexes, can only be read.
   let isReadOnly: Bool
+  private let worksInBackground: Bool
   private let store: WeakReference<Datastore>
   /// Updates the indexes with each write, once there are any.
   private let turn = Mutex(Turn())
@@ -50,6 +51,7 @@ package final class IndexManager: DatastoreExtension {
     self.store = WeakReference(store)
     self.directory = directory
     isReadOnly = store.access.isReadOnly
+    worksInBackground = store.worksInBackground
     path = "\(directory)/\(IndexFile.name)"
     recovery = IndexRecovery(path: path, directory: directory, keys: store.keys)
     expiry.follow((try? recovery.definitions) ?? [])
@@ -160,6 +162,7 @@ package final class IndexManager: DatastoreExtension {
   /// - Parameter fills: Whether it does more than delete documents.
   func wakeWorker(fills: Bool = true) {
     if isReadOnly, fills { return }
+    if !worksInBackground { return }
     if fills { isFillWanted.store(true, ordering: .releasing) }
     worker.wake { [weak self] isClosing in try self?.work(isClosing) }
   }
@@ -341,7 +344,17 @@ package final class IndexManager: DatastoreExtension {
     }
     let wanted = definitions.filter { $0.isUnique && (name.map($0.name.hasSameBytes) ?? true) }
     guard !wanted.isEmpty else { return [] }
-    if !isReadOnly { try build(only: name) }
+    do {
+      if !isReadOnly { try build(only: name) }
+      return try listViolations(of: wanted)
+    } catch let error where IndexRecovery.isDamage(error) && !isReadOnly {
+      recovery.noteDamage()
+      try build(only: name)
+      return try listViolations(of: wanted)
+    }
+  }
+
+  private func listViolations(of wanted: [IndexDefinition]) throws -> [UniqueViolation] {
     let file = try IndexConnection(path: path, of: openStore())
     defer { file.close() }
     return try file.connection.transaction(.deferred) {

@@ -4,7 +4,6 @@ import CDTJSON
 struct SummaryState: Sendable {
   struct Sums: Sendable {
     var numbers = ExactSum()
-    /// Each square is rounded to a double if it is not a 64-bit integer.
     var squares = ExactSum()
   }
 
@@ -25,23 +24,8 @@ struct SummaryState: Sendable {
     documents += isRemoved ? -1 : 1
     for (slot, key) in values.enumerated() {
       guard let number = key.value.number else { continue }
-      let square = Self.square(of: number)
-      if isRemoved {
-        sums[slot].numbers.remove(number)
-        sums[slot].squares.remove(square)
-      } else {
-        sums[slot].numbers.add(number)
-        sums[slot].squares.add(square)
-      }
-    }
-  }
-
-  private static func square(of number: JSONNumber) -> JSONNumber {
-    switch number {
-    case .int(let int):
-      let (square, overflows) = int.multipliedReportingOverflow(by: int)
-      return overflows ? .double(Double(int) * Double(int)) : .int(square)
-    case .double(let double): return .double(double * double)
+      if isRemoved { sums[slot].numbers.remove(number) } else { sums[slot].numbers.add(number) }
+      sums[slot].squares.addSquare(of: number, isRemoved: isRemoved)
     }
   }
 

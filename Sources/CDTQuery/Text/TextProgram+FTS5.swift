@@ -7,9 +7,11 @@
 /// FTS5 has no array elements, so a phrase may match across two of them; such results include every match and are
 /// checked by the matcher.
 extension TextProgram {
-  /// The text to match, or `nil` if nothing can match.
+  /// The text to match, or `nil` if FTS5 can't narrow the documents.
   var fullTextQuery: (text: String, isExact: Bool)? {
-    root.map { ($0.text(idColumn: context.fields.count), $0.isExact) }
+    root.flatMap { root in
+      root.text(idColumn: context.fields.count).map { ($0, root.isExact) }
+    }
   }
 
   /// The column of a field in the FTS5 table.
@@ -19,17 +21,23 @@ extension TextProgram {
 }
 
 extension TextProgram.Node {
-  fileprivate func text(idColumn: Int) -> String {
+  /// The text of documents among which all matches are; `nil` if any document can match.
+  fileprivate func text(idColumn: Int) -> String? {
     switch self {
-    case .term(let term): Self.text(term, idColumn)
-    case .near(let terms, _): terms.map { "(\(Self.text($0, idColumn)))" }.joined(separator: " AND ")
-    case .and(let members): members.map { "(\($0.text(idColumn: idColumn)))" }.joined(separator: " AND ")
-    case .or(let members): members.map { "(\($0.text(idColumn: idColumn)))" }.joined(separator: " OR ")
+    case .term(let term): return term.isIndexed ? Self.text(term, idColumn) : nil
+    case .near(let terms, _):
+      return TextProgram.Node.and(terms.map(TextProgram.Node.term)).text(idColumn: idColumn)
+    case .and(let members):
+      let texts = members.compactMap { $0.text(idColumn: idColumn) }
+      return texts.isEmpty ? nil : texts.map { "(\($0))" }.joined(separator: " AND ")
+    case .or(let members):
+      let texts = members.compactMap { $0.text(idColumn: idColumn) }
+      return texts.count < members.count ? nil : texts.map { "(\($0))" }.joined(separator: " OR ")
     case .not(let wanted, let unwanted):
+      guard let text = wanted.text(idColumn: idColumn) else { return nil }
       // The excluded part must not exclude more than the search means.
-      unwanted.isExact
-        ? "(\(wanted.text(idColumn: idColumn))) NOT (\(unwanted.text(idColumn: idColumn)))"
-        : wanted.text(idColumn: idColumn)
+      guard unwanted.isExact, let excluded = unwanted.text(idColumn: idColumn) else { return text }
+      return "(\(text)) NOT (\(excluded))"
     }
   }
 
@@ -43,7 +51,9 @@ extension TextProgram.Node {
   /// Whether FTS5's results need no check by the matcher.
   var isExact: Bool {
     switch self {
-    case .term(let term): term.tokens.count == 1
+    // A phrase with a line feed may match across two elements.
+    case .term(let term):
+      term.isIndexed && term.tokens.count == 1 && !term.spelling.utf8.contains(UInt8(ascii: "\n"))
     case .near: false
     case .and(let members), .or(let members): members.allSatisfy(\.isExact)
     case .not(let wanted, let unwanted): wanted.isExact && unwanted.isExact

@@ -1,4 +1,5 @@
 import CDTJSON
+import CDTSQLite
 
 extension TextProgram {
   /// The tokens of a document: those of the elements of each field, the id last.
@@ -13,10 +14,16 @@ extension TextProgram {
   }
 
   func words(of document: DocumentBytes) -> Words {
-    func words(_ text: [UInt8]) -> [[UInt8]] {
-      text.withUnsafeBytes { tokenizer.tokens(of: $0).map(\.text) }
-    }
-    return Words(fields: (0...context.fields.count).map { texts(ofField: $0, in: document).map(words) })
+    Words(
+      fields: (0...context.fields.count).map { field in
+        texts(ofField: field, in: document).map { tokens(of: $0).map(\.text) }
+      })
+  }
+
+  /// The tokens of a text; with trigrams, one for each character.
+  func tokens(of text: [UInt8]) -> [TextTokenizer.Token] {
+    context.tokenizerName == .trigram
+      ? tokenizer.characters(of: text) : text.withUnsafeBytes { tokenizer.tokens(of: $0) }
   }
 
   /// The texts of the elements of a field; of the id after the last field.
@@ -41,9 +48,9 @@ extension TextProgram {
 
   /// The positions of a term in an element.
   static func places(of term: Term, in element: [[UInt8]]) -> [Int] {
-    guard element.count >= term.tokens.count, let last = term.tokens.last else { return [] }
+    guard element.count >= term.width, let last = term.tokens.last else { return [] }
     let exact = term.tokens.dropLast()
-    return (0...element.count - term.tokens.count).filter { start in
+    return (0...element.count - term.width).filter { start in
       for (offset, token) in exact.enumerated() where element[start + offset] != token { return false }
       let final = element[start + exact.count]
       return term.isPrefix ? final.starts(with: last) : final == last
@@ -85,7 +92,7 @@ extension TextProgram {
   private static func isNear(
     _ place: Int, _ term: Term, _ next: Int, _ nextTerm: Term, _ distance: Int
   ) -> Bool {
-    let gap = next > place ? next - place - term.tokens.count : place - next - nextTerm.tokens.count
+    let gap = next > place ? next - place - term.width : place - next - nextTerm.width
     return next != place && gap <= distance
   }
 }

@@ -22,7 +22,7 @@ extension TextProgram {
       let name = place[0] < context.fields.count ? context.fields[place[0]].text : "_id"
       let text = texts(ofField: place[0], in: document)[place[1]]
       let tokens = (found[place] ?? []).map(\.tokens).sorted { $0.lowerBound < $1.lowerBound }
-      let ranges = text.withUnsafeBytes { tokenizer.tokens(of: $0).map(\.range) }
+      let ranges = self.tokens(of: text).map(\.range)
       snippets += TextFragments(text, of: name, tokens: ranges, options).snippets(
         around: tokens, atMost: options.limit - snippets.count)
     }
@@ -47,7 +47,7 @@ extension TextProgram {
     where terms.allSatisfy({ $0.field == nil || $0.field == field }) {
       for (element, tokens) in elements.enumerated() {
         for (term, places) in zip(terms, places(tokens)) {
-          matches += places.map { Match(field: field, element: element, tokens: $0..<$0 + term.tokens.count) }
+          matches += places.map { Match(field: field, element: element, tokens: $0..<$0 + term.width) }
         }
       }
     }

@@ -4,7 +4,8 @@ import CDTSQLite
 /// A search split into tokens for one text index, which the matcher evaluates on a document's words.
 ///
 /// A word with several tokens, as *he's* with *he* and *s*, requires all of them; with trigrams, consecutively. A word
-/// without tokens, such as punctuation, is ignored.
+/// without tokens, such as punctuation, is ignored. With trigrams, a word of one or two characters has no token in FTS5, so only the
+/// matcher looks for it.
 package final class TextProgram: Sendable {
   /// Consecutive tokens.
   struct Term: Sendable, Hashable {
@@ -15,6 +16,10 @@ package final class TextProgram: Sendable {
     let field: Int?
     /// The text that FTS5 splits into the same tokens.
     let spelling: String
+    /// The number of tokens of a text that it covers. With trigrams a token of a text is a character and the two that follow.
+    let width: Int
+    /// Whether FTS5 can look for it.
+    var isIndexed = true
   }
 
   indirect enum Node: Sendable, Hashable {
@@ -34,7 +39,9 @@ package final class TextProgram: Sendable {
   init(_ search: TextSearch, in context: TextContext) throws(SQLiteError) {
     self.context = context
     tokenizer = try context.tokenizerName.makeTokenizer()
-    root = Compiler(context: context, tokenizer: tokenizer).node(search.expression)
+    let fields = context.fields
+    let expression = search.expression { fields.number(of: $0) != nil }
+    root = Compiler(context: context, tokenizer: tokenizer).node(expression)
   }
 
   /// The program of a clause's search, if any.
@@ -82,7 +89,7 @@ package final class TextProgram: Sendable {
         Node.term(
           Term(
             tokens: [token.text], isPrefix: term.isPrefix && number == tokens.count - 1, field: field,
-            spelling: Self.slice(text, token.range)))
+            spelling: Self.slice(text, token.range), width: 1))
       }
       return joined(words, Node.and)
     }
@@ -103,21 +110,34 @@ package final class TextProgram: Sendable {
     private func phrase(
       _ text: String, _ tokens: [TextTokenizer.Token], _ term: TextSearch.Term, _ field: Int?
     ) -> Term? {
+      if context.tokenizerName == .trigram { return characters(text, tokens, field) }
       guard !tokens.isEmpty else { return nil }
-      let isTrigram = context.tokenizerName == .trigram
-      let spelling =
-        isTrigram
-        ? text
-        : tokens.map { Self.slice(text, $0.range) }.joined(separator: " ")
       return Term(
-        tokens: tokens.map(\.text), isPrefix: term.isPrefix && !isTrigram, field: field, spelling: spelling)
+        tokens: tokens.map(\.text), isPrefix: term.isPrefix, field: field,
+        spelling: tokens.map { Self.slice(text, $0.range) }.joined(separator: " "), width: tokens.count)
+    }
+
+    /// Consecutive characters.
+    private func characters(_ text: String, _ tokens: [TextTokenizer.Token], _ field: Int?) -> Term? {
+      guard tokens.isEmpty else {
+        return Term(
+          tokens: tokens.map(\.text), isPrefix: false, field: field, spelling: text,
+          width: tokens.count + TextTokenizer.padding)
+      }
+      let padded = tokenizer.characters(of: Array(text.utf8))
+      guard let first = padded.first else { return nil }
+      // What follows the text in the token of its first character is padding.
+      let missing = TextTokenizer.padding + 1 - padded.count
+      return Term(
+        tokens: [Array(first.text.dropLast(missing))], isPrefix: true, field: field, spelling: text,
+        width: padded.count, isIndexed: false)
     }
 
     /// The field of a term and the rest of its text. A name that is not a field is part of the word.
     private func resolve(_ term: TextSearch.Term) -> (field: Int?, text: String) {
       let text = Self.searchable(term.text)
       guard let name = term.field else { return (nil, text) }
-      guard let field = number(ofField: name) else {
+      guard let field = context.fields.number(of: name) else {
         return (nil, term.isPhrase ? "\(name) \(text)" : text)
       }
       return (
@@ -134,12 +154,6 @@ package final class TextProgram: Sendable {
       }
     }
 
-    private func number(ofField name: String) -> Int? {
-      if name == "_id" { return context.fields.count }
-      guard let path = try? FieldPath(name) else { return nil }
-      return context.fields.firstIndex(of: path)
-    }
-
     private func tokens(of text: String) -> [TextTokenizer.Token] {
       var text = text
       return text.withUTF8 { tokenizer.tokens(of: UnsafeRawBufferPointer($0)) }
@@ -148,5 +162,14 @@ package final class TextProgram: Sendable {
     private static func slice(_ text: String, _ range: Range<Int>) -> String {
       String(decoding: Array(text.utf8)[range], as: UTF8.self)
     }
+  }
+}
+
+extension [FieldPath] {
+  /// The number of the field with a name; that of the id is the number of the fields.
+  fileprivate func number(of name: String) -> Int? {
+    if name == "_id" { return count }
+    guard let path = try? FieldPath(name) else { return nil }
+    return firstIndex(of: path)
   }
 }

@@ -37,6 +37,20 @@ package struct TextSearch: Sendable, Hashable {
     self.text = text
   }
 
+  /// The expression for an index: a name before a phrase that is not one of its fields is a word.
+  ///
+  /// ```
+  /// cat NOT none:"a hat"   →   (cat NOT none) "a hat"
+  /// ```
+  func expression(where isField: @escaping (String) -> Bool) -> Expression {
+    guard expression.terms.contains(where: { $0.isPhrase && $0.field.map(isField) == false }) else {
+      return expression
+    }
+    var parser = TextSearchParser(text, isField: isField)
+    // It only fails if the words make it too long.
+    return (try? parser.parse()) ?? expression
+  }
+
   /// The fields that its terms name.
   var fields: Set<FieldPath> { Set(expression.terms.compactMap { $0.field.flatMap { try? FieldPath($0) } }) }
 

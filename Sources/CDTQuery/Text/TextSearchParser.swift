@@ -29,12 +29,14 @@ struct TextSearchParser {
   }
 
   private let text: String
+  /// Whether a name before a phrase is that of a field; otherwise it is a word.
+  private let isField: (String) -> Bool
   private var tokens: [Token] = []
   private var position = 0
   private var depth = 0
 
-  init(_ text: String) {
-    self.text = text
+  init(_ text: String, isField: @escaping (String) -> Bool = { _ in true }) {
+    (self.text, self.isField) = (text, isField)
   }
 
   mutating func parse() throws(TextSearch.Failure) -> TextSearch.Expression {
@@ -142,13 +144,16 @@ struct TextSearchParser {
         return end
       }
       // name:"a phrase"
-      field = String(decoding: bytes[start..<end - 1], as: UTF8.self)
+      let name = String(decoding: bytes[start..<end - 1], as: UTF8.self)
+      if !name.isEmpty {
+        if isField(name) { field = name } else { tokens.append(.term(TextSearch.Term(text: name))) }
+      }
       start = end
     }
     guard let close = bytes[(start + 1)...].firstIndex(of: UInt8(ascii: "\"")) else { throw .openQuote }
     var term = TextSearch.Term(
       text: String(decoding: bytes[start + 1..<close], as: UTF8.self), isPhrase: true)
-    term.field = field?.isEmpty == true ? nil : field
+    term.field = field
     var end = close + 1
     if end < bytes.count, bytes[end] == UInt8(ascii: "*") {
       term.isPrefix = true

@@ -10,7 +10,8 @@ public enum TextTokenizerName: String, Sendable, Hashable, CaseIterable {
   case porter
   /// Words by Unicode's categories; case and accents are ignored.
   case unicode61
-  /// Every three characters: a word of at least three characters matches anywhere within words.
+  /// Every three characters: a word matches anywhere within words. Of a search for words of one or two characters alone, every document
+  /// is read.
   case trigram
 
   /// SQLite's name of the tokenizer and its arguments.

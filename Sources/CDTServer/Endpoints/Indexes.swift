@@ -41,14 +41,19 @@ extension RequestContext {
     try await server.tasks.run("indexer", on: database.name) { report in
       try await store.updateIndexes { report($0.done, $0.total) }
     }
-    return Self.createdIndex(wanted.definition, "created")
+    let mistakes = try await store.documentsThatNeverExpire(byIndex: wanted.definition.name)
+    return Self.createdIndex(wanted.definition, "created", warning: mistakes.first?.description)
   }
 
-  private static func createdIndex(_ definition: IndexDefinition, _ result: String) -> Response {
-    Reply.json([
+  private static func createdIndex(
+    _ definition: IndexDefinition, _ result: String, warning: String? = nil
+  ) -> Response {
+    var reply: JSONObject = [
       "result": .string(result), "id": definition.designDocument.map { .string($0) } ?? .null,
       "name": .string(definition.ownName),
-    ])
+    ]
+    if let warning { reply["warning"] = .string(warning) }
+    return Reply.json(reply)
   }
 
   /// Saves a new revision of a design document.
@@ -160,6 +165,7 @@ enum IndexJSON {
     if index.isUnique { definition["unique"] = true }
     if let collation = index.collation { definition["collation"] = .string(collation.rawValue) }
     if let seconds = index.expireAfter { definition["expireAfter"] = JSONValue(number: seconds) }
+    if index.expiryInMilliseconds { definition["milliseconds"] = true }
     if let sums = index.summedPaths { definition["sum"] = .array(sums.map { .string($0) }) }
     return [
       "ddoc": index.designDocument.map { .string($0) } ?? .null, "name": .string(index.ownName),
@@ -232,6 +238,9 @@ struct IndexRequest: Sendable {
     if lifetime == nil, index["expireAfter"] != nil {
       throw CouchError(400, "invalid_index", "`expireAfter` must be a number of seconds.")
     }
+    guard let isInMilliseconds = (index["milliseconds"] ?? false).boolValue else {
+      throw CouchError(400, "invalid_index", "`milliseconds` must be a boolean.")
+    }
     guard case .array(let clauses)? = index["fields"] else {
       throw CouchError(400, "invalid_index", "`fields` must be an array of names or {name: direction}.")
     }
@@ -244,13 +253,13 @@ struct IndexRequest: Sendable {
       try names.name
       ?? IndexDefinition(
         fields: fields, name: nil, type: type, settings: settings, where: filter, isUnique: isUnique,
-        collation: collation, expireAfter: lifetime
+        collation: collation, expireAfter: lifetime, milliseconds: isInMilliseconds
       ).name
     document = names.document ?? Self.documentID(name)
     definition = try IndexDefinition(
       fields: fields, name: DesignDocument.name(of: name, in: document), type: type, settings: settings,
       where: filter, isUnique: isUnique, collation: collation, expireAfter: lifetime,
-      designDocument: document)
+      milliseconds: isInMilliseconds, designDocument: document)
   }
 
   static func documentID(_ name: String) -> String {

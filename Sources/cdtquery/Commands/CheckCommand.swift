@@ -53,6 +53,10 @@ struct CheckCommand: ParsableCommand {
     try report(
       findings, indexes: indexes,
       notes: (isReadable ? datastore.checkDesignDocuments() : [])
+        + (isReadable
+          ? datastore.documentsThatNeverExpire().map {
+            IntegrityFinding(.expiry, documentID: $0.documentIDs.first, $0.description)
+          } : [])
         + (areUsable ? datastore.uniqueViolations().map(Self.note) : []))
     if !findings.isEmpty || !indexes.isEmpty { throw ExitStatus.findings }
   }

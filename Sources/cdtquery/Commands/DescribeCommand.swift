@@ -33,17 +33,29 @@ struct DescribeCommand: ParsableCommand {
 
   func run() throws {
     let summary = try summary()
-    guard format == .table else { return try Output.standard.line(summary.json.text) }
+    let neverExpiring = try neverExpiring()
+    guard format == .table else {
+      var json = summary.json
+      if !neverExpiring.isEmpty { json["neverExpiring"] = .array(neverExpiring.map { .string($0) }) }
+      return try Output.standard.line(json.text)
+    }
     try Output.standard.line("\(summary.documents) \(summary.documents == 1 ? "document" : "documents")")
     if !summary.fields.isEmpty { try write(summary) }
     if summary.omittedFields > 0 {
       try Output.standard.line("\nabout \(summary.omittedFields) more fields are left out")
     }
+    for line in neverExpiring { try Output.standard.line("\n\(line)") }
     for (number, proposal) in summary.proposedIndexes.enumerated() {
       if number == 0 { try Output.standard.line("\nindexes that may help:") }
       try Output.standard.line(WishedIndex.command([SortField(proposal.field)], store: path))
       try Output.standard.line("  \(proposal.reason)")
     }
+  }
+
+  /// What is wrong with dates by which documents expire.
+  private func neverExpiring() throws -> [String] {
+    guard case .store(let store) = database, file.isEmpty, server.isEmpty else { return [] }
+    return try store.open().documentsThatNeverExpire().map(\.description)
   }
 
   private func summary() throws -> FieldSummary {

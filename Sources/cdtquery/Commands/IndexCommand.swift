@@ -34,10 +34,12 @@ struct IndexCommand: ParsableCommand {
         With --collation the index compares strings by nocase or unicode, as queries with this collation do.
 
         With --sum or --count the index is a summary: it also keeps, for each combination of values of the fields, the number of \
-        documents and the sums of the fields named by --sum. Groups are then answered from these.
+        documents and the sums of the fields named by --sum. Groups are then answered from these. Without fields, a summary has the \
+        sums of all documents.
 
         With --expire-after documents expire so many seconds after the date in the field, ISO 8601 text or seconds since 1970: they \
-        are left out from then on, and deleted. Such an index answers no queries.
+        are left out from then on, and deleted. With --milliseconds, numbers are milliseconds since 1970, as of JavaScript's Date.now(). \
+        Documents with any other value never expire; they are counted. Such an index answers no queries.
 
         EXAMPLE
           $ cdtquery index create people/contacts pet.species age:desc
@@ -48,6 +50,8 @@ struct IndexCommand: ParsableCommand {
           unique_name
           $ cdtquery index create people/contacts pet.species --sum age
           summary_pet.species_of_age
+          $ cdtquery index create people/contacts --sum age
+          summary_of_age
           $ cdtquery index create people/contacts seen --expire-after 86400
           expire_seen
         """)
@@ -55,8 +59,9 @@ struct IndexCommand: ParsableCommand {
     @Argument(help: DatabaseArgument.help) var database: DatabaseArgument
     @OptionGroup var key: KeyOptions
     @Argument(
-      help: "Fields, most significant first; age:desc sorts descending.", completion: Completions.fields)
-    var fields: [String]
+      help: "Fields, most significant first; age:desc sorts descending. A summary needs none.",
+      completion: Completions.fields)
+    var fields: [String] = []
     @Option(help: "The index's name. (default: generated from the fields)") var name: String?
     @Option(help: "The type of index: json, for values in order, or text, for $text.") var type = IndexType
       .json
@@ -74,15 +79,23 @@ struct IndexCommand: ParsableCommand {
     var sum: [String] = []
     @Flag(help: "Make a summary by the fields.") var count = false
     @Option(help: "Delete documents so many seconds after the date in the field.") var expireAfter: Double?
+    @Flag(help: "The numbers in the field of --expire-after are milliseconds since 1970, not seconds.")
+    var milliseconds = false
     @OptionGroup var progress: ProgressOptions
     @OptionGroup var server: ServerOptions
+
+    func validate() throws {
+      if fields.isEmpty, sum.isEmpty {
+        throw ValidationError("an index needs at least one field; name the fields that queries use")
+      }
+    }
 
     func run() throws {
       let request = IndexRequest(
         fields: try SortField.fields(words: fields, at: "fields"), name: name, type: type,
         tokenizer: tokenize, filter: try filter.map(SelectorArgument.json) ?? [:], isUnique: unique,
         collation: collation, sums: count || !sum.isEmpty ? sum : nil, expireAfter: expireAfter,
-        progress: progress)
+        isInMilliseconds: milliseconds, progress: progress)
       try Output.standard.line(try database.open(server).createIndex(request))
     }
   }

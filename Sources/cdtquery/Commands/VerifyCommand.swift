@@ -49,7 +49,7 @@ struct VerifyCommand: ParsableCommand {
 
   private func open(_ text: String) throws -> (store: Datastore, manager: DatastoreManager?) {
     guard !DatabaseArgument.isURL(text) else { return try copy(ofDatabaseAt: text) }
-    return (try StoreArgument(orURL: text).open(), nil)
+    return (try StoreArgument(orURL: text).open(worksInBackground: false), nil)
   }
 
   private func copy(ofDatabaseAt url: String) throws -> (store: Datastore, manager: DatastoreManager?) {

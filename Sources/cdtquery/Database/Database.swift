@@ -92,6 +92,7 @@ struct IndexRequest {
   let sums: [String]?
   /// The seconds after the date in the field from which on documents have expired.
   let expireAfter: Double?
+  let isInMilliseconds: Bool
   let progress: ProgressOptions
 }
 

@@ -94,11 +94,14 @@
       guard request.sums == nil else {
         throw ValidationError("--sum and --count are for stores; at a server, write a view")
       }
-      return try waiting {
+      let created = try waiting {
         try await database.createIndex(
           on: request.fields, name: request.name, where: request.filter, unique: request.isUnique,
-          collation: request.collation, expireAfter: request.expireAfter)
-      }.name
+          collation: request.collation, expireAfter: request.expireAfter,
+          milliseconds: request.isInMilliseconds)
+      }
+      if let warning = created.warning { Message.write("cdtquery: \(warning)") }
+      return created.name
     }
 
     func indexes() throws -> [JSONObject] {

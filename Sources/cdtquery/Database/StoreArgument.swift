@@ -42,9 +42,11 @@ struct StoreArgument: ExpressibleByArgument {
   }
 
   /// Opens the store, which must exist.
-  func open() throws -> Datastore {
+  ///
+  /// - Parameter worksInBackground: Whether it may be written to without a command that does so.
+  func open(worksInBackground: Bool = true) throws -> Datastore {
     do {
-      return try Stores.open(databaseName, in: manager())
+      return try Stores.open(databaseName, in: manager(worksInBackground: worksInBackground))
     } catch let error as DatastoreError where error.code == .notFound {
       throw missing
     }
@@ -110,8 +112,8 @@ struct StoreArgument: ExpressibleByArgument {
   }
 
   /// The manager of the directory, which must exist.
-  func manager() throws -> DatastoreManager {
+  func manager(worksInBackground: Bool = true) throws -> DatastoreManager {
     guard try Stores.isDirectory(directory) else { throw missing }
-    return try Stores.manager(of: directory)
+    return try Stores.manager(of: directory, worksInBackground: worksInBackground)
   }
 }

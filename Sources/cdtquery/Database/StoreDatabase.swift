@@ -100,7 +100,7 @@ struct StoreDatabase: Database {
       fields: request.fields, name: request.name, type: request.type,
       settings: request.tokenizer.map { ["tokenize": .string($0)] } ?? [:], where: request.filter,
       isUnique: request.isUnique, collation: request.collation, sum: request.sums,
-      expireAfter: request.expireAfter)
+      expireAfter: request.expireAfter, milliseconds: request.isInMilliseconds)
     let name = try request.progress.showing {
       try datastore.ensure(definition, isNamed: request.name != nil, stop: nil, $0)
     }
@@ -109,6 +109,9 @@ struct StoreDatabase: Database {
       Message.write(
         "cdtquery: \(violations) \(violations == 1 ? "key is" : "keys are") shared by several documents; "
           + "\"cdtquery conflicts --unique\" lists them")
+    }
+    for mistake in try datastore.documentsThatNeverExpire(byIndex: name) {
+      Message.write("cdtquery: \(mistake)")
     }
     return name
   }

@@ -8,16 +8,20 @@ enum Stores {
   private static let managers = Mutex<[String: DatastoreManager]>([:])
 
   /// The manager of a directory, which is created if it does not exist.
-  static func manager(of directory: String) throws -> DatastoreManager {
+  ///
+  /// - Parameter worksInBackground: Whether its stores may be written to without a command that does so. Only the first call decides.
+  static func manager(of directory: String, worksInBackground: Bool = true) throws -> DatastoreManager {
     try managers.withLock { managers in
       if let manager = managers[directory] { return manager }
-      let manager = try DatastoreManager(directory: directory, options: KeyOptions.storeOptions())
+      var options = try KeyOptions.storeOptions()
+      options.worksInBackground = worksInBackground
+      let manager = try DatastoreManager(directory: directory, options: options)
       managers[directory] = manager
       return manager
     }
   }
 
-  /// Opens a store that exists. Its first write opens its indexes, of which unique ones are checked.
+  /// Opens a store that exists. Its first read or write opens its indexes, by which documents expire and keys are unique.
   static func open(_ name: DatabaseName, in manager: DatastoreManager) throws -> Datastore {
     let store = try manager.existingDatastore(named: name)
     Datastore.registerExtension(IndexManager.self)

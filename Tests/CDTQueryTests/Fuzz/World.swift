@@ -90,6 +90,7 @@ final class World {
     }
     try ignoringRefusal { try plain.write { try Self.write(change, id: id, in: $0) } }
     try expiry.atBeginning { try refresh(id) }
+    try checkSummaries()
   }
 
   /// Takes a document from the datastore with the indexes, or all.

@@ -89,6 +89,38 @@ import Testing
     }
   }
 
+  @Test func `without work in the background, what has expired is left out and not deleted`() throws {
+    try withTemporaryDirectory { directory in
+      var options = DatastoreOptions()
+      options.worksInBackground = false
+      let manager = try DatastoreManager(directory: directory, options: options)
+      defer { manager.close() }
+      let store = try manager.datastore(named: "store")
+      try Self.put("a", ["at": 1_000], in: store)
+      try store.ensureIndexed(["at"], expireAfter: .seconds(100))
+      #expect(try store.read { try $0.documentCount() } == 0)
+      try store.indexManager().worker.waitUntilIdle()
+      #expect(try store.read { try $0.lastSequence() } == 1)
+    }
+  }
+
+  @Test func `milliseconds are those of an option`() throws {
+    try withTemporaryDatastore { store in
+      let clock = TestClock()
+      try store.indexManager().expiry.setClock { clock.now }
+      try Self.put("a", ["at": 900_000], in: store)
+      try Self.put("b", ["at": 1_000_000.5], in: store)
+      try store.ensureIndexed(["at"], expireAfter: .seconds(50), milliseconds: true)
+      #expect(try store.find([:]).map(\.id) == ["b"])
+      #expect(try store.documentsThatNeverExpire() == [])
+      #expect(throws: QueryError.self) { try store.ensureIndexed(["n"], milliseconds: true) }
+      let again = #expect(throws: QueryError.self) {
+        try store.ensureIndexed(["at"], expireAfter: .seconds(50))
+      }
+      #expect(again?.code == .indexConflict)
+    }
+  }
+
   @Test func `a document that has expired is changed as if it were deleted`() throws {
     try Self.withStore { store, clock in
       let (a, b) = (try store.document(withID: "a"), try store.document(withID: "b"))

@@ -278,9 +278,9 @@ import Testing
       try writeMissingIndexes(of: store) { try Self.put($0, "a", ["n": 2]) }
       let file = try IndexConnection(path: store.indexManager().path, of: store)
       defer { file.close() }
-      let entry = try #require(try file.catalog().entries.first)
       let found = try file.connection.transaction(.deferred) {
-        try UniqueListing(entry, file.state(), in: file).violations()
+        let entry = try #require(try file.catalog().entries.first)
+        return try UniqueListing(entry, file.state(), in: file).violations()
       }
       #expect(found.map(\.documentIDs) == [["a", "b"]])
     }

@@ -1,6 +1,7 @@
 import CDTDatastore
 import CDTJSON
 import CDTSQLite
+import CDTTestSupport
 import Testing
 
 @testable import CDTQuery
@@ -131,6 +132,70 @@ import Testing
       #expect(
         try store.read { try $0.find(Query(["city": "Bern"], useIndex: name)) }.map(\.id) == ["b", "g"])
       #expect(try store.distinct("city").count == 3)
+    }
+  }
+
+  @Test func `a document that moves to another group with another fraction changes every level`() throws {
+    try withTemporaryDatastore { store in
+      try store.ensureSummarized(by: ["city"], sum: "n")
+      try store.write { transaction in
+        for (id, city, n) in [("a", "a", 0.3), ("b", "b", 0.2), ("z", "q", 1)]
+          as [(String, JSONValue, Double)]
+        {
+          try transaction.createDocument(from: DocumentDraft(id: id, body: ["city": city, "n": .double(n)]))
+        }
+      }
+      // Two documents change places.
+      try store.write { transaction in
+        for (id, city, n) in [("a", "b", 0.1), ("b", "a", -0.3)] as [(String, JSONValue, Double)] {
+          var document = try transaction.document(withID: id)
+          document.body = ["city": city, "n": .double(n)]
+          try transaction.updateDocument(from: document)
+        }
+      }
+      let total = try GroupQuery(by: [], [.sum("n", as: "sum"), .average("n", as: "mean")])
+      #expect(try Self.way(total, store) == Self.summary)
+      #expect(
+        try store.read { try $0.group(total) }.map(\.text) == [#"{"sum":0.8,"mean":0.26666666666666666}"#])
+      #expect(
+        try store.group(by: ["city"], .sum("n", as: "sum")).map(\.text) == [
+          #"{"city":"a","sum":-0.3}"#, #"{"city":"b","sum":0.1}"#, #"{"city":"q","sum":1}"#,
+        ])
+      #expect(try store.checkIndexes() == [])
+    }
+  }
+
+  @Test func `a summary without fields has the total`() throws {
+    try Self.withOrders { store in
+      #expect(try store.ensureSummarized(by: [], sum: "total") == "summary_of_total")
+      let query = try GroupQuery(by: [], [.count(), .sum("total", as: "sum")])
+      #expect(try Self.way(query, store) == Self.summary)
+      try store.deleteDocument(from: store.document(withID: "b"))
+      #expect(
+        try store.read { try $0.group(query) }.map(\.text) == [#"{"count":5,"sum":10}"#])
+      #expect(try store.checkIndexes() == [])
+    }
+  }
+
+  @Test func `a file whose sums may be wrong is rebuilt`() throws {
+    try withTemporaryDirectory { directory in
+      let manager = try DatastoreManager(directory: directory)
+      let before = try manager.datastore(named: "store")
+      try Self.put("a", ["n": 0.3], in: before)
+      try before.ensureSummarized(by: [], sum: "n")
+      let path = try before.indexManager().path
+      try manager.closeDatastore(named: "store")
+      let file = try Connection(path: path, mode: .readWrite)
+      try file.execute("UPDATE groups_1 SET documents = 7; PRAGMA user_version = 813001")
+      file.close()
+      let store = try manager.datastore(named: "store")
+      let query = try GroupQuery(by: [], [.count(as: "n")])
+      #expect(try store.read { try $0.group(query) }.map(\.text) == [#"{"n":1}"#])
+      try store.indexManager().worker.waitUntilIdle()
+      #expect(try Self.way(query, store) == Self.summary)
+      #expect(try store.read { try $0.group(query) }.map(\.text) == [#"{"n":1}"#])
+      #expect(try store.checkIndexes() == [])
+      manager.close()
     }
   }
 

@@ -247,7 +247,7 @@ import Testing
     let cases: [(TextTokenizerName, String, Bool)] = [
       (.simple, "run", false), (.porter, "run", true), (.porter, "runs", true), (.simple, "kase", false),
       (.unicode61, "kase", true), (.unicode61, "KÄSE", true), (.trigram, "unni", true),
-      (.trigram, "un", false),
+      (.trigram, "un", true), (.trigram, "ux", false), (.trigram, "ÄS", true), (.trigram, "g k", true),
       (.simple, "unni", false), (.trigram, "äse", true),
     ]
     for (tokenizer, search, isFound) in cases {
@@ -260,6 +260,57 @@ import Testing
           try store.updateIndexes()
         }
       }
+    }
+  }
+
+  @Test func `with trigrams, words of one or two characters are found`() throws {
+    let texts: [String: JSONValue] = [
+      "1": "the ox and the cart", "2": "the cart", "3": "注意健康和护城河", "4": "做好护城河", "5": "Ox",
+      "6": ["th", "e o"], "7": ["xab", "cat"],
+    ]
+    let cases: [(search: String, ids: [String])] = [
+      ("the ox", ["1"]), ("the NOT ox", ["2"]), ("健康 护城河", ["3"]), ("健康", ["3"]), ("河", ["3", "4"]),
+      ("ox", ["1", "5"]), ("OX OR 健康", ["1", "3", "5"]), ("ox NEAR/1 and", ["1"]), ("ox NEAR/0 and", []),
+      ("t:ox", ["1", "5"]), ("u:ox", []), ("zz", []), ("o", ["1", "5", "6"]), ("th*", ["1", "2", "6"]),
+      ("ox NOT (cart the)", ["5"]), ("\"e o\"", ["1", "6"]), ("\"b\nc\"", []),
+      ("the NOT \"b\nc\"", ["1", "2"]),
+      ("the NOT (ox OR x)", ["2"]),
+    ]
+    try withTemporaryDatastore { store in
+      try store.ensureIndexed(["t", "u"], type: .text, settings: ["tokenize": "trigram"])
+      for (id, text) in texts {
+        try store.createDocument(from: DocumentDraft(id: id, body: ["t": text]))
+      }
+      for _ in 0..<2 {
+        for (search, ids) in cases {
+          let selector: JSONObject = ["$text": ["$search": .string(search)]]
+          #expect(try store.find(selector, sort: ["_id"]).map(\.id) == ids, "\(search)")
+          #expect(try store.count(selector) == ids.count, "\(search)")
+          #expect(Set(try store.find(selector, sort: [.score]).map(\.id)) == Set(ids), "\(search)")
+        }
+        try store.updateIndexes()
+      }
+    }
+  }
+
+  @Test func `an unknown name before a phrase is a word`() throws {
+    try withTemporaryDatastore { store in
+      try store.ensureIndexed(["t"], type: .text)
+      for (id, text) in [
+        ("1", "runs run a 42"), ("2", "runs run nosuch a 42"), ("3", "nosuch a 42"), ("4", "runs run"),
+      ] {
+        try store.createDocument(from: DocumentDraft(id: id, body: ["t": .string(text)]))
+      }
+      func find(_ search: String) throws -> [String] {
+        try store.find(["$text": ["$search": .string(search)]], sort: ["_id"]).map(\.id)
+      }
+      for separator in ["", " "] {
+        #expect(try find(#""runs run" NOT nosuch:\#(separator)"a 42""#) == ["1"])
+        #expect(try find(#"nosuch:\#(separator)"a 42""#) == ["2", "3"])
+        #expect(try find(#"runs OR nosuch:\#(separator)"a 42""#) == ["1", "2", "3", "4"])
+      }
+      #expect(try find(#"NOT:"a 42""#) == [])
+      #expect(try find(#""runs run" NOT t:"a 42""#) == ["4"])
     }
   }
 

@@ -59,6 +59,9 @@ import Testing
       tokenizer: .trigram,
       words: 3, snippets: ["t: …s r[unni]ng …"]),
     Case(
+      testDescription: "parts of two characters", search: "健康 sh", body: ["t": "注意健康和护城河 fish"],
+      tokenizer: .trigram, words: 2, snippets: ["t: 注意[健康]和护…", "t: …fi[sh]"]),
+    Case(
       testDescription: "overlapping matches are one", search: "runni unning", body: ["t": "running"],
       tokenizer: .trigram, snippets: ["t: [running]"]),
     Case(

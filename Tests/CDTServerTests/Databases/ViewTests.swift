@@ -178,6 +178,42 @@ import Testing
     }
   }
 
+  @Test func `a view without fields has the total`() async throws {
+    try await Self.withOrders { server in
+      let view: JSONValue = ["map": ["fields": [:], "value": "total"], "reduce": "_stats"]
+      let body: JSONValue = ["language": "query", "views": ["total": view]]
+      #expect(try await server.put("/db/_design/all", body).status == 201)
+      let rows = try await server.get("/db/_design/all/_view/total").json["rows"]
+      #expect(
+        rows?.text == #"[{"key":null,"value":{"sum":116.5,"count":5,"min":1,"max":100,"sumsqr":10089.25}}]"#,
+        "\(rows?.text ?? "none")")
+      #expect(try await server.put("/db/large", ["city": "Zug", "total": 1e200]).status == 201)
+      let large = try await server.get("/db/_design/all/_view/total").json["rows"]?[0]?["value"]
+      #expect(large?["sumsqr"] == .null && large?["sum"] == 1e200)
+    }
+  }
+
+  @Test func `an index by which documents expire names values that are not dates`() async throws {
+    try await Self.withOrders { server in
+      #expect(try await server.put("/db/late", ["at": 4_000_000_000_000]).status == 201)
+      let index: JSONValue = ["index": ["fields": ["at"], "expireAfter": 1], "name": "seconds"]
+      let made = try await server.post("/db/_index", index)
+      #expect(made.json["result"] == "created")
+      #expect(
+        made.json["warning"]?.stringValue?.hasPrefix(
+          #"1 document never expires by the index "_design/seconds/seconds" as "at" is not a date, such as "late""#
+        ) == true)
+      let other: JSONValue = [
+        "index": ["fields": ["at"], "expireAfter": 1, "milliseconds": true], "name": "milliseconds",
+      ]
+      #expect(try await server.post("/db/_index", other).json["warning"] == nil)
+      let listed = try await server.get("/db/_index").json["indexes"]?.arrayValue ?? []
+      #expect(listed.contains { $0["name"] == "milliseconds" && $0["def"]?["milliseconds"] == true })
+      let wrong: JSONValue = ["index": ["fields": ["at"], "milliseconds": 1], "name": "x"]
+      #expect(try await server.post("/db/_index", wrong).status == 400)
+    }
+  }
+
   @Test func `rows come with the documents, the number of all, and the sequence`() async throws {
     try await Self.withOrders { server in
       let reply = try await server.post(

@@ -3,7 +3,7 @@ import CDTJSON
 extension RandomDocuments {
   private static let vocabulary = [
     "cat", "Cats", "running", "run", "hat", "he's", "Käse", "kase", "a", "naïve", "12:30", "x-y", "😀", "日本語",
-    "cat\u{0}dog", "o'\"neil", "title", "AND", "not",
+    "cat\u{0}dog", "o'\"neil", "title", "AND", "not", "ox", "Ox", "健康", "注意健康和护城河", "护城河", "é",
   ]
 
   /// Pieces of FTS5's syntax and of ours, which no search may pass on to SQLite.
@@ -42,7 +42,7 @@ extension RandomDocuments {
       chance(20) ? pick(["title:", "body:", "a:", "b:", "x\\.y:", "_id:", "none:"]) : ""
     switch number(below: 6) {
     case 0: return "\(field)\"\(unquotedWord()) \(pick(["cat", "hat", "x"]))\""
-    case 1: return "\(field)\(pick(["ca", "ru", "Kä", "1", "日"]))*"
+    case 1: return "\(field)\(pick(["ca", "ru", "Kä", "1", "日", "健康", "o"]))*"
     case 2 where depth < 3: return "(\(search(depth: depth + 1)))"
     default: return field + unquotedWord()
     }

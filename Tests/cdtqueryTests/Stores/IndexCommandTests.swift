@@ -64,7 +64,9 @@ import Testing
       ["create", "people/contacts"] + (0..<1_000).map { "f\($0)" }, 65,
       "fields: an index has at most 32 fields, not 1000; keep the most selective"
     ),
-    (["create", "people/contacts"], 64, "Missing expected argument '<fields> ...'"),
+    (
+      ["create", "people/contacts"], 64, "an index needs at least one field; name the fields that queries use"
+    ),
     (["create", "people/nobody", "a"], 66, "there is no store people/nobody; …"),
     (["delete", "people/contacts", "x"], 65, #"name: there is no index "x"; there are none"#),
     (["rebuild", "people/contacts", "x"], 65, #"name: there is no index "x"; there are none"#),
