@@ -10,7 +10,7 @@ struct ExportCommand: ParsableCommand {
     discussion: """
       Writes JSON Lines, or CSV with a column for each field if the name of the file ends with .csv, or with tabs if it \
       ends with .tsv. With --attachments, each document includes its attachments as CouchDB's _attachments, with base64 \
-      content. The import command reads these formats. A database at a server is written as JSON Lines.
+      content. One whose content is missing or damaged is left out and named, and the exit code is then 1. The import command reads these formats. A database at a server is written as JSON Lines.
 
       EXAMPLE
         $ cdtquery export people/contacts
@@ -65,8 +65,15 @@ struct ExportCommand: ParsableCommand {
     let database = try database.open(server)
     try database.check()
     let output = try Output.opening(file)
-    try database.export(withAttachments: attachments) { try output.line($0) }
+    var isWhole = true
+    try database.export(
+      withAttachments: attachments,
+      onLoss: { loss in
+        isWhole = false
+        Message.write("cdtquery: \(loss); it was left out")
+      }, { try output.line($0) })
     try output.finish()
+    if !isWhole { throw ExitStatus.findings }
   }
 
   /// Reads the documents twice in one state, first for the columns.

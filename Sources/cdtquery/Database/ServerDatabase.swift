@@ -59,7 +59,10 @@
 
     // MARK: Import and export
 
-    func export(withAttachments: Bool, _ body: @escaping (UnsafeRawBufferPointer) throws -> Void) throws {
+    func export(
+      withAttachments: Bool, onLoss: (IntegrityFinding) throws -> Void,
+      _ body: @escaping (UnsafeRawBufferPointer) throws -> Void
+    ) throws {
       if withAttachments {
         return try waiting {
           try await database.forEachWithAttachments { try $0.utf8Text.withUnsafeBytes(body) }
