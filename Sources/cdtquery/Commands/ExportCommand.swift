@@ -10,7 +10,8 @@ struct ExportCommand: ParsableCommand {
     discussion: """
       Writes JSON Lines, or CSV with a column for each field if the name of the file ends with .csv, or with tabs if it \
       ends with .tsv. With --attachments, each document includes its attachments as CouchDB's _attachments, with base64 \
-      content. One whose content is missing or damaged is left out and named, and the exit code is then 1. The import command reads these formats. A database at a server is written as JSON Lines.
+      content. One whose content is missing or damaged is left out and named, a former file is kept as FILE.complete, and the exit code \
+      is 1. The import command reads these formats. A database at a server is written as JSON Lines.
 
       EXAMPLE
         $ cdtquery export people/contacts
@@ -40,6 +41,9 @@ struct ExportCommand: ParsableCommand {
       throw ValidationError(
         "a database at a server is written as JSON Lines only; for a table, use find --format \(chosen.rawValue)"
       )
+    }
+    if format == nil, let ending, ["xlsx", "xls", "ods", "parquet"].contains(ending) {
+      throw ValidationError("an export is JSON Lines, CSV or TSV; name the file so, or give --format")
     }
     if format == nil, let ending, let program = Self.compressors[ending] {
       throw ValidationError("an export is not compressed; write it to - and pipe it through \(program)")
@@ -71,9 +75,15 @@ struct ExportCommand: ParsableCommand {
       onLoss: { loss in
         isWhole = false
         Message.write("cdtquery: \(loss); it was left out")
-      }, { try output.line($0) })
-    try output.finish()
-    if !isWhole { throw ExitStatus.findings }
+      },
+      { text in
+        // A file gets the text as it is.
+        if file == "-" { try output.json(text) } else { try output.line(text) }
+      })
+    let former = try output.finish(keepsFormer: !isWhole)
+    if isWhole { return }
+    if let former { Message.write("cdtquery: the last export with all attachments was kept as \(former)") }
+    throw ExitStatus.findings
   }
 
   /// Reads the documents twice in one state, first for the columns.

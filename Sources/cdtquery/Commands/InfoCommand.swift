@@ -27,6 +27,6 @@ struct InfoCommand: ParsableCommand {
       "bytes": .int(try datastore.sizeOnDisk()),
       "indexes": .array(try datastore.listIndexes().map { .string($0.name) }),
     ]
-    try Output.standard.line(info.text)
+    try Output.standard.json(info)
   }
 }

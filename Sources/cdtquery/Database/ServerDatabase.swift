@@ -91,15 +91,13 @@
     // MARK: Indexes
 
     func createIndex(_ request: IndexRequest) throws -> String {
-      guard request.type == .json, request.tokenizer == nil else {
-        throw ValidationError("--type and --tokenize are for stores; a server has no text indexes")
-      }
       guard request.sums == nil else {
         throw ValidationError("--sum and --count are for stores; at a server, write a view")
       }
       return try waiting {
         try await database.createIndex(
-          on: request.fields, name: request.name, where: request.filter, unique: request.isUnique,
+          on: request.fields, name: request.name, type: request.type, tokenizer: request.tokenizer,
+          where: request.filter, unique: request.isUnique,
           collation: request.collation, expireAfter: request.expireAfter)
       }.name
     }
