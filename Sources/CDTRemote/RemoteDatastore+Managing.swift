@@ -81,7 +81,8 @@ extension RemoteDatastore {
   /// - Returns: Its name, and the id of the design document in which CouchDB keeps it.
   @discardableResult
   package func createIndex(
-    on fields: [SortField], name: String? = nil, type: IndexType = .json, where filter: JSONObject = [:],
+    on fields: [SortField], name: String? = nil, type: IndexType = .json, tokenizer: String? = nil,
+    where filter: JSONObject = [:],
     unique isUnique: Bool = false, collation: Collation? = nil, expireAfter: Double? = nil
   ) async throws -> (name: String, id: String) {
     let clauses = fields.map { field -> JSONValue in
@@ -89,6 +90,7 @@ extension RemoteDatastore {
     }
     var index: JSONObject = ["fields": .array(clauses)]
     if !filter.isEmpty { index["partial_filter_selector"] = .object(filter) }
+    if let tokenizer { index["tokenize"] = .string(tokenizer) }
     if isUnique { index["unique"] = true }
     if let collation { index["collation"] = .string(collation.rawValue) }
     if let expireAfter { index["expireAfter"] = JSONValue(number: expireAfter) }
