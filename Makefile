@@ -59,8 +59,9 @@ packages: ## Install the system packages that a build needs
 build: packages ## Build cdtquery for stores for release: .build/small/release/cdtquery
 	$(RELEASE) small
 
-server: packages ## Build cdtquery with the server and replication for release: .build/release/cdtquery
+server: packages ## Build cdtquery with the server and replication for release, and its manual page: .build/release/cdtquery
 	$(RELEASE)
+	@scripts/man-page.sh .build/release/cdtquery > .build/cdtquery.1
 
 test: packages lint ## Run the tests, but for those of `make test-more`
 	@scripts/install-packages.sh curl openssl sqlite3
@@ -141,11 +142,13 @@ sanitize: packages ## Run the tests under the address sanitizer, then under the 
 man: build ## Write the manual page of cdtquery: .build/cdtquery.1
 	@scripts/man-page.sh .build/small/release/cdtquery > .build/cdtquery.1
 
-install: server man ## Install cdtquery, its manual page and its unit for systemd: sudo make install PREFIX=/usr/local
+install: ## Install what make server has built, with its manual page and its unit for systemd: make server && sudo make install PREFIX=/usr/local
+	@test -x .build/release/cdtquery -a -s .build/cdtquery.1 || { echo "there is nothing to install; run make server first" >&2; exit 1; }
 	install -D -s -m 755 .build/release/cdtquery $(DESTDIR)$(PREFIX)/bin/cdtquery
 	install -D -m 644 .build/cdtquery.1 $(DESTDIR)$(PREFIX)/share/man/man1/cdtquery.1
-	sed 's|/usr/local/bin|$(PREFIX)/bin|' scripts/cdtquery.service > .build/cdtquery.service
-	install -D -m 644 .build/cdtquery.service $(DESTDIR)/etc/systemd/system/cdtquery.service
+	@mkdir -p $(DESTDIR)/etc/systemd/system
+	sed 's|/usr/local/bin|$(PREFIX)/bin|' scripts/cdtquery.service > $(DESTDIR)/etc/systemd/system/cdtquery.service
+	@chmod 644 $(DESTDIR)/etc/systemd/system/cdtquery.service
 
 lint: ## Check the format of every source file
 	$(SWIFT) format lint --strict --recursive $(SOURCES)

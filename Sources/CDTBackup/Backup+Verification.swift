@@ -7,7 +7,8 @@ extension Backup {
   /// Reads all files and contents, and compares them with their digests.
   ///
   /// - Parameter progress: Called with the number of documents read, and their total.
-  /// - Returns: What is damaged or missing; empty if every state can be restored.
+  /// - Returns: What is damaged or missing, also attachments that were so when they were to be saved; empty if every state can be
+  ///   restored whole.
   /// - Throws: `DatastoreError`: `.notFound` if there is no backup; `.wrongKey` as `increments()`; `.io`.
   /// - Complexity: O(*bytes*).
   public func verify(
@@ -25,6 +26,7 @@ extension Backup {
       do {
         var reader = try IncrementReader(file)
         while let line = try reader.next() {
+          if case .loss(let loss) = line { findings.append(loss) }
           guard case .document(let id, let input) = line else { continue }
           for attachment in try backup.contents(of: input, in: contents, file) {
             guard let digest = attachment.digest, verified.insert(Array(digest.utf8)).inserted else {

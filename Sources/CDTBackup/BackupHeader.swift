@@ -66,6 +66,21 @@ struct BackupHeader {
   }
 }
 
+/// The line behind a leaf of which an attachment could not be saved.
+enum BackupLoss {
+  static func json(_ loss: IntegrityFinding) -> JSONObject {
+    ["lost": .string(loss.message), "id": loss.documentID.map { .string($0) } ?? .null]
+  }
+
+  /// - Returns: `nil` for another line.
+  static func read(_ line: [UInt8]) -> IntegrityFinding? {
+    guard line.starts(with: #"{"lost":"#.utf8), let json = try? JSONValue(parsing: line),
+      let message = json["lost"]?.stringValue
+    else { return nil }
+    return IntegrityFinding(.attachment, documentID: json["id"]?.stringValue, message)
+  }
+}
+
 /// The last line of an increment.
 struct BackupEnd {
   /// The SHA-256 of the lines before it.

@@ -17,6 +17,8 @@ public struct BackupReport: Sendable, Hashable {
   public let attachments: Int
   /// The number of bytes written, without attachments; 0 if nothing has changed.
   public let bytes: Int64
+  /// The attachments whose content is missing or damaged. Their documents were saved without them.
+  public let losses: [IntegrityFinding]
 }
 
 extension Datastore {
@@ -31,6 +33,9 @@ extension Datastore {
   /// attachments once for each content, the local documents if any changed, and the definitions of the indexes. When the call returns, it
   /// is on disk. A call that is interrupted leaves the backup as it was.
   ///
+  /// An attachment whose content is missing or damaged is left out: the report names it, and so do `Backup.verify(progress:)` and
+  /// `restore(from:at:progress:)`. The next change of its document saves it, if it can be read again.
+  ///
   /// The backup of an encrypted datastore is encrypted with its data key, and has a copy of `encryption.json`, which each call
   /// brings up to date: a new passphrase of the datastore is also the backup's from the next call on.
   ///
@@ -38,7 +43,7 @@ extension Datastore {
   ///   - directory: The backup's directory, which is created if it does not exist; its parent must exist.
   ///   - progress: Called with the number of documents saved, and their total.
   /// - Throws: `DatastoreError`: `.unknownSequence` if the directory has the backup of another datastore, `.wrongKey` if it has one that
-  ///   is not encrypted with the datastore's data key, or is encrypted and the datastore is not; `.busy` if another process writes to it, `.conflict` if it has other files, `.corrupt` or `.notFound` if the content of an attachment or a file of the
+  ///   is not encrypted with the datastore's data key, or is encrypted and the datastore is not; `.busy` if another process writes to it, `.conflict` if it has other files, `.corrupt` if a file of the
   ///   backup is damaged or missing, `.full`, `.io`.
   /// - Complexity: O(*changes* + *increments*), as the header of each increment is read.
   ///
@@ -106,7 +111,8 @@ private struct BackupRun {
     if let last, since == sequence, last.header.localDigest == header.localDigest,
       last.header.indexes == indexes
     {
-      return BackupReport(increment: last.increment, documents: 0, revisions: 0, attachments: 0, bytes: 0)
+      return BackupReport(
+        increment: last.increment, documents: 0, revisions: 0, attachments: 0, bytes: 0, losses: [])
     }
     let writer = try IncrementWriter(number: header.number, of: backup)
     try writer.write(header.json.utf8Text)
@@ -127,7 +133,8 @@ private struct BackupRun {
     try FileSystem.synchronize(backup.directory)
     return BackupReport(
       increment: Backup.Increment(number: header.number, time: header.time, sequence: sequence),
-      documents: done, revisions: revisions, attachments: writer.newContents, bytes: writer.length)
+      documents: done, revisions: revisions, attachments: writer.newContents, bytes: writer.length,
+      losses: writer.losses)
   }
 
   /// Throws unless the last state is one of this datastore's past. A store that was copied back from elsewhere has written other
@@ -152,9 +159,18 @@ private struct BackupRun {
     options.attachments = true
     let text = DocumentText(transaction, options)
     for leaf in leaves {
-      let revision = try transaction.document(withID: change.id, revisionID: leaf)
-      for attachment in revision.attachments { try writer.save(attachment) }
+      var revision = try transaction.document(withID: change.id, revisionID: leaf)
+      var losses: [IntegrityFinding] = []
+      for attachment in revision.attachments {
+        do {
+          try writer.save(attachment)
+        } catch let error as DatastoreError where error.isLostContent {
+          revision.attachments[attachment.name] = nil
+          losses.append(IntegrityFinding(.attachment, documentID: change.id, error.message))
+        }
+      }
       try writer.write(try text.text(of: revision, content: .follows))
+      for loss in losses { try writer.write(loss) }
     }
     return leaves.count
   }
@@ -186,6 +202,7 @@ private final class IncrementWriter {
   /// The length of the file, when it is finished.
   private(set) var length: Int64 = 0
   private(set) var newContents = 0
+  private(set) var losses: [IntegrityFinding] = []
 
   private static let chunk = 256 * 1024
 
@@ -200,6 +217,11 @@ private final class IncrementWriter {
     buffer += line
     buffer.append(UInt8(ascii: "\n"))
     if buffer.count >= Self.chunk { try flush() }
+  }
+
+  func write(_ loss: IntegrityFinding) throws {
+    losses.append(loss)
+    try write(BackupLoss.json(loss).utf8Text)
   }
 
   private func flush() throws {

@@ -5,6 +5,14 @@ import CDTPlatform
 import CDTQuery
 import CouchDB
 
+/// What was restored.
+public struct RestoreReport: Sendable, Hashable {
+  /// The state.
+  public let increment: Backup.Increment
+  /// The attachments that the state does not have, as their content was missing or damaged when it was saved.
+  public let losses: [IntegrityFinding]
+}
+
 extension Datastore {
   /// Restores a state of a backup into this datastore, which must be new.
   ///
@@ -20,7 +28,7 @@ extension Datastore {
   /// - Parameters:
   ///   - point: The state to restore.
   ///   - progress: Called with the number of documents restored, and how many there are at most.
-  /// - Returns: The state that was restored.
+  /// - Returns: The state that was restored, and what it lacks.
   /// - Throws: `DatastoreError`: `.notFound` if the backup does not have the state, `.corrupt` if it is damaged, `.wrongKey` if its
   ///   secret is missing or another one, `.conflict` if this datastore has documents; the errors of a write.
   /// - Complexity: O(*n*) in the number of documents in the backup's files; memory for the ids of those that changed after the first.
@@ -30,7 +38,7 @@ extension Datastore {
   public func restore(
     from backup: Backup, at point: Backup.Point = .newest,
     progress: (_ done: Int, _ total: Int) -> Void = { _, _ in }
-  ) throws -> Backup.Increment {
+  ) throws -> RestoreReport {
     try Restoration(of: self, from: backup, stop: nil).run(point, progress)
   }
 
@@ -39,7 +47,7 @@ extension Datastore {
   public func restore(
     from backup: Backup, at point: Backup.Point = .newest,
     progress: @escaping @Sendable (_ done: Int, _ total: Int) -> Void = { _, _ in }
-  ) async throws -> Backup.Increment {
+  ) async throws -> RestoreReport {
     try await runLong { try Restoration(of: self, from: backup, stop: $0).run(point, progress) }
   }
 }
@@ -62,7 +70,7 @@ private struct Restoration {
 
   func run(
     _ point: Backup.Point, _ progress: (_ done: Int, _ total: Int) -> Void
-  ) throws -> Backup.Increment {
+  ) throws -> RestoreReport {
     guard try store.read({ try $0.lastSequence() }) == 0 else { throw DatastoreError.notEmpty(store.name) }
     let files = try backup.files(upTo: point)
     guard let last = files.last else { throw DatastoreError.noBackup(backup.directory, oldest: nil) }
@@ -70,30 +78,35 @@ private struct Restoration {
     let total = counts.reduce(0, +)
     var (seen, done) = (Set<KeyBytes>(), 0)
     var expected: String?
-    var hasLocals = false
-    for (file, count) in zip(files, counts).reversed() {
-      let hadLocals = try restore(file, expecting: expected, without: &seen, locals: !hasLocals) {
+    var losses: [IntegrityFinding] = []
+    // The newest file with other local documents than the one before has all of them; it has no lines if they were deleted.
+    let locals = files.indices.last {
+      $0 == files.startIndex || files[$0].header.localDigest != files[$0 - 1].header.localDigest
+    }
+    for (position, count) in zip(files.indices, counts).reversed() {
+      let file = files[position]
+      losses += try restore(file, expecting: expected, without: &seen, locals: position == locals) {
         progress(done + $0, total)
       }
-      hasLocals = hasLocals || hadLocals
       done += count
       expected = file.header.previousDigest
     }
     if let loss = try store.createIndexes(ofBackup: last.header.indexes).first {
       throw DatastoreError.damagedBackup(last.path, loss.description)
     }
-    return last.increment
+    return RestoreReport(increment: last.increment, losses: losses)
   }
 
   /// Restores the documents of a file that are not in a newer one.
   ///
-  /// - Returns: Whether the file has local documents.
+  /// - Parameter locals: Whether its local documents are those of the state.
+  /// - Returns: What the restored documents lack.
   private func restore(
     _ file: BackupFiles.File, expecting digest: String?, without seen: inout Set<KeyBytes>, locals: Bool,
     _ progress: (_ documents: Int) -> Void
-  ) throws -> Bool {
+  ) throws -> [IntegrityFinding] {
     var reader = try IncrementReader(file)
-    var hadLocals = false
+    var losses: [IntegrityFinding] = []
     var mine = Set<KeyBytes>()
     var isAtEnd = false
     while !isAtEnd {
@@ -111,10 +124,11 @@ private struct Restoration {
         for line in batch {
           switch line {
           case .local(let id, let document):
-            hadLocals = true
             if locals {
               try transaction.setLocalDocument(DatabaseIdentity.renewed(document, withID: id), withID: id)
             }
+          case .loss(let loss):
+            if loss.documentID.map({ seen.contains(KeyBytes($0)) }) != true { losses.append(loss) }
           case .document(let id, let input):
             let key = KeyBytes(id)
             if seen.contains(key) { continue }
@@ -136,6 +150,6 @@ private struct Restoration {
     }
     try reader.check(expecting: digest)
     seen.formUnion(mine)
-    return hadLocals
+    return losses
   }
 }

@@ -9,6 +9,8 @@ struct IncrementReader {
   enum Line {
     case document(id: String, DocumentInput)
     case local(id: String, LocalDocument)
+    /// An attachment that the document before it was saved without.
+    case loss(IntegrityFinding)
   }
 
   private let path: String
@@ -41,6 +43,7 @@ struct IncrementReader {
       return nil
     }
     add(line)
+    if let loss = BackupLoss.read(line) { return .loss(loss) }
     let input: DocumentInput
     do {
       if let local = try LocalDocument.read(line) { return .local(id: local.id, local.document) }

@@ -60,6 +60,13 @@ extension DatastoreError {
     DatastoreError(.wrongKey, "\(directory) is encrypted with another key or passphrase; nothing was changed")
   }
 
+  static func formerKeyDiffers(_ directory: String) -> DatastoreError {
+    DatastoreError(
+      .wrongKey,
+      "the former key does not open \(directory), and the new one does; nothing was changed. If an earlier run was interrupted, it has done its work"
+    )
+  }
+
   package static func keyForPlainStore(_ directory: String) -> DatastoreError {
     DatastoreError(
       .wrongKey,
@@ -91,6 +98,17 @@ extension DatastoreError {
 
   static func keyLength(_ count: Int) -> DatastoreError {
     DatastoreError(.wrongKey, "a key has 32 bytes, and this one \(count); make one with \"openssl rand 32\"")
+  }
+
+  static func emptyPassphrase() -> DatastoreError {
+    DatastoreError(.wrongKey, "the passphrase is empty; give one, or no encryption")
+  }
+
+  static func noSecret() -> DatastoreError {
+    DatastoreError(
+      .wrongKey,
+      "there is neither a key, of 32 bytes or 64 hexadecimal digits, nor a line of text; make a key with \"openssl rand 32\""
+    )
   }
 
   static func olderFormat(_ path: String, version: Int64) -> DatastoreError {

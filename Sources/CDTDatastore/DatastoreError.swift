@@ -92,6 +92,9 @@ public struct DatastoreError: Error, Hashable, Sendable {
     default: 500
     }
   }
+
+  /// Whether it says, when the content of an attachment is read, that the content is missing or damaged.
+  package var isLostContent: Bool { [.notFound, .corrupt].contains(code) }
 }
 
 extension DatastoreError: CustomStringConvertible {

@@ -4,30 +4,43 @@ import CDTPlatform
 
 /// A cell of a table.
 ///
-/// An unquoted cell that is a JSON number, `true` or `false` becomes that value. An exponent makes a number only with a
+/// An unquoted cell that is a JSON number, `true`, `false` or `null` becomes that value. An exponent makes a number only with a
 /// sign or a decimal point: `1e-05` and `1.5e7` are numbers, `557e90` and `12e4` are codes. An empty cell is a missing
-/// field. Everything else, and every quoted cell, is a string.
+/// field. Everything else, and every quoted cell, is a string. Options read quoted numbers and decimal commas as numbers.
 struct CSVCell {
   var text: [UInt8] = []
   var isQuoted = false
 
   /// Writes the value.
   ///
-  /// - Parameter isText: Whether it is a string in any case.
+  /// - Parameters:
+  ///   - isText: Whether it is a string in any case.
+  ///   - options: What else is a number.
   /// - Returns: `false` if there is none.
-  func write(isText: Bool, to output: inout [UInt8]) -> Bool {
+  func write(isText: Bool, _ options: DocumentImporter.TableOptions, to output: inout [UInt8]) -> Bool {
     guard !text.isEmpty || isQuoted else { return false }
-    if !isQuoted, !isText, isNumber || isBoolean {
+    if !isText, !isQuoted, isWord {
       output += text
+    } else if !isText, !isQuoted || options.readsQuotedNumbers,
+      let number = number(hasDecimalComma: options.hasDecimalComma)
+    {
+      output += number
     } else {
       text.withUnsafeBytes { JSONString.write($0, to: &output) }
     }
     return true
   }
 
-  private var isBoolean: Bool { text.elementsEqual("true".utf8) || text.elementsEqual("false".utf8) }
+  private var isWord: Bool { ["true", "false", "null"].contains { text.elementsEqual($0.utf8) } }
 
-  private var isNumber: Bool {
+  /// The number that the text is; `nil` if it is none.
+  private func number(hasDecimalComma: Bool) -> [UInt8]? {
+    guard hasDecimalComma else { return Self.isNumber(text) ? text : nil }
+    let number = text.map { $0 == UInt8(ascii: ",") ? UInt8(ascii: ".") : $0 }
+    return !text.contains(UInt8(ascii: ".")) && Self.isNumber(number) ? number : nil
+  }
+
+  private static func isNumber(_ text: [UInt8]) -> Bool {
     guard let first = text.first, first == UInt8(ascii: "-") || first.isDigit else {
       return false
     }

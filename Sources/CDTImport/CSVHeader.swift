@@ -16,6 +16,7 @@ struct CSVHeader {
 
   private var columns: [Column] = []
   private var root = Node(name: [])
+  private let options: DocumentImporter.TableOptions
 
   private struct Column {
     /// Whether cells are strings also if they look like other values.
@@ -37,10 +38,10 @@ struct CSVHeader {
   }
 
   init(_ names: [String], _ options: DocumentImporter.TableOptions) throws(Fault) {
+    self.options = options
     let textColumns = Set(options.textColumns.map(KeyBytes.init))
     let areAllText = options.textColumns.contains("*")
     for (number, name) in names.enumerated() {
-      guard !name.isEmpty else { throw Fault(message: "column \(number + 1) has no name; name it") }
       let path = Self.path(name, isFlat: options.isFlat)
       if path.count > 1, nestedName == nil { nestedName = name }
       try Self.insert(number, path[...], named: name, into: &root)
@@ -124,7 +125,9 @@ struct CSVHeader {
       if !isEmpty { output.append(UInt8(ascii: ",")) }
       output += child.name
       let isWritten =
-        child.column.map { $0 < cells.count && cells[$0].write(isText: columns[$0].isText, to: &output) }
+        child.column.map {
+          $0 < cells.count && cells[$0].write(isText: columns[$0].isText, options, to: &output)
+        }
         ?? write(child, cells, to: &output)
       if isWritten { isEmpty = false } else { output.removeLast(output.count - end) }
     }

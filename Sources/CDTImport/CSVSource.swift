@@ -75,12 +75,17 @@ struct CSVSource: DocumentSource {
     if separator == nil {
       let found = try determinedSeparator(counts, &offset)
       separator = found
-      if isRecognized || found != UInt8(ascii: ",") {
+      if found != UInt8(ascii: ",") {
         notices.append(.table(separator: found, isRecognized: isRecognized, input.name))
       }
     }
     guard let cells = try record() else { return nil }
-    let names = try cells.map { cell in
+    let names = try cells.enumerated().map { number, cell in
+      guard !cell.text.isEmpty || cell.isQuoted else {
+        throw ImportError(
+          file: input.name, line: 1, column: 0,
+          message: "column \(number + 1) has no name; name it, or write \"\" for a field whose name is empty")
+      }
       guard let name = String(validating: cell.text, as: UTF8.self) else { throw notUTF8(1) }
       return name
     }
@@ -140,7 +145,7 @@ struct CSVSource: DocumentSource {
       if findsLineEnd, byte == UInt8(ascii: "\r"), next != UInt8(ascii: "\n") { input.lineEnd = byte }
       if byte == input.lineEnd { return counts }
       isQuoted = byte == UInt8(ascii: "\"") && beginsCell
-      beginsCell = false
+      beginsCell = beginsCell && options.trimsSpaces && byte == UInt8(ascii: " ")
       if let index = Self.separators.firstIndex(of: byte) {
         counts[index] += 1
         beginsCell = true
@@ -159,17 +164,29 @@ struct CSVSource: DocumentSource {
     while true {
       guard let length = try input.lineLength(endingWith: input.lineEnd) else {
         guard !isOpen else { throw openQuote(first) }
-        return cells
+        return trimmed(cells)
       }
       let separator = separator ?? UInt8(ascii: ",")
-      let isWellFormed = input.withBytes(length) { Self.read($0, separator, into: &cells, &isOpen) }
+      let isWellFormed = input.withBytes(length) {
+        Self.read($0, separator, trimsSpaces: options.trimsSpaces, into: &cells, &isOpen)
+      }
       let hasFeed = length < input.available
       // Also of a record with an error, behind which an import may go on.
       input.take(length + 1)
       guard isWellFormed else { throw misplacedQuote(first) }
-      if !isOpen { return cells }
+      if !isOpen { return trimmed(cells) }
       guard hasFeed else { throw openQuote(first) }
       cells[cells.count - 1].text.append(input.lineEnd)
+    }
+  }
+
+  private func trimmed(_ cells: [CSVCell]) -> [CSVCell] {
+    guard options.trimsSpaces else { return cells }
+    let space = UInt8(ascii: " ")
+    return cells.map { cell in
+      guard !cell.isQuoted, cell.text.first == space || cell.text.last == space else { return cell }
+      let text = cell.text.drop { $0 == space }
+      return CSVCell(text: Array(text.prefix((text.lastIndex { $0 != space } ?? -1) + 1 - text.startIndex)))
     }
   }
 
@@ -183,15 +200,17 @@ struct CSVSource: DocumentSource {
     ImportError(
       file: input.name, line: line, column: 0,
       message:
-        "text stands before or behind a quoted cell of this record; double the quotation marks in it, or remove the text"
+        "text stands before or behind a quoted cell of this record; double the quotation marks in it, or remove the text; if it is spaces alone, give --trim"
     )
   }
 
   /// Adds the cells of a line to the record.
   ///
+  /// - Parameter trimsSpaces: Whether spaces may stand around the quotation marks.
   /// - Returns: `false` if there is text behind the closing quotation mark of a cell, or spaces before the opening one.
   private static func read(
-    _ line: UnsafeRawBufferPointer, _ separator: UInt8, into cells: inout [CSVCell], _ isOpen: inout Bool
+    _ line: UnsafeRawBufferPointer, _ separator: UInt8, trimsSpaces: Bool, into cells: inout [CSVCell],
+    _ isOpen: inout Bool
   ) -> Bool {
     var offset = 0
     while offset < line.count {
@@ -214,6 +233,12 @@ struct CSVSource: DocumentSource {
       } else if byte != UInt8(ascii: "\r") || offset < line.count {
         let isSpaced =
           byte == UInt8(ascii: "\"") && cells[cells.count - 1].text.allSatisfy { $0 == UInt8(ascii: " ") }
+        if trimsSpaces, byte == UInt8(ascii: " "), cells[cells.count - 1].isQuoted { continue }
+        if trimsSpaces, isSpaced, !cells[cells.count - 1].isQuoted {
+          cells[cells.count - 1] = CSVCell(isQuoted: true)
+          isOpen = true
+          continue
+        }
         if cells[cells.count - 1].isQuoted || isSpaced { return false }
         cells[cells.count - 1].text.append(byte)
       }

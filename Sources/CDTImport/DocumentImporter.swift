@@ -54,6 +54,12 @@ public struct DocumentImporter: Sendable {
     /// Whether dots in the names of columns stay in them. Otherwise the column `pet.name` is the member `name` of the
     /// object `pet`.
     public var isFlat = false
+    /// Whether quoted cells can be numbers, as some programs quote every cell.
+    public var readsQuotedNumbers = false
+    /// Whether numbers have a comma in place of the decimal point: `3,5` is 3.5.
+    public var hasDecimalComma = false
+    /// Whether spaces around cells are left out, also around the quotes of a quoted one.
+    public var trimsSpaces = false
 
     /// The defaults: the delimiter is determined, numbers are numbers, dots make objects.
     public init() {}

@@ -4,13 +4,18 @@ import CDTPlatform
 
 /// Documents that one object may have in it.
 enum EmbeddedDocuments {
-  /// An array of several objects, the only array in the object.
-  case array(name: String, count: Int)
+  /// Arrays of several objects.
+  case arrays([EmbeddedArray])
   /// Every member is an object, and they have names in common.
   case members(count: Int)
 
+  struct EmbeddedArray: Hashable {
+    let name: String
+    let count: Int
+  }
+
   init?(_ text: JSONBytes) {
-    var arrays: [(name: String, count: Int)] = []
+    var arrays: [EmbeddedArray] = []
     var (members, objects) = (0, 0)
     var common: Set<String>?
     var iterator = text.members(at: 0)
@@ -19,7 +24,7 @@ enum EmbeddedDocuments {
       switch text.kind(at: member.value) {
       case .array:
         if let count = Self.countOfObjects(text, member.value) {
-          arrays.append((text.string(at: member.keyStart - 1), count))
+          arrays.append(EmbeddedArray(name: text.string(at: member.keyStart - 1), count: count))
         }
       case .object:
         objects += 1
@@ -32,8 +37,8 @@ enum EmbeddedDocuments {
     }
     if members > 1, objects == members, common?.isEmpty == false {
       self = .members(count: members)
-    } else if let array = arrays.first, arrays.count == 1 {
-      self = .array(name: array.name, count: array.count)
+    } else if !arrays.isEmpty {
+      self = .arrays(arrays)
     } else {
       return nil
     }

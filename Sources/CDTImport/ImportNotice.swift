@@ -7,7 +7,8 @@ enum ImportNotice: Equatable {
   case wrapper(CouchWrapper, String)
   case rows(String)
   case members([String], String)
-  case embeddedArray(String, Int, String)
+  case embeddedArrays([EmbeddedDocuments.EmbeddedArray], String)
+  case bulkActions(String)
   case mongoDB(String)
   case renamed(String, String)
   case table(separator: UInt8, isRecognized: Bool, String)
@@ -26,8 +27,13 @@ enum ImportNotice: Equatable {
     case .members([], let file): "\(file): the members of the object are imported, with their names as ids"
     case .members(let path, let file):
       "\(file): the members of \(Self.quoted(path.joined(separator: "."))) are imported, with their names as ids"
-    case .embeddedArray(let name, let count, let file):
-      "\(file): the text is one object, which is imported as one document; --at \(name) imports the \(count) objects in its array \(Self.quoted(name)) instead"
+    case .embeddedArrays(let arrays, let file):
+      "\(file): the text is one object, which is imported as one document; "
+        + arrays.prefix(3).map {
+          "--at \($0.name) imports the \($0.count) objects in its array \(Self.quoted($0.name)) instead"
+        }.joined(separator: ", ")
+    case .bulkActions(let file):
+      "\(file): lines of Elasticsearch's _bulk; each document is imported with the _id of its action (--format json imports all lines as they are)"
     case .mongoDB(let file):
       "\(file): MongoDB's Extended JSON; $oid, $date and numbers become plain JSON (--format json imports them as they are)"
     case .renamed(let name, let file):

@@ -8,10 +8,11 @@ import CDTPlatform
 /// {"_id": "a"}                 a document, on one line or several
 /// [{"_id": "b"}, …]            documents
 /// {"docs": [{"_id": "c"}, …]}  documents in a wrapper of CouchDB, see ``CouchWrapper``
+/// {"index": {"_id": "d"}}      the line before a document, see ``BulkAction``
 /// ```
 ///
-/// With a path, the text is one object. Its member at the path is an array of documents, or an object whose members are
-/// documents.
+/// With a path, the text is one object, whose member at the path is an array of documents, or an object whose members are
+/// documents; or it has several objects, each with a document at the path.
 struct JSONSource: DocumentSource {
   private var input: InputBuffer
   private let path: [String]?
@@ -26,8 +27,13 @@ struct JSONSource: DocumentSource {
 
   /// What the objects of the text are.
   private enum Kind {
-    case unknown, documents, wrappers
+    case unknown, documents, wrappers, actions
   }
+
+  /// Whether each value of the text is one line, as in the files of couchbackup and pouchdb-dump: a line that is cut off ends there.
+  private var hasLines = false
+  /// The path to the document in each object of the text.
+  private var linePath: ArraySlice<String> = []
 
   private enum State {
     /// Between the values of the text.
@@ -40,6 +46,8 @@ struct JSONSource: DocumentSource {
   /// How to go on after an invalid document.
   private enum Recovery {
     case none, nextLine, nextObject, nextElement
+    /// The next value begins here.
+    case here
   }
 
   /// An array or an object with documents.
@@ -51,6 +59,8 @@ struct JSONSource: DocumentSource {
     var rest: ArraySlice<String> = []
     /// The members that may stand beside it in its wrapper.
     var wrapper: CouchWrapper?
+    /// The line that it is on, if it is on one.
+    var line: Int?
 
     var isObject: Bool { end == UInt8(ascii: "}") }
   }
@@ -111,13 +121,20 @@ struct JSONSource: DocumentSource {
     case UInt8(ascii: "["):
       input.take(1)
       container = Container()
+      container.line = hasLines ? input.line : nil
       state = .beforeFirst
       isFirst = false
       if kind == .unknown { kind = .documents }
       return nil
     case UInt8(ascii: "{"):
-      if kind != .documents, try takeWrapper() { return nil }
-      return try document(&normalizer)
+      var id: String?
+      if kind == .actions || kind == .unknown && format == .automatic, let action = try takeAction() {
+        guard case .save(let given) = action else { return nil }
+        id = given
+      } else if kind == .unknown || kind == .wrappers, try takeWrapper() {
+        return nil
+      }
+      return try document(&normalizer, named: id)
     default:
       recovery = .nextLine
       let remedy =
@@ -127,12 +144,49 @@ struct JSONSource: DocumentSource {
     }
   }
 
+  /// Takes the line of an action. The next byte is then that of its document, if it has one.
+  ///
+  /// - Returns: `nil` if the text has no actions.
+  private mutating func takeAction() throws -> BulkAction? {
+    let isAction = try kind == .actions || input.withBytes { BulkAction.canBegin($0) } && hasSeveralObjects()
+    let length = isAction ? try input.valueLength() : nil
+    guard let length, let action = input.withBytes(length, { BulkAction($0) }) else {
+      guard kind == .actions else { return nil }
+      recovery = .nextLine
+      throw ImportError(
+        "expected an action, as in {\"index\": {\"_id\": \"1\"}}; give --format json to import every line as it is",
+        at: input)
+    }
+    if kind == .unknown { notices.append(.bulkActions(input.name)) }
+    kind = .actions
+    isFirst = false
+    let place = ImportError(
+      "an update has only a part of a document; leave it out, and import the document as it is now", at: input
+    )
+    input.take(length)
+    if case .delete = action { return action }
+    let next = try input.nextByte()
+    if case .update = action {
+      recovery = .nextLine
+      throw place
+    }
+    guard next == UInt8(ascii: "{") else {
+      recovery = next == nil ? .none : .nextLine
+      throw ImportError("expected the document of the action on the line before", at: input)
+    }
+    return action
+  }
+
   /// Enters a wrapper of CouchDB, or skips an object of a dump that has no documents.
   ///
   /// - Returns: `false` if the object is a document.
   private mutating func takeWrapper() throws -> Bool {
     let wasUnknown = kind == .unknown
     guard let found = try probe() else {
+      if hasLines, try !isValueOnLine() {
+        recovery = .nextLine
+        throw ImportError(Self.cutLine, at: input)
+      }
       if format == .couchDB { return false }
       kind = .documents
       guard !wasUnknown else { return false }
@@ -143,9 +197,10 @@ struct JSONSource: DocumentSource {
     }
     kind = .wrappers
     isFirst = false
+    if found == .backupHeader || found == .pouchHeader { hasLines = true }
     if wasUnknown, format == .automatic { notices.append(.wrapper(found, input.name)) }
     if let array = found.array {
-      container = Container(depth: 1, wrapper: found)
+      container = Container(depth: 1, wrapper: found, line: hasLines ? input.line : nil)
       do { try input.enterMember(array) } catch let error as ImportError { throw fatal(error) }
       guard try input.nextByte() == UInt8(ascii: "[") else {
         throw fatal(ImportError("expected an array of documents", at: input))
@@ -167,6 +222,11 @@ struct JSONSource: DocumentSource {
       // The first names decide in most cases.
       if input.available >= 4_096, input.withBytes(nil, { CouchWrapper.isExcluded($0) }) { return nil }
     } while try input.fillMore()
+    if hasLines {
+      end =
+        input.withBytes { Bytes.firstIndex(of: UInt8(ascii: "\n"), in: $0, from: 0, to: min(end, $0.count)) }
+        ?? end
+    }
     let isWhole = end <= Self.longestProbe
     let found: Result<CouchWrapper?, CouchWrapper.Doubt> = input.withBytes(min(end, Self.longestProbe)) {
       bytes in
@@ -183,7 +243,12 @@ struct JSONSource: DocumentSource {
   }
 
   /// Reads the object that begins here.
-  private mutating func document(_ normalizer: inout JSONNormalizer) throws -> SourcePlace {
+  ///
+  /// - Parameter id: The id that its action gives it.
+  private mutating func document(
+    _ normalizer: inout JSONNormalizer, named id: String?
+  ) throws -> SourcePlace {
+    var id = id
     let (line, column) = (input.line, isFirst ? input.column : 1)
     let length: Int
     switch try read(&normalizer) {
@@ -192,13 +257,22 @@ struct JSONSource: DocumentSource {
       recovery = error.line == 1 ? .nextLine : .nextObject
       throw ImportError(error, in: input)
     }
+    if !linePath.isEmpty {
+      id = normalizer.plainID ?? normalizer.reserved.last { $0.name == "_id" }?.value.stringValue
+      do {
+        try replace(&normalizer, length, by: linePath)
+      } catch {
+        recovery = .nextObject
+        throw error
+      }
+    }
     input.take(length)
     if isFirst {
       isFirst = false
       normalizer.settle()
       try judgeFirst(normalizer, SourcePlace(file: input.name, line: line), column)
     }
-    return SourcePlace(file: input.name, line: line)
+    return SourcePlace(file: input.name, line: line, name: id)
   }
 
   /// Normalizes the object that begins here, and reads on until its end is known.
@@ -228,7 +302,7 @@ struct JSONSource: DocumentSource {
     guard format == .automatic, document.reserved.isEmpty, try input.nextByte() == nil else { return }
     switch document.text.withUnsafeBytes({ EmbeddedDocuments(JSONBytes($0)) }) {
     case nil: return
-    case .array(let name, let count)?: notices.append(.embeddedArray(name, count, input.name))
+    case .arrays(let arrays)?: notices.append(.embeddedArrays(arrays, input.name))
     case .members(let count)?:
       recovery = .none
       state = .ended
@@ -244,6 +318,7 @@ struct JSONSource: DocumentSource {
     defer { recovery = .none }
     switch recovery {
     case .none: return false
+    case .here: break
     case .nextLine:
       try skipLine()
     case .nextObject:
@@ -272,6 +347,7 @@ struct JSONSource: DocumentSource {
 
   /// Moves to the next element; `false` if there is none, and the text after the container is valid.
   private mutating func moveToElement() throws -> Bool {
+    if state != .atElement { try checkLine() }
     do {
       switch state {
       case .atElement: return true
@@ -301,8 +377,19 @@ struct JSONSource: DocumentSource {
     return true
   }
 
+  /// Throws if the container is to be on one line, and that line ends here.
+  private mutating func checkLine() throws {
+    guard let line = container.line else { return }
+    guard try input.nextByte() == nil || input.line != line else { return }
+    (state, recovery) = (.between, .here)
+    throw ImportError(file: input.name, line: line, column: 0, message: Self.cutLine)
+  }
+
+  private static let cutLine = "the line is cut off; the rest of it is missing, so read the database again"
+
   private mutating func element(_ normalizer: inout JSONNormalizer) throws -> SourcePlace {
     var name: String?
+    try checkLine()
     if container.isObject {
       do { name = try input.memberName() } catch let error as ImportError { throw fatal(error) }
     }
@@ -310,9 +397,14 @@ struct JSONSource: DocumentSource {
       throw ImportError("a document must be an object in braces; remove anything else", at: input)
     }
     let line = input.line
-    switch try read(&normalizer) {
+    let result = try read(&normalizer)
+    if case .failure = result, container.line != nil, try !isValueOnLine() {
+      (state, recovery) = (.between, .nextLine)
+      throw ImportError(Self.cutLine, at: input)
+    }
+    switch result {
     case .success(let end):
-      if !container.rest.isEmpty { try replace(&normalizer) }
+      if !container.rest.isEmpty { try replace(&normalizer, end, by: container.rest) }
       input.take(end)
     case .failure(let error) where error.code == .unexpectedEnd:
       throw ImportError(
@@ -322,16 +414,24 @@ struct JSONSource: DocumentSource {
     return SourcePlace(file: input.name, line: line, name: name, isWrapped: kind == .wrappers)
   }
 
-  /// Replaces an element by the document at the rest of the path.
-  private func replace(_ normalizer: inout JSONNormalizer) throws {
-    normalizer.settle()
-    let text = normalizer.text
+  /// Whether the value that begins here ends on its line.
+  private mutating func isValueOnLine() throws -> Bool {
+    guard let length = try input.lineLength() else { return false }
+    return input.withBytes(length) { JSONBytes($0).endOfValue(at: 0) < length }
+  }
+
+  /// Replaces an object of the text by the document at a path in it.
+  ///
+  /// - Parameter length: That of the object, which begins here.
+  private func replace(
+    _ normalizer: inout JSONNormalizer, _ length: Int, by path: ArraySlice<String>
+  ) throws {
     let missing = ImportError(
-      "the element has no object at \(DatastoreError.quoted(container.rest.joined(separator: "."))); check the path given to --at",
+      "the element has no object at \(DatastoreError.quoted(path.joined(separator: "."))); check the path given to --at",
       at: input)
-    let found = text.withUnsafeBytes { bytes in
+    let found = input.withBytes(length) { bytes in
       var value = 0
-      for name in container.rest {
+      for name in path {
         guard
           let member = JSONBytes(bytes).member(spelled: JSONString.spelling(of: Array(name.utf8)), at: value)
         else { return false }
@@ -346,7 +446,15 @@ struct JSONSource: DocumentSource {
 
   /// Moves to the first element of the array or object at a path. From an array on the path on, the rest of it is followed
   /// in each element.
+  ///
+  /// If the text has several objects, the whole path is followed in each.
   private mutating func enter(_ path: [String]) throws {
+    if !path.isEmpty, try hasSeveralObjects(),
+      !input.withBytes(nil, { Self.hasArray(JSONBytes($0), at: path) })
+    {
+      (linePath, kind) = (path[...], .documents)
+      return
+    }
     var rest = path[...]
     container = Container()
     while let name = rest.first, try input.nextByte() != UInt8(ascii: "[") {
@@ -365,10 +473,38 @@ struct JSONSource: DocumentSource {
     state = .beforeFirst
   }
 
+  /// Whether the path leads to an array, or through one.
+  private static func hasArray(_ text: JSONBytes, at path: [String]) -> Bool {
+    var value = 0
+    for name in path where text.kind(at: value) == .object {
+      guard let member = text.member(spelled: JSONString.spelling(of: Array(name.utf8)), at: value) else {
+        return false
+      }
+      value = member
+    }
+    return text.kind(at: value) == .array
+  }
+
+  /// Whether an object begins here, and another one behind it, which is not looked for behind a long one.
+  private mutating func hasSeveralObjects() throws -> Bool {
+    guard try input.nextByte() == UInt8(ascii: "{") else { return false }
+    while true {
+      let (next, isKnown) = input.withBytes { bytes in
+        let text = JSONBytes(bytes)
+        let next = text.skipSpace(text.endOfValue(at: 0))
+        return (next, next < bytes.count)
+      }
+      if isKnown { return input[next] == UInt8(ascii: "{") }
+      guard input.available < Self.longestProbe, try input.fillMore() else { return false }
+    }
+  }
+
   /// Leaves the container, and skips the rest of the objects around it.
   private mutating func leave() throws {
     input.take(1)
     for _ in 0..<container.depth {
+      // Its last document is whole, and the next value begins on the next line.
+      if let line = container.line, try input.nextByte() == nil || input.line != line { break }
       while try input.nextByte() == UInt8(ascii: ",") {
         input.take(1)
         guard try input.nextByte() == UInt8(ascii: "\"") else { break }

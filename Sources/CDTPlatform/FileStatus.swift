@@ -49,6 +49,9 @@ package struct FileStatus: Hashable, Sendable {
     self.init(status)
   }
 
+  /// Whether everybody can read it.
+  package var isPublic: Bool { permissions & 0o004 != 0 }
+
   private init(_ status: cdt_status) {
     identity = FileIdentity(status)
     kind =

@@ -200,7 +200,7 @@ package final class OpenFile: Sendable {
       && lock.l_type != Int16(F_UNLCK)
   }
 
-  func status() throws(SystemError) -> FileStatus { try FileStatus(descriptor: descriptor) }
+  package func status() throws(SystemError) -> FileStatus { try FileStatus(descriptor: descriptor) }
 
   /// Whether the file still has a name.
   package func hasName() throws(SystemError) -> Bool { try status().links > 0 }

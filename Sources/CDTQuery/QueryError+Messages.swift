@@ -3,6 +3,9 @@ import CDTJSON
 // All messages about selectors. A message says what is wrong and ends with the remedy.
 extension QueryError {
   static func unknownOperator(_ name: String, at path: String) -> QueryError {
+    if let instead = OperatorNames.instead(of: name) {
+      return QueryError(.unknownOperator, at: path, "unknown operator \"\(name)\"; \(instead)")
+    }
     let remedy =
       OperatorNames.nearest(to: name).map { "(did you mean \"\($0)\"?)" }
       ?? "; for a field name that begins with a dollar sign, write \"\\\(name)\""
@@ -135,6 +138,8 @@ extension QueryError {
       switch fault {
       case .emptySegment:
         "the path \"\(path)\" has an empty segment; name every segment; write \"\\.\" for a dot in a name"
+      case .unescapedDollar where path.splitBytes(at: ".").contains(where: OperatorNames.isPositional):
+        "there are no positional operators; name an element of an array by its position, as in pets.0.name"
       case .unescapedDollar(let remedy):
         "a name that begins with a dollar sign must be escaped; write \"\(remedy)\""
       case .tooLong:

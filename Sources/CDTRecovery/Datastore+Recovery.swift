@@ -116,7 +116,13 @@ private final class StoreRecovery {
       lose(.database, nil, "\(database.missingPages) pages are missing at the end of \(path)")
     }
     switch database.logLoss {
-    case nil: break
+    case nil:
+      if let pages = LogIndex(ofDatabase: path)?.pagesOnlyInLog, pages > 0, isLogEmpty {
+        lose(
+          .database, nil,
+          "\(LogFile.path(of: path)) is empty, but had \(pages) pages when the datastore was last used; what only they held is lost"
+        )
+      }
     case .header:
       lose(.database, nil, "the header of \(LogFile.path(of: path)) is not valid; the writes in it are lost")
     case .frames(let found, let all):
@@ -125,6 +131,10 @@ private final class StoreRecovery {
         "only \(found) of the \(all) pages in \(LogFile.path(of: path)) are valid; what only the others held is lost"
       )
     }
+  }
+
+  private var isLogEmpty: Bool {
+    (try? FileStatus.ofFile(at: LogFile.path(of: path)))?.size ?? 0 == 0
   }
 
   // MARK: Documents

@@ -81,15 +81,16 @@ extension RemoteDatastore {
   /// - Returns: Its name, the id of the design document in which CouchDB keeps it, and a warning of our server.
   @discardableResult
   package func createIndex(
-    on fields: [SortField], name: String? = nil, type: IndexType = .json, where filter: JSONObject = [:],
-    unique isUnique: Bool = false, collation: Collation? = nil, expireAfter: Double? = nil,
-    milliseconds isInMilliseconds: Bool = false
+    on fields: [SortField], name: String? = nil, type: IndexType = .json, tokenizer: String? = nil,
+    where filter: JSONObject = [:], unique isUnique: Bool = false, collation: Collation? = nil,
+    expireAfter: Double? = nil, milliseconds isInMilliseconds: Bool = false
   ) async throws -> (name: String, id: String, warning: String?) {
     let clauses = fields.map { field -> JSONValue in
       field.direction == .descending ? [field.path: "desc"] : .string(field.path)
     }
     var index: JSONObject = ["fields": .array(clauses)]
     if !filter.isEmpty { index["partial_filter_selector"] = .object(filter) }
+    if let tokenizer { index["tokenize"] = .string(tokenizer) }
     if isUnique { index["unique"] = true }
     if let collation { index["collation"] = .string(collation.rawValue) }
     if let expireAfter { index["expireAfter"] = JSONValue(number: expireAfter) }

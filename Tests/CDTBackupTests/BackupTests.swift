@@ -282,6 +282,93 @@ import Testing
     }
   }
 
+  @Test func `a state without local documents brings none back`() throws {
+    try withStore { store, directory in
+      func set(_ document: JSONObject?, _ id: String) throws {
+        try store.write { try $0.setLocalDocument(document, withID: id) }
+      }
+      var states: [[String]] = []
+      for step in 0..<7 {
+        switch step {
+        case 0: try set(["n": 1], "a")
+        case 1: try set(nil, "a")
+        case 2: try store.createDocument(from: DocumentDraft(id: "x", body: [:]))
+        case 3: try set(["n": 2], "b")
+        case 4: try store.createDocument(from: DocumentDraft(id: "y", body: [:]))
+        case 5: try set(nil, "b")
+        default: try store.createDocument(from: DocumentDraft(id: "z", body: [:]))
+        }
+        try store.backup(to: directory)
+        states.append(try Self.content(of: store))
+      }
+      // Those that have another sequence than the next one.
+      for (sequence, state) in [(0, states[1]), (1, states[3]), (2, states[5]), (3, states[6])] {
+        try Self.restored(directory, at: .sequence(Int64(sequence))) { restored throws in
+          #expect(try Self.content(of: restored) == state)
+        }
+      }
+    }
+  }
+
+  @Test(arguments: [nil, key])
+  func `everything but an attachment that is missing or damaged is saved`(encryption: Encryption?) throws {
+    try withTemporaryDirectory(inMemory: true) { directory in
+      let manager = try DatastoreManager(
+        directory: "\(directory)/stores", options: DatastoreOptions(encryption: encryption))
+      defer { manager.close() }
+      let store = try manager.datastore(named: "store")
+      let backup = "\(directory)/backup"
+      for (number, id) in ["one", "two", "three"].enumerated() {
+        var draft = DocumentDraft(id: id, body: [:])
+        for name in ["f", "g"] {
+          draft.attachments[name] = DocumentAttachment(
+            data: Data("\(name) of \(id)".utf8), name: name, contentType: "text/plain")
+        }
+        try store.createDocument(from: draft)
+        guard number > 0 else { continue }
+        let contents = "\(store.directory)/attachments"
+        let last = try #require(
+          try store.document(withID: id).attachments["f"].map { attachment in
+            try FileManager.default.contentsOfDirectory(atPath: contents).map { "\(contents)/\($0)" }
+              .first { path in
+                let moved = "\(directory)/moved"
+                try FileManager.default.moveItem(atPath: path, toPath: moved)
+                defer { try? FileManager.default.moveItem(atPath: moved, toPath: path) }
+                return (try? attachment.data()) == nil
+              }
+          } ?? nil)
+        if number == 1 {
+          try FileManager.default.removeItem(atPath: last)
+        } else {
+          var bytes = try Data(contentsOf: URL(filePath: last))
+          bytes[bytes.count - 1] ^= 1
+          try bytes.write(to: URL(filePath: last))
+        }
+      }
+      let report = try store.backup(to: backup)
+      #expect(report.losses.map(\.documentID) == ["two", "three"])
+      #expect(report.losses.allSatisfy { $0.kind == .attachment && $0.message.contains("\"f\"") })
+      #expect(try store.backup(to: backup).losses == [])
+      let saved = Backup(directory: backup, encryption: encryption)
+      #expect(try saved.verify() == report.losses)
+      let other = try DatastoreManager.inMemory(options: DatastoreOptions(encryption: encryption))
+      let restored = try other.datastore(named: "restored")
+      #expect(try restored.restore(from: saved).losses == report.losses)
+      #expect(try restored.document(withID: "one").attachments.map(\.name) == ["f", "g"])
+      #expect(try restored.document(withID: "two").attachments.map(\.name) == ["g"])
+      other.close()
+      // A later state has nothing of what was lost before.
+      try store.updateDocument(withID: "two") {
+        $0.attachments["f"] = DocumentAttachment(data: Data([1]), name: "f", contentType: "text/plain")
+      }
+      try store.deleteDocument(withID: "three")
+      #expect(try store.backup(to: backup).losses == [])
+      let last = try DatastoreManager.inMemory(options: DatastoreOptions(encryption: encryption))
+      #expect(try last.datastore(named: "restored").restore(from: saved).losses == [])
+      last.close()
+    }
+  }
+
   /// Clients of a server tell a database from an earlier one of its name by this time, which is part of each sequence.
   @Test func `a restored database has another identity, and its other settings`() throws {
     try withStore { store, directory in

@@ -12,8 +12,21 @@ extension Attachments {
   ///
   /// Source: `docs/cli.md`, Export.
   public func inlineJSON() throws -> JSONObject {
+    try inlineJSON { throw $0 }
+  }
+
+  /// The same, without those whose content is missing or damaged.
+  ///
+  /// - Parameter onLoss: Called with the error of each of them.
+  package func inlineJSON(onLoss: (DatastoreError) throws -> Void) throws -> JSONObject {
     var json = JSONObject()
-    for attachment in self { json[attachment.name] = .object(try attachment.inlineJSON()) }
+    for attachment in self {
+      do {
+        json[attachment.name] = .object(try attachment.inlineJSON())
+      } catch let error as DatastoreError where error.isLostContent {
+        try onLoss(error)
+      }
+    }
     return json
   }
 

@@ -184,6 +184,7 @@ struct KeyFile {
   )
     throws(DatastoreError)
   {
+    try encryption.check()
     self.id = id
     derivation = if case .key = encryption { .key } else { .ofPassphrase() }
     guard let wrapping = try Self.wrappingKey(encryption, derivation, directory) else {

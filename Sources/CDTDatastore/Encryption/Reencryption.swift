@@ -45,8 +45,8 @@ struct Reencryption {
       try? Files.removeDirectory(work)
       _ = lock
     }
-    try removeFormer()
-    guard try !isDone(encryption) else { return }
+    let hadFormer = try removeFormer()
+    guard try !isDone(encryption, hadFormer: hadFormer) else { return }
     try write(encryption, storeID: try prepareStore(), stop, progress)
     try removeFormer()
   }
@@ -62,12 +62,18 @@ struct Reencryption {
   }
 
   /// Whether an earlier run has done the same: the former secret does not open the datastore, and the new one does.
-  private func isDone(_ encryption: Encryption?) throws -> Bool {
+  ///
+  /// - Parameter hadFormer: Whether the former files were there, which proves it. Without them, a former secret that was given may be
+  ///   another one.
+  private func isDone(_ encryption: Encryption?, hadFormer: Bool) throws -> Bool {
     do {
       _ = try KeyFile.keys(in: place.path, options.encryption)
       return false
     } catch let error as DatastoreError where error.code == .wrongKey {
       do { _ = try KeyFile.keys(in: place.path, encryption) } catch { return false }
+      guard hadFormer || encryption == nil || options.encryption == nil else {
+        throw DatastoreError.formerKeyDiffers(place.path)
+      }
       return true
     }
   }
@@ -245,16 +251,38 @@ struct Reencryption {
   }
 
   /// Removes the former files, if the new ones have taken their place.
-  private func removeFormer() throws {
+  ///
+  /// - Returns: Whether they have.
+  @discardableResult private func removeFormer() throws -> Bool {
     guard let state = try state(), try KeyFile.id(in: place.path) == state.new,
       state.new != state.old
-    else { return }
+    else { return false }
     // What the datastore has not made stays with it.
     let kept = try FileSystem.kind(of: draft) == .directory ? StoreFiles.foreignNames(in: draft) : []
     for name in kept where try FileSystem.kind(of: "\(place.path)/\(name)") == nil {
       try FileSystem.rename("\(draft)/\(name)", to: "\(place.path)/\(name)")
     }
     try removeDraft()
+    return true
+  }
+
+  /// The unencrypted files that an interrupted run has made of a datastore that is still encrypted; `nil` if there are none.
+  func unencryptedDraft() throws -> String? {
+    guard let state = try state(), state.old != nil, state.new == nil, try KeyFile.id(in: place.path) != nil
+    else { return nil }
+    return work
+  }
+
+  /// Removes them, unless a run is under way.
+  func removeUnencryptedDraft() throws {
+    guard try unencryptedDraft() != nil,
+      let lock = try DirectoryLock.take(work, for: .exclusive, timeout: .zero)
+    else { return }
+    defer { _ = lock }
+    // A run may have ended in the meantime.
+    guard try unencryptedDraft() != nil else { return }
+    try removeDraft()
+    try FileSystem.perform("remove", work, Files.removeDirectory(work))
   }
 
   private func removeDraft() throws {
@@ -274,7 +302,7 @@ struct Reencryption {
       guard (try? FileSystem.kind(of: leftover.work)) == .directory,
         let lock = try? DirectoryLock.take(leftover.work, for: .exclusive, timeout: .zero)
       else { continue }
-      try? leftover.removeFormer()
+      _ = try? leftover.removeFormer()
       try? Files.removeDirectory(leftover.work)
       _ = consume lock
     }

@@ -189,7 +189,10 @@ public final class DatastoreManager: Sendable {
         throw DatastoreError.noSuchDatastore(name.description, in: directory)
       }
       do {
-        return try Datastore(name: name.description, directory: path(name), options: options)
+        let datastore = try Datastore(name: name.description, directory: path(name), options: options)
+        // Where they can't be removed, the datastore can be used nevertheless.
+        if datastore.keys != nil { try? reencryption(of: name).removeUnencryptedDraft() }
+        return datastore
       } catch let error as DatastoreError {
         let isDeleted = try error.code == .closed || FileSystem.kind(of: path(name)) == nil
         attempts += 1
@@ -334,8 +337,8 @@ public final class DatastoreManager: Sendable {
   ///   - name: The datastore's name.
   ///   - encryption: The new secret, which may be the former one; `nil` if the datastore is not to be encrypted any more.
   ///   - progress: Called with the number of documents and attachments written, and their total.
-  /// - Throws: ``DatastoreError``: `.notFound` if the datastore does not exist; `.wrongKey` if its secret is another one, or if
-  ///   neither it nor the new form is encrypted; `.busy` if it is open here or in another process; `.corrupt`, also if the
+  /// - Throws: ``DatastoreError``: `.notFound` if the datastore does not exist; `.wrongKey` if its secret is another one, also if the
+  ///   new one opens it already, or if neither it nor the new form is encrypted; `.busy` if it is open here or in another process; `.corrupt`, also if the
   ///   content of an attachment is damaged, and `.notFound` if it is missing; `.full` if there is no space for all files once
   ///   more; `.io`, also if the file system can't exchange two directories. The datastore is then unchanged.
   /// - Complexity: O(*bytes*).
@@ -361,7 +364,17 @@ public final class DatastoreManager: Sendable {
     _ progress: (_ done: Int, _ total: Int) -> Void
   ) throws {
     guard try exists(name) else { throw DatastoreError.noSuchDatastore(name.description, in: directory) }
-    try Reencryption(of: name, in: directory, options: options).run(to: encryption, stop: stop, progress)
+    try reencryption(of: name).run(to: encryption, stop: stop, progress)
+  }
+
+  private func reencryption(of name: DatabaseName) -> Reencryption {
+    Reencryption(of: name, in: directory, options: options)
+  }
+
+  /// The directory of the unencrypted files that an interrupted `reencryptDatastore(named:with:progress:)` has left of a datastore
+  /// that is still encrypted; `nil` if there are none. Opening the datastore removes them, and a call that continues uses them.
+  package func unencryptedFiles(of name: DatabaseName) throws -> String? {
+    try reencryption(of: name).unencryptedDraft()
   }
 
   /// The names of the datastores in the directory, sorted, without those of which only a ``DatabaseName`` can be made.

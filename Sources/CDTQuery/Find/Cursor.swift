@@ -91,9 +91,10 @@ package final class Cursor {
 
   /// Calls `body` with the text of each unread result.
   ///
-  /// - Parameter attachmentsJSON: Returns what `_attachments` is to be; `nil` leaves it out.
+  /// - Parameter attachmentsJSON: Returns what `_attachments` of a document with an id is to be; `nil` leaves it out.
   package func forEachText(
-    attachmentsJSON: ((Attachments) throws -> JSONObject)?, _ body: (UnsafeRawBufferPointer) throws -> Bool
+    attachmentsJSON: ((String, Attachments) throws -> JSONObject)?,
+    _ body: (UnsafeRawBufferPointer) throws -> Bool
   ) throws {
     var buffer = TextBuffer()
     // An error of the closures is not one of reading.
@@ -102,14 +103,14 @@ package final class Cursor {
     try reading {
       while let row = try nextRow(output) {
         writeText(of: row.bytes, to: &buffer)
-        var attachments: Attachments?
+        var attachments: (id: String, all: Attachments)?
         if output == .documents, let whole = try run?.whole(row), whole.hasAttachments {
-          attachments = try whole.attachments(in: transaction)
+          attachments = (String(decoding: whole.id, as: UTF8.self), try whole.attachments(in: transaction))
         }
         do {
           let goesOn =
             if let attachments, let attachmentsJSON {
-              try Self.withAttachments(try attachmentsJSON(attachments), in: buffer, body)
+              try Self.withAttachments(try attachmentsJSON(attachments.id, attachments.all), in: buffer, body)
             } else {
               try buffer.withBytes(body)
             }

@@ -103,12 +103,21 @@ public final class ResultSet: Sendable {
   /// - Parameters:
   ///   - inliningAttachments: Whether to include attachments as `_attachments`, in the format of
   ///     `Attachments.inlineJSON()`.
+  ///   - onLoss: Called for each attachment whose content is missing or damaged, which is then left out. Without it, such an
+  ///     attachment ends the reading with its error.
   ///   - body: Called with the bytes of each document.
   public func forEachJSON(
-    inliningAttachments: Bool = false, _ body: (UnsafeRawBufferPointer) throws -> Void
+    inliningAttachments: Bool = false, onLoss: ((IntegrityFinding) throws -> Void)? = nil,
+    _ body: (UnsafeRawBufferPointer) throws -> Void
   ) throws {
+    func json(_ id: String, _ attachments: Attachments) throws -> JSONObject {
+      try attachments.inlineJSON { error in
+        guard let onLoss else { throw error }
+        try onLoss(IntegrityFinding(.attachment, documentID: id, error.message))
+      }
+    }
     try withCursor { cursor in
-      try cursor.forEachText(attachmentsJSON: inliningAttachments ? { try $0.inlineJSON() } : nil) { text in
+      try cursor.forEachText(attachmentsJSON: inliningAttachments ? json : nil) { text in
         try body(text)
         return try goesOn()
       }

@@ -8,6 +8,26 @@ package enum OperatorNames {
       "$all", "$elemMatch", "$allMatch", "$keyMapMatch", "$beginsWith", "$regex", "$options",
     ]
 
+  /// What to write in place of an operator of MongoDB or SQL that has none of a like name here; `nil` for others.
+  static func instead(of name: String) -> String? {
+    switch name.lowercased() {
+    case "$oid": "an id is a string; write it without \"$oid\""
+    case "$date", "$numberlong", "$numberint", "$numberdouble", "$numberdecimal":
+      "values are plain JSON; write the number, or the date as a string, without it"
+    case "$like", "$ilike", "$contains", "$text:contains":
+      "use \"$beginsWith\" or \"$regex\" for text; an array matches if an element does"
+    case "$startswith": "use \"$beginsWith\""
+    case "$between": "use \"$gte\" and \"$lte\""
+    case "$where", "$expr", "$function": "functions and expressions are not run; use operators on fields"
+    case "$search": "use \"$text\", outside of a field"
+    case "$near", "$geowithin", "$geointersects": "there are no operators for places"
+    default: nil
+    }
+  }
+
+  /// Whether a segment of a path is one of MongoDB's positional operators: `$`, `$[]`, `$[name]`.
+  static func isPositional(_ segment: String) -> Bool { segment == "$" || segment.hasBytePrefix("$[") }
+
   /// The nearest operator at most two edits away, or `nil`.
   static func nearest(to name: String) -> String? { NearestName.of(name, among: all) }
 }

@@ -56,7 +56,8 @@ final class RemoteEnd: ReplicationSource, ReplicationTarget {
     guard reply.status == 200 else {
       guard reply.status == 404 else { throw await reply.failure() }
       throw ReplicationError(
-        .notFound, "\(identity): the database does not exist; create it first, or let the replication do it",
+        .notFound,
+        "\(identity): the database does not exist; check the URL, or create it: a replication can create its target, but not its source",
         status: 404)
     }
     return Self.created(try await reply.json())

@@ -292,7 +292,7 @@ struct FindRequest: Sendable {
       }
       return
     }
-    try cursor.forEachText(attachmentsJSON: { DocumentText.stubs($0) }) { text in
+    try cursor.forEachText(attachmentsJSON: { DocumentText.stubs($1) }) { text in
       try body(Array(text))
       return true
     }

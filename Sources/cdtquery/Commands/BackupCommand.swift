@@ -11,7 +11,8 @@ struct BackupCommand: ParsableCommand {
     discussion: """
       Saves one state of the store while others read and write it: all documents with conflicts, histories and \
       attachments the first time, and later what has changed. DIRECTORY is created if it does not exist. A run that is \
-      interrupted leaves the backup as it was. restore brings each saved state back. The backup of an encrypted store is \
+      interrupted leaves the backup as it was. An attachment whose content is missing or damaged is named on a line like those of \
+      check, its document is saved without it, and the exit code is 1. restore brings each saved state back. The backup of an encrypted store is \
       encrypted, with the same key.
 
       With the URL of a database, DIRECTORY/mirror has a store that the database is first replicated to.
@@ -47,7 +48,7 @@ struct BackupCommand: ParsableCommand {
     guard server.isEmpty else { throw ServerOptions.storeNeedsNone }
     let store = try StoreArgument(orURL: source).open()
     let report = try backUp(store, to: directory)
-    guard follow else { return }
+    guard follow else { return try Self.check(report) }
     let following = Task { try await Self.follow(store, to: directory, after: report.increment.sequence) }
     OutputWatch.whenClosed { following.cancel() }
     try waiting { try await following.value }
@@ -83,7 +84,12 @@ struct BackupCommand: ParsableCommand {
     json["attachments"] = .int(Int64(report.attachments))
     json["bytes"] = .int(report.bytes)
     try Output.standard.line(json.text)
+    for loss in report.losses { try CheckCommand.write(loss, isRepaired: false) }
     try Output.standard.flush()
+  }
+
+  private static func check(_ report: BackupReport) throws {
+    if !report.losses.isEmpty { throw ExitStatus.findings }
   }
 
   static func json(_ increment: Backup.Increment) -> JSONObject {
@@ -132,7 +138,7 @@ struct BackupCommand: ParsableCommand {
         throw error
       }
       let report = try backUp(store, to: directory)
-      guard follow else { return }
+      guard follow else { return try Self.check(report) }
       let following = Task {
         try await withThrowingTaskGroup { group in
           group.addTask { try await pull.run(isContinuous: true) }

@@ -64,6 +64,6 @@ struct ChangesCommand: ParsableCommand {
   }
 
   private static func write(_ change: ChangedDocument) throws {
-    try Output.standard.line(change.json.text)
+    try Output.standard.json(change.json)
   }
 }

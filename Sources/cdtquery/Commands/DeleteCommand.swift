@@ -5,9 +5,10 @@ import CDTQuery
 struct DeleteCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "delete",
-    abstract: "Delete a document, and print its tombstones, or the documents that match a selector.",
+    abstract: "Delete documents by id, and print their tombstones, or those that match a selector.",
     discussion: """
-      Without --rev or --all-leaves, deletes the document's current revision. With --matching, deletes that of each match, all in \
+      Without --rev or --all-leaves, deletes the current revision of each document. If an id has no document, an error is printed to \
+      standard error, the others are deleted, and the exit code is 66. With --matching, deletes that of each match, all in \
       one transaction.
 
       EXAMPLE
@@ -19,22 +20,26 @@ struct DeleteCommand: ParsableCommand {
 
   @Argument(help: "The store, DIRECTORY/NAME.") var store: StoreArgument
   @OptionGroup var key: KeyOptions
-  @Argument(help: "The document's id.") var id: String?
-  @Option(name: .customLong("rev"), help: "The revision to delete.") var revision: String?
+  @Argument(help: "The documents' ids.") var ids: [String] = []
+  @Option(name: .customLong("rev"), help: "The revision to delete, of one document.") var revision: String?
   @Flag(help: "Delete every leaf, including conflicts.") var allLeaves = false
   @Option(help: "The selector of the documents to delete; {} selects every document.") var matching: String?
   @OptionGroup var change: BulkChange
 
   func validate() throws {
-    guard (id == nil) != (matching == nil) else {
+    guard ids.isEmpty != (matching == nil) else {
       throw ValidationError("give a document's id, or --matching with a selector")
     }
     guard matching == nil || (revision == nil && !allLeaves) else {
       throw ValidationError(
         "--matching can't be combined with --rev or --all-leaves; it deletes current revisions")
     }
-    guard id == nil || (!change.yes && !change.dryRun) else {
-      throw ValidationError("--yes and --dry-run are for --matching; without it one document is deleted")
+    guard ids.isEmpty || (!change.yes && !change.dryRun) else {
+      throw ValidationError(
+        "--yes and --dry-run are for --matching; documents are deleted by their ids without asking")
+    }
+    guard revision == nil || ids.count == 1 else {
+      throw ValidationError("--rev needs exactly one id; give one")
     }
     guard revision == nil || !allLeaves else {
       throw ValidationError("--rev and --all-leaves can't be combined; give one of them")
@@ -42,13 +47,28 @@ struct DeleteCommand: ParsableCommand {
   }
 
   func run() throws {
-    if let id { return try delete(id) }
+    guard ids.isEmpty else { return try deleteDocuments() }
     let query = try Query(SelectorArgument.selector(matching ?? ""))
     try change.run("delete", query, in: store) { try $0.delete(matching: query) }
   }
 
-  private func delete(_ id: String) throws {
+  private func deleteDocuments() throws {
     let datastore = try store.open()
+    var isComplete = true
+    for id in ids {
+      do {
+        try delete(id, in: datastore)
+      } catch let error as DatastoreError where error.code == .notFound {
+        try Output.standard.flush()
+        Message.write(
+          "cdtquery: \(error)" + SelectorArgument.hint(aboutID: id, "give it with --matching"))
+        isComplete = false
+      }
+    }
+    if !isComplete { throw ExitStatus.missing }
+  }
+
+  private func delete(_ id: String, in datastore: Datastore) throws {
     let wanted = try revision.map(RevisionArgument.read)
     let tombstones = try datastore.write { transaction in
       if allLeaves { return try transaction.deleteDocument(withID: id) }
@@ -57,6 +77,6 @@ struct DeleteCommand: ParsableCommand {
         ?? transaction.document(withID: id)
       return [try transaction.deleteDocument(from: document)]
     }
-    for tombstone in tombstones { try Output.standard.line(tombstone.json.text) }
+    for tombstone in tombstones { try Output.standard.json(tombstone.json) }
   }
 }

@@ -10,7 +10,8 @@ struct ExportCommand: ParsableCommand {
     discussion: """
       Writes JSON Lines, or CSV with a column for each field if the name of the file ends with .csv, or with tabs if it \
       ends with .tsv. With --attachments, each document includes its attachments as CouchDB's _attachments, with base64 \
-      content. The import command reads these formats. A database at a server is written as JSON Lines.
+      content. One whose content is missing or damaged is left out and named, a former file is kept as FILE.complete, and the exit code \
+      is 1. The import command reads these formats. A database at a server is written as JSON Lines.
 
       EXAMPLE
         $ cdtquery export people/contacts
@@ -41,6 +42,9 @@ struct ExportCommand: ParsableCommand {
         "a database at a server is written as JSON Lines only; for a table, use find --format \(chosen.rawValue)"
       )
     }
+    if format == nil, let ending, ["xlsx", "xls", "ods", "parquet"].contains(ending) {
+      throw ValidationError("an export is JSON Lines, CSV or TSV; name the file so, or give --format")
+    }
     if format == nil, let ending, let program = Self.compressors[ending] {
       throw ValidationError("an export is not compressed; write it to - and pipe it through \(program)")
     }
@@ -65,8 +69,21 @@ struct ExportCommand: ParsableCommand {
     let database = try database.open(server)
     try database.check()
     let output = try Output.opening(file)
-    try database.export(withAttachments: attachments) { try output.line($0) }
-    try output.finish()
+    var isWhole = true
+    try database.export(
+      withAttachments: attachments,
+      onLoss: { loss in
+        isWhole = false
+        Message.write("cdtquery: \(loss); it was left out")
+      },
+      { text in
+        // A file gets the text as it is.
+        if file == "-" { try output.json(text) } else { try output.line(text) }
+      })
+    let former = try output.finish(keepsFormer: !isWhole)
+    if isWhole { return }
+    if let former { Message.write("cdtquery: the last export with all attachments was kept as \(former)") }
+    throw ExitStatus.findings
   }
 
   /// Reads the documents twice in one state, first for the columns.

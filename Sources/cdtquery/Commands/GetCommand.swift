@@ -21,6 +21,8 @@ struct GetCommand: ParsableCommand {
   @Argument(help: "The documents' ids.") var ids: [String]
   @OptionGroup var server: ServerOptions
   @Option(name: .customLong("rev"), help: "The revision to print, of one document.") var revision: String?
+  @Flag(help: "Print JSON over several lines, with indentation.") var pretty = false
+  @Flag(help: "Leave out _rev.") var noRev = false
 
   func validate() throws {
     guard revision == nil || ids.count == 1 else {
@@ -34,10 +36,13 @@ struct GetCommand: ParsableCommand {
     var isComplete = true
     for id in ids {
       do {
-        try Output.standard.line(try database.document(withID: id, revisionID: wanted).json.text)
+        var json = try database.document(withID: id, revisionID: wanted).json
+        if noRev { json["_rev"] = nil }
+        try Output.standard.json(json, isPretty: pretty)
       } catch let error as DatastoreError where error.code == .notFound {
         try Output.standard.flush()
-        Message.write("cdtquery: \(error)")
+        Message.write(
+          "cdtquery: \(error)" + SelectorArgument.hint(aboutID: id, "find it with \"cdtquery find\""))
         isComplete = false
       }
     }

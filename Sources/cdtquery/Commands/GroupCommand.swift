@@ -59,6 +59,10 @@ struct GroupCommand: ParsableCommand {
     var documents = Query(query.query.selector)
     documents.fields = query.fields + query.aggregates.compactMap(\.path) + [query.unwind].compactMap(\.self)
     var hints = QueryHints()
+    hints.sums = query.aggregates.filter { aggregate in
+      [.sum, .average].contains(aggregate.function)
+        && rows.allSatisfy { [nil, .null, 0].contains($0[aggregate.name]) }
+    }.compactMap(\.path)
     database.write(&hints, about: documents, foundNothing: rows.isEmpty)
   }
 

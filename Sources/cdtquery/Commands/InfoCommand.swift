@@ -30,6 +30,6 @@ struct InfoCommand: ParsableCommand {
       "sqlite": .string(SQLiteLibrary.version),
     ]
     if let warning = SQLiteLibrary.warning { info["warning"] = .string(warning) }
-    try Output.standard.line(info.text)
+    try Output.standard.json(info)
   }
 }

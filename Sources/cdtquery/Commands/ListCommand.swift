@@ -18,7 +18,10 @@ struct ListCommand: ParsableCommand {
     guard try Stores.isDirectory(directory) else {
       throw ToolError(.missing, "there is no directory \(directory); check the path")
     }
+    try Stores.checkIsNoStore(directory)
     let manager = try Stores.manager(of: directory)
     for name in try manager.databaseNames() { try Output.standard.line(name.directoryName) }
+    try Output.standard.flush()
+    try Stores.tellUnencryptedFiles(in: manager)
   }
 }

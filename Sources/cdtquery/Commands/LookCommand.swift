@@ -37,12 +37,14 @@ struct LookCommand: ParsableCommand {
       guard try Stores.isDirectory(directory) else {
         throw ToolError(.missing, "there is no directory \(directory); check the path")
       }
+      try Stores.checkIsNoStore(directory)
       try waiting { try await look() }
     }
 
     private func look() async throws {
       CurrentProcess.raiseMaximumDescriptors()
       let manager = try DatastoreManager(directory: directory, options: KeyOptions.storeOptions())
+      try Stores.tellUnencryptedFiles(in: manager)
       let logger = try LogLines.logger(level: "warning", format: "text")
       let handler = logger.handler
       LoggingSystem.bootstrap { _ in handler }

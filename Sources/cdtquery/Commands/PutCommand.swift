@@ -37,7 +37,7 @@ struct PutCommand: ParsableCommand {
     if idAndBody.count == 2 { try document.check(id: idAndBody[0]) }
     let id = idAndBody.count == 2 ? idAndBody[0] : document.id
     let saved = try save(document.body, id: id, parent: revision ?? document.revision)
-    try Output.standard.line(saved.json.text)
+    try Output.standard.json(saved.json)
   }
 
   private func save(_ body: JSONObject, id: String?, parent: String?) throws -> DocumentRevision {

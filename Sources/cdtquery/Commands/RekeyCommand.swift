@@ -14,10 +14,10 @@ struct RekeyCommand: ParsableCommand {
       an old copy of the store's encryption.json can still decrypt it.
 
       The store must not be in use. It needs space for all files once more. If a run is interrupted, the store is as it was or has the new \
-      key; run the command again to finish.
+      key; run the command again to finish. A former key that does not open the store is refused, also if the new one does.
 
       EXAMPLE
-        $ echo "correct horse battery staple" > passphrase
+        $ umask 077; echo "correct horse battery staple" > passphrase
         $ cdtquery rekey people/contacts --new-key-file passphrase
         $ cdtquery count people/contacts '{}' --key-file passphrase
         2

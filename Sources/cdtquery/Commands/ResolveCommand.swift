@@ -43,7 +43,7 @@ struct ResolveCommand: ParsableCommand {
         "document \(JSONValue.string(id).text) has no conflict; list the documents that have one with \"cdtquery conflicts \(store.path)\""
       )
     }
-    try Output.standard.line(resolved.json.text)
+    try Output.standard.json(resolved.json)
   }
 
   private func pick(_ revision: RevisionID, in datastore: Datastore) throws -> DocumentRevision? {

@@ -11,7 +11,8 @@ struct RestoreCommand: ParsableCommand {
     discussion: """
       Without --at it is the newest state. With a time, as in 2026-11-26T12:00:00Z, it is the last one that was saved \
       until then, with a number the last one without changes after this sequence. STORE must not exist, and does not until \
-      everything is restored and compared with the backup's digests. The key of an encrypted backup is also that of the store.
+      everything is restored and compared with the backup's digests. An attachment that could not be saved in the backup is one line, like \
+      a finding of check, and the exit code is then 1. The key of an encrypted backup is also that of the store.
 
       EXAMPLE
         $ cdtquery backup people/contacts saved > result
@@ -44,10 +45,12 @@ struct RestoreCommand: ParsableCommand {
     let backup = try Backup(directory: directory, encryption: KeyOptions.storeOptions().encryption)
     let progress = ProgressBar(noun: "documents", isQuiet: quiet)
     defer { progress.clear() }
-    let increment = try StoreDraft(of: store, purpose: "restoring").fill { store in
+    let report = try StoreDraft(of: store, purpose: "restoring").fill { store in
       try store.restore(from: backup, at: point) { progress.show($0, of: $1) }
     }
     progress.clear()
-    try Output.standard.line(BackupCommand.json(increment).text)
+    try Output.standard.line(BackupCommand.json(report.increment).text)
+    for loss in report.losses { try CheckCommand.write(loss, isRepaired: false) }
+    if !report.losses.isEmpty { throw ExitStatus.findings }
   }
 }

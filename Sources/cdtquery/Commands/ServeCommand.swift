@@ -87,7 +87,9 @@ struct ServeCommand: ParsableCommand {
 
     private func serve() async throws {
       CurrentProcess.raiseMaximumDescriptors()
+      try Stores.checkIsNoStore(directory)
       let manager = try DatastoreManager(directory: directory, options: KeyOptions.storeOptions())
+      try Stores.tellUnencryptedFiles(in: manager)
       let certificate = try certificate()
       let configuration = try configuration(certificate)
       let logger = try logger()

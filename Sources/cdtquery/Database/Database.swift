@@ -45,7 +45,12 @@ protocol Database: QuerySource {
   func liveChanges(since: String?) throws -> any AsyncSequence<[ChangedDocument], any Error>
 
   /// Calls a closure with the JSON of each document, by id.
-  func export(withAttachments: Bool, _ body: @escaping (UnsafeRawBufferPointer) throws -> Void) throws
+  ///
+  /// - Parameter onLoss: Called for each attachment that a store has lost, and that is left out.
+  func export(
+    withAttachments: Bool, onLoss: (IntegrityFinding) throws -> Void,
+    _ body: @escaping (UnsafeRawBufferPointer) throws -> Void
+  ) throws
   /// Imports documents into the database, which is created if it does not exist.
   func importDocuments(_ options: ImportOptions) throws
 

@@ -59,7 +59,10 @@
 
     // MARK: Import and export
 
-    func export(withAttachments: Bool, _ body: @escaping (UnsafeRawBufferPointer) throws -> Void) throws {
+    func export(
+      withAttachments: Bool, onLoss: (IntegrityFinding) throws -> Void,
+      _ body: @escaping (UnsafeRawBufferPointer) throws -> Void
+    ) throws {
       if withAttachments {
         return try waiting {
           try await database.forEachWithAttachments { try $0.utf8Text.withUnsafeBytes(body) }
@@ -88,17 +91,14 @@
     // MARK: Indexes
 
     func createIndex(_ request: IndexRequest) throws -> String {
-      guard request.type == .json, request.tokenizer == nil else {
-        throw ValidationError("--type and --tokenize are for stores; a server has no text indexes")
-      }
       guard request.sums == nil else {
         throw ValidationError("--sum and --count are for stores; at a server, write a view")
       }
       let created = try waiting {
         try await database.createIndex(
-          on: request.fields, name: request.name, where: request.filter, unique: request.isUnique,
-          collation: request.collation, expireAfter: request.expireAfter,
-          milliseconds: request.isInMilliseconds)
+          on: request.fields, name: request.name, type: request.type, tokenizer: request.tokenizer,
+          where: request.filter, unique: request.isUnique, collation: request.collation,
+          expireAfter: request.expireAfter, milliseconds: request.isInMilliseconds)
       }
       if let warning = created.warning { Message.write("cdtquery: \(warning)") }
       return created.name

@@ -74,9 +74,14 @@ struct StoreDatabase: Database {
 
   // MARK: Import and export
 
-  func export(withAttachments: Bool, _ body: @escaping (UnsafeRawBufferPointer) throws -> Void) throws {
-    try store.open().results(for: Query([:], sort: ["_id"])).forEachJSON(
-      inliningAttachments: withAttachments, body)
+  func export(
+    withAttachments: Bool, onLoss: (IntegrityFinding) throws -> Void,
+    _ body: @escaping (UnsafeRawBufferPointer) throws -> Void
+  ) throws {
+    try withoutActuallyEscaping(onLoss) { onLoss in
+      try store.open().results(for: Query([:], sort: ["_id"])).forEachJSON(
+        inliningAttachments: withAttachments, onLoss: onLoss, body)
+    }
   }
 
   func importDocuments(_ options: ImportOptions) throws {

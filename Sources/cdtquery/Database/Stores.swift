@@ -23,9 +23,34 @@ enum Stores {
 
   /// Opens a store that exists. Its first read or write opens its indexes, by which documents expire and keys are unique.
   static func open(_ name: DatabaseName, in manager: DatastoreManager) throws -> Datastore {
+    let had = try? manager.unencryptedFiles(of: name)
+    defer { if let had { tell(had, areRemoved: (try? manager.unencryptedFiles(of: name)) == nil) } }
     let store = try manager.existingDatastore(named: name)
     Datastore.registerExtension(IndexManager.self)
     return store
+  }
+
+  /// Throws if what is to be a directory of stores is a store.
+  static func checkIsNoStore(_ path: String) throws {
+    guard (try? Files.kind(of: "\(path)/\(DatabaseFile.name)")) == .file else { return }
+    let directory = StoreArgument(argument: path)?.directory ?? "."
+    throw ToolError(
+      .usage, "\(path) is a store, not a directory of stores; name the directory that it is in, \(directory)")
+  }
+
+  /// Says which stores of a directory have unencrypted files beside them, although they are encrypted.
+  static func tellUnencryptedFiles(in manager: DatastoreManager) throws {
+    for name in try manager.databaseNames() {
+      if let path = try manager.unencryptedFiles(of: name) { tell(path, areRemoved: false) }
+    }
+  }
+
+  private static func tell(_ path: String, areRemoved: Bool) {
+    let what = "unencrypted files that an interrupted rekey has left"
+    Message.write(
+      areRemoved
+        ? "cdtquery: removed \(path), the \(what)"
+        : "cdtquery: \(path) has \(what); run it again, or open the store with its key, which removes them")
   }
 
   /// Whether a path leads to a directory.

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CDTJSON
 
 extension ParsableCommand {
   /// Prints the error that ended a run, or help, or the version.
@@ -39,7 +40,35 @@ extension ParsableCommand {
     }
     let text = fullMessage(for: error)
     let prefix = "Error: "
-    Message.write("cdtquery: " + (text.hasPrefix(prefix) ? String(text.dropFirst(prefix.count)) : text))
+    let shown = text.hasPrefix(prefix) ? String(text.dropFirst(prefix.count)) : text
+    Message.write("cdtquery: " + withOtherToolsOption(shown))
     return .usage
+  }
+
+  /// What options of other tools are called here.
+  private static var otherNames: [String: String] {
+    [
+      "--where": "the selector is an argument: cdtquery find people/contacts '{\"age\": 36}'",
+      "--filter": "the selector is an argument: cdtquery find people/contacts '{\"age\": 36}'",
+      "--query": "the selector is an argument: cdtquery find people/contacts '{\"age\": 36}'",
+      "--order": "did you mean '--sort'?", "--order-by": "did you mean '--sort'?",
+      "--columns": "did you mean '--fields'?", "--select": "did you mean '--fields'?",
+      "--inc": "did you mean '--increment'?", "--push": "did you mean '--append'?",
+      "--pull": "did you mean '--remove'?",
+    ]
+  }
+
+  /// The message about an unknown option, with the name that it has here in place of the nearest one. What else is wrong may be only
+  /// because of it.
+  private static func withOtherToolsOption(_ text: String) -> String {
+    let given = CommandLine.arguments.dropFirst().prefix { $0 != "--" }
+    let lines = text.splitBytes(at: "\n")
+    for argument in given {
+      guard let name = argument.splitBytes(at: "=").first, let instead = otherNames[name],
+        text.hasPrefix("Unknown option '\(name)'") || text.hasPrefix("nothing is to be changed")
+      else { continue }
+      return (["Unknown option '\(name)'; \(instead)"] + lines.dropFirst()).joined(separator: "\n")
+    }
+    return text
   }
 }

@@ -8,7 +8,7 @@ struct FileOptions: ParsableArguments {
   @Option(
     name: .customLong("at"),
     help:
-      "Read the array or object of documents at this path of a single object, as in data.people; . is the object itself."
+      "Read the array or object of documents at this path of a single object, as in data.people; . is the object itself. Of several objects, read the document at this path of each."
   )
   var path: String?
   @Option(
@@ -20,19 +20,25 @@ struct FileOptions: ParsableArguments {
   var textColumns: String?
   @Flag(help: "Keep dots in the names of columns; otherwise pet.name is a field of the object pet.")
   var flat = false
+  @Flag(help: "Read quoted cells that are numbers as numbers.") var quotedNumbers = false
+  @Flag(help: "Read numbers with a comma in place of the decimal point, as in 3,5.") var decimalComma = false
+  @Flag(help: "Leave out spaces around cells, also around quoted ones.") var trim = false
 
   init() {}
 
   var isEmpty: Bool { path == nil && idPath == nil && !hasTableOptions }
 
-  private var hasTableOptions: Bool { delimiter != nil || textColumns != nil || flat }
+  private var hasTableOptions: Bool {
+    delimiter != nil || textColumns != nil || flat || quotedNumbers || decimalComma || trim
+  }
 
   func check(_ format: DocumentImporter.Format) throws {
     guard path == nil || format != .csv && format != .tsv else {
       throw ValidationError("--at is a path in JSON; leave it out for the format \(format.rawValue)")
     }
     guard !hasTableOptions || [.automatic, .csv, .tsv].contains(format) && path == nil else {
-      throw ValidationError("--delimiter, --text-columns and --flat are for tables; leave them out")
+      throw ValidationError(
+        "--delimiter and the other options of tables can't be used for JSON; leave them out")
     }
     if let delimiter {
       guard Self.delimiter(delimiter) != nil else {
@@ -52,6 +58,9 @@ struct FileOptions: ParsableArguments {
     table.delimiter = delimiter.flatMap(Self.delimiter)
     table.textColumns = textColumns?.splitBytes(at: ",").map(\.withoutOuterSpaces) ?? []
     table.isFlat = flat
+    table.readsQuotedNumbers = quotedNumbers
+    table.hasDecimalComma = decimalComma
+    table.trimsSpaces = trim
     return table
   }
 

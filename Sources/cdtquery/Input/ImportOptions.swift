@@ -18,6 +18,7 @@ struct ImportOptions: ParsableArguments {
   @Option(help: "The maximum number of documents (revisions with --from-touchdb) to write at once.")
   var batch = 1_000
   @Flag(help: "Report invalid documents and continue.") var keepGoing = false
+  @Flag(help: "Print only errors, without progress and what was recognized.") var quiet = false
 
   init() {}
 
@@ -38,7 +39,7 @@ struct ImportOptions: ParsableArguments {
   var inputs: [String] { files.isEmpty ? ["-"] : files }
 
   /// The progress of an import of the files.
-  var progress: ImportProgress { ImportProgress(of: inputs) }
+  var progress: ImportProgress { ImportProgress(of: inputs, isQuiet: quiet) }
 
   /// A reader of the files, which reports invalid documents.
   func reader(_ progress: ImportProgress) throws -> ImportReader {
@@ -47,7 +48,7 @@ struct ImportOptions: ParsableArguments {
     reader.batchSize = batch
     reader.continuesOnError = keepGoing
     reader.onInvalidDocument = { progress.report("\($0)") }
-    reader.onNotice = { progress.report($0) }
+    if !quiet { reader.onNotice = { progress.report($0) } }
     for file in inputs { try FileOptions.checkReadable(file) }
     return reader
   }

@@ -6,8 +6,12 @@ import CDTPlatform
 struct ImportProgress: Sendable {
   private let bar: ProgressBar
 
-  init(of files: [String]) {
-    bar = ProgressBar(total: Self.size(of: files), noun: "documents")
+  /// Whether only errors are told.
+  private let isQuiet: Bool
+
+  init(of files: [String], isQuiet: Bool) {
+    bar = ProgressBar(total: Self.size(of: files), noun: "documents", isQuiet: isQuiet)
+    self.isQuiet = isQuiet
   }
 
   /// The total size of the files, or `nil` if the size of one is unknown.
@@ -36,7 +40,7 @@ struct ImportProgress: Sendable {
   /// - Throws: ``ExitStatus`` if documents were invalid, or were not replaced because they have changed.
   func finish(_ report: DocumentImporter.Report) throws(ExitStatus) {
     bar.clear()
-    Message.write(Self.summary(report))
+    if !isQuiet { Message.write(Self.summary(report)) }
     if report.failed > 0 || report.stale > 0 { throw .data }
   }
 

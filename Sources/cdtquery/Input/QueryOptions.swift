@@ -4,7 +4,10 @@ import CDTQuery
 
 /// The order and the page of results.
 struct PageOptions: ParsableArguments {
-  @Option(help: "Fields to sort by, as in name,age:desc.", completion: Completions.fields) var sort: String?
+  // A value that begins with - is told how to sort in descending order.
+  @Option(
+    parsing: .unconditional, help: "Fields to sort by, as in name,age:desc.", completion: Completions.fields)
+  var sort: String?
   @Option(help: "The maximum number of results; 0 means no limit.") var limit: Int?
   @Option(help: "The number of matches to skip.") var skip: Int?
   @Option(help: "The index to use.") var useIndex: String?
@@ -15,6 +18,12 @@ struct PageOptions: ParsableArguments {
 
   func validate() throws {
     guard (limit ?? 0) >= 0 else { throw ValidationError("--limit must be a whole number, 0 or more") }
+    if let sort, sort.hasPrefix("-") {
+      throw ValidationError(
+        sort.hasPrefix("--")
+          ? "--sort needs fields, as in --sort name,age:desc"
+          : "to sort in descending order, write --sort \(sort.dropFirst()):desc")
+    }
     guard (skip ?? 0) >= 0 else { throw ValidationError("--skip must be a whole number, 0 or more") }
   }
 

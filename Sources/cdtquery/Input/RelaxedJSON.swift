@@ -10,7 +10,7 @@ enum RelaxedJSON {
   static func corrected(_ text: String) -> String? {
     let text = text.withoutOuterSpaces
     guard text.utf8.count < longest, (try? JSONValue(parsing: text)) == nil else { return nil }
-    var corrected = text.hasPrefix("{") ? quoted(Array(text.utf8)[...]) : nil
+    var corrected = text.hasPrefix("{") ? quoted(Array(text.utf8)[...]) : comparison(text)
     if corrected == nil, let equals = text.utf8.firstIndex(of: UInt8(ascii: "=")) {
       let word = String(text[..<equals]).withoutOuterSpaces
       guard !word.isEmpty, word.utf8.allSatisfy(isOfWord) else { return nil }
@@ -20,6 +20,27 @@ enum RelaxedJSON {
     }
     guard let corrected, (try? JSONValue(parsing: corrected)) != nil else { return nil }
     return String(decoding: corrected, as: UTF8.self)
+  }
+
+  /// A negation may be meant with or without the documents that lack the field.
+  private static let comparisons = [
+    (">=", "$gte"), ("<=", "$lte"), ("==", "$eq"), (">", "$gt"), ("<", "$lt"),
+  ]
+
+  /// The selector of `age > 20`; `nil` if the text is no comparison.
+  private static func comparison(_ text: String) -> [UInt8]? {
+    guard !text.contains("!="), !text.contains("<>") else { return nil }
+    for (sign, name) in comparisons {
+      guard let place = text.firstRange(of: sign) else { continue }
+      let word = String(text[..<place.lowerBound]).withoutOuterSpaces
+      let rest = String(text[place.upperBound...]).withoutOuterSpaces
+      guard !word.isEmpty, word.utf8.allSatisfy(isOfWord), let value = quoted(Array(rest.utf8)[...]) else {
+        return nil
+      }
+      return Array("{".utf8) + JSONString.quoted(word) + Array(": {\"\(name)\": ".utf8) + value
+        + Array("}}".utf8)
+    }
+    return nil
   }
 
   /// The text with quotation marks around its words; `nil` if a string does not end.

@@ -23,6 +23,11 @@ enum SelectorArgument {
   /// The JSON of a selector.
   static func json(_ argument: String) throws -> JSONObject { try selector(argument).clause.selector }
 
+  /// What follows the error about an id that is not there, if it looks like a selector.
+  static func hint(aboutID id: String, _ remedy: String) -> String {
+    id.hasPrefix("{") ? "; if it is a selector, \(remedy)" : ""
+  }
+
   /// Reads a text argument. If it is not JSON, but what other programs accept for it, the error shows the JSON.
   private static func read<R>(_ argument: String, _ parse: (String) throws(QueryError) -> R) throws -> R {
     let text = try TextArgument.read(argument)

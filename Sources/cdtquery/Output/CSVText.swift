@@ -9,11 +9,14 @@ struct CSVText {
     self.separator = String(Character(separator))
   }
 
-  func line(_ names: [String]) -> String { names.map(quoted).joined(separator: separator) }
+  /// The header. A name without characters is quoted, so that import reads it as one.
+  func line(_ names: [String]) -> String {
+    names.map { $0.isEmpty ? "\"\"" : quoted($0) }.joined(separator: separator)
+  }
 
   func line(_ values: [JSONValue?]) -> String { values.map(cell).joined(separator: separator) }
 
-  /// A string that looks like a number, a boolean or an empty cell is quoted, so that import reads it as a string.
+  /// A string that looks like a number, a boolean, null or an empty cell is quoted, so that import reads it as a string.
   private func cell(_ value: JSONValue?) -> String {
     switch value {
     case nil: ""
@@ -43,7 +46,7 @@ struct CSVText {
   private static func isAmbiguous(_ text: String) -> Bool {
     guard let value = try? JSONValue(parsing: text) else { return text.isEmpty }
     switch value {
-    case .string, .array, .object, .null: return false
+    case .string, .array, .object: return false
     default: return true
     }
   }

@@ -1,3 +1,4 @@
+import CDTJSON
 import CDTPlatform
 import Synchronization
 
@@ -57,16 +58,24 @@ final class Output: Sendable {
 
   /// Ends the output. A file is replaced as a whole when everything has been written and synced; after a failure it is as
   /// it was.
-  func finish() throws {
+  ///
+  /// - Parameter keepsFormer: Whether the file of before stays, beside the new one.
+  /// - Returns: The path of the file of before, if it was kept.
+  @discardableResult func finish(keepsFormer: Bool = false) throws -> String? {
     try flush()
-    guard let (draft, path, target) = draft else { return }
+    guard let (draft, path, target) = draft else { return nil }
+    let former = "\(target).complete"
     try ToolError.perform("write", path) { () throws(SystemError) in try draft.file.synchronize() }
     try ToolError.perform("replace", path) { () throws(SystemError) in
       try draft.file.copyPermissions(of: target)
+      if keepsFormer, try Files.kind(of: target) == .file, try Files.kind(of: former) == nil {
+        try Files.rename(target, to: former)
+      }
       try draft.publish()
     }
     // A directory that can't be read can't be synced.
     try? Files.synchronizeDirectory(of: target)
+    return keepsFormer && (try? Files.kind(of: former)) == .file ? former : nil
   }
 
   /// Writes a line. On a terminal, characters that would control it are replaced.
@@ -89,6 +98,32 @@ final class Output: Sendable {
       return buffer.count >= Self.capacity
     }
     if isFull { try flush() }
+  }
+
+  /// Writes JSON on a line: over several with indentation, and in colors on a terminal.
+  func json(_ object: JSONObject, isPretty: Bool = false) throws(Failure) {
+    try json(object.utf8Text, isPretty: isPretty)
+  }
+
+  func json(_ text: UnsafeRawBufferPointer) throws(Failure) {
+    try json(Array(text), isPretty: false)
+  }
+
+  private func json(_ text: [UInt8], isPretty: Bool) throws(Failure) {
+    let isShown = file === OpenFile.standardOutput && Terminal.isShown
+    var text = isShown ? text.withUnsafeBytes(Terminal.printableJSON) : text
+    if isPretty || isShown {
+      var printer = JSONPrinter(isPretty: isPretty, isColored: isShown && Terminal.hasColors)
+      text = text.withUnsafeBytes { printer.text(of: $0) }
+    }
+    let result: Result<Void, Failure> = text.withUnsafeBytes { bytes in
+      do throws(Failure) {
+        return .success(try line(bytes))
+      } catch {
+        return .failure(error)
+      }
+    }
+    try result.get()
   }
 
   /// Writes bytes unchanged.

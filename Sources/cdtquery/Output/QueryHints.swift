@@ -3,7 +3,7 @@ import CDTJSON
 import CDTQuery
 
 /// Hints on standard error about fields that no document has: those of the sort and of `fields`, and, if a query found nothing, those
-/// of its selector, with operators without their dollar sign.
+/// of its selector, with operators without their dollar sign. If the fields are there, about values of a type that they never have.
 struct QueryHints {
   /// How many documents are read to look for fields, and how many of their bytes.
   private static let mostDocuments = 10_000
@@ -12,7 +12,11 @@ struct QueryHints {
 
   private static let mostPaths = 1_000
 
+  /// The fields whose numbers were summed, without there being any.
+  var sums: [String] = []
+
   private var missing: [FieldPath] = []
+  private var expected: [Expected] = []
   private var messages: [String] = []
   /// The fields that were looked for already. A run with many queries looks for each once, and for a limited number.
   private var known: Set<FieldPath> = []
@@ -24,12 +28,15 @@ struct QueryHints {
     about query: Query, foundNothing: Bool,
     _ read: (Query, @escaping (UnsafeRawBufferPointer) throws -> Void) throws -> Void
   ) {
-    (missing, messages) = ([], [])
+    (missing, expected, messages) = ([], [], [])
     if foundNothing { collect(query.selector.clause, below: []) }
     for path in query.sort.filter({ !$0.isScore }).map(\.path) + query.fields {
       if let path = try? FieldPath(path, allowsDollar: true) { add(path) }
     }
-    guard !missing.isEmpty else { return }
+    for path in sums {
+      if let path = try? FieldPath(path, allowsDollar: true) { expect([.number], of: path, isSum: true) }
+    }
+    guard !missing.isEmpty || !expected.isEmpty else { return }
     known.formUnion(missing)
     guard (try? look(read)) != nil else { return }
     for message in messages { Message.write("cdtquery: \(message)") }
@@ -42,6 +49,7 @@ struct QueryHints {
       for clause in clauses { collect(clause, below: parent) }
     case .field(let path, let predicate):
       let whole = FieldPath(segments: parent + path.segments)
+      expect(predicate, of: whole)
       if add(whole) { collect(predicate, of: whole) }
     case .always, .never, .not, .text, .value: return
     }
@@ -62,6 +70,95 @@ struct QueryHints {
     }
   }
 
+  // MARK: Types
+
+  /// What the values of a field have to be.
+  private struct Expected {
+    let path: FieldPath
+    var types: Set<JSONType>
+    /// The value that was asked for, if it is one.
+    var value: JSONValue?
+    let isSum: Bool
+    /// The types that the values of the documents have, with the first value of each.
+    var found: [JSONType: JSONValue] = [:]
+
+    /// Adds the values of a document, and those in them if they are arrays.
+    mutating func add(_ document: JSONBytes) {
+      var walk = PathWalk(document, from: 0, through: path.segments)
+      while let value = walk.next() {
+        note(document, value)
+        guard document.kind(at: value) == .array else { continue }
+        var elements = document.elements(at: value)
+        while let element = elements.next() { note(document, element) }
+      }
+    }
+
+    private mutating func note(_ document: JSONBytes, _ offset: Int) {
+      guard let type = JSONType(document.kind(at: offset)), found[type] == nil else { return }
+      found[type] = document.value(at: offset)
+    }
+
+    var isMet: Bool { found.keys.contains(where: types.contains) }
+
+    /// The value of a type that the documents have which reads like the one that was asked for.
+    var suggestion: JSONValue? {
+      switch value {
+      case .string(let text)?:
+        (try? JSONValue(parsing: text)).flatMap { found[JSONType(of: $0)] == nil ? nil : $0 }
+      case let other?: found[.string] == nil ? nil : .string(other.text)
+      case nil: nil
+      }
+    }
+  }
+
+  private mutating func expect(
+    _ types: Set<JSONType>, of path: FieldPath, value: JSONValue? = nil, isSum: Bool = false
+  ) {
+    guard path.documentField == nil, !known.contains(path), known.count < Self.mostPaths else { return }
+    if let position = expected.firstIndex(where: { $0.path == path && $0.isSum == isSum }) {
+      expected[position].types.formUnion(types)
+      if expected[position].value != value { expected[position].value = nil }
+    } else {
+      expected.append(Expected(path: path, types: types, value: value, isSum: isSum))
+    }
+  }
+
+  private mutating func expect(_ predicate: Predicate, of path: FieldPath) {
+    switch predicate {
+    case .equal(let value), .compare(_, let value):
+      if value != .null { expect([JSONType(of: value)], of: path, value: value) }
+    case .among(let values) where !values.isEmpty && !values.contains(.null):
+      expect(Set(values.map { JSONType(of: $0) }), of: path, value: values.count == 1 ? values[0] : nil)
+    case .beginsWith, .regex: expect([.string], of: path)
+    case .modulo: expect([.number], of: path)
+    case .collated(let predicate, _): expect(predicate, of: path)
+    default: return
+    }
+  }
+
+  private static func message(_ expected: Expected, _ isEach: Bool) -> String? {
+    // Whether values are missing, or null, is not a matter of types.
+    let found = JSONType.allCases.filter { $0 != .null && expected.found[$0] != nil }
+    guard !expected.isMet, let first = found.first, let example = expected.found[first] else { return nil }
+    let name = quoted(expected.path.text)
+    let place = isEach ? "" : " in the first documents"
+    let types = found.map(\.rawValue).joined(separator: " or ")
+    if expected.isSum {
+      return
+        "no value of \(name)\(place) is a number: it is a \(types), such as \(shortened(example)), which a sum or an average leaves out"
+        + (first == .string ? "; tables are imported with --quoted-numbers or --decimal-comma" : "")
+    }
+    let wanted = JSONType.allCases.filter(expected.types.contains).map(\.rawValue).joined(separator: " or ")
+    return
+      "the query needs a \(wanted) in \(name), which is a \(types)\(place), such as \(shortened(example))"
+      + (expected.suggestion.map { "; did you mean \($0.text)?" } ?? "")
+  }
+
+  private static func shortened(_ value: JSONValue) -> String {
+    let text = value.text
+    return text.count > 40 ? "\(text.prefix(40))…" : text
+  }
+
   /// Looks for the fields in the first documents.
   private mutating func look(
     _ read: (Query, @escaping (UnsafeRawBufferPointer) throws -> Void) throws -> Void
@@ -69,7 +166,7 @@ struct QueryHints {
     var query = try Query([:])
     query.limit = Self.mostDocuments
     var (documents, bytes) = (0, 0)
-    var missing = missing
+    var (missing, undecided) = (missing, expected)
     var names: Set<String> = []
     /// Ends the search.
     struct Enough: Error {}
@@ -79,7 +176,9 @@ struct QueryHints {
         bytes += text.count
         let document = JSONBytes(text)
         missing.removeAll { Self.has($0, document) }
-        if missing.isEmpty || bytes > Self.mostBytes { throw Enough() }
+        for position in undecided.indices { undecided[position].add(document) }
+        undecided.removeAll(where: \.isMet)
+        if missing.isEmpty && undecided.isEmpty || bytes > Self.mostBytes { throw Enough() }
         var members = document.members(at: 0)
         while names.count < Self.mostNames, let member = members.next() {
           names.insert(document.string(at: member.keyStart - 1))
@@ -92,6 +191,7 @@ struct QueryHints {
     for path in missing {
       messages.append("\(none) has the field \(Self.quoted(path.text))\(Self.remedy(path, names))")
     }
+    messages += undecided.compactMap { Self.message($0, isEach) }
   }
 
   private static func has(_ path: FieldPath, _ document: JSONBytes) -> Bool {
@@ -111,8 +211,36 @@ struct QueryHints {
       return "; the operator is written \"$\(name)\""
     }
     guard let first = parts.first, !names.contains(first) else { return "" }
-    return NearestName.of(first, among: names.sorted()).map { "; did you mean \(quoted($0))?" } ?? ""
+    return NearestName.of(first, among: names.sorted()).map { name in
+      "; did you mean \(quoted(([name] + parts.dropFirst()).joined(separator: ".")))?"
+    } ?? ""
   }
 
   private static func quoted(_ name: String) -> String { "\"\(name)\"" }
+}
+
+extension JSONType {
+  /// - Returns: `nil` for a byte with which no value begins.
+  fileprivate init?(_ kind: JSONKind) {
+    switch kind {
+    case .null: self = .null
+    case .true, .false: self = .boolean
+    case .number: self = .number
+    case .string: self = .string
+    case .array: self = .array
+    case .object: self = .object
+    case .invalid: return nil
+    }
+  }
+
+  fileprivate init(of value: JSONValue) {
+    switch value {
+    case .null: self = .null
+    case .bool: self = .boolean
+    case .string: self = .string
+    case .array: self = .array
+    case .object: self = .object
+    default: self = .number
+    }
+  }
 }

@@ -123,6 +123,26 @@ import Testing
     }
   }
 
+  @Test func `an empty passphrase is refused`() throws {
+    try withTemporaryDirectory { directory in
+      let manager = try DatastoreManager(directory: directory, options: Self.options(.passphrase("")))
+      let error = #expect(throws: DatastoreError.self) { try manager.datastore(named: "a") }
+      #expect(error?.code == .wrongKey)
+      #expect(error?.message.contains("the passphrase is empty") == true)
+      let other = try DatastoreManager(directory: directory, options: Self.options(.passphrase("one")))
+      try other.datastore(named: "a").createDocument(from: DocumentDraft(id: "x", body: [:]))
+      try other.closeDatastore(named: "a")
+      for call in [
+        { try other.changeEncryption(ofDatastoreNamed: "a", to: .passphrase("")) },
+        { try other.reencryptDatastore(named: "a", with: .passphrase("")) },
+      ] {
+        let error = #expect(throws: DatastoreError.self) { try call() }
+        #expect(error?.code == .wrongKey)
+      }
+      #expect(try other.datastore(named: "a").document(withID: "x").id == "x")
+    }
+  }
+
   @Test func `a passphrase opens what it has encrypted, and can be replaced`() throws {
     try withTemporaryDirectory { directory in
       let old = Encryption.passphrase("one"), new = Encryption.passphrase("two")

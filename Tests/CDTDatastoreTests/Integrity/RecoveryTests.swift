@@ -192,6 +192,16 @@ import Testing
     }
   }
 
+  @Test(arguments: [true, false]) func `a log that is cut to nothing is reported`(isThere: Bool) throws {
+    try withStore(keepsLog: true) { manager, _ in
+      let log = "\(manager.directory)/store/db.sync-wal"
+      try FileManager.default.removeItem(atPath: log)
+      if isThere { try Data().write(to: URL(filePath: log)) }
+      let (_, report) = try recover(manager)
+      #expect(report.losses.contains { $0.message.contains("\(log) is empty, but had ") })
+    }
+  }
+
   @Test(arguments: ["documents", "revisions"])
   func `revisions that descend from themselves, and others, are saved`(table: String) throws {
     try withStore { manager, _ in

@@ -27,7 +27,17 @@ import Testing
       #"$gt: "$gt" tests a field's value; put it under a field: {"field": {"$gt": …}}"#),
     Case(
       "$where", #"{"a": {"$where": "1"}}"#,
-      #"a.$where: unknown operator "$where"; for a field name that begins with a dollar sign, write "\$where""#
+      #"a.$where: unknown operator "$where"; functions and expressions are not run; use operators on fields"#),
+    Case(
+      "$oid", #"{"_id": {"$oid": "5f1b"}}"#,
+      #"_id.$oid: unknown operator "$oid"; an id is a string; write it without "$oid""#),
+    Case(
+      "$like", #"{"a": {"$like": "x%"}}"#,
+      #"a.$like: unknown operator "$like"; use "$beginsWith" or "$regex" for text; an array matches if an element does"#
+    ),
+    Case(
+      "an operator that nobody has", #"{"a": {"$zzzzzzz": 1}}"#,
+      #"a.$zzzzzzz: unknown operator "$zzzzzzz"; for a field name that begins with a dollar sign, write "\$zzzzzzz""#
     ),
     Case(
       "combination under a field", #"{"age": {"$or": [{"$gt": 1}]}}"#,

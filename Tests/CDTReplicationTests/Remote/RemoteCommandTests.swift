@@ -59,6 +59,11 @@ import Testing
       let list = try await output("list", served.url)
       #expect(list.split(separator: "\n").map { $0.contains(#""name":"by name""#) } == [false, true])
       #expect(try await output("delete", served.url, "by name") == "")
+      let text = ["create", served.url, "name", "--type", "text", "--tokenize", "porter", "--name", "words"]
+      let run = try BuiltProgram("cdtquery", ["index"] + text)
+      #expect(try await run.ended().output == "words\n")
+      #expect(try await output("list", served.url).contains(#""type":"text""#))
+      #expect(try await output("delete", served.url, "words") == "")
       let left = try await served.remote.listIndexes()
       #expect(left.isEmpty)
       let again = try BuiltProgram(

@@ -53,6 +53,31 @@ import Testing
     #expect(result.status == 0)
   }
 
+  @Test(arguments: [
+    (#"{"age":"36"}"#, #"a string in "age", which is a number, such as 36; did you mean 36?"#),
+    (#"{"zip":3011}"#, #"a number in "zip", which is a string, such as "3011"; did you mean "3011"?"#),
+    (#"{"ok":true}"#, #"a boolean in "ok", which is a string, such as "true"; did you mean "true"?"#),
+    (#"{"age":{"$gte":"x"}}"#, #"a string in "age", which is a number, such as 36"#),
+    (#"{"age":{"$regex":"3"}}"#, #"a string in "age", which is a number, such as 36"#),
+    (#"{"age":{"$in":[true,"x"]}}"#, #"a boolean or string in "age", which is a number, such as 36"#),
+    (#"{"tags":7}"#, #"a number in "tags", which is a string or array, such as "new"; did you mean "7"?"#),
+  ])
+  func `a value of a type that the field never has is told`(_ c: (selector: String, hint: String)) throws {
+    let document = #"{"_id":"a","age":36,"zip":"3011","ok":"true","tags":["new"]}"#
+    let space = try Workspace(document)
+    try space.write(document, to: "f.json")
+    for source in ["people/contacts", "f.json"] {
+      let result = try space.run("find", source, c.selector)
+      #expect(result.errors == "cdtquery: the query needs \(c.hint)\n")
+      #expect(result.status == 0)
+    }
+    let both = try space.run("find", "people/contacts", #"{"$or":[{"age":"36"},{"age":37}]}"#)
+    #expect(both.errors == "")
+    // Right types find nothing without a word.
+    #expect(try space.run("find", "people/contacts", #"{"age":37,"zip":"1","tags":"old"}"#).errors == "")
+    #expect(try space.run("find", "people/contacts", #"{"age":null}"#).errors == "")
+  }
+
   @Test func `a field that no document has is told once`() throws {
     let space = try Workspace(Workspace.people)
     let requests = [

@@ -94,6 +94,25 @@ import Testing
       output: "index \"by_age\": age at one value\n…\n"),
   ]
 
+  @Test(arguments: [
+    (["find", "people/contacts", "--where", "x"], "Unknown option '--where'; the selector is an argument: "),
+    (["find", "people/contacts", "--order=age"], "Unknown option '--order'; did you mean '--sort'?"),
+    (
+      ["update", "people/contacts", "{}", "--inc", "age"],
+      "Unknown option '--inc'; did you mean '--increment'?"
+    ),
+    (["find", "people/contacts", "--sort", "-age"], "to sort in descending order, write --sort age:desc"),
+    (["find", "people/contacts", "--sort", "--ids"], "--sort needs fields, as in --sort name,age:desc"),
+    (["export", "people/contacts", "out.xlsx"], "an export is JSON Lines, CSV or TSV; "),
+  ])
+  func `options of other tools are refused with those of this one`(_ c: (arguments: [String], error: String))
+    throws
+  {
+    let result = try Workspace(Workspace.people).run(Built.cdtquery, c.arguments)
+    #expect(result.status == 64)
+    #expect(result.errors.hasPrefix("cdtquery: \(c.error)"), "\(result.errors)")
+  }
+
   @Test(arguments: cases) func answers(_ c: Case) throws {
     let space = try Workspace(Workspace.people)
     try space.run("index", "create", "people/contacts", "age", "--name", "by_age")

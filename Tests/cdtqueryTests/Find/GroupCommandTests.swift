@@ -72,6 +72,19 @@ import Testing
     }
   }
 
+  @Test func `a sum of no numbers says so`() throws {
+    let space = try Workspace(
+      #"{"_id":"a","amount":"900","n":1}"# + "\n" + #"{"_id":"b","amount":"1200","n":0}"#)
+    let group = ["group", "people/contacts", "--sum", "total=amount", "--avg", "mean=amount", "--sum", "n=n"]
+    let result = try space.run(Built.cdtquery, group)
+    #expect(result.output == #"{"total":0,"n":1,"mean":null}"# + "\n")
+    #expect(
+      result.errors
+        == #"cdtquery: no value of "amount" is a number: it is a string, such as "900", which a sum or an average leaves out; tables are imported with --quoted-numbers or --decimal-comma"#
+        + "\n")
+    #expect(try space.run("group", "people/contacts", "--sum", "n=n").errors == "")
+  }
+
   @Test func `values are printed once`() throws {
     let space = try Workspace()
     try space.write(Self.orders, to: "orders.jsonl")

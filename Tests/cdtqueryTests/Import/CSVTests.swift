@@ -62,10 +62,23 @@ import Testing
   }
 
   static let tables: [(file: String, csv: String, options: [String], notice: String, json: String)] = [
+    ("t.csv", "_id,a\nx,1\n", [], "", #""a":1"#),
+    ("t.txt", "_id,a,b\nx,\"1.50\",\"y\"\n", ["--quoted-numbers"], "", #""a":1.50,"b":"y""#),
+    ("t.txt", "_id,a\nx,\"1,5\"\n", ["--quoted-numbers", "--decimal-comma"], "", #""a":1.5"#),
     (
-      "t.csv", "_id,a\nx,1\n", [],
-      "t.csv: a table; values are separated by commas (--delimiter sets another)", #""a":1"#
+      "t.txt", "_id;a;b;c\nx;1,5;2.5;-7\n", ["--decimal-comma", "--delimiter", ";"], "",
+      #""a":1.5,"b":"2.5","c":-7"#
     ),
+    (
+      "t.txt", "_id,  a ,b\nx ,  \" 1\" , 2 \n", ["--trim", "--delimiter", ","], "", #"{"_id":"x","_rev":"1-"#
+    ),
+    ("t.txt", "_id,  a ,b\nx ,  \" 1\" , 2 \n", ["--trim", "--delimiter", ","], "", #""a":" 1","b":2}"#),
+    (
+      "t.txt", "_id,a,b,c\nx,null,\"null\",Null\n", ["--format", "csv"], "",
+      #""a":null,"b":"null","c":"Null""#
+    ),
+    ("t.txt", "_id,a\nx,null\n", ["--text-columns", "a"], "", #""a":"null""#),
+    ("t.txt", "_id,\"\"\nx,1\n", ["--format", "csv"], "", "\"\":1"),
     (
       "t.txt", "_id\ta\nx\t1\n", ["--format", "csv"],
       "t.txt: values are separated by tabs (--delimiter sets another)", #""a":1"#
@@ -100,6 +113,14 @@ import Testing
     #expect(try space.run("export", "s").output.contains(json))
   }
 
+  @Test func `null, and a member without a name, come back as they were`() throws {
+    let json = #"{"_id":"x","a":null,"b":"null","c":true,"d":"true","":1}"#
+    let space = try Workspace(json)
+    try space.shell("cdtquery find people/contacts '{}' --no-rev --format csv > t.csv")
+    #expect(try space.run("import", "people/again", "t.csv").errors == "1 imported\n")
+    #expect(try space.run("get", "people/again", "x", "--no-rev").output == json + "\n")
+  }
+
   @Test(.timeLimit(.minutes(10)))
   func `a hundred thousand columns take linear time`() throws {
     let space = try Workspace()
@@ -121,7 +142,10 @@ import Testing
       csv: "a,b\n1,2\n3,4,5\n",
       error: "3: the record has 3 cells but the header has 2; quote cells that contain commas"
     ),
-    (csv: "a,\n1,2\n", error: "1: column 2 has no name; name it"),
+    (
+      csv: "a,\n1,2\n",
+      error: "1: column 2 has no name; name it, or write \"\" for a field whose name is empty"
+    ),
     (
       csv: "a;b,c\n1;2,3\n",
       error: "1: the header has commas and semicolons; name what separates its cells, as in --delimiter ','"
@@ -129,12 +153,12 @@ import Testing
     (
       csv: "a,b\n\"x\"y,1\n",
       error:
-        "2: text stands before or behind a quoted cell of this record; double the quotation marks in it, or remove the text"
+        "2: text stands before or behind a quoted cell of this record; double the quotation marks in it, or remove the text; if it is spaces alone, give --trim"
     ),
     (
       csv: "a,b\n1, \"x\"\n",
       error:
-        "2: text stands before or behind a quoted cell of this record; double the quotation marks in it, or remove the text"
+        "2: text stands before or behind a quoted cell of this record; double the quotation marks in it, or remove the text; if it is spaces alone, give --trim"
     ),
     (
       csv: "a,a.b\n1,2\n",

@@ -180,6 +180,87 @@ import Testing
     let result = try space.run("import", "s", input: #"{"type":"x","features":[{"a":1},{"a":2}]}"#)
     #expect(result.errors.contains(#"--at features imports the 2 objects in its array "features" instead"#))
     #expect(result.errors.hasSuffix("\n1 imported\n"))
+    let two = try space.run(
+      "import", "s", input: #"{"nodes":[{"a":1},{"a":2}],"x":[1],"links":[{},{},{}]}"#)
+    #expect(
+      two.errors.contains(
+        #"--at nodes imports the 2 objects in its array "nodes" instead, --at links imports the 3 objects in its array "links" instead"#
+      ))
+  }
+
+  static let cutDumps = [
+    (
+      name: "couchbackup", header: #"{"name":"@cloudant/couchbackup","version":"2.11.9","mode":"full"}"#,
+      begin: "[", end: "]"
+    ),
+    (
+      name: "pouchdb-dump",
+      header: #"{"version":"6.4.3","db_type":"leveldb","start_time":"x","db_info":{}}"#,
+      begin: #"{"docs":["#, end: "]}"
+    ),
+  ]
+
+  /// The third line is cut at many places.
+  @Test(arguments: cutDumps)
+  func `a line that is cut off takes no others with it`(
+    _ dump: (name: String, header: String, begin: String, end: String)
+  ) throws {
+    let space = try Workspace()
+    func line(_ documents: String) -> String { dump.begin + documents + dump.end }
+    let whole = line(#"{"_id":"b"},{"_id":"c"}"#)
+    let first = whole.utf8.count - dump.begin.utf8.count
+    for length in stride(from: 1, to: whole.utf8.count, by: 3) {
+      let cut = String(whole.prefix(length))
+      let lines = [dump.header, line(#"{"_id":"a"}"#), cut, line(#"{"_id":"d"},{"_id":"e"}"#), ""]
+      try space.write(lines.joined(separator: "\n"), to: "f")
+      let result = try space.run("import", "s\(length)", "f", "--keep-going")
+      let found = try space.run("find", "s\(length)", "--ids", "--sort", "_id").lines
+      #expect(found.first == "a" && found.suffix(2) == ["d", "e"], "\(cut): \(result.errors)")
+      #expect(result.status == (cut.hasSuffix("]") ? 0 : 65), "\(cut): \(result.errors)")
+      #expect(found.contains("b") == (length >= whole.utf8.count - first + 11), "\(cut): \(result.errors)")
+    }
+  }
+
+  @Test func `documents of Elasticsearch's bulk lines get the ids of their actions`() throws {
+    let space = try Workspace()
+    let lines = [
+      #"{"index":{"_index":"bank","_id":"1"}}"#, #"{"balance":39225}"#, #"{"create":{"_id":6}}"#,
+      #"{"balance":5686}"#, #"{"delete":{"_id":"1"}}"#, #"{"index":{}}"#, #"{"_id":"own"}"#, "",
+    ].joined(separator: "\n")
+    let result = try space.run("import", "s", input: lines)
+    #expect(result.errors.hasPrefix("cdtquery: standard input: lines of Elasticsearch's _bulk; "))
+    #expect(
+      try space.run("find", "s", "{}", "--no-rev", "--sort", "_id").lines == [
+        #"{"_id":"1","balance":39225}"#, #"{"_id":"6","balance":5686}"#, #"{"_id":"own"}"#,
+      ])
+    // Documents that only begin like an action, or are alone.
+    let others = #"{"index":{"x":1}}"# + "\n{}"
+    #expect(try space.run("import", "t", "--format", "json", input: lines).errors == "7 imported\n")
+    #expect(try space.run("import", "u", input: others).errors == "2 imported\n")
+    #expect(try space.run("import", "v", input: #"{"index":{}}"#).errors == "1 imported\n")
+    let update = [
+      #"{"index":{"_id":"1"}}"#, "{}", #"{"update":{"_id":"1"}}"#, #"{"doc":{"a":1}}"#,
+      #"{"index":{"_id":"2"}}"#, "{}",
+    ].joined(separator: "\n")
+    let partial = try space.run("import", "w", "--keep-going", input: update)
+    #expect(partial.errors.contains("an update has only a part of a document"))
+    #expect(try space.run("find", "w", "--ids", "--sort", "_id").lines == ["1", "2"])
+  }
+
+  @Test func `of several objects, --at names the document in each`() throws {
+    let space = try Workspace()
+    let lines = [
+      #"{"_index":"bank","_id":"1","_source":{"n":1}}"#, #"{"_id":"6","_source":{"_id":"own","n":2}}"#, "",
+    ].joined(separator: "\n")
+    #expect(try space.run("import", "s", "--at", "_source", input: lines).errors == "2 imported\n")
+    #expect(
+      try space.run("find", "s", "{}", "--no-rev", "--sort", "_id").lines == [
+        #"{"_id":"1","n":1}"#, #"{"_id":"own","n":2}"#,
+      ])
+    let missing = try space.run(
+      "import", "t", "--at", "_source", "--keep-going", input: #"{"a":1}"# + "\n" + lines)
+    #expect(missing.errors.contains(#":1:1: the element has no object at "_source""#))
+    #expect(missing.errors.hasSuffix("2 imported, 1 failed\n"))
   }
 
   @Test func `members behind a long array of documents are checked, too`() throws {

@@ -47,6 +47,33 @@ import Testing
     #expect(try Files.names(in: space.path("people")) == ["contacts"])
   }
 
+  @Test func `an attachment that is lost is named with its document, and the rest is written`() throws {
+    let space = try Workspace(Workspace.people)
+    try space.write("a picture", to: "picture")
+    try space.run("attachment", "put", "people/contacts", "mike", "picture")
+    let attachments = "people/contacts/attachments"
+    for name in try Files.names(in: space.path(attachments)) {
+      try FileManager.default.removeItem(atPath: space.path("\(attachments)/\(name)"))
+    }
+    let loss =
+      #"{"kind":"attachment","id":"mike","finding":"the content of attachment \"picture\" is missing"#
+    let saved = try space.run("backup", "people/contacts", "saved")
+    #expect(saved.status == 1)
+    #expect(saved.lines.last?.hasPrefix(loss) == true)
+    // It was told.
+    #expect(try space.run("backup", "people/contacts", "saved").status == 0)
+    for arguments in [["backup", "--verify", "saved"], ["restore", "saved", "people/again"]] {
+      let result = try space.run(Built.cdtquery, arguments)
+      #expect(result.status == 1)
+      #expect(result.lines.last?.hasPrefix(loss) == true)
+    }
+    #expect(try space.run("count", "people/again", "{}").output == "3\n")
+    let exported = try space.run("export", "people/contacts", "--attachments")
+    #expect(exported.status == 1)
+    #expect(exported.lines.count == 3)
+    #expect(exported.errors.contains(#"document "mike": the content of attachment "picture" is missing"#))
+  }
+
   @Test func `bad arguments are refused`() throws {
     let space = try Workspace(Workspace.people)
     for arguments in [

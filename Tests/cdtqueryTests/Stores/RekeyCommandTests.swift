@@ -1,3 +1,4 @@
+import CDTJSON
 import CDTPlatform
 import CDTTestSupport
 import FoundationEssentials
@@ -8,6 +9,7 @@ import Testing
     let space = try Workspace(Workspace.people)
     try space.write([UInt8](repeating: 7, count: 32), to: "key")
     try space.write("a passphrase\n", to: "passphrase")
+    try space.shell("chmod 600 key passphrase")
     return space
   }
 
@@ -61,6 +63,73 @@ import Testing
     #expect(try space.run("rekey", "people/contacts", "--new-key-file", "nothing").status == 66)
     #expect(try count(space).output == "3\n")
     #expect(try Files.names(in: space.path("people")) == ["contacts"])
+  }
+
+  @Test func `a former key that is wrong is refused, also if the new one opens the store`() throws {
+    let space = try workspace()
+    try space.write("another one\n", to: "other")
+    #expect(try space.run("rekey", "people/contacts", "--new-key-file", "key").status == 0)
+    let before = try space.text("people/contacts/encryption.json")
+    let result = try space.run("rekey", "people/contacts", "--key-file", "other", "--new-key-file", "key")
+    #expect(result.status == 77)
+    #expect(result.errors.contains("the former key does not open people/contacts, and the new one does"))
+    #expect(try space.text("people/contacts/encryption.json") == before)
+  }
+
+  @Test func `unencrypted files of an interrupted run are named, and removed with the key`() throws {
+    let space = try workspace()
+    try space.run("rekey", "people/contacts", "--new-key-file", "key")
+    let id = try #require(
+      try JSONValue(parsing: space.text("people/contacts/encryption.json"))["id"]?.stringValue)
+    let work = "people/.contacts.rekeying"
+    try space.shell("mkdir -p \(work)/store && echo plain > \(work)/store/db.sync")
+    try space.write(#"{"store":"x","old":"\#(id)","new":null}"#, to: "\(work)/state.json")
+    let name = "\(work) has unencrypted files that an interrupted rekey has left"
+    for arguments in [["list", "people"], ["count", "people/contacts"]] {
+      #expect(try space.run(Built.cdtquery, arguments).errors.contains(name))
+      #expect(space.exists(work))
+    }
+    let opened = try count(space, "--key-file", "key")
+    #expect(opened.output == "3\n")
+    #expect(opened.errors.contains("removed \(work), the unencrypted files"))
+    #expect(try Files.names(in: space.path("people")) == ["contacts"])
+    #expect(try space.run("list", "people").errors == "")
+  }
+
+  @Test func `a key and a passphrase are told apart in files as in the variable`() throws {
+    let space = try workspace()
+    let hex = String(repeating: "07", count: 32)
+    func run(_ content: String, _ arguments: String...) throws -> Workspace.Result {
+      try space.write(content, to: "secret")
+      try space.shell("chmod 600 secret")
+      return try space.run(Built.cdtquery, arguments + ["--key-file", "secret"])
+    }
+    #expect(try run("\u{FEFF}\(hex.uppercased())\r\n", "put", "people/hex", "a", "{}").status == 0)
+    #expect(try space.run("get", "people/hex", "a", environment: ["CDTQUERY_KEY": hex]).status == 0)
+    #expect(try space.run("get", "people/hex", "a", "--key-file", "key").status == 0)
+    for (number, count) in [30, 31, 32, 33].enumerated() {
+      let text = String(repeating: "x", count: count)
+      #expect(try run("\u{FEFF}\(text)\n", "put", "people/s\(number)", "a", "{}").status == 0)
+      for end in ["", "\n"] {
+        let result = try space.run(
+          "get", "people/s\(number)", "a", environment: ["CDTQUERY_KEY": text + end])
+        #expect(result.status == 0, "\(count): \(result.errors)")
+        #expect(result.errors == "")
+      }
+    }
+    let short = try space.run("put", "people/short", "a", "{}", environment: ["CDTQUERY_KEY": "42"])
+    #expect(short.errors.hasPrefix("cdtquery: CDTQUERY_KEY was taken as a passphrase of 2 characters; "))
+    let near = try space.run("put", "people/near", "a", "{}", environment: ["CDTQUERY_KEY": hex + "0"])
+    #expect(near.errors.contains("a passphrase of 65 characters, as a key has 64 hexadecimal digits"))
+    try space.shell("chmod 644 key")
+    let open = try space.run("get", "people/hex", "a", "--key-file", "key")
+    #expect(open.status == 0)
+    #expect(
+      open.errors
+        == "cdtquery: everybody can read key, which has the key; make it private with \"chmod 600 key\"\n")
+    for content in ["", "\n", "\u{FEFF}", "\n\n"] {
+      #expect(try run(content, "list", "people").status == 65)
+    }
   }
 
   @Test func `every command takes the key of an encrypted store`() throws {

@@ -34,6 +34,17 @@ import Testing
     #expect(!space.exists("nowhere"))
   }
 
+  @Test(arguments: ["list", "serve", "look"])
+  func `a store is not taken for a directory of stores`(_ command: String) throws {
+    let space = try Workspace(Workspace.people)
+    let result = try space.run(Built.cdtquery, [command, "people/contacts"])
+    #expect(result.status == 64)
+    #expect(
+      result.errors
+        == "cdtquery: people/contacts is a store, not a directory of stores; name the directory that it is in, people\n"
+    )
+  }
+
   @Test(arguments: [
     ("people/contacts", "people/contacts"), ("people/contacts/", "people/contacts"),
     ("./people/contacts", "people/contacts"), ("contacts", "contacts"),
