@@ -51,7 +51,8 @@ func withBuildsHeld<R>(inDirectoryOf store: String, _ body: () throws -> R) thro
 /// Writes as a process does that knows nothing of indexes.
 @discardableResult
 func writeMissingIndexes<R>(of store: Datastore, _ body: (WriteTransaction) throws -> R) throws -> R {
-  let connection = try Connection(path: store.databasePath, mode: .readWrite)
+  let connection = try Connection(
+    path: store.databasePath, mode: .readWrite, cipher: store.keys?.documents)
   defer { connection.close() }
   return try SessionWriter(connection).transaction { connection in
     let transaction = try WriteTransaction(

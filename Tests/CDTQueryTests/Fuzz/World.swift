@@ -37,7 +37,7 @@ final class World {
   init(directory: String, form: UInt64 = 0) throws {
     // Half of the histories run on encrypted datastores, and a quarter with caches that transactions are larger than.
     var options = DatastoreOptions(encryption: form % 2 == 0 ? nil : .key([UInt8](repeating: 7, count: 32)))
-    if form % 4 == 1 { options.memoryBudget = 0 }
+    if form % 4 == 1 { options.memoryBudget = 512 * 1_024 }
     options.durability = .normal
     self.directory = directory
     manager = try DatastoreManager(directory: directory, options: options)
