@@ -104,6 +104,21 @@ import Testing
     }
   }
 
+  @Test func `a transaction knows a rule that was made elsewhere, and the next read after it`() throws {
+    try withTemporaryDirectory { directory in
+      var options = DatastoreOptions()
+      options.worksInBackground = false
+      let managers = try (0..<2).map { _ in try DatastoreManager(directory: directory, options: options) }
+      let store = try managers[0].datastore(named: "store")
+      try Self.put("a", ["at": 1_000], in: store)
+      #expect(try store.document(withID: "a").body["at"] == 1_000)
+      try managers[1].datastore(named: "store").ensureIndexed(["at"], expireAfter: .zero)
+      #expect(try store.read { try $0.allDocumentIDs() } == [])
+      #expect(#expect(throws: DatastoreError.self) { try store.document(withID: "a") }?.code == .notFound)
+      for manager in managers { manager.close() }
+    }
+  }
+
   @Test func `milliseconds are those of an option`() throws {
     try withTemporaryDatastore { store in
       let clock = TestClock()
