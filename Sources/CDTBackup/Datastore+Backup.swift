@@ -165,6 +165,7 @@ private struct BackupRun {
         do {
           try writer.save(attachment)
         } catch let error as DatastoreError where error.isLostContent {
+          try store.checkFile()
           revision.attachments[attachment.name] = nil
           losses.append(IntegrityFinding(.attachment, documentID: change.id, error.message))
         }

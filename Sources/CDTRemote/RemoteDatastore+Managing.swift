@@ -40,14 +40,24 @@ extension RemoteDatastore {
   /// Calls a closure with each document, by id, as the server sends it: with `_attachments`, if it has any, and their
   /// content in Base64.
   ///
+  /// - Parameter onLoss: Called for each document whose attachments the server can't send. It comes without them.
   /// - Complexity: A request for each document with attachments, which is in memory as a whole.
-  package func forEachWithAttachments(_ body: (JSONObject) throws -> Void) async throws {
+  package func forEachWithAttachments(
+    onLoss: (IntegrityFinding) throws -> Void, _ body: (JSONObject) throws -> Void
+  ) async throws {
     try await reader.readAll(needed: { nil }) { page in
       for document in page {
         var document = document
         if document["_attachments"] != nil, let id = document["_id"]?.stringValue {
-          guard let whole = try await documentWithAttachments(id) else { continue }
-          document = whole
+          do {
+            guard let whole = try await documentWithAttachments(id) else { continue }
+            document = whole
+          } catch let error as ReplicationError where [404, 500].contains(error.status) {
+            guard var object = document.objectValue else { throw error }
+            try onLoss(IntegrityFinding(.attachment, documentID: id, error.message))
+            object["_attachments"] = nil
+            document = .object(object)
+          }
         }
         guard case .object(let object) = document else {
           throw ReplicationError(.invalidReply, "the server sent a document that is not an object")
@@ -61,7 +71,14 @@ extension RemoteDatastore {
   private func documentWithAttachments(_ id: String) async throws -> JSONValue? {
     try await retries.run {
       let reply = try await connection.send(.init("\(RemoteConnection.path(id))?attachments=true"))
-      if reply.status == 404 { return nil }
+      if reply.status == 404 {
+        // A server that has lost an attachment may say so with the same status.
+        let refusal = await reply.refusal()
+        guard ["missing", "deleted"].contains(refusal.reason) else {
+          throw ReplicationError(refusal, "GET \(database.url)/\(id)", pause: nil)
+        }
+        return nil
+      }
       guard reply.status == 200 else { throw await reply.failure() }
       return try await reply.json(limit: 1 << 30)
     }

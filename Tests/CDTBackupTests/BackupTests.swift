@@ -369,6 +369,29 @@ import Testing
     }
   }
 
+  @Test func `a datastore that is deleted while it is backed up has lost no attachments`() throws {
+    try withTemporaryDirectory(inMemory: true) { directory in
+      let manager = try DatastoreManager(directory: "\(directory)/stores")
+      let store = try manager.datastore(named: "store")
+      var draft = DocumentDraft(id: "a", body: [:])
+      draft.attachments["f"] = DocumentAttachment(data: Data([1]), name: "f", contentType: "text/plain")
+      try store.createDocument(from: draft)
+      for number in 0..<2_000 {
+        try store.createDocument(from: DocumentDraft(id: "b\(number)", body: [:]))
+      }
+      try store.updateDocument(withID: "a") { $0.body["n"] = 1 }
+      // After the first thousand documents, and before the one with the attachment.
+      let error = #expect(throws: DatastoreError.self) {
+        try store.backup(to: "\(directory)/backup") { done, _ in
+          if done == 1_000 { try? FileManager.default.removeItem(atPath: store.directory) }
+        }
+      }
+      #expect(error?.code == .closed)
+      #expect(throws: DatastoreError.self) { try Backup(directory: "\(directory)/backup").verify() }
+      manager.close()
+    }
+  }
+
   /// Clients of a server tell a database from an earlier one of its name by this time, which is part of each sequence.
   @Test func `a restored database has another identity, and its other settings`() throws {
     try withStore { store, directory in

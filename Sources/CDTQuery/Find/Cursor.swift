@@ -14,7 +14,7 @@ package final class Cursor {
   private var isExhausted = false
 
   private var transaction: ReadTransaction { engine.transaction }
-  private var store: Datastore { transaction.store }
+  var store: Datastore { transaction.store }
 
   init(_ engine: QueryEngine, _ query: ResolvedQuery, plan: QueryPlan, stop: QueryStop) {
     self.engine = engine

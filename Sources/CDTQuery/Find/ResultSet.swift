@@ -110,13 +110,14 @@ public final class ResultSet: Sendable {
     inliningAttachments: Bool = false, onLoss: ((IntegrityFinding) throws -> Void)? = nil,
     _ body: (UnsafeRawBufferPointer) throws -> Void
   ) throws {
-    func json(_ id: String, _ attachments: Attachments) throws -> JSONObject {
-      try attachments.inlineJSON { error in
-        guard let onLoss else { throw error }
-        try onLoss(IntegrityFinding(.attachment, documentID: id, error.message))
-      }
-    }
     try withCursor { cursor in
+      func json(_ id: String, _ attachments: Attachments) throws -> JSONObject {
+        try attachments.inlineJSON { error in
+          guard let onLoss else { throw error }
+          try cursor.store.checkFile()
+          try onLoss(IntegrityFinding(.attachment, documentID: id, error.message))
+        }
+      }
       try cursor.forEachText(attachmentsJSON: inliningAttachments ? json : nil) { text in
         try body(text)
         return try goesOn()

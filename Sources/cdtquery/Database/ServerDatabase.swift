@@ -6,6 +6,7 @@
   import CDTQuery
   import CDTRemote
   import CDTReplication
+  import Synchronization
 
   /// A database at a server as the database of a command.
   struct ServerDatabase: Database {
@@ -64,9 +65,13 @@
       _ body: @escaping (UnsafeRawBufferPointer) throws -> Void
     ) throws {
       if withAttachments {
-        return try waiting {
-          try await database.forEachWithAttachments { try $0.utf8Text.withUnsafeBytes(body) }
+        let losses = Mutex<[IntegrityFinding]>([])
+        try waiting {
+          try await database.forEachWithAttachments(
+            onLoss: { loss in losses.withLock { $0.append(loss) } },
+            { try $0.utf8Text.withUnsafeBytes(body) })
         }
+        return try losses.withLock { $0 }.forEach(onLoss)
       }
       try results(for: Query([:], sort: ["_id"])).forEachJSON(body)
     }

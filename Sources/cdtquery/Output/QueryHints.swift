@@ -87,7 +87,8 @@ struct QueryHints {
       var walk = PathWalk(document, from: 0, through: path.segments)
       while let value = walk.next() {
         note(document, value)
-        guard document.kind(at: value) == .array else { continue }
+        // A sum does not look into arrays.
+        guard !isSum, document.kind(at: value) == .array else { continue }
         var elements = document.elements(at: value)
         while let element = elements.next() { note(document, element) }
       }
@@ -142,16 +143,22 @@ struct QueryHints {
     guard !expected.isMet, let first = found.first, let example = expected.found[first] else { return nil }
     let name = quoted(expected.path.text)
     let place = isEach ? "" : " in the first documents"
-    let types = found.map(\.rawValue).joined(separator: " or ")
+    let types = names(of: found)
     if expected.isSum {
       return
-        "no value of \(name)\(place) is a number: it is a \(types), such as \(shortened(example)), which a sum or an average leaves out"
+        "no value of \(name)\(place) is a number: it is \(types), such as \(shortened(example)), which a sum or an average leaves out"
         + (first == .string ? "; tables are imported with --quoted-numbers or --decimal-comma" : "")
     }
-    let wanted = JSONType.allCases.filter(expected.types.contains).map(\.rawValue).joined(separator: " or ")
+    let wanted = names(of: JSONType.allCases.filter(expected.types.contains))
     return
-      "the query needs a \(wanted) in \(name), which is a \(types)\(place), such as \(shortened(example))"
+      "the query needs \(wanted) in \(name), which is \(types)\(place), such as \(shortened(example))"
       + (expected.suggestion.map { "; did you mean \($0.text)?" } ?? "")
+  }
+
+  /// As in `a number or an array`.
+  private static func names(of types: [JSONType]) -> String {
+    types.map { [.array, .object].contains($0) ? "an \($0.rawValue)" : "a \($0.rawValue)" }
+      .joined(separator: " or ")
   }
 
   private static func shortened(_ value: JSONValue) -> String {

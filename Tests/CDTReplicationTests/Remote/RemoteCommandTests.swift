@@ -84,6 +84,28 @@ import Testing
     }
   }
 
+  @Test func `an export has a document without the attachment that the server has lost`() async throws {
+    try await withServedStore { served in
+      for id in ["a", "b", "c"] {
+        var draft = DocumentDraft(id: id, body: [:])
+        if id == "b" {
+          draft.attachments = [DocumentAttachment(data: Data([1]), name: "f", contentType: "text/plain")]
+        }
+        try await served.remote.createDocument(from: draft)
+      }
+      let contents = "\(served.remote.directory)/attachments"
+      for name in try FileManager.default.contentsOfDirectory(atPath: contents) {
+        try FileManager.default.removeItem(atPath: "\(contents)/\(name)")
+      }
+      let end = try await BuiltProgram(
+        "cdtquery", ["export", served.url, "--attachments"], hidesErrors: true
+      ).ended()
+      #expect(end.status == 1)
+      let documents = try await served.remote.find([:], sort: ["_id"])
+      #expect(end.output == documents.map { $0.json.text + "\n" }.joined())
+    }
+  }
+
   @Test func `an export with attachments can be imported`() async throws {
     try await withServedStore { served in
       try await withTemporaryDirectory(inMemory: true) { directory in

@@ -59,8 +59,8 @@ import Testing
     (#"{"ok":true}"#, #"a boolean in "ok", which is a string, such as "true"; did you mean "true"?"#),
     (#"{"age":{"$gte":"x"}}"#, #"a string in "age", which is a number, such as 36"#),
     (#"{"age":{"$regex":"3"}}"#, #"a string in "age", which is a number, such as 36"#),
-    (#"{"age":{"$in":[true,"x"]}}"#, #"a boolean or string in "age", which is a number, such as 36"#),
-    (#"{"tags":7}"#, #"a number in "tags", which is a string or array, such as "new"; did you mean "7"?"#),
+    (#"{"age":{"$in":[true,"x"]}}"#, #"a boolean or a string in "age", which is a number, such as 36"#),
+    (#"{"tags":7}"#, #"a number in "tags", which is a string or an array, such as "new"; did you mean "7"?"#),
   ])
   func `a value of a type that the field never has is told`(_ c: (selector: String, hint: String)) throws {
     let document = #"{"_id":"a","age":36,"zip":"3011","ok":"true","tags":["new"]}"#

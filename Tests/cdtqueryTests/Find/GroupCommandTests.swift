@@ -83,6 +83,10 @@ import Testing
         == #"cdtquery: no value of "amount" is a number: it is a string, such as "900", which a sum or an average leaves out; tables are imported with --quoted-numbers or --decimal-comma"#
         + "\n")
     #expect(try space.run("group", "people/contacts", "--sum", "n=n").errors == "")
+    try space.run("put", "people/arrays", "a", #"{"n":[1,2]}"#)
+    #expect(
+      try space.run("group", "people/arrays", "--sum", "n=n").errors.contains(
+        "it is an array, such as [1,2], which a sum"))
   }
 
   @Test func `values are printed once`() throws {
