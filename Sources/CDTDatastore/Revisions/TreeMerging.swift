@@ -46,17 +46,20 @@ struct TreeMerging {
     guard let row else { throw DatastoreError.noSuchDocument(id) }
     let merging = TreeMerging(connection, row: row)
     var leaves = row.leaves
+    var added: Leaf?
     if try !merging.has(leaf) {
       let next = try nextSequence()
       sequence = next
-      try merging.insert(try new(next))
+      let revision = try new(next)
+      try merging.insert(revision)
+      added = Leaf(id: revision.id, isDeleted: revision.isDeleted)
       leaves += 1
     }
     let links = try merging.link(history, sequence: sequence ?? row.sequence)
     guard links.changed || sequence != nil else { return false }
     leaves -= links.lostLeaves
     try merging.settle(
-      movingTo: try sequence ?? nextSequence(), leaves: leaves, isWinnerALeaf: !links.coversWinner)
+      movingTo: try sequence ?? nextSequence(), added: added, leaves: leaves, isWinnerALeaf: !links.coversWinner)
     return true
   }
 
@@ -170,10 +173,13 @@ struct TreeMerging {
 
   /// Updates the winner after the tree has changed. The leaves are not read, as a document may have many.
   ///
-  /// - Parameter leaves: The new number of leaves.
-  private func settle(movingTo sequence: Int64, leaves: Int64, isWinnerALeaf: Bool) throws {
+  /// - Parameters:
+  ///   - added: The leaf that was added, if one was. If the winner is still a leaf, no other one can be greater.
+  ///   - leaves: The new number of leaves.
+  private func settle(movingTo sequence: Int64, added: Leaf?, leaves: Int64, isWinnerALeaf: Bool) throws {
     let winner = Leaf(id: row.revision, isDeleted: row.isDeleted)
-    if let best = try writing.greatestLosingLeaf(of: row), !isWinnerALeaf || best > winner {
+    let rival = isWinnerALeaf ? added : try writing.greatestLosingLeaf(of: row)
+    if let best = rival, !isWinnerALeaf || best > winner {
       try writing.demoteWinner(of: row, isLeaf: isWinnerALeaf)
       try writing.promote(best.id, of: row, to: sequence)
     } else if sequence != row.sequence {

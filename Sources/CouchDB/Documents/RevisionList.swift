@@ -52,8 +52,8 @@ package struct RevisionList: Sendable, Hashable {
 extension RevisionID {
   /// Parses a revision's id in JSON.
   ///
-  /// - Throws: ``CouchError`` with status 400, also for what CouchDB accepts and we can't have: the generation 0, an empty
-  ///   suffix, and more than 255 bytes.
+  /// - Throws: ``CouchError`` with status 400, also for what CouchDB accepts and we can't have: the generation 0 and
+  ///   more than 255 bytes.
   package init(json: JSONValue) throws(CouchError) {
     guard case .string(let text) = json, let revision = RevisionID(text) else { throw .invalidRevision }
     self = revision
