@@ -98,6 +98,7 @@ public final class DatastoreServer: Service {
       onServerRunning: { [self] channel in
         let port = channel.localAddress?.port ?? configuration.port
         boundPort.withLock { $0 = port }
+        state.listen(at: port)
         onRunning(port)
         if state.authenticator.lacksAdmin {
           state.logger.warning(
@@ -119,6 +120,9 @@ public final class DatastoreServer: Service {
           state.beginShutdown()
         }
         await state.background.wait()
+      }
+      if let interval = configuration.compactionInterval, !configuration.isReadOnly {
+        group.addTask { await SelfCompaction(state: state, interval: interval).run() }
       }
       group.addTask {
         await state.shutdown.wait()
