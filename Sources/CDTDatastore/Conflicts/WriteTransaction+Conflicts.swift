@@ -50,7 +50,8 @@ extension WriteTransaction {
       -> DocumentRevision?
   ) throws -> DocumentRevision? {
     let leaves = try currentRevisions(ofDocument: id)
-    guard leaves.count > 1, let decision = try resolve(id, leaves, try commonAncestor(of: leaves, in: id)) else {
+    guard leaves.count > 1, let decision = try resolve(id, leaves, try commonAncestor(of: leaves, in: id))
+    else {
       return nil
     }
     guard decision.id.hasSameBytes(as: id), !decision.isDeleted,
@@ -68,7 +69,8 @@ extension WriteTransaction {
   private func commonAncestor(of leaves: [DocumentRevision], in id: String) throws -> DocumentRevision? {
     guard let tree = try tree(ofDocument: id), let first = leaves.first else { return nil }
     let others = leaves.dropFirst().map { Set(tree.history(of: $0.revisionID).map(\.id)) }
-    let common = tree.history(of: first.revisionID).first { node in others.allSatisfy { $0.contains(node.id) } }
+    let common = tree.history(of: first.revisionID).first { node in others.allSatisfy { $0.contains(node.id) }
+    }
     guard let common, common.hasBody, !common.isDeleted else { return nil }
     return try document(withID: id, revisionID: common.id)
   }

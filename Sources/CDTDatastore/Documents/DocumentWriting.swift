@@ -75,7 +75,9 @@ struct DocumentWriting {
     try statement.bind(row.number, at: 1)
     guard try statement.step() else { return nil }
     let first = Leaf(id: try RevisionID(stored: statement.unsafeBytes(0)), isDeleted: statement.int64(1) != 0)
-    guard !first.id.isAfterLowerTexts, let other = try firstOfOtherKind(after: first, of: row) else { return first }
+    guard !first.id.isAfterLowerTexts, let other = try firstOfOtherKind(after: first, of: row) else {
+      return first
+    }
     return max(first, other)
   }
 

@@ -46,7 +46,8 @@ struct WinnerUpgrade {
 
   private func choose(_ id: String) throws {
     let writing = DocumentWriting(connection: connection)
-    guard let row = try DocumentRow.find(id, on: connection), let rival = try writing.greatestLosingLeaf(of: row),
+    guard let row = try DocumentRow.find(id, on: connection),
+      let rival = try writing.greatestLosingLeaf(of: row),
       rival > Leaf(id: row.revision, isDeleted: row.isDeleted)
     else { return }
     let sequence = try connection.scalar("SELECT max(sequence) FROM documents") + 1

@@ -36,7 +36,8 @@ package struct DesignDocument: Sendable {
         do throws(QueryError) {
           let index = try Self.index(name, type, definition, of: id)
           indexes.append(index)
-          if let unknown = Self.unknownMember(of: definition[type == .json ? "map" : "index"] ?? .null, type) {
+          if let unknown = Self.unknownMember(of: definition[type == .json ? "map" : "index"] ?? .null, type)
+          {
             notes.append(
               "The index \(JSONValue.string(name).text) has a member \(JSONValue.string(unknown).text) that is ignored: "
                 + "\(Self.knownMembers(type)).")
@@ -98,7 +99,8 @@ package struct DesignDocument: Sendable {
   /// without effect here.
   private static func otherMembers(_ type: IndexType) -> [String] {
     [formerPartialFilter]
-      + (type == .json ? ["value"] : ["default_field", "default_analyzer", "analyzer", "index_array_lengths"])
+      + (type == .json
+        ? ["value"] : ["default_field", "default_analyzer", "analyzer", "index_array_lengths"])
   }
 
   /// A member of an index that has no meaning: it may be a misspelled one.

@@ -134,7 +134,8 @@ package enum OpenRevisions: Sendable, Hashable {
 }
 
 extension ReadTransaction {
-  /// The ids of the revisions that a client asked for, each once. The document may not have them.
+  /// The ids of the revisions that a client asked for, each once. The document may not have them. Leaves are in CouchDB's order
+  /// of a tree.
   package func openRevisionIDs(
     of id: String, _ wanted: OpenRevisions, isLatest: Bool
   ) throws -> [RevisionID] {
@@ -142,14 +143,18 @@ extension ReadTransaction {
       if case .revisions(let revisions) = wanted { return revisions }
       return []
     }
-    guard case .revisions(let revisions) = wanted else { return tree.leaves.map(\.id) }
+    guard case .revisions(let revisions) = wanted else { return tree.leavesByBranch.map(\.id) }
     // A document may have thousands of leaves.
     let inner = isLatest ? revisions.filter { tree.nodes[$0]?.isLeaf == false } : []
     let below = inner.isEmpty ? [:] : tree.leaves(below: Set(inner))
+    let places = Dictionary(
+      inner.isEmpty ? [] : tree.leavesByBranch.enumerated().map { ($1.id, $0) },
+      uniquingKeysWith: { first, _ in first })
     var ids: [RevisionID] = []
     var known: Set<RevisionID> = []
     for revision in revisions {
-      for id in below[revision]?.map(\.id) ?? [revision] where known.insert(id).inserted { ids.append(id) }
+      let found = below[revision]?.map(\.id).sorted { places[$0, default: 0] < places[$1, default: 0] }
+      for id in found ?? [revision] where known.insert(id).inserted { ids.append(id) }
     }
     return ids
   }

@@ -323,7 +323,10 @@ import Testing
   static let merges: [(base: String, winner: String, other: String, merged: String)] = [
     (#"{"n":1,"m":1}"#, #"{"n":2,"m":1}"#, #"{"n":1,"m":2}"#, #"{"n":2,"m":2}"#),
     (#"{"n":1}"#, #"{"n":2}"#, #"{"n":3}"#, #"{"n":2}"#),
-    (#"{"a":{"x":1,"y":1}}"#, #"{"a":{"x":2,"y":1}}"#, #"{"a":{"x":1,"y":2,"z":3}}"#, #"{"a":{"x":2,"y":2,"z":3}}"#),
+    (
+      #"{"a":{"x":1,"y":1}}"#, #"{"a":{"x":2,"y":1}}"#, #"{"a":{"x":1,"y":2,"z":3}}"#,
+      #"{"a":{"x":2,"y":2,"z":3}}"#
+    ),
     (#"{"a":1,"b":1,"c":1}"#, #"{"b":1,"c":1}"#, #"{"a":1,"c":2}"#, #"{"c":2}"#),
     (#"{"a":1}"#, #"{"a":2}"#, "{}", #"{"a":2}"#),
     (#"{}"#, #"{"a":{"x":1}}"#, #"{"a":{"y":1}}"#, #"{"a":{"x":1,"y":1}}"#),
@@ -348,13 +351,16 @@ import Testing
     }
   }
 
-  @Test func `leaves merged since their common ancestor keep the attachments that only one has changed`() throws {
+  @Test func `leaves merged since their common ancestor keep the attachments that only one has changed`()
+    throws
+  {
     func file(_ name: String, _ content: String) -> DocumentAttachment {
       DocumentAttachment(data: Data(content.utf8), name: name, contentType: "text/plain")
     }
     try withTemporaryDatastore { store in
       let base = try store.createDocument(
-        from: DocumentDraft(id: "a", body: [:], attachments: [file("kept", "1"), file("gone", "1"), file("both", "1")]))
+        from: DocumentDraft(
+          id: "a", body: [:], attachments: [file("kept", "1"), file("gone", "1"), file("both", "1")]))
       let history = [base.revisionID]
       for (revision, attachments) in [
         ("2-b", [file("kept", "1"), file("both", "2"), file("added", "1")]),
@@ -370,7 +376,9 @@ import Testing
     }
   }
 
-  @Test func `without the content of the common ancestor there is no base, and the winner stays as it is`() throws {
+  @Test func `without the content of the common ancestor there is no base, and the winner stays as it is`()
+    throws
+  {
     try withTemporaryDatastore { store in
       for revision in ["2-b", "2-c"] { try store.insert(revision, after: ["1-a"]) }
       try store.write {

@@ -128,7 +128,8 @@ import Testing
   /// Leaves in descending order.
   static let orders = [
     ["1-\(digest)", "1-zz"], ["1-zz", "1-\(lowDigest)", "1-"], ["1-3", "1-1", "1-\(lowDigest)"],
-    ["1-3ffffffffffffffffffffffffffffff0", "1-39", "1-38"], ["1-\(digest)", "1-zz", "1-za", "1-0", "1-\(lowDigest)"],
+    ["1-3ffffffffffffffffffffffffffffff0", "1-39", "1-38"],
+    ["1-\(digest)", "1-zz", "1-za", "1-0", "1-\(lowDigest)"],
   ]
 
   @Test(arguments: orders)
@@ -148,7 +149,9 @@ import Testing
     }
   }
 
-  @Test func `a store of an earlier version gets its winners again when it is opened, under a new sequence`() throws {
+  @Test func `a store of an earlier version gets its winners again when it is opened, under a new sequence`()
+    throws
+  {
     try withTemporaryDirectory { directory in
       do {
         let manager = try DatastoreManager(directory: directory)
