@@ -32,6 +32,7 @@ public protocol ConflictResolver {
 }
 
 extension ConflictResolver {
+  /// Calls ``resolve(documentID:conflicts:)``.
   public func resolve(
     documentID: String, conflicts: [DocumentRevision], base: DocumentRevision?
   ) throws -> DocumentRevision? {
