@@ -74,6 +74,28 @@ extension RemoteDatabase {
   }
 }
 
+extension RemoteDatabase {
+  /// Throws ``ReplicationError`` unless the database exists and the client may read it.
+  package func checkExists() async throws {
+    let connection = RemoteConnection(self, concurrentRequests: 1)
+    let failure: (any Error)?
+    do {
+      let reply = try await connection.send(.init(""))
+      failure =
+        switch reply.status {
+        case 200: nil
+        case 404:
+          ReplicationError(.notFound, "\(url): the database does not exist; check the URL", status: 404)
+        default: await reply.failure()
+        }
+    } catch {
+      failure = error
+    }
+    await connection.close()
+    if let failure { throw failure }
+  }
+}
+
 /// The user in a URL.
 package struct URLUser: Sendable {
   package let name: String

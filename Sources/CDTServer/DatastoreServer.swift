@@ -98,6 +98,7 @@ public final class DatastoreServer: Service {
       onServerRunning: { [self] channel in
         let port = channel.localAddress?.port ?? configuration.port
         boundPort.withLock { $0 = port }
+        state.listen(at: port)
         onRunning(port)
         if let warning = DatastoreManager.libraryWarning { state.logger.warning("\(warning)") }
         if state.authenticator.lacksAdmin {
@@ -120,6 +121,9 @@ public final class DatastoreServer: Service {
           state.beginShutdown()
         }
         await state.background.wait()
+      }
+      if let interval = configuration.compactionInterval, !configuration.isReadOnly {
+        group.addTask { await SelfCompaction(state: state, interval: interval).run() }
       }
       group.addTask {
         await state.shutdown.wait()

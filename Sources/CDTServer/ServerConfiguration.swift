@@ -29,6 +29,9 @@ public struct ServerConfiguration: Sendable {
   public var isInsecure = false
   /// Whether every request that would change something is refused.
   public var isReadOnly = false
+  /// How often the server looks whether an open database has more bytes free or of no use than not, which it then compacts;
+  /// `nil` for never.
+  public var compactionInterval: Duration? = .seconds(600)
   /// The time that requests may go on when the server has been asked to end. After that their connections are closed.
   public var grace = Duration.seconds(10)
   /// Whether design documents are refused that have something which is never used, such as JavaScript functions. Otherwise

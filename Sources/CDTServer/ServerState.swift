@@ -37,6 +37,13 @@ final class ServerState: Sendable {
     #endif
   }
 
+  /// Takes the port that the server listens at.
+  func listen(at port: Int) {
+    #if Replication
+      replications.hosts.listen(at: port)
+    #endif
+  }
+
   /// Runs the server with the replications that its databases describe.
   func withReplications(_ body: () async throws -> Void) async throws {
     #if Replication

@@ -71,7 +71,7 @@ package struct QueryParameters: Sendable {
 
   /// A revision id, which may be in quotation marks.
   package func revision(_ name: String) throws(CouchError) -> RevisionID? {
-    guard let value = self[name], !value.isEmpty else { return nil }
+    guard let value = self[name] else { return nil }
     guard let revision = RevisionID(value) else { throw .invalidRevision }
     return revision
   }

@@ -37,7 +37,7 @@ import Testing
     ("PATCH", "/db/_design/a", "COPY,DELETE,GET,HEAD,POST,PUT"),
     ("PATCH", "/db/_design%2Fa", "COPY,DELETE,GET,HEAD,POST,PUT"),
     ("POST", "/db/a/b/c", "DELETE,GET,HEAD,PUT"),
-    ("POST", "/db/_local/a", "DELETE,GET,HEAD,PUT"), ("GET", "/db/%5Ffind", "POST"),
+    ("POST", "/db/_local/a", "COPY,DELETE,GET,HEAD,PUT"), ("GET", "/db/%5Ffind", "POST"),
     ("GET", "/db/_index/_design/a/json/b", "DELETE"), ("GET", "/db/_index/a/json/b", "DELETE"),
   ]) func `a method that a resource does not have is refused with those that it has`(
     method: String, path: String, allowed: String

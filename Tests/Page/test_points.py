@@ -1,5 +1,6 @@
 """Each thing that the page is for, done as a person does it: on a wide screen in light colors, and on a phone's in dark ones."""
 
+import base64
 import json
 import os
 import shutil
@@ -160,6 +161,36 @@ class PointsOnWideScreen(PageTestCase):
         self.assertEqual(merged["age"], 2)
         self.assertNotIn("_conflicts", merged)
 
+    def test_a_stored_conflict_keeps_what_only_one_side_has_changed(self):
+        name = "parted"
+        file = {"content_type": "text/plain", "data": base64.b64encode(b"a note").decode()}
+        base = self.send("PUT", f"/torn/{name}", {"n": 1, "m": 1, "kept": True})["rev"]
+        digest = base.split("-")[1]
+        revisions = lambda ids: {"start": len(ids), "ids": ids}
+        self.send("POST", "/torn/_bulk_docs", {"new_edits": False, "docs": [
+            {"_id": name, "_revisions": revisions(["zzb", "zza", digest]), "n": 2, "m": 1, "kept": True},
+            {"_id": name, "_revisions": revisions(["aaa", digest]), "n": 1, "m": 2, "kept": True, "_attachments": {"x.txt": file}}]})
+        self.open("torn", "document", id=name)
+        self.press("Merge them")
+        self.see("What only one of them has changed since they parted is chosen already.", "attachment x.txt", "Winner, 3-zzb")
+        self.check_view("the merge of a conflict with an attachment")
+        self.press("Save the merged document")
+        self.see("The conflict is resolved.")
+        merged = self.send("GET", f"/torn/{name}?conflicts=true")
+        self.assertEqual((merged["n"], merged["m"], merged["kept"]), (2, 2, True))
+        self.assertNotIn("_conflicts", merged)
+        self.assertEqual(list(merged["_attachments"]), ["x.txt"])
+        self.assertEqual(merged["_attachments"]["x.txt"]["length"], 6)
+
+    def test_a_sort_that_is_misspelled_is_said(self):
+        for sort, said in [("-age", '"-age" is no sort; write age:desc'), ("age:DESC", '"age:DESC" is no sort; write age:desc'),
+                           ("agee", 'None of the first 1,000 documents has the field "agee" of the sort.')]:
+            self.open("contacts", "query", selector="{}", sort=sort)
+            self.see(said)
+        self.open("contacts", "query", selector="{}", sort="age:desc,_id")
+        self.see("of 3,001")
+        self.assertNotIn("of the sort", self.text)
+
     def test_a_merge_that_comes_too_late_deletes_nothing(self):
         name = "late"
         self.send("POST", "/torn/_bulk_docs", {"new_edits": False, "docs": [
@@ -184,6 +215,9 @@ class PointsOnWideScreen(PageTestCase):
             ("null", ['{"a": {"b": {"c": 1}}}', '{"a": {"b": {}}}'], 1, '{"a": {"b": {}}}'),
             ("null", [nested, '{"a": 5}'], 1, '{"a": 5}'),
             ("null", ['{"a": 5}', nested], 1, nested),
+            ('{"_attachments": {"a": {"digest": "1", "revpos": 1}}}',
+             ['{"b": 1, "_attachments": {"a": {"digest": "1", "revpos": 1}}}', '{"b": 2, "_attachments": {"a": {"digest": "1", "revpos": 2}}}'],
+             1, '{"b": 2}'),
             ('{"n": 1.0, "m": 1}', ['{"n": 1.0, "m": 2}', '{"n": 1.00, "m": 1}'], None, '{"n": 1.00, "m": 2}'),
         ]
         self.open()

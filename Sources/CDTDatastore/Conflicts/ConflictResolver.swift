@@ -20,4 +20,22 @@ public protocol ConflictResolver {
   /// - Returns: One of the leaves, changed or unchanged; `nil` to leave the conflict.
   /// - Throws: Any error; it is rethrown, and the document is unchanged.
   func resolve(documentID: String, conflicts: [DocumentRevision]) throws -> DocumentRevision?
+
+  /// Returns the revision to keep, with the common ancestor of the leaves at hand. Unless it is implemented, it calls
+  /// ``resolve(documentID:conflicts:)``.
+  ///
+  /// - Parameter base: The newest revision from which all leaves descend; `nil` if there is none, or its content is not
+  ///   stored: it was compacted, or has never been here.
+  func resolve(
+    documentID: String, conflicts: [DocumentRevision], base: DocumentRevision?
+  ) throws -> DocumentRevision?
+}
+
+extension ConflictResolver {
+  /// Calls ``resolve(documentID:conflicts:)``.
+  public func resolve(
+    documentID: String, conflicts: [DocumentRevision], base: DocumentRevision?
+  ) throws -> DocumentRevision? {
+    try resolve(documentID: documentID, conflicts: conflicts)
+  }
 }

@@ -23,7 +23,7 @@ extension WriteTransaction {
   public func resolveConflicts(for id: String, with resolver: some ConflictResolver) throws
     -> DocumentRevision?
   {
-    try resolveConflicts(for: id) { try resolver.resolve(documentID: $0, conflicts: $1) }
+    try resolveConflicts(for: id) { try resolver.resolve(documentID: $0, conflicts: $1, base: $2) }
   }
 
   /// Resolves a document's conflict with a closure, like the form with a ``ConflictResolver``.
@@ -32,8 +32,28 @@ extension WriteTransaction {
     for id: String,
     with resolve: (_ documentID: String, _ conflicts: [DocumentRevision]) throws -> DocumentRevision?
   ) throws -> DocumentRevision? {
+    try resolveConflicts(for: id) { id, leaves, _ in try resolve(id, leaves) }
+  }
+
+  /// Resolves a document's conflict with a closure that also gets the common ancestor of the leaves, as
+  /// ``ConflictResolver/resolve(documentID:conflicts:base:)`` does.
+  ///
+  /// ```swift
+  /// try store.write { transaction in
+  ///   try transaction.resolveConflicts(for: "doc1") { _, leaves, base in leaves.merged(since: base) }
+  /// }
+  /// ```
+  @discardableResult
+  public func resolveConflicts(
+    for id: String,
+    with resolve: (_ documentID: String, _ conflicts: [DocumentRevision], _ base: DocumentRevision?) throws
+      -> DocumentRevision?
+  ) throws -> DocumentRevision? {
     let leaves = try currentRevisions(ofDocument: id)
-    guard leaves.count > 1, let decision = try resolve(id, leaves) else { return nil }
+    guard leaves.count > 1, let decision = try resolve(id, leaves, try commonAncestor(of: leaves, in: id))
+    else {
+      return nil
+    }
     guard decision.id.hasSameBytes(as: id), !decision.isDeleted,
       let kept = leaves.first(where: { $0.revisionID == decision.revisionID })
     else { throw DatastoreError.notAmongLeaves(decision, of: id) }
@@ -43,5 +63,15 @@ extension WriteTransaction {
     let stays = decision.says(theSameAs: kept) ? kept : try updateDocument(from: decision)
     for other in others { try deleteDocument(from: other) }
     return stays
+  }
+
+  /// The newest revision from which all of some leaves descend; `nil` if there is none, or its content is not stored.
+  private func commonAncestor(of leaves: [DocumentRevision], in id: String) throws -> DocumentRevision? {
+    guard let tree = try tree(ofDocument: id), let first = leaves.first else { return nil }
+    let others = leaves.dropFirst().map { Set(tree.history(of: $0.revisionID).map(\.id)) }
+    let common = tree.history(of: first.revisionID).first { node in others.allSatisfy { $0.contains(node.id) }
+    }
+    guard let common, common.hasBody, !common.isDeleted else { return nil }
+    return try document(withID: id, revisionID: common.id)
   }
 }

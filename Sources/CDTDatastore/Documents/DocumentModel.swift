@@ -161,15 +161,12 @@ extension WriteTransaction {
   ///
   /// ```swift
   /// try store.write { transaction in
-  ///   try transaction.resolveConflicts(Task.self) { versions in
-  ///     var merged = versions[0]
-  ///     merged.isDone = versions.contains { $0.isDone }
-  ///     return merged
-  ///   }
+  ///   try transaction.resolveConflicts(Task.self) { versions in versions.max { $0.due < $1.due } }
   /// }
   /// ```
   ///
-  /// The merged model is saved after the version that is passed first. Members that the model does not know are those of this version.
+  /// What other versions have changed is lost unless the closure takes it; the form with two parameters gets the common
+  /// ancestor, which tells that. The merged model is saved after the version that is passed first. Members that the model does not know are those of this version.
   ///
   /// - Parameters:
   ///   - type: The type of the models.
@@ -188,8 +185,28 @@ extension WriteTransaction {
     _ type: M.Type, ids: [String]? = nil, undecodable: (DatastoreError) throws -> Void = { throw $0 },
     merge: (_ versions: [M]) throws -> M?
   ) throws -> Int {
+    try resolveConflicts(type, ids: ids, undecodable: undecodable) { versions, _ in try merge(versions) }
+  }
+
+  /// Resolves the conflicts of documents, by merging models with their common ancestor at hand.
+  ///
+  /// ```swift
+  /// try store.write { transaction in
+  ///   try transaction.resolveConflicts(Task.self) { versions, base in try versions.merged(since: base) }
+  /// }
+  /// ```
+  ///
+  /// - Parameters:
+  ///   - undecodable: As in the form without the ancestor.
+  ///   - merge: Also called with the newest revision from which all versions descend: `nil` if its content is not stored any
+  ///     more, or is not a model.
+  @discardableResult
+  public func resolveConflicts<M: DocumentModel>(
+    _ type: M.Type, ids: [String]? = nil, undecodable: (DatastoreError) throws -> Void = { throw $0 },
+    merge: (_ versions: [M], _ base: M?) throws -> M?
+  ) throws -> Int {
     try (ids ?? conflictedDocumentIDs()).count { id in
-      let kept = try resolveConflicts(for: id) { _, leaves in
+      let kept = try resolveConflicts(for: id) { _, leaves, base in
         var versions: [M] = []
         do {
           versions = try leaves.map { try $0.model() }
@@ -197,7 +214,7 @@ extension WriteTransaction {
           try undecodable(error)
           return nil
         }
-        guard let merged = try merge(versions) else { return nil }
+        guard let merged = try merge(versions, base.flatMap { try? $0.model() }) else { return nil }
         var document = leaves[0]
         document.body.change(from: try versions[0].body(), to: try merged.body())
         return document
@@ -222,6 +239,23 @@ extension WriteTransaction {
     case nil where !merges: throw DatastoreError.documentExists(id)
     default: return try document(withID: id)
     }
+  }
+}
+
+extension Array where Element: DocumentModel {
+  /// The first version with what only others have changed since their common ancestor; `nil` for an empty array. What several
+  /// versions have changed is taken from the first of them.
+  ///
+  /// - Parameter base: The common ancestor. Without it, the first version is returned.
+  /// - Throws: The errors of encoding the models and of decoding the result.
+  ///
+  /// Source: `docs/models.md`, Conflicts.
+  public func merged(since base: Element?) throws -> Element? {
+    guard let first, let base else { return first }
+    let origin = try base.body()
+    let body = try dropFirst().reduce(try first.body()) { try $0.merged(with: $1.body(), since: origin) }
+    let id = first.revision ?? RevisionID(generation: 1, suffix: "")
+    return try DocumentRevision(id: first.id, revisionID: id, body: body).model()
   }
 }
 

@@ -58,9 +58,14 @@ struct DocumentWriting {
     return leaves.sorted(by: >)
   }
 
-  /// The greatest losing leaf, found by one index lookup; `nil` if there is none.
+  /// The greatest losing leaf; `nil` if there is none.
+  ///
+  /// The index has the leaves of a generation in the order of their texts. That is the order of the digests among them, and of
+  /// the other ids, so the greatest leaf is the first digest or the first of the others.
+  ///
+  /// - Complexity: One index lookup if all ids are digests that were computed; otherwise O(*l*), where *l* is the number of
+  ///   leaves of the highest generation.
   func greatestLosingLeaf(of row: DocumentRow) throws -> Leaf? {
-    // Ids of the same generation are ordered by their suffix.
     let statement = try connection.statement(
       """
       SELECT revision, deleted FROM revisions WHERE document = ?1 AND leaf
@@ -69,7 +74,30 @@ struct DocumentWriting {
     defer { statement.reset() }
     try statement.bind(row.number, at: 1)
     guard try statement.step() else { return nil }
-    return Leaf(id: try RevisionID(stored: statement.unsafeBytes(0)), isDeleted: statement.int64(1) != 0)
+    let first = Leaf(id: try RevisionID(stored: statement.unsafeBytes(0)), isDeleted: statement.int64(1) != 0)
+    guard !first.id.isAfterLowerTexts, let other = try firstOfOtherKind(after: first, of: row) else {
+      return first
+    }
+    return max(first, other)
+  }
+
+  /// The first losing leaf after one of the same generation that is a digest where that is another id, or the reverse.
+  private func firstOfOtherKind(after leaf: Leaf, of row: DocumentRow) throws -> Leaf? {
+    let statement = try connection.statement(
+      """
+      SELECT revision FROM revisions
+       WHERE document = ?1 AND generation = ?2 AND revision < ?3 AND deleted = ?4 AND leaf
+         AND (length(CAST(revision AS BLOB)) = ?5 + 32 AND substr(revision, ?5 + 1) NOT GLOB '*[^0-9a-f]*'
+              AND NOT instr(revision, char(0))) != ?6
+       ORDER BY revision DESC LIMIT 1
+      """)
+    defer { statement.reset() }
+    try bind(leaf.id, of: row, to: statement, at: 1)
+    try statement.bind(Int64(leaf.isDeleted ? 1 : 0), at: 4)
+    try statement.bind(Int64(leaf.id.description.utf8.count - leaf.id.suffix.utf8.count), at: 5)
+    try statement.bind(Int64(leaf.id.isDigest ? 1 : 0), at: 6)
+    guard try statement.step() else { return nil }
+    return Leaf(id: try RevisionID(stored: statement.unsafeBytes(0)), isDeleted: leaf.isDeleted)
   }
 
   private func losingLeaves(of row: DocumentRow) throws -> [Leaf] {
@@ -95,7 +123,8 @@ struct DocumentWriting {
     try AttachmentRow.insert(new.attachments, document: row.number, revision: new.id, on: connection)
     if new.parent == row.revision {
       try demoteWinner(of: row, isLeaf: false)
-      let rival = row.leaves > 1 ? try greatestLosingLeaf(of: row) : nil
+      // No other leaf can be greater than the child of the winner, unless it is a tombstone.
+      let rival = new.isDeleted && row.leaves > 1 ? try greatestLosingLeaf(of: row) : nil
       if let rival, rival > leaf {
         try promote(rival.id, of: row, to: new.sequence)
         try insertLoser(new, of: row)

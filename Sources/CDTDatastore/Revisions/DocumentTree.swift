@@ -75,6 +75,25 @@ package struct DocumentTree: Sendable {
     return history
   }
 
+  /// The leaves in CouchDB's order of a tree: branch after branch, the one with the lowest id first.
+  package var leavesByBranch: [Node] {
+    guard leaves.count > 1 else { return leaves }
+    var (next, children): ([Node], [RevisionID: [Node]]) = ([], [:])
+    for node in rows.sorted(by: { $0.id > $1.id }) {
+      if let parent = node.parent, nodes[parent] != nil {
+        children[parent, default: []].append(node)
+      } else {
+        next.append(node)
+      }
+    }
+    var found: [Node] = []
+    while let node = next.popLast() {
+      if node.isLeaf { found.append(node) }
+      next += children[node.id] ?? []
+    }
+    return found
+  }
+
   /// The leaves that descend from each of some revisions, or are it, in the order of ``leaves``.
   ///
   /// - Complexity: O(*l* *h*), where *l* is the number of leaves and *h* the length of a history, however many revisions
@@ -126,8 +145,8 @@ extension ReadTransaction {
 /// A leaf of a document's revision tree, ordered by the rule for winners.
 ///
 /// The winner is the greatest leaf: leaves that are not deleted come before deleted ones, then the highest revision id
-/// wins, by generation as a number and then by suffix byte by byte. This is CouchDB's rule, so every copy of a tree
-/// has the same winner, whatever the order in which its revisions arrived.
+/// wins (``RevisionID``). This is CouchDB's rule, so every copy of a tree has the same winner, whatever the order in which its
+/// revisions arrived.
 struct Leaf: Comparable {
   let id: RevisionID
   let isDeleted: Bool

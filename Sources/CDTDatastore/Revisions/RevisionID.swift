@@ -20,17 +20,27 @@ public struct RevisionID: Sendable, Hashable, LosslessStringConvertible {
   public static let maximumLength = 255
 
   /// Parses an id such as `1-1f75`; `nil` for invalid text. The generation is a positive number without sign, space or
-  /// leading zeros, and the suffix is not empty.
+  /// leading zeros.
+  ///
+  /// As at CouchDB, a suffix of 32 hexadecimal digits gets lowercase letters, and one of 16 bytes is the same as its 32
+  /// hexadecimal digits.
   public init?(_ description: String) {
     var description = description
     guard let id = description.withUTF8({ RevisionID(utf8: UnsafeRawBufferPointer($0)) }) else { return nil }
-    self = id
+    let bytes = id.suffix.utf8
+    if bytes.count == 16 {
+      self.init(generation: id.generation, suffix: Hexadecimal.text(bytes))
+    } else if bytes.count == 32, !id.isDigest, let digest = Hexadecimal.bytes(id.suffix) {
+      self.init(generation: id.generation, suffix: Hexadecimal.text(digest))
+    } else {
+      self = id
+    }
   }
 
-  /// Parses an id in UTF-8.
+  /// Parses an id in UTF-8 without a change to its suffix.
   package init?(utf8: UnsafeRawBufferPointer) {
     guard utf8.count <= Self.maximumLength, let hyphen = utf8.firstIndex(of: UInt8(ascii: "-")), hyphen > 0,
-      utf8[0] != UInt8(ascii: "0"), hyphen + 1 < utf8.count
+      utf8[0] != UInt8(ascii: "0")
     else { return nil }
     var generation = 0
     for byte in utf8[..<hyphen] {
@@ -64,11 +74,27 @@ public struct RevisionID: Sendable, Hashable, LosslessStringConvertible {
 }
 
 extension RevisionID: Comparable {
-  /// Compares the generations as numbers, then the suffixes byte by byte.
+  /// Compares the generations as numbers, then the suffixes byte by byte. As at CouchDB, a suffix of 32 hexadecimal digits
+  /// counts as the 16 bytes that they stand for, and any other as its UTF-8.
   public static func < (left: RevisionID, right: RevisionID) -> Bool {
     if left.generation != right.generation { return left.generation < right.generation }
-    return left.suffix.utf8.lexicographicallyPrecedes(right.suffix.utf8)
+    let (leftBytes, rightBytes) = (left.suffix.utf8, right.suffix.utf8)
+    // Texts of digits have the order of the bytes that they stand for.
+    guard left.isDigest != right.isDigest else { return leftBytes.lexicographicallyPrecedes(rightBytes) }
+    if left.isDigest { return !rightBytes.lexicographicallyPrecedes(left.digestBytes) }
+    return leftBytes.lexicographicallyPrecedes(right.digestBytes)
   }
+
+  /// Whether the suffix is 32 lowercase hexadecimal digits.
+  var isDigest: Bool {
+    suffix.utf8.count == 32
+      && suffix.utf8.allSatisfy { $0.isDigit || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains($0) }
+  }
+
+  private var digestBytes: [UInt8] { Hexadecimal.bytes(suffix) ?? [] }
+
+  /// Whether this id comes after every id of its generation that is not a digest and whose text is lower.
+  var isAfterLowerTexts: Bool { isDigest && suffix.utf8.lexicographicallyPrecedes(digestBytes) }
 }
 
 extension RevisionID: Codable {

@@ -8,8 +8,8 @@ import CDTSQLite
 ///                                                      └ 2-x         a conflict
 /// ```
 ///
-/// Known revisions are kept, except that a missing parent is filled in. So the tree, its leaves and its winner do not
-/// depend on the order in which revisions arrive; which inner revisions have bodies does.
+/// Known revisions are kept, except that a missing parent and a missing body are filled in. So the tree, its leaves and its
+/// winner do not depend on the order in which revisions arrive.
 struct TreeMerging {
   private let connection: Connection
   private let writing: DocumentWriting
@@ -21,13 +21,13 @@ struct TreeMerging {
     self.row = row
   }
 
-  /// Inserts a revision that a document does not have, or missing ancestors of one that it has.
+  /// Inserts a revision that a document does not have, or the missing body or missing ancestors of one that it has.
   ///
   /// - Parameters:
   ///   - history: The ids from the revision's own back to its oldest known ancestor, each one generation lower than
   ///     the one before.
   ///   - nextSequence: Returns the sequence of the change; called only if there is one.
-  ///   - new: Creates the revision without a parent; called only if it is missing.
+  ///   - new: Creates the revision without a parent; called only if it or its body is missing.
   /// - Returns: Whether anything changed.
   /// - Complexity: O(*h* log *n*), where *h* is the length of the history and *n* the number of revisions in the datastore.
   static func merge(
@@ -46,17 +46,25 @@ struct TreeMerging {
     guard let row else { throw DatastoreError.noSuchDocument(id) }
     let merging = TreeMerging(connection, row: row)
     var leaves = row.leaves
+    var added: Leaf?
     if try !merging.has(leaf) {
       let next = try nextSequence()
       sequence = next
-      try merging.insert(try new(next))
+      let revision = try new(next)
+      try merging.insert(revision)
+      added = Leaf(id: revision.id, isDeleted: revision.isDeleted)
       leaves += 1
+    } else if try merging.lacksBody(leaf) {
+      let next = try nextSequence()
+      sequence = next
+      try merging.fill(try new(next))
     }
     let links = try merging.link(history, sequence: sequence ?? row.sequence)
     guard links.changed || sequence != nil else { return false }
     leaves -= links.lostLeaves
     try merging.settle(
-      movingTo: try sequence ?? nextSequence(), leaves: leaves, isWinnerALeaf: !links.coversWinner)
+      movingTo: try sequence ?? nextSequence(), added: added, leaves: leaves,
+      isWinnerALeaf: !links.coversWinner)
     return true
   }
 
@@ -124,6 +132,30 @@ struct TreeMerging {
     return try statement.step()
   }
 
+  private func lacksBody(_ revision: RevisionID) throws -> Bool {
+    if revision == row.revision { return false }
+    let statement = try connection.statement(
+      "SELECT body IS NULL FROM revisions WHERE document = ?1 AND generation = ?2 AND revision = ?3")
+    defer { statement.reset() }
+    try writing.bind(revision, of: row, to: statement, at: 1)
+    return try statement.step() && statement.int64(0) != 0
+  }
+
+  /// Gives an inner revision, of which only the id was known, its body.
+  private func fill(_ new: NewRevision) throws {
+    try AttachmentRow.insert(new.attachments, document: row.number, revision: new.id, on: connection)
+    let statement = try connection.statement(
+      """
+      UPDATE revisions SET body = ?4, deleted = ?5, attachments = ?6
+       WHERE document = ?1 AND generation = ?2 AND revision = ?3
+      """)
+    try writing.bind(new.id, of: row, to: statement, at: 1)
+    try statement.bind(text: new.body, at: 4)
+    try statement.bind(Int64(new.isDeleted ? 1 : 0), at: 5)
+    try statement.bind(Int64(new.attachments.count), at: 6)
+    try statement.run()
+  }
+
   private func parent(of revision: RevisionID) throws -> RevisionID? {
     let statement: Statement
     if revision == row.revision {
@@ -170,10 +202,13 @@ struct TreeMerging {
 
   /// Updates the winner after the tree has changed. The leaves are not read, as a document may have many.
   ///
-  /// - Parameter leaves: The new number of leaves.
-  private func settle(movingTo sequence: Int64, leaves: Int64, isWinnerALeaf: Bool) throws {
+  /// - Parameters:
+  ///   - added: The leaf that was added, if one was. If the winner is still a leaf, no other one can be greater.
+  ///   - leaves: The new number of leaves.
+  private func settle(movingTo sequence: Int64, added: Leaf?, leaves: Int64, isWinnerALeaf: Bool) throws {
     let winner = Leaf(id: row.revision, isDeleted: row.isDeleted)
-    if let best = try writing.greatestLosingLeaf(of: row), !isWinnerALeaf || best > winner {
+    let rival = isWinnerALeaf ? added : try writing.greatestLosingLeaf(of: row)
+    if let best = rival, !isWinnerALeaf || best > winner {
       try writing.demoteWinner(of: row, isLeaf: isWinnerALeaf)
       try writing.promote(best.id, of: row, to: sequence)
     } else if sequence != row.sequence {

@@ -9,8 +9,7 @@ extension WriteTransaction {
   /// ```
   ///
   /// The branch is grafted where its history meets the document's tree, which may create a conflict. Known revisions
-  /// are kept, so inserting twice changes nothing. This includes ancestors of which only the id is known: their bodies
-  /// are not added later. The tree, its leaves and its winner do not depend on the order in which revisions arrive.
+  /// are kept, so inserting twice changes nothing. An ancestor of which only the id is known gets its body. The tree, its leaves and its winner do not depend on the order in which revisions arrive.
   /// Attachments get the generation of the revision.
   ///
   /// - Parameters:

@@ -175,6 +175,7 @@ package enum DatabaseFile {
       try connection.execute("PRAGMA journal_mode = WAL")
       try configure(connection, options)
       if found < version { try bringUpToDate(connection) }
+      try WinnerUpgrade(connection).finish()
       return (connection, try storeID(connection, path))
     } catch {
       connection.close()
@@ -248,6 +249,7 @@ package enum DatabaseFile {
     let statement = try connection.statement("INSERT INTO meta VALUES ('store', ?1)")
     try statement.bind(RandomID.uuid(), at: 1)
     try statement.run()
+    try WinnerUpgrade.mark(connection)
     try connection.execute("PRAGMA user_version = \(versionWithoutChecksums)")
   }
 

@@ -7,6 +7,22 @@ extension ReadTransaction {
     try use { try $0.scalar("PRAGMA freelist_count") * $0.scalar("PRAGMA page_size") }
   }
 
+  /// The bytes of the database, and those of them that compaction frees: free pages, and the bodies of revisions that are not leaves.
+  ///
+  /// - Complexity: O(*n*) in the number of revisions that are not winners and the bytes of their bodies.
+  package func usage() throws -> (size: Int64, useless: Int64) {
+    try use { connection in
+      let page = try connection.scalar("PRAGMA page_size")
+      let bodies = try connection.scalar(
+        "SELECT coalesce(sum(length(CAST(body AS BLOB))), 0) FROM revisions WHERE NOT leaf AND body IS NOT NULL"
+      )
+      return (
+        try connection.scalar("PRAGMA page_count") * page,
+        try connection.scalar("PRAGMA freelist_count") * page + bodies
+      )
+    }
+  }
+
   /// The JSON text of a document's winner in UTF-8, `_id` and `_rev` first, without decoding the body.
   ///
   /// ```swift

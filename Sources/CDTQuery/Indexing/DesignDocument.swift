@@ -36,6 +36,12 @@ package struct DesignDocument: Sendable {
         do throws(QueryError) {
           let index = try Self.index(name, type, definition, of: id)
           indexes.append(index)
+          if let unknown = Self.unknownMember(of: definition[type == .json ? "map" : "index"] ?? .null, type)
+          {
+            notes.append(
+              "The index \(JSONValue.string(name).text) has a member \(JSONValue.string(unknown).text) that is ignored: "
+                + "\(Self.knownMembers(type)).")
+          }
           guard index.groupedFields != nil, let reduce = DesignView.reduce(of: definition) else { continue }
           views[name] = DesignView(summary: index, reduce: reduce)
         } catch {
@@ -75,13 +81,38 @@ package struct DesignDocument: Sendable {
       designDocument: id)
   }
 
-  /// The selector of a partial index under the name that CouchDB has for it.
+  /// The selector of a partial index under the name that CouchDB has for it, or under its former name.
   package static func filter(_ index: JSONValue) throws(QueryError) -> JSONObject {
-    switch index[partialFilter] {
-    case nil, .null?: [:]
-    case .object(let filter)?: filter
-    case let other?: throw .notAnObject(other, at: partialFilter)
+    let name = index[partialFilter] == nil ? formerPartialFilter : partialFilter
+    switch index[name] {
+    case nil, .null?: return [:]
+    case .object(let filter)?: return filter
+    case let other?: throw .notAnObject(other, at: name)
     }
+  }
+
+  /// The members of an index that are meant for an index of a type.
+  private static func members(_ type: IndexType) -> [String] {
+    ["fields", partialFilter] + (type == .json ? ["unique", "collation", "expireAfter"] : ["tokenize"])
+  }
+
+  /// Members that are also known: the former name of the filter, the value of a view, and what CouchDB's text indexes have and is
+  /// without effect here.
+  private static func otherMembers(_ type: IndexType) -> [String] {
+    [formerPartialFilter]
+      + (type == .json
+        ? ["value"] : ["default_field", "default_analyzer", "analyzer", "index_array_lengths"])
+  }
+
+  /// A member of an index that has no meaning: it may be a misspelled one.
+  package static func unknownMember(of index: JSONValue, _ type: IndexType) -> String? {
+    let known = members(type) + otherMembers(type)
+    return index.objectValue?.first { member in !known.contains { $0.hasSameBytes(as: member.key) } }?.key
+  }
+
+  /// The members of an index, for messages.
+  package static func knownMembers(_ type: IndexType) -> String {
+    "use \(members(type).dropLast().joined(separator: ", ")) or \(members(type).last ?? "")"
   }
 
   /// The settings of a text index.
@@ -90,6 +121,7 @@ package struct DesignDocument: Sendable {
   }
 
   package static let partialFilter = "partial_filter_selector"
+  private static let formerPartialFilter = "selector"
 
   /// A field of a text index of CouchDB has a type, which has no meaning here.
   package static func fieldOfText(_ field: JSONValue) -> JSONValue {

@@ -122,6 +122,13 @@ extension Database {
     return try await body()
   }
 
+  /// Compacts the database in short transactions, between which others write.
+  func compact(listedIn tasks: ActiveTasks) async throws {
+    try await tasks.run("database_compaction", on: name) { _ in
+      try await compacting { _ = try await store.compact(keeping: revisionsLimit) }
+    }
+  }
+
   // MARK: Sequences
 
   /// The text of a sequence.
@@ -133,7 +140,7 @@ extension Database {
     let text =
       text.utf8.count > 1 && text.hasPrefix("\"") && text.hasSuffix("\"")
       ? String(text.dropFirst().dropLast()) : text
-    if text == "0" || text.isEmpty { return 0 }
+    if text == "0" { return 0 }
     let parts = text.split(separator: "-", maxSplits: 1)
     guard parts.count == 2, let sequence = Int64(parts[0]), sequence >= 0 else {
       throw CouchError.badRequest("Malformed sequence supplied in 'since' parameter.")

@@ -119,6 +119,14 @@ package final class Databases: Sendable {
     }
   }
 
+  /// The database with a name, which is created if it does not exist.
+  func databaseOrNew(named name: String) async throws -> Database {
+    do {
+      try await create(name)
+    } catch let error as CouchError where error == .databaseExists {}
+    return try await database(named: name)
+  }
+
   func delete(_ name: String) async throws {
     while let change = state.withLock({ $0.changes[name] }) { _ = await change.result }
     do {

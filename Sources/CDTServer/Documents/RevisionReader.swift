@@ -12,8 +12,8 @@ struct RevisionReader: Sendable {
     var revisions = OpenRevisions.all
     /// The revisions that the client has.
     var since: [RevisionID] = []
-    /// The error of the request for this document.
-    var error: CouchError?
+    /// The error of the request for this document, and the revision that it names.
+    var error: (reason: CouchError, revision: JSONValue)?
   }
 
   /// A revision, or an error in its place.
@@ -92,7 +92,10 @@ struct RevisionReader: Sendable {
     let id = document.id
     if let error = document.error {
       documents.removeFirst()
-      return Row(id: id, part: DocumentPart(error, id: id, revision: "undefined"))
+      var row: JSONObject = form == .follows ? [:] : ["id": Self.idJSON(id)]
+      row["rev"] = error.revision
+      for (name, value) in error.reason.json { row[name] = value }
+      return Row(id: id, part: DocumentPart(error: row))
     }
     var rest =
       try pending ?? transaction.openRevisionIDs(of: id, document.revisions, isLatest: isLatest)[...]
@@ -104,6 +107,9 @@ struct RevisionReader: Sendable {
       id: id, revision: revision, part: try part(of: document, revision, transaction),
       isFirstOfDocument: isFirst, isLastOfDocument: rest.isEmpty)
   }
+
+  /// The id of a document in a row; null for one that names none.
+  static func idJSON(_ id: String) -> JSONValue { id.isEmpty ? .null : .string(id) }
 
   private func part(
     of document: Document, _ revision: RevisionID?, _ transaction: ReadTransaction

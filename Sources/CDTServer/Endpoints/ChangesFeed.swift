@@ -118,7 +118,8 @@ struct ChangesFeed: Sendable {
       // No sequence names the changes that are left.
       guard !page.isFull || !page.rows.isEmpty || .now < end else { throw CouchError.slowQuery }
     } while page.isFull
-    try await writeEnd(last, pending: nil, to: &out)
+    // As at CouchDB, which counts only what follows the last one.
+    try await writeEnd(last, pending: 0, to: &out)
   }
 
   private func writeHead(to out: inout ReplyStream) async throws {

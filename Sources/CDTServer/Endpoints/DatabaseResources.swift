@@ -98,11 +98,7 @@ extension RequestContext {
     let (database, tasks, logger) = (try database, server.tasks, server.logger)
     server.background.add {
       do {
-        try await tasks.run("database_compaction", on: database.name) { _ in
-          try await database.compacting {
-            _ = try await database.store.compact(keeping: database.revisionsLimit)
-          }
-        }
+        try await database.compact(listedIn: tasks)
       } catch {
         logger.error("compaction failed", metadata: ["database": "\(database.name)", "error": "\(error)"])
       }

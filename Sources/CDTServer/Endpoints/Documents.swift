@@ -18,12 +18,15 @@ extension RequestContext {
     let (id, wanted) = (documentID, try parameters.revision("rev"))
     let isMultipart = options.attachments && accepts("multipart/related")
     let form: AttachmentContentForm = isMultipart ? .follows : .inline
-    let (revision, part) = try await store.read { transaction in
+    let (revision, part, tellsMore) = try await store.read { transaction in
       let revision = try transaction.revision(of: id, wanted, isLatest: isLatest)
-      return (revision.revisionID, try DocumentPart(revision, DocumentText(transaction, options), form))
+      let writing = DocumentText(transaction, options)
+      return (
+        revision.revisionID, try DocumentPart(revision, writing, form), try writing.tellsMore(of: revision)
+      )
     }
     var headers: HTTPFields = [.eTag: "\"\(revision)\"", .cacheControl: "must-revalidate"]
-    if options.tellsMore {
+    if tellsMore {
       headers[.eTag] = nil
     } else if hasNone(of: headers[.eTag]) {
       return Reply.empty(.notModified, headers: headers)
@@ -49,7 +52,7 @@ extension RequestContext {
       reader.form = .follows
     }
     if try await reader.first()?.revision == nil {
-      if wanted == .all { throw CouchError.missing }
+      if wanted == .all || wanted == .revisions([]) { throw CouchError.missing }
       return isMultipart ? DocumentPart.mixed([], of: database) : Reply.value([])
     }
     if isMultipart {
@@ -114,7 +117,7 @@ extension RequestContext {
   }
 
   /// Saves a document that was sent, and answers with its new revision.
-  private func save(_ sent: DocumentInput, id: String, uploads: Attachments = []) async throws -> Response {
+  func save(_ sent: DocumentInput, id: String, uploads: Attachments = []) async throws -> Response {
     try sent.check(limits, id: id)
     let isReplicated = parameters["new_edits"] == "false"
     var input = sent
@@ -155,11 +158,12 @@ extension RequestContext {
   /// The revision to replace: of the document, of the parameter `rev`, or of the header `If-Match`.
   func namedRevision(or body: RevisionID?) throws -> RevisionID? {
     var named = body
-    let header = request.headers[.ifMatch].map { Self.strong($0).filter { $0 != "\"" } }
+    let ifMatch = request.headers[.ifMatch].map { Self.strong($0).filter { $0 != "\"" } }
+    let header = ifMatch == "" ? nil : ifMatch
     for (text, conflict) in [
       (parameters["rev"], "rev from request body and query string"), (header, "rev and etag"),
     ] {
-      guard let text, !text.isEmpty else { continue }
+      guard let text else { continue }
       guard let revision = RevisionID(text) else { throw CouchError.invalidRevision }
       guard named == nil || named == revision else {
         throw CouchError.badRequest("Document \(conflict) have different values")
@@ -181,7 +185,8 @@ extension RequestContext {
     return saved(id, revision, .ok, at: nil)
   }
 
-  func copyDocument() async throws -> Response {
+  /// The id of the document that the header of a copy names, and the revision that it replaces.
+  func destination() throws -> (id: String, revision: RevisionID?) {
     guard let destination = request.headers[.destination] else {
       throw CouchError.badRequest("Destination header is mandatory for COPY.")
     }
@@ -192,8 +197,17 @@ extension RequestContext {
     let target = try PercentCoding.decode(parts[0])
     try checkWritable()
     try checkDesign(target)
-    let named = try parts.count > 1 ? QueryParameters(String(parts[1])).revision("rev") : nil
+    let isLocal = target.hasBytePrefix(LocalDocumentInput.prefix)
+    return (target, try parts.count > 1 && !isLocal ? QueryParameters(String(parts[1])).revision("rev") : nil)
+  }
+
+  func copyDocument() async throws -> Response {
+    let (target, named) = try destination()
     let (id, wanted) = (documentID, try parameters.revision("rev"))
+    if let local = target.afterBytePrefix(LocalDocumentInput.prefix) {
+      let body = try await store.read { try $0.revision(of: id, wanted).body }
+      return try await saveCopy(body, asLocal: String(local))
+    }
     let isStrict = server.configuration.isStrictAboutDesign
     let warning = try await store.read { transaction in
       let source = try transaction.revision(of: id, wanted)

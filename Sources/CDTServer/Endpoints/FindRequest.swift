@@ -360,7 +360,8 @@ struct FindRequest: Sendable {
   // MARK: Bookmarks
 
   private mutating func setBookmark(_ value: JSONValue) throws(CouchError) {
-    if case .string("nil") = value { return }
+    // The one of a reply without results, and what a client has before the first page.
+    if ["nil", .null].contains(value) { return }
     if case .string("") = value { return }
     do throws(QueryError) {
       start = try Bookmark(value.stringValue ?? "")

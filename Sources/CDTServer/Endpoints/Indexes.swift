@@ -227,6 +227,14 @@ struct IndexRequest: Sendable {
     case let other?:
       throw CouchError(400, "invalid_index", "The type \(other.prefix(50)) is unknown: use json or text.")
     }
+    if let unknown = DesignDocument.unknownMember(of: .object(index), type)
+      ?? (index["value"] == nil ? nil : "value")
+    {
+      throw CouchError(
+        400, "invalid_key",
+        "Invalid key \(unknown.prefix(100)) for an index of type \(type.rawValue): \(DesignDocument.knownMembers(type))."
+      )
+    }
     let filter = try DesignDocument.filter(.object(index))
     let isUnique = index["unique"] ?? false
     guard let isUnique = isUnique.boolValue else {

@@ -47,6 +47,27 @@ extension RequestContext {
       headers: [.location: url(try database.name, LocalDocumentInput.prefix + id)])
   }
 
+  /// Copies a local document, to another local one or to a document.
+  func copyLocalDocument() async throws -> Response {
+    let (target, named) = try destination()
+    let id = localID
+    guard let source = try await store.read({ try $0.localDocumentEntry(withID: id) }) else {
+      throw CouchError.missing
+    }
+    if let local = target.afterBytePrefix(LocalDocumentInput.prefix) {
+      return try await saveCopy(source.body, asLocal: String(local))
+    }
+    let bytes = ByteBuffer(bytes: source.body.utf8Text)
+    var input = try bytes.withUnsafeReadableBytes { try DocumentInput($0) }
+    input.revisionID = named
+    return try await save(input, id: target)
+  }
+
+  /// Saves the body of a document as a local one.
+  func saveCopy(_ body: JSONObject, asLocal id: String) async throws -> Response {
+    try await saveLocalDocument(id, ByteBuffer(bytes: body.utf8Text))
+  }
+
   private static func localDocumentText(_ id: String, _ document: LocalDocument) -> [UInt8] {
     var json: JSONObject = [
       "_id": .string(LocalDocumentInput.prefix + id), "_rev": .string("0-\(max(1, document.revision))"),

@@ -45,7 +45,13 @@ import Hummingbird
       let request = try ReplicationRequest(body, hosts: jobs.hosts)
       if isCancellation { return try await cancel(request.id) }
       // One that can't begin would be tried again for ever.
-      if request.isContinuous { try await request.withReplication(databases) { _, _ in } }
+      if request.isContinuous {
+        do {
+          try await request.withReplication(databases) { _, _ in }
+        } catch let error as ReplicationError {
+          throw CouchError(error)
+        }
+      }
       let (task, isNew) = try jobs.start(request)
       if request.isContinuous {
         return Reply.json(["ok": true, "_local_id": .string(request.id)], .accepted)

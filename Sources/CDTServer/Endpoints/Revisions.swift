@@ -14,10 +14,18 @@ extension RequestContext {
     var options = DocumentOptions()
     options.revisions = parameters.flag("revs")
     options.attachments = parameters.flag("attachments")
+    let type = request.headers[.accept].flatMap {
+      ["multipart/mixed", "multipart/related"].contains($0) ? $0 : nil
+    }
     var reader = try RevisionReader(
       documents.map(RevisionReader.Document.init), of: database, isLatest: parameters.flag("latest"), options,
-      missing: { DocumentPart(.missing, id: $0, revision: $1?.description ?? "undefined") })
-    if let type = request.headers[.accept], ["multipart/mixed", "multipart/related"].contains(type) {
+      missing: { id, revision in
+        var row: JSONObject = type == nil ? ["id": .string(id)] : [:]
+        row["rev"] = .string(revision?.description ?? "undefined")
+        for (name, value) in CouchError.missing.json { row[name] = value }
+        return DocumentPart(error: row)
+      })
+    if let type {
       // As at CouchDB, whatever the request says of attachments.
       reader.options.attachments = true
       reader.form = .follows
@@ -34,7 +42,8 @@ extension RequestContext {
         if row.isFirstOfDocument {
           try await out.write(isFirst ? "\n" : ",\n")
           isFirst = false
-          try await out.write(Array(#"{"id":"#.utf8) + JSONString.quoted(row.id) + #","docs":["#.utf8)
+          try await out.write(
+            Array(#"{"id":"#.utf8) + RevisionReader.idJSON(row.id).utf8Text + #","docs":["#.utf8)
         } else {
           try await out.write(",")
         }
@@ -69,10 +78,11 @@ extension RevisionReader.Document {
   /// Reads an element of `docs`.
   fileprivate init(_ json: JSONValue) {
     guard case .object(let object) = json, case .string(let id)? = object["id"] else {
-      self.init(id: "", error: .badRequest("Each of 'docs' needs an 'id'."))
+      self.init(id: "", error: (.badRequest("document id missed"), .null))
       return
     }
     self.init(id: id)
+    let named = object["rev"] ?? "undefined"
     do throws(CouchError) {
       if let text = object["rev"]?.stringValue {
         guard let revision = RevisionID(text) else { throw .invalidRevision }
@@ -80,7 +90,7 @@ extension RevisionReader.Document {
       }
       if let list = object["atts_since"] { since = try RevisionID.list(json: list) }
     } catch {
-      self.error = error
+      self.error = (error, named)
     }
   }
 }

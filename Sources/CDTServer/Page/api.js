@@ -25,8 +25,8 @@ export function onLogin(ask) { login = ask }
 export async function send(method, address, {body, signal, headers} = {}) {
   const options = {method, signal, headers: {...headers}, cache: 'no-store'}
   if (body !== undefined) {
-    options.headers['Content-Type'] = 'application/json'
-    options.body = typeof body === 'string' ? body : JSON.stringify(body)
+    options.headers['Content-Type'] ??= 'application/json'
+    options.body = typeof body === 'string' || body instanceof Blob ? body : JSON.stringify(body)
   }
   for (;;) {
     const response = await fetch(address, options).catch(unreachable)

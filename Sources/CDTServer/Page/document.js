@@ -1,11 +1,11 @@
 // One document: its text, its attachments and its revisions, and how it is changed.
 import {append, button, confirmed, count, during, el, fill, say, sayNext, text, visible} from './dom.js'
-import {repeat, post, path, Refusal, revisions, save, winner} from './api.js'
+import {repeat, post, path, Refusal, revisions, save, send, winner} from './api.js'
 import {line, parse, pretty, shortened} from './json.js'
 import {editor} from './editor.js'
 import {showAttachments} from './attachments.js'
-import {showRevisions} from './revisions.js'
-import {merge} from './merge.js'
+import {commonAncestor, showRevisions} from './revisions.js'
+import {attachmentsOf, merge} from './merge.js'
 import {link} from './page.js'
 
 /** Longer strings are cut where they are shown, and longer documents are not edited here. */
@@ -133,13 +133,15 @@ function showNew(main, store) {
   main.querySelector('textarea').focus()
 }
 
-async function saveEdited(section, store, id, shown, doc) {
+async function saveEdited(section, store, id, shown, doc, others = []) {
+  let row
   try {
-    await save(store, line(doc))
+    [row] = await save(store, line(doc))
   } catch (error) {
     if (error.status !== 409) throw error
     return resolve(section, store, id, shown, doc)
   }
+  await copyAttachments(store, id, row.rev, others)
   // Another view may be shown by now.
   if (!section.isConnected) return say('Saved.')
   sayNext('Saved.')
@@ -151,11 +153,12 @@ async function resolve(section, store, id, shown, mine) {
   const theirs = await winner(store, id)
   if (!section.isConnected) throw new Error('The document was changed meanwhile, and your text is not saved.')
   if (!theirs) throw new Error('The document was deleted meanwhile. Add it again if you want to keep your text.')
-  const choices = merge([{title: 'Yours', value: mine}, {title: `Theirs, ${theirs.get('_rev')}`, value: theirs}], withoutHistory(shown), async merged => {
+  const versions = [{title: 'Yours', value: mine, rev: shown.get('_rev')}, {title: `Theirs, ${theirs.get('_rev')}`, value: theirs, rev: theirs.get('_rev')}]
+  const choices = merge(versions, withoutHistory(shown), async (merged, attachments) => {
+    const others = takeAttachments(merged, theirs, versions, attachments)
     merged.set('_id', id)
     merged.set('_rev', theirs.get('_rev'))
-    keepAttachments(merged, theirs)
-    await saveEdited(section, store, id, theirs, merged)
+    await saveEdited(section, store, id, theirs, merged, others)
   })
   choices.dataset.unsaved = ''
   fill(section, el('h2', {id: 'content'}, 'The document was changed meanwhile'),
@@ -164,23 +167,52 @@ async function resolve(section, store, id, shown, mine) {
   section.querySelector('input')?.focus()
 }
 
-/** The attachments of a merged document are those of the revision that it follows. */
-function keepAttachments(merged, parent) {
-  merged.delete('_attachments')
-  if (parent.has('_attachments')) merged.set('_attachments', parent.get('_attachments'))
+/** Gives a merged document the attachments of the revision that it follows but for the chosen ones; returns those to copy. */
+function takeAttachments(merged, parent, versions, chosen) {
+  const attachments = new Map(attachmentsOf(parent))
+  const others = []
+  for (const [name, number] of chosen) {
+    const {value, rev} = versions[number]
+    const stub = attachmentsOf(value).get(name)
+    if (!stub) attachments.delete(name)
+    else if (stub.has('data')) attachments.set(name, stub)
+    else if (rev !== parent.get('_rev')) others.push({name, rev, type: stub.get('content_type')})
+  }
+  if (attachments.size) merged.set('_attachments', attachments)
+  return others
+}
+
+/** Copies attachments of other revisions of a document to one that was just saved. */
+async function copyAttachments(store, id, saved, others) {
+  let rev = saved
+  for (const {name, rev: source, type} of others) {
+    const address = of => path(store, id, name) + `?rev=${encodeURIComponent(of)}`
+    try {
+      const body = await (await send('GET', address(source))).blob()
+      rev = (await (await send('PUT', address(rev), {body, headers: {'Content-Type': type}})).json()).rev
+    } catch (error) {
+      throw new Error(`The document is saved, but the attachment ${visible(name)} of ${visible(source)} is not copied: ${error.message}`)
+    }
+  }
 }
 
 /** Merges the leaves of a conflict into one revision: it follows the winner, and the others are deleted. */
-function mergeLeaves(main, store, best, living) {
+async function mergeLeaves(main, store, best, living) {
   const id = best.get('_id')
   const others = living.filter(leaf => leaf.get('_rev') !== best.get('_rev'))
-  const versions = [best, ...others].map(leaf => ({title: leaf.get('_rev'), value: leaf}))
-  const choices = merge(versions, null, async merged => {
+  const versions = [best, ...others].map(leaf => {
+    const rev = leaf.get('_rev')
+    return {title: leaf === best ? `Winner, ${rev}` : rev, value: leaf, rev}
+  })
+  const ancestor = commonAncestor(living)
+  const base = ancestor ? (await revisions(store, id, [ancestor]))[0] ?? null : null
+  const choices = merge(versions, base, async (merged, attachments) => {
+    const copies = takeAttachments(merged, best, versions, attachments)
     merged.set('_id', id)
     merged.set('_rev', best.get('_rev'))
-    keepAttachments(merged, best)
     // Revisions that are sent together are saved each for itself: nothing may be deleted before the merged one is there.
-    await save(store, line(merged))
+    const [row] = await save(store, line(merged))
+    await copyAttachments(store, id, row.rev, copies)
     const deletions = others.map(leaf => line(new Map([['_id', id], ['_rev', leaf.get('_rev')], ['_deleted', true]])))
     const failure = await save(store, ...deletions).then(() => null, error => error)
     const result = failure ? `The merged document is saved, but another revision is not deleted: ${failure.message}` : 'The conflict is resolved.'
@@ -189,7 +221,9 @@ function mergeLeaves(main, store, best, living) {
     reload()
   })
   fill(main, el('h1', {}, text(id, 200)),
-    el('p', {}, 'Choose for each field what to keep. The merged document follows the winner, and the other revisions are deleted.'), choices)
+    el('p', {}, 'Choose for each field what to keep. The merged document follows the winner, and the other revisions are deleted.'),
+    el('p', {}, base ? 'What only one of them has changed since they parted is chosen already.'
+      : 'The revision that they come from is not stored any more, so the winner is chosen.'), choices)
 }
 
 async function remove(store, id, shown) {

@@ -1,9 +1,14 @@
 // Versions of a document side by side, field by field.
-import {during, el, text, visible} from './dom.js'
+import {bytes, during, el, text, visible} from './dom.js'
 import {areEqual, beginning} from './json.js'
 
-/** The fields of a document: each member that is not an object with members, by its path. */
+/** The fields of a document: each member that is not an object with members, and each attachment, by its path. */
 export function leavesOf(value, path = [], found = new Map()) {
+  for (const [name, stub] of path.length ? [] : attachmentsOf(value)) {
+    const place = ['_attachments', name]
+    const value = new Map(['content_type', 'length', 'digest', 'data'].map(member => [member, stub.get(member) ?? null]))
+    found.set(JSON.stringify(place), {path: place, value})
+  }
   if (value instanceof Map && (value.size || !path.length)) {
     for (const [name, inner] of value) {
       if (path.length || !name.startsWith('_')) leavesOf(inner, [...path, name], found)
@@ -11,6 +16,13 @@ export function leavesOf(value, path = [], found = new Map()) {
   } else found.set(JSON.stringify(path), {path, value})
   return found
 }
+
+/** The attachments of a document, as its member has them. */
+export function attachmentsOf(value) {
+  return new Map([...value?.get?.('_attachments') ?? []].filter(([, stub]) => stub instanceof Map))
+}
+
+function isAttachment(path) { return path[0] === '_attachments' }
 
 /** The paths at which any of some versions differ, as texts, in the order in which they occur. */
 export function differences(versions) {
@@ -22,13 +34,21 @@ export function differences(versions) {
   })
 }
 
-export function pathText(key) { return JSON.parse(key).map(name => /[.\\]/.test(name) ? JSON.stringify(name) : name).join('.') }
+export function pathText(key) {
+  const path = JSON.parse(key)
+  return isAttachment(path) ? `attachment ${path[1]}` : path.map(name => /[.\\]/.test(name) ? JSON.stringify(name) : name).join('.')
+}
 
-export function valueText(field) { return field ? text(beginning(field.value, 400), 600) : el('em', {}, 'absent') }
+export function valueText(field) {
+  if (!field) return el('em', {}, 'absent')
+  if (isAttachment(field.path)) return text(`${field.value.get('content_type')}, ${bytes(field.value.get('length') ?? 0)}`, 200)
+  return text(beginning(field.value, 400), 600)
+}
 
 /**
  * A form in which one version of each differing field is chosen.
  *
+ * @param save Called with the merged document without attachments, and with the versions of those that differ.
  * @param base The version that the others come from, if it is known: a field that only one of them has changed is then chosen.
  */
 export function merge(versions, base, save) {
@@ -48,7 +68,7 @@ export function merge(versions, base, save) {
     onsubmit: event => {
       event.preventDefault()
       const chosen = keys.map((key, row) => Number(form.elements[`field-${row}`].value))
-      during(submit, () => save(merged(values, chosen)))
+      during(submit, () => save(merged(values, chosen), chosenAttachments(values, chosen)))
     },
   }, el('div', {class: 'wide', tabindex: '0', role: 'region', 'aria-label': 'Fields that differ'}, el('table', {},
     el('caption', {}, keys.length ? 'Fields that differ' : 'No field differs'),
@@ -73,6 +93,12 @@ function changedIn(fields, origin, key) {
   return changed.filter(Boolean).length === 1 ? changed.indexOf(true) : 0
 }
 
+/** The numbers of the versions that were chosen for the attachments that differ, by their names. */
+export function chosenAttachments(values, chosen) {
+  const paths = differences(values).map((key, row) => [JSON.parse(key), chosen[row]])
+  return new Map(paths.filter(([path]) => isAttachment(path)).map(([path, number]) => [path[1], number]))
+}
+
 /**
  * The document with the fields that were chosen, and those that are the same in all versions.
  *
@@ -81,9 +107,11 @@ function changedIn(fields, origin, key) {
  */
 export function merged(values, chosen) {
   const result = copied(values[0])
-  const keys = differences(values)
+  result.delete('_attachments')
+  const rows = [...differences(values).entries()].filter(([, key]) => !isAttachment(JSON.parse(key)))
+  const keys = rows.map(([, key]) => key)
   const fields = values.map(value => leavesOf(value))
-  const wanted = keys.map((key, row) => fields[chosen[row]].get(key))
+  const wanted = rows.map(([row, key]) => fields[chosen[row]].get(key))
   // What goes first, so that a field can take the place of an object.
   for (const [row, key] of keys.entries()) if (!wanted[row]) remove(result, JSON.parse(key))
   // An empty object before the members that others have put there.

@@ -20,6 +20,7 @@ export async function showQuery({main, store, parameters, signal}) {
   state.results = el('div', {id: 'results'})
   state.summary = el('p', {id: 'summary', 'aria-live': 'polite'})
   state.plan = el('div', {id: 'plan'})
+  state.hint = el('p', {class: 'notice', role: 'alert', hidden: true})
   const submit = el('button', {}, 'Run')
   const form = el('form', {
     onsubmit: event => {
@@ -33,7 +34,7 @@ export async function showQuery({main, store, parameters, signal}) {
   el('div', {class: 'row'}, submit, button('Explain', () => explain(state)),
     button('Copy as Swift', () => copy(state, 'Swift')), button('Copy as a command', () => copy(state, 'command')),
     button('Copy as a fixture', () => copy(state, 'fixture'))))
-  fill(main, el('h1', {}, 'Query'), form, state.summary, state.plan,
+  fill(main, el('h1', {}, 'Query'), form, state.hint, state.summary, state.plan,
     choice('Show as', 'form', ['Table', 'JSON'], state.form, form => {
       state.form = form
       showResults(state)
@@ -43,6 +44,7 @@ export async function showQuery({main, store, parameters, signal}) {
   fields.then(({fields, operators}) => {
     state.names = {fields: ['_id', '_rev', ...new Set(fields.map(field => field.path.replaceAll('[]', '')))], operators}
     state.selector.offer()
+    showHint(state)
   }, tell)
   if (parameters.has('selector')) await run(state)
 }
@@ -65,7 +67,7 @@ function request(state, others = {}) {
     throw new DOMException('', 'AbortError')
   }
   const wanted = new Map([['selector', selector]])
-  const sort = sortOf(state.sort.value)
+  const sort = sortOf(state.sort.value, state.names?.fields ?? [])
   if (sort.length) wanted.set('sort', sort)
   const fields = list(state.fields.value)
   if (fields.length) wanted.set('fields', fields)
@@ -78,11 +80,24 @@ function request(state, others = {}) {
 function list(value) { return value.split(',').map(name => name.trim()).filter(Boolean) }
 
 /** `age:desc, name` as a sort. */
-function sortOf(value) {
+function sortOf(value, known) {
   return list(value).map(word => {
     const [, name, direction] = /^(.*?)(?::(asc|desc))?$/.exec(word)
+    if (!direction && !known.includes(word)) {
+      const [, sign, field] = /^([-+]?)(.+?)(?::(?:a|de)sc(?:ending)?)?$/i.exec(word)
+      if (field !== word) {
+        throw new Error(`"${word}" is no sort; write ${field}${sign === '-' || /:d/i.test(word) ? ':desc' : ''}`)
+      }
+    }
     return new Map([[name, direction ?? 'asc']])
   })
+}
+
+/** What to say of the fields of a sort that no document has, as far as the fields are known. */
+function unknownSort(sort, known) {
+  const isKnown = name => known.some(other => `${name}.`.startsWith(`${other}.`) || `${other}.`.startsWith(`${name}.`))
+  return sort.map(term => [...term.keys()][0]).filter(name => !isKnown(name))
+    .map(name => `None of the first 1,000 documents has the field "${name}" of the sort.`).join(' ')
 }
 
 function rememberQuery(state) {
@@ -102,7 +117,8 @@ async function run(state) {
   state.running = new AbortController()
   const signal = AbortSignal.any([state.signal, state.running.signal])
   state.selector.clear()
-  const wanted = request(state)
+  const wanted = state.wanted = request(state)
+  showHint(state)
   rememberQuery(state)
   state.limit = wanted.get('limit')
   const query = line(new Map([...wanted].filter(([name]) => name !== 'limit' && name !== 'skip')))
@@ -114,6 +130,11 @@ async function run(state) {
   const failed = error => { if (!signal.aborted) refused(state, error) }
   if (state.live.checked) follow(state, wanted, signal).catch(failed)
   else await once(state, wanted, signal).catch(failed)
+}
+
+function showHint({names, wanted, hint}) {
+  hint.textContent = names?.fields.length ? unknownSort(wanted?.get('sort') ?? [], names.fields) : ''
+  hint.hidden = !hint.textContent
 }
 
 function refused(state, error) {

@@ -34,14 +34,25 @@ export async function showRevisions(store, id, leaves, best, signal) {
     el('p', {class: 'row'}, compare), result)
 }
 
+/** The ids of a leaf and of its ancestors, newest first. */
+function historyOf(leaf) {
+  const {start, ids} = Object.fromEntries(leaf.get('_revisions') ?? [['start', 0], ['ids', []]])
+  return ids.length ? ids.map((digest, number) => `${start - number}-${digest}`) : [leaf.get('_rev')]
+}
+
+/** The id of the newest revision from which all of some leaves come; undefined if there is none. */
+export function commonAncestor(leaves) {
+  const [first, ...others] = leaves.map(historyOf)
+  return first.find(rev => others.every(history => history.includes(rev)))
+}
+
 /** The revisions of the tree by generation, newest first, each in the lane of its leaf. */
 function rowsOf(leaves, best) {
   const winner = best?.get('_rev')
   const ordered = [...leaves].sort((a, b) => (b.get('_rev') === winner) - (a.get('_rev') === winner))
   const known = new Map()
   for (const [lane, leaf] of ordered.entries()) {
-    const {start, ids} = Object.fromEntries(leaf.get('_revisions') ?? [['start', 0], ['ids', []]])
-    const history = ids.length ? ids.map((digest, number) => `${start - number}-${digest}`) : [leaf.get('_rev')]
+    const history = historyOf(leaf)
     for (const [number, rev] of history.entries()) {
       const parent = history[number + 1] ?? null
       if (known.has(rev)) break

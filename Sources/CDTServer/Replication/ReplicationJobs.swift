@@ -46,7 +46,7 @@
     let state = Mutex(State())
     let databases: Databases
     let logger: Logger
-    let hosts: ReplicationHosts?
+    let hosts: ReplicationHosts
     private let limit: Int
     let isReadOnly: Bool
 
@@ -57,9 +57,7 @@
       self.logger = logger
       limit = max(0, configuration.limits.replications)
       isReadOnly = configuration.isReadOnly
-      hosts = try configuration.replicationHosts.map { names throws(ServerError) in
-        try ReplicationHosts(names)
-      }
+      hosts = try ReplicationHosts(configuration)
     }
 
     /// All jobs, those that were started first in front.

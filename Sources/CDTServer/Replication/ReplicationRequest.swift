@@ -4,6 +4,7 @@
   import CDTPlatform
   import CDTReplication
   import CouchDB
+  import Synchronization
 
   /// A replication that a client describes: the body of `_replicate`, or a document of `_replicator`.
   struct ReplicationRequest: Sendable {
@@ -36,9 +37,9 @@
 
     /// Reads a description. Other members are ignored, as at CouchDB: they are about speed, or not known.
     ///
-    /// - Parameter hosts: The hosts that may be connected to; `nil` for all.
+    /// - Parameter hosts: The hosts that may be connected to, and those of this server.
     /// - Throws: `CouchError`: 400 if it is malformed, 403 for another host, and 501 for what is not supported.
-    init(_ json: JSONObject, hosts: ReplicationHosts?) throws(CouchError) {
+    init(_ json: JSONObject, hosts: ReplicationHosts) throws(CouchError) {
       for name in Self.unsupported where ![nil, .null, false].contains(json[name]) {
         throw .unsupported("`\(name)`", instead: "`selector` or `doc_ids` to choose documents")
       }
@@ -68,7 +69,7 @@
     }
 
     private static func end(
-      _ member: String, _ json: JSONValue?, _ hosts: ReplicationHosts?
+      _ member: String, _ json: JSONValue?, _ hosts: ReplicationHosts
     ) throws(CouchError) -> End {
       guard let text = json?.stringValue ?? json?["url"]?.stringValue else {
         throw .badRequest("`\(member)` must be the name or the URL of a database, or an object with a `url`.")
@@ -82,7 +83,8 @@
       }
       do throws(ReplicationError) {
         var database = try RemoteDatabase(text, credentials: try credentials(json))
-        if let hosts { database.permitsHost = { hosts.contain($0, port: $1) } }
+        if let name = hosts.ownDatabase(database.url) { return .database(name) }
+        if !hosts.allowsAll { database.permitsHost = { hosts.contain($0, port: $1) } }
         guard database.isPermitted else {
           throw ReplicationError(.forbidden, "this server does not replicate with that host")
         }
@@ -155,7 +157,13 @@
         let second = try await databases.end(target, creating: createsTarget)
         (replication, other) = (Replication(.push, with: second.store), second)
       case (.remote(let remote), .database(let name)):
-        database = try await databases.end(name, creating: createsTarget)
+        do {
+          database = try await databases.end(name)
+        } catch let error as CouchError where createsTarget && error.error == "db_not_found" {
+          // Without it, a target that was created for nothing would stay.
+          try await remote.checkExists()
+          database = try await databases.end(name, creating: true)
+        }
         replication = Replication(.pull, with: remote)
       case (.remote, .remote): throw CouchError.noDatabase
       }
@@ -173,26 +181,49 @@
         return try await database(named: name)
       } catch let error as CouchError where error == .noDatabase {
         guard creating else { throw CouchError(404, "db_not_found", "could not open \(name)") }
-        do {
-          try await create(name)
-        } catch let error as CouchError where error == .databaseExists {}
-        return try await database(named: name)
+        return try await databaseOrNew(named: name)
       }
     }
   }
 
-  /// The hosts that a server replicates with.
-  struct ReplicationHosts: Sendable {
+  /// The hosts that a server replicates with, and those under which its own databases are.
+  final class ReplicationHosts: Sendable {
     private let hosts: [HostAndPort]
+    /// Whether there is no list of hosts.
+    let allowsAll: Bool
+    private let own: HostCheck
+    private let isSecure: Bool
+    private let port: Atomic<Int>
 
     /// - Throws: `ServerError` for what is no host.
-    init(_ names: Set<String>) throws(ServerError) {
+    init(_ configuration: ServerConfiguration) throws(ServerError) {
       var hosts: [HostAndPort] = []
-      for name in names.sorted() {
+      for name in configuration.replicationHosts?.sorted() ?? [] {
         guard let host = HostAndPort(name) else { throw .invalidHostName(name) }
         hosts.append(host)
       }
       self.hosts = hosts
+      allowsAll = configuration.replicationHosts == nil
+      own = try HostCheck(names: configuration.hostNames.sorted(), listeningOn: [configuration.host])
+      isSecure = configuration.tls != nil
+      port = Atomic(configuration.port)
+    }
+
+    /// Takes the port that the server listens at.
+    func listen(at port: Int) { self.port.store(port, ordering: .relaxed) }
+
+    /// The name of the database of this server that a URL leads to; `nil` for a URL of another server.
+    ///
+    /// The host must be one that clients may use for this server, and the port the one that it listens at.
+    func ownDatabase(_ url: String) -> String? {
+      guard let parts = URLComponents(string: url), let name = parts.host,
+        let host = HostAndPort.Host(name), own.isOwn(host),
+        (parts.scheme?.lowercased() == "https") == isSecure,
+        parts.port ?? (isSecure ? 443 : 80) == port.load(ordering: .relaxed)
+      else { return nil }
+      let path = parts.percentEncodedPath.split(separator: "/")
+      guard path.count == 1, let database = try? PercentCoding.decode(path[0]) else { return nil }
+      return database.hasBytePrefix("_") ? nil : database
     }
 
     func contain(_ name: String, port: Int) -> Bool {

@@ -98,7 +98,7 @@
       guard document.isReplication else { return nil }
       let job = job(ofDocument: document.id)
       // URLs may have credentials.
-      let request = job?.request ?? (try? ReplicationRequest(body, hosts: nil))
+      let request = job?.request ?? (try? ReplicationRequest(body, hosts: hosts))
       var row: JSONObject = [
         "database": .string(DatabaseName.replicator), "doc_id": .string(document.id),
         "id": (job?.id).map { .string($0) } ?? body["_replication_id"] ?? .null, "node": "nonode@nohost",

@@ -12,7 +12,7 @@ extension CouchError {
     switch path.first {
     case "_replicate", "_replicator", "_scheduler":
       unsupported("Replication by request", instead: "cdtquery replicate, or the replicator of the other end")
-    case "_users": unsupported("The database of users", instead: "cdtquery user")
+    case "_users": unsupportedOfUsers
     case "_node" where path.contains("_stats"): statistics
     case "_node", "_config":
       unsupported(

@@ -197,7 +197,7 @@ extension CouchError {
 
 /// The path of a request, split at its slashes before anything is decoded, and its query.
 struct RequestPath: Sendable {
-  /// Each decoded once.
+  /// Each decoded once; none is empty.
   let segments: [String]
   let query: String
   /// Whether the path ends in a slash.
@@ -220,7 +220,7 @@ struct RequestPath: Sendable {
       segments.append(try PercentCoding.decode(Substring(segment)))
     }
     hasTrailingSlash = segments.last == ""
-    if hasTrailingSlash { segments.removeLast() }
-    self.segments = segments
+    // As at CouchDB, several slashes are one: the URL of a server may end in a slash, to which clients append one.
+    self.segments = segments.filter { !$0.isEmpty }
   }
 }

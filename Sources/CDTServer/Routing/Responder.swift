@@ -78,7 +78,7 @@ struct Responder: HTTPResponder {
     }
     let path = try RequestPath(request.uri.string, limit: state.configuration.limits.pathLength)
     if let response = try rules.check(request) { return response }
-    let known = try await authenticate(request, context)
+    let known = try await authenticate(request, path, context)
     user = known.identity.name
     let resource = RequestContext(
       request: request, method: Self.method(of: request), path: path,
@@ -100,9 +100,13 @@ struct Responder: HTTPResponder {
   }
 
   private func authenticate(
-    _ request: Request, _ context: ConnectionContext
+    _ request: Request, _ path: RequestPath, _ context: ConnectionContext
   ) async throws(CouchError) -> Authenticator.Authentication {
-    let authorization = request.headers[.authorization]
+    var authorization = request.headers[.authorization]
+    // As at CouchDB, a client with a token of another server learns that it is not logged in.
+    if path.segments == ["_session"], authorization?.lowercased().hasPrefix("bearer ") == true {
+      authorization = nil
+    }
     do throws(CouchError) {
       return try await state.authenticator.authenticate(
         authorization: authorization, cookies: request.headers[values: .cookie], from: context.peer)

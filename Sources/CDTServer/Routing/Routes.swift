@@ -146,7 +146,10 @@ extension RequestContext {
       do {
         context.openDatabase = try await databases.database(named: name)
       } catch let error as CouchError where error == .noDatabase {
-        throw noDatabase
+        guard Databases.isReplicator(name), identity.isAdmin, !server.configuration.isReadOnly else {
+          throw noDatabase
+        }
+        context.openDatabase = try await databases.databaseOrNew(named: name)
       }
       try context.security().checkMember(identity)
       context.followReplicator()
@@ -221,6 +224,14 @@ extension Route {
     Route(.get, "/_session") { try $0.session() },
     Route(.post, "/_session") { try await $0.beginSession() },
     Route(.delete, "/_session") { try $0.endSession() },
+    Route(.get, "/_users") { try await $0.usersInfo() },
+    Route(.put, "/_users") { try await $0.createUsers() },
+    Route(.post, "/_users") { try await $0.postUser() },
+    Route(.get, "/_users/_all_docs") { try await $0.allUsers() },
+    Route(.post, "/_users/_all_docs") { try await $0.allUsers() },
+    Route(.get, "/_users/{user}") { try await $0.userDocument() },
+    Route(.put, "/_users/{user}") { try await $0.putUser() },
+    Route(.delete, "/_users/{user}") { try await $0.deleteUser() },
     Route(.get, "/_all_dbs", .serverAdmin) { try await $0.databaseNames() },
     Route(.get, "/_dbs_info", .serverAdmin) { try await $0.databasesInfo() },
     Route(.post, "/_dbs_info", .serverAdmin) { try await $0.databasesInfo() },
@@ -284,6 +295,7 @@ extension Route {
     Route(.get, "/{db}/_local/{id}") { try await $0.localDocument() },
     Route(.put, "/{db}/_local/{id}", .writer) { try await $0.putLocalDocument() },
     Route(.delete, "/{db}/_local/{id}", .writer) { try await $0.deleteLocalDocument() },
+    Route(.copy, "/{db}/_local/{id}") { try await $0.copyLocalDocument() },
     Route(.get, "/{db}/{id}") { try await $0.document() },
     Route(.put, "/{db}/{id}", .writer) { try await $0.putDocument() },
     Route(.post, "/{db}/{id}", .writer) { try await $0.postForm() },

@@ -31,6 +31,7 @@ package final class Authenticator: Sendable {
     self.cookie = cookie
     self.clock = clock
     self.report = report
+    self.work = work
     logins = Logins(clock: clock, work: work)
   }
 
@@ -38,6 +39,7 @@ package final class Authenticator: Sendable {
   private let cookie: SessionCookie
   private let clock: ServerClock
   private let report: @Sendable (UserFileError) -> Void
+  private let work: PasswordWork
   private let logins: Logins
   private let files = WorkQueue(threads: 1)
 
@@ -78,6 +80,37 @@ package final class Authenticator: Sendable {
       BasicCredentials(name: name, password: password), from: peer, try await users())
     return Authentication(
       identity: user.identity(.cookie), cookie: cookie.header(for: user, at: clock.seconds()))
+  }
+
+  /// The users; none if the server has none.
+  func knownUsers() async throws(CouchError) -> Users { try await users()?.users ?? Users() }
+
+  /// Derives the hash of a password, as verifications are done: few at a time.
+  func hash(_ password: String) async throws(CouchError) -> PasswordHash {
+    try await work.run { try PasswordHash(password) }.get()
+  }
+
+  /// Changes the file of users. What it has then is known when the call returns.
+  ///
+  /// - Throws: The errors of `change`; `CouchError` if the file can't be changed.
+  func changeUsers<R: Sendable>(_ change: @escaping @Sendable (inout Users) throws -> R) async throws -> R {
+    guard let directory else { throw CouchError.noUsers }
+    let result: Result<R, any Error> = await withCheckedContinuation { continuation in
+      do throws(SystemError) {
+        try files.add {
+          let result = Result { try directory.change(change) }
+          continuation.resume(returning: result)
+        }
+      } catch {
+        continuation.resume(returning: .failure(CouchError.busyWithLogins))
+      }
+    }
+    do {
+      return try result.get()
+    } catch let error as UserFileError {
+      if ![.busy, .invalidUser, .invalidPassword].contains(error.code) { report(error) }
+      throw CouchError(error)
+    }
   }
 
   /// Whether there are users, and none is an admin of the server.

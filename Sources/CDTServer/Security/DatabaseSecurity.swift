@@ -27,7 +27,7 @@ package struct DatabaseSecurity: Sendable {
   }
 
   private init(roles: [String]) {
-    let group: JSONValue = ["names": [], "roles": .array(roles.map { .string($0) })]
+    let group: JSONValue = ["roles": .array(roles.map { .string($0) })]
     json = ["admins": group, "members": group]
     admins = Group(roles: roles)
     members = admins

@@ -31,6 +31,9 @@ package struct HostCheck: Sendable {
     self.acceptsAnyAddress = acceptsAnyAddress
   }
 
+  /// Whether a name or an address is known to be this server's.
+  func isOwn(_ host: HostAndPort.Host) -> Bool { known.contains(host) }
+
   /// Allows a request.
   ///
   /// - Parameter headers: All `Host` headers of the request, or the `:authority` of HTTP/2.

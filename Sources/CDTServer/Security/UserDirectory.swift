@@ -45,6 +45,15 @@ package final class UserDirectory: Sendable {
     }
   }
 
+  /// Changes the file, and reads it anew. It waits for the disk, and for others who change the file.
+  func change<R>(_ change: (inout Users) throws -> R) throws -> R {
+    // A file that is gone must not be made anew with this change alone.
+    _ = try file.read()
+    let result = try file.change(change)
+    if let error = refresh() { throw error }
+    return result
+  }
+
   /// Reads the file if it has changed. It may wait for the disk.
   ///
   /// - Returns: The error if the file has become unusable since the last call.

@@ -13,7 +13,8 @@ package struct DocumentSaving {
   /// - Parameters:
   ///   - uploads: The content of attachments that came apart from the JSON, by name.
   ///   - others: Attachments that the JSON does not name.
-  /// - Throws: `CouchError`: `conflict` if the named revision is not a leaf, or none is named and the document exists.
+  /// - Throws: `CouchError`: `conflict` if the named revision is not a leaf, or none is named and the document exists, or one
+  ///   is named and the document is deleted: as at CouchDB, a deleted document is created again without a revision.
   package func edit(
     _ input: DocumentInput, id: String, uploads: Attachments = [], adding others: Attachments = []
   ) throws -> RevisionID {
@@ -28,6 +29,7 @@ package struct DocumentSaving {
           id: id, isDeleted: input.isDeleted, body: input.body, attachments: attachments(known: [])
         ).revision
       }
+      if try transaction.entry(ofDocument: id)?.isDeleted == true { throw CouchError.conflict }
       // Only stubs need the attachments of the parent.
       let known =
         input.attachments.contains { $0.source == .stub }
@@ -53,8 +55,10 @@ package struct DocumentSaving {
   package func insert(_ input: DocumentInput, id: String, uploads: Attachments = []) throws -> RevisionID {
     guard let revision = input.revisionID else { throw CouchError.revisionNeeded }
     let history = input.history.isEmpty ? [revision] : input.history
-    // Only the ancestors of a known revision can be new.
-    let isKnown = try transaction.missingRevisions(of: id, among: [revision]).isEmpty
+    // Only the ancestors of a stored revision can be new.
+    let isKnown =
+      try transaction.missingRevisions(of: id, among: [revision]).isEmpty
+      && transaction.documentIfStored(id, revision) != nil
     try transaction.forceInsert(
       id: id, revisionID: revision, history: history, isDeleted: input.isDeleted, body: input.body,
       attachments: isKnown ? [] : try attachments(of: input, id: id, history: history, uploads: uploads))

@@ -64,6 +64,14 @@ package struct DocumentText {
     if options.deletedConflicts { list("_deleted_conflicts", areDeleted: true) }
   }
 
+  /// Whether the text tells something that can change while the revision stays.
+  package func tellsMore(of revision: DocumentRevision) throws -> Bool {
+    if options.revisionsInfo || options.localSequence { return true }
+    guard options.conflicts || options.deletedConflicts else { return false }
+    let others = try transaction.tree(ofDocument: revision.id)?.leaves.dropFirst() ?? []
+    return others.contains { $0.isDeleted ? options.deletedConflicts : options.conflicts }
+  }
+
   // MARK: Attachments
 
   /// The attachments of a revision whose content follows in parts, in the order in which they are written.
@@ -155,9 +163,6 @@ package struct DocumentOptions: Sendable {
   package var attachmentsSince: [RevisionID] = []
 
   package init() {}
-
-  /// Whether a document tells something that can change while its revision stays.
-  package var tellsMore: Bool { revisionsInfo || conflicts || deletedConflicts || localSequence }
 
   /// Whether the revision tree is needed.
   package var needsTree: Bool {

@@ -61,6 +61,10 @@ extension ReadTransaction {
   /// Which of some revisions a document lacks; `nil` if it has them all.
   package func revisionDifference(of id: String, among revisions: [RevisionID]) throws -> RevisionDifference?
   {
+    // As at CouchDB, local documents have no revisions that could be sent.
+    if id.hasBytePrefix("_local/") {
+      return revisions.isEmpty ? nil : RevisionDifference(id: id, missing: revisions)
+    }
     let missing = try missingRevisions(of: id, among: revisions)
     guard let highest = missing.map(\.generation).max() else { return nil }
     let leaves = try tree(ofDocument: id)?.leaves.map(\.id) ?? []

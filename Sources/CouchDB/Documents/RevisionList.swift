@@ -52,8 +52,8 @@ package struct RevisionList: Sendable, Hashable {
 extension RevisionID {
   /// Parses a revision's id in JSON.
   ///
-  /// - Throws: ``CouchError`` with status 400, also for what CouchDB accepts and we can't have: the generation 0, an empty
-  ///   suffix, and more than 255 bytes.
+  /// - Throws: ``CouchError`` with status 400, also for what CouchDB accepts and we can't have: the generation 0 and
+  ///   more than 255 bytes.
   package init(json: JSONValue) throws(CouchError) {
     guard case .string(let text) = json, let revision = RevisionID(text) else { throw .invalidRevision }
     self = revision
@@ -134,7 +134,8 @@ package enum OpenRevisions: Sendable, Hashable {
 }
 
 extension ReadTransaction {
-  /// The ids of the revisions that a client asked for, each once. The document may not have them.
+  /// The ids of the revisions that a client asked for, each once. The document may not have them. Leaves are in CouchDB's order
+  /// of a tree.
   package func openRevisionIDs(
     of id: String, _ wanted: OpenRevisions, isLatest: Bool
   ) throws -> [RevisionID] {
@@ -142,14 +143,18 @@ extension ReadTransaction {
       if case .revisions(let revisions) = wanted { return revisions }
       return []
     }
-    guard case .revisions(let revisions) = wanted else { return tree.leaves.map(\.id) }
+    guard case .revisions(let revisions) = wanted else { return tree.leavesByBranch.map(\.id) }
     // A document may have thousands of leaves.
     let inner = isLatest ? revisions.filter { tree.nodes[$0]?.isLeaf == false } : []
     let below = inner.isEmpty ? [:] : tree.leaves(below: Set(inner))
+    let places = Dictionary(
+      inner.isEmpty ? [] : tree.leavesByBranch.enumerated().map { ($1.id, $0) },
+      uniquingKeysWith: { first, _ in first })
     var ids: [RevisionID] = []
     var known: Set<RevisionID> = []
     for revision in revisions {
-      for id in below[revision]?.map(\.id) ?? [revision] where known.insert(id).inserted { ids.append(id) }
+      let found = below[revision]?.map(\.id).sorted { places[$0, default: 0] < places[$1, default: 0] }
+      for id in found ?? [revision] where known.insert(id).inserted { ids.append(id) }
     }
     return ids
   }

@@ -3,6 +3,7 @@ import CDTBackup
 import CDTDatastore
 import CDTJSON
 import CDTPlatform
+import Synchronization
 
 struct BackupCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -14,6 +15,9 @@ struct BackupCommand: ParsableCommand {
       interrupted leaves the backup as it was. An attachment whose content is missing or damaged is named on a line like those of \
       check, its document is saved without it, and the exit code is 1. restore brings each saved state back. The backup of an encrypted store is \
       encrypted, with the same key.
+
+      --all takes a directory of stores, and backs up each in a directory of its name. With --follow, stores that appear \
+      later are backed up too, and one that can't be is named and tried again after a minute.
 
       With the URL of a database, DIRECTORY/mirror has a store that the database is first replicated to.
 
@@ -27,10 +31,14 @@ struct BackupCommand: ParsableCommand {
         {"sequence":2,"time":"…"}
       """)
 
-  @Argument(help: "The store, or the URL of a database; with --verify, the directory of a backup.")
+  @Argument(
+    help:
+      "The store, or the URL of a database; with --all, a directory of stores; with --verify, the directory of a backup."
+  )
   var source: String
   @Argument(help: "The directory of the backup.") var directory: String?
   @OptionGroup var key: KeyOptions
+  @Flag(help: "Back up every store of a directory.") var all = false
   @Flag(help: "Go on with new changes until the program is ended.") var follow = false
   @Flag(help: "Read the whole backup, and list what is damaged.") var verify = false
   @OptionGroup var server: ServerOptions
@@ -38,12 +46,20 @@ struct BackupCommand: ParsableCommand {
 
   func validate() throws {
     if verify, directory != nil { throw ValidationError("--verify takes the directory of a backup alone") }
+    if verify, all { throw ValidationError("use either --verify or --all") }
+    if all, DatabaseArgument.isURL(source) {
+      throw ValidationError("--all takes a directory of stores, not a URL")
+    }
     if verify, follow { throw ValidationError("use either --verify or --follow") }
     if !verify, directory == nil { throw ValidationError("name the directory of the backup after the store") }
   }
 
   func run() throws {
     guard let directory else { return try verifyBackup() }
+    if all {
+      guard server.isEmpty else { throw ServerOptions.storeNeedsNone }
+      return try backUpAll(in: directory)
+    }
     guard !DatabaseArgument.isURL(source) else { return try backUpMirror(in: directory) }
     guard server.isEmpty else { throw ServerOptions.storeNeedsNone }
     let store = try StoreArgument(orURL: source).open()
@@ -69,16 +85,99 @@ struct BackupCommand: ParsableCommand {
   }
 
   /// Backs up each change, at most once in a second.
-  private static func follow(_ store: Datastore, to directory: String, after sequence: Int64) async throws {
+  private static func follow(
+    _ store: Datastore, to directory: String, after sequence: Int64, _ name: DatabaseName? = nil
+  ) async throws {
     for try await _ in store.liveChanges(since: sequence) {
       let report = try await store.backup(to: directory)
-      if report.bytes > 0 { try write(report) }
+      if report.bytes > 0 { try write(report, of: name) }
       try await Task.sleep(for: .seconds(1))
     }
   }
 
-  private static func write(_ report: BackupReport) throws {
-    var json = json(report.increment)
+  // MARK: All stores of a directory
+
+  private func backUpAll(in target: String) throws {
+    guard try Stores.isDirectory(source) else {
+      throw ToolError(.missing, "there is no directory \(source); check the path")
+    }
+    let manager = try Stores.manager(of: source)
+    try FileSystem.makeDirectory(target)
+    if follow {
+      let following = Task { try await Self.followAll(manager, to: target) }
+      OutputWatch.whenClosed { following.cancel() }
+      return try waiting { try await following.value }
+    }
+    var failure: (any Error)?
+    for name in try manager.databaseNames() {
+      do {
+        let store = try manager.existingDatastore(named: name)
+        try Self.write(try store.backup(to: Self.path(of: name, in: target)), of: name)
+      } catch {
+        // One that can't be saved must not hide the others.
+        Self.report(error, name)
+        failure = error
+      }
+    }
+    if let failure { throw failure }
+  }
+
+  private static func path(of name: DatabaseName, in target: String) -> String {
+    "\(target)/\(name.directoryName)"
+  }
+
+  private static func report(_ error: any Error, _ name: DatabaseName) {
+    Message.write("cdtquery: \(name): \(error)")
+  }
+
+  /// The stores that are followed.
+  private final class Followed: Sendable {
+    private let names = Mutex<Set<DatabaseName>>([])
+
+    func begin(_ name: DatabaseName) -> Bool { names.withLock { $0.insert(name).inserted } }
+
+    func end(_ name: DatabaseName) { names.withLock { _ = $0.remove(name) } }
+  }
+
+  /// Follows every store of a directory, also those that appear later.
+  private static func followAll(_ manager: DatastoreManager, to target: String) async throws {
+    let followed = Followed()
+    try await withThrowingDiscardingTaskGroup { group in
+      while true {
+        for name in try await Datastore.useFiles({ try manager.databaseNames() })
+        where followed.begin(name) {
+          group.addTask {
+            try await follow(name, manager, to: path(of: name, in: target))
+            followed.end(name)
+          }
+        }
+        try await Task.sleep(for: .seconds(1))
+      }
+    }
+  }
+
+  /// Follows a store until it is deleted, or for the time after which it is tried again.
+  private static func follow(_ name: DatabaseName, _ manager: DatastoreManager, to directory: String)
+    async throws
+  {
+    do {
+      let store = try await Datastore.useFiles { try manager.existingDatastore(named: name) }
+      let report = try await store.backup(to: directory)
+      try write(report, of: name)
+      try await follow(store, to: directory, after: report.increment.sequence, name)
+    } catch let error as CancellationError {
+      throw error
+    } catch let error as DatastoreError where [.closed, .notFound].contains(error.code) {
+      return
+    } catch {
+      Self.report(error, name)
+      try await Task.sleep(for: .seconds(60))
+    }
+  }
+
+  private static func write(_ report: BackupReport, of name: DatabaseName? = nil) throws {
+    var json: JSONObject = name.map { ["store": .string($0.description)] } ?? [:]
+    for (member, value) in Self.json(report.increment) { json[member] = value }
     json["documents"] = .int(Int64(report.documents))
     json["revisions"] = .int(Int64(report.revisions))
     json["attachments"] = .int(Int64(report.attachments))

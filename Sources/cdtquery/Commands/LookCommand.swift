@@ -71,6 +71,8 @@ struct LookCommand: ParsableCommand {
       configuration.port = Int(port)
       configuration.addressToken = token
       configuration.isReadOnly = readOnly
+      // Who looks changes nothing by that.
+      configuration.compactionInterval = nil
       configuration.grace = .seconds(1)
       configuration.limits.openDatastores = max(10, CurrentProcess.maximumDescriptors / 2 / 20)
       return configuration

@@ -59,6 +59,7 @@ struct ServeCommand: ParsableCommand {
   @Flag(help: "Refuse every change.") var readOnly = false
   @Flag(help: "Refuse design documents with functions, which are never run.") var strictDesign = false
   @Flag(help: "Serve other machines without users or without TLS.") var insecure = false
+  @Flag(help: "Compact databases only when that is asked for.") var noCompaction = false
 }
 
 #if Server
@@ -77,12 +78,17 @@ struct ServeCommand: ParsableCommand {
 
     func run() throws {
       guard let config else { return try waiting { try await serve() } }
+      let command = try Self.reading(config)
+      try waiting { try await command.serve() }
+    }
+
+    /// The command with the options of a file.
+    fileprivate static func reading(_ config: String) throws -> Self {
       // The command itself is before them.
       let given = Array(CommandLine.arguments.dropFirst(2))
       let options = try OptionFile(config).arguments(
         of: Self.self, repeatable: ["cors", "host", "replication-host"], besides: given)
-      let command = try Self.parse(options + given)
-      try waiting { try await command.serve() }
+      return try parse(options + given)
     }
 
     private func serve() async throws {
@@ -92,7 +98,8 @@ struct ServeCommand: ParsableCommand {
       try Stores.tellUnencryptedFiles(in: manager)
       let certificate = try certificate()
       let configuration = try configuration(certificate)
-      let logger = try logger()
+      let threshold = LogLines.Threshold(try LogLines.level(logLevel))
+      let logger = try logger(threshold)
       MetricsSystem.bootstrap(PrometheusMetrics())
       let (scheme, shown) = (configuration.tls == nil ? "http" : "https", configuration.host)
       let directory = directory
@@ -102,19 +109,27 @@ struct ServeCommand: ParsableCommand {
         ServiceManager.tell(.ready)
       }
       // Without anything to read again, it ends the process, as when a terminal is closed.
-      let isReloadable = certificate != nil || ServiceManager.isListening
+      let isReloadable = certificate != nil || config != nil || ServiceManager.isListening
       let signals = isReloadable ? await UnixSignalsSequence(trapping: .sighup) : nil
       let group = ServiceGroup(
         configuration: .init(
-          services: [server, Reloading(signals: signals, certificate: certificate, logger: logger)],
+          services: [
+            server,
+            Reloading(
+              signals: signals, certificate: certificate, config: config, threshold: threshold, logger: logger
+            ),
+          ],
           gracefulShutdownSignals: [.sigterm, .sigint], logger: logger))
       try await group.run()
     }
 
-    /// Reads the certificate again at SIGHUP, and tells the service manager that it does so, and when the server ends.
+    /// Reads the certificate and the level of the log again at SIGHUP, and tells the service manager that it does so, and when the server ends.
     private struct Reloading: Service {
       let signals: UnixSignalsSequence?
       let certificate: Certificate?
+      /// The file of options; `nil` without one.
+      let config: String?
+      let threshold: LogLines.Threshold
       let logger: Logger
 
       func run() async throws {
@@ -131,6 +146,7 @@ struct ServeCommand: ParsableCommand {
       private func reload() {
         ServiceManager.tell(.reloading)
         defer { ServiceManager.tell(.ready) }
+        if let config { reloadLevel(config) }
         guard let certificate else { return }
         do {
           try certificate.reload()
@@ -139,10 +155,21 @@ struct ServeCommand: ParsableCommand {
           logger.error("certificate kept", metadata: ["error": "\(error)"])
         }
       }
+
+      private func reloadLevel(_ config: String) {
+        do {
+          let level = try LogLines.level(ServeCommand.reading(config).logLevel)
+          guard level != threshold.level else { return }
+          threshold.level = level
+          logger.notice("log level read", metadata: ["log-level": "\(level)"])
+        } catch {
+          logger.error("log level kept", metadata: ["error": "\(ServeCommand.message(for: error))"])
+        }
+      }
     }
 
-    private func logger() throws -> Logger {
-      let logger = try LogLines.logger(level: logLevel, format: logFormat)
+    private func logger(_ threshold: LogLines.Threshold) throws -> Logger {
+      let logger = try LogLines.logger(threshold, format: logFormat)
       let handler = logger.handler
       LoggingSystem.bootstrap { _ in handler }
       return logger
@@ -175,6 +202,7 @@ struct ServeCommand: ParsableCommand {
       configuration.hostNames = Set(host)
       if !replicationHost.isEmpty { configuration.replicationHosts = Set(replicationHost) }
       configuration.isReadOnly = readOnly
+      if noCompaction { configuration.compactionInterval = nil }
       configuration.isInsecure = insecure
       configuration.grace = try Self.seconds(grace, "--grace")
       configuration.limits.queryTime = try Self.seconds(queryTime, "--query-time")

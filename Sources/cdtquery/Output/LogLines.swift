@@ -3,6 +3,7 @@
   import CDTJSON
   import CDTPlatform
   import Logging
+  import Synchronization
 
   /// The format of the log on standard error.
   enum LogFormat: String, CaseIterable {
@@ -15,24 +16,54 @@
   /// Writes each message of the log as a line on standard error.
   struct LogLines: LogHandler {
     let format: LogFormat
-    var logLevel = Logger.Level.notice
     var metadata = Logger.Metadata()
+    private let threshold: Threshold
+    /// The level that a user of the logger has set.
+    private var ownLevel: Logger.Level?
 
-    init(_ format: LogFormat) {
+    var logLevel: Logger.Level {
+      get { ownLevel ?? threshold.level }
+      set { ownLevel = newValue }
+    }
+
+    /// The level of all loggers, which can change while they are used.
+    final class Threshold: Sendable {
+      private let current: Mutex<Logger.Level>
+
+      init(_ level: Logger.Level) {
+        current = Mutex(level)
+      }
+
+      var level: Logger.Level {
+        get { current.withLock { $0 } }
+        set { current.withLock { $0 = newValue } }
+      }
+    }
+
+    init(_ format: LogFormat, _ threshold: Threshold = Threshold(.notice)) {
       self.format = format
+      self.threshold = threshold
     }
 
     /// The logger of the options `--log-level` and `--log-format`.
     static func logger(level: String, format: String) throws(ValidationError) -> Logger {
-      guard let level = Logger.Level(rawValue: level) else {
-        throw ValidationError("--log-level must be debug, info, notice, warning or error")
-      }
+      try logger(Threshold(self.level(level)), format: format)
+    }
+
+    /// A logger whose level can change.
+    static func logger(_ threshold: Threshold, format: String) throws(ValidationError) -> Logger {
       guard let format = LogFormat(rawValue: format) else {
         throw ValidationError("--log-format must be text or json")
       }
-      var logger = Logger(label: "cdtquery") { _ in LogLines(format) }
-      logger.logLevel = level
-      return logger
+      return Logger(label: "cdtquery") { _ in LogLines(format, threshold) }
+    }
+
+    /// The level that an option names.
+    static func level(_ text: String) throws(ValidationError) -> Logger.Level {
+      guard let level = Logger.Level(rawValue: text) else {
+        throw ValidationError("--log-level must be debug, info, notice, warning or error")
+      }
+      return level
     }
 
     subscript(metadataKey key: String) -> Logger.Metadata.Value? {

@@ -318,4 +318,76 @@ import Testing
       #expect(try store.checkIntegrity() == [])
     }
   }
+
+  /// The common ancestor, the winner, another leaf, and what becomes of them.
+  static let merges: [(base: String, winner: String, other: String, merged: String)] = [
+    (#"{"n":1,"m":1}"#, #"{"n":2,"m":1}"#, #"{"n":1,"m":2}"#, #"{"n":2,"m":2}"#),
+    (#"{"n":1}"#, #"{"n":2}"#, #"{"n":3}"#, #"{"n":2}"#),
+    (
+      #"{"a":{"x":1,"y":1}}"#, #"{"a":{"x":2,"y":1}}"#, #"{"a":{"x":1,"y":2,"z":3}}"#,
+      #"{"a":{"x":2,"y":2,"z":3}}"#
+    ),
+    (#"{"a":1,"b":1,"c":1}"#, #"{"b":1,"c":1}"#, #"{"a":1,"c":2}"#, #"{"c":2}"#),
+    (#"{"a":1}"#, #"{"a":2}"#, "{}", #"{"a":2}"#),
+    (#"{}"#, #"{"a":{"x":1}}"#, #"{"a":{"y":1}}"#, #"{"a":{"x":1,"y":1}}"#),
+    (#"{"t":["a"]}"#, #"{"t":["a"]}"#, #"{"t":["a","b"]}"#, #"{"t":["a","b"]}"#),
+  ]
+
+  @Test(arguments: merges)
+  func `leaves merged since their common ancestor keep what only one has changed`(
+    base: String, winner: String, other: String, merged: String
+  ) throws {
+    try withTemporaryDatastore { store in
+      try store.write { transaction in
+        for (revision, text) in [("1-a", base), ("2-b", other), ("2-c", winner)] {
+          try transaction.forceInsert(
+            try remote(revision, body: JSONObject(parsing: text)),
+            history: revision == "1-a" ? [] : try revisionIDs([revision, "1-a"]))
+        }
+        try transaction.resolveConflicts(for: "a") { _, leaves, base in leaves.merged(since: base) }
+      }
+      #expect(try store.document(withID: "a").body == JSONObject(parsing: merged))
+      #expect(try store.read { try $0.conflictedDocumentIDs() } == [])
+    }
+  }
+
+  @Test func `leaves merged since their common ancestor keep the attachments that only one has changed`()
+    throws
+  {
+    func file(_ name: String, _ content: String) -> DocumentAttachment {
+      DocumentAttachment(data: Data(content.utf8), name: name, contentType: "text/plain")
+    }
+    try withTemporaryDatastore { store in
+      let base = try store.createDocument(
+        from: DocumentDraft(
+          id: "a", body: [:], attachments: [file("kept", "1"), file("gone", "1"), file("both", "1")]))
+      let history = [base.revisionID]
+      for (revision, attachments) in [
+        ("2-b", [file("kept", "1"), file("both", "2"), file("added", "1")]),
+        ("2-ffffffffffffffffffffffffffffffff", [file("kept", "1"), file("gone", "1"), file("both", "3")]),
+      ] as [(String, Attachments)] {
+        let leaf = try remote(revision, attachments: attachments)
+        try store.write { try $0.forceInsert(leaf, history: [leaf.revisionID] + history) }
+      }
+      try store.write { try $0.resolveConflicts(for: "a") { _, leaves, base in leaves.merged(since: base) } }
+      let merged = try store.document(withID: "a").attachments
+      #expect(merged.names == ["added", "both", "kept"])
+      #expect(try merged["both"]?.data() == Data("3".utf8))
+    }
+  }
+
+  @Test func `without the content of the common ancestor there is no base, and the winner stays as it is`()
+    throws
+  {
+    try withTemporaryDatastore { store in
+      for revision in ["2-b", "2-c"] { try store.insert(revision, after: ["1-a"]) }
+      try store.write {
+        try $0.resolveConflicts(for: "a") { _, leaves, base in
+          #expect(base == nil)
+          return leaves.merged(since: base)
+        }
+      }
+      #expect(try store.document(withID: "a").revisionID.description == "2-c")
+    }
+  }
 }

@@ -82,7 +82,7 @@ import Testing
     try withStore { _, store, texts in
       for (id, text) in texts {
         let mine = try store.document(withID: id)
-        let theirs = try #require(RevisionID("1-00"))
+        let theirs = try #require(RevisionID("1-" + String(repeating: "0", count: 32)))
         try store.write {
           try $0.forceInsert(
             DocumentRevision(id: id, revisionID: theirs, body: JSONObject(parsing: text)), history: [theirs])
@@ -107,7 +107,7 @@ import Testing
   {
     try withTemporaryDatastore { store in
       try store.createDocument(from: DocumentDraft(id: "a", body: JSONObject(parsing: "{\"n\":\(old)}")))
-      let theirs = try #require(RevisionID("1-00"))
+      let theirs = try #require(RevisionID("1-" + String(repeating: "0", count: 32)))
       try store.write {
         try $0.forceInsert(DocumentRevision(id: "a", revisionID: theirs, body: [:]), history: [theirs])
       }

@@ -14,11 +14,12 @@ import Testing
 
   @Test func resolving() throws {
     try withTemporaryDatastore { store in
+      try store.insert("1-a", of: "task")
       for (revision, tag) in [("2-b", "shop"), ("2-x", "home")] {
         let attachment = DocumentAttachment(data: Data(tag.utf8), name: tag, contentType: "text/plain")
         let theirs = try remote(
-          revision, of: "task", body: ["tags": ["all", .string(tag)]], attachments: [attachment])
-        try store.write { try $0.forceInsert(theirs) }
+          revision, of: "task", body: ["tags": ["all", .string(tag)], "by": "1-a"], attachments: [attachment])
+        try store.write { try $0.forceInsert(theirs, history: try revisionIDs([revision, "1-a"])) }
       }
       for (revision, time) in [("1-b", 9), ("3-x", 2)] {
         try store.write {
@@ -33,19 +34,18 @@ import Testing
       #expect(try store.read { try $0.conflictedDocumentIDs() } == ["note", "task"])
 
       try store.write {
-        try $0.resolveConflicts(for: "task") { id, leaves in
-          var merged = leaves[0]
+        try $0.resolveConflicts(for: "task") { id, leaves, base in
+          var merged = leaves.merged(since: base)
           var tags: [JSONValue] = []
           for leaf in leaves {
             for tag in leaf.body["tags"]?.arrayValue ?? [] where !tags.contains(tag) { tags.append(tag) }
-            for attachment in leaf.attachments { merged.attachments[attachment.name] = attachment }
           }
-          merged.body["tags"] = tags
+          merged?.body["tags"] = .array(tags)
           return merged
         }
       }
       let merged = try store.document(withID: "task")
-      #expect(merged.body == ["tags": ["all", "home", "shop"]])
+      #expect(merged.body == ["tags": ["all", "home", "shop"], "by": "1-a"])
       #expect(merged.attachments.names == ["home", "shop"])
 
       let kept = try store.write { try $0.resolveConflicts(for: "note", with: KeepLatest()) }

@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct RevisionIDTests {
   @Test(arguments: [
-    "0-x", "7-", "-4-x", " 5-x", "7", "", "-", "x-1", "+1-a", "01-a", "00-a", "1 -a", "1.0-a", "٣-a", "0x1-a",
+    "0-x", "-4-x", " 5-x", "7", "", "-", "x-1", "+1-a", "01-a", "00-a", "1 -a", "1.0-a", "٣-a", "0x1-a",
     "99999999999999999999-x", "9223372036854775808-x", "1-" + String(repeating: "a", count: 254), "-1-a",
     "1–a",
   ])
@@ -14,7 +14,7 @@ import Testing
   }
 
   @Test(arguments: [
-    "1-a", "7--", "2-b-c", "10-\u{301}x", "9223372036854775807-x", "1- ", "3-\0",
+    "1-a", "7-", "7--", "2-b-c", "10-\u{301}x", "9223372036854775807-x", "1- ", "3-\0",
     "1-" + String(repeating: "a", count: 253),
   ])
   func `a revision id keeps its bytes`(_ text: String) throws {
@@ -37,6 +37,26 @@ import Testing
     }
     #expect(ordered.reversed().sorted() == ordered)
     #expect(Set(ordered).count == 9)
+  }
+
+  @Test func `32 hexadecimal digits are compared as the 16 bytes that they stand for`() throws {
+    let ordered = [
+      "2-", "2-00ffffffffffffffffffffffffffffff", "2-0", "2-0f", "2-30ffffffffffffffffffffffffffffff", "2-3",
+      "2-61ffffffffffffffffffffffffffffff", "2-f", "2-zz", "2-zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz", "2-\u{E9}",
+      "2-f0000000000000000000000000000000", "3-00000000000000000000000000000000",
+    ]
+    let ids = try ordered.map { try #require(RevisionID($0)) }
+    for (left, leftID) in ids.enumerated() {
+      for (right, rightID) in ids.enumerated() { #expect((leftID < rightID) == (left < right)) }
+    }
+  }
+
+  @Test(arguments: [
+    ("1-ABCDEF0123456789ABCDEF0123456789", "1-abcdef0123456789abcdef0123456789"),
+    ("1-abcdefghijklmnop", "1-6162636465666768696a6b6c6d6e6f70"),
+  ])
+  func `a digest has one spelling, as at CouchDB`(_ text: String, _ spelling: String) throws {
+    #expect(try #require(RevisionID(text)).description == spelling)
   }
 
   @Test func `an id is coded as a string`() throws {

@@ -31,6 +31,9 @@ import Testing
           DocumentAttachment(data: Data("x".utf8), name: "x", contentType: "text/plain")
         ])
       try store.insert("2-x", after: ["1-a"], isDeleted: true)
+      for (inner, ancestors) in [("2-b", ["1-a"]), ("1-a", [])] {
+        #expect(try store.insert(inner, after: ancestors))
+      }
       let before = try StoreState(store)
       #expect(try !store.insert("3-c", after: ["2-b", "1-a"]))
       #expect(try !store.insert("3-c", after: ["2-b"]))
@@ -79,16 +82,26 @@ import Testing
     }
   }
 
-  @Test func `a revision that is known is left as it is, also as an ancestor of which only the id came`()
+  @Test
+  func `a revision that is known is left as it is, but an ancestor of which only the id came gets its body`()
     throws
   {
     try withTemporaryDatastore { store in
       try store.insert("2-b", after: ["1-a"])
-      #expect(try !store.insert("1-a"))
       let first = try #require(RevisionID("1-a"))
-      #expect(
-        datastoreError { try store.read { try $0.document(withID: "a", revisionID: first) } }?.code
-          == .notFound)
+      func body() throws -> JSONObject {
+        try store.read { try $0.document(withID: "a", revisionID: first).body }
+      }
+      #expect(datastoreError { try body() }?.code == .notFound)
+      let file = DocumentAttachment(data: Data("x".utf8), name: "x", contentType: "text/plain")
+      #expect(try store.insert("1-a", attachments: [file]))
+      #expect(try body() == ["by": "1-a"])
+      #expect(try store.read { try $0.document(withID: "a", revisionID: first).attachments.names } == ["x"])
+      #expect(try store.document(withID: "a").revisionID.description == "2-b")
+      #expect(try store.checkIntegrity() == [])
+      #expect(try !store.insert("1-a"))
+      try store.compact()
+      #expect(datastoreError { try body() }?.code == .notFound)
       #expect(try !store.write { try $0.forceInsert(try remote("2-b", body: ["other": 1])) })
       #expect(try store.document(withID: "a").body == ["by": "2-b"])
     }

@@ -121,4 +121,58 @@ import Testing
           == .conflict)
     }
   }
+
+  static let digest = String(repeating: "f", count: 32)
+  static let lowDigest = String(repeating: "2", count: 32)
+
+  /// Leaves in descending order.
+  static let orders = [
+    ["1-\(digest)", "1-zz"], ["1-zz", "1-\(lowDigest)", "1-"], ["1-3", "1-1", "1-\(lowDigest)"],
+    ["1-3ffffffffffffffffffffffffffffff0", "1-39", "1-38"],
+    ["1-\(digest)", "1-zz", "1-za", "1-0", "1-\(lowDigest)"],
+  ]
+
+  @Test(arguments: orders)
+  func `the winner is CouchDB's among digests and other ids, whatever the order of arrival and of deletion`(
+    _ order: [String]
+  ) throws {
+    for arrival in [order, order.reversed()] {
+      try withTemporaryDatastore { store in
+        for revision in arrival { try store.insert(revision) }
+        for expected in order {
+          let winner = try store.document(withID: "a")
+          #expect(winner.revisionID.description == expected)
+          try store.deleteDocument(from: winner)
+        }
+        #expect(try store.checkIntegrity().isEmpty)
+      }
+    }
+  }
+
+  @Test func `a store of an earlier version gets its winners again when it is opened, under a new sequence`()
+    throws
+  {
+    try withTemporaryDirectory { directory in
+      do {
+        let manager = try DatastoreManager(directory: directory)
+        let earlier = try manager.datastore(named: "store")
+        for revision in ["1-\(Self.digest)", "1-zz"] { try earlier.insert(revision) }
+        try manager.closeDatastore(named: "store")
+      }
+      // As the earlier version left it.
+      try withDatabase(of: "store", in: directory) { connection in
+        try connection.execute(
+          """
+          DELETE FROM meta WHERE key = 'winners';
+          UPDATE documents SET revision = '1-zz', body = '{"by":"1-zz"}';
+          UPDATE revisions SET revision = '1-\(Self.digest)', body = '{"by":"1-\(Self.digest)"}';
+          """)
+      }
+      let manager = try DatastoreManager(directory: directory)
+      let store = try manager.datastore(named: "store")
+      #expect(try store.document(withID: "a").body["by"] == .string("1-\(Self.digest)"))
+      #expect(try store.changes().documents.map(\.sequence) == [3])
+      #expect(try store.checkIntegrity().isEmpty)
+    }
+  }
 }

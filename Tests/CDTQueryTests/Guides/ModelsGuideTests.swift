@@ -55,14 +55,26 @@ import Testing
       milk = try await store.document(withID: "milk").decode()
       #expect(!milk.isDone)
 
+      // Another device has only changed the title.
+      let parent = try #require(milk.revision)
+      let rival = try #require(RevisionID("\(parent.generation + 1)-"))
+      var body = try await store.document(withID: "milk").body
+      body["title"] = "Buy soy milk"
+      let theirs = DocumentRevision(id: "milk", revisionID: rival, body: body)
+      milk.isDone = true
+      milk = try await store.save(milk)
+      try await store.write { try $0.forceInsert(theirs, history: [rival, parent]) }
       try await store.write { transaction in
-        try transaction.resolveConflicts(Errand.self) { versions in
-          var merged = versions[0]
-          merged.isDone = versions.contains { $0.isDone }
+        try transaction.resolveConflicts(Errand.self) { versions, base in
+          var merged = try versions.merged(since: base)
+          merged?.isDone = versions.contains { $0.isDone }
           return merged
         }
       }
-      #expect(try await store.document(withID: "milk").decode(Errand.self) == milk)
+      milk = try await store.document(withID: "milk").decode(Errand.self)
+      #expect(milk.title == "Buy soy milk" && milk.isDone)
+      milk.isDone = false
+      milk = try await store.save(milk)
 
       let urgent = try await store.find(
         Errand.self, where: { !$0.isDone && $0.priority >= .normal && $0.tags.contains("shop") },

@@ -18,7 +18,7 @@ import Testing
 
   static let paths = [
     "/..%2f..%2fetc%2fpasswd", "/db/../../etc/passwd", "/db/%2e%2e/%2e%2e/etc", "/db%00x", "/%252e%252e/db",
-    "/db/%c0%ae", "/db/a%zz", "//db", "/db//", "/db/_local/%01server", "/./db", "/db%2f..%2fother", "/%5c",
+    "/db/%c0%ae", "/db/a%zz", "/db/_local/%01server", "/./db", "/db%2f..%2fother", "/%5c",
   ]
 
   @Test(arguments: paths) func `a path that tries to leave the database`(path: String) async throws {

@@ -34,6 +34,23 @@ import Testing
     #expect(server.wait() == 0)
   }
 
+  @Test func `at SIGHUP the level of the log is read again`() throws {
+    try directory.write("log-level = notice\n", to: "serve.conf")
+    let server = try ServerProgram(
+      directory.path("people"), ["--config", directory.path("serve.conf")], keepsLog: true)
+    try directory.write("log-level = info\n", to: "serve.conf")
+    server.hangUp()
+    #expect(try server.nextLine().contains(" notice log level read log-level=info"))
+    _ = try ToolRun.shell("curl -s http://127.0.0.1:\(server.port)/", in: directory)
+    #expect(try server.nextLine().contains(" info request "))
+    // What can't be used changes nothing.
+    try directory.write("log-level = loud\n", to: "serve.conf")
+    server.hangUp()
+    #expect(try server.nextLine().contains(" error log level kept "))
+    server.terminate()
+    #expect(server.wait() == 0)
+  }
+
   @Test func `an option of the command line replaces all of that name`() throws {
     try directory.write("cors = http://a.example\nbind = 192.0.2.1:1\n", to: "serve.conf")
     let server = try ServerProgram(

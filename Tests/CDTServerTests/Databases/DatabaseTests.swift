@@ -440,7 +440,7 @@ import Testing
     try await withServer { server in
       for (method, path, word) in [
         ("GET", "/db/_design/d/_search/s", "$text"),
-        ("GET", "/_users", "cdtquery user"), ("GET", "/_config", "--cors"),
+        ("GET", "/_users", "--users FILE"), ("GET", "/_config", "--cors"),
         ("PUT", "/db/_design/d/_update/u", "PUT of the document"), ("GET", "/_db_updates", "_changes"),
         ("GET", "/_stats", "/_metrics"), ("GET", "/_node/_local/_stats/couchdb", "/_metrics"),
       ] {

@@ -422,6 +422,49 @@ import Testing
     }
   }
 
+  @Test func `members of an index that are not known are refused, and noted in a design document`()
+    async throws
+  {
+    try await withServer { server in
+      for (index, name, known) in [
+        (["fields": ["email"], "uniqe": true], "uniqe", "partial_filter_selector, unique"),
+        (["fields": ["total"], "sum": ["total"]], "sum", "collation or expireAfter"),
+        (["fields": ["total"], "value": "total"], "value", "fields"),
+      ] as [(JSONValue, String, String)] {
+        let reply = try await server.post("/db/_index", ["index": index])
+        #expect(reply.status == 400 && reply.json["error"] == "invalid_key", "\(reply.text)")
+        let reason = reply.json["reason"]?.stringValue ?? ""
+        #expect(reason.contains("Invalid key \(name) ") && reason.contains(known), "\(reason)")
+      }
+      let text: JSONValue = ["fields": ["text"], "tokenise": "words"]
+      #expect(try await server.post("/db/_index", ["index": text, "type": "text"]).status == 400)
+      // CouchDB's own members of a text index are taken.
+      let couch: JSONValue = ["fields": ["text"], "default_field": [:], "index_array_lengths": false]
+      #expect(try await server.post("/db/_index", ["index": couch, "type": "text"]).status == 200)
+      let document: JSONValue = [
+        "language": "query", "views": ["by_email": ["map": ["fields": ["email": "asc"], "uniqe": true]]],
+      ]
+      let saved = try await server.put("/db/_design/people", document)
+      #expect(saved.status == 201)
+      #expect(
+        saved.json["warning"]?.stringValue?.contains(#""by_email" has a member "uniqe" that is ignored"#)
+          == true)
+    }
+  }
+
+  @Test func `the filter of an index has a former name`() async throws {
+    try await withServer { server in
+      let index: JSONValue = ["fields": ["age"], "selector": ["name": "mike"]]
+      #expect(
+        try await server.post("/db/_index", ["index": index, "name": "young"]).json["result"] == "created")
+      let listed = try await server.get("/db/_index").json["indexes"]?[1]
+      #expect(
+        listed?["def"]?["partial_filter_selector"] == ["name": ["$eq": "mike"]], "\(listed?.text ?? "")")
+      let invalid: JSONValue = ["fields": ["age"], "selector": 5]
+      #expect(try await server.post("/db/_index", ["index": invalid]).status == 400)
+    }
+  }
+
   @Test func `a partial index is made, listed, explained and used where it is implied`() async throws {
     try await Self.withPeople { server in
       let index: JSONObject = ["fields": ["age"], "partial_filter_selector": ["name": "mike"]]

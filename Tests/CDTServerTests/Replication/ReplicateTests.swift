@@ -37,6 +37,62 @@ import Testing
     }
   }
 
+  // MARK: Own addresses
+
+  @Test func `a URL of the server itself means its own database`() async throws {
+    try await Self.withServers { one, two in
+      try await Self.fill(one, count: 3)
+      for (number, host) in ["127.0.0.1", "localhost", "ana:wrong@127.0.0.1", "[::1]"].enumerated() {
+        let own = "http://\(host):\(one.port)"
+        let body: JSONObject = [
+          "source": .string("\(own)/db/"), "target": ["url": .string("\(own)/copy\(number)")],
+          "create_target": true,
+        ]
+        let reply = try await one.post("/_replicate", .object(body))
+        #expect(reply.status == 200, "\(reply.text)")
+        #expect(try await Self.count(one, "copy\(number)") == 3)
+      }
+      let document: JSONObject = [
+        "source": .string("\(one.url)/db"), "target": .string("\(one.url)/other"), "create_target": true,
+      ]
+      #expect(try await one.put("/_replicator/own", .object(document)).status == 201)
+      _ = try await Self.wait(one, "/_replicator/own") { $0["_replication_state"] == "completed" }
+      #expect(try await Self.count(one, "other") == 3)
+      // Another port is another server.
+      let elsewhere: JSONObject = ["source": .string("\(one.url)/db"), "target": .string("\(two.url)/db")]
+      #expect(try await one.post("/_replicate", .object(elsewhere)).status == 200)
+      #expect(try await Self.count(two) == 3)
+    }
+  }
+
+  @Test func `a target is not created for a source that can't be read`() async throws {
+    try await Self.withServers { one, two in
+      for source in ["none", "\(one.url)/none", "\(two.url)/none", "http://127.0.0.1:1/db"] {
+        for isContinuous in [false, true] {
+          let body: JSONObject = [
+            "source": .string(source), "target": "made", "create_target": true,
+            "continuous": .bool(isContinuous),
+          ]
+          let reply = try await one.post("/_replicate", .object(body))
+          #expect(reply.status >= 400, "\(source): \(reply.text)")
+          #expect(try await one.get("/_all_dbs").json == ["db"])
+        }
+      }
+    }
+  }
+
+  @Test func `_replicator is there when it is first used`() async throws {
+    try await withServer { server async throws in
+      #expect(try await server.get("/_all_dbs").json == ["db"])
+      #expect(try await server.get("/_replicator").json["doc_count"] == 0)
+      #expect(try await server.get("/_replicator/_all_docs").json["rows"] == [])
+      #expect(try await server.send("PUT", "/_replicator", body: []).status == 412)
+    }
+    try await withServer({ $0.isReadOnly = true }) { server async throws in
+      #expect(try await server.get("/_replicator").status == 404)
+    }
+  }
+
   // MARK: _replicate
 
   @Test func `a pull and a push answer at their end as CouchDB does`() async throws {
@@ -350,46 +406,48 @@ import Testing
     try await withServer(of: manager, logger: .init(label: "test") { _ in log }) {
       $0.usersFile = directory.path("users.json")
     } _: { server in
-      func user(_ name: String) -> RunningServer {
-        let basic = Data("\(name):correct horse".utf8).base64EncodedString()
-        return RunningServer(
-          manager: manager, port: server.port, headers: [("Authorization", "Basic \(basic)")])
+      try await withServer { elsewhere in
+        func user(_ name: String) -> RunningServer {
+          let basic = Data("\(name):correct horse".utf8).base64EncodedString()
+          return RunningServer(
+            manager: manager, port: server.port, headers: [("Authorization", "Basic \(basic)")])
+        }
+        let (admin, other) = (user("ana"), user("zoe"))
+        _ = try await admin.put("/_replicator")
+        // Refused by the other server, which has no such user.
+        _ = try await admin.put(
+          "/_replicator/r",
+          [
+            "source": .string("http://mike:hunter2@127.0.0.1:\(elsewhere.port)/db"), "target": "db",
+            "continuous": true,
+          ])
+        let row = try await Self.wait(admin, "/_scheduler/docs/_replicator/r") { $0["state"] == "crashing" }
+        #expect(!row.text.contains("hunter2"))
+        #expect(row["source"]?.stringValue == "http://127.0.0.1:\(elsewhere.port)/db")
+        #expect(try await admin.get("/_replicator/r").text.contains("hunter2"))
+        for text in [
+          try await admin.get("/_active_tasks").text, try await admin.get("/_scheduler/jobs").text,
+          try await admin.get("/_scheduler/docs").text,
+        ] {
+          #expect(!text.contains("hunter2"), "\(text)")
+        }
+        for path in [
+          "/_replicator", "/_replicator/r", "/_replicator/_all_docs?include_docs=true",
+          "/_replicator/_changes?include_docs=true", "/_scheduler/jobs", "/_scheduler/docs",
+          "/_scheduler/docs/_replicator/r", "/_active_tasks",
+        ] {
+          #expect([401, 403].contains(try await other.get(path).status), "\(path)")
+          #expect(try await server.get(path).status == 401, "\(path)")
+        }
+        #expect(try await other.post("/_replicate", ["source": "db", "target": "db"]).status == 401)
+        #expect(
+          [401, 403].contains(try await other.put("/_replicator/s", ["source": "db", "target": "x"]).status))
+        // It can't be opened to others.
+        #expect(try await admin.put("/_replicator/_security", [:]).status == 403)
+        let failures = log.all("replication failed")
+        #expect(failures.first?.metadata["error"]?.isEmpty == false)
+        #expect(!log.everything.contains { "\($0)".contains("hunter2") })
       }
-      let (admin, other) = (user("ana"), user("zoe"))
-      _ = try await admin.put("/_replicator")
-      // Refused by the other server, which has no such user.
-      _ = try await admin.put(
-        "/_replicator/r",
-        [
-          "source": .string("http://mike:hunter2@127.0.0.1:\(server.port)/db"), "target": "db",
-          "continuous": true,
-        ])
-      let row = try await Self.wait(admin, "/_scheduler/docs/_replicator/r") { $0["state"] == "crashing" }
-      #expect(!row.text.contains("hunter2"))
-      #expect(row["source"]?.stringValue == "http://127.0.0.1:\(server.port)/db")
-      #expect(try await admin.get("/_replicator/r").text.contains("hunter2"))
-      for text in [
-        try await admin.get("/_active_tasks").text, try await admin.get("/_scheduler/jobs").text,
-        try await admin.get("/_scheduler/docs").text,
-      ] {
-        #expect(!text.contains("hunter2"), "\(text)")
-      }
-      for path in [
-        "/_replicator", "/_replicator/r", "/_replicator/_all_docs?include_docs=true",
-        "/_replicator/_changes?include_docs=true", "/_scheduler/jobs", "/_scheduler/docs",
-        "/_scheduler/docs/_replicator/r", "/_active_tasks",
-      ] {
-        #expect([401, 403].contains(try await other.get(path).status), "\(path)")
-        #expect(try await server.get(path).status == 401, "\(path)")
-      }
-      #expect(try await other.post("/_replicate", ["source": "db", "target": "db"]).status == 401)
-      #expect(
-        [401, 403].contains(try await other.put("/_replicator/s", ["source": "db", "target": "x"]).status))
-      // It can't be opened to others.
-      #expect(try await admin.put("/_replicator/_security", [:]).status == 403)
-      let failures = log.all("replication failed")
-      #expect(failures.first?.metadata["error"]?.isEmpty == false)
-      #expect(!log.everything.contains { "\($0)".contains("hunter2") })
     }
   }
 }

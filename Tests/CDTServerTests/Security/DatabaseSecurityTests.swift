@@ -80,11 +80,11 @@ import Testing
     let closed = DatabaseSecurity.initial(hasUsers: true)
     #expect(
       closed.json.text
-        == #"{"admins":{"names":[],"roles":["_admin"]},"members":{"names":[],"roles":["_admin"]}}"#)
+        == #"{"admins":{"roles":["_admin"]},"members":{"roles":["_admin"]}}"#)
     #expect(rights(closed, Self.admin) == Right.allCases)
     for other in [Identity.anonymous, Self.mike] { #expect(rights(closed, other) == []) }
     let open = DatabaseSecurity.initial(hasUsers: false)
-    #expect(open.json.text == #"{"admins":{"names":[],"roles":[]},"members":{"names":[],"roles":[]}}"#)
+    #expect(open.json.text == #"{"admins":{"roles":[]},"members":{"roles":[]}}"#)
     #expect(rights(open, .adminOfServerWithoutUsers) == Right.allCases)
     #expect(rights(open, .anonymous) == [.read, .write])
   }

@@ -138,6 +138,41 @@ import Testing
     #expect(listed.lines.count == 2)
   }
 
+  @Test func `all stores of a directory are saved, and one that can't be does not hide the others`() throws {
+    let space = try Workspace(Workspace.people)
+    try space.write("{\"_id\":\"milk\"}\n", to: "tasks.jsonl")
+    try space.run("import", "people/tasks", "tasks.jsonl")
+    let saved = try space.run("backup", "--all", "people", "saved")
+    #expect(saved.status == 0)
+    #expect(saved.lines.map { $0.prefix(19) } == [#"{"store":"contacts""#, #"{"store":"tasks","s"#])
+    #expect(try space.run("restore", "saved/contacts", "people/again").status == 0)
+    try space.write("no database", to: "people/again/db.sync")
+    let partly = try space.run("backup", "--all", "people", "saved")
+    #expect(partly.status != 0 && partly.lines.count == 2, "\(partly.errors)")
+    #expect(partly.errors.contains("cdtquery: again: "))
+    #expect(try space.run("backup", "--all", "nothing", "saved").status == 66)
+  }
+
+  @Test func `follow of all stores saves those that appear later`() throws {
+    let space = try Workspace(Workspace.people)
+    let output = try Pipe()
+    let program = try Program.start(
+      Built.cdtquery, ["backup", "--all", "people", "saved", "--follow"], directory: space.directory,
+      input: .file("/dev/null"), output: .descriptor(output.writing), errors: .file("/dev/null"))
+    close(output.writing)
+    func line() throws -> String { try Descriptor.read(from: output.reading) { $0.hasSuffix("\n") } }
+    #expect(try line().hasPrefix(#"{"store":"contacts","sequence":3,"#))
+    try space.run("put", "people/contacts", "kim", "{}")
+    #expect(try line().hasPrefix(#"{"store":"contacts","sequence":4,"#))
+    try space.write("{\"_id\":\"milk\"}\n", to: "tasks.jsonl")
+    try space.run("import", "people/tasks", "tasks.jsonl")
+    #expect(try line().hasPrefix(#"{"store":"tasks","sequence":1,"#))
+    program.send(SIGINT)
+    #expect(program.wait() == -SIGINT)
+    close(output.reading)
+    #expect(try space.run("backup", "--verify", "saved/tasks").lines.count == 1)
+  }
+
   /// Killed in the middle, again and again: what is there can be restored, and the next run goes on.
   @Test(arguments: [false, true]) func `a backup that is killed is what it was`(isEncrypted: Bool) throws {
     let space = try Workspace()
