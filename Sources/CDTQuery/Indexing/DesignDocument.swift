@@ -93,7 +93,8 @@ package struct DesignDocument: Sendable {
 
   /// The members of an index that are meant for an index of a type.
   private static func members(_ type: IndexType) -> [String] {
-    ["fields", partialFilter] + (type == .json ? ["unique", "collation", "expireAfter"] : ["tokenize"])
+    ["fields", partialFilter]
+      + (type == .json ? ["unique", "collation", "expireAfter", "milliseconds"] : ["tokenize"])
   }
 
   /// Members that are also known: the former name of the filter, the value of a view, and what CouchDB's text indexes have and is

@@ -10,7 +10,7 @@ import Testing
 @Suite struct MemoryBudgetTests {
   // MARK: Shares
 
-  private static let least = 128 * 1_024
+  private static let least = 40 * 1_024
 
   @Test func `a reader alone has most of what is shared, and twelve have a twelfth each`() {
     let budget = MemoryBudget(64 * Self.mebibyte)
