@@ -112,7 +112,7 @@ import Testing
           "x.txt": DocumentAttachment(data: Data("x".utf8), name: "x.txt", contentType: "text/plain")
         ])
       let created = try store.createDocument(from: draft)
-      let other = try #require(RevisionID("1-0"))
+      let other = RevisionID(generation: 1, suffix: String(repeating: "0", count: 32))
       try store.write {
         try $0.forceInsert(DocumentRevision(id: "doc", revisionID: other, body: ["a": 2]), history: [])
       }

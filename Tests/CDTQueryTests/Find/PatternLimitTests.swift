@@ -40,7 +40,8 @@ import Testing
       body: ["text": text])
     let filter = try SelectorFilter(QuerySelector(["text": ["$regex": "a*a*[cd]"]]))
     let error = #expect(throws: QueryError.self) {
-      for _ in 0..<2_000 { _ = try filter.matches(revision) }
+      // A fast machine does some thousand of them within the limit.
+      for _ in 0..<100_000 { _ = try filter.matches(revision) }
     }
     #expect(error?.code == .matchLimit)
     #expect(throws: QueryError.self) { try filter.matches(revision) }

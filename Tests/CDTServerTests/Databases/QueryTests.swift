@@ -428,7 +428,7 @@ import Testing
     try await withServer { server in
       for (index, name, known) in [
         (["fields": ["email"], "uniqe": true], "uniqe", "partial_filter_selector, unique"),
-        (["fields": ["total"], "sum": ["total"]], "sum", "collation or expireAfter"),
+        (["fields": ["total"], "sum": ["total"]], "sum", "collation, expireAfter or milliseconds"),
         (["fields": ["total"], "value": "total"], "value", "fields"),
       ] as [(JSONValue, String, String)] {
         let reply = try await server.post("/db/_index", ["index": index])
