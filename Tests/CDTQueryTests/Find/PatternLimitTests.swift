@@ -34,14 +34,13 @@ import Testing
 
   @Test(.timeLimit(.minutes(10)))
   func `a filter has one limit for all revisions, until it is renewed`() throws {
-    let text = JSONValue.string(String(repeating: "a", count: 2_000) + String(repeating: "b", count: 3_000))
+    let text = JSONValue.string(String(repeating: "a", count: 5_000) + String(repeating: "b", count: 3_000))
     let revision = DocumentRevision(
       id: "doc", revisionID: try #require(RevisionID("1-a")),
       body: ["text": text])
     let filter = try SelectorFilter(QuerySelector(["text": ["$regex": "a*a*[cd]"]]))
     let error = #expect(throws: QueryError.self) {
-      // A fast machine does some thousand of them within the limit.
-      for _ in 0..<100_000 { _ = try filter.matches(revision) }
+      for _ in 0..<2_000 { _ = try filter.matches(revision) }
     }
     #expect(error?.code == .matchLimit)
     #expect(throws: QueryError.self) { try filter.matches(revision) }
