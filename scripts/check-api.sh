@@ -11,9 +11,9 @@ found=.build-docs/public-api.txt
 for module in $modules; do
   # A graph for the module, and one for each module that it extends.
   for graph in .build-docs/symbols/"$module"/*.json; do
-    jq -r --arg module "$module" '
+    jq -r --arg library "$module" '
       .symbols[] | select(.kind.identifier != "swift.extension")
-      | "\($module) \(.pathComponents | join(".")): \([.declarationFragments[].spelling] | join("") | gsub("\\s+"; " "))"
+      | "\($library) \(.pathComponents | join(".")): \([.declarationFragments[].spelling] | join("") | gsub("\\s+"; " "))"
     ' "$graph"
   done
 done | LC_ALL=C sort -u > "$found"

@@ -24,8 +24,11 @@ public protocol ConflictResolver {
   /// Returns the revision to keep, with the common ancestor of the leaves at hand. Unless it is implemented, it calls
   /// ``resolve(documentID:conflicts:)``.
   ///
-  /// - Parameter base: The newest revision from which all leaves descend; `nil` if there is none, or its content is not
-  ///   stored: it was compacted, or has never been here.
+  /// - Parameters:
+  ///   - documentID: The document's id.
+  ///   - conflicts: The leaves that are not deleted, the winner first.
+  ///   - base: The newest revision from which all leaves descend; `nil` if there is none, or its content is not stored: it was
+  ///     compacted, or has never been here.
   func resolve(
     documentID: String, conflicts: [DocumentRevision], base: DocumentRevision?
   ) throws -> DocumentRevision?

@@ -197,6 +197,8 @@ extension WriteTransaction {
   /// ```
   ///
   /// - Parameters:
+  ///   - type: The type of the models.
+  ///   - ids: The documents; all with a conflict by default.
   ///   - undecodable: As in the form without the ancestor.
   ///   - merge: Also called with the newest revision from which all versions descend: `nil` if its content is not stored any
   ///     more, or is not a model.

@@ -64,8 +64,9 @@ extension Datastore {
   /// let open = try store.find(Todo.self, ["completed": false], sort: ["created"])
   /// ```
   ///
-  /// - Parameter undecodable: Called with the error of each document that can't be decoded, which is left out; `limit` counts it.
-  ///   The default throws the error.
+  /// `undecodable` is called with the error of each document that can't be decoded, which is left out; `limit` counts it.
+  /// The default throws the error.
+  ///
   /// - Throws: The errors of `find(_:skip:limit:fields:sort:)`; `DatastoreError` with the code `.undecodable`, the
   ///   document's id and the path of a missing or mistyped value.
   public func find<T: Decodable>(

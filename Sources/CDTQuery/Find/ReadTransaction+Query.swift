@@ -18,8 +18,9 @@ extension ReadTransaction {
 
   /// Returns the documents that match a query, decoded.
   ///
-  /// - Parameter undecodable: Called with the error of each document that can't be decoded, which is left out. The default throws the
-  ///   error.
+  /// `undecodable` is called with the error of each document that can't be decoded, which is left out. The default throws the
+  /// error.
+  ///
   /// - Throws: The errors of `find`; `DatastoreError` with the code `.undecodable`, the document's id and the path of a
   ///   missing or mistyped value; the errors of `undecodable`.
   public func find<T: Decodable>(

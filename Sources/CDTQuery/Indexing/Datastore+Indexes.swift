@@ -27,7 +27,7 @@ extension Datastore {
   ///     index is also created if there are such documents; `uniqueViolations()` lists them.
   ///   - collation: How the index compares strings; `nil` if by their bytes. Queries with the same collation use it for strings.
   ///   - lifetime: The time after the date in the one field from which on a document has expired: reads leave it out, and it is
-  ///     deleted. The index answers no queries. `nil` if documents don't expire. ``documentsThatNeverExpire()`` counts the
+  ///     deleted. The index answers no queries. `nil` if documents don't expire. `documentsThatNeverExpire()` counts the
   ///     documents with other values than dates.
   ///   - isInMilliseconds: Whether numbers in that field are milliseconds since 1970, as of JavaScript's `Date.now()`, not seconds.
   ///   - progress: Called with the progress of the build.

@@ -250,8 +250,9 @@ extension Datastore {
   /// }
   /// ```
   ///
-  /// - Parameter undecodable: Called with the error of each document that is not a model, which is left out of the results; `limit`
-  ///   counts it. The default throws the error, which ends the sequence.
+  /// `undecodable` is called with the error of each document that is not a model, which is left out of the results; `limit`
+  /// counts it. The default throws the error, which ends the sequence.
+  ///
   /// - Throws: ``QueryError`` for a property that documents don't have.
   public func live<Model: Decodable & Sendable>(
     _ type: Model.Type, where condition: (ModelField<Model, Model>) -> QueryCondition<Model> = { _ in .all },

@@ -13,8 +13,9 @@ extension Datastore {
   /// A store does not know the types of its documents: every document that meets the condition is decoded. If a store has
   /// documents of several types, give each a member for its type, and make it part of the condition.
   ///
-  /// - Parameter undecodable: Called with the error of each document that is not a model, which is left out; `limit` counts it.
-  ///   The default throws the error.
+  /// `undecodable` is called with the error of each document that is not a model, which is left out; `limit` counts it.
+  /// The default throws the error.
+  ///
   /// - Throws: ``QueryError`` for a property that documents don't have, before the query runs; `DatastoreError` with the code
   ///   `.undecodable` and the id of a document that is not a model.
   ///
