@@ -68,8 +68,10 @@ class Server:
         status = self.process.wait(60)
         self.reader.join()
         self.process.stderr.close()
-        if status != 0 or self.log:
-            raise AssertionError(f"the server ended with {status} and logged: {''.join(self.log)}")
+        # Which SQLite the server has depends on the machine.
+        log = [line for line in self.log if "has the WAL-reset bug" not in line]
+        if status != 0 or log:
+            raise AssertionError(f"the server ended with {status} and logged: {''.join(log)}")
 
     def restart(self):
         """Ends the server and starts it at the same port."""

@@ -92,7 +92,7 @@ class CloudantTests(ServerTestCase):
         member = self.connect(MEMBER)
         self.assert_status(403, self.open, member)
         with self.database.get_security_document() as security:
-            self.assertEqual(security["members"], {"names": [], "roles": ["_admin"]})
+            self.assertEqual(security["members"], {"roles": ["_admin"]})
             security["members"]["roles"] = ["team"]
         database = member[self.name]
         database.create_document({"_id": "milk"})
