@@ -29,7 +29,11 @@ extension RequestContext {
   private var userName: String {
     get throws(CouchError) {
       let id = names["user"] ?? ""
-      guard !id.hasBytePrefix("_") else { throw .unsupportedOfUsers }
+      guard !id.hasBytePrefix("_") else {
+        throw .badRequest(
+          "_users has no \(id.prefix(100)); use /_users/org.couchdb.user:NAME, /_users/_all_docs, or cdtquery user"
+        )
+      }
       return try UserDocument.name(ofDocument: id)
     }
   }
