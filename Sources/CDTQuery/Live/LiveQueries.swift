@@ -188,10 +188,12 @@ package final class LiveQueries: Sendable {
       guard !turn.observers.isEmpty else { return false }
       var effects = Effects()
       let manager = try store.indexManager()
+      let now = manager.expiry.now
+      if manager.expiry.hasRules { Self.noticeClock(at: now, &turn) }
       var next: Double?
       let last = try store.readAutocommit(stop: stop) { transaction in
         try transaction.use { connection in
-          try Self.read(transaction, connection, manager.expiry, after: turn.sequence) { change in
+          try Self.read(transaction, connection, manager.expiry, at: now, after: turn.sequence) { change in
             if let time = change.expires, !change.isDeleted { next = min(next ?? .infinity, time) }
             try effects.add(change, in: transaction, turn.index, turn.holders)
           }
@@ -236,11 +238,7 @@ package final class LiveQueries: Sendable {
   ) throws {
     try turn.withLock { turn in
       guard !turn.observers.isEmpty else { return }
-      if time < turn.expired {
-        // The clock was set back: documents that were left out may be there again.
-        for observer in turn.observers.values { observer.expire() }
-      }
-      let isSame = time >= turn.expired && rules == turn.rules
+      let isSame = !Self.noticeClock(at: time, &turn) && rules == turn.rules
       var (numbers, isComplete) = try expired(isSame ? turn.expired : -.infinity)
       if isSame, isComplete, turn.isIncomplete { (numbers, isComplete) = try expired(-.infinity) }
       (turn.expired, turn.rules, turn.isIncomplete) = (time, rules, !isComplete)
@@ -253,12 +251,23 @@ package final class LiveQueries: Sendable {
     }
   }
 
+  /// Has all queries run again if the clock was set back: documents that were left out may be there again.
+  ///
+  /// - Returns: Whether it was.
+  @discardableResult
+  private static func noticeClock(at time: Double, _ turn: inout Turn) -> Bool {
+    guard time < turn.expired else { return false }
+    turn.expired = time
+    for observer in turn.observers.values { observer.expire() }
+    return true
+  }
+
   /// Calls `body` with each document that changed after a sequence.
   ///
   /// - Returns: The last sequence; `nil` if nothing has changed.
   private static func read(
-    _ transaction: ReadTransaction, _ connection: Connection, _ expiry: Expiry, after sequence: Int64,
-    _ body: (LiveChange) throws -> Void
+    _ transaction: ReadTransaction, _ connection: Connection, _ expiry: Expiry, at now: Double,
+    after sequence: Int64, _ body: (LiveChange) throws -> Void
   ) throws -> Int64? {
     let statement = try connection.statement(
       """
@@ -267,7 +276,6 @@ package final class LiveQueries: Sendable {
       """)
     defer { statement.reset() }
     try statement.bind(sequence, at: 1)
-    let now = expiry.now
     var last: Int64?
     while try statement.step() {
       try transaction.stop?.check()

@@ -283,6 +283,34 @@ import Testing
     }
   }
 
+  @Test func `a document written while the clock is set back leaves live results with the time`() async throws {
+    try await withTemporaryDatastore { store in
+      let clock = TestClock()
+      let manager = try store.indexManager()
+      manager.expiry.setClock { clock.now }
+      try Self.hold(store)
+      try await store.ensureIndexed(["at"], expireAfter: .seconds(0))
+      func put(_ id: String, at time: Int64) async throws {
+        try await store.write { transaction in
+          _ = try transaction.createDocument(from: DocumentDraft(id: id, body: ["at": .int(time)]))
+        }
+        try manager.liveQueries.update(store)
+      }
+      clock.now = 10
+      try await put("early", at: 5)
+      var live = store.live(try Query([:])).makeAsyncIterator()
+      #expect(try await live.take()?.results.map(\.id) == [])
+      clock.now = 0
+      try await put("b", at: 7)
+      clock.now = 10
+      try manager.dropExpired()
+      #expect(try await live.take()?.results.isEmpty ?? true)
+      clock.now = 6
+      try await put("c", at: 8)
+      #expect(try await live.take()?.results.map(\.id) == ["b", "c"])
+    }
+  }
+
   @Test(arguments: 1...4) func `live results are those of find, whatever the clock does`(_ round: Int)
     async throws
   {
