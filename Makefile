@@ -4,9 +4,8 @@ SWIFT ?= swift
 PACKAGES = libsqlite3-dev libpcre2-dev zlib1g-dev libssl-dev
 
 # Every directory with Swift of ours.
-SOURCES = Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Sources FuzzTargets/Package.swift \
-	FuzzTargets/Sources \
-	Examples/Package.swift Examples/Sources Examples/Tests
+SOURCES = Package.swift Sources Tests Benchmarks/Sources FuzzTargets/Package.swift FuzzTargets/Sources Examples/Sources \
+	Examples/Tests
 # What the files below Benchmarks/Results are named that the benchmarks write, and what each of them is told besides:
 # `make bench BENCH='--documents 10000'`, `make bench-compare BENCH='--only q1'`.
 RESULT ?= latest
@@ -15,7 +14,7 @@ BASE_PATH ?=
 # Whether `make bench-gate` accepts the numbers that it counts, and `make api-check` the declarations.
 ACCEPT ?=
 RELEASE = @SWIFT="$(SWIFT)" scripts/build-release.sh
-BENCHMARKS = SWIFT_DETERMINISTIC_HASHING=1 $(SWIFT) run -c release --package-path Benchmarks Benchmarks
+BENCHMARKS = @CDT_EXTRAS=1 SWIFT="$(SWIFT)" scripts/build-release.sh small --product Benchmarks && .build/small/release/Benchmarks
 # How long `make fuzz`, `make fuzz-replication`, `make fuzz-inputs` and `make fuzz-server` look, `make stress` runs each of its
 # tests, and PouchDB syncs in `make test-clients`; and the seed of `make fuzz`, `make fuzz-replication` and `make fuzz-server`,
 # which draw one if there is none, and say it.
@@ -48,7 +47,7 @@ PARTS ?= random reliability newest clients page requests gate examples
 .PHONY: help packages build server test test-more test-newest test-couchdb test-clients test-page fuzz fuzz-replication fuzz-inputs fuzz-server torture stress
 .PHONY: sanitize install man lint format demo docs
 .PHONY: examples api-check check-portability
-.PHONY: bench bench-gate bench-compare bench-latency bench-live bench-memory bench-processes bench-server bench-replication bench-page
+.PHONY: bench bench-gate bench-compare bench-latency bench-live bench-memory bench-processes bench-server bench-replication bench-decisions bench-page
 
 help: ## List the commands
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 20
@@ -161,8 +160,9 @@ demo: ## Import real data, index it, and ask five questions
 	$(RELEASE) small
 	@scripts/demo.sh
 
-examples: ## Build the examples, and run each
+examples: ## Run each example, and the program of docs/getting-started.md
 	@scripts/install-packages.sh $(PACKAGES) curl
+	@SWIFT="$(SWIFT)" scripts/build-tests.sh
 	@SWIFT="$(SWIFT)" scripts/run-getting-started.sh
 	@SWIFT="$(SWIFT)" scripts/run-examples.sh
 
@@ -200,12 +200,15 @@ bench-processes: build ## Measure cdtquery against sqlite3, as whole processes
 
 bench-server: server ## Measure the server, and a CouchDB beside it: make bench-server COUCHDB=http://admin:password@127.0.0.1:5984
 	@scripts/install-packages.sh wrk
-	@COUCHDB="$(COUCHDB)" $(BENCHMARKS) server --json Benchmarks/Results/$(RESULT)-server.json $(BENCH)
+	@export COUCHDB="$(COUCHDB)"; $(BENCHMARKS:@%=%) server --json Benchmarks/Results/$(RESULT)-server.json $(BENCH)
 
 bench-replication: server ## Measure replication, also of a CouchDB and of PouchDB: make bench-replication COUCHDB=http://admin:password@127.0.0.1:5984
 	@test -z "$(POUCHDB)" || POUCHDB="$(POUCHDB)" scripts/install-clients.sh
-	@COUCHDB="$(COUCHDB)" $(BENCHMARKS) replication --json Benchmarks/Results/$(RESULT)-replication.json \
+	@export COUCHDB="$(COUCHDB)"; $(BENCHMARKS:@%=%) replication --json Benchmarks/Results/$(RESULT)-replication.json \
 		$(if $(POUCHDB),--pouchdb '$(POUCHDB)') $(BENCH)
 
-bench-page: ## Write the tables and the plot of docs from the results
+bench-decisions: packages ## Measure what the decisions compare: make bench-decisions BENCH='--only 29'
+	$(BENCHMARKS) decisions $(BENCH)
+
+bench-page: packages ## Write the tables and the plot of docs from the results
 	$(BENCHMARKS) page $(BENCH)

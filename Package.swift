@@ -18,6 +18,21 @@ func server(_ product: String, _ package: String) -> Target.Dependency {
   .product(name: product, package: package, condition: .when(traits: ["Server"]))
 }
 
+/// A module in one of the folders of `Sources`.
+func module(
+  _ folder: String, _ name: String, _ dependencies: [Target.Dependency] = [], exclude: [String] = []
+) -> Target {
+  .target(
+    name: name, dependencies: dependencies, path: "Sources/\(folder)/\(name)", exclude: exclude,
+    swiftSettings: settings)
+}
+
+/// A library of the system.
+func library(_ folder: String, _ name: String, _ pkgConfig: String, _ package: String) -> Target {
+  .systemLibrary(
+    name: name, path: "Sources/\(folder)/\(name)", pkgConfig: pkgConfig, providers: [.apt([package])])
+}
+
 let package = Package(
   name: "CDTDatastore",
   platforms: [.macOS(.v15), .iOS(.v18)],
@@ -57,68 +72,38 @@ let package = Package(
     // For CDTReplication, as are swift-log, swift-metrics and NIO.
     .package(url: "https://github.com/swift-server/async-http-client", from: "1.30.0"),
   ],
+  // The folders of Sources, and arrows between them, run one way: each target depends only on those above it.
   targets: [
-    // Arrows run one way: each target depends only on those above it.
-    .systemLibrary(
-      name: "CDTCSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
-    .systemLibrary(
-      name: "CDTCPCRE2", pkgConfig: "libpcre2-8", providers: [.apt(["libpcre2-dev"])]),
-    .systemLibrary(
-      name: "CDTCZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
-    .systemLibrary(
-      name: "CDTCCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
-    .target(name: "CDTCPlatform"),
-    .target(name: "CDTCPage"),
-    .target(
-      name: "CDTDigest", dependencies: [.target(name: "CDTCCrypto", condition: .when(platforms: [.linux]))],
-      swiftSettings: settings),
-    .target(name: "CDTJSON", dependencies: ["CDTPlatform"], swiftSettings: settings),
-    .target(name: "CDTPlatform", dependencies: ["CDTCPlatform"], swiftSettings: settings),
-    .target(
-      name: "CDTSQLite", dependencies: ["CDTPlatform", "CDTDigest", "CDTCSQLite"], swiftSettings: settings),
-    .target(name: "CDTGzip", dependencies: ["CDTCZlib"], swiftSettings: settings),
-    .target(
-      name: "CDTDatastore",
-      dependencies: [
-        "CDTPlatform", "CDTDigest", "CDTJSON", "CDTSQLite", "CDTGzip",
-      ],
-      swiftSettings: settings),
-    .target(
-      name: "CDTQuery",
-      dependencies: ["CDTPlatform", "CDTDatastore", "CDTDigest", "CDTJSON", "CDTSQLite", "CDTCPCRE2"],
-      swiftSettings: settings),
-    .target(
-      name: "CDTImport",
-      dependencies: [
-        "CDTDatastore", "CDTQuery", "CDTDigest", "CDTJSON", "CDTSQLite", "CDTGzip", "CDTPlatform",
-      ],
-      swiftSettings: settings),
-    .target(
-      name: "CDTRecovery", dependencies: ["CDTDatastore", "CDTJSON", "CDTSQLite", "CDTPlatform"],
-      swiftSettings: settings),
-    .target(
-      name: "CDTQueryTesting", dependencies: ["CDTDatastore", "CDTQuery", "CDTJSON"], swiftSettings: settings),
-    .target(
-      name: "CloudantSync",
-      dependencies: [
-        "CDTImport", "CDTDatastore", "CDTQuery", "CDTJSON", "CDTPlatform",
-        .target(name: "CDTReplication", condition: .when(traits: ["Replication"])),
-      ],
-      swiftSettings: settings),
-    .target(
-      name: "CouchDB",
-      dependencies: [
-        "CDTDatastore", "CDTDigest", "CDTJSON", "CDTPlatform", "CDTGzip",
-      ],
-      swiftSettings: settings),
-    .target(
-      name: "CDTBackup",
-      dependencies: ["CouchDB", "CDTDatastore", "CDTDigest", "CDTQuery", "CDTJSON", "CDTPlatform"],
-      swiftSettings: settings),
-    .target(
-      name: "CDTReplication",
-      dependencies: [
-        "CouchDB", "CDTDatastore", "CDTDigest", "CDTQuery", "CDTJSON", "CDTPlatform", "CDTGzip",
+    library("Base", "CDTCCrypto", "libcrypto", "libssl-dev"),
+    library("Base", "CDTCZlib", "zlib", "zlib1g-dev"),
+    .target(name: "CDTCPlatform", path: "Sources/Base/CDTCPlatform"),
+    module("Base", "CDTPlatform", ["CDTCPlatform"]),
+    module("Base", "CDTDigest", [.target(name: "CDTCCrypto", condition: .when(platforms: [.linux]))]),
+    module("Base", "CDTGzip", ["CDTCZlib"]),
+    module("Base", "CDTJSON", ["CDTPlatform"]),
+
+    library("Store", "CDTCSQLite", "sqlite3", "libsqlite3-dev"),
+    module("Store", "CDTSQLite", ["CDTPlatform", "CDTDigest", "CDTCSQLite"]),
+    module("Store", "CDTDatastore", ["CDTPlatform", "CDTDigest", "CDTGzip", "CDTJSON", "CDTSQLite"]),
+    module("Store", "CouchDB", ["CDTPlatform", "CDTDigest", "CDTGzip", "CDTJSON", "CDTDatastore"]),
+
+    library("Query", "CDTCPCRE2", "libpcre2-8", "libpcre2-dev"),
+    module(
+      "Query", "CDTQuery",
+      ["CDTPlatform", "CDTDigest", "CDTJSON", "CDTSQLite", "CDTDatastore", "CDTCPCRE2"]),
+
+    module(
+      "Care", "CDTImport",
+      ["CDTPlatform", "CDTDigest", "CDTGzip", "CDTJSON", "CDTSQLite", "CDTDatastore", "CDTQuery"]),
+    module("Care", "CDTRecovery", ["CDTPlatform", "CDTJSON", "CDTSQLite", "CDTDatastore"]),
+    module(
+      "Care", "CDTBackup", ["CDTPlatform", "CDTDigest", "CDTJSON", "CDTDatastore", "CouchDB", "CDTQuery"]),
+    module("Care", "CDTQueryTesting", ["CDTJSON", "CDTDatastore", "CDTQuery"]),
+
+    module(
+      "Sync", "CDTReplication",
+      [
+        "CDTPlatform", "CDTDigest", "CDTGzip", "CDTJSON", "CDTDatastore", "CouchDB", "CDTQuery",
         replication("AsyncHTTPClient", "async-http-client"),
         replication("NIOCore", "swift-nio"),
         replication("NIOPosix", "swift-nio"),
@@ -126,18 +111,15 @@ let package = Package(
         replication("NIOSSL", "swift-nio-ssl"),
         replication("Logging", "swift-log"),
         replication("CoreMetrics", "swift-metrics"),
-      ],
-      swiftSettings: settings),
-    .target(
-      name: "CDTRemote",
-      dependencies: [
-        "CDTReplication", "CDTImport", "CouchDB", "CDTDatastore", "CDTQuery", "CDTJSON", "CDTPlatform",
-      ],
-      swiftSettings: settings),
-    .target(
-      name: "CDTServer",
-      dependencies: [
-        "CDTCPage", "CouchDB", "CDTDatastore", "CDTDigest", "CDTQuery", "CDTJSON", "CDTPlatform", "CDTGzip",
+      ]),
+    module(
+      "Sync", "CDTRemote",
+      ["CDTPlatform", "CDTJSON", "CDTDatastore", "CouchDB", "CDTQuery", "CDTImport", "CDTReplication"]),
+    .target(name: "CDTCPage", path: "Sources/Sync/CDTCPage"),
+    module(
+      "Sync", "CDTServer",
+      [
+        "CDTPlatform", "CDTDigest", "CDTGzip", "CDTJSON", "CDTDatastore", "CouchDB", "CDTQuery", "CDTCPage",
         .target(name: "CDTReplication", condition: .when(traits: ["Replication"])),
         server("Hummingbird", "hummingbird"),
         server("HummingbirdTLS", "hummingbird"),
@@ -152,12 +134,20 @@ let package = Package(
         server("NIOHTTPTypesHTTP1", "swift-nio-extras"),
         server("HTTPTypes", "swift-http-types"),
       ],
-      exclude: ["Page"], swiftSettings: settings),
+      exclude: ["Page"]),
+
+    module(
+      "Migration", "CloudantSync",
+      [
+        "CDTPlatform", "CDTJSON", "CDTDatastore", "CDTQuery", "CDTImport",
+        .target(name: "CDTReplication", condition: .when(traits: ["Replication"])),
+      ]),
+
     .executableTarget(
       name: "cdtquery",
       dependencies: [
-        "CDTImport", "CDTRecovery", "CDTBackup", "CDTDatastore", "CDTQuery", "CDTQueryTesting", "CDTJSON",
-        "CDTSQLite", "CDTPlatform",
+        "CDTPlatform", "CDTJSON", "CDTSQLite", "CDTDatastore", "CDTQuery", "CDTImport", "CDTRecovery",
+        "CDTBackup", "CDTQueryTesting",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .target(name: "CDTReplication", condition: .when(traits: ["Replication"])),
         .target(name: "CDTRemote", condition: .when(traits: ["Replication"])),
@@ -172,7 +162,7 @@ let package = Package(
         .product(
           name: "NIOSSL", package: "swift-nio-ssl", condition: .when(traits: ["Replication", "Server"])),
       ],
-      swiftSettings: settings),
+      path: "Sources/Command/cdtquery", swiftSettings: settings),
 
     // What tests run as another process; no products.
     .executableTarget(
@@ -293,3 +283,35 @@ let package = Package(
       swiftSettings: settings),
   ]
 )
+
+// The examples and the benchmarks see what any user of the library sees: the public API.
+if Context.environment["CDT_EXTRAS"] != nil {
+  func program(_ path: String, _ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .executableTarget(
+      name: name, dependencies: dependencies, path: path, packageAccess: false, swiftSettings: settings)
+  }
+  let arguments = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
+  package.targets += [
+    .target(
+      name: "ToDo", dependencies: ["CDTQuery"], path: "Examples/Sources/ToDo", packageAccess: false,
+      swiftSettings: settings),
+    .testTarget(
+      name: "ToDoTests", dependencies: ["ToDo"], path: "Examples/Tests/ToDoTests", packageAccess: false,
+      swiftSettings: settings),
+    program("Examples/Sources/People", "people", ["CDTQuery"]),
+    program("Examples/Sources/Bookmarks", "bookmarks", ["CDTQuery", arguments]),
+    program(
+      "Examples/Sources/DocumentService", "document-service",
+      ["CDTQuery", arguments, .product(name: "Hummingbird", package: "hummingbird")]),
+
+    .systemLibrary(
+      name: "CSQLiteYardstick", path: "Benchmarks/Sources/CSQLiteYardstick", pkgConfig: "sqlite3"),
+    .systemLibrary(
+      name: "CCryptoYardstick", path: "Benchmarks/Sources/CCryptoYardstick", pkgConfig: "libcrypto"),
+    program(
+      "Benchmarks/Sources/Benchmarks", "Benchmarks",
+      [
+        "CSQLiteYardstick", "CCryptoYardstick", "CDTJSON", "CDTDatastore", "CDTQuery", "CDTImport", arguments,
+      ]),
+  ]
+}

@@ -16,16 +16,16 @@ tools=$("${swift}c" -print-target-info | sed -n 's|.*"runtimeResourcePath": "\(.
 find "$out" -mindepth 1 -maxdepth 1 ! -name symbols -exec rm -rf {} +
 
 # A line for each guide: its file, its module, its article.
-for link in Sources/*/Documentation.docc/*.md; do
+for link in Sources/*/*/Documentation.docc/*.md; do
   [ -L "$link" ] || continue
-  module=${link#Sources/}
-  echo "$(basename "$(readlink "$link")") ${module%%/*} $(basename "$link" .md)"
+  module=$(basename "${link%/Documentation.docc/*}")
+  echo "$(basename "$(readlink "$link")") $module $(basename "$link" .md)"
 done > "$out/articles"
 
 for module in "${modules[@]}"; do
   catalog=$out/$module.docc
   mkdir -p "$catalog"
-  [ ! -d "Sources/$module/Documentation.docc" ] || cp -L "Sources/$module/Documentation.docc/"* "$catalog"
+  for file in Sources/*/"$module"/Documentation.docc/*; do [ ! -e "$file" ] || cp -L "$file" "$catalog"; done
   while read -r guide owner article; do
     [ "$owner" = "$module" ] || continue
     scripts/link-articles.pl "$out/articles" "$module" "$guide" "$base" > "$catalog/$article.md"

@@ -1,13 +1,14 @@
 #!/bin/sh
 # Builds cdtquery for release, into .build/release. With the argument `small` it is built without the package's traits, that is
 # without the server and replication, into .build/small/release: that takes a third of the time, and the two builds don't replace
-# each other's files. A second argument names a target to build instead.
+# each other's files. More arguments say what to build instead: `--product Benchmarks`, `--target CloudantSync`.
 #
 # Swift's own libraries and C++'s are linked in, as finding and loading them takes much of a short command's time. Where there is
 # no static libstdc++, the system's is used.
 set -eu
 kind=${1:-full}
-set -- ${2:+--target} ${2:---product cdtquery}
+[ $# -eq 0 ] || shift
+[ $# -ne 0 ] || set -- --product cdtquery
 cd "$(dirname "$0")/.."
 if [ "$kind" = small ]; then
   set -- "$@" --disable-default-traits --scratch-path .build/small

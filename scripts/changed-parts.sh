@@ -1,23 +1,28 @@
 #!/usr/bin/env bash
-# Prints the parts of `make test-more` that a change concerns: those with a file that differs from the commit BASE. Without BASE,
-# that is the newest commit that is more than two days older than this one.
+# Prints the parts of `make test-more` that a change concerns: those with a file that differs from the commit BASE, which is where
+# the change left its branch (`git merge-base`). Without BASE, that is the upstream's, or else origin/main's; a clone of the change
+# itself has neither, and takes the newest commit that is more than two days older than this one.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-last=$(git log -1 --format=%ct)
-base=${BASE:-$(git log -1 --before="@$((last - 2 * 86400))" --format=%H)}
+base=
+for upstream in ${BASE:+"$BASE"} '@{upstream}' origin/main; do
+  found=$(git merge-base "$upstream" HEAD 2> /dev/null) || continue
+  [ "$found" = "$(git rev-parse HEAD)" ] || { base=$found && break; }
+done
+[ -n "$base" ] || base=$(git log -1 --before="@$(($(git log -1 --format=%ct) - 2 * 86400))" --format=%H)
 # All of it, if the history does not reach so far.
 if [ -n "$base" ]; then changed=$(git diff --name-only "$base" HEAD); else changed=$(git ls-files); fi
 
 concerns() {
   ! grep -qE "^(Package.swift|Makefile|scripts/|$2)" <<< "$changed" || printf '%s ' "$1"
 }
-core='Sources/CDT(C?Platform|JSON|SQLite|Datastore|Query)/'
-concerns random "$core|Sources/(CouchDB|CDTReplication|CDTRemote|CDTImport|CDTRecovery)/|Tests/CDT.*/Fuzz/"
-concerns reliability "$core|Sources/(CDTImport|CDTRecovery|cdtquery)/|Tests/(ReliabilityTests|Support)/"
-concerns newest "Sources/CDT(SQLite|Datastore/Storage|Query/(Execution|Indexing))"
-concerns clients "Sources/(CouchDB|CDTServer)/|Tests/Clients/"
-concerns page "Sources/(CDTCPage|CouchDB|CDTServer)/|Sources/cdtquery/Commands/LookCommand|Sources/CDTQuery/(Describe|Planning)/|Tests/Page/"
-concerns requests "Sources/(CouchDB|CDTServer)/|docs/openapi.yaml"
+core='Sources/(Base|Store|Query)/'
+concerns random "$core|Sources/(Care|Sync/(CDTReplication|CDTRemote))/|Tests/CDT.*/Fuzz/"
+concerns reliability "$core|Sources/(Care|Command)/|Tests/(ReliabilityTests|Support)/"
+concerns newest 'Sources/(Store/CDT(SQLite|Datastore/Storage)|Query/CDTQuery/(Execution|Indexing))'
+concerns clients 'Sources/(Store/CouchDB|Sync/CDT(CPage|Server))/|Tests/Clients/'
+concerns page 'Sources/(Store/CouchDB|Sync/CDT(CPage|Server)|Query/CDTQuery/(Describe|Planning))/|Sources/Command/.*/LookCommand|Tests/Page/'
+concerns requests 'Sources/(Store/CouchDB|Sync/CDTServer)/|docs/openapi.yaml'
 concerns gate "$core|Benchmarks/"
-concerns examples "Sources/|Examples/|docs/getting-started.md"
+concerns examples 'Sources/|Examples/|docs/getting-started.md'
 echo

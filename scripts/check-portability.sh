@@ -13,8 +13,8 @@ zig() { "$work/python/bin/python" -m ziglang "$@"; }
 library=$("$work/python/bin/python" -c 'import os, ziglang; print(os.path.join(os.path.dirname(ziglang.__file__), "lib"))')
 
 for target in aarch64-macos x86_64-linux-musl; do
-  zig cc -target "$target" -Wall -Wextra -Werror -I Sources/CDTCPlatform/include \
-    Sources/CDTCPlatform/CDTCPlatform.c scripts/portability/main.c -o "$work/$target"
+  zig cc -target "$target" -Wall -Wextra -Werror -I Sources/Base/CDTCPlatform/include \
+    Sources/Base/CDTCPlatform/CDTCPlatform.c scripts/portability/main.c -o "$work/$target"
   echo "CDTCPlatform: compiled and linked for $target"
 done
 [ "$(uname -m)" != x86_64 ] || "$work/x86_64-linux-musl"
@@ -31,7 +31,7 @@ for header in errno fcntl limits unistd stdlib string stdio poll pthread time si
 done > "$work/modules/Darwin/all.h"
 echo 'module Darwin [system] { header "all.h" export * }' > "$work/modules/Darwin/module.modulemap"
 mkdir -p "$work/modules/CDTCPlatform"
-echo "module CDTCPlatform { header \"$PWD/Sources/CDTCPlatform/include/CDTCPlatform.h\" export * }" \
+echo "module CDTCPlatform { header \"$PWD/Sources/Base/CDTCPlatform/include/CDTCPlatform.h\" export * }" \
   > "$work/modules/CDTCPlatform/module.modulemap"
 
 # Embedded programs have no weak references and no Foundation.
@@ -39,5 +39,5 @@ echo "module CDTCPlatform { header \"$PWD/Sources/CDTCPlatform/include/CDTCPlatf
   -enable-experimental-feature Embedded -enable-upcoming-feature ExistentialAny -wmo \
   -enable-upcoming-feature InternalImportsByDefault -target arm64-apple-ios18.0 -module-cache-path "$work/cache" \
   -I "$work/modules" -Xcc -isystem -Xcc "$headers" \
-  scripts/portability/Stubs.swift $(find Sources/CDTPlatform -name '*.swift' ! -name WeakReference.swift ! -name Foundation.swift)
+  scripts/portability/Stubs.swift $(find Sources/Base/CDTPlatform -name '*.swift' ! -name WeakReference.swift ! -name Foundation.swift)
 echo "CDTPlatform: type-checked for Apple's systems"

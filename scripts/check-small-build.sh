@@ -20,5 +20,5 @@ for command in 'serve people' 'user list users.json' 'look people' 'replicate a 
   said=$("$program" $command 2>&1 > /dev/null) || status=$?
   [ "$status" -eq 66 ] && [[ $said == *"; build it with make server" ]] || fail "cdtquery $command: $status: $said"
 done
-SWIFT="${SWIFT:-swift}" scripts/build-release.sh small CloudantSync
+SWIFT="${SWIFT:-swift}" scripts/build-release.sh small --target CloudantSync
 echo "the small build is what it should be"

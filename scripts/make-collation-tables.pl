@@ -1,7 +1,7 @@
 #!/usr/bin/perl
 # Writes the tables of the collations from the data of Unicode that Perl has:
 #
-#     scripts/make-collation-tables.pl > Sources/CDTJSON/Collation/CollationData.swift
+#     scripts/make-collation-tables.pl > Sources/Base/CDTJSON/Collation/CollationData.swift
 #
 # The primary weights come from the Default Unicode Collation Element Table (allkeys.txt), case folding, canonical
 # decompositions and combining classes from the Unicode Character Database. Increase $revision if the bytes change for

@@ -1,15 +1,20 @@
 #!/usr/bin/env bash
-# Does what docs/getting-started.md tells, in a new directory, and compares what is printed. Then it checks that an app without
-# traits fetches no package but swift-argument-parser.
+# Does what docs/getting-started.md tells, in a new directory, and compares what is printed. Its program is among the examples,
+# and `scripts/build-tests.sh` has built it: `swift run` runs that one. Then this checks that an app without traits fetches no
+# package but swift-argument-parser.
 #
 # A line `FILE`: says that the next block is that file. A block of shell has commands behind `$ `, and what they print.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 page=$PWD/docs/getting-started.md
+program=$PWD/Examples/Sources/People/main.swift
+people=$("${SWIFT:-swift}" build --show-bin-path)/people
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 ln -s "$PWD" "$work/cdtdatastore"
 cd "$work"
+
+swift() { [ "$*" = 'run -q people' ] && "$people"; }
 
 file=
 block=
@@ -48,6 +53,8 @@ while IFS= read -r line; do
   fi
 done < "$page"
 
+diff -u "$program" Sources/people/main.swift
+command swift package resolve
 fetched=$(grep -c '"identity"' Package.resolved || true)
 [ "$fetched" -le 1 ] || {
   echo "an app without traits fetches $fetched packages:" >&2

@@ -19,7 +19,7 @@ rm -rf .build-docs/symbols
 for module in "$@"; do
   mkdir -p ".build-docs/symbols/$module"
   "$tools/swift-symbolgraph-extract" -module-name "$module" -target "$triple" -I "$built/Modules" \
-    -I Sources/CDTCSQLite -I Sources/CDTCPCRE2 -I Sources/CDTCZlib -I Sources/CDTCCrypto "${maps[@]}" \
+    -I Sources/Store/CDTCSQLite -I Sources/Query/CDTCPCRE2 -I Sources/Base/CDTCZlib -I Sources/Base/CDTCCrypto "${maps[@]}" \
     -output-dir ".build-docs/symbols/$module" -minimum-access-level public -emit-extension-block-symbols \
     -skip-synthesized-members -skip-inherited-docs
 done

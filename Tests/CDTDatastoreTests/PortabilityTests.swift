@@ -28,7 +28,7 @@ import Testing
   }
 
   @Test func `each import of a system's module is conditional`() throws {
-    let platform = Repository.root.appending(path: "Sources/CDTPlatform")
+    let platform = Repository.root.appending(path: "Sources/Base/CDTPlatform")
     for name in try FileManager.default.contentsOfDirectory(atPath: platform.path)
     where name.hasSuffix(".swift") {
       let lines = try String(contentsOf: platform.appending(path: name), encoding: .utf8).split(

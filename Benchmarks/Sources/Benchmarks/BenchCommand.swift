@@ -13,9 +13,9 @@ struct BenchCommand: ParsableCommand {
       Answers are checked before they are timed. Nothing is asserted about time. Without a subcommand it compares.
 
       EXAMPLES
-        $ swift run -c release --package-path Benchmarks Benchmarks --documents 10000 --only q1,q3
-        $ swift run -c release --package-path Benchmarks Benchmarks latency --seconds 5
-        $ swift run -c release --package-path Benchmarks Benchmarks page
+        $ make bench-compare BENCH='--documents 10000 --only q1,q3'
+        $ make bench-latency BENCH='--seconds 5'
+        $ make bench-page
       """,
     subcommands: [
       CompareCommand.self, LatencyCommand.self, LiveCommand.self, MemoryCommand.self,

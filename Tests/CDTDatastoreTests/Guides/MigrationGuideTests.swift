@@ -129,7 +129,7 @@ import struct CloudantSync.TouchDBIndexReport
 
   @Test func `every old name that the package keeps is in the page`() throws {
     let page = try Repository.page("api-migration.md")
-    let directory = Repository.root.appending(path: "Sources/CloudantSync")
+    let directory = Repository.root.appending(path: "Sources/Migration/CloudantSync")
     var names: Set<String> = []
     for file in try FileManager.default.contentsOfDirectory(atPath: directory.path) {
       let text = try String(contentsOf: directory.appending(path: file), encoding: .utf8)

@@ -5,7 +5,7 @@ import Testing
 
 /// The files of the page for browsers.
 @Suite struct PageFileTests {
-  private static let directory = Repository.root.appending(path: "Sources/CDTServer/Page")
+  private static let directory = Repository.root.appending(path: "Sources/Sync/CDTServer/Page")
 
   @Test func `every file is served as it is, and all have at most 125 kB`() async throws {
     try await withServer { server in
