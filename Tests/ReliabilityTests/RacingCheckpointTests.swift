@@ -7,9 +7,9 @@ import Testing
 /// shows after about a million commits of this kind, if checkpoints don't hold the write lock.
 ///
 /// `make torture RACES=100000000` commits as often as it is told. `CheckpointLockTests` has the deterministic form.
-@Suite(.timeLimit(.minutes(600)), .enabled(if: Torture.isWhole)) struct RacingCheckpointTests {
+@Suite(.timeLimit(.minutes(600))) struct RacingCheckpointTests {
   private static let commits =
-    ProcessInfo.processInfo.environment["TORTURE_RACES"].flatMap { Int($0) } ?? 5_000
+    ProcessInfo.processInfo.environment["TORTURE_RACES"].flatMap { Int($0) } ?? 50_000
 
   @Test func `no commit is lost beside checkpoints of another process`() throws {
     try withTemporaryDirectory(inMemory: true) { directory in

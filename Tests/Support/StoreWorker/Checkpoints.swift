@@ -7,6 +7,7 @@ enum Checkpoints {
   static func run(in directory: String) throws -> JSONObject {
     let connection = try Connection(path: "\(directory)/file", mode: .readWrite, busyTimeout: .zero)
     print("ready")
+    fflush(nil)
     let parent = getppid()
     while getppid() == parent {
       _ = try connection.checkpointsWholeLog()
