@@ -6,9 +6,10 @@ import Testing
 @Suite struct PortabilityTests {
   /// A module that not every system has, and the files that may import it.
   static let modules = [
-    (module: "FoundationEssentials", files: ["CDTPlatform/Foundation.swift"]),
-    (module: "Glibc", files: ["CDTPlatform/"]),
-    (module: "Musl", files: ["CDTPlatform/"]), (module: "Darwin", files: ["CDTPlatform/", "CDTDigest/"]),
+    (module: "FoundationEssentials", files: ["Base/CDTPlatform/Foundation.swift"]),
+    (module: "Glibc", files: ["Base/CDTPlatform/"]),
+    (module: "Musl", files: ["Base/CDTPlatform/"]),
+    (module: "Darwin", files: ["Base/CDTPlatform/", "Base/CDTDigest/"]),
   ]
 
   @Test(arguments: modules) func `only CDTPlatform imports a system's module`(module: String, files: [String])
