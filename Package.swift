@@ -179,7 +179,8 @@ let package = Package(
 
     // What the tests of several modules need.
     .target(
-      name: "CDTTestSupport", dependencies: ["CDTCZlib", "CDTGzip"], path: "Tests/Support/CDTTestSupport",
+      name: "CDTTestSupport", dependencies: ["CDTCZlib", "CDTGzip", "CDTPlatform"],
+      path: "Tests/Support/CDTTestSupport",
       swiftSettings: settings),
     .target(
       name: "CDTRandomDocuments", dependencies: ["CDTJSON", "CDTTestSupport"],

@@ -20,7 +20,7 @@ import Testing
     try await withTemporaryDirectory(inMemory: true) { directory in
       try await Self.withStore(directory) { _ in }
       let run = try CommandRun(Self.replicate, ["\(server.url)/db"], in: directory)
-      while server.count < 1 { try await Task.sleep(for: .milliseconds(1)) }
+      try await eventually("the server was called") { server.count >= 1 }
       run.process.send(SIGINT)
       #expect(await run.ended() == -SIGINT)
     }
@@ -69,7 +69,7 @@ import Testing
         try await store.createDocument(from: DocumentDraft(id: "a", body: [:]))
       }
       let run = try CommandRun("\(Self.replicate) --continuous", ["\(server.url)/db"], in: directory)
-      while try !run.text("out").contains("waiting") { try await Task.sleep(for: .milliseconds(10)) }
+      try await eventually("it waits") { try run.text("out").contains("waiting") }
       run.process.send(SIGTERM)
       #expect(await run.ended() == 0)
     }

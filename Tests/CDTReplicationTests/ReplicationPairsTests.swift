@@ -86,20 +86,20 @@ import Testing
         """, to: "pairs", in: directory)
       let run = try CommandRun("\(Self.replicate) --log-format json", [], in: directory)
       func wait(for part: String) async throws {
-        while try !run.text("out").split(separator: "\n").contains(where: { $0.contains(part) }) {
-          try await Task.sleep(for: .milliseconds(10))
+        try await eventually("\(part) is printed") {
+          try run.text("out").split(separator: "\n").contains { $0.contains(part) }
         }
       }
       try await wait(for: #""state":"idle""#)
       try await wait(for: #""state":"waiting""#)
       try await Self.makeStore("late", in: directory, documents: 4)
-      while try !run.text("out").split(separator: "\n").contains(where: {
-        $0.hasPrefix(#"{"pair":"late""#) && $0.contains(#""state":"idle""#)
-      }) {
-        try await Task.sleep(for: .milliseconds(10))
+      try await eventually("the late pair is idle") {
+        try run.text("out").split(separator: "\n").contains {
+          $0.hasPrefix(#"{"pair":"late""#) && $0.contains(#""state":"idle""#)
+        }
       }
       // It may have been idle between two documents.
-      while try await Self.count("copy1", in: directory) < 4 { try await Task.sleep(for: .milliseconds(10)) }
+      try await eventually("all have arrived") { try await Self.count("copy1", in: directory) >= 4 }
       run.process.send(SIGTERM)
       #expect(await run.ended() == 0)
       let events = try run.text("out").split(separator: "\n")

@@ -223,8 +223,8 @@ import Testing
             guard request.method == "PUT" else { return }
             // The first checkpoint of the source has to wait until the second batch was asked for.
             let batch = log.count("PUT _local")
-            while batch < 4, log.count("POST _bulk_get") <= batch {
-              try await Task.sleep(for: .milliseconds(1))
+            try await eventually("the next batch was requested") {
+              batch >= 4 || log.count("POST _bulk_get") > batch
             }
             try await Task.sleep(for: .milliseconds(50))
             counts.append(try await local.read { try $0.documentCount() })
@@ -259,7 +259,7 @@ import Testing
                 throw ReplicationError(.invalidReply, "the fourth one")
               }
               guard request.method == "PUT" else { return }
-              while asked.withLock({ $0 }) < 4 { try await Task.sleep(for: .milliseconds(1)) }
+              try await eventually("four were requested") { asked.withLock { $0 } >= 4 }
               try await Task.sleep(for: .milliseconds(200))
             }
           ]

@@ -178,10 +178,10 @@ import Testing
         try await other.write { transaction in
           try transaction.createDocument(from: DocumentDraft(id: "b", body: [:]))
           isWriting.store(true, ordering: .relaxed)
-          while !isFound.load(ordering: .relaxed) { Thread.sleep(forTimeInterval: 0.01) }
+          try eventually("the busy store is reported") { isFound.load(ordering: .relaxed) }
         }
       }
-      while !isWriting.load(ordering: .relaxed) { try await Task.sleep(for: .milliseconds(1)) }
+      try await eventually("the other write has begun") { isWriting.load(ordering: .relaxed) }
       var last: ReplicationStatus?
       for try await status in Replicator(Replication(.push, with: right), of: left).run() {
         if case .waiting = status.state { isFound.store(true, ordering: .relaxed) }
@@ -296,7 +296,7 @@ import Testing
         return all
       }
       try await served.remote.createDocument(from: DocumentDraft(id: "a", body: [:]))
-      while !isWaiting.withLock({ $0 }) { try await Task.sleep(for: .milliseconds(1)) }
+      try await eventually("the replication waits") { isWaiting.withLock { $0 } }
       try await Task.sleep(for: .milliseconds(50))
       task.cancel()
       let all = try await task.value

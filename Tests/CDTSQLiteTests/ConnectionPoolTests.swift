@@ -1,4 +1,5 @@
 import CDTSQLite
+import CDTTestSupport
 import Dispatch
 import Foundation
 import Synchronization
@@ -57,7 +58,7 @@ import Testing
     for _ in 0..<50 {
       let thread = Thread { _ = try? pool.withReader { _ in used.opened.add(1, ordering: .relaxed) } }
       thread.start()
-      while !thread.isFinished { usleep(100) }
+      try eventually("the thread has ended") { thread.isFinished }
     }
     #expect(used.opened.load(ordering: .relaxed) == 50)
     #expect(counter.opened.load(ordering: .relaxed) == 1)
@@ -97,7 +98,7 @@ import Testing
       }
     }
     for thread in threads { thread.start() }
-    while !threads.allSatisfy(\.isFinished) { usleep(1_000) }
+    try eventually("the threads have ended") { threads.allSatisfy(\.isFinished) }
     #expect(failed.load(ordering: .relaxed) == 0)
     #expect(counter.opened.load(ordering: .relaxed) < 24 * 200 / 4)
     pool.close()
@@ -130,7 +131,7 @@ import Testing
     pool.close()
     let wasOpened = isOpened.load(ordering: .relaxed)
     #expect(wasOpened)
-    while !thread.isFinished { usleep(1_000) }
+    try eventually("the thread has ended") { thread.isFinished }
   }
 
   @Test func `an error of opening or of the user comes through, and the reader comes back`() throws {

@@ -132,7 +132,7 @@ import Testing
       "/bin/sh", ["-c", script], in: directory, environment: ProcessInfo.processInfo.environment,
       input: .file("/dev/null"), output: .file("/dev/null"), errors: .file("/dev/null"))
     func exists(_ name: String) -> Bool { FileManager.default.fileExists(atPath: "\(directory)/\(name)") }
-    while !exists("ready") { try await Task.sleep(for: .milliseconds(10)) }
+    try await eventually("the process is ready") { exists("ready") }
     var acknowledged = ["first"]
     try await withThrowingTaskGroup(of: String?.self) { group in
       for number in 0..<300 {

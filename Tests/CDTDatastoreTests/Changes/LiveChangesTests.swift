@@ -127,7 +127,7 @@ import Testing
         let task = Task { try await store.heard(until: "never") }
         // Sometimes it is listening by then, sometimes not.
         if round % 2 == 0 {
-          while store.changeListeners.count < 2 { await Task.yield() }
+          try await eventually("the task listens") { store.changeListeners.count >= 2 }
         }
         task.cancel()
         #expect(try await task.value.changes.isEmpty)

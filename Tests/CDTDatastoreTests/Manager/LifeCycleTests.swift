@@ -339,11 +339,13 @@ import Testing
             try transaction.createDocument(from: DocumentDraft(body: [:]))
             written.withLock { $0 = true }
             // Once this says "closed", the other thread waits for this write to end.
-            while (try? store.read({ try $0.documentCount() })) != nil {}
+            try eventually("the datastore is closed") {
+              (try? store.read { try $0.documentCount() }) == nil
+            }
             _ = try manager.datastore(named: "other")
           }
         } else {
-          while !written.withLock({ $0 }) {}
+          try eventually("the write is done") { written.withLock { $0 } }
           try? manager.deleteDatastore(named: "store")
         }
       }
@@ -407,19 +409,21 @@ import Testing
             try store.write { transaction in
               try transaction.createDocument(from: DocumentDraft(body: [:]))
               isWriting.store(true, ordering: .releasing)
-              while (try? store.read({ try $0.documentCount() })) != nil {}
+              try eventually("the datastore is closed") {
+                (try? store.read { try $0.documentCount() }) == nil
+              }
               // Waiting here would never end, as the deletion waits for this write.
               #expect(datastoreError { try manager.datastore(named: "store") }?.code == .nestedWrite)
               #expect(datastoreError { try manager.deleteDatastore(named: "store") }?.code == .nestedWrite)
               if gives {
                 Sleep.microseconds(50_000)
               } else {
-                while !isRefused.load(ordering: .acquiring) {}
+                try eventually("the deletion is refused") { isRefused.load(ordering: .acquiring) }
               }
             }
           }
         case 1:
-          while !isWriting.load(ordering: .acquiring) {}
+          try eventually("the write has begun") { isWriting.load(ordering: .acquiring) }
           #expect(throws: Never.self) { try manager.deleteDatastore(named: "store") }
         default:
           while !isWriting.load(ordering: .acquiring) || (try? store.read({ try $0.documentCount() })) != nil

@@ -135,8 +135,8 @@ import Testing
         }
       }
       opening.start()
-      while openFiles(below: "\(manager.directory)/store") == before, !opening.isFinished {
-        Sleep.microseconds(1_000)
+      try eventually("another file is open") {
+        openFiles(below: "\(manager.directory)/store") != before || opening.isFinished
       }
       let other = try manager.datastore(named: "other")
       try other.createDocument(from: DocumentDraft(id: "a", body: [:]))
@@ -145,7 +145,7 @@ import Testing
       try manager.deleteDatastore(named: "other")
       #expect(!opening.isFinished)
       held.rollBack()
-      while !opening.isFinished { Sleep.microseconds(1_000) }
+      try eventually("the datastore is open") { opening.isFinished }
       #expect(failure.withLock { $0 == nil })
       #expect(try manager.datastore(named: "store").read { try $0.documentCount() } == 2)
     }

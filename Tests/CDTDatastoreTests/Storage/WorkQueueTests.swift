@@ -34,11 +34,7 @@ import Testing
 
     /// Waits until so many items have run.
     func wait(for count: Int) throws {
-      let end = ContinuousClock.now + .seconds(60)
-      while numbers.count < count {
-        try #require(.now < end, "\(numbers.count) of \(count) items have run")
-        usleep(1_000)
-      }
+      try eventually("\(count) items have run") { numbers.count >= count }
     }
   }
 

@@ -94,7 +94,7 @@ import Testing
       LiveResults(try store.live(Errand.self, where: { !$0.isDone }, sort: \.title.ascending))
     }
     let list = try makeList(store)
-    while list.difference == nil { await Task.yield() }
+    try await eventually("the list has its first results") { list.difference != nil }
     #expect(list.results.map(\.title) == ["Buy milk"])
   }
 

@@ -283,7 +283,8 @@ import Testing
     }
   }
 
-  @Test func `a document written while the clock is set back leaves live results with the time`() async throws {
+  @Test func `a document written while the clock is set back leaves live results with the time`() async throws
+  {
     try await withTemporaryDatastore { store in
       let clock = TestClock()
       let manager = try store.indexManager()

@@ -123,7 +123,7 @@ import Testing
           while held.withLock(\.self) {}
         }
       }
-      while !held.withLock(\.self) { await Task.yield() }
+      try await eventually("the build is held") { held.withLock(\.self) }
       cancelling.cancel()
       held.withLock { $0 = false }
       await #expect(throws: CancellationError.self) { try await cancelling.value }

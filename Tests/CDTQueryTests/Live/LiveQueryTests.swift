@@ -123,7 +123,7 @@ import Testing
         for try await _ in try store.live([:]) { count += 1 }
         return count
       }
-      while try store.indexManager().liveQueries.counts.runs == 0 { await Task.yield() }
+      try await eventually("the query runs") { try store.indexManager().liveQueries.counts.runs > 0 }
       count.cancel()
       #expect(try await count.value <= 1)
     }
@@ -282,17 +282,17 @@ import Testing
   @MainActor private static func view(_ store: Datastore) async throws {
     let errands = LiveResults(try store.live(Errand.self, where: { !$0.isDone }, sort: \.title.ascending))
     var milk = try await store.save(Errand(id: "milk", title: "Buy milk"))
-    while errands.results.isEmpty { await Task.yield() }
+    try await eventually("the errand is shown") { !errands.results.isEmpty }
     #expect(errands.results.map(\.title) == ["Buy milk"] && errands.error == nil)
     milk.isDone = true
     try await store.save(milk)
-    while !errands.results.isEmpty { await Task.yield() }
+    try await eventually("the errand is gone") { errands.results.isEmpty }
     #expect(errands.difference?.removals == [0])
 
     var query = try Query([:])
     query.useIndex = "none"
     let refused = LiveResults(store.live(query))
-    while refused.error == nil { await Task.yield() }
+    try await eventually("the query is refused") { refused.error != nil }
     #expect(refused.error is QueryError && refused.difference == nil)
   }
 
@@ -301,16 +301,16 @@ import Testing
       try await Self.viewBriefly(store)
       try Self.put("a", 1, in: store)
       let queries = try store.indexManager().liveQueries
-      while queries.observerCount > 0 {
+      try await eventually("nobody observes") {
         try queries.update(store)
-        await Task.yield()
+        return queries.observerCount == 0
       }
     }
   }
 
   @MainActor private static func viewBriefly(_ store: Datastore) async throws {
     let list = LiveResults(store.live(try Query([:])))
-    while list.difference == nil { await Task.yield() }
+    try await eventually("the list has its first results") { list.difference != nil }
   }
 
   @Test func `documents written before and after a restored backup are found`() async throws {

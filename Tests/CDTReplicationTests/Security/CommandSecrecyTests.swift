@@ -38,9 +38,7 @@ import Testing
           "exec \"$0\" replicate \"$1\" stores/people --both --create --continuous --user ana \(options[source] ?? "")",
           [served.url], in: directory, variable: source == "variable" ? Self.password : nil)
         try await served.remote.createDocument(from: DocumentDraft(id: "a", body: [:]))
-        for _ in 0..<500 where try !run.text("out").contains(#""written":1"#) {
-          try await Task.sleep(for: .milliseconds(20))
-        }
+        try await eventually("the document is written") { try run.text("out").contains(#""written":1"#) }
         let listing = try Self.processes(with: served.url)
         #expect(listing.contains("replicate \(served.url) stores/people"))
         Self.expectNothingSecret(listing, "ps")

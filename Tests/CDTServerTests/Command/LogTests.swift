@@ -51,7 +51,7 @@ import Testing
 
     /// Waits for entries, as a reply is logged after the client has it.
     func wait(for message: String, count: Int) async throws -> [Entry] {
-      while all(message).count < count { try await Task.sleep(for: .milliseconds(5)) }
+      try await eventually("\(message) is logged \(count) times") { all(message).count >= count }
       return all(message)
     }
   }

@@ -1,6 +1,7 @@
 import CDTDatastore
 import CDTJSON
 import CDTServerTestSupport
+import CDTTestSupport
 import CouchDB
 import Testing
 
@@ -325,7 +326,7 @@ import Testing
         let reply = try await other.put("/db/_revs_limit", 7)
         #expect(reply.status == 200)
       }
-      while try await server.get("/db/_revs_limit").json != 7 { try await Task.sleep(for: .milliseconds(50)) }
+      try await eventually("the limit is 7") { try await server.get("/db/_revs_limit").json == 7 }
     }
   }
 

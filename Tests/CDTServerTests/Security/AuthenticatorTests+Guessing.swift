@@ -76,7 +76,7 @@ extension AuthenticatorTests {
       for number in 0..<16 {
         group.addTask { await self.error(authenticator, Self.basic("user\(number)", "x")) }
       }
-      await time.waitForSleepers(16)
+      try await time.waitForSleepers(16)
       #expect(await error(authenticator, Self.basic("mike", "correct:horse")) == .tooManyLogins)
       #expect(await error(authenticator, Self.basic("mike", "correct:horse"), from: "203.0.113.9") == nil)
       time.release()

@@ -1,4 +1,5 @@
 import CDTServer
+import CDTTestSupport
 import Synchronization
 
 /// A clock that stands still until a test moves it. Sleeping doesn't move it, and takes no time unless it is held.
@@ -51,7 +52,7 @@ final class TestClock: Sendable {
   }
 
   /// Waits until so many sleep.
-  func waitForSleepers(_ count: Int) async {
-    while state.withLock({ $0.sleepers.count }) < count { await Task.yield() }
+  func waitForSleepers(_ count: Int) async throws {
+    try await eventually("\(count) sleep") { state.withLock { $0.sleepers.count } >= count }
   }
 }

@@ -7,7 +7,9 @@ package enum CompilerCheck {
   /// - Returns: What the compiler says, a line for each error; empty if the file compiles.
   package static func diagnostics(of file: String) throws -> String {
     let products = try BuiltProgram.directory()
-    let modules = ["Base/CDTCCrypto", "Store/CDTCSQLite", "Query/CDTCPCRE2", "Base/CDTCZlib"].map { "Sources/\($0)" }
+    let modules = ["Base/CDTCCrypto", "Store/CDTCSQLite", "Query/CDTCPCRE2", "Base/CDTCZlib"].map {
+      "Sources/\($0)"
+    }
     let places =
       [products.appending(path: "Modules"), products.appending(path: "CDTCPlatform.build")]
       + modules.map { Repository.root.appending(path: $0) }
