@@ -42,7 +42,7 @@ RACES ?= 1000000
 # Where `make install` puts the program.
 PREFIX ?= /usr/local
 # The parts of `make test-more`; without any it runs all. `scripts/changed-parts.sh` prints those that a change concerns.
-PARTS ?= random reliability newest clients page requests gate examples
+PARTS ?= random reliability newest inputs clients page requests gate examples
 
 .PHONY: help packages build server test test-more test-newest test-couchdb test-clients test-page fuzz fuzz-replication fuzz-inputs fuzz-server torture stress
 .PHONY: sanitize install man lint format demo docs
@@ -67,7 +67,7 @@ test: packages lint ## Run the tests, but for those of `make test-more`
 	@SWIFT="$(SWIFT)" scripts/build-tests.sh
 	@SWIFT="$(SWIFT)" scripts/run-tests.sh
 
-test-more: $(PARTS:%=more-%) ## Run what takes long: make test-more PARTS='random reliability newest clients page requests gate examples'
+test-more: $(PARTS:%=more-%) ## Run what takes long: make test-more PARTS='random reliability newest inputs clients page requests gate examples'
 
 # With fixed seeds; `make fuzz` draws one.
 more-random more-reliability: packages
@@ -78,6 +78,9 @@ more-random more-reliability: packages
 more-newest:
 	@SWIFT="$(SWIFT)" scripts/build-tests.sh
 	@SWIFT="$(SWIFT)" scripts/test-with-newest-sqlite.sh newest
+
+more-inputs:
+	@$(MAKE) fuzz-inputs SECONDS=0
 
 more-clients:
 	@$(MAKE) test-clients

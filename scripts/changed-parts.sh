@@ -20,6 +20,7 @@ core='Sources/(Base|Store|Query)/'
 concerns random "$core|Sources/(Care|Sync/(CDTReplication|CDTRemote))/|Tests/CDT.*/Fuzz/"
 concerns reliability "$core|Sources/(Care|Command)/|Tests/(ReliabilityTests|Support)/"
 concerns newest 'Sources/(Store/CDT(SQLite|Datastore/Storage)|Query/CDTQuery/(Execution|Indexing))'
+concerns inputs 'Sources/Base/CDTJSON/|FuzzTargets/'
 concerns clients 'Sources/(Store/CouchDB|Sync/CDT(CPage|Server))/|Tests/Clients/'
 concerns page 'Sources/(Store/CouchDB|Sync/CDT(CPage|Server)|Query/CDTQuery/(Describe|Planning))/|Sources/Command/.*/LookCommand|Tests/Page/'
 concerns requests 'Sources/(Store/CouchDB|Sync/CDTServer)/|docs/openapi.yaml'

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Builds the fuzz targets with libFuzzer and the address sanitizer, and runs each on inputs that libFuzzer derives from its corpus
-# and from what the code does with them. SECONDS_IN_ALL is divided among the targets. `scripts/fuzz.sh json csv` runs only these.
+# and from what the code does with them. SECONDS_IN_ALL is divided among the targets; with 0, each only runs its corpus. `scripts/fuzz.sh json csv`
+# runs only these targets.
 # An input that fails is left in .build-fuzz/failures.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -16,6 +17,8 @@ program=$root/.build-fuzz/release/FuzzTargets
 targets=("$@")
 [ ${#targets[@]} -gt 0 ] || mapfile -t targets < <(cd FuzzTargets/Corpus && ls)
 each=$((seconds / ${#targets[@]} > 0 ? seconds / ${#targets[@]} : 1))
+limit=-max_total_time=$each
+[ "$seconds" -gt 0 ] || limit=-runs=0
 # In memory if possible, as most targets make stores.
 [ -w /dev/shm ] && export TMPDIR=/dev/shm
 work=$(mktemp -d)
@@ -25,11 +28,11 @@ mkdir -p .build-fuzz/failures
 export SWIFT_BACKTRACE=enable=no ASAN_OPTIONS=detect_leaks=0:symbolize=0
 status=0
 for target in "${targets[@]}"; do
-  echo "$target: $each s"
+  echo "$target: $limit"
   log=$work/$target.log
   mkdir -p "$work/$target/found"
   FUZZ_TARGET=$target TMPDIR=$work/$target "$program" "$work/$target/found" "FuzzTargets/Corpus/$target" \
-    -max_total_time="$each" -timeout=20 -rss_limit_mb=2048 -dict=FuzzTargets/words.dict \
+    "$limit" -timeout=20 -rss_limit_mb=2048 -dict=FuzzTargets/words.dict \
     -artifact_prefix=".build-fuzz/failures/$target-" -print_final_stats=1 > "$log" 2>&1 < /dev/null || {
     status=1
     grep -E 'Fatal error|ERROR|SUMMARY|Test unit written' "$log" || tail -20 "$log"
