@@ -178,7 +178,7 @@ import Testing
         try await other.write { transaction in
           try transaction.createDocument(from: DocumentDraft(id: "b", body: [:]))
           isWriting.store(true, ordering: .relaxed)
-          try eventually("the busy store is reported") { isFound.load(ordering: .relaxed) }
+          try blockUntil("the busy store is reported") { isFound.load(ordering: .relaxed) }
         }
       }
       try await eventually("the other write has begun") { isWriting.load(ordering: .relaxed) }

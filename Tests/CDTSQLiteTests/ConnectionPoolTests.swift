@@ -58,7 +58,7 @@ import Testing
     for _ in 0..<50 {
       let thread = Thread { _ = try? pool.withReader { _ in used.opened.add(1, ordering: .relaxed) } }
       thread.start()
-      try eventually("the thread has ended") { thread.isFinished }
+      try blockUntil("the thread has ended") { thread.isFinished }
     }
     #expect(used.opened.load(ordering: .relaxed) == 50)
     #expect(counter.opened.load(ordering: .relaxed) == 1)
@@ -85,7 +85,7 @@ import Testing
     #expect(counter.shutTwice.load(ordering: .relaxed) == 0)
   }
 
-  @Test func `many threads at once do not open readers over and over`() {
+  @Test func `many threads at once do not open readers over and over`() throws {
     let counter = Counter()
     let pool = pool(counter)
     let failed = Atomic(0)
@@ -98,7 +98,7 @@ import Testing
       }
     }
     for thread in threads { thread.start() }
-    try eventually("the threads have ended") { threads.allSatisfy(\.isFinished) }
+    try blockUntil("the threads have ended") { threads.allSatisfy(\.isFinished) }
     #expect(failed.load(ordering: .relaxed) == 0)
     #expect(counter.opened.load(ordering: .relaxed) < 24 * 200 / 4)
     pool.close()
@@ -131,7 +131,7 @@ import Testing
     pool.close()
     let wasOpened = isOpened.load(ordering: .relaxed)
     #expect(wasOpened)
-    try eventually("the thread has ended") { thread.isFinished }
+    try blockUntil("the thread has ended") { thread.isFinished }
   }
 
   @Test func `an error of opening or of the user comes through, and the reader comes back`() throws {

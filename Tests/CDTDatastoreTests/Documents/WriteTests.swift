@@ -127,7 +127,7 @@ import Testing
           try stores[number].write { transaction in
             try transaction.createDocument(from: DocumentDraft(id: "outer \(number)", body: ["n": 1]))
             inside.add(1, ordering: .acquiringAndReleasing)
-            try eventually("both writes have begun") { inside.load(ordering: .acquiring) == 2 }
+            try blockUntil("both writes have begun") { inside.load(ordering: .acquiring) == 2 }
             try stores[1 - number].createDocument(
               from: DocumentDraft(id: "inner \(number)", body: ["n": 1]))
           }

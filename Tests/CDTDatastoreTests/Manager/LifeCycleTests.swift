@@ -339,13 +339,13 @@ import Testing
             try transaction.createDocument(from: DocumentDraft(body: [:]))
             written.withLock { $0 = true }
             // Once this says "closed", the other thread waits for this write to end.
-            try eventually("the datastore is closed") {
+            try? blockUntil("the datastore is closed") {
               (try? store.read { try $0.documentCount() }) == nil
             }
             _ = try manager.datastore(named: "other")
           }
         } else {
-          try eventually("the write is done") { written.withLock { $0 } }
+          try? blockUntil("the write is done") { written.withLock { $0 } }
           try? manager.deleteDatastore(named: "store")
         }
       }
@@ -409,7 +409,7 @@ import Testing
             try store.write { transaction in
               try transaction.createDocument(from: DocumentDraft(body: [:]))
               isWriting.store(true, ordering: .releasing)
-              try eventually("the datastore is closed") {
+              try? blockUntil("the datastore is closed") {
                 (try? store.read { try $0.documentCount() }) == nil
               }
               // Waiting here would never end, as the deletion waits for this write.
@@ -418,12 +418,12 @@ import Testing
               if gives {
                 Sleep.microseconds(50_000)
               } else {
-                try eventually("the deletion is refused") { isRefused.load(ordering: .acquiring) }
+                try? blockUntil("the deletion is refused") { isRefused.load(ordering: .acquiring) }
               }
             }
           }
         case 1:
-          try eventually("the write has begun") { isWriting.load(ordering: .acquiring) }
+          try? blockUntil("the write has begun") { isWriting.load(ordering: .acquiring) }
           #expect(throws: Never.self) { try manager.deleteDatastore(named: "store") }
         default:
           while !isWriting.load(ordering: .acquiring) || (try? store.read({ try $0.documentCount() })) != nil

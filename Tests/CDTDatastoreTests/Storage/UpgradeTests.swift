@@ -135,7 +135,7 @@ import Testing
         }
       }
       opening.start()
-      try eventually("another file is open") {
+      try blockUntil("another file is open") {
         openFiles(below: "\(manager.directory)/store") != before || opening.isFinished
       }
       let other = try manager.datastore(named: "other")
@@ -145,7 +145,7 @@ import Testing
       try manager.deleteDatastore(named: "other")
       #expect(!opening.isFinished)
       held.rollBack()
-      try eventually("the datastore is open") { opening.isFinished }
+      try blockUntil("the datastore is open") { opening.isFinished }
       #expect(failure.withLock { $0 == nil })
       #expect(try manager.datastore(named: "store").read { try $0.documentCount() } == 2)
     }

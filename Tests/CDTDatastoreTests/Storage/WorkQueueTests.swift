@@ -34,7 +34,7 @@ import Testing
 
     /// Waits until so many items have run.
     func wait(for count: Int) throws {
-      try eventually("\(count) items have run") { numbers.count >= count }
+      try blockUntil("\(count) items have run") { numbers.count >= count }
     }
   }
 

@@ -221,7 +221,7 @@ import Testing
               isCancelled.store(error is CancellationError, ordering: .relaxed)
             }
           } else {
-            try? eventually("the results are read") { isReading.load(ordering: .acquiring) }
+            try? blockUntil("the results are read") { isReading.load(ordering: .acquiring) }
             Sleep.microseconds(20_000)
             results.cancel()
           }

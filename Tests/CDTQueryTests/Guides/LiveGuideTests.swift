@@ -89,6 +89,23 @@ import Testing
     }
   }
 
+  @Test func `a list that is drawn with its rows`() async throws {
+    try await withTemporaryDatastore { store in
+      try await store.save(Errand(title: "Buy milk"))
+      try await Self.fullView(store)
+    }
+  }
+
+  @MainActor private static func fullView(_ store: Datastore) async throws {
+    let list = LiveResults(try store.live(Errand.self, sort: \.title.ascending), immediately: true)
+    #expect(list.results.map(\.title) == ["Buy milk"] && list.difference == nil)
+    try await store.save(Errand(title: "Go home"))
+    try await eventually("the second errand is shown") { list.results.count == 2 }
+    var query = try Query([:])
+    query.useIndex = "none"
+    #expect(LiveResults(store.live(query), immediately: true).error is QueryError)
+  }
+
   @MainActor private static func view(_ store: Datastore) async throws {
     @MainActor func makeList(_ store: Datastore) throws -> LiveResults<Errand> {
       LiveResults(try store.live(Errand.self, where: { !$0.isDone }, sort: \.title.ascending))

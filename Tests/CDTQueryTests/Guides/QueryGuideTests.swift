@@ -92,10 +92,9 @@ import Testing
       var page = try Query(["species": "cat"], limit: 10, sort: ["name"])
       var names: [String] = []
       while true {
-        let results = try store.results(for: page)
-        let cats = try results.documents()
-        guard let bookmark = try results.bookmark() else { break }
-        names += cats.map(\.id)
+        let cats = try store.page(page)
+        guard let bookmark = cats.bookmark else { break }
+        names += cats.documents.map(\.id)
         page.bookmark = bookmark
       }
       #expect(names == (0..<25).map { "c\(100 + $0)" })
@@ -157,7 +156,7 @@ import Testing
       try store.deleteIndex(named: "by_name")
       #expect(indexes.map(\.name) == ["by_name"])
 
-      print(try store.read { try $0.explain(Query(["age": ["$gte": 18]], sort: ["name"])) })
+      print(try store.explain(try Query(["age": ["$gte": 18]], sort: ["name"])))
 
       let book: JSONObject = ["title": "The Cat in the Hat", "lines": ["The sun did not shine."]]
       try store.createDocument(from: DocumentDraft(id: "hat", body: book))
@@ -223,7 +222,7 @@ import Testing
         let body: JSONObject = ["kind": .string(kind), "seen": "2020-01-01T12:00:00+01:00"]
         try store.createDocument(from: DocumentDraft(id: id, body: body))
       }
-      try store.ensureIndexed(["seen"], where: ["kind": "message"], expireAfter: .seconds(86_400))
+      try store.expireDocuments(after: .seconds(86_400), by: "seen", where: ["kind": "message"])
       #expect(try store.read { try $0.allDocumentIDs() } == ["b"])
     }
   }

@@ -24,7 +24,7 @@ package func eventually(
 ///
 /// - Parameter what: The condition in words, for the error.
 /// - Throws: ``NotYet`` when the time is over.
-package func eventually(
+package func blockUntil(
   _ what: String, within limit: Duration = .seconds(60), _ condition: () throws -> Bool
 ) throws {
   let end = ContinuousClock.now + limit

@@ -42,27 +42,10 @@ struct CheckCommand: ParsableCommand {
     }
     let progress = ProgressBar(noun: "documents", isQuiet: quiet)
     defer { progress.clear() }
-    let findings = try datastore.checkIntegrity(repair: repair) { progress.show($0, of: $1) }
+    let check = try datastore.check(repair: repair) { progress.show($0, of: $1) }
     progress.clear()
-    // Indexes can only be checked if the documents are readable.
-    let isReadable = !findings.contains { $0.kind == .database }
-    let indexes = isReadable ? try datastore.checkIndexes(repair: repair) { progress.show($0, of: $1) } : []
-    progress.clear()
-    // Keys are read from the indexes.
-    let areUsable = isReadable && (indexes.isEmpty || repair)
-    try report(
-      findings, indexes: indexes,
-      notes: (isReadable ? datastore.checkDesignDocuments() : [])
-        + (isReadable
-          ? datastore.documentsThatNeverExpire().map {
-            IntegrityFinding(.expiry, documentID: $0.documentIDs.first, $0.description)
-          } : [])
-        + (areUsable ? datastore.uniqueViolations().map(Self.note) : []))
-    if !findings.isEmpty || !indexes.isEmpty { throw ExitStatus.findings }
-  }
-
-  private static func note(_ violation: UniqueViolation) -> IntegrityFinding {
-    IntegrityFinding(.unique, documentID: violation.documentIDs.first, violation.description)
+    try report(check.problems, indexes: check.indexes, notes: check.notes)
+    if !check.problems.isEmpty || !check.indexes.isEmpty { throw ExitStatus.findings }
   }
 
   /// Whether a datastore has written the file, damaged or not.

@@ -8,7 +8,7 @@ extension Datastore {
   ///
   /// ```swift
   /// for adult in try store.find(["age": ["$gte": 18]], limit: 10, sort: ["name"]) {
-  ///   print(adult.id, adult.body["name"] ?? nil)
+  ///   print(adult.id, adult.body.text)
   /// }
   /// ```
   ///

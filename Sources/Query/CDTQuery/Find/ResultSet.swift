@@ -8,7 +8,7 @@ import Synchronization
 /// ```swift
 /// let cats = try store.results(for: Query(["species": "cat"], sort: ["name"]))
 /// while let cat = try cats.next() {
-///   print(cat.body["name"] ?? nil)
+///   print(cat.id, cat.body.text)
 /// }
 /// ```
 ///

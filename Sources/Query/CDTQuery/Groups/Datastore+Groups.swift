@@ -52,7 +52,7 @@ extension Datastore {
   /// let rows = try store.group(
   ///   by: ["city"], .count(as: "orders"), .sum("amount", as: "total"),
   ///   where: ["type": "order"], having: ["orders": ["$gte": 2]], sort: [.descending("total")], limit: 10)
-  /// for row in rows { print(row["city"] ?? nil, row["total"] ?? nil) }
+  /// for row in rows { print(row.text) }  // {"city":"Bonn","orders":2,"total":30}
   /// ```
   ///
   /// - Parameters:

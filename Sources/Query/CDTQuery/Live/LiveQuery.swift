@@ -31,6 +31,20 @@ public struct LiveQuery<Item: Sendable>: AsyncSequence, Sendable {
     return query
   }
 
+  /// The results now, on this thread.
+  func firstResults() throws -> [Item] {
+    var query = query
+    if query.sort.isEmpty { query.sort = ["_id"] }
+    return try store.readForQuery { [query] in try $0.find(query) }.compactMap { document in
+      do {
+        return try decode(document)
+      } catch let error as DatastoreError where error.code == .undecodable {
+        try undecodable(error)
+        return nil
+      }
+    }
+  }
+
   /// Creates an iterator, which runs the query when you ask for the first element.
   public func makeAsyncIterator() -> Iterator {
     Iterator(self)

@@ -22,7 +22,7 @@ public import Observation
 /// Source: `docs/live.md`, Views.
 @MainActor @Observable
 public final class LiveResults<Item: Sendable> {
-  /// The results; empty until the query has run the first time.
+  /// The results; empty until the query has run the first time, unless it has in the initializer.
   public private(set) var results: [Item] = []
   /// The difference between the results and the previous ones; `nil` until the query has run the first time.
   public private(set) var difference: ResultDifference?
@@ -32,7 +32,18 @@ public final class LiveResults<Item: Sendable> {
   @ObservationIgnored private var observer: Observer?
 
   /// Observes a query.
-  public init(_ query: LiveQuery<Item>) {
+  ///
+  /// - Parameter immediately: Whether to run the query at once, on the main actor, so that a view is drawn with its results. Do so only
+  ///   for a query that takes milliseconds. Otherwise, the view is first drawn without any.
+  public init(_ query: LiveQuery<Item>, immediately: Bool = false) {
+    if immediately {
+      do {
+        results = try query.firstResults()
+      } catch {
+        self.error = error
+        return
+      }
+    }
     observer = Observer(
       Task { [weak self] in
         do {

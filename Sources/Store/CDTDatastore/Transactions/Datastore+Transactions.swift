@@ -33,7 +33,8 @@ extension Datastore {
   /// The closure is synchronous, since nothing may suspend inside a transaction. Its errors are rethrown.
   ///
   /// - Throws: ``DatastoreError``: `.busy` if another process writes for too long, `.full`, `.nestedWrite` inside
-  ///   another write of the same thread; and the errors of the closure.
+  ///   another write of the same thread; `UniqueViolation` of the module CDTQuery if two documents would have the same key
+  ///   in a unique index; and the errors of the closure.
   ///
   /// Source: `docs/crud.md`, Transactions.
   @discardableResult

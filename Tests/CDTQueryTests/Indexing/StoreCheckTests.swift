@@ -1,0 +1,50 @@
+import CDTDatastore
+import CDTSQLite
+import CDTTestSupport
+import Testing
+
+@testable import CDTQuery
+
+/// `Datastore.check` finds what the single checks find.
+@Suite struct StoreCheckTests {
+  @Test func `a store without problems`() async throws {
+    try await withTemporaryDatastore { store in
+      try await store.ensureIndexed(["a"])
+      try await store.createDocument(from: DocumentDraft(id: "x", body: ["a": 1]))
+      #expect(try await store.check() == StoreCheck(problems: [], indexes: [], notes: []))
+    }
+  }
+
+  @Test func `indexes and what is no damage`() async throws {
+    try await withTemporaryDatastore { store in
+      for id in ["x", "y"] {
+        try await store.createDocument(from: DocumentDraft(id: id, body: ["key": 1, "seen": "no date"]))
+      }
+      _ = try? await store.ensureIndexed(["key"], name: "keys", unique: true)
+      try await store.expireDocuments(after: .seconds(0), by: "seen")
+      let check = try await store.check()
+      #expect(check.problems.isEmpty && check.indexes.isEmpty)
+      #expect(check.notes.map(\.kind) == [.expiry, .unique])
+
+      let path = try store.indexManager().path
+      let connection = try Connection(path: path, mode: .readWrite)
+      try connection.execute("DELETE FROM entries_1")
+      #expect(try await !store.check().indexes.isEmpty)
+      #expect(try await !store.check(repair: true).indexes.isEmpty)
+      #expect(try await store.check().indexes.isEmpty)
+    }
+  }
+
+  @Test func `the plans of explain are those of the transaction`() async throws {
+    try await withTemporaryDatastore { store in
+      try await store.ensureIndexed(["a"])
+      let query = try Query(["a": 1], sort: ["a"])
+      let groups = try GroupQuery(by: ["a"], [.count(as: "n")])
+      let (plan, grouped) = try await store.read {
+        try ($0.explain(query).description, $0.explain(groups).description)
+      }
+      #expect(try await store.explain(query).description == plan)
+      #expect(try await store.explain(groups).description == grouped)
+    }
+  }
+}
