@@ -81,6 +81,10 @@ static const unsigned char revisions_js[] = {
 #embed "../CDTServer/Page/revisions.js"
 };
 
+static const unsigned char router_js[] = {
+#embed "../CDTServer/Page/router.js"
+};
+
 static const unsigned char stores_js[] = {
 #embed "../CDTServer/Page/stores.js"
 };
@@ -105,6 +109,7 @@ static const struct cdt_page_file files[] = {
     {"plan.js", plan_js, sizeof plan_js},
     {"query.js", query_js, sizeof query_js},
     {"revisions.js", revisions_js, sizeof revisions_js},
+    {"router.js", router_js, sizeof router_js},
     {"stores.js", stores_js, sizeof stores_js},
 };
 

@@ -21,6 +21,23 @@ import Testing
     }
   }
 
+  @Test func `no module of the page imports itself, directly or through others`() throws {
+    var imports: [String: [String]] = [:]
+    for name in try FileManager.default.contentsOfDirectory(atPath: Self.directory.path)
+    where name.hasSuffix(".js") {
+      let text = try String(contentsOf: Self.directory.appending(path: name), encoding: .utf8)
+      imports[name] = text.split(separator: "\n").filter { $0.hasPrefix("import ") }.compactMap {
+        $0.split(separator: "'").last.map { String($0.dropFirst(2)) }
+      }
+    }
+    #expect(imports["page.js"]?.contains("query.js") == true)
+    // Take away what imports nothing that is left, until nothing is.
+    while let name = imports.first(where: { _, used in !used.contains { imports[$0] != nil } })?.key {
+      imports[name] = nil
+    }
+    #expect(imports.isEmpty, "a circle is among \(imports.keys.sorted())")
+  }
+
   @Test func `a browser runs nothing but these files, and shows the page in no frame`() async throws {
     try await withServer { server in
       let page = try await server.get("/_utils/")

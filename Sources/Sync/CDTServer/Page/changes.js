@@ -2,7 +2,7 @@
 import {count, el, fill, table, text} from './dom.js'
 import {feed, get, lines, longestSilence, path, repeat, send} from './api.js'
 import {parse} from './json.js'
-import {link} from './page.js'
+import {link} from './router.js'
 
 const mostChanges = 200
 

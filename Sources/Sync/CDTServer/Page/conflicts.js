@@ -1,7 +1,7 @@
 // The documents with a conflict.
 import {count, el, fill, text} from './dom.js'
 import {get, path, repeat} from './api.js'
-import {link} from './page.js'
+import {link} from './router.js'
 
 const pageSize = 200
 

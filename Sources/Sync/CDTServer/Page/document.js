@@ -6,7 +6,7 @@ import {editor} from './editor.js'
 import {showAttachments} from './attachments.js'
 import {commonAncestor, showRevisions} from './revisions.js'
 import {attachmentsOf, merge} from './merge.js'
-import {link} from './page.js'
+import {link} from './router.js'
 
 /** Longer strings are cut where they are shown, and longer documents are not edited here. */
 const longestString = 2_000

@@ -2,7 +2,7 @@
 import {choice, count, el, fill, say, tell, text} from './dom.js'
 import {get, lines, long, path, repeat, send} from './api.js'
 import {beginning, parse} from './json.js'
-import {link, remember} from './page.js'
+import {link, remember} from './router.js'
 
 /** The rows of a fetch, and the fetches that are kept: those nearest to what is seen. */
 const blockSize = 50

@@ -4,7 +4,7 @@ import {get, path, postForDocuments} from './api.js'
 import {beginning, line, parse} from './json.js'
 import {editor} from './editor.js'
 import {showPlan} from './plan.js'
-import {link, remember} from './page.js'
+import {link, remember} from './router.js'
 
 const mostGroups = 200
 const aggregates = {count: '$count', sum: '$sum', average: '$avg', least: '$min', greatest: '$max'}

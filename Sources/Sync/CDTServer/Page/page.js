@@ -1,9 +1,7 @@
-// The frame of the page: its addresses, its views, and logging in.
-//
-//     #/                            the stores
-//     #/db/contacts/documents       a view of a store; what it shows is in the parameters after ?
-import {button, during, el, fill, sayInNewView, tell, text} from './dom.js'
+// The page: its views, and logging in.
+import {during, fill, tell, text} from './dom.js'
 import {onLogin, send} from './api.js'
+import {mayLeave, registerPlace, registerView, start} from './router.js'
 import {showStores} from './stores.js'
 import {showDocuments} from './documents.js'
 import {showDocument} from './document.js'
@@ -13,78 +11,15 @@ import {showIndexes} from './indexes.js'
 import {showConflicts} from './conflicts.js'
 import {showChanges, showReplications} from './changes.js'
 
-const views = {
-  documents: ['Documents', showDocuments],
-  query: ['Query', showQuery],
-  groups: ['Groups', showGroups],
-  indexes: ['Indexes', showIndexes],
-  conflicts: ['Conflicts', showConflicts],
-  changes: ['Changes', showChanges],
-  document: [null, showDocument],
-}
-
-let leaving = new AbortController()
-/** The address that is shown, so that a view can write its parameters without being shown again. */
-let shown = null
-
-/** The address of a view of a store. */
-export function link(store, view, parameters = {}) {
-  const query = new URLSearchParams(parameters).toString()
-  return `#/db/${encodeURIComponent(store)}/${view}${query ? '?' + query : ''}`
-}
-
-/** Changes the address to what the view shows now, without showing it again. */
-export function remember(address) {
-  shown = address
-  history.replaceState(null, '', address)
-}
-
-async function show() {
-  if (location.hash === shown) return
-  shown = location.hash
-  leaving.abort()
-  leaving = new AbortController()
-  const {signal} = leaving
-  const [place, query = ''] = location.hash.slice(1).split(/\?(.*)/s)
-  const parameters = new URLSearchParams(query)
-  let parts
-  try {
-    parts = place.split('/').slice(1).map(decodeURIComponent)
-  } catch {
-    parts = ['']
-  }
-  const [kind, store, view = 'documents'] = parts
-  const isStore = kind === 'db' && store && Object.hasOwn(views, view)
-  sayInNewView()
-  showPlace(isStore ? store : null, view, kind)
-  const main = fill(document.getElementById('main'))
-  try {
-    if (isStore) await views[view][1]({main, store, parameters, signal})
-    else if (kind === 'replications') await showReplications({main, signal})
-    else await showStores({main, parameters, signal})
-  } catch (error) {
-    if (signal.aborted) return
-    if (!main.hasChildNodes()) {
-      fill(main, el('h1', {}, 'That did not work'), el('p', {}, error.message), button('Try again', () => dispatchEvent(new Event('reload'))))
-    }
-    tell(error)
-  }
-}
-
-function showPlace(store, view, kind) {
-  const place = document.getElementById('place')
-  const nav = document.getElementById('views')
-  document.title = store ? `${views[view][0] ?? 'Document'} · ${store}` : kind === 'replications' ? 'Replications' : 'Stores'
-  const current = {home: !store && kind !== 'replications', replications: kind === 'replications'}
-  for (const [id, isCurrent] of Object.entries(current)) {
-    document.getElementById(id).toggleAttribute('aria-current', isCurrent)
-    if (isCurrent) document.getElementById(id).setAttribute('aria-current', 'page')
-  }
-  fill(place, store ? text(store) : null)
-  nav.hidden = !store
-  fill(nav, store && Object.entries(views).filter(([, [title]]) => title).map(([name, [title]]) =>
-    el('a', {href: link(store, name), 'aria-current': name === view ? 'page' : null}, title)))
-}
+registerView('documents', 'Documents', showDocuments)
+registerView('query', 'Query', showQuery)
+registerView('groups', 'Groups', showGroups)
+registerView('indexes', 'Indexes', showIndexes)
+registerView('conflicts', 'Conflicts', showConflicts)
+registerView('changes', 'Changes', showChanges)
+registerView('document', null, showDocument)
+registerPlace('stores', 'Stores', showStores)
+registerPlace('replications', 'Replications', showReplications)
 
 // MARK: Logging in
 
@@ -149,20 +84,4 @@ document.querySelector('.skip').addEventListener('click', event => {
   event.preventDefault()
   document.getElementById('main').focus()
 })
-/** Whether an editor has text that is not saved. */
-function isUnsaved() { return document.querySelector('form[data-unsaved]') !== null }
-
-function mayLeave() { return !isUnsaved() || confirm('Leave without saving your text?') }
-
-addEventListener('beforeunload', event => { if (isUnsaved()) event.preventDefault() })
-addEventListener('reload', () => {
-  shown = null
-  show()
-})
-addEventListener('hashchange', () => {
-  if (location.hash === shown) return
-  if (!mayLeave()) return history.pushState(null, '', shown)
-  show()
-  document.getElementById('main').focus({preventScroll: true})
-})
-show()
+start()

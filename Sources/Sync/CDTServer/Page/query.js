@@ -4,7 +4,7 @@ import {feed, get, lines, long, longestSilence, path, post, postForDocuments, Re
 import {beginning, line, parse, pretty, swift} from './json.js'
 import {editor} from './editor.js'
 import {showPlan} from './plan.js'
-import {link, remember} from './page.js'
+import {link, remember} from './router.js'
 
 /** More results are not kept in the page. */
 const mostResults = 500

@@ -2,7 +2,7 @@
 import {button, el, fill, table, text, visible} from './dom.js'
 import {revisions} from './api.js'
 import {differences, leavesOf, pathText, valueText} from './merge.js'
-import {link} from './page.js'
+import {link} from './router.js'
 
 const laneWidth = 16
 const rowHeight = 32

@@ -1,7 +1,7 @@
 // The stores: how many documents, bytes, conflicts and indexes they have, as it changes.
 import {bytes, count, el, fill, table, text} from './dom.js'
 import {get, path, repeat} from './api.js'
-import {link} from './page.js'
+import {link} from './router.js'
 
 const pageSize = 50
 

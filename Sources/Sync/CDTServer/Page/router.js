@@ -1,0 +1,98 @@
+// The addresses of the page, and showing the view of the one that is open. It knows no view: each is registered by its name.
+//
+//     #/                            the stores
+//     #/db/contacts/documents       a view of a store; what it shows is in the parameters after ?
+import {button, el, fill, sayInNewView, tell, text} from './dom.js'
+
+/** The views of a store by their names, with their titles; one without a title is not in the list of views. */
+const views = new Map()
+/** The views beside those of a store: `stores` is the one without an address. */
+const places = new Map()
+
+let leaving = new AbortController()
+/** The address that is shown, so that a view can write its parameters without being shown again. */
+let shown = null
+
+export function registerView(name, title, show) { views.set(name, {title, show}) }
+
+export function registerPlace(name, title, show) { places.set(name, {title, show}) }
+
+/** The address of a view of a store. */
+export function link(store, view, parameters = {}) {
+  const query = new URLSearchParams(parameters).toString()
+  return `#/db/${encodeURIComponent(store)}/${view}${query ? '?' + query : ''}`
+}
+
+/** Changes the address to what the view shows now, without showing it again. */
+export function remember(address) {
+  shown = address
+  history.replaceState(null, '', address)
+}
+
+async function show() {
+  if (location.hash === shown) return
+  shown = location.hash
+  leaving.abort()
+  leaving = new AbortController()
+  const {signal} = leaving
+  const [place, query = ''] = location.hash.slice(1).split(/\?(.*)/s)
+  const parameters = new URLSearchParams(query)
+  let parts
+  try {
+    parts = place.split('/').slice(1).map(decodeURIComponent)
+  } catch {
+    parts = ['']
+  }
+  const [kind, store, view = 'documents'] = parts
+  const isStore = kind === 'db' && store && views.has(view)
+  const opened = isStore ? null : places.has(kind) ? kind : 'stores'
+  sayInNewView()
+  showFrame(isStore ? store : null, view, opened)
+  const main = fill(document.getElementById('main'))
+  try {
+    if (isStore) await views.get(view).show({main, store, parameters, signal})
+    else await places.get(opened).show({main, parameters, signal})
+  } catch (error) {
+    if (signal.aborted) return
+    if (!main.hasChildNodes()) {
+      fill(main, el('h1', {}, 'That did not work'), el('p', {}, error.message), button('Try again', () => dispatchEvent(new Event('reload'))))
+    }
+    tell(error)
+  }
+}
+
+/** Shows the titles of the page: in the window, in the head, and the views of a store. */
+function showFrame(store, view, opened) {
+  const place = document.getElementById('place')
+  const nav = document.getElementById('views')
+  document.title = store ? `${views.get(view).title ?? 'Document'} · ${store}` : places.get(opened).title
+  for (const name of places.keys()) {
+    const element = document.getElementById(name)
+    element.toggleAttribute('aria-current', name === opened)
+    if (name === opened) element.setAttribute('aria-current', 'page')
+  }
+  fill(place, store ? text(store) : null)
+  nav.hidden = !store
+  fill(nav, store && [...views].filter(([, {title}]) => title).map(([name, {title}]) =>
+    el('a', {href: link(store, name), 'aria-current': name === view ? 'page' : null}, title)))
+}
+
+/** Whether an editor has text that is not saved. */
+function isUnsaved() { return document.querySelector('form[data-unsaved]') !== null }
+
+export function mayLeave() { return !isUnsaved() || confirm('Leave without saving your text?') }
+
+addEventListener('beforeunload', event => { if (isUnsaved()) event.preventDefault() })
+addEventListener('reload', () => {
+  shown = null
+  show()
+})
+addEventListener('hashchange', () => {
+  if (location.hash === shown) return
+  if (!mayLeave()) return history.pushState(null, '', shown)
+  show()
+  document.getElementById('main').focus({preventScroll: true})
+})
+
+/** Shows the view of the address, when all are registered. */
+export function start() { show() }
