@@ -36,6 +36,8 @@ import Testing
             return
           }
         }
+        let violations = queries.violations()
+        try #require(violations.isEmpty, "seed \(seed), step \(number): \(violations)")
       }
     }
   }
@@ -86,6 +88,7 @@ import Testing
             Issue.record("seed \(seed): \(failure)")
           }
         }
+        if number % 20 == 0 { #expect(queries.violations() == []) }
       }
       let (applied, runs) = (queries.counts.applied - before.applied, queries.counts.runs - before.runs)
       #expect(applied > 500 && runs * 20 < applied, "\(runs) runs for \(applied) changes")

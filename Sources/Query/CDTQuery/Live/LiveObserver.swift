@@ -89,6 +89,12 @@ final class LiveObserver: Sendable {
   /// Whether the query must be run; it then takes no changes.
   var isStale: Bool { state.withLock { $0.isStale } }
 
+  /// Whether the query has ended.
+  var hasEnded: Bool { state.withLock { $0.end != nil } }
+
+  /// The numbers of the documents that are rows.
+  var rowNumbers: [Int64] { state.withLock { $0.rows.map(\.number) } }
+
   // MARK: Running
 
   /// The result of a run.

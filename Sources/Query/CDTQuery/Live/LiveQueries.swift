@@ -7,6 +7,15 @@ import Synchronization
 /// The live queries of a datastore: reads each changed document once after a commit, and brings the results of the
 /// queries that it concerns up to date.
 ///
+/// | an observer is | since | a commit | its consumer |
+/// |---|---|---|---|
+/// | entered | `enter` | passes it by | runs the query |
+/// | current | `run` | changes its rows (`apply`) | takes the rows |
+/// | stale | `expire`: the rows of its page are used up, the matcher has failed, the clock was set back, or only the datastore can answer it | passes it by | runs the query |
+/// | ended | `leave`, `close` | passes it by, and forgets it | gets the end |
+///
+/// Locks are taken in the order `turn`, `members`, the observer's own. ``violations()`` says what must be true between turns.
+///
 /// These are the queries that have the document among their rows, and those whose selector it may satisfy
 /// (``ObserverIndex``); the matcher decides. A query that can't be answered by the changed documents is only marked: it
 /// is run again when its consumer asks for the results.
@@ -212,6 +221,37 @@ package final class LiveQueries: Sendable {
       turn.sequence = last
       apply(effects, &turn)
       return !effects.rows.isEmpty || !effects.failed.isEmpty || !turn.rerun.isEmpty
+    }
+  }
+
+  /// The differences between the lists of observers and the observers themselves; empty if there are none.
+  ///
+  /// - Complexity: O(*rows of all observers*). Tests call it.
+  func violations() -> [String] {
+    turn.withLock { turn in
+      removeLeaving(&turn)
+      var found: [String] = []
+      for (key, observer) in turn.observers {
+        if (turn.rerun[key] == nil) != observer.isIncremental {
+          found.append("rerun lists the wrong observers")
+        }
+        if turn.index.contains(observer) != observer.isIncremental {
+          found.append("the index lists the wrong observers")
+        }
+        for number in observer.rowNumbers where observer.isIncremental {
+          if turn.holders[number]?.contains(observer) != true { found.append("no holder of row \(number)") }
+        }
+      }
+      for (number, holders) in turn.holders {
+        for observer in holders.all {
+          if turn.observers[ObjectIdentifier(observer)] == nil {
+            found.append("a holder of \(number) is gone")
+          } else if !observer.hasEnded, !observer.rowNumbers.contains(number) {
+            found.append("a holder of \(number) has no such row")
+          }
+        }
+      }
+      return found
     }
   }
 

@@ -38,6 +38,10 @@ struct ObserverIndex {
   private var others: [ObjectIdentifier: LiveObserver] = [:]
   private var places: [ObjectIdentifier: [Place]] = [:]
 
+  func contains(_ observer: LiveObserver) -> Bool {
+    places[ObjectIdentifier(observer)] != nil || others[ObjectIdentifier(observer)] != nil
+  }
+
   mutating func insert(_ observer: LiveObserver) {
     guard let places = places(for: observer.clause) else {
       others[ObjectIdentifier(observer)] = observer
