@@ -22,7 +22,7 @@ concerns reliability "$core|Sources/(Care|Command)/|Tests/(ReliabilityTests|Supp
 concerns newest 'Sources/(Store/CDT(SQLite|Datastore/Storage)|Query/CDTQuery/(Execution|Indexing))'
 concerns inputs 'Sources/Base/CDTJSON/|FuzzTargets/'
 concerns clients 'Sources/(Store/CouchDB|Sync/CDT(CPage|Server))/|Tests/Clients/'
-concerns page 'Sources/(Store/CouchDB|Sync/CDT(CPage|Server)|Query/CDTQuery/(Describe|Planning))/|Sources/Command/.*/LookCommand|Tests/Page/'
+concerns page 'Sources/(Store/CouchDB|Sync/CDT(CPage|Server)|Query/CDTQuery/(Describe|Explain|Planning))/|Sources/Command/.*/LookCommand|Tests/Page/'
 concerns requests 'Sources/(Store/CouchDB|Sync/CDTServer)/|docs/openapi.yaml'
 concerns gate "$core|Benchmarks/"
 concerns examples 'Sources/|Examples/|docs/getting-started.md'

@@ -6,6 +6,7 @@ import Synchronization
 import Testing
 
 @testable import CDTQuery
+@testable import CDTSelector
 
 /// Documents that expire.
 @Suite struct ExpiryTests {

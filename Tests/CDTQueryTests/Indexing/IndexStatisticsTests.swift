@@ -1,10 +1,12 @@
 import CDTDatastore
 import CDTJSON
+import CDTPlatform
 import CDTSQLite
 import CDTTestSupport
 import Testing
 
 @testable import CDTQuery
+@testable import CDTSelector
 
 /// What is measured of indexes, and what the planner makes of it.
 @Suite struct IndexStatisticsTests {

@@ -1,9 +1,11 @@
 import CDTDatastore
 import CDTJSON
+import CDTPlatform
 import CDTRandomDocuments
 import Testing
 
 @testable import CDTQuery
+@testable import CDTSelector
 
 /// What `_explain` says of a plan that has run.
 @Suite struct PlanMeasurementTests {

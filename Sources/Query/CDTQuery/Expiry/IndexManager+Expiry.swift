@@ -58,7 +58,7 @@ extension IndexManager {
   }
 
   private func dropExpired(in store: Datastore, at now: Double) throws {
-    try liveQueries.drop(until: now, by: expiry.generation) { last in
+    try keptResults?.drop(until: now, by: expiry.generation) { last in
       let (documents, isComplete) = try rows(in: store) {
         try $0.expired(after: last, at: now, expiry.time(of:))
       }

@@ -24,8 +24,8 @@ package final class IndexManager: DatastoreExtension {
   let worker = IndexWorker()
   /// The rules by which documents expire.
   let expiry = Expiry()
-  /// The live queries of the datastore.
-  package let liveQueries = LiveQueries()
+  /// The results that are kept up to date, once there are any.
+  private let kept = Mutex<(any KeptResults)?>(nil)
   /// The number of callers that are building indexes.
   private let callersBuilding = Atomic(0)
   /// Whether the write that is about to be committed changes design documents.
@@ -59,10 +59,24 @@ package final class IndexManager: DatastoreExtension {
     wakeWorker()
   }
 
+  // MARK: Kept results
+
+  /// The results that are kept up to date, made on first use. They are closed with the datastore.
+  func keptResults<K: KeptResults>(_ make: () -> K) -> K {
+    kept.withLock { kept in
+      if let known = kept as? K { return known }
+      let made = make()
+      kept = made
+      return made
+    }
+  }
+
+  var keptResults: (any KeptResults)? { kept.withLock { $0 } }
+
   // MARK: DatastoreExtension
 
   package func close() {
-    liveQueries.close()
+    keptResults?.close()
     worker.close()
     expiry.close()
     turn.withLock { $0.end() }

@@ -19,7 +19,7 @@ import Synchronization
 /// These are the queries that have the document among their rows, and those whose selector it may satisfy
 /// (``ObserverIndex``); the matcher decides. A query that can't be answered by the changed documents is only marked: it
 /// is run again when its consumer asks for the results.
-package final class LiveQueries: Sendable {
+package final class LiveQueries: KeptResults {
   /// The observers and where they are listed.
   private struct Turn {
     var observers: [ObjectIdentifier: LiveObserver] = [:]
@@ -99,10 +99,12 @@ package final class LiveQueries: Sendable {
     if isLast { try? BlockingPool.run { [self] in turn.withLock { removeLeaving(&$0) } } }
   }
 
+  func close() { close(nil) }
+
   /// Ends all queries.
   ///
   /// - Parameter error: What they throw, or `nil` if the datastore was closed.
-  func close(_ error: (any Error)? = nil) {
+  private func close(_ error: (any Error)?) {
     let observers = members.withLock { members in
       if error == nil { members.isClosed = true }
       members.reader.take()?.cancel()
@@ -266,12 +268,6 @@ package final class LiveQueries: Sendable {
     for observer in turn.rerun.values { observer.expire() }
   }
 
-  /// Takes the documents that have expired from the results.
-  ///
-  /// - Parameters:
-  ///   - time: The current time.
-  ///   - rules: The generation of the rules by which documents expire.
-  ///   - expired: Returns the numbers of the documents that have expired since a time, and whether it has looked at all documents.
   func drop(
     until time: Double, by rules: Int,
     _ expired: (_ since: Double) throws -> (numbers: [Int64], isComplete: Bool)
@@ -432,4 +428,9 @@ extension [Int64: Holders] {
       if !observers.isEmpty { self[number] = .many(observers) }
     }
   }
+}
+
+extension IndexManager {
+  /// The live queries of the datastore.
+  package var liveQueries: LiveQueries { keptResults { LiveQueries() } }
 }
