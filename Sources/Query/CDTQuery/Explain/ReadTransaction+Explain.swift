@@ -4,7 +4,9 @@ extension ReadTransaction {
   /// Explains how a query would be answered, without running it.
   ///
   /// ```swift
-  /// print(try store.read { try $0.explain(Query(["age": ["$gte": 18]], sort: ["name"])) })
+  /// try store.read { transaction in
+  ///   print(try transaction.explain(Query(["age": ["$gte": 18]], sort: ["name"])))
+  /// }
   /// ```
   public func explain(_ query: Query) throws -> Explanation {
     try QueryEngine(self).explain(query)
