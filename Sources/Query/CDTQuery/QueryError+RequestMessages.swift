@@ -143,37 +143,39 @@ extension QueryError {
   static var collatedTextIndex: QueryError {
     QueryError(
       .invalidIndex, at: "collation",
-      "a text index has no collation; choose a tokenizer, such as unicode61, or use an index of type json")
+      "a text index can't have a collation; choose a tokenizer, such as unicode61, or use an index of type json"
+    )
   }
 
   static var collatedValues: QueryError {
     QueryError(
       .invalidIndex, at: "collation",
-      "a summary, or an index by which documents expire, has no collation; leave it out")
+      "a summary, or an index by which documents expire, can't have a collation; leave it out")
   }
 
   static func invalidExpiry(_ seconds: Double, most: Double) -> QueryError {
     QueryError(
       .invalidIndex, at: "expireAfter",
-      "documents expire after 0 to \(JSONValue(number: most).text) seconds, not \(JSONValue(number: seconds).text)"
+      "expireAfter must be 0 to \(JSONValue(number: most).text) seconds, not \(JSONValue(number: seconds).text)"
     )
   }
 
   static var millisecondsWithoutExpiry: QueryError {
     QueryError(
       .invalidIndex, at: "milliseconds",
-      "milliseconds are those of dates after which documents expire; add expireAfter, or leave it out")
+      "milliseconds apply to the dates of expireAfter; add expireAfter, or leave milliseconds out")
   }
 
   static var expiryOfOtherIndex: QueryError {
     QueryError(
       .invalidIndex, at: "expireAfter",
-      "documents expire by an index of type json with one ascending field, which is neither unique nor a summary"
+      "expireAfter needs an index of type json with one ascending field, which is neither unique nor a summary"
     )
   }
 
   static var summaryOfWords: QueryError {
-    QueryError(.invalidIndex, at: "sum", "the words of a text index have no sum; use an index of type json")
+    QueryError(
+      .invalidIndex, at: "sum", "the words of a text index can't be summed; use an index of type json")
   }
 
   static var uniqueSummary: QueryError {
@@ -183,7 +185,8 @@ extension QueryError {
   static func descendingSummary(_ path: String, at place: String) -> QueryError {
     QueryError(
       .invalidIndex, at: place,
-      "the fields of a summary ascend; name \"\(path)\" without a direction, and sort the groups")
+      "the fields of a summary are always ascending; name \"\(path)\" without a direction, and sort the groups"
+    )
   }
 
   static var filterNeedsText: QueryError {
