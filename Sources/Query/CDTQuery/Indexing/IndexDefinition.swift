@@ -26,7 +26,7 @@ public struct IndexDefinition: Sendable, Hashable {
   public let filter: QuerySelector?
   /// Whether a write may not give two documents the same key.
   public let isUnique: Bool
-  /// How the index compares strings; `nil` if by their bytes.
+  /// The collation by which the index compares strings; `nil` to compare their bytes.
   public let collation: Collation?
 
   /// The time after the date in the field from which on a document has expired, in seconds; `nil` if documents don't expire.
@@ -167,8 +167,8 @@ extension IndexDefinition {
   /// The paths of the fields whose numbers a summary sums; `nil` for any other index.
   package var summedPaths: [String]? { groupedFields.map { fields.dropFirst($0).map(\.path) } }
 
-  /// What an index may have besides its fields and settings, as stored: its filter, whether it is unique, its collation, what it sums, when
-  /// documents expire, and its design document.
+  /// The options of an index besides its fields and settings, as stored: its filter, whether it is unique, its collation, the fields that it
+  /// sums, the time after which documents expire, and its design document.
   package var options: JSONObject {
     var options = JSONObject()
     if let filterJSON { options["where"] = .object(filterJSON) }

@@ -73,6 +73,6 @@ extension Collation {
 }
 
 extension Collation? {
-  /// How strings are compared, for explanations.
+  /// The comparison of strings, for explanations.
   var text: String { map { "by \"\($0.rawValue)\"" } ?? "by their bytes" }
 }
