@@ -15,7 +15,7 @@ extension Datastore {
   ///
   /// - Throws: ``DatastoreError``; the errors of the closure.
   ///
-  /// Source: `docs/crud.md`, Reading one state.
+  /// See <doc:WorkingWithDocuments#Reading-one-state>.
   public func read<R>(_ body: (ReadTransaction) throws -> R) throws -> R {
     try readSnapshot(body)
   }
@@ -35,7 +35,7 @@ extension Datastore {
   /// - Throws: ``DatastoreError``: `.busy` if another process writes for too long, `.full`, `.nestedWrite` inside
   ///   another write of the same thread; and the errors of the closure.
   ///
-  /// Source: `docs/crud.md`, Transactions.
+  /// See <doc:WorkingWithDocuments#Transactions>.
   @discardableResult
   public func write<R>(_ body: (WriteTransaction) throws -> R) throws -> R {
     try write(stop: nil, body)
