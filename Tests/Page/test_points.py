@@ -183,7 +183,7 @@ class PointsOnWideScreen(PageTestCase):
         self.assertEqual(merged["_attachments"]["x.txt"]["length"], 6)
 
     def test_a_sort_that_is_misspelled_is_said(self):
-        for sort, said in [("-age", '"-age" is no sort; write age:desc'), ("age:DESC", '"age:DESC" is no sort; write age:desc'),
+        for sort, said in [("-age", '"-age" is not a sort; write age:desc'), ("age:DESC", '"age:DESC" is not a sort; write age:desc'),
                            ("agee", 'None of the first 1,000 documents has the field "agee" of the sort.')]:
             self.open("contacts", "query", selector="{}", sort=sort)
             self.see(said)

@@ -26,7 +26,7 @@ struct BenchCommand: ParsableCommand {
     defaultSubcommand: CompareCommand.self)
 }
 
-/// What every measuring command can be told.
+/// The options of every measuring command.
 struct MeasuringOptions: ParsableArguments {
   @Option(help: ArgumentHelp("Write the figures as JSON.", valueName: "file"))
   var json: String?

@@ -10,7 +10,7 @@ struct Bookmarks: AsyncParsableCommand {
     subcommands: [Add.self, List.self, Visit.self, Remove.self])
 }
 
-/// What every command needs: the store.
+/// The options of every command: the store.
 struct StoreOptions: ParsableArguments {
   @Option(help: "The directory in which the bookmarks are kept.")
   var directory = ".bookmarks"

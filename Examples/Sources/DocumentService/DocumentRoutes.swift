@@ -2,7 +2,7 @@ import CDTQuery
 import Foundation
 import Hummingbird
 
-/// What can be asked of the service, in the manner of CouchDB:
+/// The requests of the service, in the manner of CouchDB:
 ///
 /// | | |
 /// |---|---|
@@ -103,6 +103,6 @@ extension BasicRequestContext {
 }
 
 extension DocumentRevision {
-  /// What is answered to a change: the document's id and its new revision.
+  /// The reply to a change: the document's id and its new revision.
   fileprivate var summary: JSONObject { ["id": .string(id), "rev": .string(revisionID.description)] }
 }

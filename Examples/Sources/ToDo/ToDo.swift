@@ -7,7 +7,7 @@ public struct ToDo: DocumentModel, Hashable {
   public var id = UUID().uuidString
   /// The revision that was read.
   public var revision: RevisionID?
-  /// What is to be done.
+  /// The thing to do.
   public var title: String
   /// Whether it is done.
   public var isDone = false

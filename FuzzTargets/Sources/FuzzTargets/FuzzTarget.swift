@@ -1,4 +1,4 @@
-/// What is done with one input. A property that does not hold ends the process.
+/// The check of one input. A property that does not hold ends the process.
 ///
 /// The names are those of the directories in `FuzzTargets/Corpus`.
 package enum FuzzTarget: String, CaseIterable, Sendable {

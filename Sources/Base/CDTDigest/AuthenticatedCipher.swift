@@ -20,7 +20,7 @@ package final class AuthenticatedCipher {
   /// The length of a nonce in bytes.
   package static let nonceLength = 12
   private static let tagLength = 16
-  /// How many bytes longer sealed bytes are.
+  /// The number of bytes that sealing adds.
   package static let overhead = nonceLength + tagLength
 
   /// The first 8 bytes of each nonce, which are drawn when the count of the others begins.
@@ -86,7 +86,7 @@ package final class AuthenticatedCipher {
     UnsafeRawBufferPointer(rebasing: sealed.dropLast(tagLength).suffix(nonceLength))
   }
 
-  /// What sealed bytes consist of.
+  /// The parts of sealed bytes: the encrypted bytes, the nonce and the tag.
   private static func parts(
     _ sealed: UnsafeMutableRawBufferPointer
   ) -> (
@@ -104,7 +104,7 @@ package final class AuthenticatedCipher {
   ///
   /// - Parameters:
   ///   - bytes: The bytes, and ``overhead`` more, which get the nonce and the tag.
-  ///   - context: What is not encrypted, but has to be the same when the bytes are opened.
+  ///   - context: Bytes that are not encrypted, but have to be the same when the bytes are opened.
   package func seal(_ bytes: UnsafeMutableRawBufferPointer, with context: UnsafeRawBufferPointer) {
     precondition(bytes.count >= Self.overhead)
     let (bytes, nonce, tag) = Self.parts(bytes)

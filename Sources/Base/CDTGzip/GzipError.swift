@@ -11,7 +11,7 @@ package enum GzipError: Error, Sendable, Hashable {
 }
 
 extension GzipError: CustomStringConvertible {
-  /// What is wrong, and the remedy.
+  /// The message: the problem, then the remedy.
   package var description: String {
     switch self {
     case .corrupt:

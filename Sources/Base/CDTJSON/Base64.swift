@@ -1,4 +1,4 @@
-/// Base64 as RFC 4648 defines it. Foundation on Linux reads what is none: `YW=J`, `====`.
+/// Base64 as RFC 4648 defines it. Foundation on Linux accepts invalid text: `YW=J`, `====`.
 package enum Base64 {
   /// The bytes of a text in base64.
   ///
@@ -40,7 +40,7 @@ package enum Base64 {
     return bytes
   }
 
-  /// The value of each character; 255 for those that are no digits.
+  /// The value of each character; 255 for those that are not digits.
   private static let values: [UInt8] = {
     var values = [UInt8](repeating: .max, count: 256)
     let digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"

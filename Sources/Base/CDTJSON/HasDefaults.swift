@@ -15,8 +15,6 @@
 ///
 /// A value of the type stands in for every property. To have defaults for some members only, use an object, such as
 /// `static let defaults: JSONObject = ["isFavorite": false]`.
-///
-/// Source: `docs/models.md`, When a model changes.
 public protocol HasDefaults: Decodable {
   /// A type that is encoded as an object, most often the type itself.
   associatedtype Defaults: Encodable

@@ -2,8 +2,6 @@
 /// with the stored escapes, 64-bit integers as their digits.
 ///
 /// The input is stored text, whose strings already have that form.
-///
-/// Source: `docs/file-format.md`, Digests.
 package enum JSONCanonical {
   /// Appends the canonical text of the value at an offset.
   package static func write(_ bytes: JSONBytes, at start: Int, to buffer: inout [UInt8]) {

@@ -9,7 +9,7 @@
 package struct JSONEnvelope {
   /// The members besides the array.
   package private(set) var members = JSONObject()
-  /// Where each element is; `nil` if there is no array of that name.
+  /// The position of each element; `nil` if there is no array of that name.
   package private(set) var elements: [Range<Int>]?
 
   private var scanner: JSONScanner

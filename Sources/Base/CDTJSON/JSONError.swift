@@ -54,7 +54,7 @@ public struct JSONError: Error, Hashable, Sendable {
   public let line: Int
   /// The column in characters, starting at 1.
   public let column: Int
-  /// What is wrong and how to fix it, for people.
+  /// The message: the problem, then the remedy.
   public let message: String
 }
 

@@ -2,8 +2,6 @@ import CDTPlatform
 
 /// The stored form of strings: `"`, `\` and control characters are escaped, `\n` and `\r` in the short form and other
 /// control characters as `\u00xx`; everything else is literal. So every string has exactly one form in stored text.
-///
-/// Source: `docs/file-format.md`, Bodies.
 package enum JSONString {
   /// The escaped form of UTF-8, without quotation marks.
   package static func spelling(of utf8: [UInt8]) -> [UInt8] {

@@ -155,7 +155,7 @@ extension String {
   /// character follows the prefix.
   package func hasBytePrefix(_ prefix: String) -> Bool { utf8.starts(with: prefix.utf8) }
 
-  /// What follows the UTF-8 of a prefix; `nil` if the string does not begin with it.
+  /// The part of the string after a prefix, compared as UTF-8; `nil` if the string does not begin with it.
   package func afterBytePrefix(_ prefix: String) -> String? {
     hasBytePrefix(prefix) ? String(Substring(utf8.dropFirst(prefix.utf8.count))) : nil
   }

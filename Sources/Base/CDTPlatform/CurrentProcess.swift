@@ -25,7 +25,7 @@ package enum CurrentProcess {
   package static func canOpen(files count: Int) -> Bool {
     guard let directory = opendir("/dev/fd") else { return errno == ENOENT }
     defer { closedir(directory) }
-    // With the directory itself, and its two entries that are no files.
+    // Includes the open directory itself and its entries `.` and `..`, which are not files.
     var entries = 0
     while readdir(directory) != nil { entries += 1 }
     return entries - 3 + count <= maximumDescriptors

@@ -51,7 +51,7 @@ package final class DraftFile: Sendable {
     return nil
   }
 
-  /// Gives the file its path. What was there is replaced.
+  /// Gives the file its path. A file that was there is replaced.
   package func publish() throws(SystemError) {
     if let name { return try Files.rename(name, to: target) }
     do throws(SystemError) {

@@ -12,12 +12,12 @@ package struct FileStatus: Hashable, Sendable {
   package let kind: Kind
   /// The number of bytes.
   package let size: Int64
-  /// Who can read, write and execute it.
+  /// The permissions to read, write and execute it.
   let permissions: UInt32
   /// The times of the last change of the content and of the status, in nanoseconds since 1970.
   private let modified, changed: Int64
   let owner: UInt32
-  /// How many names it has.
+  /// The number of its names (hard links).
   let links: UInt64
 
   /// The status of the file at a path; `nil` if there is none.

@@ -207,7 +207,7 @@ package final class OpenFile: Sendable {
 
   package var isTerminal: Bool { isatty(descriptor) == 1 }
 
-  /// The number of columns of the terminal; `nil` if it is none, or does not tell.
+  /// The number of columns of the terminal; `nil` if the file is not a terminal or the number is unknown.
   package var terminalColumns: Int? {
     let columns = cdt_terminal_columns(descriptor)
     return columns > 0 ? Int(columns) : nil

@@ -8,7 +8,7 @@
 
 /// A small file with secrets, which nobody but its owner can access.
 package struct PrivateFile: Sendable {
-  /// What changes whenever the content, the owner or the permissions of a file do.
+  /// A version of a file, which differs after a change of the content, the owner or the permissions.
   package struct Version: Hashable, Sendable {
     fileprivate let status: FileStatus
   }

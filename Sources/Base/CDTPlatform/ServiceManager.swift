@@ -10,7 +10,7 @@ import CDTCPlatform
 
 /// The program that has started this process and waits to hear what it does, such as systemd; see sd_notify(3).
 package enum ServiceManager {
-  /// What a service tells.
+  /// A notification to the service manager.
   package enum State: Sendable {
     case ready, reloading, stopping
 

@@ -15,7 +15,7 @@ package final class TemporaryDirectory: Sendable {
 
   /// - Parameters:
   ///   - parent: Where to make it.
-  ///   - prefix: What its name begins with.
+  ///   - prefix: The beginning of its name.
   ///   - isOurs: Whether a directory beside it with such a name, which is not locked, may be removed.
   package init(
     in parent: String, named prefix: String, removing isOurs: (_ path: String) -> Bool = isOfUser

@@ -46,7 +46,7 @@ package enum CurrentThread {
 
 /// The processors of the machine.
 package enum Processors {
-  /// How many are in use, at least one.
+  /// The number of processors in use, at least one.
   package static let count = Int(cdt_processors())
 }
 

@@ -20,8 +20,6 @@ public import CDTPlatform
 /// try store.backup(to: "/backup/people")
 /// for increment in try Backup(directory: "/backup/people").increments() { print(increment.time, increment.sequence) }
 /// ```
-///
-/// Source: `docs/backup.md`.
 public struct Backup: Sendable {
   /// The directory's path.
   public let directory: String
@@ -40,13 +38,13 @@ public struct Backup: Sendable {
   public struct Increment: Sendable, Hashable {
     /// 1 for the first, which has every document.
     public let number: Int
-    /// When its state was read.
+    /// The time at which its state was read.
     public let time: Date
     /// The datastore's sequence at this time.
     public let sequence: Int64
   }
 
-  /// What to restore.
+  /// The state to restore.
   public enum Point: Sendable, Hashable {
     case newest
     /// The last increment that was made not later than a time.

@@ -5,7 +5,7 @@ import CDTPlatform
 import CDTQuery
 import CouchDB
 
-/// What a backup has written.
+/// The result of a backup.
 public struct BackupReport: Sendable, Hashable {
   /// The new state, or the newest one if nothing has changed since.
   public let increment: Backup.Increment
@@ -46,8 +46,6 @@ extension Datastore {
   ///   is not encrypted with the datastore's data key, or is encrypted and the datastore is not; `.busy` if another process writes to it, `.conflict` if it has other files, `.corrupt` if a file of the
   ///   backup is damaged or missing, `.full`, `.io`.
   /// - Complexity: O(*changes* + *increments*), as the header of each increment is read.
-  ///
-  /// Source: `docs/backup.md`, Backing up.
   @discardableResult
   public func backup(
     to directory: String, progress: (_ done: Int, _ total: Int) -> Void = { _, _ in }

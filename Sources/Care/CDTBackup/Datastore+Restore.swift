@@ -5,7 +5,7 @@ import CDTPlatform
 import CDTQuery
 import CouchDB
 
-/// What was restored.
+/// The result of a restore.
 public struct RestoreReport: Sendable, Hashable {
   /// The state.
   public let increment: Backup.Increment
@@ -32,8 +32,6 @@ extension Datastore {
   /// - Throws: `DatastoreError`: `.notFound` if the backup does not have the state, `.corrupt` if it is damaged, `.wrongKey` if its
   ///   secret is missing or another one, `.conflict` if this datastore has documents; the errors of a write.
   /// - Complexity: O(*n*) in the number of documents in the backup's files; memory for the ids of those that changed after the first.
-  ///
-  /// Source: `docs/backup.md`, Restoring.
   @discardableResult
   public func restore(
     from backup: Backup, at point: Backup.Point = .newest,
@@ -100,7 +98,7 @@ private struct Restoration {
   /// Restores the documents of a file that are not in a newer one.
   ///
   /// - Parameter locals: Whether its local documents are those of the state.
-  /// - Returns: What the restored documents lack.
+  /// - Returns: The losses of the restored documents.
   private func restore(
     _ file: BackupFiles.File, expecting digest: String?, without seen: inout Set<KeyBytes>, locals: Bool,
     _ progress: (_ documents: Int) -> Void

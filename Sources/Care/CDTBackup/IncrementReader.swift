@@ -73,7 +73,7 @@ struct IncrementReader {
   }
 }
 
-/// The lines of a file of a backup. A last one without a line feed is not whole, and is none.
+/// The lines of a file of a backup. A last line without a line feed is incomplete and is ignored.
 struct BackupLines {
   private let path: String
   private var lines: LineReader<DatastoreError>

@@ -5,7 +5,7 @@ import CDTQuery
 
 /// A document in which two datastores differ.
 public struct StoreDifference: Sendable, Hashable, CustomStringConvertible {
-  /// How they differ.
+  /// The kind of a difference.
   public enum Kind: Sendable, Hashable {
     /// Only the first datastore has the document.
     case missing
@@ -21,7 +21,7 @@ public struct StoreDifference: Sendable, Hashable, CustomStringConvertible {
 
   /// The document's id.
   public let documentID: String
-  /// How the datastores differ in it.
+  /// The kind of the difference.
   public let kind: Kind
 
   /// Such as `document "a": the first has 2-b, the second 2-c`.
@@ -64,8 +64,6 @@ extension Datastore {
   /// - Returns: The number of documents that at least one of them has.
   /// - Throws: `DatastoreError`; the errors of the closure.
   /// - Complexity: O(*n*); the memory does not depend on *n*.
-  ///
-  /// Source: `docs/backup.md`, Comparing.
   @discardableResult
   public func compare(
     with other: Datastore, progress: (_ done: Int, _ total: Int) -> Void = { _, _ in },

@@ -25,7 +25,7 @@ enum BulkAction {
     return names.contains(text.string(at: first.keyStart - 1)) && text.kind(at: first.value) == .object
   }
 
-  /// - Returns: `nil` for an object that is none.
+  /// - Returns: `nil` for an object that is not an action.
   init?(_ text: UnsafeRawBufferPointer) {
     guard let object = try? JSONObject(parsing: Array(text)), object.count == 1,
       let (name, value) = object.first,

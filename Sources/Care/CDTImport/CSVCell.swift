@@ -15,8 +15,8 @@ struct CSVCell {
   ///
   /// - Parameters:
   ///   - isText: Whether it is a string in any case.
-  ///   - options: What else is a number.
-  /// - Returns: `false` if there is none.
+  ///   - options: The forms of numbers besides those of JSON.
+  /// - Returns: `false` if the cell is empty and not quoted.
   func write(isText: Bool, _ options: DocumentImporter.TableOptions, to output: inout [UInt8]) -> Bool {
     guard !text.isEmpty || isQuoted else { return false }
     if !isText, !isQuoted, isWord {
@@ -33,7 +33,7 @@ struct CSVCell {
 
   private var isWord: Bool { ["true", "false", "null"].contains { text.elementsEqual($0.utf8) } }
 
-  /// The number that the text is; `nil` if it is none.
+  /// The number that the text represents; `nil` if it is not a number.
   private func number(hasDecimalComma: Bool) -> [UInt8]? {
     guard hasDecimalComma else { return Self.isNumber(text) ? text : nil }
     let number = text.map { $0 == UInt8(ascii: ",") ? UInt8(ascii: ".") : $0 }

@@ -14,7 +14,7 @@ struct CSVSource: DocumentSource {
   private var notices: [ImportNotice] = []
   private var object: [UInt8] = []
 
-  /// - Parameter separator: What separates cells; `nil` to determine it.
+  /// - Parameter separator: The character between cells; `nil` to determine it.
   init(
     _ input: InputBuffer, separator: UInt8?, _ options: DocumentImporter.TableOptions, isRecognized: Bool
   ) {

@@ -15,10 +15,8 @@ import CDTQuery
 /// The format of a file is detected by its content, or by its name if that is the name of a table. Files are read as a
 /// stream, also those compressed by gzip: memory depends on the largest document, not on the file. `_attachments` with inline data, as written by
 /// `Attachments.inlineJSON()` and CouchDB, are imported too; they replace the attachments of a replaced document.
-///
-/// Source: `docs/cli.md`, import.
 public struct DocumentImporter: Sendable {
-  /// What to do with a document whose id exists.
+  /// The action for a document whose id exists.
   public enum ConflictRule: String, Sendable, CaseIterable {
     /// The import stops.
     case fail
@@ -38,16 +36,16 @@ public struct DocumentImporter: Sendable {
     case csv
     /// Values separated by tabs, with a header line.
     case tsv
-    /// What CouchDB and its tools write: `{"docs": […]}`, replies of `_all_docs` and `_changes` with their documents, and
+    /// The formats of CouchDB and its tools: `{"docs": […]}`, replies of `_all_docs` and `_changes` with their documents, and
     /// dumps of couchbackup and pouchdb-dump.
     case couchDB = "couchdb"
     /// JSON objects with the types of MongoDB's Extended JSON, which become plain JSON.
     case mongoDB = "mongodb"
   }
 
-  /// How tables are read.
+  /// The options for reading tables.
   public struct TableOptions: Sendable, Hashable {
-    /// What separates cells, an ASCII character; `nil` to determine it by the header.
+    /// The character between cells, an ASCII character; `nil` to determine it from the header.
     public var delimiter: Character?
     /// The columns whose cells are strings also if they look like numbers; `*` is every column.
     public var textColumns: [String] = []
@@ -90,7 +88,7 @@ public struct DocumentImporter: Sendable {
 
   /// The format of the files.
   public var format = Format.automatic
-  /// How tables are read.
+  /// The options for reading tables.
   public var table = TableOptions()
   /// The member names on the path to the documents inside a single object; empty for the object itself. They are an array,
   /// or an object whose members are documents. From an array on the path on, the rest of it is followed in each element.
@@ -98,7 +96,7 @@ public struct DocumentImporter: Sendable {
   public var path: [String]?
   /// The member names on the path to the id of documents without `_id`; empty to make ids.
   public var idPath: [String] = []
-  /// What to do with a document whose id exists.
+  /// The action for a document whose id exists.
   public var onConflict = ConflictRule.fail
   /// Whether documents are replaced also if they have changed since the revision in `_rev`.
   public var ignoresRevisions = false

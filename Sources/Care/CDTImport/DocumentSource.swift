@@ -16,7 +16,7 @@ protocol DocumentSource {
   /// The number of bytes read.
   var taken: Int64 { get }
 
-  /// What was recognized in the text since the last call.
+  /// Returns the notices about the text since the last call.
   mutating func takeNotices() -> [ImportNotice]
 }
 

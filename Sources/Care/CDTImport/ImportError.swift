@@ -10,7 +10,7 @@ public struct ImportError: Error, Hashable, Sendable, CustomStringConvertible {
   public let line: Int
   /// The column in characters, starting at 1; 0 for the whole line.
   public let column: Int
-  /// What is wrong and how to fix it.
+  /// The message: the problem, then the remedy.
   public let message: String
 
   /// The place and the message, as in `people.jsonl:3:17: expected a value`.

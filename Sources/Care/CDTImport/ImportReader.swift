@@ -26,7 +26,7 @@ package struct ImportReader {
   /// Its memory is reused for each document.
   private var normalizer = JSONNormalizer()
 
-  /// What was recognized in the documents of a file.
+  /// Properties of a file that were recognized from its documents.
   private struct Recognized {
     var isTable = false
     var hasRows = false
@@ -35,7 +35,7 @@ package struct ImportReader {
     var renamed: Set<String> = []
   }
 
-  /// What was left out or had no effect, in all files.
+  /// The counts of everything that was left out or had no effect, in all files.
   private struct LeftOut {
     var idPath = 0
     var stubs = 0
@@ -164,7 +164,7 @@ package struct ImportReader {
 
   // MARK: Documents
 
-  /// What the normalizer has, as a document; `nil` if it is left out.
+  /// The document in the normalizer; `nil` if it is left out.
   private mutating func document(
     at place: SourcePlace, _ report: inout DocumentImporter.Report
   ) throws -> ImportedDocument? {
@@ -212,7 +212,7 @@ package struct ImportReader {
 
   /// Replaces a row of CouchDB by its document.
   ///
-  /// - Returns: Whether the row has none, and is left out.
+  /// - Returns: Whether the row has no document and is left out.
   private mutating func takeFromRow(
     at place: SourcePlace, _ report: inout DocumentImporter.Report
   ) throws -> Bool {

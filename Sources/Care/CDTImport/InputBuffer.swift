@@ -22,7 +22,7 @@ struct InputBuffer {
   /// The first byte of the buffer whose column is not counted yet, and its column.
   private var uncounted = (start: 0, column: 1)
   private var consumed: Int64 = 0
-  /// What decompresses the file; its input that was not read yet, and the number of bytes of it that were.
+  /// The decompressor of the file, its input that was not read yet, and the number of input bytes that were read.
   private var gzip: GzipReader?
   private var compressed: ArraySlice<UInt8> = []
   private var decompressed: Int64 = 0
@@ -45,7 +45,7 @@ struct InputBuffer {
 
   /// Decompresses a file of gzip from here on, and skips a byte order mark.
   ///
-  /// - Throws: ``ImportError`` if it is a file of another kind that is no text.
+  /// - Throws: ``ImportError`` if it is a file of another kind that is not text.
   mutating func begin() throws {
     while available < FileKind.longestMark, try fill() {}
     if self[0] == 0x1F, self[1] == 0x8B {

@@ -25,7 +25,7 @@ struct JSONSource: DocumentSource {
   /// Whether the first document decides whether the text is one object that has documents in it.
   private var isFirst = true
 
-  /// What the objects of the text are.
+  /// The kind of the objects of the text.
   private enum Kind {
     case unknown, documents, wrappers, actions
   }
@@ -43,7 +43,7 @@ struct JSONSource: DocumentSource {
     case ended
   }
 
-  /// How to go on after an invalid document.
+  /// The place at which reading continues after an invalid document.
   private enum Recovery {
     case none, nextLine, nextObject, nextElement
     /// The next value begins here.
@@ -65,7 +65,7 @@ struct JSONSource: DocumentSource {
     var isObject: Bool { end == UInt8(ascii: "}") }
   }
 
-  /// How much of a value is read to recognize a wrapper.
+  /// The number of bytes of a value that are read to recognize a wrapper.
   private static let longestProbe = 1 << 20
 
   init(_ input: InputBuffer, at path: [String]?, format: DocumentImporter.Format) {
@@ -192,7 +192,7 @@ struct JSONSource: DocumentSource {
       guard !wasUnknown else { return false }
       throw fatal(
         ImportError(
-          "this object is none of those that CouchDB's tools write, but those before it are; give --format json to import every object as it is, or --format couchdb",
+          "this object does not have the form of the ones before it, which is CouchDB's; give --format json to import every object as it is, or --format couchdb",
           at: input))
     }
     kind = .wrappers

@@ -16,7 +16,7 @@ public struct FixtureOutcome: Sendable {
 
   /// A run that did not return the golden answer.
   public struct Finding: Sendable, Hashable {
-    /// How the query was run: `in memory`, `with the index age, after updates`.
+    /// The way in which the query was run: `in memory`, `with the index age, after updates`.
     public let way: String
     /// The difference of the golden and the actual answer: ` ` in both, `-` only golden, `+` only actual.
     public let difference: [String]

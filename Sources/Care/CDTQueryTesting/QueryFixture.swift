@@ -23,8 +23,6 @@ package import CDTQuery
 /// A case is a heading, a selector or a whole request, a line `----`, and the golden answer: ids; documents, one per
 /// line, if the request has `fields`; `none`; or `error: ` and the message. Ids are in order if the request has a
 /// sort.
-///
-/// Source: `docs/cli.md`, Golden-file tests.
 public struct QueryFixture: Sendable {
   /// The name of the file in messages.
   public let name: String
@@ -78,7 +76,7 @@ public struct FixtureError: Error, Hashable, Sendable, CustomStringConvertible {
   public let file: String
   /// The line, starting at 1.
   public let line: Int
-  /// What is wrong and how to fix it.
+  /// The message: the problem, then the remedy.
   public let message: String
 
   /// The place and the message, as in `eq.test:12: the document has no _id`.

@@ -11,7 +11,7 @@ public struct RecoveryReport: Sendable, Hashable {
   public var revisions = 0
   /// The number of attachments saved, one for each revision that has it.
   public var attachments = 0
-  /// What could not be saved.
+  /// The losses: findings about everything that could not be saved.
   public var losses: [IntegrityFinding] = []
 }
 
@@ -26,19 +26,17 @@ extension Datastore {
   ///
   /// The files are read page by page and not changed. Documents keep their revision trees and attachments. Where the
   /// newest revision of a branch can't be read, the newest one that can be read takes its place, and the report says
-  /// so. What is on damaged pages is used if the digests of the revisions verify it; of a document of which nothing else is
-  /// left, what can't be verified is saved as a new revision. Nothing may write to the damaged datastore in the meantime. Recovering again adds nothing that is there
+  /// so. Revisions on damaged pages are used if their digests verify them; if a document has only unverified ones, they are saved
+  /// as a new revision. Nothing may write to the damaged datastore in the meantime. Recovering again adds nothing that is there
   /// already.
   ///
   /// - Parameters:
   ///   - directory: The damaged datastore's directory, with `db.sync` in it.
   ///   - progress: Called with the number of pages read, then of documents saved, and their total.
-  /// - Returns: What was saved, and what was lost.
+  /// - Returns: A report of the documents that were saved, and of the losses.
   /// - Throws: `DatastoreError`: `.notFound` if there is no `db.sync`, `.io` if the system can't read it, `.corrupt` if
   ///   no datastore has written it; the errors of a write.
   /// - Complexity: O(*n*) in the size of the damaged datastore; memory for some hundred bytes for each revision.
-  ///
-  /// Source: `docs/cli.md`, Recover.
   public func recoverDocuments(
     from directory: String, progress: (_ done: Int, _ total: Int) -> Void = { _, _ in }
   ) throws -> RecoveryReport {

@@ -2,7 +2,7 @@ import CDTDatastore
 import CDTJSON
 import CDTSQLite
 
-/// What the pages of a damaged `db.sync` tell of its documents.
+/// The documents in the rows that were found on the pages of a damaged `db.sync`.
 ///
 /// A row may be found more than once, also in a state that it no longer has: its page may have become unreachable, or
 /// its winner may have moved to `revisions`. Every such row was true when it was written, so the revisions of a
@@ -13,7 +13,7 @@ struct RecoveredRows {
   struct Revision {
     var parent: RevisionID?
     var isDeleted: Bool
-    /// Where its body is; `nil` if it has none.
+    /// The location of its body; `nil` if it has no body.
     var body: RawDatabase.Location?
     /// Whether it had a body, or attachments, that can't be read.
     var isIncomplete = false

@@ -15,7 +15,7 @@ public struct CDTDocumentRevision {
   private var hasBody = false
   private let saved: DocumentRevision?
 
-  /// The document's content: strings, numbers, booleans, arrays, dictionaries and `NSNull`. What you don't change is saved as
+  /// The document's content: strings, numbers, booleans, arrays, dictionaries and `NSNull`. Members that you don't change are saved as
   /// it was read. Setting copies the dictionary.
   public var body: NSMutableDictionary {
     get { content }

@@ -126,7 +126,7 @@
     }
     /// Decides which revisions are pushed.
     public var filter: Filter?
-    /// The parameters that the filter gets besides a revision. A change of the parameters starts the replication anew.
+    /// The parameters that the filter gets besides a revision. A change of the parameters starts the replication from the beginning.
     public var filterParams: [String: String]?
 
     /// Creates a description.

@@ -102,7 +102,7 @@
     public var changesProcessed: Int { current.withLock { $0.processed } }
     /// The number of changes that are known so far.
     public var changesTotal: Int { current.withLock { $0.total } }
-    /// Why the replication has failed.
+    /// The error with which the replication has failed.
     public var error: (any Error)? { current.withLock { $0.error } }
     /// Whether the replication has begun and not ended.
     public var isActive: Bool { [.started, .stopping].contains(state) }

@@ -31,7 +31,7 @@ extension Datastore {
     try ensureIndexed(fields, withName: name, ofType: type, settings: settings)
   }
 
-  /// CDTDatastore's form of `Datastore.find(_:skip:limit:fields:sort:)`. A limit of 0 is no limit.
+  /// CDTDatastore's form of `Datastore.find(_:skip:limit:fields:sort:)`. A limit of 0 means no limit.
   @available(
     *, deprecated, message: "use find(_:skip:limit:fields:sort:) with a JSONObject and [] for all fields"
   )
@@ -43,7 +43,7 @@ extension Datastore {
     try find(NSDictionary(dictionary: query), skip: skip, limit: limit, fields: fields, sort: sort)
   }
 
-  /// CDTDatastore's form of `Datastore.find(_:skip:limit:fields:sort:)`. A limit of 0 is no limit.
+  /// CDTDatastore's form of `Datastore.find(_:skip:limit:fields:sort:)`. A limit of 0 means no limit.
   @available(
     *, deprecated, message: "use find(_:skip:limit:fields:sort:) with a JSONObject and [] for all fields"
   )

@@ -107,14 +107,14 @@ extension QueryError {
       case (.unique, .text): "the words of a text index can't be unique; use an index of type json"
       case (.unique, _): "a summary can't be unique; create a unique index beside it"
       case (.collation, .text):
-        "a text index has no collation; choose a tokenizer, such as unicode61, or use an index of type json"
+        "a text index can't have a collation; choose a tokenizer, such as unicode61, or use an index of type json"
       case (.collation, _):
-        "a summary, or an index by which documents expire, has no collation; leave it out"
-      case (.sum, _): "the words of a text index have no sum; use an index of type json"
+        "a summary, or an index by which documents expire, can't have a collation; leave it out"
+      case (.sum, _): "the words of a text index can't be summed; use an index of type json"
       case (.milliseconds, _):
-        "milliseconds are those of dates after which documents expire; add expireAfter, or leave it out"
+        "milliseconds apply to the dates of expireAfter; add expireAfter, or leave milliseconds out"
       case (.expireAfter, _), (.tokenize, _):
-        "documents expire by an index of type json with one ascending field, which is neither unique nor a summary"
+        "expireAfter needs an index of type json with one ascending field, which is neither unique nor a summary"
       }
     return QueryError(.invalidIndex, at: option.rawValue, message)
   }
@@ -122,14 +122,15 @@ extension QueryError {
   static func invalidExpiry(_ seconds: Double, most: Double) -> QueryError {
     QueryError(
       .invalidIndex, at: "expireAfter",
-      "documents expire after 0 to \(JSONValue(number: most).text) seconds, not \(JSONValue(number: seconds).text)"
+      "expireAfter must be 0 to \(JSONValue(number: most).text) seconds, not \(JSONValue(number: seconds).text)"
     )
   }
 
   static func descendingSummary(_ path: String, at place: String) -> QueryError {
     QueryError(
       .invalidIndex, at: place,
-      "the fields of a summary ascend; name \"\(path)\" without a direction, and sort the groups")
+      "the fields of a summary are always ascending; name \"\(path)\" without a direction, and sort the groups"
+    )
   }
 
   static var filterNeedsText: QueryError {

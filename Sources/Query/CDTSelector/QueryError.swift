@@ -69,7 +69,7 @@ public struct QueryError: Error, Hashable, Sendable {
   /// The path of the invalid clause, such as `$or[1].age.$mod`, `sort[0]` or `limit`; empty for the whole query.
   public let path: String
 
-  /// What is wrong and how to fix it, for people.
+  /// The message: the problem, then the remedy.
   public let message: String
 
   package init(_ code: Code, at path: String, _ message: String) {

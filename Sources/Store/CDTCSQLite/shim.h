@@ -116,7 +116,7 @@ typedef struct csqlite_sealed_log {
 } csqlite_sealed_log;
 
 /// Whether the index of a log says that more frames were copied into the database than the log has. Call it with the write lock
-/// of the log. If the two copies of the header differ, SQLite makes the index anew before it uses it.
+/// of the log. If the two copies of the header differ, SQLite rebuilds the index before it uses it.
 /// Source: https://sqlite.org/walformat.html, The WAL-Index File Format.
 static inline _Bool csqlite_is_log_index_wrong(const volatile void *index) {
   const void *header = (const void *)index;

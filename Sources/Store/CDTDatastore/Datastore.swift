@@ -13,7 +13,7 @@ import Synchronization
 /// You can use a datastore from any thread. A read sees what was committed before it began; writes run one at a time,
 /// also across processes.
 ///
-/// Source: `docs/crud.md`.
+/// See <doc:WorkingWithDocuments>.
 public final class Datastore: Sendable {
   /// The datastore's name.
   public let name: String
@@ -27,7 +27,7 @@ public final class Datastore: Sendable {
   /// The unique id of this store. A store recreated under the same name has a different one.
   package let storeID: String
 
-  /// How the database file is opened.
+  /// The access with which the database file is opened.
   package let access: FileAccess
   /// The opened database file. If it is deleted elsewhere, another file may appear at its path.
   private let identity: FileIdentity
@@ -158,7 +158,7 @@ public final class Datastore: Sendable {
     try KeyFile.copy(of: self, keys, toBackupIn: directory, isNew: isNew)
   }
 
-  /// How long to wait for another writer.
+  /// The time to wait for another writer.
   package var busyTimeout: Duration { options.busyTimeout }
 
   /// Whether extensions may write in the background.

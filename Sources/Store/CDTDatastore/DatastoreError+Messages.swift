@@ -34,7 +34,7 @@ extension DatastoreError {
   static func changedElsewhere(_ name: String) -> DatastoreError {
     DatastoreError(
       .closed,
-      "the datastore \(quoted(name)), which can only be read and not be locked, was changed while it was open; open it again"
+      "the datastore \(quoted(name)) was changed while it was open read-only without locks; open it again"
     )
   }
 
@@ -46,8 +46,8 @@ extension DatastoreError {
   static func unreadableLog(_ path: String) -> DatastoreError {
     DatastoreError(
       .io,
-      "\(LogFile.path(of: path)) has changes that can't be read where nothing can be written; open the store once where it can be written "
-        + "to, or read a copy of its directory")
+      "\(LogFile.path(of: path)) has changes that a read-only open can't apply; open the store once where it can be written to, or "
+        + "read a copy of its directory")
   }
 
   static func missingKey(_ directory: String) -> DatastoreError {
@@ -63,19 +63,20 @@ extension DatastoreError {
   static func formerKeyDiffers(_ directory: String) -> DatastoreError {
     DatastoreError(
       .wrongKey,
-      "the former key does not open \(directory), and the new one does; nothing was changed. If an earlier run was interrupted, it has done its work"
+      "the new key opens \(directory), and the former one does not; nothing was changed. An earlier run may have changed the key already"
     )
   }
 
   package static func keyForPlainStore(_ directory: String) -> DatastoreError {
     DatastoreError(
       .wrongKey,
-      "\(directory) is not encrypted, but a key was given; open it without, or encrypt it with rekey first")
+      "\(directory) is not encrypted, but a key was given; open it without a key, or encrypt it first with \"cdtquery rekey\""
+    )
   }
 
   package static func missingKeyFile(_ path: String) -> DatastoreError {
     DatastoreError(
-      .corrupt, "\(path) is missing, without which nothing can be decrypted; put it back from a backup")
+      .corrupt, "\(path) is missing, and nothing can be decrypted without it; restore it from a backup")
   }
 
   static func noKeyForPlainStore(_ directory: String) -> DatastoreError {
@@ -85,7 +86,7 @@ extension DatastoreError {
   static func cannotExchange(_ directory: String, _ reason: SystemError) -> DatastoreError {
     DatastoreError(
       .io,
-      "the file system of \(directory) can't exchange two directories: \(reason); replicate the datastore to another one"
+      "the file system of \(directory) can't exchange two directories: \(reason); copy the datastore to a file system that can, or replicate it to a new datastore with the new key"
     )
   }
 
@@ -97,31 +98,31 @@ extension DatastoreError {
   }
 
   static func keyLength(_ count: Int) -> DatastoreError {
-    DatastoreError(.wrongKey, "a key has 32 bytes, and this one \(count); make one with \"openssl rand 32\"")
+    DatastoreError(.wrongKey, "a key must have 32 bytes, not \(count); make one with \"openssl rand 32\"")
   }
 
   static func emptyPassphrase() -> DatastoreError {
-    DatastoreError(.wrongKey, "the passphrase is empty; give one, or no encryption")
+    DatastoreError(.wrongKey, "the passphrase is empty; give a passphrase, or leave out the encryption")
   }
 
   static func noSecret() -> DatastoreError {
     DatastoreError(
       .wrongKey,
-      "there is neither a key, of 32 bytes or 64 hexadecimal digits, nor a line of text; make a key with \"openssl rand 32\""
+      "the secret must be a key of 32 bytes or 64 hexadecimal digits, or a line of text; make a key with \"openssl rand 32\""
     )
   }
 
   static func olderFormat(_ path: String, version: Int64) -> DatastoreError {
     DatastoreError(
       .io,
-      "\(path) has format \(version), which has to be upgraded before it is read; open it once where it can be written to"
+      "\(path) has format \(version), which must be upgraded before it is read; open it once where it can be written to"
     )
   }
 
   static func linkedDirectory(_ path: String) -> DatastoreError {
     DatastoreError(
       .io,
-      "\(path) is a symbolic link, which a deletion does not follow; delete the datastore where the link leads"
+      "\(path) is a symbolic link, which a deletion does not follow; delete the datastore at its target"
     )
   }
 
@@ -192,13 +193,13 @@ extension DatastoreError {
 
   package static func compressedFile(_ name: String, _ isTruncated: Bool) -> DatastoreError {
     DatastoreError(
-      .io, "\(name) is \(isTruncated ? "an incomplete" : "a damaged") file of gzip; get it again")
+      .io, "\(name) is \(isTruncated ? "an incomplete" : "a damaged") gzip file; download it again")
   }
 
   package static func valueTooLong(_ name: String, line: Int) -> DatastoreError {
     DatastoreError(
       .invalidBody,
-      "\(name):\(line): what begins here has more than 1 GiB, more than a document can have; check the format of the file"
+      "\(name):\(line): the value that begins here is larger than 1 GiB, the most that a document can have; check the format of the file"
     )
   }
 
@@ -273,7 +274,8 @@ extension DatastoreError {
   static func revisionDeleted(_ revision: RevisionID, of id: String) -> DatastoreError {
     DatastoreError(
       .notFound, documentID: id,
-      "revision \(revision) of document \(quoted(id)) is already deleted; delete a revision that is not")
+      "revision \(revision) of document \(quoted(id)) is already deleted; name a revision that is not deleted"
+    )
   }
 
   package static func noSuchRevision(_ revision: RevisionID, of id: String) -> DatastoreError {
@@ -324,7 +326,7 @@ extension DatastoreError {
   static func notAmongLeaves(_ decision: DocumentRevision, of id: String) -> DatastoreError {
     DatastoreError(
       .invalidResolution, documentID: id,
-      "the resolver returned \(decision.revisionID), which is not a leaf  "
+      "the resolver returned \(decision.revisionID), which is not a leaf "
         + "of document \(quoted(id)); return one of the revisions passed to it, changed or not")
   }
 
@@ -352,7 +354,7 @@ extension DatastoreError {
       "_attachments must be an object that maps names to attachments; correct it, or leave it out")
   }
 
-  /// - Parameter what: What is wrong, and the remedy.
+  /// - Parameter what: The problem, then the remedy.
   static func inlineAttachment(_ name: String, _ what: String) -> DatastoreError {
     DatastoreError(.invalidAttachment, "the attachment \(quoted(name)) \(what)")
   }
@@ -411,7 +413,7 @@ extension DatastoreError {
   static func unknownFile(_ path: String) -> DatastoreError {
     DatastoreError(
       .corrupt,
-      "\(path) has nothing that a datastore has written; move it elsewhere, or remove the directory yourself")
+      "\(path) has no files of a datastore; move it elsewhere, or remove the directory yourself")
   }
 
   private static let recovery = "restore it from a backup, or save what can be read with \"cdtquery recover\""
@@ -462,14 +464,14 @@ extension DatastoreError {
 
   package static func link(_ path: String) -> DatastoreError {
     DatastoreError(
-      .io, "\(path) is a symbolic link, where nothing is written; put what it leads to in its place")
+      .io, "\(path) is a symbolic link, and nothing is written through it; replace it with its target")
   }
 
   static func longPath(_ path: String, longest: Int) -> DatastoreError {
     DatastoreError(
       .io,
       "the path \(path) has \(path.utf8.count) bytes, but a datastore's can have at most \(longest), since SQLite limits paths; "
-        + "choose a directory with a shorter one")
+        + "choose a directory with a shorter path")
   }
 
   static func notADirectory(_ path: String) -> DatastoreError {

@@ -1,6 +1,6 @@
 /// An error of a manager or a datastore.
 ///
-/// After an error the store is unchanged. Source: `docs/crud.md`, Errors.
+/// After an error the store is unchanged. See <doc:WorkingWithDocuments#Errors>.
 public struct DatastoreError: Error, Hashable, Sendable {
   /// The kind of error, for programs. New codes may be added.
   public struct Code: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
@@ -71,7 +71,7 @@ public struct DatastoreError: Error, Hashable, Sendable {
   /// The document concerned, if there is one.
   public let documentID: String?
 
-  /// What is wrong and how to fix it, for people.
+  /// The message: the problem, then the remedy.
   public let message: String
 
   package init(_ code: Code, documentID: String? = nil, _ message: String) {

@@ -9,7 +9,7 @@ import CDTPlatform
 /// SQLite verifies when it opens the log. The pages that SQLite gets, and writes to the log, have zeros in place of the
 /// checksum. Source: https://sqlite.org/fileformat2.html, https://sqlite.org/vfs.html
 struct CheckedFile {
-  /// What SQLite passes to each method.
+  /// The file that SQLite passes to each method.
   typealias File = UnsafeMutablePointer<sqlite3_file>
 
   /// The size of this file's part of the memory, also if it is a ``SealedLogFile``; the rest is the system's.

@@ -9,7 +9,7 @@ import Synchronization
 enum CheckedFileSystem {
   private static let registrations = Mutex<Set<Kind>>([])
 
-  /// What protects the pages.
+  /// The protection of the pages.
   enum Kind: String, Hashable {
     /// Checksums, in the files that have them.
     case checked = "cdt-checked"

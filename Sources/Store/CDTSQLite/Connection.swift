@@ -12,7 +12,7 @@ package final class Connection {
     case immutable
   }
 
-  /// What happens to pages that another program has copied into the file from the log (``CopiedPages``).
+  /// The treatment of pages that another program has copied into the file from the log (``CopiedPages``).
   package enum CopiedPageUse: Sendable {
     /// They are damaged pages.
     case refused
@@ -56,7 +56,7 @@ package final class Connection {
   ///   - busyTimeout: How long to wait for another connection's lock before giving up.
   ///   - copiedPages: Whether to use pages without checksums. By default, they are used if other connections use them.
   ///   - directory: A directory that others may move, with this file and others that are attached. It stays in place while
-  ///     a file is closed, since SQLite removes the log by its path then (``DirectoryLock``). Whoever opens a file must
+  ///     a file is closed, since SQLite removes the log by its path then (``DirectoryLock``). The caller that opens a file must
   ///     have the lock until the file was read once, since SQLite opens the log by its path.
   ///   - cipher: The keys of an encrypted database.
   ///   - libraryVersion: SQLite's version, which tests override.
@@ -135,8 +135,8 @@ package final class Connection {
     }
   }
 
-  /// How a file is named to SQLite: by a path in a form that it does not parse as a URI, whose parameters could change how the
-  /// file is opened, or by a URI like `file:///a/b%20c?immutable=1`.
+  /// The name of a file for SQLite: a path in a form that it does not parse as a URI, whose parameters could change how the
+  /// file is opened, or a URI like `file:///a/b%20c?immutable=1`.
   private static func address(
     _ path: String, isImmutable: Bool, _ cipher: DatabaseCipher?, _ fileSystem: String? = nil
   ) -> String {
@@ -186,7 +186,7 @@ package final class Connection {
 
   package var isClosed: Bool { handle == nil }
 
-  /// How long to wait for another connection's lock before giving up.
+  /// The time to wait for another connection's lock before giving up.
   package var busyTimeout: Duration {
     get { busyWait.timeout }
     set { busyWait.timeout = newValue }
@@ -382,7 +382,7 @@ package final class Connection {
 private final class BusyWait {
   var timeout: Duration
   var goesOn: (() -> Bool)?
-  /// When all waits end, regardless of the timeout.
+  /// The time at which all waits end, regardless of the timeout.
   var end: ContinuousClock.Instant?
   private var deadline = ContinuousClock.now
 

@@ -22,7 +22,7 @@ package final class ConnectionPool<Reader: AnyObject & Sendable>: Sendable {
 
   private struct State {
     var idle: [Reader] = []
-    /// How many readers are being opened.
+    /// The number of readers that are being opened.
     var opening = 0
     var isClosed = false
   }

@@ -99,7 +99,7 @@ package final class DatabaseCipher: Sendable {
     }
   }
 
-  /// What SQLite reads of the header before it has locked the file, while another connection may be writing the page: its
+  /// Opens the bytes of the header that SQLite reads without a lock, while another connection may be writing the page: its
   /// mark and the sizes, and then zeros.
   static func openHeader(_ page: UnsafeMutableRawBufferPointer) {
     guard page.starts(with: mark) else { return }

@@ -2,15 +2,15 @@ import CDTPlatform
 
 /// The path of a database's write-ahead log.
 package enum LogFile {
-  /// What SQLite adds to the path of a database.
+  /// The suffix that SQLite adds to the path of a database.
   static let suffix = "-wal"
-  /// What the log of an encrypted database has instead.
+  /// The suffix of the log of an encrypted database.
   static let encryptedSuffix = "-log"
 
-  /// What follows the path of an encrypted database in the name of its ``PageSeals``.
+  /// The suffix of the ``PageSeals`` of an encrypted database.
   package static let sealsSuffix = PageSeals.suffix
 
-  /// What may follow the path of a database in the names of its other files.
+  /// The suffixes that the other files of a database may have.
   package static let suffixes = [suffix, encryptedSuffix, PageSeals.suffix, "-shm", "-journal"]
 
   /// The log that is there, or would be.

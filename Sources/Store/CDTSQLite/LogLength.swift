@@ -19,7 +19,7 @@ package final class LogLength {
   /// is shortened to this length when the log restarts.
   package static let waitingLimit = 9_000
 
-  /// How long a checkpoint waits for readers of a log of ``waitingLimit`` pages; longer for a longer log.
+  /// The time that a checkpoint waits for readers of a log of ``waitingLimit`` pages; longer for a longer log.
   static let wait = Duration.milliseconds(100)
   static let longestWait = Duration.seconds(2)
 

@@ -4,13 +4,13 @@ import CDTCSQLite
 ///
 /// In SQLite before 3.51.3, a checkpoint that has read the header of the log's index may go on while another connection
 /// commits and restarts the log. It then notes that more frames were copied than the new log has. All connections ignore
-/// that many frames, so later commits are lost without an error. Here, whoever takes the lock of checkpoints also holds the
+/// that many frames, so later commits are lost without an error. Here, a connection with the lock of checkpoints also holds the
 /// write lock until the checkpoint has ended, so nobody can commit meanwhile. See
 /// `docs/decisions/34-checkpoints-hold-the-write-lock.md`.
 ///
 /// Source: https://sqlite.org/walformat.html, WAL Locks.
 extension CheckedFile {
-  /// Why a file holds the write lock.
+  /// The reasons for which a file holds the write lock.
   private struct WriteLockUses: OptionSet {
     let rawValue: UInt8
     /// SQLite has asked for it.

@@ -3,7 +3,7 @@ import Synchronization
 
 /// The databases that connections of this process have open.
 ///
-/// Whoever opens and closes one of SQLite's locked files by other means releases the locks of these connections.
+/// Opening and closing one of SQLite's locked files by other means releases the locks of these connections.
 /// Source: https://sqlite.org/howtocorrupt.html, section 2.2.
 enum OpenDatabases {
   private static let counts = Mutex<[FileIdentity: Int]>([:])

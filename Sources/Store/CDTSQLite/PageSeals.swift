@@ -10,9 +10,9 @@ import CDTPlatform
 /// two the page is still in the log, and the next checkpoint writes both again. A checkpoint writes to the slot that was not valid
 /// when it began, and what was valid is on the disk by then, so a power failure loses no valid slot.
 ///
-/// Whoever puts back this file as well is not noticed.
+/// An attack that puts back an earlier state of this file as well is not noticed.
 final class PageSeals {
-  /// What is added to the path of the database.
+  /// The suffix that is added to the path of the database.
   static let suffix = "-seals"
   private static let noncesInSlot = 338
   private static let slotLength = DatabaseCipher.pageSize

@@ -133,7 +133,7 @@ package struct SQLiteError: Error, Sendable, Hashable {
       extendedCode: logLockCode,
       message: """
         the index of the write-ahead log of \(file) is wrong, so a write would be lost; a program with SQLite before 3.51.3 \
-        may have made a checkpoint. Close the file in all programs and open it again, which makes the index anew
+        may have made a checkpoint. Close the file in all programs and open it again, which rebuilds the index
         """)
   }
 

@@ -11,7 +11,7 @@ package enum SQLiteLibrary {
   /// Source: https://sqlite.org/wal.html, The WAL-Reset Bug.
   package static var losesCommits: Bool { losesCommits(sqlite3_libversion_number()) }
 
-  /// What users are told about the bug, without a full stop; `nil` if the library does not have it.
+  /// The warning about the bug, without a full stop; `nil` if the library does not have it.
   package static var warning: String? {
     losesCommits ? "SQLite \(version) has the WAL-reset bug (docs/reliability.md)" : nil
   }

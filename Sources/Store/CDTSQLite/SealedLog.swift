@@ -5,7 +5,7 @@ import CDTDigest
 ///
 /// Its layout is that of SQLite. In each frame the page is sealed like those of the database (``DatabaseCipher``). Its number, the
 /// size of the database, the salts of the log and the frame's place are authenticated. The salts and the checksum in the
-/// frame's header are encrypted as one block of AES: the checksum is computed from the plain page and would tell something about it.
+/// frame's header are encrypted as one block of AES: the checksum is computed from the plain page and would leak information about it.
 ///
 /// A log is only valid up to the first frame whose checksum is wrong, and SQLite reads frames whole to find it. So a frame that
 /// can't be opened gives zeros then, which have another checksum. When a page is read otherwise, it is damaged.

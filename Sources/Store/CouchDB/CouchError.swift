@@ -3,8 +3,6 @@ package import CDTGzip
 public import CDTJSON
 
 /// An error as CouchDB sends it: a status, and `{"error": …, "reason": …}` as the body.
-///
-/// Source: `docs/server.md`, Errors.
 public struct CouchError: Error, Sendable, Hashable {
   /// The HTTP status.
   public let status: Int

@@ -21,7 +21,7 @@ package enum HTTPDate {
     return "\(day), \(twoDigits(parts.day ?? 1)) \(month) \(parts.year ?? 1970) \(time) GMT"
   }
 
-  /// The seconds since 1970 of a time; `nil` if the text is none.
+  /// The seconds since 1970 of a time; `nil` if the text is not a time.
   package static func seconds(_ text: String) -> Int64? {
     let words = text.split(separator: " ")
     guard words.count == 6, words[5] == "GMT", let month = months.firstIndex(where: { $0 == words[2] }) else {

@@ -16,7 +16,7 @@ import Synchronization
 /// this package does, or so that it accepts more. The matcher decides here. ``explain(_:)`` shows what is sent. Pages are
 /// read one after the other, each at its own time, so a query may or may not see what is written while it runs.
 ///
-/// Attachments are not read. Source: `docs/remote.md`.
+/// Attachments are not read. See <doc:QueryingServers>.
 public final class RemoteDatastore: Sendable {
   /// The database.
   public let database: RemoteDatabase

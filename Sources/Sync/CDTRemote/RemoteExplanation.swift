@@ -11,7 +11,7 @@ import CDTReplication
 /// └ index at the server: "age", json, [{"age":"asc"}]
 /// ```
 ///
-/// Source: `docs/remote.md`.
+/// See <doc:QueryingServers>.
 public struct RemoteExplanation: Sendable, CustomStringConvertible {
   /// The explanation as data: `request`, `residual`, `order`, and the `index` that the server reports, or null.
   public let json: JSONObject

@@ -4,7 +4,7 @@
 /// database.interceptors = [HTTPInterceptor { $0.headers.append((name: "X-App", value: "tasks")) }]
 /// ```
 ///
-/// An error thrown by a closure ends the replication. Source: `docs/replication.md`.
+/// An error thrown by a closure ends the replication. See <doc:ReplicatingStores>.
 public struct HTTPInterceptor: Sendable {
   /// A request, as an interceptor sees it.
   public struct Request: Sendable {

@@ -26,7 +26,7 @@ public struct RemoteDatabase: Sendable {
   ///
   /// - Parameters:
   ///   - url: The URL of the database: `http` or `https`. A user and a password in it are removed and become credentials.
-  ///   - credentials: Who the client is; overrides those in the URL.
+  ///   - credentials: The credentials of the client; they override those in the URL.
   /// - Throws: ``ReplicationError`` with the code `.invalidRequest` if the URL is not one of a database, or has a user
   ///   without a password and there are no `credentials`.
   public init(_ url: String, credentials: Credentials? = nil) throws(ReplicationError) {

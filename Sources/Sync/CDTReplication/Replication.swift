@@ -10,7 +10,7 @@ public import Logging
 /// let result = try await Replicator(replication, of: store).replicate()
 /// ```
 ///
-/// Source: `docs/replication.md`.
+/// See <doc:ReplicatingStores>.
 public struct Replication: Sendable {
   /// Which way revisions travel, as seen from the local store.
   public enum Direction: String, Sendable, Hashable, CaseIterable {

@@ -1,6 +1,6 @@
 /// A reason why a replication ended, or a request to a server failed.
 ///
-/// Source: `docs/replication.md`, Errors.
+/// See <doc:ReplicatingStores#Errors>.
 public struct ReplicationError: Error, Sendable, Hashable {
   /// A kind of error.
   public struct Code: Sendable, Hashable {

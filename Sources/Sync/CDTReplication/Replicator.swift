@@ -13,7 +13,7 @@ import Synchronization
 /// winners, except for what the result lists as rejected. If a run is interrupted, at any moment and for any reason, the
 /// next one continues from the last checkpoint.
 ///
-/// Source: `docs/replication.md`.
+/// See <doc:ReplicatingStores>.
 public final class Replicator: Sendable {
   private let replication: Replication
   private let store: Datastore
@@ -89,7 +89,7 @@ public final class Replicator: Sendable {
     return progress.result
   }
 
-  /// What the directions of a run share.
+  /// The state that the directions of a run share.
   private struct Run {
     let progress: ReplicationProgress
     let stop: ReplicationStop

@@ -8,7 +8,7 @@ public import NIOSSL
 /// configuration.limits.documentLength = 1_000_000
 /// ```
 ///
-/// Source: `docs/server.md`, Settings.
+/// See <doc:ServingStores#Settings>.
 public struct ServerConfiguration: Sendable {
   /// The address to listen at: an IP address or a host name.
   public var host = "127.0.0.1"
@@ -29,7 +29,7 @@ public struct ServerConfiguration: Sendable {
   public var isInsecure = false
   /// Whether every request that would change something is refused.
   public var isReadOnly = false
-  /// How often the server looks whether an open database has more bytes free or of no use than not, which it then compacts;
+  /// The interval at which the server checks whether an open database has more bytes free or of no use than not, and then compacts it;
   /// `nil` for never.
   public var compactionInterval: Duration? = .seconds(600)
   /// The time that requests may go on when the server has been asked to end. After that their connections are closed.

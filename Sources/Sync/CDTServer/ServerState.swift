@@ -10,7 +10,7 @@ final class ServerState: Sendable {
   let configuration: ServerConfiguration
   let databases: Databases
   let authenticator: Authenticator
-  /// What every request must have besides; `nil` without a token.
+  /// The token that every request must have besides; `nil` if none is needed.
   let addressToken: AddressToken?
   let logger: Logger
   let tasks = ActiveTasks()
@@ -79,7 +79,7 @@ final class ServerState: Sendable {
       ])
   }
 
-  /// Whether there are users. Without them, whoever can reach the server may do everything.
+  /// Whether there are users. Without them, anyone who can reach the server may do everything.
   var hasUsers: Bool { configuration.usersFile != nil }
 }
 

@@ -578,7 +578,7 @@ import Testing
         try write()
       } else {
         let message =
-          "\(directory)/store/\(name) is a symbolic link, where nothing is written; put what it leads to in its place"
+          "\(directory)/store/\(name) is a symbolic link, and nothing is written through it; replace it with its target"
         #expect(datastoreError(write)?.message == message)
       }
       #expect(

@@ -137,8 +137,8 @@ import Testing
         let error = datastoreError { try manager.datastore(named: "killed") }
         #expect(
           error?.message
-            == "\(killed)-wal has changes that can't be read where nothing can be written; open the store once where it can be "
-            + "written to, or read a copy of its directory")
+            == "\(killed)-wal has changes that a read-only open can't apply; open the store once where it can be written to, or "
+            + "read a copy of its directory")
       }
     }
   }
@@ -152,7 +152,7 @@ import Testing
         let error = datastoreError { try manager.datastore(named: "store") }
         #expect(
           error?.message
-            == "\(disk.directory)/store/db.sync has format 4, which has to be upgraded before it is read; open it once where it can be written to"
+            == "\(disk.directory)/store/db.sync has format 4, which must be upgraded before it is read; open it once where it can be written to"
         )
       }
     }
@@ -175,7 +175,7 @@ import Testing
             #expect(error?.code == .closed)
             #expect(
               error?.message
-                == #"the datastore "store", which can only be read and not be locked, was changed while it was open; open it again"#
+                == #"the datastore "store" was changed while it was open read-only without locks; open it again"#
             )
             #expect(datastoreError { try results.next() }?.code == .closed)
             // Beside a writer, its shared memory is used, and each read sees the newest state.

@@ -188,7 +188,7 @@ import Testing
       #expect(loser?.code == .notFound)
       #expect(
         loser?.message == "revision 2-84f7f4ef8554e31a2386a36a1e922fcf of document \"a\" is already deleted; "
-          + "delete a revision that is not")
+          + "name a revision that is not deleted")
       #expect(try store.checkIntegrity() == [])
     }
   }

@@ -102,7 +102,7 @@ import Testing
       }
       #expect(
         text?.description
-          == "collation: a text index has no collation; choose a tokenizer, such as unicode61, or use an index of type json"
+          == "collation: a text index can't have a collation; choose a tokenizer, such as unicode61, or use an index of type json"
       )
     }
   }

@@ -146,7 +146,7 @@ import Testing
       error: #"by[0]: a name that begins with a dollar sign must be escaped; write "\$city""#),
     Refusal(
       request: #"{"group": {"by": ["a", "a.b"]}}"#,
-      error: #"by[1]: "a.b" is in another field of the rows, or has one in it; name one of them"#),
+      error: #"by[1]: "a.b" overlaps another field of "by"; name one of them"#),
     Refusal(
       request: #"{"group": {"aggregates": {"n": {"$summ": "a"}}}}"#,
       error: #"aggregates.n.$summ: unknown function "$summ" (did you mean "$sum"?)"#),
@@ -196,7 +196,7 @@ import Testing
     let paths = (0..<33).map { "f\($0)" }
     _ = try GroupQuery(by: Array(paths.dropLast()), (0..<32).map { .count(as: "n\($0)") })
     let fields = #expect(throws: QueryError.self) { try GroupQuery(by: paths) }
-    #expect(fields?.description == "by: a group has at most 32 of them, not 33; use fewer")
+    #expect(fields?.description == "by: a group has at most 32 fields, not 33; use fewer")
     let aggregates = #expect(throws: QueryError.self) { try GroupQuery(by: [], paths.map { .count(as: $0) }) }
     #expect(aggregates?.code == .tooLarge)
     #expect(aggregates?.path == "aggregates")

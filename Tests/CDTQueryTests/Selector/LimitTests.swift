@@ -59,7 +59,8 @@ import Testing
     let page = try Repository.page("limits.md")
     for row in [
       "depth of a document | \(JSONParsingOptions().maximumDepth) |",
-      "depth of a selector; including the values in it | \(QuerySelector.maximumDepth); \(JSONParsingOptions().maximumDepth) |",
+      "depth of a selector, without the values in it | \(QuerySelector.maximumDepth) |",
+      "depth of a selector, with the values in it | \(JSONParsingOptions().maximumDepth) |",
       "clauses of a selector, without members of `$in` | \(Self.spelled(QuerySelector.maximumClauses)) |",
       "segments of a path | \(FieldPath.maximumSegments) |",
       "fields of a sort | \(Query.maximumSortFields) |",

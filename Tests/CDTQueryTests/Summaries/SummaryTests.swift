@@ -265,14 +265,15 @@ import Testing
   static let refusals = [
     Refusal(
       testDescription: "words", type: .text,
-      error: "sum: the words of a text index have no sum; use an index of type json"),
+      error: "sum: the words of a text index can't be summed; use an index of type json"),
     Refusal(
       testDescription: "unique", isUnique: true,
       error: "unique: a summary can't be unique; create a unique index beside it"),
     Refusal(
       testDescription: "descending", fields: [.descending("city")],
       error:
-        #"fields[0]: the fields of a summary ascend; name "city" without a direction, and sort the groups"#),
+        #"fields[0]: the fields of a summary are always ascending; name "city" without a direction, and sort the groups"#
+    ),
     Refusal(
       testDescription: "nothing", fields: [], sums: [],
       error: "fields: an index needs at least one field; name the fields that queries use"),

@@ -17,7 +17,7 @@ import Testing
       #"u.json holds password hashes, but others can read or write it; run "chmod 600 u.json""#
     ),
     (.tooLarge("u.json", limit: 9), "u.json has more than 9 bytes; check the path, or remove users"),
-    (.invalid("u.json", "why"), "u.json is not a file of users: why; fix it, or create it anew"),
+    (.invalid("u.json", "why"), "u.json is not a file of users: why; fix it, or create a new one"),
     (
       .invalidName("a\nb"),
       #""a\nb" can't be a user's name; use 1 to 128 bytes without a colon or control characters, and no underscore at the beginning"#

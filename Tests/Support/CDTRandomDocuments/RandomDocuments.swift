@@ -6,9 +6,9 @@ import CDTTestSupport
 package struct RandomDocuments {
   private var generator: SeededGenerator
 
-  /// What selectors may ask.
+  /// The operators that selectors may have.
   package enum Scope {
-    /// What the ``Oracle`` knows.
+    /// Those that the ``Oracle`` knows.
     case oracle
     /// Every operator with every argument that it takes.
     case everything

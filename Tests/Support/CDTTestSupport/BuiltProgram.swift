@@ -6,7 +6,7 @@ package final class BuiltProgram: @unchecked Sendable {
   // Sendable without a lock: it is handed on, not shared.
   private let process: SpawnedProcess
   private let output = Pipe()
-  /// What was read of the output, and is no whole line yet.
+  /// The end of the output that was read, if it is not a whole line yet.
   private var rest = Data()
 
   /// The directory of the programs and libraries.

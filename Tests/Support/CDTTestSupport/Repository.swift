@@ -1,6 +1,6 @@
 package import Foundation
 
-/// Where the sources of this package lie, for tests that read its documentation.
+/// The location of the sources of this package, for tests that read them.
 package enum Repository {
   package static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent().deletingLastPathComponent()

@@ -8,7 +8,7 @@ import Glibc
 package struct SpawnedProcess: Sendable {
   package let id: Int32
 
-  /// Where a standard stream goes.
+  /// The destination of a standard stream.
   package enum Stream: Sendable {
     case inherited
     case descriptor(Int32)

@@ -29,7 +29,7 @@ private func start(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) -> D
   return group
 }
 
-/// What threads hand over when they end.
+/// A collection of values that threads hand over when they end.
 package final class Gathered<Element: Sendable>: Sendable {
   private let elements = Mutex<[Element]>([])
 

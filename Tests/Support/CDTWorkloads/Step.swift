@@ -109,7 +109,7 @@ package struct Session {
     try manager.closeDatastore(named: store.name)
   }
 
-  /// Where the workload may write files of its own.
+  /// The path to which the workload may write files of its own.
   fileprivate var scratch: String { "\(manager.directory).lines" }
 }
 
@@ -207,7 +207,7 @@ package enum TouchDBFixture {
     path: "Tests/CDTDatastoreTests/Import/Fixtures/touchdb/tasks.touchdb"
   ).path
 
-  /// What it contains.
+  /// The content of the datastore.
   static let content = Result { () throws -> StoreModel in
     let directory = FileManager.default.temporaryDirectory.appending(path: "cdt-touchdb-\(UUID().uuidString)")
       .path

@@ -2,7 +2,7 @@ package import CDTDatastore
 import CDTJSON
 import CDTQuery
 
-/// What must hold of a datastore after anything that happened to it.
+/// The checks that must hold for a datastore after anything that happened to it.
 package enum StoreCheck {
   /// The fields are those of the documents of ``Workload``.
   private static let requests: [JSONObject] = [

@@ -2,7 +2,7 @@ package import CDTDatastore
 import CDTJSON
 import CDTQuery
 
-/// What a datastore contains, as plain values that can be compared.
+/// The content of a datastore, as plain values that can be compared.
 package struct StoreModel: Hashable, Sendable {
   package struct Document: Hashable, Sendable {
     /// The winner's body as text.
@@ -53,7 +53,7 @@ package struct StoreModel: Hashable, Sendable {
     } && (locals == before.locals || locals == after.locals)
   }
 
-  /// How this differs from another state, in a line.
+  /// The difference from another state, in one line.
   package func difference(from other: StoreModel) -> String {
     let ids = Set(documents.keys).union(other.documents.keys)
     let changed = ids.filter { documents[$0] != other.documents[$0] }.sorted().map { id in

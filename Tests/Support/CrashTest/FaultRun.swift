@@ -11,7 +11,7 @@ import Foundation
 struct FaultRun {
   private let directory: String
   private var random: SeededGenerator
-  /// How many calls of each kind are tried in each operation; 0 for all.
+  /// The number of calls of each kind that are tried in each operation; 0 for all.
   private let points: Int
   /// The only kind of calls to fail, and the only call of it, to repeat what was reported; 0 for all.
   private let call: (kind: Faults.Kind, number: Int)?
@@ -288,7 +288,7 @@ struct FaultRun {
     return failed > 0
   }
 
-  /// What is wrong with an error; `nil` if it says what happened.
+  /// The problem with an error; `nil` if it says what happened.
   private static func problem(with error: any Error, _ fault: Fault) -> String? {
     if let error = error as? TouchDBError, error.code == .unreadable { return nil }
     guard let error = error as? DatastoreError else { return "it throws \(type(of: error)): \(error)" }
@@ -308,7 +308,7 @@ struct FaultRun {
     }
   }
 
-  /// What is open in this process, by number and name.
+  /// The files that are open in this process, by number and name.
   private static func openFiles() -> Set<String> {
     let numbers = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
     var open: Set<String> = []

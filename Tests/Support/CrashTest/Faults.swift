@@ -2,7 +2,7 @@ import Glibc
 
 /// The functions of the library `CDTFaults`, if the process was started with it. See its header.
 enum Faults {
-  /// What can fail.
+  /// The kind of call that can fail.
   enum Kind: String, CaseIterable {
     case open, read, write, sync, lock, shm, truncate, delete, rename, mkdir, close, stat, list, malloc
   }

@@ -34,7 +34,7 @@ struct Operation: Sendable {
     self.run = run
   }
 
-  /// What an operation works on.
+  /// The store and files that an operation works on.
   struct Use {
     let directory: String
     /// Files outside of the directory, in which nothing fails.

@@ -7,7 +7,7 @@ import FoundationEssentials
 import Glibc
 import Synchronization
 
-/// How much memory threads take that query one datastore at once.
+/// The memory of threads that query one datastore at once.
 struct MemoryUse {
   private static let threads = 12
 

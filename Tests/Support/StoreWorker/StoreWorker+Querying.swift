@@ -34,7 +34,7 @@ extension StoreWorker {
     if count != own.count { failures.append("count: \(count) documents, not \(own.count)") }
   }
 
-  /// What has changed since it last asked: each document once, in the order of the sequences.
+  /// Reads the changes since the last call: each document once, in the order of the sequences.
   mutating func readChanges(_ store: Datastore) throws {
     let changes = try store.changes(since: lastSequence, limit: 500)
     let sequences = changes.documents.map(\.sequence)

@@ -17,14 +17,14 @@ struct StoreWorker {
   let shared: SharedStore
   let directory: String
   var random = SystemRandomNumberGenerator()
-  /// How often each counter was raised.
+  /// The number of times that each counter was raised.
   var raised = [Int64](repeating: 0, count: counters)
   /// The documents of its own that are there.
   var own: [(id: String, group: Int64)] = []
   var created: Int64 = 0
   /// The revisions that it inserted beside others, each after the id of its document.
   var rivals: [[String]] = []
-  /// What its local document has.
+  /// The body of its local document.
   var local: JSONObject?
   /// The sequence up to which it has read the changes.
   var lastSequence: Int64 = 0

@@ -285,7 +285,7 @@ import Testing
     #expect(try space.run("import", "s", c.file).errors.hasSuffix("1 imported\n"))
     #expect(try space.run("export", "s").output.contains("\"a\":1"))
     let cut = try space.run("import", "t", "cut", "--format", c.file.contains("csv") ? "csv" : "auto")
-    #expect(cut.errors == "cdtquery: cut is an incomplete file of gzip; get it again\n")
+    #expect(cut.errors == "cdtquery: cut is an incomplete gzip file; download it again\n")
     #expect(cut.status == 74)
     #expect(!space.exists("t"))
   }

@@ -36,7 +36,7 @@ import Testing
       let result = try space.run("recover", "people/contacts", "people/saved")
       #expect(
         result.errors
-          == "cdtquery: people/contacts/db.sync is a symbolic link, where nothing is written; put what it leads to in its place\n"
+          == "cdtquery: people/contacts/db.sync is a symbolic link, and nothing is written through it; replace it with its target\n"
       )
       #expect(result.status == 74)
     }

@@ -72,7 +72,7 @@ import Testing
     let before = try space.text("people/contacts/encryption.json")
     let result = try space.run("rekey", "people/contacts", "--key-file", "other", "--new-key-file", "key")
     #expect(result.status == 77)
-    #expect(result.errors.contains("the former key does not open people/contacts, and the new one does"))
+    #expect(result.errors.contains("the new key opens people/contacts, and the former one does not"))
     #expect(try space.text("people/contacts/encryption.json") == before)
   }
 

@@ -159,7 +159,7 @@ import Testing
 
   @Test(arguments: [
     ("CREATE TABLE precious(a); INSERT INTO precious VALUES(1)", "is an SQLite database but not a datastore"),
-    (nil, "has nothing that a datastore has written"),
+    (nil, "has no files of a datastore"),
   ])
   func `a file of another program is neither dropped nor recovered`(
     _ c: (sql: String?, reason: String)
@@ -192,7 +192,7 @@ import Testing
       try FileManager.default.createDirectory(atPath: long, withIntermediateDirectories: true)
       let result = try space.run("import", "\(long)/s", input: "{}")
       #expect(result.status == 73)
-      #expect(result.errors.contains("choose a directory with a shorter one"), "\(result.errors)")
+      #expect(result.errors.contains("choose a directory with a shorter path"), "\(result.errors)")
       #expect(try Files.names(in: long) == [])
     }
     // Everything works at the longest path.

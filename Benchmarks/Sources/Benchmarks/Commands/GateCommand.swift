@@ -92,7 +92,7 @@ struct GateCommand: ParsableCommand {
   }
 }
 
-/// What ``GateCommand`` runs under valgrind.
+/// The command that ``GateCommand`` runs under valgrind.
 struct CountedCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "counted", abstract: "Run the requests of an operation.", shouldDisplay: false)

@@ -51,7 +51,7 @@ struct MemoryCommand: ParsableCommand {
   }
 }
 
-/// What `memory` runs for each store, in a process of its own.
+/// The command that `memory` runs for each store, in a process of its own.
 struct MemorySampleCommand: ParsableCommand {
   static let configuration = CommandConfiguration(commandName: "memory-sample", shouldDisplay: false)
 

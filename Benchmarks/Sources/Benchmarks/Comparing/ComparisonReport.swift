@@ -29,7 +29,7 @@ struct ComparisonReport: Measured {
   struct Row: Codable {
     let operation: Operation
     let requestsPerRound: Int
-    /// How many documents or ids the requests of the last round gave.
+    /// The number of documents or ids that the requests of the last round gave.
     let results: Int
     let ours: Figures
     let yardstick: Against
@@ -47,7 +47,7 @@ struct ComparisonReport: Measured {
     }
   }
 
-  /// What ours is compared with. Ratios are ours by the other's, of the medians.
+  /// The store that ours is compared with. Ratios are ours by the other's, of the medians.
   struct Against: Codable {
     let figures: Figures
     let processorRatio: Double

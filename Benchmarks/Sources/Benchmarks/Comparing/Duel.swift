@@ -6,7 +6,7 @@ struct Duel {
   let rounds: Int
   let scratch: Scratch
   private let file: String
-  /// How often stores are loaded and indexed: less often where that takes minutes.
+  /// The number of times that stores are loaded and indexed: fewer where that takes minutes.
   private let builds: Int
   private(set) var run: ComparisonReport.Run
 

@@ -1,6 +1,6 @@
-/// What the rounds of an operation took.
+/// The times of the rounds of an operation.
 struct Measurement {
-  /// How many documents or ids the last round gave or changed.
+  /// The number of documents or ids that the last round gave or changed.
   var results = 0
   var timings: [Store: [Timing]] = [:]
 }

@@ -1,6 +1,6 @@
 /// A store that does the workload: ours, or the yardstick.
 protocol Contestant: AnyObject, Sendable {
-  /// What another thread uses to work on the same store: ours is for all threads, a connection of SQLite's for one.
+  /// Returns the store for another thread: ours is for all threads, a connection of SQLite's for one.
   func forAnotherThread() throws -> Self
 
   /// Saves documents that are not there yet, 1,000 to a transaction.

@@ -13,7 +13,7 @@ final class Yardstick: Contestant, @unchecked Sendable {
   private let turn: Turn
   private var statements = [SQLStatement?](repeating: nil, count: SQL.allCases.count)
 
-  /// Whose turn it is to write, among the threads: SQLite by itself has them sleep and try again.
+  /// A lock for the threads that write: SQLite by itself has them sleep and try again.
   private final class Turn: Sendable {
     let mutex = Mutex(())
   }

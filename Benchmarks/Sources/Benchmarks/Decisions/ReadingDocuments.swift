@@ -1,7 +1,7 @@
 /// Decision 2: documents that an index names, by a join or looked up one by one.
 struct ReadingDocuments {
   private static let documents = 200_000
-  /// How many documents have a value.
+  /// The number of documents with the same value.
   private static let perValue = 200
   private let index: String
   private let store: String

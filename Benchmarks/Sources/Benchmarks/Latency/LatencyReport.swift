@@ -1,11 +1,11 @@
-/// How long single requests take, up to the slowest of many.
+/// The times of single requests, up to the slowest of many.
 struct LatencyReport: Measured {
   let machine: Machine
   let documents: Int
   let threads: Int
-  /// How long each store had mixed requests.
+  /// The time for which each store had mixed requests.
   let mixedSeconds: Double
-  /// How long each store had nothing but writes, of one thread.
+  /// The time for which each store had nothing but writes, of one thread.
   let writesSeconds: Double
   var mixed: [Row] = []
   var writes: [Row] = []

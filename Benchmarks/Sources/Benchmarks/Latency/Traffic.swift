@@ -1,7 +1,7 @@
 /// Threads that send single requests to a store, each the next as soon as it has the answer of the last.
 struct Traffic {
   let threads: Int
-  /// How many of a hundred requests are writes; the others are queries.
+  /// The number of writes in a hundred requests; the others are queries.
   let writes: Int
   let seconds: Double
 
@@ -43,7 +43,7 @@ struct Traffic {
   }
 }
 
-/// What a thread asks for: q1, q2 and q5, each as often, with parameters from the whole workload.
+/// The requests of a thread: q1, q2 and q5, each as often, with parameters from the whole workload.
 private struct TrafficRequests {
   private let vocabulary: Vocabulary
   private let documents: Int
@@ -66,7 +66,7 @@ private struct TrafficRequests {
   }
 }
 
-/// What each of many single requests took, in nanoseconds.
+/// The times of many single requests, in nanoseconds.
 struct Latencies {
   private(set) var walls: [Int64] = []
   /// Time of the thread on a processor.

@@ -1,4 +1,4 @@
-/// How soon live queries have what was written, and what they cost the writer.
+/// The delay until live queries have what was written, and their cost for the writer.
 struct LiveReport: Measured {
   let machine: Machine
   let documents: Int

@@ -1,4 +1,4 @@
-/// What the rounds of one store came to, in nanoseconds for one request.
+/// The times of the rounds of one store, in nanoseconds for one request.
 struct Figures: Codable {
   let processor: Spread
   let wall: Spread
@@ -29,7 +29,7 @@ struct Figures: Codable {
   }
 }
 
-/// How single requests are distributed.
+/// The distribution of the times of single requests.
 struct Percentiles: Codable {
   let count: Int
   let p50: Int

@@ -2,7 +2,7 @@ import CSQLiteYardstick
 import FoundationEssentials
 import Glibc
 
-/// Where the figures were taken.
+/// The machine on which the figures were taken.
 struct Machine: Codable {
   let processor: String
   let cores: Int
@@ -44,7 +44,7 @@ struct Machine: Codable {
     return trimmed(contents(file)[...])
   }
 
-  /// What the toolchain that was just used to build says of itself.
+  /// The version of Swift, from the toolchain that was just used to build.
   private static func swiftVersion() -> String? {
     guard let pipe = popen("swift --version 2>/dev/null", "r") else { return nil }
     defer { pclose(pipe) }

@@ -1,7 +1,7 @@
 import CDTJSON
 import FoundationEssentials
 
-/// What a command found: written as JSON, and shown as tables that are made of nothing else.
+/// The result of a command: written as JSON, and shown as tables that are made of nothing else.
 protocol Measured: Codable {
   var machine: Machine { get }
   var tables: [MarkdownTable] { get }

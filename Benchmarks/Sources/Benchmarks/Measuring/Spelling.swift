@@ -1,4 +1,4 @@
-/// How figures are written in tables: three digits, in a fitting unit.
+/// The form of figures in tables: three digits, in a fitting unit.
 enum Spelling {
   /// The median, and the least and greatest round behind it: `26.7 µs (26.1–28.0)`.
   static func time(_ spread: Figures.Spread) -> String {

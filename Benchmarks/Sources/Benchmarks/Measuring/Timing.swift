@@ -1,11 +1,11 @@
-/// What requests took, in nanoseconds.
+/// The time of requests, in nanoseconds.
 struct Timing {
   /// Time on a processor, all requests together.
   private(set) var processor: Int64 = 0
   /// Time on the wall of each request, waiting for the disk included.
   private(set) var walls: [Int64] = []
 
-  /// What `body` takes, as one request, work in the background included.
+  /// Measures `body` as one request, work in the background included.
   static func of(_ body: () throws -> Void) rethrows -> Timing {
     var timing = Timing()
     try timing.measure(1, .process) { _ in try body() }

@@ -49,7 +49,7 @@ struct Page {
     throw BenchError("\(file) is no result")
   }
 
-  /// Where a table stands: `<!-- now.json, 1 -->`.
+  /// The mark of a table: `<!-- now.json, 1 -->`.
   private struct Mark {
     static let end = "<!-- end -->"
 

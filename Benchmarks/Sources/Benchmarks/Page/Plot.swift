@@ -65,7 +65,7 @@ struct Plot {
     return (lines + ["</svg>"]).joined(separator: "\n") + "\n"
   }
 
-  /// Where a ratio is on the axis; one beyond its ends is at the end.
+  /// The position of a ratio on the axis; one beyond its ends is at the end.
   private static func x(_ ratio: Double) -> Int {
     let part = (1 + log(min(range, max(1 / range, ratio))) / log(range)) / 2
     return left + Int((part * Double(width)).rounded())

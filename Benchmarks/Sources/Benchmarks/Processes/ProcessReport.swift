@@ -1,4 +1,4 @@
-/// What whole processes took.
+/// The costs of whole processes.
 struct ProcessReport: Measured {
   let machine: Machine
   let rounds: Int

@@ -4,7 +4,7 @@ import Glibc
 struct Program {
   let path: String
 
-  /// What a run of a program took.
+  /// The cost of a run of a program.
   struct Cost: Codable {
     /// Time on a processor, in nanoseconds.
     let processor: Int

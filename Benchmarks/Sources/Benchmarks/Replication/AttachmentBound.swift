@@ -2,7 +2,7 @@ import CCryptoYardstick
 import FoundationEssentials
 import Glibc
 
-/// What the machine allows a replication of attachments: files sent over loopback connections to threads that create, write
+/// The bound that the machine sets to a replication of attachments: files sent over loopback connections to threads that create, write
 /// and sync a file for each, with nothing else between.
 ///
 /// The files are as many as in a replication. With one that is sent again and again, and one that is overwritten, the

@@ -11,7 +11,7 @@ struct PouchDB {
     (self.bundle, self.script) = (bundle, script)
   }
 
-  /// What the script writes.
+  /// The output of the script.
   struct Outcome: Codable {
     let pull: Run
     let nothing: Run

@@ -1,4 +1,4 @@
-/// How long replications take, and how much memory.
+/// The time and the memory of replications.
 struct ReplicationReport: Measured {
   let machine: Machine
   let documents: Int
@@ -13,12 +13,12 @@ struct ReplicationReport: Measured {
   var lines: [Line] = []
   var delays: [Delay] = []
 
-  /// What is replicated.
+  /// The content that is replicated.
   enum Content: String, Codable {
     case documents, files, nothing
   }
 
-  /// Who replicates with whom.
+  /// The two ends of a replication.
   enum Ends: String, Codable, CaseIterable {
     case push, pull
     case pushToCouchDB, pullFromCouchDB
@@ -49,7 +49,7 @@ struct ReplicationReport: Measured {
     let peakBytes: Int?
   }
 
-  /// How long it takes until a server has a document that a process other than the replicator saves.
+  /// The delay until a server has a document that a process other than the replicator saves.
   struct Delay: Codable {
     let ends: Ends
     let times: Percentiles

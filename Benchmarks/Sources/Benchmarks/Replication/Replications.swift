@@ -212,7 +212,7 @@ struct Replications {
 
   // MARK: Continuously
 
-  /// How long it takes until a server has what another process than the replicator writes.
+  /// Measures the delay until a server has what a process other than the replicator writes.
   func delays(to server: ServerAddress, writes: Int) throws -> Percentiles {
     let peer = Peer(server)
     try peer.remove(Self.live)

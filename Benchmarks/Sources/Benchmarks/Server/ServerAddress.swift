@@ -1,7 +1,7 @@
 import CDTJSON
 import FoundationEssentials
 
-/// Where a server listens, and who asks it: `http://admin:password@127.0.0.1:5984`.
+/// The address of a server, with the user of the requests: `http://admin:password@127.0.0.1:5984`.
 struct ServerAddress {
   let host: String
   let port: UInt16

@@ -3,7 +3,7 @@ import Glibc
 
 /// Requests of one kind after the other, sent to a server by many connections.
 struct ServerLoad {
-  /// What is requested, by the names that the script knows.
+  /// The kind of request, by the names that the script knows.
   enum Kind: String, CaseIterable, Codable {
     case get, find, put, bulk
 
@@ -16,7 +16,7 @@ struct ServerLoad {
       }
     }
 
-    /// How many documents a request adds.
+    /// The number of documents that a request adds.
     var added: Int {
       switch self {
       case .get, .find: 0
@@ -31,7 +31,7 @@ struct ServerLoad {
   /// Queries ask for one of so many values of an indexed member.
   private static let ages = 100
   private static let database = "cdt_bench"
-  /// Where documents are added.
+  /// The database to which documents are added.
   private static let empty = "cdt_bench_new"
 
   let address: ServerAddress
@@ -122,7 +122,7 @@ struct ServerLoad {
     return ServerReport.Load(outcome, processor: processor)
   }
 
-  /// How long listeners of `_changes` wait for a document that another client saves.
+  /// Measures how long listeners of `_changes` wait for a document that another client saves.
   func notify(_ listeners: Int, writes: Int) throws -> Percentiles {
     try create(Self.empty)
     return try Listeners(address, database: Self.empty, count: listeners).times(of: writes)

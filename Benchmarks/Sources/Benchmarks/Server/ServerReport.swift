@@ -1,4 +1,4 @@
-/// What a server answers in a second, how long it takes for that, and how much memory.
+/// The requests that a server answers in a second, their times, and its memory.
 struct ServerReport: Measured {
   let machine: Machine
   let documents: Int
@@ -35,7 +35,7 @@ struct ServerReport: Measured {
     }
   }
 
-  /// How long after a write each listener has it.
+  /// The delay between a write and its arrival at each listener.
   struct Notifications: Codable {
     var ours: Percentiles?
     var couchdb: Percentiles?

@@ -18,7 +18,7 @@ struct Wrk {
     self.output = output
   }
 
-  /// What the script writes at the end. Times are in nanoseconds.
+  /// The output of the script at its end. Times are in nanoseconds.
   struct Outcome: Codable {
     /// Those that were answered.
     let requests: Int

@@ -3,7 +3,7 @@
 /// The requests of a session have no document in common, nor do those that prepare it. Where that leaves one request, as
 /// with scans and with tags, of which each document has three, there are more sessions. In each the store is opened anew.
 struct FirstRequests {
-  /// What is asked at the beginning of a session, so that its statements are prepared and its code has run.
+  /// The requests at the beginning of a session, so that its statements are prepared and its code has run.
   let preparing: [Request]
   let sessions: [[Request]]
 

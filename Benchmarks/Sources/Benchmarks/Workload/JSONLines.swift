@@ -18,7 +18,7 @@ struct JSONLines {
   }
 }
 
-/// Where the id stands in a document's text, which begins `{"_id":"`.
+/// The bytes of the id in a document's text, which begins `{"_id":"`.
 func idBytes(of document: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
   let start = min(8, document.count)
   let end = document[start...].firstIndex(of: UInt8(ascii: "\"")) ?? document.count

@@ -1,4 +1,4 @@
-/// What is measured, in the order of the report.
+/// The operations that are measured, in the order of the report.
 enum Operation: String, CaseIterable, Codable {
   case load
   case loadIndexed = "load_indexed"
@@ -7,7 +7,7 @@ enum Operation: String, CaseIterable, Codable {
   /// The queries that run on the three indexes alone; q4i has one more.
   static let queries: [Operation] = [.q1, .q2, .q3, .q4, .q5, .q6a, .q6b, .q7, .q8]
 
-  /// How many questions a round asks: enough for a round to last tens of milliseconds at 100,000 documents. The
+  /// The number of requests in a round: enough for a round to last tens of milliseconds at 100,000 documents. The
   /// parameters are taken from the first on, and again from the first when they are used up.
   var requestsPerRound: Int {
     switch self {
@@ -23,7 +23,7 @@ enum Operation: String, CaseIterable, Codable {
     }
   }
 
-  /// What a user would call the operation.
+  /// The name of the operation for users.
   var title: String {
     switch self {
     case .q1: "two fields, limit 25 (q1)"

@@ -1,4 +1,4 @@
-/// What the queries ask for: 300 draws a query.
+/// The parameters of the queries: 300 draws a query.
 struct Parameters {
   let named: [(name: String, age: Int)]
   let ids: [String]

@@ -8,7 +8,7 @@ struct Workload {
   /// Replacements for one in a hundred documents, each renamed to ``freshName(_:)``; one set a round.
   let maintenance: [JSONLines]
 
-  /// How many sets of maintenance the workload has at least.
+  /// The minimum number of sets of maintenance.
   static let maintenanceRounds = 5
 
   static func freshName(_ round: Int) -> String { "Fresh \(round)" }
@@ -25,7 +25,7 @@ struct Workload {
     maintenance = (0..<maintenanceRounds).map { Self.maintenance($0, of: documents, from: &draws) }
   }
 
-  /// What parameters and replacements are drawn from.
+  /// The generator from which parameters and replacements are drawn.
   private static func draws(_ count: Int) -> LCG { LCG(seed: 77 * UInt64(count) + 5) }
 
   /// The parameters alone, which takes little memory.

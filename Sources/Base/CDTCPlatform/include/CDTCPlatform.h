@@ -71,7 +71,7 @@ int64_t cdt_unsent_bytes(int32_t socket);
 /// second.
 int32_t cdt_send_datagram(const char *path, const char *message);
 
-/// The columns of a terminal; 0 if the file is none, or that is not known.
+/// The number of columns of a terminal; 0 if the file is not a terminal or the number is unknown.
 int32_t cdt_terminal_columns(int32_t file);
 
 /// Starts a program of the PATH with one argument, in a process group of its own and without this process's files, and does not wait

@@ -1,12 +1,10 @@
-/// How a query or an index compares strings, if not by their bytes.
+/// An order of strings for a query or an index, in place of the order of their bytes.
 ///
 /// ```swift
 /// let query = try Query(["name": "anna"], sort: ["name"], collation: .unicode)  // finds "Anna"
 /// ```
 ///
 /// A string is replaced by its folded form, and folded forms are compared by their bytes. Strings with the same form are equal.
-///
-/// Source: `docs/query.md`, Collations.
 public enum Collation: String, Sendable, Hashable, CaseIterable {
   /// Letters are equal regardless of case, by Unicode's simple case folding. Otherwise the order is that of the bytes.
   case nocase

@@ -37,7 +37,7 @@ struct CollationTable: Sendable {
   private var frequent: [UInt32] = []
   private var forms: [UInt8] = []
   private var entries: [Entry?] = []
-  /// Where the 256 entries of each page of characters are; `nil` for a page without any.
+  /// The position of the 256 entries of each page of characters; `nil` for a page without entries.
   private var pages = [Int?](repeating: nil, count: 0x1100)
   private var contractions: [[UInt32]: Entry] = [:]
   private var longestContraction = 0
@@ -161,7 +161,7 @@ struct CollationTable: Sendable {
     if number > 0, below == weight { return bytes.append(UInt8(truncatingIfNeeded: 2 * number)) }
     if number < frequent.count { bytes.append(UInt8(truncatingIfNeeded: 2 * number + 1)) }
     let difference = weight - below + (number < frequent.count ? 1 : 0x80)
-    // Surrogates are no characters.
+    // Surrogates are not characters.
     let scalar = Unicode.Scalar(difference < 0xD800 ? difference : difference + 0x800) ?? "\u{10FFFF}"
     bytes.append(contentsOf: UTF8.encode(scalar) ?? .init())
   }

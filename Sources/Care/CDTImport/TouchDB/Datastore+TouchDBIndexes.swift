@@ -14,7 +14,7 @@ public struct TouchDBIndexReport: Sendable, Hashable {
     public let type: String
     /// Its fields.
     public let fields: [String]
-    /// Why it was not imported and what to do about it, for people.
+    /// The reason why it was not imported, then the remedy.
     public let reason: String
   }
 
@@ -42,7 +42,7 @@ extension Datastore {
   /// - Throws: `TouchDBError` if the index file is encrypted, damaged or not CDTDatastore's; `DatastoreError`.
   /// - Complexity: O(*n* log *n*) in the number of documents, for each index.
   ///
-  /// Source: `docs/api-migration.md`, The file.
+  /// See <doc:MovingFromEarlierVersions#The-file>.
   @discardableResult
   public func importTouchDBIndexes(_ path: String) throws -> TouchDBIndexReport {
     var report = TouchDBIndexReport()

@@ -46,7 +46,7 @@ public struct TouchDBError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The document concerned, if there is one.
   public let documentID: String?
 
-  /// What is wrong and how to fix it, for people.
+  /// The message: the problem, then the remedy.
   public let message: String
 
   init(_ code: Code, _ path: String, documentID: String? = nil, _ message: String) {

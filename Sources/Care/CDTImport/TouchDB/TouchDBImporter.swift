@@ -19,7 +19,7 @@ public import CDTPlatform
 /// order of their last changes. Each document is written as a whole, with several documents per transaction. Memory
 /// depends on the largest body and the deepest history, not on the file.
 ///
-/// Source: `docs/api-migration.md`, The file.
+/// See <doc:MovingFromEarlierVersions#The-file>.
 public struct TouchDBImporter: Sendable {
   /// The maximum number of revisions per transaction, unless a single document has more.
   public var batchSize = 1_000
@@ -193,7 +193,7 @@ extension Datastore {
   ///   - progress: Called after each transaction.
   /// - Throws: ``TouchDBError``, `DatastoreError`.
   ///
-  /// Source: `docs/api-migration.md`, The file.
+  /// See <doc:MovingFromEarlierVersions#The-file>.
   @discardableResult
   public func importTouchDB(
     _ path: String, progress: (@Sendable (TouchDBReport) -> Void)? = nil

@@ -15,7 +15,7 @@ struct CheckCommand: ParsableCommand {
       the kind checksum is about pages that another program, such as sqlite3, has copied from the log into the file: \
       they are used once the whole file was verified, and --repair writes their checksums. Functions of design \
       documents, which are stored and never run, and indexes of design documents that can't be made are listed with \
-      the kind design, and documents with the same key in a unique index with the kind unique; they are no problems. A store that is too damaged to be opened has one finding, of the kind database.
+      the kind design, and documents with the same key in a unique index with the kind unique; these lines are not problems. A store that is too damaged to be opened has one finding, of the kind database.
 
       EXAMPLE
         $ cdtquery index create people/contacts age

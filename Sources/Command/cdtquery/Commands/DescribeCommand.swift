@@ -52,7 +52,7 @@ struct DescribeCommand: ParsableCommand {
     }
   }
 
-  /// What is wrong with dates by which documents expire.
+  /// The indexes by which documents never expire, as their dates are not valid.
   private func neverExpiring() throws -> [String] {
     guard case .store(let store) = database, file.isEmpty, server.isEmpty else { return [] }
     return try store.open().documentsThatNeverExpire().map(\.description)

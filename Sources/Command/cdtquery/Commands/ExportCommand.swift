@@ -54,7 +54,7 @@ struct ExportCommand: ParsableCommand {
     "gz": "gzip", "bz2": "bzip2", "xz": "xz", "zst": "zstd", "zip": "zip",
   ]
 
-  /// What follows the last dot of the file's name.
+  /// The file name extension.
   private var ending: String? {
     let parts = (file.splitBytes(at: "/").last ?? "").splitBytes(at: ".")
     return parts.count > 1 ? parts.last?.lowercased() : nil

@@ -71,7 +71,7 @@ struct IndexCommand: ParsableCommand {
       name: .customLong("where"), help: "The selector of the documents that the index holds. (default: all)")
     var filter: String?
     @Flag(help: "Refuse writes that would give two documents the same values.") var unique = false
-    @Option(help: "How strings are compared: nocase or unicode. (default: by their bytes)") var collation:
+    @Option(help: "The comparison of strings: nocase or unicode. (default: by their bytes)") var collation:
       Collation?
     @Option(
       help: "Make a summary by the fields, with sums of another field; can be repeated.",

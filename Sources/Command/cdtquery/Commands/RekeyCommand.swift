@@ -6,11 +6,11 @@ struct RekeyCommand: ParsableCommand {
     commandName: "rekey",
     abstract: "Encrypt a store with another key, or make it one that is not encrypted.",
     discussion: """
-      All files of the store are written anew, encrypted with a new random key, which the key or the passphrase opens. For a store that \
+      All files of the store are written again, encrypted with a new random key, which the key or the passphrase opens. For a store that \
       is not encrypted, leave out --key-file; with --no-key it is not encrypted any more. Without a new key, the former one opens \
       the store again.
 
-      With --secret-only no file is written anew: another key or passphrase then opens the store, but whoever has the former one and \
+      With --secret-only only encryption.json is written: another key or passphrase then opens the store, but anyone who has the former one and \
       an old copy of the store's encryption.json can still decrypt it.
 
       The store must not be in use. It needs space for all files once more. If a run is interrupted, the store is as it was or has the new \

@@ -184,7 +184,7 @@
       for try await status in statuses { try report(status) }
     }
 
-    /// What ends all, and the output that they share.
+    /// Stops all pairs, and serializes their output.
     private final class Control: Sendable {
       private let stopping = ReplicationStop()
       private let replicators = Mutex<[String: Replicator]>([:])

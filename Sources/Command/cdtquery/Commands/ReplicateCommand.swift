@@ -62,7 +62,7 @@ struct ReplicateCommand: ParsableCommand {
   @OptionGroup var server: ServerOptions
   @Option(
     help:
-      "What to log: debug, info (each batch), notice (each attempt that fails), warning or error.")
+      "The log level: debug, info (each batch), notice (each attempt that fails), warning or error.")
   var logLevel = "warning"
   @Option(help: "The format of the log: text or json.") var logFormat = "text"
   @Flag(help: "Show no progress.") var quiet = false
@@ -143,7 +143,7 @@ struct ReplicateCommand: ParsableCommand {
 
     // MARK: Ends
 
-    /// What is known before a store is opened, and is read once: a password may come from standard input.
+    /// The settings that are read once, before a store is opened: a password may come from standard input.
     struct Prepared: Sendable {
       let remote: RemoteDatabase?
       let filter: ReplicationFilter?

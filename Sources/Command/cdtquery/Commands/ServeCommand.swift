@@ -46,15 +46,15 @@ struct ServeCommand: ParsableCommand {
     [String] = []
   @Option(help: "A host that replications by the server may connect to; can be given several times.")
   var replicationHost: [String] = []
-  @Option(help: "How many seconds a query may take.") var queryTime = 60.0
-  @Option(help: "How many seconds requests may go on after SIGTERM.") var grace = 10.0
+  @Option(help: "The time limit of a query in seconds.") var queryTime = 60.0
+  @Option(help: "The time in seconds that requests may continue after SIGTERM.") var grace = 10.0
   @Option(
     help:
-      "What to log: debug, info (each request), notice (logins that fail, slow queries), warning or error.")
+      "The log level: debug, info (each request), notice (logins that fail, slow queries), warning or error.")
   var logLevel = "notice"
   @Option(help: "The format of the log: text or json.") var logFormat = "text"
   @Option(help: "Log queries that take longer, such as 200ms or 2s, with their plan.") var slowQuery: String?
-  @Option(help: "How many megabytes must be free on the disk for /_up to answer 200.") var minFreeMegabytes:
+  @Option(help: "The megabytes that must be free on the disk for /_up to answer 200.") var minFreeMegabytes:
     UInt32 = 64
   @Flag(help: "Refuse every change.") var readOnly = false
   @Flag(help: "Refuse design documents with functions, which are never run.") var strictDesign = false

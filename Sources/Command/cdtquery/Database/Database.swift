@@ -4,7 +4,7 @@ import CDTJSON
 import CDTPlatform
 import CDTQuery
 
-/// What a query is answered from: a database, or a file.
+/// The source of a query's documents: a database or a file.
 protocol QuerySource: Sendable {
   func results(for query: Query) throws -> any QueryResults
   func count(_ query: Query) throws -> Int
@@ -137,7 +137,7 @@ enum DatabaseArgument: ExpressibleByArgument {
 
   /// Opens the database.
   ///
-  /// - Parameter file: What the command reads; the password can't come from standard input, too.
+  /// - Parameter file: The file that the command reads; standard input can't also have the password.
   func open(_ server: ServerOptions, reading file: String? = nil) throws -> any Database {
     switch self {
     case .store(let store):

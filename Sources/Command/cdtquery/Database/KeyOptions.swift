@@ -71,7 +71,7 @@ struct KeyOptions: ParsableArguments {
         : "\(what); take a longer one, or a key of 64 hexadecimal digits")
   }
 
-  /// What was said in this run.
+  /// The messages that this run has written.
   private static let said = Mutex<Set<String>>([])
 
   private static func say(_ message: String) {

@@ -1,6 +1,6 @@
 import CDTPlatform
 
-/// Where a password comes from: a file, the environment, a prompt on the terminal, or standard input. Never an argument,
+/// The source of a password: a file, the environment, a prompt on the terminal, or standard input. Never an argument,
 /// which other users of the system can see.
 struct PasswordSource {
   static let variable = "CDTQUERY_PASSWORD"

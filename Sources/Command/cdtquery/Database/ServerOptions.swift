@@ -54,7 +54,7 @@ struct ServerOptions: ParsableArguments {
       return found.name
     }
 
-    /// - Parameter file: What the command reads; the password can't come from standard input, too.
+    /// - Parameter file: The file that the command reads; standard input can't also have the password.
     func datastore(_ url: String, reading file: String? = nil) throws -> RemoteDatastore {
       if file == "-", name(in: url) != nil, PasswordSource(file: passwordFile).isStandardInput {
         throw ToolError(

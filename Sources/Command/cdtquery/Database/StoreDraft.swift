@@ -5,7 +5,7 @@ import CDTPlatform
 /// A store that is filled in a directory beside its place, and moved there when it is whole.
 struct StoreDraft {
   private let target: StoreArgument
-  /// What the directories of drafts begin with.
+  /// The prefix of the names of draft directories.
   private let prefix: String
 
   /// - Parameter purpose: A part of the directory's name, such as `recovering`.

@@ -3,7 +3,7 @@ import CDTQuery
 
 /// The names of the commands, for one that is misspelled.
 enum CommandNames {
-  /// The error if a word stands where a command must, and is none; `nil` if there is no such word. The argument parser calls
+  /// The error if a word stands in place of a command and is not one; `nil` if there is no such word. The argument parser calls
   /// the word and all behind it unexpected.
   static func misspelled(
     in arguments: ArraySlice<String>, of command: any ParsableCommand.Type, named path: String = "cdtquery"

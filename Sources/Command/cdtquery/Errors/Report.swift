@@ -45,7 +45,7 @@ extension ParsableCommand {
     return .usage
   }
 
-  /// What options of other tools are called here.
+  /// The equivalents of other tools' options.
   private static var otherNames: [String: String] {
     [
       "--where": "the selector is an argument: cdtquery find people/contacts '{\"age\": 36}'",

@@ -4,7 +4,8 @@ import CDTImport
 import CDTPlatform
 import CDTQuery
 
-/// What a shell completes besides commands and options: stores, and the fields of their documents. What can't be read has none.
+/// The completions of a shell besides commands and options: stores, and the fields of their documents. Stores and files that
+/// can't be read have no completions.
 enum Completions {
   static let stores = CompletionKind.custom { _, _, prefix in stores(prefix).filter(isSafe) }
   static let databases = CompletionKind.custom { _, _, prefix in

@@ -3,7 +3,7 @@ import CDTImport
 import CDTPlatform
 import CDTQuery
 
-/// How the documents in a file are read.
+/// The options for reading the documents of a file.
 struct FileOptions: ParsableArguments {
   @Option(
     name: .customLong("at"),
@@ -14,7 +14,7 @@ struct FileOptions: ParsableArguments {
   @Option(
     name: .customLong("id"), help: "The field to use as the id of documents without _id, as in customer.id.")
   var idPath: String?
-  @Option(help: "What separates the cells of a table, if not what the header has.")
+  @Option(help: "The character between the cells of a table, if the header does not show it.")
   var delimiter: String?
   @Option(help: "Columns whose cells stay text, as in zip,color; * is every column.")
   var textColumns: String?
@@ -64,7 +64,7 @@ struct FileOptions: ParsableArguments {
     return table
   }
 
-  /// - Parameter format: What the files are.
+  /// - Parameter format: The format of the files.
   func apply(to reader: inout ImportReader, format: DocumentImporter.Format) throws {
     reader.format = format
     // Table options mean that the files are tables, whatever their names.
@@ -94,9 +94,9 @@ struct FileOptions: ParsableArguments {
   }
 }
 
-/// How the file is read that a query is answered from.
+/// The options for a query of a file.
 struct QueriedFileOptions: ParsableArguments {
-  @Option(help: "What a file is that takes the place of the store.")
+  @Option(help: "The format of a file that is read in place of the store.")
   var inputFormat = DocumentImporter.Format.automatic
   @OptionGroup var file: FileOptions
 

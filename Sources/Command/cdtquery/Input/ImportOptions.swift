@@ -5,13 +5,13 @@ import CDTJSON
 import CDTPlatform
 import CDTQuery
 
-/// What an import reads, and how.
+/// The files that an import reads, and the options for reading them.
 struct ImportOptions: ParsableArguments {
   @Argument(help: "Files to read; - is standard input, the default.") var files: [String] = []
-  @Option(help: "What the files are.")
+  @Option(help: "The format of the files.")
   var format = DocumentImporter.Format.automatic
   @OptionGroup var file: FileOptions
-  @Option(help: "What to do if a document exists: fail, skip or replace. (default: fail)")
+  @Option(help: "The action if a document exists: fail, skip or replace. (default: fail)")
   var onConflict: DocumentImporter.ConflictRule?
   @Flag(help: "Replace documents also if they have changed since the _rev in the file.") var force =
     false

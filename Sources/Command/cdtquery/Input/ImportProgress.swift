@@ -2,11 +2,11 @@ import CDTDatastore
 import CDTImport
 import CDTPlatform
 
-/// What an import tells on standard error.
+/// The progress and the notices of an import, on standard error.
 struct ImportProgress: Sendable {
   private let bar: ProgressBar
 
-  /// Whether only errors are told.
+  /// Whether only errors are written.
   private let isQuiet: Bool
 
   init(of files: [String], isQuiet: Bool) {

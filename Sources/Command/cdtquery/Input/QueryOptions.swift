@@ -4,7 +4,7 @@ import CDTQuery
 
 /// The order and the page of results.
 struct PageOptions: ParsableArguments {
-  // A value that begins with - is told how to sort in descending order.
+  // The error for a value that begins with - says how to sort in descending order.
   @Option(
     parsing: .unconditional, help: "Fields to sort by, as in name,age:desc.", completion: Completions.fields)
   var sort: String?
@@ -96,7 +96,7 @@ struct QueryOptions: ParsableArguments {
   @Option(help: "Fields to print, as in name,pet.species.", completion: Completions.fields) var fields:
     String?
 
-  @Option(help: "How strings are compared: nocase or unicode. (default: by their bytes)") var collation:
+  @Option(help: "The comparison of strings: nocase or unicode. (default: by their bytes)") var collation:
     Collation?
   @Option(help: "Print the text around what $text finds, with so many words on each side.") var snippets: Int?
   @Option(help: "Mark what $text finds in its snippets: one mark, or two as in <b>,</b>.") var highlight:

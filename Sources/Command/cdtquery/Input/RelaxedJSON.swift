@@ -27,7 +27,7 @@ enum RelaxedJSON {
     (">=", "$gte"), ("<=", "$lte"), ("==", "$eq"), (">", "$gt"), ("<", "$lt"),
   ]
 
-  /// The selector of `age > 20`; `nil` if the text is no comparison.
+  /// The selector of `age > 20`; `nil` if the text is not a comparison.
   private static func comparison(_ text: String) -> [UInt8]? {
     guard !text.contains("!="), !text.contains("<>") else { return nil }
     for (sign, name) in comparisons {

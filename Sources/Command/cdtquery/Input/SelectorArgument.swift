@@ -23,7 +23,7 @@ enum SelectorArgument {
   /// The JSON of a selector.
   static func json(_ argument: String) throws -> JSONObject { try selector(argument).clause.selector }
 
-  /// What follows the error about an id that is not there, if it looks like a selector.
+  /// The addition to the error about an id that does not exist, if the id looks like a selector.
   static func hint(aboutID id: String, _ remedy: String) -> String {
     id.hasPrefix("{") ? "; if it is a selector, \(remedy)" : ""
   }

@@ -1,8 +1,8 @@
 import ArgumentParser
 
-/// How documents are printed.
+/// The options for printing documents.
 struct OutputOptions: ParsableArguments {
-  @Option(help: "How documents are printed; auto is a table on a terminal, else jsonl. (default: jsonl)")
+  @Option(help: "The format of documents; auto is a table on a terminal, else jsonl. (default: jsonl)")
   var format: ResultFormat?
   @Flag(help: "Print JSON over several lines, with indentation.") var pretty = false
   @Flag(help: "Leave out _rev.") var noRev = false

@@ -5,7 +5,7 @@ import CDTQuery
 /// Hints on standard error about fields that no document has: those of the sort and of `fields`, and, if a query found nothing, those
 /// of its selector, with operators without their dollar sign. If the fields are there, about values of a type that they never have.
 struct QueryHints {
-  /// How many documents are read to look for fields, and how many of their bytes.
+  /// The limits of the search for fields: documents, bytes and names.
   private static let mostDocuments = 10_000
   private static let mostBytes = 16 * 1024 * 1024
   private static let mostNames = 1_000
@@ -21,7 +21,7 @@ struct QueryHints {
   /// The fields that were looked for already. A run with many queries looks for each once, and for a limited number.
   private var known: Set<FieldPath> = []
 
-  /// Writes hints about a query that was answered. The search for them is short, and its failure is no error.
+  /// Writes hints about a query that was answered. The search for them is short, and its failure is ignored.
   ///
   /// - Parameter read: Calls a closure with the JSON of each result of a query.
   mutating func write(
@@ -72,7 +72,7 @@ struct QueryHints {
 
   // MARK: Types
 
-  /// What the values of a field have to be.
+  /// The types that a query requires of a field's values.
   private struct Expected {
     let path: FieldPath
     var types: Set<JSONType>
@@ -206,7 +206,7 @@ struct QueryHints {
     return walk.next() != nil
   }
 
-  /// What was probably meant.
+  /// The probable remedy: another spelling of the path, or an operator; empty if none is found.
   private static func remedy(_ path: FieldPath, _ names: Set<String>) -> String {
     let parts = path.segments.map { String(decoding: $0.name, as: UTF8.self) }
     let dotted = parts.joined(separator: ".")

@@ -71,7 +71,7 @@ struct ResultColumns {
   func values(of row: JSONObject) -> [JSONValue?] {
     columns.map { column in
       let value = Self.value(of: .object(row), at: column.segments[...])
-      // The fields of an object have their own columns, also if it is none in other rows.
+      // The fields of an object have their own columns, also if the value is not an object in other rows.
       return isFlat && value?.objectValue?.isEmpty == false ? nil : value
     }
   }

@@ -2,14 +2,12 @@ public import CDTJSON
 
 /// A change of one field, for `update(matching:_:)` of a transaction.
 ///
-/// A path is that of a query: `pet.species`, or `pets.0` for an element of an array. What is missing on the way is created as an
+/// A path is that of a query: `pet.species`, or `pets.0` for an element of an array. A missing member on the way is created as an
 /// object.
 ///
 /// ```swift
 /// let changes: [FieldChange] = [.set("status", "done"), .increment("edits"), .append("tags", "archived")]
 /// ```
-///
-/// Source: `docs/crud.md`, Changing many documents.
 public struct FieldChange: Sendable, Hashable {
   private enum Kind: Hashable {
     case set(JSONValue)
@@ -57,7 +55,7 @@ public struct FieldChange: Sendable, Hashable {
   struct Program {
     private let steps: [(change: FieldChange, names: [FieldPath.Segment])]
 
-    /// - Throws: ``QueryError`` for a malformed path, for one of a document's own fields, and for an amount that is no number.
+    /// - Throws: ``QueryError`` for a malformed path, for one of a document's own fields, and for an amount that is not a number.
     init(_ changes: [FieldChange]) throws(QueryError) {
       var steps: [(FieldChange, [FieldPath.Segment])] = []
       for change in changes {
@@ -100,7 +98,7 @@ public struct FieldChange: Sendable, Hashable {
     }
   }
 
-  /// Why a change does not fit a document.
+  /// The error of a change that does not fit a document.
   private struct Misfit: Error {
     let message: String
   }

@@ -14,7 +14,7 @@ extension Datastore {
   /// - Throws: `DatastoreError` if reading fails.
   /// - Complexity: O(*bytes of the documents*)
   ///
-  /// Source: `docs/cli.md`, describe.
+  /// See <doc:UsingTheCommandLine#Describe-and-sample>.
   public func summarizeFields() throws -> FieldSummary {
     var scan = FieldScan()
     try results(for: Query([:])).forEachJSON { scan.add($0) }

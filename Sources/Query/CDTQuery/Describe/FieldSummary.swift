@@ -1,6 +1,6 @@
 public import CDTJSON
 
-/// What fields the documents of a datastore have, as `Datastore.summarizeFields()` finds it.
+/// The fields of the documents of a datastore, as `Datastore.summarizeFields()` finds them.
 ///
 /// ```swift
 /// let summary = try store.summarizeFields()
@@ -31,7 +31,7 @@ public struct FieldSummary: Sendable, Hashable {
     public let path: String
     /// The number of documents that have it.
     public let documents: Int
-    /// How many values of each type it has: `null`, `boolean`, `number`, `string`, `array`, `object`.
+    /// The number of values of each type: `null`, `boolean`, `number`, `string`, `array`, `object`.
     public let types: [String: Int]
     /// The number of distinct values that are neither arrays nor objects.
     public let distinct: Int
@@ -48,7 +48,7 @@ public struct FieldSummary: Sendable, Hashable {
   public struct ProposedIndex: Sendable, Hashable {
     /// The field to index.
     public let field: String
-    /// Why, as a sentence.
+    /// The reason, as a sentence.
     public let reason: String
   }
 

@@ -14,7 +14,7 @@ import CDTSQLite
 /// The statement runs once for each combination of looked-up values: a field with a condition on several values is
 /// looked up for each.
 struct CandidateStatement: Sendable {
-  /// What a statement returns.
+  /// The kind of rows that a statement returns.
   enum Form: Sendable {
     /// Documents.
     case documents

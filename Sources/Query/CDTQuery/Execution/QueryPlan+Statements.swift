@@ -44,7 +44,7 @@ extension QueryPlan {
   /// Whether documents may be missing from the indexes.
   var hasUnindexed: Bool { floor != nil || source.readsIndex(\.hasApart) }
 
-  /// What the source's statements return: documents if each candidate is read; otherwise numbers and ids, and
+  /// The form of the rows of the source's statements: documents if each candidate is read; otherwise numbers and ids, and
   /// documents are looked up individually.
   func form(_ output: QueryOutput) -> CandidateStatement.Form {
     if idsOnly(output) { return .idsOnly }

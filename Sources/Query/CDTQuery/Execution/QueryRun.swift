@@ -39,7 +39,7 @@ final class QueryRun {
   private lazy var whole = Matcher(plan.clause, text: plan.text, budget)
   private var order: ResultOrder
   private var isCollected = false
-  /// When merging documents missing from the indexes: the next match, which waits for its place.
+  /// The next match, which waits for its place when documents that the indexes lack are merged.
   private var waiting: (match: Match, key: OrderKey)?
   private var unindexed: (number: Int64, key: OrderKey)?
   private var lookup: Statement?

@@ -10,7 +10,7 @@ struct ResultOrder: ~Copyable {
   private struct Entry {
     /// The first eight bytes of the key, which decide most comparisons.
     let prefix: UInt64
-    /// Where the key is.
+    /// The start of the key in the array of keys.
     let start: Int
     let end: Int
     let number: Int64

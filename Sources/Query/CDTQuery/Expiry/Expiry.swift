@@ -21,7 +21,7 @@ final class Expiry: Sendable {
     let task: Task<Void, Never>
   }
 
-  /// The longest time until the clock is looked at again, as it may be set, and the time after which what has failed is tried again.
+  /// The longest wait before the clock is read again, in case it was set; also the pause after a failure.
   private static let longestWait = 60.0
 
   /// Whether there is any rule.
@@ -73,7 +73,7 @@ final class Expiry: Sendable {
     pauseEnd.withLock { $0 = end }
   }
 
-  /// Calls a closure at a time, for one in the past after the pause, unless there is an earlier call to come.
+  /// Schedules a closure. A time in the past means the end of the pause. Does nothing if an earlier call is scheduled.
   func wake(at time: Double?, _ body: @escaping @Sendable () -> Void) {
     guard var time else { return }
     let now = now

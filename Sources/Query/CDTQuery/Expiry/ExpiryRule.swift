@@ -1,13 +1,13 @@
 import CDTJSON
 
-/// When documents expire: some time after the date in a field.
+/// The rule by which documents expire: some time after the date in a field.
 ///
 /// A date is text of ISO 8601, such as `2026-11-26T15:00:00Z`, or a number of seconds or milliseconds since 1970. A document with anything
 /// else there, or without the field, does not expire.
 struct ExpiryRule: Sendable, Hashable {
   private let path: FieldPath
   private let seconds: Double
-  /// How many units of a number are a second.
+  /// The number of units per second, for dates that are numbers.
   private let unit: Double
   private let filter: QuerySelector?
 
@@ -28,8 +28,8 @@ struct ExpiryRule: Sendable, Hashable {
     return date + seconds
   }
 
-  /// Where the value of a document is that seems to be meant as a date and is not one, or is one thousands of years from now; `nil` if there
-  /// is none.
+  /// The position of a value that is probably meant as a date, but is not a date or is thousands of years from now; `nil` if there is
+  /// no such value.
   func mistake(in document: DocumentBytes) -> Int? {
     guard let offset = place(in: document), document.body.kind(at: offset) != .null,
       date(document.body, at: offset).map({ $0 >= Self.farthest }) ?? true, holds(document)

@@ -49,7 +49,7 @@ extension IndexManager {
 
   // MARK: Live queries
 
-  /// Takes the documents that have expired from the results of live queries, and has that done again when the next ones expire.
+  /// Removes the documents that have expired from the results of live queries, and schedules the next run.
   func dropExpired() throws {
     guard expiry.hasRules else { return }
     let (store, now) = (try openStore(), expiry.now)

@@ -4,7 +4,7 @@ public import CDTJSON
 /// The documents that never expire by an index with `expireAfter`, since the value of its field is not a date, or is one thousands of years
 /// from now.
 ///
-/// Source: `docs/query.md`, Documents that expire.
+/// See <doc:QueryingDocuments#Documents-that-expire>.
 public struct NeverExpiring: Sendable, Hashable, CustomStringConvertible {
   /// The name of the index.
   public let index: String
@@ -16,7 +16,7 @@ public struct NeverExpiring: Sendable, Hashable, CustomStringConvertible {
   public internal(set) var documentIDs: [String] = []
   /// The values of these.
   public internal(set) var values: [JSONValue] = []
-  /// How many of the values are numbers that look like milliseconds.
+  /// The number of values that are numbers and look like milliseconds.
   public internal(set) var milliseconds = 0
 
   static let mostExamples = 3
@@ -55,7 +55,7 @@ extension Datastore {
   /// - Returns: The indexes by which there are such documents, in the order of their names.
   /// - Complexity: O(*bytes of the documents*) if there is an index with `expireAfter`, otherwise O(1).
   ///
-  /// Source: `docs/query.md`, Documents that expire.
+  /// See <doc:QueryingDocuments#Documents-that-expire>.
   public func documentsThatNeverExpire(byIndex name: String? = nil) throws -> [NeverExpiring] {
     let definitions = try mapped { try indexManager().allDefinitions() }
       .filter { definition in name.map { definition.name.hasSameBytes(as: $0) } ?? true }

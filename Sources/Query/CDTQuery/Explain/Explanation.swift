@@ -9,7 +9,7 @@ public import CDTJSON
 /// …
 /// ```
 ///
-/// Source: `docs/query.md`, explain.
+/// See <doc:QueryingDocuments#explain>.
 public struct Explanation: Sendable, CustomStringConvertible {
   /// The plan as data.
   public let json: JSONObject
@@ -17,7 +17,7 @@ public struct Explanation: Sendable, CustomStringConvertible {
   /// The plan as a tree.
   public let description: String
 
-  /// What the planner decided about each index.
+  /// The decision of the planner about each index.
   package let considered: [ConsideredIndex]
 
   /// - Parameter grouped: How the groups of the query are made, if it is one for groups.

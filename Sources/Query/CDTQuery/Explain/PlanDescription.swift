@@ -29,7 +29,7 @@ struct PlanDescription {
     }
   }
 
-  /// Why an index can't be used; `nil` if it can.
+  /// The reason why an index can't be used; `nil` if it can.
   private func obstacle(to entry: IndexCatalog.Entry) -> String? {
     switch plan.source {
     case .nothing: return "the selector matches nothing"

@@ -2,7 +2,7 @@ import CDTDatastore
 package import CDTJSON
 import CDTPlatform
 
-/// What the sources of a plan were expected to give, and what they give, found by running each of them to its end.
+/// Estimated and actual row counts of the sources of a plan, found by running each of them to its end.
 ///
 /// ```
 /// any of: …                              expected 120 rows, 120 documents; met 131, 129

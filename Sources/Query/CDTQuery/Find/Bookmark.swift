@@ -24,7 +24,7 @@ import CDTPlatform
 /// documents were written or indexes were changed in the meantime. Without a sort it also holds the order of the results,
 /// which the next page has too.
 ///
-/// Source: `docs/query.md`, Pages.
+/// See <doc:QueryingDocuments#Pages>.
 public struct Bookmark: Sendable, Hashable {
   /// The order of the results.
   let sort: SortOrder

@@ -22,7 +22,7 @@ extension Datastore {
   /// - Throws: ``QueryError`` for an invalid selector or request, before the query runs; `DatastoreError`.
   /// - Complexity: O(log *n* + *results*) if an index decides and orders; otherwise each candidate is read.
   ///
-  /// Source: `docs/query.md`, find.
+  /// See <doc:QueryingDocuments#find>.
   public func find(
     _ selector: JSONObject, skip: Int = 0, limit: Int? = nil, fields: [String] = [], sort: [SortField] = []
   ) throws -> [DocumentRevision] {

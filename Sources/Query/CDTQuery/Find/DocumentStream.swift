@@ -6,7 +6,7 @@ import Synchronization
 /// Memory does not grow with the number of results, and no thread of Swift's pool is blocked. If you leave the loop or
 /// cancel the task, the query ends; cancellation throws `CancellationError`. Each iterator runs the query again.
 ///
-/// Source: `docs/query.md`, Results.
+/// See <doc:QueryingDocuments#Results>.
 public struct DocumentStream: AsyncSequence, Sendable {
   /// A matching document.
   public typealias Element = DocumentRevision

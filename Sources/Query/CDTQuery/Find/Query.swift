@@ -10,7 +10,7 @@ public import CDTJSON
 ///
 /// You can read and change all parts. Parts set after the selector are validated when the query is used.
 ///
-/// Source: `docs/query.md`, find.
+/// See <doc:QueryingDocuments#find>.
 public struct Query: Sendable, Hashable {
   /// The maximum number of fields of a sort.
   public static let maximumSortFields = 32
@@ -39,8 +39,8 @@ public struct Query: Sendable, Hashable {
   /// from the end of the page. The results are in the order of the sort in any case. Pages by score can't be read backwards.
   public var isBackward = false
 
-  /// How the query compares strings, or `nil` to compare their bytes. It applies to `$eq`, `$ne`, `$lt`, `$lte`, `$gt`, `$gte`,
-  /// `$in`, `$nin`, `$all`, `$beginsWith` and the sort, not to `_id` and `_rev`.
+  /// The collation by which the query compares strings, or `nil` to compare their bytes. It applies to `$eq`, `$ne`, `$lt`, `$lte`,
+  /// `$gt`, `$gte`, `$in`, `$nin`, `$all`, `$beginsWith` and the sort, not to `_id` and `_rev`.
   public var collation: Collation?
 
   /// The index to use, or `nil` to let the planner choose.

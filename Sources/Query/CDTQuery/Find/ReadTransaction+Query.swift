@@ -11,7 +11,7 @@ extension ReadTransaction {
   /// - Throws: ``QueryError`` for an invalid query, before it runs; `DatastoreError`.
   /// - Complexity: O(log *n* + *results*) if an index decides and orders; otherwise each candidate is read.
   ///
-  /// Source: `docs/query.md`, find.
+  /// See <doc:QueryingDocuments#find>.
   public func find(_ query: Query) throws -> [DocumentRevision] {
     try QueryEngine(self).find(query)
   }

@@ -19,7 +19,7 @@ import Synchronization
 /// Only one call can read a result set at a time; a concurrent or nested call throws ``QueryError`` with the code
 /// `.inUse`.
 ///
-/// Source: `docs/query.md`, Results.
+/// See <doc:QueryingDocuments#Results>.
 public final class ResultSet: Sendable {
   private let state: Mutex<State>
   private let signal: StopSignal

@@ -10,7 +10,7 @@ final class ResumedRun {
   private var query: ResolvedQuery
   private var plan: QueryPlan
   private var run: QueryRun?
-  /// What was returned before.
+  /// The positions and counts of the results that were returned before.
   private var earlier: (first: Bookmark?, last: Bookmark?, keys: Int, documents: Int) = (nil, nil, 0, 0)
 
   init(

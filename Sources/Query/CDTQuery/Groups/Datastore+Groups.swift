@@ -13,7 +13,7 @@ extension ReadTransaction {
   /// - Complexity: O(*n*) in the index rows, if an index has every field and decides the selector; otherwise each candidate is read.
   ///   The memory of groups is limited like that of a sort; the rows that are returned are not.
   ///
-  /// Source: `docs/query.md`, Groups.
+  /// See <doc:QueryingDocuments#Groups>.
   public func group(_ query: GroupQuery) throws -> [JSONObject] {
     try QueryEngine(self).groups(query)
   }
@@ -52,7 +52,7 @@ extension Datastore {
   ///
   /// - Parameters:
   ///   - fields: The paths of the fields; without fields, all documents are one group.
-  ///   - aggregates: What is computed of each group.
+  ///   - aggregates: The values to compute for each group.
   ///   - selector: The selector of the documents.
   ///   - unwind: The path of an array whose elements are grouped one by one.
   ///   - having: The selector of the rows.
@@ -62,7 +62,7 @@ extension Datastore {
   /// - Throws: ``QueryError`` with the path of an invalid part, before the query runs; `DatastoreError`.
   /// - Complexity: O(*n*) in the index rows, if an index has every field and decides the selector; otherwise each candidate is read.
   ///
-  /// Source: `docs/query.md`, Groups.
+  /// See <doc:QueryingDocuments#Groups>.
   public func group(
     by fields: [String], _ aggregates: GroupQuery.Aggregate..., where selector: JSONObject = [:],
     unwind: String? = nil, having: JSONObject = [:], sort: [SortField] = [], skip: Int = 0, limit: Int? = nil

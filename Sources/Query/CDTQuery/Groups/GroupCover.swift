@@ -1,12 +1,12 @@
 import CDTJSON
 import CDTSQLite
 
-/// Where an index has the values that a query for groups needs, so that no document is read.
+/// The columns of an index that have the values for a query for groups, so that no document is read.
 ///
 ///     SELECT e.t0, e.v0, e.t1, e.v1, e.absent, e.id FROM query.entries_1 e …
 ///
 /// The key of an index row gives a value as it is written in a row of groups: that of a string, number or boolean is the value, and
-/// that of an object its ``OrderKey``. What a key does not tell apart, null and a missing field, the column `absent` does.
+/// that of an object its ``OrderKey``. The column `absent` tells null from a missing field; their keys are equal.
 struct GroupCover: Sendable {
   /// The index's field of each input; `nil` for the id, which every row has.
   let fields: [Int?]
@@ -19,8 +19,8 @@ struct GroupCover: Sendable {
     unwound = nil
   }
 
-  /// - Returns: `nil` if a value is not in the index. An index in which documents have several rows does for the distinct values of
-  ///   one field alone.
+  /// - Returns: `nil` if a value is not in the index. An index with several rows per document covers only the distinct values of
+  ///   one field.
   init?(_ groups: ResolvedGroups, _ entry: IndexCatalog.Entry) {
     // An index with a collation has no strings as they are written.
     guard entry.definition.collation == nil else { return nil }
@@ -55,7 +55,7 @@ struct GroupCover: Sendable {
 
   // MARK: Grouping by SQLite
 
-  /// What SQLite can group: the fields of the groups, in the order of the index.
+  /// The statement that groups in SQLite, by the fields of the groups, in the order of the index.
   ///
   ///     SELECT e.t0, e.v0, count(*), exact_sum(e.v1) FILTER (WHERE e.t1 = 0) FROM query.entries_1 e … GROUP BY e.t0, e.v0
   ///
@@ -117,13 +117,13 @@ struct GroupCover: Sendable {
   }
 }
 
-/// How the groups of a query are made: from the documents of a plan, or from the rows of its index.
+/// The source of the groups of a query: the documents of a plan, or the rows of its index.
 struct GroupPlan: Sendable {
   let plan: QueryPlan
   let cover: GroupCover?
   /// The order in which rows of the index are read, if each group comes after another.
   let terms: [OrderTerm]?
-  /// What SQLite groups: each group is then one row.
+  /// The form of statements that group in SQLite: each group is then one row.
   let grouped: CandidateStatement.Form?
   /// The summary whose groups have the answer.
   let summary: SummaryCover?

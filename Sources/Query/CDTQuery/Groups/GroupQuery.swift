@@ -13,7 +13,7 @@ public import CDTJSON
 /// A row is a JSON object: the fields under their paths, nested as in a document, then the aggregates under their names. The selector
 /// of ``query`` selects the documents; its ``Query/sort``, ``Query/skip`` and ``Query/limit`` are those of the rows.
 ///
-/// Source: `docs/query.md`, Groups.
+/// See <doc:QueryingDocuments#Groups>.
 public struct GroupQuery: Sendable, Hashable {
   /// The maximum number of fields, and of aggregates.
   public static let maximumFields = 32
@@ -24,7 +24,7 @@ public struct GroupQuery: Sendable, Hashable {
   /// The paths of the fields whose values make the groups; without fields, all documents are one group.
   public var fields: [String]
 
-  /// What is computed of each group.
+  /// The values that are computed for each group.
   public var aggregates: [Aggregate]
 
   /// The path of an array: each of its elements is grouped as if the document had this element in its place. A value that is not an
@@ -39,7 +39,7 @@ public struct GroupQuery: Sendable, Hashable {
   /// - Parameters:
   ///   - query: The documents, and the sort, skip and limit of the rows; `nil` for every document.
   ///   - fields: The paths of the fields whose values make the groups.
-  ///   - aggregates: What is computed of each group.
+  ///   - aggregates: The values to compute for each group.
   ///   - unwind: The path of an array whose elements are grouped one by one.
   ///   - having: The selector of the rows.
   /// - Throws: ``QueryError`` with the path of the invalid part, such as `by[0]` or `aggregates.total`.

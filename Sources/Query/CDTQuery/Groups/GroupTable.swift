@@ -43,7 +43,7 @@ struct GroupTable: ~Copyable {
     rows = GroupRows(groups, stop)
   }
 
-  /// Whether what follows is after the groups that were added.
+  /// Whether later input belongs to later groups only.
   var endsEarly = true
 
   /// Whether further values are not needed.
@@ -102,7 +102,7 @@ struct GroupTable: ~Copyable {
     }
   }
 
-  /// The group with the key, or `nil` if it is not the first, it is new, and there is no memory for it.
+  /// The group with the key; `nil` if it is new and memory is full. The first group is always made.
   private mutating func group() throws -> Int? {
     if last >= 0, keys[last] == key { return last }
     if let known = places[key] {
@@ -230,7 +230,7 @@ struct GroupTable: ~Copyable {
 /// Values that were kept for the end: the key of a group, then the keys of the other inputs.
 private struct StoredInput: GroupInput {
   private let bytes: [UInt8]
-  /// Where the key of each input begins and ends.
+  /// The range of the key of each input.
   private var parts: [Range<Int>] = []
   private let presence: UInt32
 

@@ -67,7 +67,7 @@ extension QueryEngine {
     }
   }
 
-  /// What SQLite could group.
+  /// The extent to which SQLite could group.
   private enum Grouped {
     case everything
     /// All but the groups with a field that is null or missing.

@@ -37,14 +37,15 @@ extension QueryError {
 
   static func tooManyGroupMembers(_ count: Int, at place: String) -> QueryError {
     QueryError(
-      .tooLarge, at: place, "a group has at most \(GroupQuery.maximumFields) of them, not \(count); use fewer"
+      .tooLarge, at: place,
+      "a group has at most \(GroupQuery.maximumFields) \(place == "by" ? "fields" : "aggregates"), not \(count); use fewer"
     )
   }
 
   static func overlappingFields(_ path: String, at place: String) -> QueryError {
     QueryError(
       .invalidRequest, at: place,
-      "\"\(path)\" is in another field of the rows, or has one in it; name one of them")
+      "\"\(path)\" overlaps another field of \"by\"; name one of them")
   }
 
   static func invalidAggregateName(_ name: String, at place: String) -> QueryError {

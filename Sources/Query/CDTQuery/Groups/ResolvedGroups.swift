@@ -10,7 +10,7 @@ struct ResolvedGroups: Sendable {
     let inElement: [FieldPath.Segment]?
   }
 
-  /// Where the value of an aggregate is.
+  /// The source of the value of an aggregate.
   enum Output: Sendable {
     case count
     case sum(Int), average(Int)
@@ -53,7 +53,7 @@ struct ResolvedGroups: Sendable {
       throw .unusableWithGroups("collation", "leave it out, as groups compare strings by their bytes")
     }
     if query.query.snippets != nil {
-      throw .unusableWithGroups("snippets", "leave them out, as rows are no documents")
+      throw .unusableWithGroups("snippets", "leave them out, as rows are not documents")
     }
     if page.sort.isByScore { throw .unusableWithGroups("sort", "rows have no score; sort by a member") }
     guard query.having.clause.textSearch == nil else {

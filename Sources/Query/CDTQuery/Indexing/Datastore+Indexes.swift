@@ -35,7 +35,7 @@ extension Datastore {
   /// - Throws: ``QueryError`` for an invalid definition, or if another definition has the name.
   /// - Complexity: O(*n* log *n*) in the number of documents.
   ///
-  /// Source: `docs/query.md`, Indexes.
+  /// See <doc:QueryingDocuments#Indexes>.
   @discardableResult
   public func ensureIndexed(
     _ fields: [SortField], name: String? = nil, type: IndexType = .json, settings: JSONObject = [:],
@@ -174,7 +174,7 @@ extension Datastore {
   /// - Throws: `DatastoreError` if the documents can't be read, or another process writes for too long.
   /// - Complexity: O(*n* log *n*) in the number of documents, for each index.
   ///
-  /// Source: `docs/cli.md`, Check.
+  /// See <doc:UsingTheCommandLine#Check>.
   public func checkIndexes(
     repair: Bool = false, progress: (_ done: Int, _ total: Int) -> Void = { _, _ in }
   ) throws -> [IntegrityFinding] {
@@ -208,7 +208,7 @@ extension Datastore {
   /// - Throws: ``QueryError`` with the code `.unknownIndex` if the index does not exist.
   /// - Complexity: O(*n*) in the number of rows of the indexes.
   ///
-  /// Source: `docs/query.md`, Unique indexes.
+  /// See <doc:QueryingDocuments#Unique-indexes>.
   public func uniqueViolations(ofIndex name: String? = nil) throws -> [UniqueViolation] {
     try mapped { try indexManager().uniqueViolations(named: name) }
   }
@@ -226,10 +226,10 @@ extension Datastore {
   /// ```
   ///
   /// - Parameter directory: The damaged datastore's directory.
-  /// - Returns: What could not be recovered: a finding for each index that can't be created, or one if no definitions can be read.
+  /// - Returns: The losses: a finding for each index that can't be created, or one if no definitions can be read.
   /// - Throws: `DatastoreError` if an index can't be written.
   ///
-  /// Source: `docs/cli.md`, Recover.
+  /// See <doc:UsingTheCommandLine#Recover>.
   public func recoverIndexes(from directory: String) throws -> [IntegrityFinding] {
     do {
       let file = DefinitionFile(

@@ -1,7 +1,7 @@
 package import CDTJSON
 
-/// What a design document of CouchDB means to a datastore: the indexes that it defines, and what is stored of it and
-/// never used.
+/// The meaning of a design document of CouchDB to a datastore: the indexes that it defines, and notes on members that are
+/// stored and never used.
 ///
 /// ```json
 /// {"_id": "_design/people", "language": "query",
@@ -14,7 +14,7 @@ package struct DesignDocument: Sendable {
   package private(set) var indexes: [IndexDefinition] = []
   /// The views that are made of fields, by their own names. Their summaries are among the indexes.
   package private(set) var views: [String: DesignView] = [:]
-  /// What it has that is never used, each as a sentence.
+  /// Notes on members that are never used, each as a sentence.
   package private(set) var notes: [String] = []
 
   /// The value of `language` for indexes.

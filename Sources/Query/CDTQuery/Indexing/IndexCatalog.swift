@@ -72,7 +72,7 @@ package struct IndexCatalog: Sendable {
       return named
     }
     guard texts.count > 1 else { return texts.first }
-    // A name that is no field of any index is a word.
+    // A name that is not a field of any index is a word.
     let asked = search.fields.filter { field in texts.contains { $0.definition.searches(field) } }
     let fitting = texts.filter { entry in asked.allSatisfy(entry.definition.searches) }
     guard let first = fitting.first else { throw .noTextIndexWithFields(asked.map(\.text).sorted()) }

@@ -14,7 +14,7 @@ public struct IndexDefinition: Sendable, Hashable {
     package let fieldPath: FieldPath
   }
 
-  /// What an index holds, and the options that only such an index has.
+  /// The content of an index, and the options that only such an index has.
   package enum Kind: Sendable, Hashable {
     /// Values in order.
     case values(isUnique: Bool, Collation?)
@@ -42,7 +42,7 @@ public struct IndexDefinition: Sendable, Hashable {
   public var tokenizer: TextTokenizerName { if case .text(let name) = kind { name } else { .simple } }
   /// Whether a write may not give two documents the same key.
   public var isUnique: Bool { if case .values(true, _) = kind { true } else { false } }
-  /// How the index compares strings; `nil` if by their bytes.
+  /// The collation by which the index compares strings; `nil` to compare their bytes.
   public var collation: Collation? { if case .values(_, let collation) = kind { collation } else { nil } }
   /// The time after the date in the field from which on a document has expired, in seconds; `nil` if documents don't expire.
   public var expireAfter: Double? { if case .expiry(let seconds, _) = kind { seconds } else { nil } }

@@ -31,8 +31,8 @@ public struct IndexInfo: Sendable, Hashable {
     return json
   }
 
-  /// What the planner knows of each field's values: about how many are distinct, and a sorted sample, in which a frequent value is as
-  /// often as its share. Arrays and objects are empty.
+  /// The statistics of each field's values for the planner: the approximate number of distinct values, and a sorted sample in which a
+  /// frequent value occurs in proportion to its share. Arrays and objects are empty.
   package var distributionJSON: JSONValue {
     guard let statistics else { return [] }
     return .array(

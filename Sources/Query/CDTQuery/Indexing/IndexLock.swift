@@ -3,7 +3,7 @@ import CDTPlatform
 
 /// Locks in the index file's directory, each held by one thread of one process at a time.
 enum IndexLock {
-  /// How long to wait for another process that creates or replaces the file, like SQLite's busy timeout.
+  /// The time to wait for another process that creates or replaces the file, like SQLite's busy timeout.
   private static let patience = Duration.seconds(5)
 
   /// Runs `body` while no other thread or process creates or replaces the file, or changes the index definitions. Not

@@ -74,7 +74,7 @@ extension IndexManager {
     return try recovery.definitions.sorted { $0.name.precedesInBytes($1.name) }
   }
 
-  /// What the design documents have that is never used: functions, and indexes that can't be made.
+  /// Findings about members of design documents that are never used: functions, and indexes that can't be made.
   func designNotes() throws -> [IntegrityFinding] {
     try followDesignDocuments()
     let made = try Set(recovery.definitions)
@@ -101,9 +101,9 @@ extension Datastore {
     try await runReading { _ in try self.mapped { try self.indexManager().allDefinitions() } }
   }
 
-  /// What the design documents have that is stored and never used: JavaScript functions, and indexes that can't be made.
+  /// Finds members of design documents that are stored and never used: JavaScript functions, and indexes that can't be made.
   ///
-  /// - Returns: A finding for each; they are no damage.
+  /// - Returns: A finding for each; these findings are not damage.
   public func checkDesignDocuments() throws -> [IntegrityFinding] {
     try mapped { try indexManager().designNotes() }
   }

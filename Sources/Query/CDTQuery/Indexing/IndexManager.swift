@@ -337,7 +337,7 @@ package final class IndexManager: DatastoreExtension {
     _ = try build(only: name)
   }
 
-  /// Throws if the directory can't be read, as there would seem to be no indexes.
+  /// Throws if the directory can't be read: otherwise the datastore would seem to have no indexes.
   private func checkAccess() throws {
     // If the store can only be read, the directory is not created.
     if isReadOnly, try !recovery.mayBeNeeded { return }

@@ -8,14 +8,14 @@ final class IndexReader {
   /// The reader that owns the connection; `nil` for the writing connection.
   private weak var reader: StoreReader?
   private var attached: FileIdentity?
-  /// How the attached file is opened, if the store can only be read.
+  /// The access with which the attached file is opened, if the store can only be read.
   private var access: FileAccess?
   private var isForgotten = false
   private var known: Known?
   /// The sequence of the indexes in the last snapshot, if behind the documents, and whether the worker was notified.
   private var gap: (sequence: Int64, isTold: Bool)?
 
-  /// What was read from the index file.
+  /// The state that was read from the index file.
   private struct Known {
     /// The version of the file's content (``Connection/dataVersion(of:)``).
     let version: UInt32?
@@ -77,7 +77,7 @@ final class IndexReader {
     return .fixed(try Self.unreadable(manager, in: connection, of: store))
   }
 
-  /// The defined indexes, all empty. Where nothing can be told about the definitions, queries do without.
+  /// The defined indexes, all empty. If the definitions can't be read, queries run without indexes.
   static func unreadable(
     _ manager: IndexManager, in connection: Connection, of store: Datastore
   ) throws -> IndexView {
@@ -126,7 +126,7 @@ final class IndexReader {
       guard try connection.hasPageChecksums(in: IndexFile.schema) else { throw IndexDamage.withoutChecksums }
       _ = try IndexState(reading: connection, schema: IndexFile.schema, storeID: store.storeID)
     } catch {
-      // It is checked again next time. Inside a transaction, which has read the file, whoever ends that detaches it.
+      // It is checked again next time. Inside a transaction, which has read the file, the end of that detaches it.
       if !connection.isInTransaction { try? detach() }
       throw error
     }

@@ -83,7 +83,7 @@ final class IndexRecovery: Sendable {
   /// Runs `body`, which uses the file. A missing file is created first; a damaged one is replaced, and `body` runs
   /// once more.
   func recovering<R>(for store: Datastore, _ body: () throws -> R) throws -> R {
-    // A file that can't be looked up is not missing: made anew, it would hide the one that is there.
+    // A file that can't be looked up is not missing: a new one would hide the one that is there.
     if try currentFile() == nil { try replaceFile(nil, for: store) }
     var identity = FileIdentity(path)
     if isDamaged(identity) {

@@ -39,7 +39,7 @@ struct IndexRows: ~Copyable {
   private let collation: Collation?
   /// The filter of a partial index.
   private let filter: Matcher?
-  /// When a document expires, if that is what the index has.
+  /// The rule for the time at which a document expires, in an index of such times.
   private let expiry: ExpiryRule?
   /// Whether each element of an array is a value. In a summary, as in groups, the array is.
   private let expandsArrays: Bool

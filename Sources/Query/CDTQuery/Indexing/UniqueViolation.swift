@@ -15,7 +15,7 @@ public import CDTJSON
 /// }
 /// ```
 ///
-/// Source: `docs/query.md`, Unique indexes.
+/// See <doc:QueryingDocuments#Unique-indexes>.
 public struct UniqueViolation: Error, Hashable, Sendable {
   /// The name of the index.
   public let index: String
@@ -29,7 +29,7 @@ public struct UniqueViolation: Error, Hashable, Sendable {
 }
 
 extension UniqueViolation: CustomStringConvertible {
-  /// What is wrong and how to fix it, for people.
+  /// The message: the problem, then the remedy.
   public var description: String {
     let name = JSONValue.string(index).text
     let ids = documentIDs.map { JSONValue.string($0).text }

@@ -41,7 +41,7 @@ final class LiveObserver: Sendable {
     var isComplete = true
     /// Whether the query must be run to know the results.
     var isStale = true
-    /// How the query ended, if it has.
+    /// The result with which the query has ended; `nil` while it runs.
     var end: Result<Void, any Error>?
   }
 
@@ -134,7 +134,7 @@ final class LiveObserver: Sendable {
     }
   }
 
-  /// Has the query run again before its results are used.
+  /// Marks the results as stale; the query runs again before they are read.
   func expire() {
     state.withLock { $0.isStale = true }
     news.increment()

@@ -35,7 +35,7 @@ package final class LiveQueries: KeptResults {
     var expired = -Double.infinity
     /// The generation of the rules of that time.
     var rules = 0
-    /// Whether there were more documents that the indexes lack than are looked at.
+    /// Whether the scan of unindexed documents stopped at its limit.
     var isIncomplete = false
   }
 
@@ -103,7 +103,7 @@ package final class LiveQueries: KeptResults {
 
   /// Ends all queries.
   ///
-  /// - Parameter error: What they throw, or `nil` if the datastore was closed.
+  /// - Parameter error: The error that they throw, or `nil` if the datastore was closed.
   private func close(_ error: (any Error)?) {
     let observers = members.withLock { members in
       if error == nil { members.isClosed = true }
@@ -326,7 +326,7 @@ package final class LiveQueries: KeptResults {
     return last
   }
 
-  /// What the changed documents are to the observers that they concern.
+  /// The rows that each affected observer gains or loses.
   private struct Effects {
     /// The row of each changed document, if it has one now.
     var rows: [ObjectIdentifier: (observer: LiveObserver, rows: [Int64: LiveRow?])] = [:]

@@ -12,7 +12,7 @@ public import CDTJSON
 /// The sequence ends when the datastore is closed or deleted, and when its task is cancelled. It throws ``QueryError`` or
 /// `DatastoreError` if the query can't be run, and then ends. It never blocks a thread of Swift's pool.
 ///
-/// Source: `docs/live.md`.
+/// See <doc:FollowingResults>.
 public struct LiveQuery<Item: Sendable>: AsyncSequence, Sendable {
   /// The results, and what has changed.
   public typealias Element = LiveUpdate<Item>
@@ -24,7 +24,7 @@ public struct LiveQuery<Item: Sendable>: AsyncSequence, Sendable {
   fileprivate var undecodable: @Sendable (DatastoreError) throws -> Void = { throw $0 }
   fileprivate var comparesRevisions = true
 
-  /// The same query for a consumer that shows fields without the revision: a new revision with the same fields is no change.
+  /// The same query for a consumer that shows fields without the revision: a new revision with the same fields is not a change.
   package var withoutRevisions: LiveQuery {
     var query = self
     query.comparesRevisions = false
@@ -217,7 +217,7 @@ extension Datastore {
   /// Without a sort, the results are in the order of `_id`, whichever index is used. An invalid query throws when you ask
   /// for the first element.
   ///
-  /// Source: `docs/live.md`.
+  /// See <doc:FollowingResults>.
   public func live(_ query: Query) -> LiveQuery<DocumentRevision> {
     LiveQuery(store: self, query: query) { $0 }
   }

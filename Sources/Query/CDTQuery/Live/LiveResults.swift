@@ -19,14 +19,14 @@ public import Observation
 ///
 /// The query is observed for the lifetime of the object.
 ///
-/// Source: `docs/live.md`, Views.
+/// See <doc:FollowingResults#Views>.
 @MainActor @Observable
 public final class LiveResults<Item: Sendable> {
   /// The results; empty until the query has run the first time, unless it has in the initializer.
   public private(set) var results: [Item] = []
   /// The difference between the results and the previous ones; `nil` until the query has run the first time.
   public private(set) var difference: ResultDifference?
-  /// Why the query has ended, if it has failed: ``QueryError`` or `DatastoreError`.
+  /// The error with which the query has failed, if it has: ``QueryError`` or `DatastoreError`.
   public private(set) var error: (any Error)?
 
   @ObservationIgnored private var observer: Observer?

@@ -21,7 +21,7 @@ struct ObserverIndex {
     }
   }
 
-  /// Where an observer is listed.
+  /// An entry of an observer in this index.
   private enum Place {
     case points(Subject, [IndexKey])
     case range(Subject, lower: IndexKey.Bound?, upper: IndexKey.Bound?)

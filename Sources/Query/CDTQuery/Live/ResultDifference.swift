@@ -1,4 +1,4 @@
-/// How the results of a live query differ from the previous ones, as positions for a list in a user interface.
+/// The differences between the results of a live query and the previous ones, as positions for a list in a user interface.
 ///
 /// ```swift
 /// let removed = difference.removals + difference.moves.map(\.from)    // positions in the previous results
@@ -9,7 +9,7 @@
 /// in what is at the inserted positions, from the first to the last, and then replace what is at the positions of
 /// ``updates``. A collection view takes the positions as they are.
 ///
-/// Source: `docs/live.md`, Differences.
+/// See <doc:FollowingResults#Differences>.
 public struct ResultDifference: Sendable, Hashable {
   /// The move of a result to another place among the others.
   public struct Move: Sendable, Hashable {

@@ -19,7 +19,7 @@ extension Datastore {
   /// - Throws: ``QueryError`` for a property that documents don't have, before the query runs; `DatastoreError` with the code
   ///   `.undecodable` and the id of a document that is not a model.
   ///
-  /// Source: `docs/models.md`, Conditions.
+  /// See <doc:StoringModels#Conditions>.
   public func find<Model: Decodable>(
     _ type: Model.Type, where condition: (ModelField<Model, Model>) -> QueryCondition<Model> = { _ in .all },
     sort: KeyPath<ModelField<Model, Model>, SortField>..., skip: Int = 0, limit: Int? = nil,

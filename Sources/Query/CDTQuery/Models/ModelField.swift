@@ -12,7 +12,7 @@ import CDTJSON
 /// a `Date` as its string, an enumeration as its raw value. A wrong name or a value of another type does not compile.
 /// A computed property, which documents don't have, is refused with ``QueryError`` and the code `.invalidPath`.
 ///
-/// Source: `docs/models.md`, Conditions.
+/// See <doc:StoringModels#Conditions>.
 @dynamicMemberLookup
 public struct ModelField<Model, Value>: Sendable {
   /// The field's path; none for the model itself.

@@ -6,7 +6,7 @@
 /// let tasks = try store.read { try $0.find(query) }
 /// ```
 ///
-/// Source: `docs/models.md`, Queries as values.
+/// See <doc:StoringModels#Queries-as-values>.
 public struct ModelQuery<Model: Decodable>: Sendable, Hashable {
   /// The query for documents.
   public var query: Query

@@ -11,7 +11,7 @@ import CDTJSON
 /// }
 /// ```
 ///
-/// It is a selector, which `print` shows. Source: `docs/models.md`, Conditions.
+/// It is a selector, which `print` shows. See <doc:StoringModels#Conditions>.
 public struct QueryCondition<Model>: Sendable, Hashable {
   let selector: Result<JSONObject, QueryError>
 

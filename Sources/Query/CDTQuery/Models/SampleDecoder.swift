@@ -1,7 +1,7 @@
 import CDTDatastore
 import CDTJSON
 
-/// What a type asks for when it is decoded.
+/// The keys that a type reads when it is decoded.
 final class SampleKeys {
   /// The keys of the members, in order.
   fileprivate(set) var names: [String] = []

@@ -1,4 +1,4 @@
-/// How an index answers `$elemMatch` and `$allMatch`.
+/// The accesses of an index for `$elemMatch` and `$allMatch`.
 ///
 /// An index has a row for each element of an array. If an element satisfies all conditions, each of its rows satisfies
 /// its part: so every condition on the element, or on one of its fields, yields candidates, which are then checked by

@@ -13,7 +13,7 @@ package struct IDRange: Sendable, Hashable {
 
   var isEverything: Bool { lower == nil && upper == nil }
 
-  /// Creates the range of an access to `_id`, whose values are strings; `nil` if it is no range of strings.
+  /// Creates the range of an access to `_id`, whose values are strings; `nil` if it is not a range of strings.
   init?(_ access: FieldAccess) {
     guard case .range(let lower, let upper) = access else { return nil }
     switch lower {

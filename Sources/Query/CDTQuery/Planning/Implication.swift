@@ -7,7 +7,7 @@ import CDTJSON
 /// ```
 /// {"state": "open", "age": {"$gt": 30}}   implies   {"state": {"$in": ["open", "new"]}}
 /// {"age": {"$gt": 30}}                    implies   {"age": {"$gte": 18}} and {"age": {"$exists": true}}
-/// {"age": {"$gt": 30}}     does not imply   {"age": {"$lt": 99}}, nor that age is no string
+/// {"age": {"$gt": 30}}     does not imply   {"age": {"$lt": 99}}, nor that age is not a string
 /// {"tags": "a"}            does not imply   {"tags": {"$ne": "b"}}: an array can have both
 /// ```
 ///

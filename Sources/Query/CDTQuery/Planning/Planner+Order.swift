@@ -1,6 +1,6 @@
 /// The order of the results.
 extension Planner {
-  /// What the results of a source are sorted by.
+  /// The sort order of the results of a source.
   ///
   /// Without a sort the results of an index come in its order: that of its fields, then of the ids. All others come in
   /// the order of the ids, so that they do not depend on the plan: if the selector has a condition on `_id`, or none at

@@ -6,7 +6,7 @@ package struct PredicateAccess: Sendable, Hashable {
   /// The condition on `absent` for rows without a value: bits that must be set, or must not.
   package var absence: AbsenceFilter?
   package var exactness = Exactness.always
-  /// What the strings of the access are folded by.
+  /// The collation by which the strings of the access are folded.
   package var collation: Collation?
 
   package enum AbsenceFilter: Sendable, Hashable {

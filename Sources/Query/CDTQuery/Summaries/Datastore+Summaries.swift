@@ -25,7 +25,7 @@ extension Datastore {
   /// - Throws: ``QueryError`` for an invalid definition, or if another definition has the name.
   /// - Complexity: O(*n* log *n*) in the number of documents; later O(log *n*) for each document that a write changes.
   ///
-  /// Source: `docs/query.md`, Summaries.
+  /// See <doc:QueryingDocuments#Summaries>.
   @discardableResult
   public func ensureSummarized(
     by fields: [String], sum values: String..., where filter: JSONObject = [:], name: String? = nil,

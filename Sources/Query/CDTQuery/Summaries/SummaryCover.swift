@@ -1,7 +1,7 @@
 import CDTJSON
 import CDTSQLite
 
-/// How the groups of a summary answer a query for groups.
+/// The groups of a summary that answer a query for groups.
 ///
 /// ```sql
 /// SELECT e.t0, e.v0, e.absent, e.documents, e.sums FROM query.groups_3 e WHERE 1 AND e.level = 1 ORDER BY e.t0, e.v0
@@ -9,7 +9,7 @@ import CDTSQLite
 ///
 /// The least and greatest value of a group is that of the first or last row of the index, for which SQLite seeks.
 struct SummaryCover: Sendable {
-  /// Where the values of the fields are.
+  /// The columns of the values of the fields.
   let fields: GroupCover
   /// The number of fields of the groups that are read.
   let level: Int
@@ -114,7 +114,7 @@ extension QueryEngine {
 }
 
 extension SummaryCover {
-  /// What a row of the statement has of a group.
+  /// The state of a group in a row of the statement.
   func state(_ row: Statement) throws(IndexDamage) -> SummaryState {
     try SummaryState(
       documents: row.int64(documentsColumn), row.unsafeBytes(documentsColumn + 1),

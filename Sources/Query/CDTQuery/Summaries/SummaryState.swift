@@ -1,6 +1,6 @@
 import CDTJSON
 
-/// What a summary keeps of a group: how many documents it has, and sums of their numbers and of the squares of these.
+/// The state of a group of a summary: the number of documents, and the sums of their numbers and of the squares of these.
 struct SummaryState: Sendable {
   struct Sums: Sendable {
     var numbers = ExactSum()
@@ -29,7 +29,7 @@ struct SummaryState: Sendable {
     }
   }
 
-  /// Adds the documents of another state, of which there may be less than none.
+  /// Adds the documents of another state, whose counts may be negative.
   mutating func add(_ other: SummaryState) {
     documents += other.documents
     for slot in sums.indices {
@@ -54,7 +54,7 @@ struct SummaryState: Sendable {
 
   /// Reads a state that was stored.
   ///
-  /// - Throws: ``IndexDamage`` if it is none.
+  /// - Throws: ``IndexDamage`` if it is not valid.
   init(documents: Int64, _ bytes: UnsafeRawBufferPointer, values: Int) throws(IndexDamage) {
     self.init(values: values)
     var offset = 0

@@ -32,7 +32,7 @@ final class SummaryTable {
   /// The number of summed fields.
   private let sums: Int
   private let selection, insertion, deletion: String
-  /// What was not written yet.
+  /// The changes that were not written yet.
   private var changes: [Key: SummaryState] = [:]
 
   /// - Parameter table: The table, if it is not the summary's own.

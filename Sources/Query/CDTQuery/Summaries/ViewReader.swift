@@ -186,7 +186,7 @@ package struct ViewReader {
   private static func notNumbers(_ reduce: DesignView.Reduce) -> JSONValue {
     [
       "error": "builtin_reduce_error",
-      "reason": .string("\(reduce.rawValue) adds numbers, and a value of this group is none."),
+      "reason": .string("\(reduce.rawValue) needs numbers, and this group has another value."),
     ]
   }
 }

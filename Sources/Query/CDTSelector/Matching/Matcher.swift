@@ -6,7 +6,7 @@ public import CDTJSON
 /// tree is built, and the scan stops as soon as the clause is decided. Damaged text yields an arbitrary result, but
 /// never a read outside of it.
 ///
-/// Source: `docs/query.md`, The three laws.
+/// See <doc:QueryingDocuments#The-three-laws>.
 package struct Matcher: Sendable {
   private let condition: Condition
   private let names: MemberNames

@@ -16,7 +16,7 @@ package struct FieldValues {
   /// Whether an array was expanded, so that the field may have any number of values.
   package private(set) var isMultiple = false
 
-  /// What a field without values has: nothing, or an empty array, which sorts as if missing.
+  /// The reason why a field has no values: it is missing, or it has an empty array, which sorts as if missing.
   package enum Absence: Sendable, Hashable {
     case missing, emptyArray
   }

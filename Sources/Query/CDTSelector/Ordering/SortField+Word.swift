@@ -39,7 +39,7 @@ extension SortField {
   }
 }
 
-/// Why a word is probably not the name of a field.
+/// The reason why a word is probably not the name of a field.
 enum WordDoubt: Equatable {
   /// `age:DESC`, `age:-1`, `"age desc"`: what was probably meant.
   case direction(meant: String)
@@ -73,7 +73,7 @@ enum WordDoubt: Equatable {
   private static let descending: Set<String> = ["desc", "descending", "dsc", "-1"]
   private static let ascending: Set<String> = ["asc", "ascending", "1", "+1"]
 
-  /// What was meant by a word with a direction in another spelling.
+  /// The correct spelling of a word that has a direction in another spelling; `nil` if it has none.
   private static func direction(_ word: String) -> String? {
     let separators: Set<UInt8> = [UInt8(ascii: ":"), UInt8(ascii: " "), UInt8(ascii: "=")]
     guard let separator = word.utf8.lastIndex(where: separators.contains) else { return nil }

@@ -9,7 +9,7 @@ public import CDTJSON
 ///
 /// A string literal is a path in ascending order. The path is validated when it is used.
 ///
-/// Source: `docs/query.md`, Sorting.
+/// See <doc:QueryingDocuments#Sorting>.
 public struct SortField: Sendable, Hashable {
   /// The direction of a sort.
   public enum Direction: String, Sendable, Hashable {
@@ -25,7 +25,7 @@ public struct SortField: Sendable, Hashable {
   public let direction: Direction
   /// Whether this is the score of a text search instead of a field.
   package let isScore: Bool
-  /// Why the field has no path, if it is a property that documents don't have.
+  /// The error of a field without a path, if it is a property that documents don't have.
   package let failure: QueryError?
 
   /// Creates a field with a direction.

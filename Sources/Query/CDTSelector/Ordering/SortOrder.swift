@@ -21,7 +21,7 @@ package struct SortOrder: Sendable, Hashable {
   /// Whether the results are sorted by the score of their text search, best first, instead of by fields.
   package let isByScore: Bool
 
-  /// How strings are compared, other than ids and revisions; `nil` if by their bytes.
+  /// The collation for strings other than ids and revisions; `nil` to compare their bytes.
   package let collation: Collation?
 
   /// Whether the order is read from its end. The values that count are the same.

@@ -73,7 +73,7 @@ extension Collation {
 }
 
 extension Collation? {
-  /// How strings are compared, for explanations.
+  /// The comparison of strings, for explanations.
   package var text: String { map { "by \"\($0.rawValue)\"" } ?? "by their bytes" }
 }
 

@@ -6,7 +6,7 @@ import CDTPlatform
 /// On an object, a segment is a member's name. On an array, a whole number selects one element, and any other segment
 /// applies to each element that is an object.
 ///
-/// Source: `docs/query.md`, Paths.
+/// See <doc:QueryingDocuments#Paths>.
 @usableFromInline
 package struct FieldPath: Sendable, Hashable {
   @usableFromInline

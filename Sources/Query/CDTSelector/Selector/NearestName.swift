@@ -1,4 +1,4 @@
-/// What a misspelled name probably means.
+/// Finds the name that a misspelled one probably means.
 package enum NearestName {
   /// The nearest of some names, at most two edits away; `nil` if there is none.
   package static func of(_ name: String, among names: some Sequence<String>) -> String? {

@@ -8,7 +8,7 @@ package enum OperatorNames {
       "$all", "$elemMatch", "$allMatch", "$keyMapMatch", "$beginsWith", "$regex", "$options",
     ]
 
-  /// What to write in place of an operator of MongoDB or SQL that has none of a like name here; `nil` for others.
+  /// The advice for an operator of MongoDB or SQL without a counterpart of a similar name here; `nil` for others.
   static func instead(of name: String) -> String? {
     switch name.lowercased() {
     case "$oid": "an id is a string; write it without \"$oid\""

@@ -7,7 +7,7 @@ public import CDTJSON
 /// try adults.matches(["age": 36, "pet": ["species": "cat"]])  // true
 /// ```
 ///
-/// A selector is fully validated when it is created, so it can always run. Source: `docs/query.md`, Selectors.
+/// A selector is fully validated when it is created, so it can always run. See <doc:QueryingDocuments#Selectors>.
 public struct QuerySelector: Sendable, Hashable {
   /// The maximum nesting depth of clauses.
   public static let maximumDepth = 100

@@ -266,7 +266,7 @@ struct SelectorParser {
   }
 }
 
-/// What an operator tests: a field's values, or one element of an array.
+/// The target of an operator: a field's values, or one element of an array.
 enum OperatorTarget {
   case field(FieldPath)
   case value

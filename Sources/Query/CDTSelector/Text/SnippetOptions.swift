@@ -1,6 +1,6 @@
 package import CDTJSON
 
-/// What a query returns of the text that its `$text` has found in each document.
+/// The options for the text around matches of `$text` that a query returns with each document.
 ///
 /// ```swift
 /// var query = try Query(["$text": ["$search": "cat"]], sort: [.score])
@@ -10,14 +10,14 @@ package import CDTJSON
 /// }
 /// ```
 ///
-/// Source: `docs/query.md`, Snippets.
+/// See <doc:QueryingDocuments#Snippets>.
 public struct SnippetOptions: Sendable, Hashable {
   /// The maximum of ``words`` and ``limit``, and of the length of a mark in bytes.
   public static let maximum = 100
 
   /// The number of words on each side of a match. In an index with the tokenizer `trigram` it is that of characters.
   public var words: Int
-  /// What is put before and after each match.
+  /// The marks that are put before and after each match.
   public var before: String, after: String
   /// The maximum number of snippets of a document.
   public var limit: Int

@@ -1,6 +1,6 @@
 /// The tokenizer of a text index, which splits text into words.
 ///
-/// Source: `docs/query.md`, Text search.
+/// See <doc:QueryingDocuments#Text-search>.
 public enum TextTokenizerName: String, Sendable, Hashable, CaseIterable {
   /// Words consist of letters, digits and non-ASCII characters; ASCII letters match regardless of case.
   case simple

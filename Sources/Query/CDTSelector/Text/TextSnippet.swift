@@ -3,13 +3,13 @@ import CDTJSON
 
 /// A part of a document's text with words that a search has found.
 ///
-/// Source: `docs/query.md`, Snippets.
+/// See <doc:QueryingDocuments#Snippets>.
 public struct TextSnippet: Sendable, Hashable {
   /// The path of the field, or `_id`.
   public let field: String
   /// The words around the matches, with the marks of ``SnippetOptions``. An ellipsis stands for what precedes and follows.
   public let text: String
-  /// Where the matches are, without their marks: offsets in the UTF-8 of ``text``.
+  /// The ranges of the matches, without their marks: offsets in the UTF-8 of ``text``.
   public let ranges: [Range<Int>]
 
   /// The member of results with their snippets.

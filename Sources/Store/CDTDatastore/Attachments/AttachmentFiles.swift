@@ -37,7 +37,7 @@ package final class AttachmentFiles: Sendable {
 
   /// Opens a file of the directory.
   ///
-  /// - Returns: `nil` if it is none that was written here.
+  /// - Returns: `nil` if the file was not written here.
   func open(_ path: String) throws(SystemError) -> ContentFile? {
     try ContentFile(path, key: encryption?.contents)
   }

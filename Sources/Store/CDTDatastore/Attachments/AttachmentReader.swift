@@ -19,10 +19,10 @@ package final class AttachmentReader: Sendable {
     var hash = Digest(.sha1)
     /// The number of bytes read from the file.
     var position: Int64 = 0
-    /// Where the wanted part begins and ends.
+    /// The start and the end of the requested part.
     let start: Int64
     let end: Int64
-    /// The end of the wanted part, until all is read.
+    /// The end of the requested part, until all is read.
     var held: [UInt8] = []
     /// Whether all was read and verified.
     var isAtEnd = false

@@ -9,8 +9,6 @@ extension Attachments {
   /// The attachments as CouchDB's `_attachments`, with base64 content. All of it is in memory at once.
   ///
   /// - Throws: The errors of `DocumentAttachment.data()`.
-  ///
-  /// Source: `docs/cli.md`, Export.
   public func inlineJSON() throws -> JSONObject {
     try inlineJSON { throw $0 }
   }
@@ -35,8 +33,6 @@ extension Attachments {
   /// - Parameter inline: The value of `_attachments`. A missing `content_type` becomes `application/octet-stream`, and
   ///   `revpos` is ignored. A SHA-1 `digest` must match the data.
   /// - Throws: ``DatastoreError`` with the code `.invalidAttachment`.
-  ///
-  /// Source: `docs/cli.md`, Import.
   public init(inlineJSON inline: JSONValue) throws(DatastoreError) {
     guard case .object(let entries) = inline else { throw .inlineAttachmentsNoObject() }
     self.init()

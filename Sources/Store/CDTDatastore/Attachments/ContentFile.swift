@@ -12,7 +12,7 @@ package struct ContentFile: Sendable {
   private var source: Source
 
   /// - Parameter key: The key of an encrypted file.
-  /// - Returns: `nil` if it is no regular file, or none that was encrypted.
+  /// - Returns: `nil` if it is not a regular file, or if there is a key and the file was not encrypted.
   package init?(_ path: String, key: [UInt8]?) throws(SystemError) {
     guard let file = try OpenFile.regular(path) else { return nil }
     guard let key else {

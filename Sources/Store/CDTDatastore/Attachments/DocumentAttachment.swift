@@ -11,7 +11,7 @@ public import CDTPlatform
 /// ```
 ///
 /// The content is either data in memory or a file, which is read when you save the revision. You can add an attachment
-/// of a saved revision to another revision, also of another document or datastore. Source: `docs/attachments.md`.
+/// of a saved revision to another revision, also of another document or datastore. See <doc:KeepingAttachments>.
 public struct DocumentAttachment: Sendable, Hashable {
   /// The name, which is not empty and is unique in its revision. It is never used as a path.
   public let name: String

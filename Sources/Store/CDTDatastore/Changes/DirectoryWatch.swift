@@ -12,7 +12,7 @@ final class DirectoryWatch: Sendable {
   private let lookCount = Atomic(0)
   private let ended = DispatchSemaphore(value: 0)
 
-  /// How long to wait after an event before each look, in milliseconds.
+  /// The time to wait after an event before each look, in milliseconds.
   ///
   /// SQLite writes a commit to its log, waits for the disk, and only then makes it visible, which causes no event.
   /// Most often that takes less than the first pause; on a disk under load it may take seconds.

@@ -11,7 +11,7 @@ extension Datastore {
   /// - Parameter sequence: The `lastSequence` of the last batch that you read; 0 starts with every document. A
   ///   sequence beyond the datastore's last one throws `.unknownSequence`, as `changes(since:limit:)` does.
   ///
-  /// Source: `docs/changes.md`, Listening.
+  /// See <doc:FollowingChanges#Listening>.
   public func liveChanges(since sequence: Int64 = 0) -> LiveChanges {
     LiveChanges(store: self, sequence: sequence)
   }

@@ -26,11 +26,11 @@ extension Datastore {
   /// Attachments that an earlier state refers to are kept while that state is read, in any process. The call waits for
   /// such readers until the busy timeout has passed; what they still need then is left to the next compaction.
   ///
-  /// - Returns: What was freed.
+  /// - Returns: A report of everything that was removed.
   /// - Throws: ``DatastoreError``: `.busy`, `.io`.
   /// - Complexity: O(*n*) in the number of revisions and attachments.
   ///
-  /// Source: `docs/crud.md`, Compaction.
+  /// See <doc:WorkingWithDocuments#Compaction>.
   @discardableResult
   public func compact() throws -> CompactionReport {
     try compact(stop: nil)
@@ -125,8 +125,8 @@ extension Datastore {
   /// Whether no reader, in any process, reads an earlier state than the latest one. Call it within a write that has
   /// changed nothing, so that this stays true until the write ends.
   ///
-  /// A checkpoint stops at the first page that is newer than a state being read, so if it copies the whole log, there
-  /// is no such state.
+  /// A checkpoint stops at the first page that is newer than a state being read, so if it copies the whole log, nobody
+  /// reads an earlier state.
   fileprivate func isOnlyLatestStateRead(duringWriteBy writer: Connection) throws -> Bool {
     let lease = try lendReader()
     return try lease.reader.connection.checkpointsWholeLog(whileLockedBy: writer)

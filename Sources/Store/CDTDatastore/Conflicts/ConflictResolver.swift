@@ -9,7 +9,7 @@
 /// try store.write { try $0.resolveConflicts(for: "doc1", with: KeepLatest()) }
 /// ```
 ///
-/// Source: `docs/conflicts.md`, Resolving.
+/// See <doc:ResolvingConflicts#Resolving>.
 public protocol ConflictResolver {
   /// Returns the revision to keep.
   ///

@@ -13,7 +13,7 @@ extension Array where Element == DocumentRevision {
   /// - Parameter base: The common ancestor. Without it, what others have changed is not known, and the first version is
   ///   returned.
   ///
-  /// Source: `docs/conflicts.md`, Resolving.
+  /// See <doc:ResolvingConflicts#Resolving>.
   public func merged(since base: DocumentRevision?) -> DocumentRevision? {
     guard var merged = first, let base else { return first }
     for other in dropFirst() {

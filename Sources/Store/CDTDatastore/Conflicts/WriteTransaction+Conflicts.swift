@@ -18,7 +18,7 @@ extension WriteTransaction {
   /// - Throws: ``DatastoreError``: `.invalidResolution` if the resolver returns a revision that is not a leaf,
   ///   `.notFound`, and the errors of an update; the errors of the resolver. The document is then unchanged.
   ///
-  /// Source: `docs/conflicts.md`, Resolving.
+  /// See <doc:ResolvingConflicts#Resolving>.
   @discardableResult
   public func resolveConflicts(for id: String, with resolver: some ConflictResolver) throws
     -> DocumentRevision?

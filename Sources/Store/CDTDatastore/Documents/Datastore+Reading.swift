@@ -16,7 +16,7 @@ extension Datastore {
 
   /// The documents that changed since a sequence. See ``ReadTransaction/changes(since:limit:)``.
   ///
-  /// Source: `docs/changes.md`, Asking.
+  /// See <doc:FollowingChanges#Asking>.
   public func changes(since sequence: Int64 = 0, limit: Int? = nil) throws -> Changes {
     try readOnce { try $0.changes(since: sequence, limit: limit) }
   }

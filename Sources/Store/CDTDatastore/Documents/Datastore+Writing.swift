@@ -49,7 +49,7 @@ extension Datastore {
   /// - Throws: ``DatastoreError``: `.notFound`, also for a deleted document; `.busy`, `.reservedKey`, `.invalidBody`;
   ///   and the errors of the closure.
   ///
-  /// Source: `docs/crud.md`, Update.
+  /// See <doc:WorkingWithDocuments#Update>.
   @discardableResult
   public func updateDocument(
     withID id: String, _ change: (inout DocumentRevision) throws -> Void

@@ -8,7 +8,7 @@ public import CDTJSON
 /// milk.revisionID.description  // "1-…"
 /// ```
 ///
-/// Source: `docs/crud.md`, Create.
+/// See <doc:WorkingWithDocuments#Create>.
 public struct DocumentDraft: Sendable, Hashable {
   /// The document's id, or `nil` to generate one.
   public var id: String?

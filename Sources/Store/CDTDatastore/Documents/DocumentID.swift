@@ -12,7 +12,7 @@ package enum DocumentID {
     }
   }
 
-  /// What the ids of design documents begin with.
+  /// The prefix of the ids of design documents.
   package static let designPrefix = "_design/"
 
   /// The end of the range of the ids of design documents.

@@ -17,8 +17,6 @@ public import CDTJSON
 ///
 /// The id and the revision are those of the document. They are not members of its body: a stored member named `id` or
 /// `revision` is kept, but not seen.
-///
-/// Source: `docs/models.md`.
 public protocol DocumentModel: Codable, Identifiable, Sendable where ID == String {
   /// The document's id.
   var id: String { get set }
@@ -47,7 +45,7 @@ extension DocumentModel {
     (self.id, self.revision) = (id, revision)
   }
 
-  /// What is read after this body is saved.
+  /// The model that is read after this body is saved.
   ///
   /// - Throws: ``DatastoreError`` with the code `.undecodable`.
   fileprivate static func stored(_ body: JSONObject, id: String) throws(DatastoreError) -> Self {
@@ -71,7 +69,7 @@ extension DocumentRevision {
   /// - Throws: ``DatastoreError`` with the code `.missingBody` if there is no body; `DecodingError` with the path of a
   ///   missing or mistyped value; errors of the type's own decoding.
   ///
-  /// Source: `docs/crud.md`, Codable.
+  /// See <doc:WorkingWithDocuments#Codable>.
   public func decode<T: Decodable>(
     _ type: T.Type = T.self, options: JSONCodingOptions = .init()
   ) throws -> T {
@@ -144,8 +142,6 @@ extension WriteTransaction {
   ///
   /// - Returns: The model as saved; `nil` if there is no such document, or it is deleted.
   /// - Throws: ``DatastoreError``, with the code `.undecodable` if the document is not a model; the errors of `change`.
-  ///
-  /// Source: `docs/models.md`, Saving.
   @discardableResult
   public func update<M: DocumentModel>(
     _ type: M.Type, id: String, _ change: (inout M) throws -> Void
@@ -178,8 +174,6 @@ extension WriteTransaction {
   /// - Returns: The number of documents whose conflict was resolved.
   /// - Throws: ``DatastoreError``, with the code `.undecodable` if a version is not a model; the errors of the closures. If they are
   ///   caught, the documents before are resolved.
-  ///
-  /// Source: `docs/models.md`, Conflicts.
   @discardableResult
   public func resolveConflicts<M: DocumentModel>(
     _ type: M.Type, ids: [String]? = nil, undecodable: (DatastoreError) throws -> Void = { throw $0 },
@@ -250,8 +244,6 @@ extension Array where Element: DocumentModel {
   ///
   /// - Parameter base: The common ancestor. Without it, the first version is returned.
   /// - Throws: The errors of encoding the models and of decoding the result.
-  ///
-  /// Source: `docs/models.md`, Conflicts.
   public func merged(since base: Element?) throws -> Element? {
     guard let first, let base else { return first }
     let origin = try base.body()
@@ -297,8 +289,6 @@ extension Datastore {
   /// - Throws: ``DatastoreError``: `.conflict` if `merge` would be needed and is `nil`; `.notFound` if the document was
   ///   deleted; `.undecodable` if the stored document is not a model, or what is encoded can't be decoded; those of
   ///   `createDocument(from:)`; `EncodingError`.
-  ///
-  /// Source: `docs/models.md`, Saving.
   @discardableResult
   public func save<M: DocumentModel>(_ model: M, merge: ((_ stored: M, _ mine: M) throws -> M)? = nil) throws
     -> M
@@ -325,8 +315,6 @@ extension Datastore {
   /// - Throws: ``DatastoreError``: `.conflict` if the document has been changed or deleted since the model was read;
   ///   `.notFound` if the model has no revision. To delete a document whatever its revision, use
   ///   `deleteDocument(withID:)`.
-  ///
-  /// Source: `docs/models.md`, Saving.
   public func delete(_ model: some DocumentModel) throws {
     try write { try $0.delete(model) }
   }

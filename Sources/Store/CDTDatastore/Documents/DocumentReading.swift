@@ -208,8 +208,8 @@ struct DocumentReading {
     try changes("sequence = ?1", [sequence]).first
   }
 
-  /// The sequences of documents by their numbers, of those with several leaves, and of tombstones with a body, as far as they are after a
-  /// sequence, in ascending order.
+  /// The sequences, after a given one, of the numbered documents, of all documents with several leaves, and of all tombstones with a
+  /// body, in ascending order.
   ///
   /// - Parameter goesOn: Called for each document.
   func sequences(ofDocuments numbers: [Int64], after sequence: Int64, goesOn: () throws -> Void) throws

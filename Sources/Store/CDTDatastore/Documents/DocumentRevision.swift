@@ -8,7 +8,7 @@ public import CDTJSON
 /// task = try store.updateDocument(from: task)
 /// ```
 ///
-/// A document that is not saved yet is a ``DocumentDraft``. Source: `docs/crud.md`, Documents.
+/// A document that is not saved yet is a ``DocumentDraft``. See <doc:WorkingWithDocuments>.
 public struct DocumentRevision: Sendable, Hashable, Identifiable {
   /// The document's id.
   public let id: String
@@ -155,7 +155,7 @@ extension DocumentDraft {
   /// - Throws: `EncodingError` with the path of a value that JSON can't represent, or if the value is not encoded as
   ///   an object; errors of the type's own encoding.
   ///
-  /// Source: `docs/crud.md`, Codable.
+  /// See <doc:WorkingWithDocuments#Codable>.
   public init(
     id: String? = nil, encoding value: some Encodable, options: JSONCodingOptions = .init()
   ) throws {

@@ -10,8 +10,6 @@ import CDTPlatform
 /// ```
 ///
 /// It is needed each time that the datastore is opened, and cannot be recovered. Its description does not show it.
-///
-/// Source: `docs/encryption.md`.
 public enum Encryption: Sendable, Hashable {
   /// 32 random bytes, which the app keeps, for example in the system's key store.
   case key([UInt8])
@@ -32,8 +30,6 @@ extension Encryption {
   /// ```
   ///
   /// - Throws: ``DatastoreError`` with the code `.wrongKey` if it is neither.
-  ///
-  /// Source: `docs/encryption.md`, Keys.
   public init(secret content: [UInt8]) throws(DatastoreError) {
     var text = content[...]
     if text.starts(with: [0xEF, 0xBB, 0xBF]) { text.removeFirst(3) }

@@ -15,7 +15,7 @@ struct KeyFile {
   /// Also of the file that takes its place.
   static let names = [name, "\(name).new"]
 
-  /// How the key that encrypts the data key comes from the user's secret.
+  /// The derivation of the key that encrypts the data key from the user's secret.
   private enum Derivation {
     case key
     case scrypt(salt: [UInt8], cost: Int, blockSize: Int, parallelism: Int)

@@ -1,7 +1,7 @@
 import CDTJSON
 import CDTPlatform
 
-/// Writes the files of a closed datastore anew, with another data key or with none.
+/// Rewrites the files of a closed datastore with another data key, or without encryption.
 ///
 /// ```
 /// .people.rekeying/state.json   the datastore and the data keys that it is about
@@ -9,8 +9,8 @@ import CDTPlatform
 /// ```
 ///
 /// The new directory is filled while nobody can open the datastore, and then exchanged with the datastore's in one step. So the
-/// datastore is always whole, in the one form or the other, and what is in `store` is never needed. The state tells a run that
-/// continues another one what of it can be used: the attachments. Everything else is written again.
+/// datastore is always complete, old or new, and nothing in `store` is ever needed. A run that continues another one reads in the
+/// state whether it can use the attachments there. It writes everything else again.
 struct Reencryption {
   private let name: DatabaseName
   private let options: DatastoreOptions
@@ -107,7 +107,7 @@ struct Reencryption {
 
   // MARK: The state
 
-  /// What a draft is about.
+  /// The subject of a draft: a datastore and its keys.
   private struct State {
     let store: String
     /// The ids of the data keys; `nil` for none.

@@ -34,7 +34,7 @@ package enum SealedFile {
 
 /// Writes a ``SealedFile``.
 struct SealedFileWriter: @unchecked Sendable {
-  // Sendable without a lock: whoever writes the file has it alone. Its nonces count.
+  // Sendable without a lock: only one thread writes the file, and nobody reads it meanwhile. Its nonces count.
   private let cipher: AuthenticatedCipher
   private let id = RandomBytes.make(16)
   private var pending: [UInt8] = []

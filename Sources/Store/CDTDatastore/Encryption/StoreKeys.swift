@@ -58,8 +58,8 @@ package final class StoreKeys: Sendable {
 
   // MARK: Names of attachments
 
-  /// What the file of a content is named by instead of its digest, from which known content could be recognized. Two blocks of
-  /// AES that overlap: it has as many bytes, and can be undone.
+  /// The name of an attachment's file: its digest, encrypted, since a plain digest would reveal known content. Two overlapping
+  /// blocks of AES keep the length.
   func name(of key: [UInt8]) -> [UInt8] {
     permute(key, offsets: [0, key.count - BlockCipher.blockLength]) { $0.encrypt($1) }
   }

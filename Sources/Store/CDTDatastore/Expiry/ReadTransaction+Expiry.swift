@@ -25,7 +25,7 @@ extension ReadTransaction {
     return found
   }
 
-  /// What reads of documents read.
+  /// The table or view that reads of documents use.
   func documentsTable() throws -> String {
     try expiredDocuments().isEmpty ? "documents" : ExpiredDocuments.view
   }

@@ -1,4 +1,4 @@
-/// What extensions keep for a reader or a transaction, each in a type of its own.
+/// The states of extensions for a reader or a transaction, each of a type of its own.
 package struct ExtensionStates {
   // There are one or two. With a dictionary, a transaction takes 1,200 instructions more (q2 of `make bench-gate`).
   private var states: [(type: ObjectIdentifier, state: Any)] = []

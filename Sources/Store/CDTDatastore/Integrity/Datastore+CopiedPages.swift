@@ -4,7 +4,7 @@ package import CDTSQLite
 
 /// Pages of `db.sync` that another program has copied there from the log. They have no checksums.
 extension Datastore {
-  /// What `check` says about such pages, whose content was verified; `nil` if there are none.
+  /// The finding of `check` about such pages, whose content was verified; `nil` if there are none.
   func copiedPageFinding(_ connection: Connection) throws -> IntegrityFinding? {
     let pages = try FileSystem.reading(databasePath) {
       guard try connection.hasPageChecksums() else { return Set<Int64>() }

@@ -19,8 +19,6 @@ extension Datastore {
   /// - Returns: The problems found; empty if there are none.
   /// - Throws: ``DatastoreError`` if the file can't be read at all; `.busy` if other readers prevent the repair.
   /// - Complexity: O(*n*) in the size of the store.
-  ///
-  /// Source: `docs/cli.md`, Check.
   public func checkIntegrity(
     repair: Bool = false, progress: (_ done: Int, _ total: Int) -> Void = { _, _ in }
   ) throws -> [IntegrityFinding] {
@@ -54,7 +52,7 @@ extension Datastore {
     return findings
   }
 
-  /// What is found in the documents of a database whose structure is right.
+  /// The findings in the documents of a database whose structure is right.
   private static func contentFindings(
     _ connection: Connection, _ stop: StopSignal?, _ progress: (_ done: Int, _ total: Int) -> Void
   ) throws -> [IntegrityFinding] {

@@ -14,11 +14,11 @@ public struct IntegrityFinding: Sendable, Hashable, CustomStringConvertible {
     case attachment
     /// An index disagrees with the documents.
     case index
-    /// A design document has something that is never used, which is no damage.
+    /// A design document has members that are never used. This is not damage.
     case design
-    /// Documents have the same key in a unique index, which is no damage.
+    /// Documents have the same key in a unique index. This is not damage.
     case unique
-    /// Documents never expire by an index, as they have no dates, which is no damage.
+    /// Documents never expire by an index, as they have no dates. This is not damage.
     case expiry
   }
 

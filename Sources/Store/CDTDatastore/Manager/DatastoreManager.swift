@@ -14,7 +14,7 @@ import Synchronization
 /// separate directory for datastores and one manager per application. The datastores close when the manager is
 /// deallocated.
 ///
-/// Source: `docs/crud.md`, Managers.
+/// See <doc:WorkingWithDocuments#Managers>.
 public final class DatastoreManager: Sendable {
   /// The directory's path.
   public let directory: String
@@ -292,7 +292,7 @@ public final class DatastoreManager: Sendable {
     }
   }
 
-  /// Replaces the secret of an encrypted datastore, which is not open. Nothing is encrypted anew: the secret only encrypts the key
+  /// Replaces the secret of an encrypted datastore, which is not open. Nothing is encrypted again: the secret only encrypts the key
   /// of the files (`reencryptDatastore(named:with:progress:)` does that). The manager's options have the old one.
   ///
   /// - Parameters:
@@ -300,8 +300,6 @@ public final class DatastoreManager: Sendable {
   ///   - encryption: The new secret.
   /// - Throws: ``DatastoreError``: `.notFound` if the datastore does not exist; `.wrongKey` if its secret is another one, or if it
   ///   is not encrypted; `.busy` if others that open, close or delete it take longer than the busy timeout; `.full`, `.io`.
-  ///
-  /// Source: `docs/encryption.md`, Another passphrase.
   public func changeEncryption(ofDatastoreNamed name: DatabaseName, to encryption: Encryption) throws {
     guard try exists(name) else { throw DatastoreError.noSuchDatastore(name.description, in: directory) }
     guard let old = options.encryption else {
@@ -325,7 +323,7 @@ public final class DatastoreManager: Sendable {
   /// try manager.reencryptDatastore(named: "contacts", with: .passphrase("another one"))
   /// ```
   ///
-  /// All its files are written anew beside it, and then take their place in one step. The documents with their histories and
+  /// All its files are rewritten beside it, and then take their place in one step. The documents with their histories and
   /// sequences, local documents and attachments stay, so replicators go on; the indexes are built again when they are needed.
   /// If the call is interrupted, even by a kill, the datastore is in its former form or in the new one. The next call with the
   /// same arguments continues with the attachments that are left; if the datastore has its new form, it removes what is left of the
@@ -342,8 +340,6 @@ public final class DatastoreManager: Sendable {
   ///   content of an attachment is damaged, and `.notFound` if it is missing; `.full` if there is no space for all files once
   ///   more; `.io`, also if the file system can't exchange two directories. The datastore is then unchanged.
   /// - Complexity: O(*bytes*).
-  ///
-  /// Source: `docs/encryption.md`, Another data key.
   public func reencryptDatastore(
     named name: DatabaseName, with encryption: Encryption?,
     progress: (_ done: Int, _ total: Int) -> Void = { _, _ in }
@@ -420,6 +416,6 @@ public final class DatastoreManager: Sendable {
 }
 
 extension DatastoreManager {
-  /// What to tell users about the library of SQLite that is loaded, without a full stop; `nil` if there is nothing to tell.
+  /// A warning about the loaded library of SQLite, without a full stop; `nil` if no warning is needed.
   package static var libraryWarning: String? { SQLiteLibrary.warning }
 }

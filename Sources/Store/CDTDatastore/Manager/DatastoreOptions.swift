@@ -12,7 +12,7 @@ public struct DatastoreOptions: Sendable, Hashable {
   /// Which completed writes a failure can lose.
   public var durability = Durability.full
 
-  /// How long to wait for another writer, in this or another process, before throwing the code `.busy`.
+  /// The time to wait for another writer, in this or another process, before throwing the code `.busy`.
   public var busyTimeout = Duration.seconds(5)
 
   /// The memory in bytes that each datastore can use for caches, sorts and index builds, for all threads together.

@@ -6,7 +6,7 @@ import CDTPlatform
 /// The digest is the MD5 of: the length of the parent's id as one byte, that id, a byte 1 for a deletion or else 0,
 /// the SHA-1 of each attachment in the order of their names, the canonical text of the body.
 ///
-/// Source: `docs/file-format.md`, Digests.
+/// See <doc:FilesOfADatastore#Digests>.
 package enum RevisionDigest {
   package static func revision(
     after parent: RevisionID?, isDeleted: Bool, attachments: [[UInt8]] = [], canonicalBody: [UInt8]

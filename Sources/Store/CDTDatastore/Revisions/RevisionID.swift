@@ -9,7 +9,7 @@ import CDTPlatform
 /// RevisionID("9-b")! < RevisionID("10-a")!  // true: generations are numbers
 /// ```
 ///
-/// Source: `docs/crud.md`, Revisions.
+/// See <doc:WorkingWithDocuments#Revisions>.
 public struct RevisionID: Sendable, Hashable, LosslessStringConvertible {
   /// The number of revisions from the first to this one, starting at 1.
   public let generation: Int

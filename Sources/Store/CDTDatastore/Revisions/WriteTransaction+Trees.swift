@@ -22,7 +22,7 @@ extension WriteTransaction {
   /// - Complexity: O(*h* log *n*), where *h* is the length of `history` and *n* the number of revisions in the
   ///   datastore, regardless of the number of leaves.
   ///
-  /// Source: `docs/conflicts.md`, Inserting revisions.
+  /// See <doc:ResolvingConflicts#Inserting-revisions>.
   @discardableResult
   public func forceInsert(_ revision: DocumentRevision, history: [RevisionID] = []) throws -> Bool {
     if revision.isProjected { throw DatastoreError.projected(revision.id) }

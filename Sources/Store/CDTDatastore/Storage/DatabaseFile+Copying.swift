@@ -26,7 +26,7 @@ extension DatabaseFile {
         path: path, mode: .readWriteCreate, busyTimeout: options.busyTimeout, cipher: new)
       defer { connection.close() }
       if let stop { connection.setProgressCheck { !stop.isSet } }
-      // After a crash the file is made anew. The first page, which says how the others are protected, is written before them.
+      // After a crash the file is made again. The first page, which says how the others are protected, is written before them.
       try connection.execute(
         """
         PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; PRAGMA auto_vacuum = INCREMENTAL;

@@ -1,7 +1,7 @@
 package import CDTPlatform
 package import CDTSQLite
 
-/// How an SQLite file is opened, as the permissions and the file system allow.
+/// The access with which an SQLite file is opened, as the permissions and the file system allow.
 package enum FileAccess: Sendable {
   case readWrite
   /// Only for reading, with SQLite's locks: the state of the log can be shared with writers.

@@ -14,7 +14,7 @@ package enum FileSystem {
     }
   }
 
-  /// What is at a path, which may be a link; `nil` if nothing is.
+  /// The kind of the file at a path, which may be a link; `nil` if there is no file.
   package static func kind(of path: String) throws(DatastoreError) -> FileStatus.Kind? {
     try perform("read", path, Files.kind(of: path, followsLinks: false))
   }

@@ -2,7 +2,7 @@ import CDTPlatform
 import CDTSQLite
 
 /// Whether a store was ever written with the durability ``DatastoreOptions/Durability/normal``: then a log that lacks
-/// its last writes is no damage, as a power failure may have taken them.
+/// its last writes is not damaged, as a power failure may have taken them.
 ///
 /// An empty file in the store's directory says so.
 enum RelaxedDurability {

@@ -15,7 +15,7 @@ package enum StoreFiles {
   package static let indexExtension = "com.cloudant.sync.query"
   package static let indexDefinitions = "indexes.json"
 
-  /// What ``remove(_:)`` removes from a datastore's directory, the database last.
+  /// The names that ``remove(_:)`` removes from a datastore's directory, the database last.
   private static let names = KeyFile.names + logs + [RelaxedDurability.name, DatabaseFile.name]
 
   /// The names of what a datastore has not made in its directory.
@@ -75,7 +75,7 @@ package enum StoreFiles {
     }
   }
 
-  /// What is at a path, or at the end of a link there.
+  /// The kind of the file at a path, or at the end of a link there.
   private static func kind(of path: String) throws(DatastoreError) -> FileStatus.Kind? {
     try FileSystem.perform("read", path, Files.kind(of: path))
   }

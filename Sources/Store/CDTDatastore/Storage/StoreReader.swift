@@ -6,7 +6,7 @@ package final class StoreReader: @unchecked Sendable {
   // copied.
 
   package let connection: Connection
-  /// What extensions keep for this connection.
+  /// The states of extensions for this connection.
   package var extensionStates = ExtensionStates()
   /// Whether the connection has the view without documents that have expired.
   private(set) var canHideDocuments = false

@@ -15,7 +15,7 @@ extension Datastore {
   ///
   /// - Throws: ``DatastoreError``; the errors of the closure.
   ///
-  /// Source: `docs/crud.md`, Reading one state.
+  /// See <doc:WorkingWithDocuments#Reading-one-state>.
   public func read<R>(_ body: (ReadTransaction) throws -> R) throws -> R {
     try readSnapshot(body)
   }
@@ -36,7 +36,7 @@ extension Datastore {
   ///   another write of the same thread; `UniqueViolation` of the module CDTQuery if two documents would have the same key
   ///   in a unique index; and the errors of the closure.
   ///
-  /// Source: `docs/crud.md`, Transactions.
+  /// See <doc:WorkingWithDocuments#Transactions>.
   @discardableResult
   public func write<R>(_ body: (WriteTransaction) throws -> R) throws -> R {
     try write(stop: nil, body)

@@ -16,7 +16,7 @@ extension Datastore {
   ///
   /// - Throws: The errors of the closure.
   ///
-  /// Source: `docs/async.md`, Deadlines.
+  /// See <doc:UsingAsynchronousCode#Deadlines>.
   public static func withDeadline<R>(
     _ instant: ContinuousClock.Instant, isolation: isolated (any Actor)? = #isolation,
     operation: () async throws -> R

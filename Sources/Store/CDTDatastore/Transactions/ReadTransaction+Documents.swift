@@ -87,7 +87,7 @@ extension ReadTransaction {
   /// Local documents have no history, changes, conflicts or queries; replicators store their checkpoints in them.
   /// Their ids are independent of those of documents.
   ///
-  /// Source: `docs/crud.md`, Local documents.
+  /// See <doc:WorkingWithDocuments#Local-documents>.
   public func localDocument(withID id: String) throws -> JSONObject? {
     try localDocumentEntry(withID: id)?.body
   }
@@ -101,7 +101,7 @@ extension ReadTransaction {
   ///
   /// - Complexity: O(*c* log *n*), where *c* is the number of documents that have ever been conflicted.
   ///
-  /// Source: `docs/conflicts.md`, Finding conflicts.
+  /// See <doc:ResolvingConflicts#Finding-conflicts>.
   public func conflictedDocumentIDs() throws -> [String] {
     try reading { try $0.conflictedDocumentIDs() }
   }
@@ -141,7 +141,7 @@ extension ReadTransaction {
   ///   it is from another store, or the store was restored from a backup.
   /// - Complexity: O(log *n* + *changes*).
   ///
-  /// Source: `docs/changes.md`, Asking.
+  /// See <doc:FollowingChanges#Asking>.
   public func changes(since sequence: Int64 = 0, limit: Int? = nil) throws -> Changes {
     let changes = try reading { try $0.changes(since: sequence, limit: limit) }
     if changes.documents.isEmpty {
@@ -164,8 +164,8 @@ extension ReadTransaction {
     try reading { try $0.change(at: sequence) }
   }
 
-  /// The sequences of documents by their numbers, of those with several leaves, and of tombstones with a body, as far as they are after a
-  /// sequence, in ascending order.
+  /// The sequences, after a given one, of the numbered documents, of all documents with several leaves, and of all tombstones with a
+  /// body, in ascending order.
   package func sequences(ofDocuments numbers: [Int64], after sequence: Int64) throws -> [Int64] {
     try reading { try $0.sequences(ofDocuments: numbers, after: sequence) { try self.stop?.check() } }
   }

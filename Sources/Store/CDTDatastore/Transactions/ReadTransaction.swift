@@ -11,7 +11,7 @@ package import CDTSQLite
 /// The first read takes the state; later writes are not visible in it. The transaction ends when its closure returns; later use
 /// throws `.closed`. The transaction of a write has the same methods and also sees its own writes.
 ///
-/// Source: `docs/crud.md`, Reading one state.
+/// See <doc:WorkingWithDocuments#Reading-one-state>.
 public class ReadTransaction {
   /// The datastore.
   package let store: Datastore
@@ -23,11 +23,11 @@ public class ReadTransaction {
   /// The reader that runs the transaction; `nil` inside a write, and where each statement is its own transaction.
   private(set) var reader: StoreReader?
   private var progressChecks: [ObjectIdentifier: ProgressCheck] = [:]
-  /// What ``tree(ofDocument:)`` has read last.
+  /// The tree that ``tree(ofDocument:)`` has read last.
   package var lastTree: KnownTree?
   /// The documents that are left out, once they are known.
   var expired: Set<Int64>?
-  /// What extensions keep for this transaction.
+  /// The states of extensions for this transaction.
   package var extensionStates = ExtensionStates()
   /// The memory for a sort before it spills to disk, in bytes.
   package let sortMemory: Int

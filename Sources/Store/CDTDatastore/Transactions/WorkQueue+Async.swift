@@ -1,9 +1,8 @@
 import CDTPlatform
 import Synchronization
 
-/// The threads of the process that run asynchronous operations, so that none of Swift's pool waits for the disk.
-///
-/// Source: `docs/decisions/9-asynchronous-operations-on-own-threads.md`.
+/// The threads of the process that run asynchronous operations, so that none of Swift's pool waits for the disk. See
+/// `docs/decisions/9-asynchronous-operations-on-own-threads.md`.
 extension WorkQueue {
   static let reads = WorkQueue(threads: 8)
   /// Queries may take long, so they have their own threads, and other reads need not wait for them.

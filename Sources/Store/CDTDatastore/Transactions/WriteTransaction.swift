@@ -12,7 +12,7 @@ package import CDTSQLite
 ///
 /// Its reads see its writes. The transaction ends when its closure returns; later use throws `.closed`.
 ///
-/// Source: `docs/crud.md`, Transactions.
+/// See <doc:WorkingWithDocuments#Transactions>.
 public final class WriteTransaction: ReadTransaction {
   private var failure: DatastoreError?
   /// The sequence of the last write.

@@ -60,7 +60,7 @@ package enum LogLoss: Sendable, Hashable {
     try existing(path)?.isLocked(lockBytes) ?? false
   }
 
-  /// Where SQLite locks a database. Source: https://sqlite.org/fileformat2.html, The Lock-Byte Page.
+  /// The bytes at which SQLite locks a database. Source: https://sqlite.org/fileformat2.html, The Lock-Byte Page.
   private static let lockBytes: Range<Int64> = 0x4000_0000..<0x4000_0200
 
   private static func existing(_ path: String) throws(SystemError) -> OpenFile? {

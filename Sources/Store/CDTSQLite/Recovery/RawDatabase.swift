@@ -8,7 +8,7 @@ package import CDTPlatform
 ///
 /// Source: https://sqlite.org/fileformat2.html
 package final class RawDatabase {
-  /// Where a row is.
+  /// The location of a row.
   package struct Location: Hashable, Sendable {
     package let page: Int64
     let cell: Int
@@ -22,7 +22,7 @@ package final class RawDatabase {
   package let pageCount: Int64
   /// The number of pages that are missing at the end of the file.
   package let missingPages: Int64
-  /// What the log has lost, if that can be told.
+  /// The loss of the log, if it is known.
   package let logLoss: LogLoss?
 
   private let file: SystemFile
@@ -35,10 +35,10 @@ package final class RawDatabase {
   /// The size of a page without its reserved bytes.
   private let usableSize: Int
   private let hasChecksums: Bool
-  /// How the pages of an encrypted database are opened.
+  /// The sealer that opens the pages of an encrypted database.
   private let sealer: PageSealer?
-  /// How often each page was read as the continuation of a row. Rows share no pages; but in a damaged file any number of them may
-  /// continue on the same pages, also in circles.
+  /// The number of times that each page was read as the continuation of a row. Rows share no pages; but in a damaged file any number
+  /// of them may continue on the same pages, also in circles.
   private var continuations: [Int64: Int] = [:]
   /// A row is found more than once if there are former copies of its page.
   private static let mostContinuations = 8

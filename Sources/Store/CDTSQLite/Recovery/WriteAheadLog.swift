@@ -16,7 +16,7 @@ struct WriteAheadLog {
   /// Identifies the frames that were written since the log was last restarted.
   private var salt: [UInt8] = []
 
-  /// How the frames of an encrypted database are opened.
+  /// The log that opens the frames of an encrypted database.
   private let sealed: SealedLog?
 
   /// The checksum of the header, which that of the first frame continues.
@@ -52,7 +52,7 @@ struct WriteAheadLog {
     return sum
   }
 
-  /// What a log has after its first frame that is not valid.
+  /// The part of a log from its first frame that is not valid.
   ///
   /// The checksum of a frame continues that of the frame before. So frames after a damaged one can be verified with the
   /// checksum that is stored in its header, or in that of a later frame.
@@ -159,7 +159,7 @@ struct LogFrames {
 
   struct Frame {
     fileprivate let bytes: ArraySlice<UInt8>
-    /// Where the page begins in the log.
+    /// The offset of the page in the log.
     let offset: Int64
 
     private func number(at offset: Int) -> UInt32 {
@@ -167,7 +167,7 @@ struct LogFrames {
     }
 
     var page: Int64 { Int64(number(at: 0)) }
-    /// In pages, after the transaction that the frame ends; 0 if it ends none.
+    /// In pages, after the transaction that the frame ends; 0 if it does not end one.
     var databaseSize: Int64 { Int64(number(at: 4)) }
     var salt: ArraySlice<UInt8> { bytes.dropFirst(8).prefix(8) }
 

@@ -154,7 +154,7 @@ struct OneWayReplication: Sendable {
     }
   }
 
-  /// What identifies the filter in the id of the replication.
+  /// The JSON that identifies the filter in the id of the replication.
   private var filterJSON: JSONValue {
     guard var filter = options.filter?.json.objectValue else { return .null }
     if options.pushesDeparted { filter["departed"] = true }
@@ -222,7 +222,7 @@ struct OneWayReplication: Sendable {
       departed.filter { lacked[KeyBytes($0.id), default: 0] < $0.departed.count }.map { KeyBytes($0.id) })
   }
 
-  // MARK: What was rejected
+  // MARK: Rejected documents
 
   /// Transfers what earlier runs could not, as far as it still is a leaf of the source. The leaves that have taken the
   /// place of others are among the changes.

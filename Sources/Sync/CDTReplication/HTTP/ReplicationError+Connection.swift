@@ -33,7 +33,7 @@ extension ReplicationError {
     self.init(.unreachable, "\(request): \(reason)", isTransient: true, isSilence: isSilence)
   }
 
-  /// Why the ends of a connection don't trust each other; `nil` if the connection only failed.
+  /// The reason why the ends of a connection don't trust each other; `nil` if the connection only failed.
   private static func trustProblem(_ error: any Error) -> String? {
     switch error {
     case let error as NIOSSLExtraError

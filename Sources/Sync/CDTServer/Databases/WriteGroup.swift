@@ -4,7 +4,7 @@ import Synchronization
 /// Lets the writes of concurrent requests share commits, as each commit waits for the disk.
 ///
 /// While a commit is under way, writes wait; then all that wait run in one transaction. A write is answered when the
-/// transaction is on disk. An error of one, such as a conflict, is no error of the others.
+/// transaction is on disk. An error of one, such as a conflict, does not fail the others.
 final class WriteGroup: Sendable {
   private struct Operation: Sendable {
     /// Runs the write, and returns how to answer it: with its own result, or with the error of the commit.

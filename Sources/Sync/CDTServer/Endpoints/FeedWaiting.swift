@@ -1,7 +1,7 @@
 import CDTPlatform
 import CouchDB
 
-/// How a live feed waits for what it writes next, and shows its client meanwhile that it is there.
+/// Waits for the next event of a feed and sends heartbeats meanwhile.
 struct FeedWaiting: Sendable {
   let client: ClientConnection
   let shutdown: OneTimeEvent

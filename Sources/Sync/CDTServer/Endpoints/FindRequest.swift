@@ -17,7 +17,7 @@ struct FindRequest: Sendable {
   private var sort: JSONValue?
   /// Members that are those of a `Query`.
   private var ours = JSONObject()
-  /// What the documents are grouped by.
+  /// The fields by which the documents are grouped.
   private var group: JSONValue?
   /// The index to use.
   private var index: NamedIndex?
@@ -257,7 +257,7 @@ struct FindRequest: Sendable {
     return try transaction.explain(cursor(by: engine).query)
   }
 
-  /// What the sources of the plan were expected to give and give, if the request asks for statistics.
+  /// The estimated and actual row counts of the sources of the plan, if the request asks for statistics.
   func measurement(by engine: QueryEngine) throws -> JSONObject? {
     guard wantsStatistics else { return nil }
     if let groups = try groupQuery(engine) { return try engine.measurement(of: groups) }

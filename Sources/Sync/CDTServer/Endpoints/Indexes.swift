@@ -256,7 +256,7 @@ struct IndexRequest: Sendable {
 extension CouchError {
   fileprivate static let noIndex = CouchError(404, "not_found", "Index not found")
 
-  /// A write that a unique index refuses. It is no `conflict`, after which clients try again with another revision.
+  /// A write that a unique index refuses. It is not a `conflict`, after which clients would try again with another revision.
   init(_ violation: UniqueViolation) {
     self.init(412, "duplicate_key", violation.description)
   }

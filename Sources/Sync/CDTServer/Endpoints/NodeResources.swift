@@ -2,7 +2,7 @@ import CDTJSON
 import CouchDB
 import Hummingbird
 
-/// What CouchDB reports of the nodes of a cluster. Here there is one node, and its settings can only be read.
+/// CouchDB's resources of the nodes of a cluster. Here there is one node, and its settings can only be read.
 extension RequestContext {
   /// CouchDB's name for a node that belongs to no cluster.
   private static let nodeName = "nonode@nohost"
@@ -55,7 +55,7 @@ extension RequestContext {
     ])
   }
 
-  /// What of CouchDB's numbers of the system the server has.
+  /// The numbers of the system that CouchDB and the server both have, in CouchDB's form.
   func system() throws -> Response {
     try checkNode()
     return Reply.json([

@@ -66,7 +66,7 @@ extension RequestContext {
 }
 
 extension CouchError {
-  /// - Parameter notes: What the design document has that is not used.
+  /// - Parameter notes: The notes on members of the design document that are not used.
   fileprivate static func notAView(_ notes: [String]) -> CouchError {
     let note = notes.first.map { " (\($0))" } ?? ""
     return .unsupported(

@@ -86,7 +86,7 @@ struct ListOptions: Sendable {
     }
   }
 
-  /// The part of a range that the options want; `nil` if there can be none.
+  /// The part of a range that the options request; `nil` if it is empty.
   func range(within whole: DocumentRange) -> DocumentRange? {
     var range = whole
     range.isDescending = isDescending

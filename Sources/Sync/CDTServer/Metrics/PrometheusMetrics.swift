@@ -111,7 +111,7 @@ public final class PrometheusMetrics: MetricsFactory {
   public func destroyTimer(_ handler: any TimerHandler) { remove(handler) }
 }
 
-/// What the instruments with a name and labels have recorded.
+/// The recorded values of the instruments with a name and labels.
 package final class PrometheusSeries: Sendable {
   package enum Kind: String, Sendable {
     case counter, gauge, histogram, summary

@@ -5,7 +5,7 @@ import CoreMetrics
 import HTTPTypes
 import Synchronization
 
-/// What a server records of itself with swift-metrics: for `/_metrics`, and for the backend that the app has.
+/// The metrics of a server, recorded with swift-metrics: for `/_metrics`, and for the backend that the app has.
 final class ServerMetrics: Sendable {
   private struct Reply: Hashable {
     let method: String

@@ -109,7 +109,7 @@ export async function* lines(response, silence = null) {
       return
     }
   } finally {
-    // Whoever stops reading lets the connection go.
+    // A reader that stops early closes the connection.
     reader.cancel().catch(() => {})
   }
 }
@@ -169,7 +169,7 @@ const shortestFeed = 10_000
 /**
  * Calls a function now and again, while the page is seen, until the signal or until it returns false.
  *
- * While the server does not answer, or fails, it goes on; that is told once. A function that follows a feed, which ends only with its
+ * While the server does not answer, or fails, it continues; that is reported once. A function that follows a feed, which ends only with its
  * connection, calls its argument when the server has answered.
  */
 export async function repeat(milliseconds, signal, action) {

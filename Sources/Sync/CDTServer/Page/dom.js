@@ -1,7 +1,7 @@
 // Elements are made from texts alone: nothing of a document is ever read as markup.
 
 /**
- * An element with attributes, listeners (`onclick`) and children: texts, elements and arrays of them; null is none.
+ * An element with attributes, listeners (`onclick`) and children: texts, elements and arrays of them; null is left out.
  *
  *     el('button', {type: 'button', onclick: save}, 'Save')
  */
@@ -27,7 +27,7 @@ export function fill(element, ...children) {
   return element
 }
 
-/** A button with a label, which is disabled while its action runs; an error of the action is told. */
+/** A button with a label, which is disabled while its action runs; an error of the action is shown. */
 export function button(label, action, attributes = {}) {
   const element = el('button', {type: 'button', ...attributes}, label)
   element.addEventListener('click', () => during(element, action))

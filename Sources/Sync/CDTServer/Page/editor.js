@@ -46,7 +46,7 @@ export function editor({label, value = '', rows = 6, names = null, id = `editor-
   const follow = () => { [behind.scrollTop, behind.scrollLeft] = [area.scrollTop, area.scrollLeft] }
   area.addEventListener('scroll', follow)
   area.addEventListener('input', () => field.clear())
-  // Offers completions anew, when more names are known.
+  // Offers completions again, when more names are known.
   field.offer = names ? complete(area, list, names) : () => {}
   field.element = el('div', {class: 'editor'}, el('label', {for: id}, label),
     el('div', {class: 'stack'}, behind, area), list, problem)

@@ -86,7 +86,7 @@ function sortOf(value, known) {
     if (!direction && !known.includes(word)) {
       const [, sign, field] = /^([-+]?)(.+?)(?::(?:a|de)sc(?:ending)?)?$/i.exec(word)
       if (field !== word) {
-        throw new Error(`"${word}" is no sort; write ${field}${sign === '-' || /:d/i.test(word) ? ':desc' : ''}`)
+        throw new Error(`"${word}" is not a sort; write ${field}${sign === '-' || /:d/i.test(word) ? ':desc' : ''}`)
       }
     }
     return new Map([[name, direction ?? 'asc']])

@@ -34,7 +34,7 @@ export async function showStores({main, parameters, signal}) {
   })
 }
 
-/** Asks for what the list does not have: again when the store has changed, or after ten seconds, as indexes are no documents. */
+/** Asks for what the list does not have: again when the store has changed, or after ten seconds, as indexes are not documents. */
 async function update(details, {key, info}, signal) {
   const known = details.get(key)
   if (known && known.sequence === info.update_seq && Date.now() - known.time < 10_000) return

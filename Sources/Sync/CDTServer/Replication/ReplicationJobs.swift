@@ -26,7 +26,7 @@
       /// The failures since the target last had everything, and the reason of the last one while it waits after it.
       fileprivate(set) var failures = 0
       fileprivate(set) var reason: String?
-      /// What became of it, newest first.
+      /// The history of the job, newest first.
       fileprivate(set) var history: [(type: String, time: Date, reason: String?)] = [("added", .now, nil)]
 
       var documentID: String? { document?.id }

@@ -127,7 +127,7 @@
       }
     }
 
-    // MARK: What it means
+    // MARK: Meaning
 
     /// Whether a database of this server is the source.
     var isPush: Bool {
@@ -195,7 +195,7 @@
     private let isSecure: Bool
     private let port: Atomic<Int>
 
-    /// - Throws: `ServerError` for what is no host.
+    /// - Throws: `ServerError` for text that is not a host.
     init(_ configuration: ServerConfiguration) throws(ServerError) {
       var hosts: [HostAndPort] = []
       for name in configuration.replicationHosts?.sorted() ?? [] {

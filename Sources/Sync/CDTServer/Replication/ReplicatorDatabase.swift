@@ -79,7 +79,7 @@
       }
     }
 
-    // MARK: What is told of them
+    // MARK: Reports
 
     /// The counts in CouchDB's words.
     static func counts(_ counts: ReplicationResult.Counts) -> JSONObject {
@@ -92,7 +92,7 @@
       ]
     }
 
-    /// A document as `_scheduler/docs` lists it; `nil` if it is no replication.
+    /// A document as `_scheduler/docs` lists it; `nil` if it is not a replication.
     func row(_ document: DocumentRevision) -> JSONObject? {
       let body = document.body
       guard document.isReplication else { return nil }

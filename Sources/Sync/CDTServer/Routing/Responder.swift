@@ -141,7 +141,7 @@ struct Responder: HTTPResponder {
 }
 
 extension CouchError {
-  /// What a client is told of any error.
+  /// Creates the error that is sent to a client for any error.
   init(of error: any Error) {
     self =
       switch error {

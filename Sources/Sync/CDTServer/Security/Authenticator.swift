@@ -223,7 +223,7 @@ package struct BasicCredentials: Hashable, Sendable {
 
   /// Reads the header.
   ///
-  /// The first colon ends the name, so a password can have colons. As in CouchDB, a text without a colon and `_:_` are no
+  /// The first colon ends the name, so a password can have colons. As in CouchDB, a text without a colon and `_:_` are not
   /// credentials.
   ///
   /// - Returns: `nil` if there are no credentials: also, as in CouchDB, for an unknown scheme.

@@ -90,7 +90,7 @@ package struct CrossOrigin: Sendable {
   /// - Parameters:
   ///   - requestMethod: The `Access-Control-Request-Method` header.
   ///   - requestHeaders: The `Access-Control-Request-Headers` header.
-  /// - Returns: `nil` if this is no preflight, or one of an origin, method or header that is not allowed. As in CouchDB it is
+  /// - Returns: `nil` if this is not a preflight, or one of an origin, method or header that is not allowed. As in CouchDB it is
   ///   then a plain OPTIONS request.
   package func preflight(
     method: String, origin: String?, requestMethod: String?, requestHeaders: String?
@@ -116,7 +116,7 @@ package struct CrossOrigin: Sendable {
   /// - Parameters:
   ///   - origin: The `Origin` header. Browsers send it with every write.
   ///   - fetchSite: The `Sec-Fetch-Site` header.
-  ///   - host: What the `Host` header says.
+  ///   - host: The `Host` header.
   ///   - isSecure: Whether the request came over TLS.
   /// - Throws: 403.
   package func checkWrite(

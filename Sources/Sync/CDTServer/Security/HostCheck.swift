@@ -16,7 +16,7 @@ package struct HostCheck: Sendable {
   /// - Parameters:
   ///   - names: The names by which clients know the server.
   ///   - addresses: The addresses or names where the server listens.
-  /// - Throws: ``ServerError`` for what is no host name.
+  /// - Throws: ``ServerError`` for text that is not a host name.
   package init(names: [String], listeningOn addresses: [String]) throws(ServerError) {
     known = [.name("localhost")]
     for loopback in ["127.0.0.1", "::1"] {

@@ -1,7 +1,7 @@
 import CDTPlatform
 import Synchronization
 
-/// The users of a running server. They are read anew when their file has changed, which is noticed within a second.
+/// The users of a running server. They are read again when their file has changed, which is noticed within a second.
 ///
 /// If the file can't be used any more, nobody is known: a file that was removed must not open the server.
 package final class UserDirectory: Sendable {
@@ -45,9 +45,9 @@ package final class UserDirectory: Sendable {
     }
   }
 
-  /// Changes the file, and reads it anew. It waits for the disk, and for others who change the file.
+  /// Changes the file, and reads it again. It waits for the disk, and for others who change the file.
   func change<R>(_ change: (inout Users) throws -> R) throws -> R {
-    // A file that is gone must not be made anew with this change alone.
+    // A file that is gone must not be replaced by one with this change alone.
     _ = try file.read()
     let result = try file.change(change)
     if let error = refresh() { throw error }

@@ -194,7 +194,7 @@ extension UserFileError {
   }
 
   package static func invalid(_ path: String, _ reason: String) -> UserFileError {
-    UserFileError(.invalid, "\(path) is not a file of users: \(reason); fix it, or create it anew")
+    UserFileError(.invalid, "\(path) is not a file of users: \(reason); fix it, or create a new one")
   }
 
   package static func invalidName(_ name: String) -> UserFileError {

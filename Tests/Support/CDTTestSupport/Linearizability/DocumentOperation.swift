@@ -36,9 +36,9 @@ package struct DocumentOperation: Codable, Hashable, Sendable {
   package var client: Int
   package var call: Call
   package var outcome: Outcome
-  /// When the call began, in nanoseconds of a clock that all clients share.
+  /// The time at which the call began, in nanoseconds of a clock that all clients share.
   package var invocation: UInt64
-  /// When it returned.
+  /// The time at which it returned.
   package var response: UInt64
 
   package init(

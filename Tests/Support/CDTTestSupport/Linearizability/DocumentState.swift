@@ -1,4 +1,4 @@
-/// What a document without conflicts is between two operations, if one operation follows another.
+/// The state of a document without conflicts between two operations, if one operation follows another.
 package enum DocumentState: Hashable, Sendable {
   case absent
   case live(DocumentOperation.Content)

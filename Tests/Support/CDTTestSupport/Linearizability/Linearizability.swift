@@ -8,7 +8,7 @@ package struct Linearizability {
   /// Of one document, by the time of their calls.
   private let operations: [DocumentOperation]
 
-  /// What no order explains, in words; empty if the history is linearizable.
+  /// The results that no order explains, in words; empty if the history is linearizable.
   package static func violations(in history: [DocumentOperation]) -> [String] {
     Dictionary(grouping: history, by: \.document).sorted { $0.key < $1.key }.compactMap {
       document, operations in
