@@ -31,6 +31,20 @@ import Testing
     }
   }
 
+  @Test func `what an image is built of has every target of the manifest`() throws {
+    func text(_ path: String) throws -> String {
+      try String(contentsOf: Repository.root.appending(path: path), encoding: .utf8)
+    }
+    let ignored = try text(".dockerignore").split(separator: "\n")
+    // Without the examples and the benchmarks, which an image does not build.
+    let manifest = try text("Package.swift").split(separator: "if Context.environment")[0]
+    let paths = manifest.split(separator: "path: \"").dropFirst().compactMap { $0.split(separator: "\"").first }
+    #expect(paths.count > 8 && ignored.contains("Benchmarks"))
+    for path in paths {
+      #expect(!ignored.contains { path == $0 || path.hasPrefix("\($0)/") }, "\(path) is in .dockerignore")
+    }
+  }
+
   @Test func `each module is listed by its folder and by the page`() throws {
     let page = try Self.page.get()
     let folders = try Self.contents("Sources")
