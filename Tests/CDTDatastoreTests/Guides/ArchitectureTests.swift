@@ -38,7 +38,9 @@ import Testing
     let ignored = try text(".dockerignore").split(separator: "\n")
     // Without the examples and the benchmarks, which an image does not build.
     let manifest = try text("Package.swift").split(separator: "if Context.environment")[0]
-    let paths = manifest.split(separator: "path: \"").dropFirst().compactMap { $0.split(separator: "\"").first }
+    let paths = manifest.split(separator: "path: \"").dropFirst().compactMap {
+      $0.split(separator: "\"").first
+    }
     #expect(paths.count > 8 && ignored.contains("Benchmarks"))
     for path in paths {
       #expect(!ignored.contains { path == $0 || path.hasPrefix("\($0)/") }, "\(path) is in .dockerignore")
