@@ -121,12 +121,7 @@ struct FixtureParser {
       return try IndexDefinition(fields: fields, name: nil, type: .json)
     }
     let value = try JSONValue(parsing: line)
-    let type = value["type"]?.stringValue.flatMap(IndexType.init) ?? .json
-    return try IndexDefinition(
-      fields: SortField.fields(value.arrayValue ?? value["fields"]?.arrayValue ?? [], at: "fields"),
-      name: nil, type: type,
-      settings: value["settings"]?.objectValue ?? [:], where: value["where"]?.objectValue ?? [:],
-      collation: Collation(json: value["collation"], at: "collation"))
+    return try IndexDefinition(json: value.objectValue ?? ["fields": value])
   }
 
   private mutating func parseCase(_ title: String) throws(FixtureError) {

@@ -21,7 +21,7 @@ struct FixtureStores {
       try store.write { transaction in
         for document in fixture.documents { try transaction.createDocument(from: document.draft) }
       }
-      if let text = fixture.textIndex { try text.ensure(in: store) }
+      if let text = fixture.textIndex { _ = try store.ensure(text, isNamed: false, stop: nil) { _ in } }
       try body("without an index", store)
     }
     for indexes in indexSets {
@@ -73,7 +73,7 @@ struct FixtureStores {
     }
     let passing = try store.createDocument(
       from: DocumentDraft(id: "of the past", body: documents.last?.body ?? [:]))
-    for index in indexes { try index.ensure(in: store) }
+    for index in indexes { _ = try store.ensure(index, isNamed: false, stop: nil) { _ in } }
     try store.deleteDocument(from: passing)
     try store.write { transaction in
       for (number, document) in documents.dropFirst(late).enumerated() {
@@ -91,12 +91,4 @@ extension DocumentRevision {
 
 extension QueryFixture {
   var textIndex: IndexDefinition? { indexes.first { $0.type == .text } }
-}
-
-extension IndexDefinition {
-  fileprivate func ensure(in store: Datastore) throws {
-    let fields = fields.map { SortField($0.path, $0.isDescending ? .descending : .ascending) }
-    try store.ensureIndexed(
-      fields, type: type, settings: settings, where: filterJSON ?? [:], collation: collation)
-  }
 }

@@ -131,25 +131,32 @@ extension QueryError {
       "the index \"\(name)\" is defined by the document \(document); change or delete that document")
   }
 
-  static var partialTextIndex: QueryError {
-    QueryError(.invalidIndex, at: "where", "a text index holds every document; omit `where`")
+  static func invalidOption(
+    _ option: IndexDefinition.Option, _ wanted: String, _ found: JSONValue
+  ) -> QueryError {
+    QueryError(
+      .invalidIndex, at: option.rawValue,
+      "\"\(option.rawValue)\" must be \(wanted), not \(found.typeWithArticle)")
   }
 
-  static var uniqueTextIndex: QueryError {
-    QueryError(
-      .invalidIndex, at: "unique", "the words of a text index can't be unique; use an index of type json")
-  }
-
-  static var collatedTextIndex: QueryError {
-    QueryError(
-      .invalidIndex, at: "collation",
-      "a text index has no collation; choose a tokenizer, such as unicode61, or use an index of type json")
-  }
-
-  static var collatedValues: QueryError {
-    QueryError(
-      .invalidIndex, at: "collation",
-      "a summary, or an index by which documents expire, has no collation; leave it out")
+  /// An option that an index of another kind has.
+  static func unusableOption(_ option: IndexDefinition.Option, of kind: IndexDefinition.Kind) -> QueryError {
+    let message =
+      switch (option, kind) {
+      case (.filter, _): "a text index holds every document; omit `where`"
+      case (.unique, .text): "the words of a text index can't be unique; use an index of type json"
+      case (.unique, _): "a summary can't be unique; create a unique index beside it"
+      case (.collation, .text):
+        "a text index has no collation; choose a tokenizer, such as unicode61, or use an index of type json"
+      case (.collation, _):
+        "a summary, or an index by which documents expire, has no collation; leave it out"
+      case (.sum, _): "the words of a text index have no sum; use an index of type json"
+      case (.milliseconds, _):
+        "milliseconds are those of dates after which documents expire; add expireAfter, or leave it out"
+      case (.expireAfter, _), (.tokenize, _):
+        "documents expire by an index of type json with one ascending field, which is neither unique nor a summary"
+      }
+    return QueryError(.invalidIndex, at: option.rawValue, message)
   }
 
   static func invalidExpiry(_ seconds: Double, most: Double) -> QueryError {
@@ -157,27 +164,6 @@ extension QueryError {
       .invalidIndex, at: "expireAfter",
       "documents expire after 0 to \(JSONValue(number: most).text) seconds, not \(JSONValue(number: seconds).text)"
     )
-  }
-
-  static var millisecondsWithoutExpiry: QueryError {
-    QueryError(
-      .invalidIndex, at: "milliseconds",
-      "milliseconds are those of dates after which documents expire; add expireAfter, or leave it out")
-  }
-
-  static var expiryOfOtherIndex: QueryError {
-    QueryError(
-      .invalidIndex, at: "expireAfter",
-      "documents expire by an index of type json with one ascending field, which is neither unique nor a summary"
-    )
-  }
-
-  static var summaryOfWords: QueryError {
-    QueryError(.invalidIndex, at: "sum", "the words of a text index have no sum; use an index of type json")
-  }
-
-  static var uniqueSummary: QueryError {
-    QueryError(.invalidIndex, at: "unique", "a summary can't be unique; create a unique index beside it")
   }
 
   static func descendingSummary(_ path: String, at place: String) -> QueryError {

@@ -95,25 +95,16 @@ extension RemoteDatastore {
 
   /// Creates an index.
   ///
+  /// - Parameter json: The definition, as of `IndexDefinition`.
   /// - Returns: Its name, the id of the design document in which CouchDB keeps it, and a warning of our server.
   @discardableResult
   package func createIndex(
-    on fields: [SortField], name: String? = nil, type: IndexType = .json, tokenizer: String? = nil,
-    where filter: JSONObject = [:], unique isUnique: Bool = false, collation: Collation? = nil,
-    expireAfter: Double? = nil, milliseconds isInMilliseconds: Bool = false
+    _ json: JSONObject
   ) async throws -> (name: String, id: String, warning: String?) {
-    let clauses = fields.map { field -> JSONValue in
-      field.direction == .descending ? [field.path: "desc"] : .string(field.path)
-    }
-    var index: JSONObject = ["fields": .array(clauses)]
-    if !filter.isEmpty { index["partial_filter_selector"] = .object(filter) }
-    if let tokenizer { index["tokenize"] = .string(tokenizer) }
-    if isUnique { index["unique"] = true }
-    if let collation { index["collation"] = .string(collation.rawValue) }
-    if let expireAfter { index["expireAfter"] = JSONValue(number: expireAfter) }
-    if isInMilliseconds { index["milliseconds"] = true }
-    var request: JSONObject = ["index": .object(index), "type": .string(type.rawValue)]
-    if let name { request["name"] = .string(name) }
+    var request: JSONObject = [
+      "index": .object(DesignDocument.couchDB(json)), "type": json["type"] ?? "json",
+    ]
+    request["name"] = json["name"]
     let reply = try await connection.send(.init(.POST, "/_index", request), expecting: 200, 201).json()
     guard let name = reply["name"]?.stringValue, let id = reply["id"]?.stringValue else {
       throw ReplicationError(.invalidReply, "POST \(database.url)/_index: the reply has no name or no id")

@@ -69,6 +69,7 @@ import Testing
           "none": Self.view([]),
           "partial": ["map": ["fields": ["a": "asc"], "partial_filter_selector": ["b": ["$regex": "x"]]]],
           "odd": Self.view(["a..b": "asc"]), "wrong": 5, "good": Self.view(["a": "asc"]),
+          "unprotected": ["map": ["fields": ["a": "asc"], "unique": "yes"]],
         ]))
       try put(
         "_design/c",
@@ -82,8 +83,12 @@ import Testing
       #expect(notes.allSatisfy { $0.kind == .design })
       #expect(
         notes.map(\.documentID) == [
-          "_design/a", "_design/a", "_design/b", "_design/b", "_design/b", "_design/b",
+          "_design/a", "_design/a", "_design/b", "_design/b", "_design/b", "_design/b", "_design/b",
         ])
+      #expect(
+        notes.last?.message
+          == #"The index "unprotected" is stored and not made: "unique" must be true or false, not a string."#
+      )
       #expect(notes[0].message == "`validate_doc_update` is stored and never run, as there is no JavaScript.")
       #expect(try store.checkIntegrity() == [] && store.checkIndexes() == [])
     }

@@ -91,12 +91,19 @@ struct IndexCommand: ParsableCommand {
     }
 
     func run() throws {
-      let request = IndexRequest(
-        fields: try SortField.fields(words: fields, at: "fields"), name: name, type: type,
-        tokenizer: tokenize, filter: try filter.map(SelectorArgument.json) ?? [:], isUnique: unique,
-        collation: collation, sums: count || !sum.isEmpty ? sum : nil, expireAfter: expireAfter,
-        isInMilliseconds: milliseconds, progress: progress)
-      try Output.standard.line(try database.open(server).createIndex(request))
+      let sums = count || !sum.isEmpty ? sum : nil
+      let fields = try SortField.fields(words: fields, at: "fields").map(\.json)
+      let names = sums?.map { JSONValue.string($0) }
+      var json: JSONObject = ["type": .string(type.rawValue), "fields": .array(fields + (names ?? []))]
+      json["name"] = name.map { .string($0) }
+      json["tokenize"] = tokenize.map { .string($0) }
+      json["where"] = try filter.map { .object(try SelectorArgument.json($0)) }
+      if unique { json["unique"] = true }
+      json["collation"] = collation.map { .string($0.rawValue) }
+      json["expireAfter"] = expireAfter.map { JSONValue(number: $0) }
+      if milliseconds { json["milliseconds"] = true }
+      json["sum"] = names.map { .array($0) }
+      try Output.standard.line(try database.open(server).createIndex(json, progress))
     }
   }
 

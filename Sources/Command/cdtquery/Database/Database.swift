@@ -54,8 +54,9 @@ protocol Database: QuerySource {
   /// Imports documents into the database, which is created if it does not exist.
   func importDocuments(_ options: ImportOptions) throws
 
+  /// - Parameter json: The definition, as of `IndexDefinition`.
   /// - Returns: The index's name.
-  func createIndex(_ request: IndexRequest) throws -> String
+  func createIndex(_ json: JSONObject, _ progress: ProgressOptions) throws -> String
   func indexes() throws -> [JSONObject]
   func deleteIndex(named name: String) throws
 }
@@ -81,24 +82,6 @@ struct ChangedDocument {
     if isDeleted { json["deleted"] = true }
     return json
   }
-}
-
-/// What `cdtquery index create` makes.
-struct IndexRequest {
-  let fields: [SortField]
-  let name: String?
-  let type: IndexType
-  let tokenizer: String?
-  /// The selector of a partial index; empty for all documents.
-  let filter: JSONObject
-  let isUnique: Bool
-  let collation: Collation?
-  /// The fields that a summary sums; `nil` for another index.
-  let sums: [String]?
-  /// The seconds after the date in the field from which on documents have expired.
-  let expireAfter: Double?
-  let isInMilliseconds: Bool
-  let progress: ProgressOptions
 }
 
 /// A database on the command line: a store, or the URL of a database at a server; for a query also a file.

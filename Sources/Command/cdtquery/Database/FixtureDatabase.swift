@@ -48,8 +48,8 @@
         var definitions: [JSONValue] = []
         for index in fixture.indexes where index.type == .json {
           do {
-            let fields = index.fields.map { SortField($0.path) }
-            definitions.append(.string(try await remote.createIndex(on: fields).id))
+            let fields = JSONValue.array(index.fields.map { .string($0.path) })
+            definitions.append(.string(try await remote.createIndex(["fields": fields]).id))
           } catch let error as ReplicationError where error.status == 400 {
             // CouchDB can't have an index of these fields.
           }

@@ -95,16 +95,11 @@
 
     // MARK: Indexes
 
-    func createIndex(_ request: IndexRequest) throws -> String {
-      guard request.sums == nil else {
+    func createIndex(_ json: JSONObject, _ progress: ProgressOptions) throws -> String {
+      guard json["sum"] == nil else {
         throw ValidationError("--sum and --count are for stores; at a server, write a view")
       }
-      let created = try waiting {
-        try await database.createIndex(
-          on: request.fields, name: request.name, type: request.type, tokenizer: request.tokenizer,
-          where: request.filter, unique: request.isUnique, collation: request.collation,
-          expireAfter: request.expireAfter, milliseconds: request.isInMilliseconds)
-      }
+      let created = try waiting { try await database.createIndex(json) }
       if let warning = created.warning { Message.write("cdtquery: \(warning)") }
       return created.name
     }

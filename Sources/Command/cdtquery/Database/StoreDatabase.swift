@@ -99,17 +99,13 @@ struct StoreDatabase: Database {
 
   // MARK: Indexes
 
-  func createIndex(_ request: IndexRequest) throws -> String {
+  func createIndex(_ json: JSONObject, _ progress: ProgressOptions) throws -> String {
     let datastore = try store.open()
-    let definition = try IndexDefinition(
-      fields: request.fields, name: request.name, type: request.type,
-      settings: request.tokenizer.map { ["tokenize": .string($0)] } ?? [:], where: request.filter,
-      isUnique: request.isUnique, collation: request.collation, sum: request.sums,
-      expireAfter: request.expireAfter, milliseconds: request.isInMilliseconds)
-    let name = try request.progress.showing {
-      try datastore.ensure(definition, isNamed: request.name != nil, stop: nil, $0)
+    let definition = try IndexDefinition(json: json)
+    let name = try progress.showing {
+      try datastore.ensure(definition, isNamed: json["name"] != nil, stop: nil, $0)
     }
-    let violations = request.isUnique ? try datastore.uniqueViolations(ofIndex: name).count : 0
+    let violations = definition.isUnique ? try datastore.uniqueViolations(ofIndex: name).count : 0
     if violations > 0 {
       Message.write(
         "cdtquery: \(violations) \(violations == 1 ? "key is" : "keys are") shared by several documents; "

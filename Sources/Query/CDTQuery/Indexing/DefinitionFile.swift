@@ -3,10 +3,6 @@ import CDTJSON
 import CDTPlatform
 
 /// The index definitions of a datastore as JSON, from which a lost index file is recreated.
-///
-/// ```json
-/// [{"name": "by_age", "type": "json", "fields": ["name", {"age": "desc"}], "where": {"left": {"$exists": false}}}]
-/// ```
 struct DefinitionFile: Sendable {
   static let name = StoreFiles.indexDefinitions
 
@@ -36,14 +32,8 @@ struct DefinitionFile: Sendable {
 
   /// The definitions in JSON, without those that are invalid.
   static func definitions(_ json: JSONValue) -> [IndexDefinition] {
-    (json.arrayValue ?? []).compactMap { definition in
-      guard let name = definition["name"]?.stringValue, let fields = definition["fields"]?.arrayValue,
-        let type = definition["type"]?.stringValue.flatMap(IndexType.init)
-      else { return nil }
-      let settings = definition["settings"]?.objectValue ?? [:]
-      return try? IndexDefinition(
-        fields: fields, name: name, type: type, settings: settings, options: definition.objectValue ?? [:])
-    }
+    (json.arrayValue ?? []).compactMap(\.objectValue).filter { $0["name"]?.stringValue != nil }
+      .compactMap { try? IndexDefinition(json: $0) }
   }
 
   /// `nil` if there is no file.
@@ -70,14 +60,6 @@ struct DefinitionFile: Sendable {
   }
 
   static func json(_ definitions: [IndexDefinition]) -> JSONValue {
-    .array(
-      definitions.map { definition in
-        var json: JSONObject = [
-          "name": .string(definition.name), "type": .string(definition.type.rawValue),
-          "fields": definition.fieldsJSON, "settings": .object(definition.settings),
-        ]
-        for (name, value) in definition.options { json[name] = value }
-        return .object(json)
-      })
+    .array(definitions.map { .object($0.json) })
   }
 }

@@ -52,49 +52,54 @@ package struct DesignDocument: Sendable {
   }
 
   private static func index(
-    _ name: String, _ type: IndexType, _ json: JSONValue, of id: String
+    _ name: String, _ type: IndexType, _ view: JSONValue, of id: String
   ) throws(QueryError) -> IndexDefinition {
-    let body = json[type == .json ? "map" : "index"]
-    var fields: [SortField] = []
-    switch body?["fields"] {
-    case .object(let members)?:
-      for (path, direction) in members {
-        fields.append(try SortField(json: .object([path: direction]), at: "fields"))
-      }
-    case .array(let clauses)?: fields = try SortField.fields(clauses.map(fieldOfText), at: "fields")
-    default: break
-    }
-    var filter = try filter(body ?? .null)
-    var sums: [String]?
-    if type == .json, let reduce = DesignView.reduce(of: json) {
+    let body = view[type == .json ? "map" : "index"] ?? .null
+    var json = json(ofCouchDB: body, type)
+    (json["name"], json["ddoc"]) = (.string(Self.name(of: name, in: id)), .string(id))
+    if type == .json, let reduce = DesignView.reduce(of: view) {
       let value = try DesignView.value(body, reduce)
-      filter = DesignView.filter(fields.map(\.path) + value, and: filter)
-      sums = value
+      let fields = json["fields"]?.arrayValue ?? []
+      json["where"] = .object(
+        DesignView.filter(
+          try SortField.fields(fields, at: "fields").map(\.path) + value, and: json["where"] ?? .null))
+      json["sum"] = .array(value.map { .string($0) })
+      json["fields"] = .array(fields + value.map { .string($0) })
     }
-    return try IndexDefinition(
-      fields: fields, name: Self.name(of: name, in: id), type: type, settings: settings(body ?? .null),
-      where: filter,
-      isUnique: body?["unique"] == true, collation: Collation(json: body?["collation"], at: "collation"),
-      sum: sums,
-      expireAfter: body?["expireAfter"].map { $0.doubleValue ?? .nan },
-      milliseconds: body?["milliseconds"] == true,
-      designDocument: id)
+    return try IndexDefinition(json: json)
   }
 
-  /// The selector of a partial index under the name that CouchDB has for it, or under its former name.
-  package static func filter(_ index: JSONValue) throws(QueryError) -> JSONObject {
-    let name = index[partialFilter] == nil ? formerPartialFilter : partialFilter
-    switch index[name] {
-    case nil, .null?: return [:]
-    case .object(let filter)?: return filter
-    case let other?: throw .notAnObject(other, at: name)
+  /// The JSON of `IndexDefinition` of an index as `_index` and design documents have it.
+  package static func json(ofCouchDB index: JSONValue, _ type: IndexType) -> JSONObject {
+    var json: JSONObject = ["type": .string(type.rawValue)]
+    switch index["fields"] {
+    case .object(let members)?: json["fields"] = .array(members.map { .object([$0: $1]) })
+    // A field of a text index of CouchDB has a type, which has no meaning here.
+    case .array(let clauses)?:
+      json["fields"] = .array(clauses.map { $0["type"] == nil ? $0 : $0["name"] ?? $0 })
+    default: break
     }
+    json["where"] = index[formerPartialFilter]
+    for option in IndexDefinition.Option.allCases where option.isCouchDB(type) {
+      if let value = index[option.couchName] { json[option.rawValue] = value }
+    }
+    return json
+  }
+
+  /// The opposite of ``json(ofCouchDB:_:)``.
+  package static func couchDB(_ json: JSONObject) -> JSONObject {
+    var index = JSONObject()
+    index["fields"] = json["fields"]
+    index["tokenize"] = json["settings"]?["tokenize"]
+    for option in IndexDefinition.Option.allCases {
+      if let value = json[option.rawValue] { index[option.couchName] = value }
+    }
+    return index
   }
 
   /// The members of an index that are meant for an index of a type.
   private static func members(_ type: IndexType) -> [String] {
-    ["fields", partialFilter]
-      + (type == .json ? ["unique", "collation", "expireAfter", "milliseconds"] : ["tokenize"])
+    ["fields"] + IndexDefinition.Option.allCases.filter { $0.isCouchDB(type) }.map(\.couchName)
   }
 
   /// Members that are also known: the former name of the filter, the value of a view, and what CouchDB's text indexes have and is
@@ -116,19 +121,7 @@ package struct DesignDocument: Sendable {
     "use \(members(type).dropLast().joined(separator: ", ")) or \(members(type).last ?? "")"
   }
 
-  /// The settings of a text index.
-  package static func settings(_ index: JSONValue) -> JSONObject {
-    index["tokenize"].map { ["tokenize": $0] } ?? [:]
-  }
-
-  package static let partialFilter = "partial_filter_selector"
   private static let formerPartialFilter = "selector"
-
-  /// A field of a text index of CouchDB has a type, which has no meaning here.
-  package static func fieldOfText(_ field: JSONValue) -> JSONValue {
-    if let name = field["name"], field["type"] != nil { return name }
-    return field
-  }
 
   /// The name of an index in the datastore.
   package static func name(of index: String, in id: String) -> String { "\(id)/\(index)" }
@@ -138,20 +131,14 @@ package struct DesignDocument: Sendable {
     body["language"] = language
     let kind = definition.type == .json ? "views" : "indexes"
     var members = body[kind]?.objectValue ?? [:]
+    var index = couchDB(definition.json)
     if definition.type == .json {
       let directions = definition.fields.map { ($0.path, JSONValue.string($0.isDescending ? "desc" : "asc")) }
-      var map: JSONObject = ["fields": .object(JSONObject(directions))]
-      if let filter = definition.filterJSON { map[partialFilter] = .object(filter) }
-      if definition.isUnique { map["unique"] = true }
-      if let collation = definition.collation { map["collation"] = .string(collation.rawValue) }
-      if let seconds = definition.expireAfter { map["expireAfter"] = JSONValue(number: seconds) }
-      if definition.expiryInMilliseconds { map["milliseconds"] = true }
+      index["fields"] = .object(JSONObject(directions))
       members[name] = [
-        "map": .object(map), "reduce": "_count", "options": ["def": ["fields": definition.fieldsJSON]],
+        "map": .object(index), "reduce": "_count", "options": ["def": ["fields": definition.fieldsJSON]],
       ]
     } else {
-      var index: JSONObject = ["fields": definition.fieldsJSON]
-      for (name, value) in definition.settings { index[name] = value }
       members[name] = ["index": .object(index)]
     }
     body[kind] = .object(members)

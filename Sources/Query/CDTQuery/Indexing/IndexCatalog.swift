@@ -137,12 +137,13 @@ package struct IndexCatalog: Sendable {
 
   private static func definition(_ row: Statement) throws(IndexDamage) -> IndexDefinition {
     do {
-      guard case .array(let fields) = try JSONValue(parsing: row.text(3)),
-        let type = IndexType(rawValue: row.text(2))
-      else { throw IndexDamage.unreadable("a definition is invalid") }
-      return try IndexDefinition(
-        fields: fields, name: row.text(1), type: type, settings: JSONObject(parsing: row.text(4)),
-        options: JSONObject(parsing: row.text(5)))
+      var json = try JSONObject(parsing: row.text(5))
+      (json["name"], json["type"]) = (.string(row.text(1)), .string(row.text(2)))
+      (json["fields"], json["settings"]) = (
+        try JSONValue(parsing: row.text(3)), try JSONValue(parsing: row.text(4))
+      )
+      guard json["fields"]?.arrayValue != nil else { throw IndexDamage.unreadable("a definition is invalid") }
+      return try IndexDefinition(json: json)
     } catch let damage as IndexDamage {
       throw damage
     } catch {

@@ -14,33 +14,43 @@ public struct IndexDefinition: Sendable, Hashable {
     package let fieldPath: FieldPath
   }
 
+  /// What an index holds, and the options that only such an index has.
+  package enum Kind: Sendable, Hashable {
+    /// Values in order.
+    case values(isUnique: Bool, Collation?)
+    /// Values in order, and the sums of the groups that the leading fields make.
+    case summary(groupedFields: Int)
+    /// The times at which documents expire, in seconds after the date in the field.
+    case expiry(after: Double, inMilliseconds: Bool)
+    /// Words.
+    case text(TextTokenizerName)
+  }
+
   /// The index's name, unique in its datastore.
-  public let name: String
-  /// Values in order, or words.
-  public let type: IndexType
+  public private(set) var name: String
   /// The fields, most significant first.
   public let fields: [Field]
-  /// The tokenizer of a text index; `simple` and unused in other indexes.
-  public let tokenizer: TextTokenizerName
   /// The selector of the documents that the index holds, in its canonical form; `nil` if it holds every document.
   public let filter: QuerySelector?
+  package let kind: Kind
+  /// The id of the design document that defines the index; `nil` if an app made it.
+  public private(set) var designDocument: String?
+
+  /// Values in order, or words.
+  public var type: IndexType { if case .text = kind { .text } else { .json } }
+  /// The tokenizer of a text index; `simple` and unused in other indexes.
+  public var tokenizer: TextTokenizerName { if case .text(let name) = kind { name } else { .simple } }
   /// Whether a write may not give two documents the same key.
-  public let isUnique: Bool
+  public var isUnique: Bool { if case .values(true, _) = kind { true } else { false } }
   /// How the index compares strings; `nil` if by their bytes.
-  public let collation: Collation?
-
+  public var collation: Collation? { if case .values(_, let collation) = kind { collation } else { nil } }
   /// The time after the date in the field from which on a document has expired, in seconds; `nil` if documents don't expire.
-  public let expireAfter: Double?
-
+  public var expireAfter: Double? { if case .expiry(let seconds, _) = kind { seconds } else { nil } }
   /// Whether a number in the field is one of milliseconds since 1970, not of seconds.
-  public let expiryInMilliseconds: Bool
-
+  public var expiryInMilliseconds: Bool { if case .expiry(_, true) = kind { true } else { false } }
   /// The number of leading fields whose values make the groups of a summary, which sums the numbers of the other fields; `nil` for
   /// any other index.
-  public let groupedFields: Int?
-
-  /// The id of the design document that defines the index; `nil` if an app made it.
-  public let designDocument: String?
+  public var groupedFields: Int? { if case .summary(let fields) = kind { fields } else { nil } }
 
   /// The fields as in requests: a path, or an object with a direction.
   package var fieldsJSON: JSONValue {
@@ -62,16 +72,10 @@ extension IndexDefinition {
 
   /// Validates a definition given by the user.
   ///
+  /// The parameters are those of `Datastore.ensureIndexed`.
+  ///
   /// - Parameters:
-  ///   - fields: The fields, most significant first.
-  ///   - name: The name, or `nil` to generate one from the fields.
-  ///   - settings: For a text index `{"tokenize": "simple" | "porter" | "unicode61" | "trigram"}`.
-  ///   - filter: The selector of the documents that the index holds; `{}` for all.
-  ///   - isUnique: Whether a write may not give two documents the same key.
-  ///   - collation: How strings are compared.
   ///   - sums: For a summary, the paths of its last fields, whose numbers are summed.
-  ///   - expireAfter: The time after the date in the field from which on a document has expired, in seconds.
-  ///   - isInMilliseconds: Whether numbers in that field are milliseconds since 1970.
   ///   - designDocument: The id of the design document that defines it.
   package init(
     fields: [SortField], name: String?, type: IndexType, settings: JSONObject = [:],
@@ -81,20 +85,16 @@ extension IndexDefinition {
   ) throws(QueryError) {
     self.designDocument = designDocument
     let fields = fields + (sums ?? []).map { SortField($0) }
-    tokenizer = try Self.tokenizer(settings, type: type)
     self.filter = try IndexFilter.selector(filter)
-    guard type == .json || self.filter == nil else { throw .partialTextIndex }
-    guard type == .json || !isUnique else { throw .uniqueTextIndex }
-    guard type == .json || collation == nil else { throw .collatedTextIndex }
-    self.isUnique = isUnique
-    self.collation = collation
-    groupedFields = sums.map { fields.count - $0.count }
-    self.expireAfter = expireAfter
-    expiryInMilliseconds = isInMilliseconds
-    guard expireAfter != nil || !isInMilliseconds else { throw .millisecondsWithoutExpiry }
-    if let expireAfter { try Self.checkExpiry(expireAfter, fields, type, isUnique: isUnique, sums) }
-    if groupedFields != nil { try Self.checkSummary(fields, type, isUnique: isUnique) }
-    guard collation == nil || sums == nil && expireAfter == nil else { throw .collatedValues }
+    let tokenizer = try Self.tokenizer(settings, type: type)
+    kind =
+      switch (type, sums, expireAfter) {
+      case (.text, _, _): .text(tokenizer)
+      case (_, let sums?, _): .summary(groupedFields: fields.count - sums.count)
+      case (_, _, let seconds?) where !isUnique:
+        .expiry(after: seconds, inMilliseconds: isInMilliseconds)
+      default: .values(isUnique: isUnique, collation)
+      }
     guard !fields.isEmpty else { throw .indexWithoutFields }
     guard fields.count <= Self.maximumFields else { throw .indexWithTooManyFields(fields.count) }
     var parsed: [Field] = []
@@ -112,35 +112,31 @@ extension IndexDefinition {
       // Words have no direction.
       parsed.append(Field(path: path, isDescending: isDescending && type == .json, fieldPath: fieldPath))
     }
-    if let name, name.isEmpty { throw .indexWithoutName }
     self.fields = parsed
-    self.type = type
-    self.name =
-      name
-      ?? Self.name(
-        for: parsed, grouped: groupedFields, expireAfter: expireAfter, type: type, where: self.filter,
-        isUnique: isUnique, collation)
+    if let name, name.isEmpty { throw .indexWithoutName }
+    self.name = name ?? Self.name(for: parsed, kind, where: self.filter)
+    let given: [(Option, Bool)] = [
+      (.filter, self.filter != nil), (.unique, isUnique), (.collation, collation != nil), (.sum, sums != nil),
+      (.expireAfter, expireAfter != nil), (.milliseconds, isInMilliseconds),
+    ]
+    for (option, isGiven) in given where isGiven && value(of: option) == nil {
+      throw .unusableOption(option, of: kind)
+    }
+    switch kind {
+    case .expiry(let seconds, _):
+      guard (0...Self.longestExpiry).contains(seconds) else {
+        throw .invalidExpiry(seconds, most: Self.longestExpiry)
+      }
+      guard parsed.count == 1, !parsed[0].isDescending else { throw .unusableOption(.expireAfter, of: kind) }
+    case .summary:
+      for (number, field) in parsed.enumerated() where field.isDescending {
+        throw .descendingSummary(field.path, at: "fields[\(number)]")
+      }
+    case .values, .text: break
+    }
   }
 
   private static let longestExpiry = 1e11
-
-  private static func checkExpiry(
-    _ seconds: Double, _ fields: [SortField], _ type: IndexType, isUnique: Bool, _ sums: [String]?
-  ) throws(QueryError) {
-    guard (0...longestExpiry).contains(seconds) else { throw .invalidExpiry(seconds, most: longestExpiry) }
-    let isAlone = fields.count == 1 && fields.first?.direction == .ascending
-    guard isAlone, type == .json, !isUnique, sums == nil else { throw .expiryOfOtherIndex }
-  }
-
-  private static func checkSummary(
-    _ fields: [SortField], _ type: IndexType, isUnique: Bool
-  ) throws(QueryError) {
-    guard type == .json else { throw .summaryOfWords }
-    guard !isUnique else { throw .uniqueSummary }
-    for (number, field) in fields.enumerated() where field.direction == .descending {
-      throw .descendingSummary(field.path, at: "fields[\(number)]")
-    }
-  }
 
   private static func tokenizer(_ settings: JSONObject, type: IndexType) throws(QueryError)
     -> TextTokenizerName
@@ -156,54 +152,28 @@ extension IndexDefinition {
     return tokenizer
   }
 
-  /// The settings as the user gives them.
-  package var settings: JSONObject {
-    type == .text ? ["tokenize": .string(tokenizer.rawValue)] : [:]
-  }
-
   /// The selector of ``filter``; `nil` if the index holds every document.
   package var filterJSON: JSONObject? { filter?.clause.selector }
 
   /// The paths of the fields whose numbers a summary sums; `nil` for any other index.
   package var summedPaths: [String]? { groupedFields.map { fields.dropFirst($0).map(\.path) } }
 
-  /// What an index may have besides its fields and settings, as stored: its filter, whether it is unique, its collation, what it sums, when
-  /// documents expire, and its design document.
-  package var options: JSONObject {
-    var options = JSONObject()
-    if let filterJSON { options["where"] = .object(filterJSON) }
-    if isUnique { options["unique"] = true }
-    if let collation { options["collation"] = .string(collation.rawValue) }
-    if let expireAfter { options["expireAfter"] = JSONValue(number: expireAfter) }
-    if expiryInMilliseconds { options["milliseconds"] = true }
-    if let summedPaths { options["sum"] = .array(summedPaths.map { .string($0) }) }
-    if let designDocument { options["ddoc"] = .string(designDocument) }
-    return options
-  }
-
-  /// The definition with ``options`` as stored. Members that are not among them are ignored.
-  init(
-    fields: [JSONValue], name: String, type: IndexType, settings: JSONObject, options: JSONObject
-  ) throws(QueryError) {
-    let sums = options["sum"]?.arrayValue?.compactMap(\.stringValue)
-    try self.init(
-      fields: SortField.fields(fields.dropLast(sums?.count ?? 0), at: "fields"), name: name, type: type,
-      settings: settings, where: options["where"]?.objectValue ?? [:], isUnique: options["unique"] == true,
-      collation: Collation(json: options["collation"], at: "collation"), sum: sums,
-      expireAfter: options["expireAfter"]?.doubleValue, milliseconds: options["milliseconds"] == true,
-      designDocument: options["ddoc"]?.stringValue)
-  }
-
   /// The name of an index in its design document; the name of any other.
   package var ownName: String {
     designDocument.flatMap { name.afterBytePrefix("\($0)/").map { String($0) } } ?? name
   }
 
+  /// The same definition as a member of a design document.
+  package func named(_ name: String, in designDocument: String) -> IndexDefinition {
+    var definition = self
+    (definition.name, definition.designDocument) = (name, designDocument)
+    return definition
+  }
+
   /// Whether both define the same index, ignoring the name.
   package func isSame(as other: IndexDefinition) -> Bool {
-    hasSameFields(as: other) && filterJSON?.utf8Text == other.filterJSON?.utf8Text
-      && isUnique == other.isUnique && collation == other.collation && groupedFields == other.groupedFields
-      && expireAfter == other.expireAfter && expiryInMilliseconds == other.expiryInMilliseconds
+    hasSameFields(as: other) && kind == other.kind
+      && filterJSON?.utf8Text == other.filterJSON?.utf8Text
   }
 
   /// Whether both have the same fields in the same order, and index them in the same way.
@@ -215,18 +185,105 @@ extension IndexDefinition {
 
   /// Generates a name from the definition, so that equal definitions get equal names: `age-desc_pet.species`,
   /// `unique_email`, `unicode_name`, `due_where_5d41402a`, `summary_city_of_total`, `expire_created`.
-  private static func name(
-    for fields: [Field], grouped: Int?, expireAfter: Double?, type: IndexType, where filter: QuerySelector?,
-    isUnique: Bool, _ collation: Collation?
-  ) -> String {
-    let prefix =
-      (type == .text ? ["text"] : []) + (isUnique ? ["unique"] : []) + (grouped == nil ? [] : ["summary"])
-      + (expireAfter == nil ? [] : ["expire"]) + (collation.map { [$0.rawValue] } ?? [])
-    let suffix = filter.map {
-      ["where", String(Hexadecimal.text(Digest.hash($0.clause.selector.utf8Text, .md5)).prefix(8))]
-    }
+  private static func name(for fields: [Field], _ kind: Kind, where filter: QuerySelector?) -> String {
     var words = fields.map { $0.isDescending ? "\($0.path)-desc" : $0.path }
-    if let grouped, grouped < words.count { words.insert("of", at: grouped) }
-    return (prefix + words + (suffix ?? [])).joined(separator: "_")
+    switch kind {
+    case .values(let isUnique, let collation):
+      words = (isUnique ? ["unique"] : []) + (collation.map { [$0.rawValue] } ?? []) + words
+    case .summary(let grouped):
+      if grouped < words.count { words.insert("of", at: grouped) }
+      words.insert("summary", at: 0)
+    case .expiry: words.insert("expire", at: 0)
+    case .text: words.insert("text", at: 0)
+    }
+    if let filter {
+      words += [
+        "where", String(Hexadecimal.text(Digest.hash(filter.clause.selector.utf8Text, .md5)).prefix(8)),
+      ]
+    }
+    return words.joined(separator: "_")
+  }
+}
+
+// MARK: JSON
+
+extension IndexDefinition {
+  /// The options of an index by their names in JSON.
+  package enum Option: String, CaseIterable, Sendable {
+    case filter = "where"
+    case tokenize, unique, collation, expireAfter, milliseconds, sum
+
+    /// The name in CouchDB's `_index` and in design documents.
+    package var couchName: String { self == .filter ? "partial_filter_selector" : rawValue }
+
+    /// Whether `_index` and design documents have the option for an index of a type. A view has a `value` instead of sums.
+    package func isCouchDB(_ type: IndexType) -> Bool {
+      self == .filter || self != .sum && (self == .tokenize) == (type == .text)
+    }
+  }
+
+  /// The value of an option; `nil` if the index doesn't have it.
+  private func value(of option: Option) -> JSONValue? {
+    switch (option, kind) {
+    case (.filter, .values), (.filter, .summary), (.filter, .expiry): filterJSON.map { .object($0) }
+    case (.tokenize, .text(let tokenizer)): .string(tokenizer.rawValue)
+    case (.unique, .values(true, _)): true
+    case (.collation, .values(_, let collation?)): .string(collation.rawValue)
+    case (.expireAfter, .expiry(let seconds, _)): JSONValue(number: seconds)
+    case (.milliseconds, .expiry(_, true)): true
+    case (.sum, .summary): .array((summedPaths ?? []).map { .string($0) })
+    default: nil
+    }
+  }
+
+  /// The definition as index files, the file of definitions, backups and `cdtquery index list` have it.
+  ///
+  /// ```json
+  /// {"name": "by_age", "type": "json", "fields": ["name", {"age": "desc"}], "where": {"left": {"$exists": false}}}
+  /// ```
+  package var json: JSONObject {
+    var json: JSONObject = [
+      "name": .string(name), "type": .string(type.rawValue), "fields": fieldsJSON,
+    ]
+    if type == .text { json["settings"] = .object(settings) }
+    for (name, value) in options { json[name] = value }
+    return json
+  }
+
+  /// The settings of a text index.
+  package var settings: JSONObject { value(of: .tokenize).map { ["tokenize": $0] } ?? [:] }
+
+  /// The other options, and the design document.
+  package var options: JSONObject {
+    var options = JSONObject()
+    for option in Option.allCases where option != .tokenize {
+      if let value = value(of: option) { options[option.rawValue] = value }
+    }
+    if let designDocument { options["ddoc"] = .string(designDocument) }
+    return options
+  }
+
+  /// Reads ``json``, in which `tokenize` may also be beside the other options. Other members are ignored; `name` and `type` may be missing.
+  package init(json: JSONObject) throws(QueryError) {
+    func read<T>(_ option: Option, _ wanted: String, _ value: (JSONValue) -> T?) throws(QueryError) -> T? {
+      guard let json = json[option.rawValue] else { return nil }
+      guard let value = value(json) else { throw .invalidOption(option, wanted, json) }
+      return value
+    }
+    let type = json["type"] ?? "json"
+    guard let type = type.stringValue.flatMap(IndexType.init) else {
+      throw .unknownIndexType(type.stringValue ?? type.text)
+    }
+    let sums = try read(.sum, "an array of field paths") { $0.arrayValue?.compactMap(\.stringValue) }
+    try self.init(
+      fields: SortField.fields((json["fields"]?.arrayValue ?? []).dropLast(sums?.count ?? 0), at: "fields"),
+      name: json["name"]?.stringValue, type: type,
+      settings: json["tokenize"].map { ["tokenize": $0] } ?? json["settings"]?.objectValue ?? [:],
+      where: read(.filter, "a selector") { $0 == .null ? [:] : $0.objectValue } ?? [:],
+      isUnique: read(.unique, "true or false", \.boolValue) ?? false,
+      collation: Collation(json: json["collation"], at: "collation"), sum: sums,
+      expireAfter: read(.expireAfter, "a number of seconds", \.doubleValue),
+      milliseconds: read(.milliseconds, "true or false", \.boolValue) ?? false,
+      designDocument: json["ddoc"]?.stringValue)
   }
 }

@@ -24,11 +24,7 @@ public struct IndexInfo: Sendable, Hashable {
 
   /// The index as `cdtquery index list` prints it.
   public var json: JSONObject {
-    var json: JSONObject = [
-      "name": .string(name), "type": .string(type.rawValue), "fields": definition.fieldsJSON,
-    ]
-    if type == .text { json["settings"] = .object(definition.settings) }
-    for (name, value) in definition.options { json[name] = value }
+    var json = definition.json
     json["entries"] = .int(Int64(entries))
     json["bytes"] = .int(Int64(bytes))
     json["sequence"] = .int(indexedSequence)

@@ -29,10 +29,10 @@ package struct DesignView: Sendable {
   }
 
   /// The selector of the documents that a view holds.
-  static func filter(_ paths: [String], and partial: JSONObject) -> JSONObject {
+  static func filter(_ paths: [String], and partial: JSONValue) -> JSONObject {
     let exists: JSONValue = ["$exists": true]
     let present = paths.map { JSONValue.object(JSONObject([($0, exists)])) }
-    return ["$and": .array(present + (partial.isEmpty ? [] : [.object(partial)]))]
+    return ["$and": .array(present + ([.null, [:]].contains(partial) ? [] : [partial]))]
   }
 
   /// The paths of the value: none for counts, if none is named.

@@ -157,16 +157,9 @@ enum IndexJSON {
   ]
 
   static func of(_ index: IndexDefinition) -> JSONObject {
-    var definition: JSONObject = [
-      "fields": .array(index.fields.map { [$0.path: .string($0.isDescending ? "desc" : "asc")] })
-    ]
-    for (name, value) in index.settings { definition[name] = value }
-    if let filter = index.filterJSON { definition[DesignDocument.partialFilter] = .object(filter) }
-    if index.isUnique { definition["unique"] = true }
-    if let collation = index.collation { definition["collation"] = .string(collation.rawValue) }
-    if let seconds = index.expireAfter { definition["expireAfter"] = JSONValue(number: seconds) }
-    if index.expiryInMilliseconds { definition["milliseconds"] = true }
-    if let sums = index.summedPaths { definition["sum"] = .array(sums.map { .string($0) }) }
+    var definition = DesignDocument.couchDB(index.json)
+    definition["fields"] = .array(
+      index.fields.map { [$0.path: .string($0.isDescending ? "desc" : "asc")] })
     return [
       "ddoc": index.designDocument.map { .string($0) } ?? .null, "name": .string(index.ownName),
       "type": .string(index.type.rawValue), "partitioned": false, "def": .object(definition),
@@ -235,39 +228,17 @@ struct IndexRequest: Sendable {
         "Invalid key \(unknown.prefix(100)) for an index of type \(type.rawValue): \(DesignDocument.knownMembers(type))."
       )
     }
-    let filter = try DesignDocument.filter(.object(index))
-    let isUnique = index["unique"] ?? false
-    guard let isUnique = isUnique.boolValue else {
-      throw CouchError(400, "invalid_index", "`unique` must be a boolean.")
-    }
-    let settings = DesignDocument.settings(.object(index))
-    let collation = try Collation(json: index["collation"], at: "collation")
-    let lifetime = index["expireAfter"]?.doubleValue
-    if lifetime == nil, index["expireAfter"] != nil {
-      throw CouchError(400, "invalid_index", "`expireAfter` must be a number of seconds.")
-    }
-    guard let isInMilliseconds = (index["milliseconds"] ?? false).boolValue else {
-      throw CouchError(400, "invalid_index", "`milliseconds` must be a boolean.")
-    }
-    guard case .array(let clauses)? = index["fields"] else {
+    guard index["fields"]?.arrayValue != nil else {
       throw CouchError(400, "invalid_index", "`fields` must be an array of names or {name: direction}.")
     }
-    let fields = try SortField.fields(clauses.map(DesignDocument.fieldOfText), at: "index.fields")
+    let wanted = try IndexDefinition(json: DesignDocument.json(ofCouchDB: .object(index), type))
     if body["name"] == "" {
       throw CouchError(400, "invalid_index", "The name of an index must not be empty.")
     }
     names = (body["name"]?.stringValue, body["ddoc"]?.stringValue.map(Self.documentID))
-    let name =
-      try names.name
-      ?? IndexDefinition(
-        fields: fields, name: nil, type: type, settings: settings, where: filter, isUnique: isUnique,
-        collation: collation, expireAfter: lifetime, milliseconds: isInMilliseconds
-      ).name
+    let name = names.name ?? wanted.name
     document = names.document ?? Self.documentID(name)
-    definition = try IndexDefinition(
-      fields: fields, name: DesignDocument.name(of: name, in: document), type: type, settings: settings,
-      where: filter, isUnique: isUnique, collation: collation, expireAfter: lifetime,
-      milliseconds: isInMilliseconds, designDocument: document)
+    definition = wanted.named(DesignDocument.name(of: name, in: document), in: document)
   }
 
   static func documentID(_ name: String) -> String {
