@@ -25,10 +25,7 @@ struct RemoteResults {
     self.query = query
     self.textIndex = textIndex
     self.isInOrder = isInOrder
-    end = query.limit.map {
-      let (sum, overflow) = query.skip.addingReportingOverflow($0)
-      return overflow ? .max : sum
-    }
+    end = ResultPage(skip: query.skip, limit: query.limit).end
     deadline = query.timeLimit.map { ContinuousClock.now + $0 }
     _ = try query.find(in: [], textIndex: textIndex)
   }

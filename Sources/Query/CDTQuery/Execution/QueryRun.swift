@@ -51,10 +51,9 @@ final class QueryRun {
   private var last: (number: Int64, rank: Double?)?
   /// The rest of a page that was read backwards, the next result at the end; `nil` before it is read.
   private var page: [Int64]?
-  private let limit: Int
-  private var passed = 0
+  private var results: ResultPage
   /// The number of results that were returned.
-  private(set) var given = 0
+  var given: Int { results.given }
   /// The number of SQLite instructions of the other sources.
   private var steps = 0
   /// The number of documents read.
@@ -86,7 +85,7 @@ final class QueryRun {
     idsOnly = plan.idsOnly(output)
     isStreamed = plan.order.isStreamed
     hidesDesignDocuments = plan.hidesDesignDocuments
-    limit = plan.limit ?? .max
+    results = ResultPage(skip: plan.skip, limit: plan.limit)
     needsNoDocument = output == .exists || output == .ids && plan.source.isCovered
     isByScore = plan.order == .score
     if case .scan = plan.source, plan.order == .unordered || plan.order == .sorted {
@@ -176,14 +175,8 @@ final class QueryRun {
 
   /// The next of the results that are neither skipped nor beyond the limit.
   private func nextOfPage<Result>(_ next: () throws -> Result?) throws -> Result? {
-    while given < limit {
-      guard let result = try next() else { return nil }
-      if passed < plan.skip {
-        passed += 1
-        continue
-      }
-      given += 1
-      return result
+    while !results.isComplete, let result = try next() {
+      if results.take() { return result }
     }
     return nil
   }

@@ -28,19 +28,23 @@ struct ExpiredRows {
     var isComplete = true
     for entry in view.catalog.expiring {
       if view.isReadable {
-        let sql = """
+        let rows = try connection.statement(
+          """
           SELECT document, id FROM query.\(IndexFile.table(entry))
            WHERE t0 = 0 AND v0 > ?4 AND v0 <= ?1 AND document NOT IN (SELECT number FROM main.documents WHERE sequence > ?2)
            ORDER BY v0 LIMIT ?3
-          """
-        try forEach(
-          sql, [.time(time), .int(view.floor(of: entry)), .int(Int64(limit)), .time(first)]
-        ) { found.append(($0.int64(0), $0.text(1))) }
+          """)
+        defer { rows.reset() }
+        try rows.bind(time, at: 1)
+        try rows.bind(view.floor(of: entry), at: 2)
+        try rows.bind(Int64(limit), at: 3)
+        try rows.bind(first, at: 4)
+        while try rows.step() { found.append((rows.int64(0), rows.text(1))) }
       }
       var unindexed: [(number: Int64, id: String)] = []
-      let areFew = try forEachUnindexed(of: entry) { row, document in
+      let areFew = try forEachUnindexed(of: entry) { number, document in
         guard let end = expires(document), end > first, end <= time else { return }
-        unindexed.append((row.int64(0), row.text(1)))
+        unindexed.append((number, String(decoding: document.id, as: UTF8.self)))
       }
       if areFew { found += unindexed } else { isComplete = false }
     }
@@ -67,20 +71,17 @@ struct ExpiredRows {
   ///
   /// - Returns: Whether these were all.
   private func forEachUnindexed(
-    of entry: IndexCatalog.Entry, _ body: (Statement, DocumentBytes) -> Void
+    of entry: IndexCatalog.Entry, _ body: (Int64, DocumentBytes) -> Void
   ) throws -> Bool {
     let floor = view.floor(of: entry)
     guard floor < view.lastSequence else { return true }
-    let sql = """
-      SELECT number, id, revision, body FROM main.documents WHERE sequence > ?1 AND NOT deleted
-       LIMIT \(Self.mostUnindexed + 1)
-      """
+    let stored = try StoredDocuments(
+      "WHERE sequence > ?1 AND NOT deleted LIMIT \(Self.mostUnindexed + 1)", floor, on: connection)
+    defer { stored.reset() }
     var count = 0
-    try forEach(sql, [.int(floor)]) { row in
+    while try stored.next() {
       count += 1
-      body(
-        row,
-        DocumentBytes(id: row.unsafeBytes(1), revision: row.unsafeBytes(2), body: row.unsafeBytes(3)))
+      if let document = stored.document { body(stored.number, document) }
     }
     return count <= Self.mostUnindexed
   }
@@ -100,24 +101,5 @@ struct ExpiredRows {
       if try statement.step() { next = min(next ?? .infinity, statement.double(0)) }
     }
     return next
-  }
-
-  private enum Parameter {
-    case time(Double)
-    case int(Int64)
-  }
-
-  private func forEach(
-    _ sql: String, _ parameters: [Parameter], _ body: (Statement) throws -> Void
-  ) throws {
-    let statement = try connection.statement(sql)
-    defer { statement.clear() }
-    for (number, parameter) in parameters.enumerated() {
-      switch parameter {
-      case .time(let time): try statement.bind(time, at: number + 1)
-      case .int(let int): try statement.bind(int, at: number + 1)
-      }
-    }
-    while try statement.step() { try body(statement) }
   }
 }

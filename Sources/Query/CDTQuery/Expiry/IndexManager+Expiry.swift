@@ -31,19 +31,10 @@ extension IndexManager {
 
   /// Runs `body` with the rows of documents that expire, and once more without them if the index file turns out to be damaged.
   private func rows<R>(in transaction: ReadTransaction, _ body: (ExpiredRows) throws -> R) throws -> R {
-    func read() throws -> R {
+    try transaction.withoutDamagedIndex { _ in
       try QueryFailure.mapping(of: transaction.store, usesIndex: true) {
         try body(ExpiredRows(transaction.indexView(self), on: transaction.connection()))
       }
-    }
-    do {
-      return try read()
-    } catch is DamagedIndex {
-      try transaction.abandonIndexes(self)
-      let result = try read()
-      // If the documents can be read, it was the index file.
-      replaceDamagedFile()
-      return result
     }
   }
 

@@ -30,16 +30,7 @@ package struct QueryEngine {
   }
 
   func answering<R>(_ body: (QueryEngine) throws -> R) throws -> R {
-    do {
-      return try body(self)
-    } catch let damage as DamagedIndex {
-      let manager = try transaction.store.indexManager()
-      if damage.isCertain { manager.replaceDamagedFile() }
-      // If the documents can be read, it was the index file.
-      let result = try body(withoutIndexes())
-      if !damage.isCertain { manager.replaceDamagedFile() }
-      return result
-    }
+    try transaction.withoutDamagedIndex { isAgain in try body(isAgain ? withoutIndexes() : self) }
   }
 
   func withoutIndexes() throws -> QueryEngine {

@@ -7,9 +7,8 @@ import CDTJSON
 package struct StreamedQuery: ~Copyable {
   private let query: ResolvedQuery
   private let matcher: Matcher
-  private var passed = 0
-  private var given = 0
-  private var kept: [Match] = []
+  private var page: ResultPage
+  private var kept: FirstElements<Match>
   private var key = OrderKey()
   private var added = 0
 
@@ -33,13 +32,15 @@ package struct StreamedQuery: ~Copyable {
     guard resolved.start == nil, !resolved.isBackward else { throw .bookmarkWithoutStore }
     self.query = resolved
     matcher = Matcher(resolved.selector.clause)
+    page = ResultPage(skip: resolved.skip, limit: resolved.limit)
+    kept = FirstElements(page.end, by: Match.precedes)
   }
 
   /// Whether the selector or the sort uses the ids.
   package var readsIDs: Bool { query.reads(.id) }
 
   /// Whether the page is complete, so that no further document is needed.
-  package var isComplete: Bool { !query.hasOrder && query.limit.map { given >= $0 } ?? false }
+  package var isComplete: Bool { !query.hasOrder && page.isComplete }
 
   /// Adds the next document.
   ///
@@ -50,17 +51,15 @@ package struct StreamedQuery: ~Copyable {
     guard query.hasOrder else { return try pass(document, body) }
     query.sort.write(document, to: &key)
     let text = document.body.slice(0, document.body.count)
-    kept.append(Match(key: key, position: added, id: Array(document.id), body: Array(text)))
+    kept.add(Match(key: key, position: added, id: Array(document.id), body: Array(text)))
     added += 1
-    if let wanted, kept.count >= 2 * max(wanted, 1_000) { keepFirst(wanted) }
   }
 
   /// Ends the documents.
   ///
   /// - Parameter body: Called with the results that a sort has kept.
   package mutating func finish(_ body: (DocumentBytes) throws -> Void) throws {
-    keepFirst(wanted ?? .max)
-    for match in kept {
+    for match in kept.sorted() {
       let empty = UnsafeRawBufferPointer(start: nil, count: 0)
       try match.id.withUnsafeBytes { id in
         try match.body.withUnsafeBytes { text in
@@ -68,28 +67,11 @@ package struct StreamedQuery: ~Copyable {
         }
       }
     }
-    kept = []
-  }
-
-  /// The number of matches up to the end of the page; `nil` for all.
-  private var wanted: Int? {
-    guard let limit = query.limit else { return nil }
-    let (sum, overflows) = query.skip.addingReportingOverflow(limit)
-    return overflows ? nil : sum
-  }
-
-  private mutating func keepFirst(_ wanted: Int) {
-    kept.sort(by: Match.precedes)
-    if kept.count > wanted { kept.removeLast(kept.count - wanted) }
+    kept = FirstElements(page.end, by: Match.precedes)
   }
 
   private mutating func pass(_ document: DocumentBytes, _ body: (DocumentBytes) throws -> Void) throws {
-    if passed < query.skip {
-      passed += 1
-    } else if query.limit.map({ given < $0 }) ?? true {
-      given += 1
-      try body(document)
-    }
+    if page.take() { try body(document) }
   }
 }
 

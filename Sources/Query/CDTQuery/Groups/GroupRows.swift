@@ -4,10 +4,11 @@ import CDTJSON
 struct GroupRows {
   private let groups: ResolvedGroups
   private let having: Matcher?
-  private var rows: [(key: OrderKey, row: JSONObject)] = []
+  private var rows: FirstElements<(key: OrderKey, row: JSONObject)>
 
   init(_ groups: ResolvedGroups, _ stop: QueryStop) {
     self.groups = groups
+    rows = FirstElements(ResultPage(skip: groups.skip, limit: groups.limit).end) { $0.key < $1.key }
     if case .always = groups.having.clause {
       having = nil
     } else {
@@ -15,19 +16,12 @@ struct GroupRows {
     }
   }
 
-  /// The number of rows up to the end of the page; `nil` for all.
-  private var wanted: Int? {
-    guard let limit = groups.limit else { return nil }
-    let (sum, overflows) = groups.skip.addingReportingOverflow(limit)
-    return overflows ? nil : sum
-  }
-
   /// Whether rows that come later, in the order of the groups, are not needed.
-  var isComplete: Bool { groups.sort.isEmpty && wanted.map { rows.count >= $0 } ?? false }
+  var isComplete: Bool { groups.sort.isEmpty && rows.isFull }
 
   /// Adds the row of a group.
   mutating func add(_ row: JSONObject, key group: OrderKey) throws(QueryError) {
-    guard having != nil || !groups.sort.isEmpty else { return add(row, group) }
+    guard having != nil || !groups.sort.isEmpty else { return rows.add((group, row)) }
     // The document's own fields, if the groups are by them.
     let (id, revision) = (row["_id"]?.stringValue ?? "", row["_rev"]?.stringValue ?? "")
     let (having, sort) = (having, groups.sort)
@@ -43,22 +37,11 @@ struct GroupRows {
       key.append(key: group)
       return key
     }
-    if let key { add(row, key) }
-  }
-
-  private mutating func add(_ row: JSONObject, _ key: OrderKey) {
-    rows.append((key, row))
-    if let wanted, rows.count >= 2 * max(min(wanted, .max / 2), 1_000) { sort(upTo: wanted) }
-  }
-
-  private mutating func sort(upTo wanted: Int) {
-    rows.sort { $0.key < $1.key }
-    if rows.count > wanted { rows.removeLast(rows.count - wanted) }
+    if let key { rows.add((key, row)) }
   }
 
   /// The rows of the page.
   mutating func page() -> [JSONObject] {
-    sort(upTo: wanted ?? .max)
-    return rows.dropFirst(groups.skip).map(\.row)
+    rows.sorted().dropFirst(groups.skip).map(\.row)
   }
 }

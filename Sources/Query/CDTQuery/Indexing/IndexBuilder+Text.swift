@@ -27,27 +27,19 @@ extension IndexBuilder {
   private func takeText(
     _ entry: IndexCatalog.Entry, after watermark: Int64
   ) throws -> (reached: Int64?, documents: Int) {
-    let statement = try connection.statement(
-      """
-      SELECT number, id, revision, body, deleted, sequence FROM \(documents)
-       WHERE sequence > ?1 ORDER BY sequence
-      """)
-    defer { statement.reset() }
-    try statement.bind(watermark, at: 1)
+    let stored = try stored(after: watermark)
+    defer { stored.reset() }
     let start = ContinuousClock.now
     var taken = 0
-    while try statement.step() {
-      let number = statement.int64(0)
-      if statement.int64(4) != 0 {
-        try TextIndexTable.remove(number, from: entry, on: connection)
-      } else {
-        let document = DocumentBytes(
-          id: statement.unsafeBytes(1), revision: statement.unsafeBytes(2), body: statement.unsafeBytes(3))
+    while try stored.next() {
+      if let document = stored.document {
         try TextIndexTable.replace(
-          number, document, entry.definition, in: IndexFile.table(entry), on: connection)
+          stored.number, document, entry.definition, in: IndexFile.table(entry), on: connection)
+      } else {
+        try TextIndexTable.remove(stored.number, from: entry, on: connection)
       }
       taken += 1
-      if ContinuousClock.now - start > Self.longestStep { return (statement.int64(5), taken) }
+      if ContinuousClock.now - start > Self.longestStep { return (stored.sequence, taken) }
     }
     return (nil, taken)
   }

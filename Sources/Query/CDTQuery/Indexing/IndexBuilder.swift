@@ -25,7 +25,7 @@ final class IndexBuilder {
   private var total = 0
 
   var connection: Connection { file.connection }
-  var documents: String { "\(IndexConnection.documents).documents" }
+  let documents = "\(IndexConnection.documents).documents"
 
   /// The maximum time a transaction holds the write lock, and the pause after it. A process that waits for the lock
   /// polls it every half millisecond.
@@ -76,6 +76,12 @@ final class IndexBuilder {
       _ = try reportProgress()
     }
     return true
+  }
+
+  /// The documents above a watermark.
+  func stored(after watermark: Int64) throws(SQLiteError) -> StoredDocuments {
+    try StoredDocuments(
+      "WHERE sequence > ?1 ORDER BY sequence", watermark, in: IndexConnection.documents, on: connection)
   }
 
   private func work(on entry: IndexCatalog.Entry) throws -> Bool {
@@ -218,30 +224,23 @@ final class IndexBuilder {
   ) throws {
     batch.newest = try file.lastSequence()
     batch.reached = batch.newest
-    let statement = try connection.statement(
-      """
-      SELECT number, id, revision, body, deleted, sequence FROM \(documents)
-       WHERE sequence > ?1 ORDER BY sequence
-      """)
-    defer { statement.reset() }
-    try statement.bind(watermark, at: 1)
-    while try file.readingDocuments({ try statement.step() }) {
+    let stored = try stored(after: watermark)
+    defer { stored.reset() }
+    while try file.readingDocuments({ try stored.next() }) {
       batch.documents += 1
-      if statement.int64(4) == 0 {
-        let document = DocumentBytes(
-          id: statement.unsafeBytes(1), revision: statement.unsafeBytes(2), body: statement.unsafeBytes(3))
-        let shape = batch.rows.add(document, number: statement.int64(0))
+      if let document = stored.document {
+        let shape = batch.rows.add(document, number: stored.number)
         if shape.isMultiple { batch.shape.isMultiple = true }
         if shape.isApart {
           batch.shape.isApart = true
-          batch.apart.append(statement.int64(0))
+          batch.apart.append(stored.number)
         }
       }
       let isOver =
         try batch.documents == limit || batch.rows.isFull
         || batch.documents % Self.interval == 0 && !goesOn(batch.documents)
       if isOver {
-        batch.reached = statement.int64(5)
+        batch.reached = stored.sequence
         return
       }
     }

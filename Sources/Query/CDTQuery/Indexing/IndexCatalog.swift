@@ -142,7 +142,10 @@ package struct IndexCatalog: Sendable {
       (json["fields"], json["settings"]) = (
         try JSONValue(parsing: row.text(3)), try JSONValue(parsing: row.text(4))
       )
+      guard json["fields"]?.arrayValue != nil else { throw IndexDamage.unreadable("a definition is invalid") }
       return try IndexDefinition(json: json)
+    } catch let damage as IndexDamage {
+      throw damage
     } catch {
       throw .unreadable("the definition of an index: \(error)")
     }

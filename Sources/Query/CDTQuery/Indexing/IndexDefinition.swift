@@ -271,7 +271,9 @@ extension IndexDefinition {
       return value
     }
     let type = json["type"] ?? "json"
-    guard let type = type.stringValue.flatMap(IndexType.init) else { throw .unknownIndexType(type.text) }
+    guard let type = type.stringValue.flatMap(IndexType.init) else {
+      throw .unknownIndexType(type.stringValue ?? type.text)
+    }
     let sums = try read(.sum, "an array of field paths") { $0.arrayValue?.compactMap(\.stringValue) }
     try self.init(
       fields: SortField.fields((json["fields"]?.arrayValue ?? []).dropLast(sums?.count ?? 0), at: "fields"),

@@ -67,8 +67,17 @@ struct IndexFileCheck {
       throw IndexDamage.unreadable("the index \(JSONValue.string(definition.name).text) is missing")
     }
     let checks = try catalog.entries.map { try IndexCheck($0, upTo: sequence, on: connection) }
-    try Self.forEachDocument(on: connection, progress) { document, number, sequence in
-      for check in checks { try check.take(document, number: number, sequence: sequence) }
+    let total = Int(
+      try connection.scalar("SELECT count(*) FROM \(IndexConnection.documents).documents WHERE NOT deleted"))
+    let stored = try StoredDocuments(
+      "WHERE NOT deleted ORDER BY number", in: IndexConnection.documents, on: connection)
+    defer { stored.reset() }
+    var done = 0
+    while try stored.next() {
+      guard let document = stored.document else { continue }
+      for check in checks { try check.take(document, number: stored.number, sequence: stored.sequence) }
+      done += 1
+      if done % 1_000 == 0 || done == total { progress(done, total) }
     }
     for check in checks { note(try check.finish(), of: check.name) }
   }
@@ -83,25 +92,6 @@ struct IndexFileCheck {
     defer { file.close() }
     if let finding = try file.connection.integrityFindings(atMost: 1).first {
       throw IndexDamage.unreadable(finding)
-    }
-  }
-
-  private static func forEachDocument(
-    on connection: Connection, _ progress: (_ done: Int, _ total: Int) -> Void,
-    _ body: (DocumentBytes, _ number: Int64, _ sequence: Int64) throws -> Void
-  ) throws {
-    let documents = "\(IndexConnection.documents).documents WHERE NOT deleted"
-    let total = Int(try connection.scalar("SELECT count(*) FROM \(documents)"))
-    let statement = try connection.statement(
-      "SELECT number, id, revision, body, sequence FROM \(documents) ORDER BY number")
-    defer { statement.reset() }
-    var done = 0
-    while try statement.step() {
-      let document = DocumentBytes(
-        id: statement.unsafeBytes(1), revision: statement.unsafeBytes(2), body: statement.unsafeBytes(3))
-      try body(document, statement.int64(0), statement.int64(4))
-      done += 1
-      if done % 1_000 == 0 || done == total { progress(done, total) }
     }
   }
 

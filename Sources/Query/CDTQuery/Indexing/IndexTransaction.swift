@@ -114,41 +114,22 @@ extension PendingWrite {
   func forEachChange(
     before connection: Connection, _ schema: String, _ body: (DocumentChange) throws -> Void
   ) throws {
-    let columns = "\(DocumentBytes.columns), sequence"
-    let after = try self.connection.statement(
-      "SELECT \(columns) FROM documents WHERE sequence > ?1 ORDER BY sequence")
-    let before = try connection.statement("SELECT \(columns) FROM \(schema).documents WHERE number = ?1")
+    let after = try StoredDocuments(
+      "WHERE sequence > ?1 ORDER BY sequence", previousSequence, on: self.connection)
+    let before = try StoredDocuments("WHERE number = ?1", 0, in: schema, on: connection)
     defer {
       after.reset()
       before.reset()
     }
-    try after.bind(previousSequence, at: 1)
-    while try after.step() {
-      let number = after.int64(0)
-      var change = DocumentChange(
-        number: number, sequence: after.int64(5), after: DocumentBytes(living: after))
+    while try after.next() {
+      var change = DocumentChange(number: after.number, sequence: after.sequence, after: after.document)
       // A document's number is its first sequence, so a higher one is new.
-      if number <= previousSequence {
-        before.reset()
-        try before.bind(number, at: 1)
-        if try before.step() {
-          change.before = DocumentBytes(living: before)
-          change.sequenceBefore = before.int64(5)
-        }
+      if change.number <= previousSequence {
+        try before.restart(change.number)
+        if try before.next() { (change.before, change.sequenceBefore) = (before.document, before.sequence) }
       }
       try body(change)
     }
-  }
-}
-
-extension DocumentBytes {
-  /// The columns of a row of ``init(living:)``.
-  static let columns = "number, id, revision, deleted, body"
-
-  /// The document in a row of ``columns``, unless it is deleted.
-  init?(living row: Statement) {
-    guard row.int64(3) == 0 else { return nil }
-    self.init(id: row.unsafeBytes(1), revision: row.unsafeBytes(2), body: row.unsafeBytes(4))
   }
 }
 

@@ -66,6 +66,21 @@ extension ReadTransaction {
       try IndexReader.unreadable(manager, in: connection(), of: store))
   }
 
+  /// Runs `body`, and once more without indexes if the index file turns out to be damaged. The file is then replaced.
+  func withoutDamagedIndex<R>(_ body: (_ isAgain: Bool) throws -> R) throws -> R {
+    do {
+      return try body(false)
+    } catch let damage as DamagedIndex {
+      let manager = try store.indexManager()
+      if damage.isCertain { manager.replaceDamagedFile() }
+      try abandonIndexes(manager)
+      let result = try body(true)
+      // If the documents can be read, it was the index file.
+      if !damage.isCertain { manager.replaceDamagedFile() }
+      return result
+    }
+  }
+
   private func view(
     of reader: IndexReader, _ manager: IndexManager, isBegun: Bool = false
   ) throws -> IndexView {

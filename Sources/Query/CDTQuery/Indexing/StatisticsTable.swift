@@ -98,19 +98,12 @@ struct StatisticsTable {
 
   /// Calls `body` with the first document whose number is at least each of some numbers.
   private func forEachDocument(from numbers: [Int64], _ body: (DocumentBytes) -> Void) throws {
-    let statement = try connection.statement(
-      """
-      SELECT id, revision, body, deleted FROM \(IndexConnection.documents).documents
-       WHERE number >= ?1 ORDER BY number LIMIT 1
-      """)
-    defer { statement.reset() }
+    let stored = try StoredDocuments(
+      "WHERE number >= ?1 ORDER BY number LIMIT 1", 0, in: IndexConnection.documents, on: connection)
+    defer { stored.reset() }
     for number in numbers {
-      statement.reset()
-      try statement.bind(number, at: 1)
-      guard try statement.step(), statement.int64(3) == 0 else { continue }
-      body(
-        DocumentBytes(
-          id: statement.unsafeBytes(0), revision: statement.unsafeBytes(1), body: statement.unsafeBytes(2)))
+      try stored.restart(number)
+      if try stored.next(), let document = stored.document { body(document) }
     }
   }
 

@@ -53,11 +53,9 @@ struct UniqueCheck {
     try rows.bind(number, at: 2 * key.count + 1)
     while try rows.step() {
       let other = rows.int64(0)
-      let documents = try write.connection.statement(
-        "SELECT \(DocumentBytes.columns) FROM documents WHERE number = ?1")
-      defer { documents.reset() }
-      try documents.bind(other, at: 1)
-      guard try documents.step(), let found = DocumentBytes(living: documents),
+      let stored = try StoredDocuments("WHERE number = ?1", other, on: write.connection)
+      defer { stored.reset() }
+      guard try stored.next(), let found = stored.document,
         search.keys(of: found, number: other).contains(key)
       else { continue }
       throw try violation(of: entry, key, number: number, other: other)
@@ -69,13 +67,12 @@ struct UniqueCheck {
     _ wanted: [[IndexKey]: Int64], above sequence: Int64, _ entry: IndexCatalog.Entry,
     _ search: inout UniqueKeySearch
   ) throws {
-    let documents = try write.connection.statement(
-      "SELECT \(DocumentBytes.columns) FROM documents WHERE sequence > ?1 ORDER BY sequence")
-    defer { documents.reset() }
-    try documents.bind(sequence, at: 1)
-    while try documents.step() {
-      guard let document = DocumentBytes(living: documents) else { continue }
-      let other = documents.int64(0)
+    let stored = try StoredDocuments(
+      "WHERE sequence > ?1 ORDER BY sequence", sequence, on: write.connection)
+    defer { stored.reset() }
+    while try stored.next() {
+      guard let document = stored.document else { continue }
+      let other = stored.number
       for key in search.keys(of: document, number: other) {
         guard let number = wanted[key], number != other else { continue }
         throw try violation(of: entry, key, number: number, other: other)
@@ -145,11 +142,9 @@ struct UniqueKeySearch: ~Copyable {
     _ number: Int64, on connection: Connection, _ schema: String, _ key: [IndexKey],
     of definition: IndexDefinition
   ) throws -> (id: String, values: [JSONValue]) {
-    let statement = try connection.statement(
-      "SELECT \(DocumentBytes.columns) FROM \(schema).documents WHERE number = ?1")
-    defer { statement.reset() }
-    try statement.bind(number, at: 1)
-    guard try statement.step(), let document = DocumentBytes(living: statement) else { return ("", []) }
+    let stored = try StoredDocuments("WHERE number = ?1", number, in: schema, on: connection)
+    defer { stored.reset() }
+    guard try stored.next(), let document = stored.document else { return ("", []) }
     let values = zip(definition.fields, key).map { field, key -> JSONValue in
       if let documentField = field.fieldPath.documentField {
         return .string(String(decoding: document.string(of: documentField), as: UTF8.self))

@@ -32,19 +32,15 @@ struct UniqueListing {
       "DROP TABLE IF EXISTS \(table); \(IndexFile.creation(ofTable: table, entry.definition))")
     var rows = IndexRows(entry.definition)
     var apart: [String] = []
-    let documents = try connection.statement(
-      """
-      SELECT \(DocumentBytes.columns) FROM \(Self.documents)
-       WHERE sequence > ?1 OR number IN (SELECT document FROM main.apart WHERE index_number = ?2)
-      """)
-    defer { documents.reset() }
-    try documents.bind(floor, at: 1)
-    try documents.bind(entry.number, at: 2)
+    let stored = try StoredDocuments(
+      "WHERE sequence > ?1 OR number IN (SELECT document FROM main.apart WHERE index_number = ?2)",
+      floor, entry.number, in: IndexConnection.documents, on: connection)
+    defer { stored.reset() }
     let insertion = IndexTable(entry, on: connection, named: table)
-    while try documents.step() {
-      guard let document = DocumentBytes(living: documents) else { continue }
+    while try stored.next() {
+      guard let document = stored.document else { continue }
       rows.removeAll()
-      let shape = rows.add(document, number: documents.int64(0))
+      let shape = rows.add(document, number: stored.number)
       if shape.isApart { apart.append(String(decoding: document.id, as: UTF8.self)) }
       rows.sort()
       try insertion.insert(rows, 0..<rows.count)

@@ -68,11 +68,7 @@ package struct QueryPlan: Sendable {
   var isCovered: Bool { isExact && source.isCovered && (order != .sorted || sort.isByID) }
 
   /// The number of first matches needed, or `nil` for all.
-  var lastWanted: Int? {
-    guard let limit else { return nil }
-    let (last, overflows) = limit.addingReportingOverflow(skip)
-    return overflows ? nil : last
-  }
+  var lastWanted: Int? { ResultPage(skip: skip, limit: limit).end }
 
   /// Whether the source reads any index.
   var usesIndex: Bool { source.readsIndex { _ in true } }

@@ -20,8 +20,7 @@ extension RequestContext {
         let (query, cursor, warning) = try wanted.cursor(by: engine)
         defer { cursor.end() }
         try wanted.forEachText(cursor, transaction) { document in
-          try documents.append(count > 0 ? ",\n".utf8 : "\n".utf8)
-          try documents.append(document)
+          try documents.append(row: document, isFirst: count == 0)
           count += 1
         }
         let examined = cursor.examined
@@ -63,8 +62,7 @@ extension RequestContext {
         var rows = ReplySpool()
         guard let query = try wanted.groupQuery(engine) else { return (rows, String?.none) }
         for (number, row) in try engine.groups(query).enumerated() {
-          try rows.append(number > 0 ? ",\n".utf8 : "\n".utf8)
-          try rows.append(row.utf8Text)
+          try rows.append(row: row.utf8Text, isFirst: number == 0)
         }
         let isSlow = slow.map { ContinuousClock.now - start >= $0 } ?? false
         return (rows, isSlow ? try transaction.explain(query).description : nil)

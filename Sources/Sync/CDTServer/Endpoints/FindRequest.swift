@@ -304,14 +304,11 @@ struct FindRequest: Sendable {
     _ body: ([UInt8]) throws -> Void
   ) throws {
     let (text, projection) = (DocumentText(transaction, options), try projection)
-    var (passed, given) = (0, 0)
-    while given < limit, let document = try cursor.nextDocument() {
+    var page = ResultPage(skip: skip, limit: limit)
+    while !page.isComplete, let document = try cursor.nextDocument() {
       let bytes = try text.text(of: document)
       let written = try JSONObject(parsing: bytes)
-      guard try filter.accepts(document, written: written) else { continue }
-      passed += 1
-      guard passed > skip else { continue }
-      given += 1
+      guard try filter.accepts(document, written: written), page.take() else { continue }
       try body(
         Self.withSnippets(
           of: document, projection.isEverything ? bytes : projection.apply(to: written).utf8Text))

@@ -132,23 +132,15 @@ private struct ViewReply {
     }
     let beginning = head.text.dropLast()
     try spool.append((beginning + (head.isEmpty ? "" : ",") + #""rows":["#).utf8)
-    var (skip, left, isFirst) = (options.skip, options.limit ?? .max, true)
+    var page = ResultPage(skip: options.skip, limit: options.limit)
     /// Appends a row of the page.
     ///
     /// - Returns: Whether more are wanted.
     func append(_ row: () throws -> [UInt8]) throws -> Bool {
-      guard skip == 0 else {
-        skip -= 1
-        return true
-      }
-      guard left > 0 else { return false }
-      try spool.append(isFirst ? "\n".utf8 : ",\n".utf8)
-      try spool.append(try row())
-      isFirst = false
-      left -= 1
-      return left > 0
+      if page.take() { try spool.append(row: row(), isFirst: page.given == 1) }
+      return !page.isComplete
     }
-    for range in ranges where left > 0 {
+    for range in ranges where !page.isComplete {
       if groups {
         try reader.forEachGroup(of: options.groupLevel, in: range) { key, value in
           try append { Array(#"{"key":\#(key.text),"value":\#(value.text)}"#.utf8) }

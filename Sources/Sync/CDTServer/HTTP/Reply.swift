@@ -155,6 +155,12 @@ struct ReplySpool {
     if memory.count >= Self.longest { try spill() }
   }
 
+  /// Appends a row of an array.
+  mutating func append(row: [UInt8], isFirst: Bool) throws(CouchError) {
+    memory += isFirst ? "\n".utf8 : ",\n".utf8
+    try append(row)
+  }
+
   private mutating func spill() throws(CouchError) {
     let directory = FileManager.default.temporaryDirectory.path
     if file == nil { key = RandomBytes.make(AuthenticatedCipher.keyLength) }
