@@ -21,7 +21,7 @@ concerns random "$core|Sources/(Care|Sync/(CDTReplication|CDTRemote))/|Tests/CDT
 concerns reliability "$core|Sources/(Care|Command)/|Tests/(ReliabilityTests|Support)/"
 concerns newest 'Sources/(Store/CDT(SQLite|Datastore/Storage)|Query/CDTQuery/(Execution|Indexing))'
 concerns clients 'Sources/(Store/CouchDB|Sync/CDT(CPage|Server))/|Tests/Clients/'
-concerns page 'Sources/(Store/CouchDB|Sync/CDT(CPage|Server)|Query/CDTQuery/(Describe|Planning))/|Sources/Command/.*/LookCommand|Tests/Page/'
+concerns page 'Sources/(Store/CouchDB|Sync/CDT(CPage|Server)|Query/CDTQuery/(Describe|Explain|Planning))/|Sources/Command/.*/LookCommand|Tests/Page/'
 concerns requests 'Sources/(Store/CouchDB|Sync/CDTServer)/|docs/openapi.yaml'
 concerns gate "$core|Benchmarks/"
 concerns examples 'Sources/|Examples/|docs/getting-started.md'

@@ -1,5 +1,6 @@
 import CDTDatastore
 import CDTJSON
+import CDTPlatform
 import CDTSQLite
 import CDTTestSupport
 import Testing

@@ -31,11 +31,7 @@ struct CandidateRow {
   /// - Parameter hasDocument: Whether the row has the columns of a document.
   func rank(hasDocument: Bool) -> Double { statement.double(hasDocument ? 6 : 2) }
 
-  var isOfDesignDocument: Bool { Self.isOfDesignDocument(id) }
-
-  static func isOfDesignDocument(_ id: UnsafeRawBufferPointer) -> Bool {
-    id.starts(with: DocumentID.designPrefix.utf8)
-  }
+  var isOfDesignDocument: Bool { DocumentID.isDesign(id) }
 
   // MARK: With the document or its text
 

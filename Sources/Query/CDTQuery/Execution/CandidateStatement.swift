@@ -200,7 +200,7 @@ struct CandidateStatement: Sendable {
   /// (e.t0, e.v0) <= (?, ?) AND ((e.t0, e.v0) < (?, ?) OR e.id > ?)
   /// ```
   private static func rows(
-    of access: IndexAccess, after start: Bookmark, _ terms: ArraySlice<QueryPlan.OrderTerm>, _ position: Int,
+    of access: IndexAccess, after start: Bookmark, _ terms: ArraySlice<OrderTerm>, _ position: Int,
     _ values: inout [Value]
   ) -> String {
     guard let term = terms.first else { return "0" }
@@ -226,7 +226,7 @@ struct CandidateStatement: Sendable {
 
   /// The comparison of rows with a position, in an order with one direction.
   private static func rowValue(
-    of access: IndexAccess, after start: Bookmark, _ terms: ArraySlice<QueryPlan.OrderTerm>, _ position: Int,
+    of access: IndexAccess, after start: Bookmark, _ terms: ArraySlice<OrderTerm>, _ position: Int,
     _ values: inout [Value]
   ) -> String {
     var columns: [String] = []

@@ -85,13 +85,13 @@ struct IndexConditions {
   }
 
   /// Appends one bound of a range within a type; nothing if the range extends to the end of the type.
-  private mutating func end(_ bound: FieldAccess.Bound, _ field: Int, _ sign: StaticString) {
+  private mutating func end(_ bound: IndexKey.Bound, _ field: Int, _ sign: StaticString) {
     guard case .key(let key, let inclusive) = bound else { return }
     compare("e.v", field, sign, isInclusive: inclusive, .key(key))
   }
 
   /// Appends one bound of a range of rows, which may include several types.
-  private mutating func rowEnd(_ bound: FieldAccess.Bound, _ field: Int, _ sign: StaticString) {
+  private mutating func rowEnd(_ bound: IndexKey.Bound, _ field: Int, _ sign: StaticString) {
     switch bound {
     case .tag(let type): compare("e.t", field, sign, isInclusive: true, .int(type.rawValue))
     case .key(let key, let inclusive):
@@ -144,7 +144,7 @@ struct IndexConditions {
   }
 }
 
-extension FieldAccess.Bound {
+extension IndexKey.Bound {
   fileprivate var tag: IndexKey.Tag {
     switch self {
     case .key(let key, _): key.tag

@@ -1,5 +1,6 @@
 import CDTDatastore
 import CDTJSON
+import CDTPlatform
 import CDTSQLite
 
 /// The execution of a plan in a snapshot: a single pipeline from candidates to results, for every kind of source.

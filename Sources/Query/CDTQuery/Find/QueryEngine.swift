@@ -95,14 +95,6 @@ package struct QueryEngine {
     try answering { try $0.withRun(query.withoutPage, .exists) { try $0.next() != nil } }
   }
 
-  func explain(_ query: Query) throws -> Explanation {
-    let resolved = try ResolvedQuery(query)
-    return try answering { engine in
-      let plan = try engine.plan(resolved, QueryStop(signal: transaction.stop))
-      return Explanation(query: resolved, plan: plan, indexes: engine.indexes, store: store.directory)
-    }
-  }
-
   /// Every possible plan for a query, for tests that compare them.
   package func everyPlan(_ query: Query) throws -> [QueryPlan] {
     try planner(ResolvedQuery(query), .documents).everyPlan()

@@ -74,15 +74,6 @@ extension ReadTransaction {
     try QueryEngine(self).hasMatch(query)
   }
 
-  /// Explains how a query would be answered, without running it.
-  ///
-  /// ```swift
-  /// print(try store.read { try $0.explain(Query(["age": ["$gte": 18]], sort: ["name"])) })
-  /// ```
-  public func explain(_ query: Query) throws -> Explanation {
-    try QueryEngine(self).explain(query)
-  }
-
   /// Calls a closure with the JSON text of each result, `_id` and `_rev` first. The bytes are valid only during the call.
   package func forEachJSON(_ query: Query, _ body: (UnsafeRawBufferPointer) throws -> Void) throws {
     let cursor = try QueryEngine(self).cursor(query)

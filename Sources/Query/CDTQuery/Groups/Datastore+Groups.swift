@@ -38,11 +38,6 @@ extension ReadTransaction {
     let query = try GroupQuery(distinct: path, query)
     return query.values(of: try group(query))
   }
-
-  /// Explains how a query for groups would be answered, without running it.
-  public func explain(_ query: GroupQuery) throws -> Explanation {
-    try QueryEngine(self).explain(query)
-  }
 }
 
 extension Datastore {

@@ -102,7 +102,7 @@ struct GroupCover: Sendable {
   }
 
   /// The order of rows in which each group comes after another, if it is that of the index.
-  func terms(of groups: ResolvedGroups, _ access: IndexAccess) -> [QueryPlan.OrderTerm]? {
+  func terms(of groups: ResolvedGroups, _ access: IndexAccess) -> [OrderTerm]? {
     let (definition, constants) = (access.index.definition, access.constantFields)
     let isOnce = access.fields.allSatisfy { field in
       if case .points(let keys) = field { keys.count == 1 } else { true }
@@ -113,7 +113,7 @@ struct GroupCover: Sendable {
     }
     let directions = Set(definition.fields[constants..<constants + asked.count].map(\.isDescending))
     guard directions.count <= 1 else { return nil }
-    return asked.map { QueryPlan.OrderTerm(field: $0, isDescending: false) }
+    return asked.map { OrderTerm(field: $0, isDescending: false) }
   }
 }
 
@@ -122,7 +122,7 @@ struct GroupPlan: Sendable {
   let plan: QueryPlan
   let cover: GroupCover?
   /// The order in which rows of the index are read, if each group comes after another.
-  let terms: [QueryPlan.OrderTerm]?
+  let terms: [OrderTerm]?
   /// What SQLite groups: each group is then one row.
   let grouped: CandidateStatement.Form?
   /// The summary whose groups have the answer.

@@ -10,19 +10,6 @@ extension QueryEngine {
     }
   }
 
-  func explain(_ query: GroupQuery) throws -> Explanation {
-    let groups = try ResolvedGroups(query)
-    return try answering { engine in
-      let stop = QueryStop(signal: transaction.stop)
-      let plan = try engine.mapping(stop) {
-        try engine.planner(groups.documents, .groups).groupPlan(groups, engine.choose)
-      }
-      return Explanation(
-        query: groups.documents, plan: plan.plan, groups: (groups, plan), indexes: engine.indexes,
-        store: transaction.store.directory)
-    }
-  }
-
   /// Every possible plan for groups, for tests that compare them.
   func everyGroupPlan(_ groups: ResolvedGroups) throws -> [GroupPlan] {
     let planner = try planner(groups.documents, .groups)
@@ -140,7 +127,7 @@ extension QueryEngine {
       try stop.check()
       keys += 1
       if cover.isEmpty(row) { continue }
-      if hidesDesignDocuments, CandidateRow.isOfDesignDocument(row.unsafeBytes(cover.idColumn)) { continue }
+      if hidesDesignDocuments, DocumentID.isDesign(row.unsafeBytes(cover.idColumn)) { continue }
       try table.add(IndexInput(row, cover))
     }
   }

@@ -71,7 +71,7 @@ extension IndexBuilder {
       try delete.bind(text: key.id, at: 2 * fields + 1)
       try delete.run()
       guard let summary, connection.changes > 0 else { continue }
-      let isOfDesignDocument = key.id.withUnsafeBytes(CandidateRow.isOfDesignDocument)
+      let isOfDesignDocument = key.id.withUnsafeBytes(DocumentID.isDesign)
       summary.take(
         SummaryTable.Row(values: key.values, absent: key.absent, isOfDesignDocument: isOfDesignDocument),
         isRemoved: true)

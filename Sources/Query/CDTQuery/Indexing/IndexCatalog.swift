@@ -20,7 +20,7 @@ package struct IndexCatalog: Sendable {
     /// The order of the documents if each has one row.
     let order: SortOrder
     /// The order of the rows; `nil` if the id is among the fields.
-    let terms: [QueryPlan.OrderTerm]?
+    let terms: [OrderTerm]?
 
     init(
       number: Int64, definition: IndexDefinition, watermark: Int64?, strays: Int64 = 0,
@@ -35,10 +35,10 @@ package struct IndexCatalog: Sendable {
       self.statistics = statistics
       order = SortOrder(of: definition)
       let fields = order.fields.enumerated().map {
-        QueryPlan.OrderTerm(field: $0, isDescending: $1.isDescending)
+        OrderTerm(field: $0, isDescending: $1.isDescending)
       }
       let hasID = order.fields.contains { $0.documentField == .id }
-      terms = hasID ? nil : fields + [QueryPlan.OrderTerm(field: nil, isDescending: false)]
+      terms = hasID ? nil : fields + [OrderTerm(field: nil, isDescending: false)]
     }
   }
 

@@ -119,7 +119,7 @@ final class IndexCheck {
       summary.take(
         SummaryTable.Row(
           values: (0..<fields).map { IndexKey(rows, at: 2 * $0) }, absent: rows.int64(2 * fields + 1),
-          isOfDesignDocument: CandidateRow.isOfDesignDocument(rows.unsafeBytes(2 * fields))))
+          isOfDesignDocument: DocumentID.isDesign(rows.unsafeBytes(2 * fields))))
       taken += 1
       if taken % 10_000 == 0 { try summary.write() }
     }

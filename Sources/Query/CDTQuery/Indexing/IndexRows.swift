@@ -455,7 +455,7 @@ struct IndexRows: ~Copyable {
       let row = rows[position]
       return SummaryTable.Row(
         values: values(of: position), absent: IndexRows.integer(at: Int(row.start) + 8, bytes),
-        isOfDesignDocument: CandidateRow.isOfDesignDocument(id(of: row)))
+        isOfDesignDocument: DocumentID.isDesign(id(of: row)))
     }
 
     private func value(at place: Int) -> IndexKey.Value {

@@ -24,7 +24,7 @@ struct ObserverIndex {
   /// Where an observer is listed.
   private enum Place {
     case points(Subject, [IndexKey])
-    case range(Subject, lower: FieldAccess.Bound?, upper: FieldAccess.Bound?)
+    case range(Subject, lower: IndexKey.Bound?, upper: IndexKey.Bound?)
   }
 
   /// The observers with a condition on one field.
@@ -132,12 +132,12 @@ struct ObserverIndex {
 /// each root has the greatest upper bound of its part. New ranges are searched one by one until there are enough to sort
 /// again.
 struct ObserverRanges {
-  private typealias Bound = FieldAccess.Bound
+  private typealias Bound = IndexKey.Bound
 
   private struct Range {
     /// `nil` where there is no bound.
-    let lower: FieldAccess.Bound?
-    let upper: FieldAccess.Bound?
+    let lower: IndexKey.Bound?
+    let upper: IndexKey.Bound?
     let observer: LiveObserver
 
     func overlaps(_ least: IndexKey, _ greatest: IndexKey) -> Bool {
@@ -147,7 +147,7 @@ struct ObserverRanges {
 
   private var sorted: [Range] = []
   /// The greatest upper bound of the part of which each range is the root.
-  private var greatest: [FieldAccess.Bound?] = []
+  private var greatest: [IndexKey.Bound?] = []
   private var recent: [Range] = []
   /// The observers that are still listed in `sorted`, and are no longer to be found.
   private var removed: Set<ObjectIdentifier> = []
@@ -155,7 +155,7 @@ struct ObserverRanges {
   var count: Int { sorted.count + recent.count - removed.count }
   var isEmpty: Bool { count <= 0 }
 
-  mutating func insert(_ lower: FieldAccess.Bound?, _ upper: FieldAccess.Bound?, _ observer: LiveObserver) {
+  mutating func insert(_ lower: IndexKey.Bound?, _ upper: IndexKey.Bound?, _ observer: LiveObserver) {
     recent.append(Range(lower: lower, upper: upper, observer: observer))
     if recent.count > 32 + sorted.count / 16 { sort() }
   }

@@ -79,7 +79,7 @@ extension Planner {
   }
 
   /// The order of the index after its constant fields, if it is the order of the sort or its reverse.
-  private func indexOrder(_ access: IndexAccess, _ wanted: [Term]) -> [QueryPlan.OrderTerm]? {
+  private func indexOrder(_ access: IndexAccess, _ wanted: [Term]) -> [OrderTerm]? {
     let terms = terms(of: access)
     // The id only breaks ties, so the direction of the index does not matter.
     let asked = wanted.count > 1 && wanted.last?.path == nil ? wanted.dropLast() : wanted[...]
@@ -96,8 +96,8 @@ extension Planner {
   }
 
   /// The columns of the index that the sort needs; `nil` if any is missing.
-  private func columns(of access: IndexAccess, for wanted: [Term]) -> [QueryPlan.OrderTerm]? {
-    var columns: [QueryPlan.OrderTerm] = []
+  private func columns(of access: IndexAccess, for wanted: [Term]) -> [OrderTerm]? {
+    var columns: [OrderTerm] = []
     for term in wanted {
       guard let path = term.path else {
         // An index with the id among its fields is sorted by it there.

@@ -137,3 +137,15 @@ package struct Planner {
       hidesDesignDocuments: query.hidesDesignDocuments, hidesExpired: indexes.hidesExpired, reason: reason)
   }
 }
+
+extension IndexView {
+  /// The lowest floor of the indexes that a source reads, if there are documents above it.
+  func floor(of source: QueryPlan.Source) -> Int64? {
+    var floor = lastSequence
+    _ = source.readsIndex { entry in
+      floor = min(floor, self.floor(of: entry))
+      return false
+    }
+    return floor < lastSequence ? floor : nil
+  }
+}

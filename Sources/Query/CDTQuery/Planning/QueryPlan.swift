@@ -34,13 +34,6 @@ package struct QueryPlan: Sendable {
     case sorted
   }
 
-  /// A term of an order that the rows of an index have: a field of the index, or the document's id.
-  package struct OrderTerm: Sendable, Hashable {
-    /// The position of the index's field; `nil` is the id.
-    let field: Int?
-    let isDescending: Bool
-  }
-
   package let source: Source
   /// The condition left for the candidates; `always` if the source is exact.
   package let residual: Clause
@@ -216,7 +209,7 @@ package struct IndexAccess: Sendable {
   }
 
   /// Narrows the field that the order goes by to the values from a position on, where the index is then entered.
-  mutating func begin(at start: Bookmark, in terms: [QueryPlan.OrderTerm]) {
+  mutating func begin(at start: Bookmark, in terms: [OrderTerm]) {
     for (position, term) in terms.prefix(start.values.count).enumerated() {
       guard let field = term.field, fields.indices.contains(field) else { return }
       let key = start.key(at: position)
@@ -238,14 +231,14 @@ package struct IndexAccess: Sendable {
   ///
   /// - Parameter isBounded: Whether a comparison of rows has the key as its bound. SQLite enters an index at one of two bounds.
   private static func rest(
-    _ lower: FieldAccess.Bound?, _ upper: FieldAccess.Bound?, from key: IndexKey, _ isDescending: Bool,
+    _ lower: IndexKey.Bound?, _ upper: IndexKey.Bound?, from key: IndexKey, _ isDescending: Bool,
     isBounded: Bool
   ) -> FieldAccess {
     let range = FieldAccess.range(lower: lower, upper: upper)
     if isBounded, isDescending ? upper?.isAtOrAbove(key) ?? true : lower?.isAtOrBelow(key) ?? true {
       return isDescending ? .range(lower: lower, upper: nil) : .range(lower: nil, upper: upper)
     }
-    let bound = FieldAccess.Bound.key(key, inclusive: true)
+    let bound = IndexKey.Bound.key(key, inclusive: true)
     let rest =
       isDescending ? FieldAccess.range(lower: nil, upper: bound) : .range(lower: bound, upper: nil)
     return range.intersection(rest) ?? range
@@ -254,7 +247,7 @@ package struct IndexAccess: Sendable {
   /// Whether one comparison of rows decides which come after a position: all terms have one direction, and fields with a constant
   /// have that of the position.
   func comparesRows(
-    after start: Bookmark, _ terms: ArraySlice<QueryPlan.OrderTerm>, _ position: Int
+    after start: Bookmark, _ terms: ArraySlice<OrderTerm>, _ position: Int
   ) -> Bool {
     guard let first = terms.first else { return false }
     return zip(terms, position...).allSatisfy { term, position in
@@ -265,7 +258,7 @@ package struct IndexAccess: Sendable {
   }
 
   /// The only key of a term's field, if it has only one.
-  func constant(of term: QueryPlan.OrderTerm) -> IndexKey? {
+  func constant(of term: OrderTerm) -> IndexKey? {
     guard let field = term.field, field < constantFields, case .points(let keys) = fields[field] else {
       return nil
     }

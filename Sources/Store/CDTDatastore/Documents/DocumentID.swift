@@ -21,6 +21,8 @@ package enum DocumentID {
   /// Whether an id is one of a design document.
   package static func isDesign(_ id: String) -> Bool { id.hasBytePrefix(designPrefix) }
 
+  package static func isDesign(_ id: UnsafeRawBufferPointer) -> Bool { id.starts(with: designPrefix.utf8) }
+
   /// Generates a unique id.
   package static func make() -> String {
     RandomID.uuid()

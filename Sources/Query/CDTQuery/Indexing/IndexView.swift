@@ -19,16 +19,6 @@ package struct IndexView: Sendable {
 
   /// The sequence up to which an index has every document.
   func floor(of entry: IndexCatalog.Entry) -> Int64 { entry.watermark ?? indexedSequence }
-
-  /// The lowest floor of the indexes that a source reads, if there are documents above it.
-  func floor(of source: QueryPlan.Source) -> Int64? {
-    var floor = lastSequence
-    _ = source.readsIndex { entry in
-      floor = min(floor, self.floor(of: entry))
-      return false
-    }
-    return floor < lastSequence ? floor : nil
-  }
 }
 
 /// A transaction's view of the indexes.

@@ -1,5 +1,6 @@
 import CDTDatastore
 package import CDTJSON
+import CDTPlatform
 
 /// What the sources of a plan were expected to give, and what they give, found by running each of them to its end.
 ///

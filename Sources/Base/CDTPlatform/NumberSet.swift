@@ -1,5 +1,5 @@
 /// A set of document numbers as a bitmap. Numbers go from 1 up to the number of writes.
-struct NumberSet {
+package struct NumberSet {
   /// Bits are stored in pages, so that a few numbers of a large store need little memory.
   private static let pageBits: Int64 = 1 << 15
 
@@ -7,14 +7,16 @@ struct NumberSet {
   /// The page used last, which is often used again.
   private var page: [UInt64] = []
   private var pageNumber: Int64 = -1
-  private(set) var count = 0
+  package private(set) var count = 0
 
-  var isEmpty: Bool { count == 0 }
+  package init() {}
+
+  package var isEmpty: Bool { count == 0 }
 
   /// Adds a number.
   ///
   /// - Returns: Whether the number is new.
-  mutating func insert(_ number: Int64) -> Bool {
+  package mutating func insert(_ number: Int64) -> Bool {
     guard number >= 0 else { return true }
     turn(to: number / Self.pageBits)
     let (word, mask) = Self.place(of: number)
@@ -24,7 +26,7 @@ struct NumberSet {
     return true
   }
 
-  func contains(_ number: Int64) -> Bool {
+  package func contains(_ number: Int64) -> Bool {
     guard number >= 0 else { return false }
     let wanted = number / Self.pageBits
     let (word, mask) = Self.place(of: number)
@@ -33,14 +35,14 @@ struct NumberSet {
   }
 
   /// The numbers of any of some sets.
-  static func union(_ sets: [NumberSet]) -> NumberSet {
+  package static func union(_ sets: [NumberSet]) -> NumberSet {
     var all = NumberSet()
     for set in sets { set.forEach { _ = all.insert($0) } }
     return all
   }
 
   /// The numbers that all of some sets have.
-  static func intersection(_ sets: [NumberSet]) -> NumberSet {
+  package static func intersection(_ sets: [NumberSet]) -> NumberSet {
     var common = NumberSet()
     sets.first?.forEach { number in
       if sets.dropFirst().allSatisfy({ $0.contains(number) }) { _ = common.insert(number) }
