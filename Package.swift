@@ -88,9 +88,10 @@ let package = Package(
     module("Store", "CouchDB", ["CDTPlatform", "CDTDigest", "CDTGzip", "CDTJSON", "CDTDatastore"]),
 
     library("Query", "CDTCPCRE2", "libpcre2-8", "libpcre2-dev"),
+    module("Query", "CDTSelector", ["CDTPlatform", "CDTJSON", "CDTDatastore", "CDTCPCRE2"]),
     module(
       "Query", "CDTQuery",
-      ["CDTPlatform", "CDTDigest", "CDTJSON", "CDTSQLite", "CDTDatastore", "CDTCPCRE2"]),
+      ["CDTPlatform", "CDTDigest", "CDTJSON", "CDTSQLite", "CDTDatastore", "CDTSelector"]),
 
     module(
       "Care", "CDTImport",
@@ -227,8 +228,8 @@ let package = Package(
     .testTarget(
       name: "CDTQueryTests",
       dependencies: [
-        "CDTRecovery", "CDTQuery", "CDTQueryTesting", "CDTCSQLite", "CDTTestSupport", "CDTRandomDocuments",
-        "cdt-store-worker",
+        "CDTRecovery", "CDTSelector", "CDTQuery", "CDTQueryTesting", "CDTCSQLite", "CDTTestSupport",
+        "CDTRandomDocuments", "cdt-store-worker",
       ],
       exclude: ["Planning/Goldens", "Fuzz/Histories"],
       swiftSettings: settings),

@@ -6,6 +6,7 @@ import Testing
 
 @testable import CDTDatastore
 @testable import CDTQuery
+@testable import CDTSelector
 
 /// Runs `body` with an empty datastore in memory.
 func withTemporaryDatastore<R>(_ body: (Datastore) throws -> R) throws -> R {

@@ -44,46 +44,6 @@ extension QueryError {
     )
   }
 
-  static func unknownCollation(_ found: JSONValue, at place: String) -> QueryError {
-    let known = Collation.allCases.map { "\"\($0.rawValue)\"" }.joined(separator: " or ")
-    return QueryError(
-      .invalidRequest, at: place, "\(found.text) is not a collation; use \(known)".boundedMessage)
-  }
-
-  static func directedFieldKeys(_ count: Int, at place: String) -> QueryError {
-    QueryError(
-      .invalidRequest, at: place,
-      "a sort clause names one field and its direction, {\"age\": \"desc\"}, not \(count) fields; write one clause per field"
-    )
-  }
-
-  static func unknownDirection(_ found: JSONValue, of path: String, at place: String) -> QueryError {
-    QueryError(
-      .invalidRequest, at: place,
-      "the direction of \"\(path)\" must be \"asc\" or \"desc\", not \(found.text)")
-  }
-
-  static func notADirectedField(_ found: JSONValue, at place: String) -> QueryError {
-    QueryError(
-      .invalidRequest, at: place,
-      "a sort clause must be a field path or an object such as {\"age\": \"desc\"}, not \(found.typeWithArticle)"
-    )
-  }
-
-  static func doubtfulField(_ word: String, _ doubt: WordDoubt, at place: String) -> QueryError {
-    let remedy =
-      switch doubt {
-      case .direction(let meant): "is not a field and a direction; write \(meant)"
-      case .several(let fields):
-        "names \(fields.count) fields; give them one by one: \(fields.joined(separator: " "))"
-      case .spaces(let meant): "has spaces around the name; write \(meant)"
-      case .json: "is JSON, not the name of a field; write a field as age or age:desc"
-      }
-    return QueryError(
-      .invalidRequest, at: place,
-      "\"\(word)\" \(remedy); a field of that name is written \"\(word):asc\"")
-  }
-
   static func tooManySortFields(_ count: Int) -> QueryError {
     QueryError(
       .tooLarge, at: "sort",
@@ -224,12 +184,6 @@ extension QueryError {
   static var resultSetInUse: QueryError {
     QueryError(
       .inUse, at: "", "another call is reading the result set; wait until it returns, or run the query again")
-  }
-
-  package static func timedOut(_ limit: Duration) -> QueryError {
-    QueryError(
-      .timedOut, at: "",
-      "the query exceeded its time limit of \(limit); create an index for it, or allow more time")
   }
 
   // MARK: Changes

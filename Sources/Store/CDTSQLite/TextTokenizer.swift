@@ -4,10 +4,7 @@ import Synchronization
 /// One of SQLite's full-text tokenizers, which splits text as FTS5 does.
 package final class TextTokenizer: Sendable {
   /// A token and its byte range in the text.
-  package struct Token: Sendable, Hashable {
-    package let text: [UInt8]
-    package let range: Range<Int>
-  }
+  package typealias Token = (text: [UInt8], range: Range<Int>)
 
   private struct State: @unchecked Sendable {
     // Sendable without a lock: it is inside the Mutex below. The tokenizers have internal buffers.
@@ -59,27 +56,11 @@ package final class TextTokenizer: Sendable {
         guard let context, let token, length >= 0, start >= 0, end >= start else { return SQLITE_OK }
         let collector = Unmanaged<Collector>.fromOpaque(context).takeUnretainedValue()
         let bytes = UnsafeRawBufferPointer(start: token, count: Int(length))
-        collector.tokens.append(Token(text: Array(bytes), range: Int(start)..<Int(end)))
+        collector.tokens.append((Array(bytes), Int(start)..<Int(end)))
         return SQLITE_OK
       }
     }
     return collector.tokens
-  }
-
-  /// The number of bytes that make a trigram of the last characters of a text.
-  package static let padding = 2
-  private static let padded = [UInt8](repeating: 1, count: padding)
-
-  /// A token for each character of a text, by a tokenizer of trigrams: the character and the two that follow. Its range is that of the
-  /// character. The last two tokens end with padding.
-  package func characters(of text: [UInt8]) -> [Token] {
-    guard !text.isEmpty else { return [] }
-    let padded = text + Self.padded
-    let tokens = padded.withUnsafeBytes { self.tokens(of: $0) }
-    return tokens.indices.map { index in
-      let end = index + 1 < tokens.count ? tokens[index + 1].range.lowerBound : text.count
-      return Token(text: tokens[index].text, range: tokens[index].range.lowerBound..<end)
-    }
   }
 
   private final class Collector {

@@ -4,6 +4,7 @@ import CDTTestSupport
 import Testing
 
 @testable import CDTQuery
+@testable import CDTSelector
 
 /// The changes that an index finds for a selector.
 @Suite struct SelectedChangesTests {

@@ -4,6 +4,7 @@ import Testing
 
 @testable import CDTDatastore
 @testable import CDTQuery
+@testable import CDTSelector
 
 /// Random damage of a store's files: a bit, bytes, a page, two pages exchanged, a file cut off, in an encrypted store also
 /// an earlier state of a page. Whatever is read then is

@@ -7,6 +7,7 @@ import Testing
 @testable import CDTDatastore
 @testable import CDTQuery
 @testable import CDTRecovery
+@testable import CDTSelector
 
 /// A store whose files are damaged again and again, and everything that can be read from it.
 struct DamageTrial {

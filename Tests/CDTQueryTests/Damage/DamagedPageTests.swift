@@ -5,6 +5,7 @@ import Testing
 
 @testable import CDTDatastore
 @testable import CDTQuery
+@testable import CDTSelector
 
 /// Every page of the index file is damaged in turn, and each question is the first one that meets the damage. Without a sort, the
 /// documents come in the order of the plan, so these are compared as sets.

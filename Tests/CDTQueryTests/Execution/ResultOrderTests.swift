@@ -4,6 +4,7 @@ import Testing
 
 @testable import CDTDatastore
 @testable import CDTQuery
+@testable import CDTSelector
 
 /// Documents are put in order in memory, and on disk where there is too little of it.
 @Suite struct ResultOrderTests {

@@ -5,6 +5,7 @@ import Foundation
 import Testing
 
 @testable import CDTQuery
+@testable import CDTSelector
 
 /// The order without a sort, and pages that continue from a bookmark.
 @Suite struct BookmarkTests {

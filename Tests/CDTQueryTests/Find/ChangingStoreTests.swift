@@ -5,6 +5,7 @@ import Synchronization
 import Testing
 
 @testable import CDTQuery
+@testable import CDTSelector
 
 /// Queries that are asked again and again of a store that changes between: they answer as the matcher does of the documents
 /// there are.

@@ -5,6 +5,7 @@ import CDTTestSupport
 import Testing
 
 @testable import CDTQuery
+@testable import CDTSelector
 
 /// Queries and indexes with a collation. `LawOneTests` compare them with plain code on random documents.
 @Suite struct CollationQueryTests {

@@ -3,6 +3,7 @@ import Testing
 
 @testable import CDTDatastore
 @testable import CDTQuery
+@testable import CDTSelector
 
 @Suite struct EndedTransactionTests {
   /// SQLite may end a transaction itself, after an I/O error for example. What follows must not be saved statement by

@@ -4,6 +4,7 @@ import CDTTestSupport
 import Testing
 
 @testable import CDTQuery
+@testable import CDTSelector
 
 /// `skip` and `limit`: which of the matches are the results.
 @Suite struct PageTests {

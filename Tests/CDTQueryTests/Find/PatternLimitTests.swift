@@ -4,6 +4,7 @@ import CDTTestSupport
 import Testing
 
 @testable import CDTQuery
+@testable import CDTSelector
 
 /// Patterns of `$regex` that would take for ever.
 @Suite struct PatternLimitTests {

@@ -6,6 +6,7 @@ import Foundation
 import Testing
 
 @testable import CDTQuery
+@testable import CDTSelector
 
 /// Where the system refuses what a query needs, the error is one that the user knows, and nothing is lost.
 @Suite struct QueryFailureTests {

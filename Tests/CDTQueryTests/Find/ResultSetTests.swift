@@ -7,6 +7,7 @@ import Synchronization
 import Testing
 
 @testable import CDTQuery
+@testable import CDTSelector
 
 /// Results are read one at a time, whatever happens meanwhile: in closures, on other threads, to the store.
 @Suite struct ResultSetTests {

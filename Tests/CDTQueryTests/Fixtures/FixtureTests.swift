@@ -5,6 +5,7 @@ import FoundationEssentials
 import Testing
 
 @testable import CDTQuery
+@testable import CDTSelector
 
 /// The golden files of the project, and the runner that holds the engine against them.
 @Suite struct FixtureTests {

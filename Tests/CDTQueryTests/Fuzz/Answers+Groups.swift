@@ -2,6 +2,7 @@ import CDTDatastore
 import CDTJSON
 
 @testable import CDTQuery
+@testable import CDTSelector
 
 extension World {
   /// Puts a request for groups to every way of answering it, and compares the rows with those of plain code.

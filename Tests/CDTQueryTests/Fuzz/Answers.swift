@@ -2,6 +2,7 @@ import CDTDatastore
 import CDTJSON
 
 @testable import CDTQuery
+@testable import CDTSelector
 
 /// What a query must give: a function of documents, which the tests of the fuzzer replace by a wrong one.
 typealias Reference = @Sendable (Query, [DocumentRevision], IndexDefinition?) throws -> [DocumentRevision]

@@ -6,6 +6,7 @@ import Foundation
 import Testing
 
 @testable import CDTQuery
+@testable import CDTSelector
 
 /// The first law: an index changes the speed, never the answer.
 @Suite struct LawOneTests {

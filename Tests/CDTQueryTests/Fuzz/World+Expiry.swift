@@ -3,6 +3,7 @@ import CDTJSON
 import Synchronization
 
 @testable import CDTQuery
+@testable import CDTSelector
 
 /// When the documents of a world expire, and its clock.
 final class WorldExpiry: Sendable {

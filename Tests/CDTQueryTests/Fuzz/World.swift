@@ -2,6 +2,7 @@ import CDTDatastore
 import CDTJSON
 
 @testable import CDTQuery
+@testable import CDTSelector
 
 /// The two datastores of a history, one with its indexes and one without, and the documents they should hold.
 final class World {

@@ -3,6 +3,7 @@ import CDTJSON
 import Testing
 
 @testable import CDTQuery
+@testable import CDTSelector
 
 @Suite struct GroupTests {
   private static let orders = [

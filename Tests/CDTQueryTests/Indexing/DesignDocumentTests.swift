@@ -4,6 +4,7 @@ import CDTTestSupport
 import Testing
 
 @testable import CDTQuery
+@testable import CDTSelector
 
 /// Design documents of the language `query`, which the indexes follow.
 @Suite struct DesignDocumentTests {

@@ -3,6 +3,7 @@ import CDTJSON
 import Testing
 
 @testable import CDTQuery
+@testable import CDTSelector
 
 /// `_id` and `_rev` are fields of an index like any other.
 @Suite struct DocumentFieldIndexTests {

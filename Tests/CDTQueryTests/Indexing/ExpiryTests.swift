@@ -6,6 +6,7 @@ import Synchronization
 import Testing
 
 @testable import CDTQuery
+@testable import CDTSelector
 
 /// Documents that expire.
 @Suite struct ExpiryTests {
@@ -283,7 +284,8 @@ import Testing
     }
   }
 
-  @Test func `a document written while the clock is set back leaves live results with the time`() async throws {
+  @Test func `a document written while the clock is set back leaves live results with the time`() async throws
+  {
     try await withTemporaryDatastore { store in
       let clock = TestClock()
       let manager = try store.indexManager()

@@ -7,6 +7,7 @@ import Synchronization
 import Testing
 
 @testable import CDTQuery
+@testable import CDTSelector
 
 /// Indexes are filled step by step, while others go on.
 @Suite struct IndexBuildTests {

@@ -9,6 +9,7 @@ import Synchronization
 import Testing
 
 @testable import CDTQuery
+@testable import CDTSelector
 
 /// `checkIndexes` finds every kind of damage, and repairs it.
 @Suite struct IndexCheckTests {

@@ -6,6 +6,7 @@ import Synchronization
 import Testing
 
 @testable import CDTQuery
+@testable import CDTSelector
 
 /// Managers stand for processes here: what they share is the files.
 @Suite struct IndexFileRaceTests {

@@ -8,6 +8,7 @@ import FoundationEssentials
 import Testing
 
 @testable import CDTQuery
+@testable import CDTSelector
 
 /// Only what is certainly not as the engine wrote it costs an index file.
 @Suite struct IndexRecoveryTests {

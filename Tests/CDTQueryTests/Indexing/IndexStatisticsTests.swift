@@ -6,6 +6,7 @@ import CDTTestSupport
 import Testing
 
 @testable import CDTQuery
+@testable import CDTSelector
 
 /// What is measured of indexes, and what the planner makes of it.
 @Suite struct IndexStatisticsTests {

@@ -4,6 +4,7 @@ import CDTTestSupport
 import Testing
 
 @testable import CDTQuery
+@testable import CDTSelector
 
 /// When a write returns, every complete index has it.
 @Suite struct IndexTurnTests {

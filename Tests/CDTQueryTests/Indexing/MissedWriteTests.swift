@@ -5,6 +5,7 @@ import FoundationEssentials
 import Testing
 
 @testable import CDTQuery
+@testable import CDTSelector
 
 /// Writes that the indexes have missed: of a process that was killed between the two commits, or that knows no indexes. Queries
 /// are right at once, and the indexes are caught up in the background.

@@ -4,6 +4,7 @@ import CDTTestSupport
 import Testing
 
 @testable import CDTQuery
+@testable import CDTSelector
 
 /// Indexes that hold the documents of a selector.
 @Suite struct PartialIndexTests {

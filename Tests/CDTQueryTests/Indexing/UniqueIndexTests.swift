@@ -7,6 +7,7 @@ import Synchronization
 import Testing
 
 @testable import CDTQuery
+@testable import CDTSelector
 
 /// Indexes in which no two documents may have the same key.
 @Suite struct UniqueIndexTests {

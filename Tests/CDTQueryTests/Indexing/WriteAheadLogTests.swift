@@ -5,6 +5,7 @@ import CDTTestSupport
 import Testing
 
 @testable import CDTQuery
+@testable import CDTSelector
 
 /// The write-ahead logs begin anew while documents are written one at a time.
 @Suite struct WriteAheadLogTests {

@@ -5,6 +5,7 @@ import CDTTestSupport
 import Testing
 
 @testable import CDTQuery
+@testable import CDTSelector
 
 /// The law of live queries: the differences, applied to the previous results, give what a fresh `find` gives.
 @Suite(.timeLimit(.minutes(30))) struct LiveLawTests {

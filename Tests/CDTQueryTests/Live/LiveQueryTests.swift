@@ -5,6 +5,7 @@ import Testing
 
 @testable import CDTDatastore
 @testable import CDTQuery
+@testable import CDTSelector
 
 @Suite(.timeLimit(.minutes(30))) struct LiveQueryTests {
   struct Errand: DocumentModel {

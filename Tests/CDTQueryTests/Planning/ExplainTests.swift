@@ -4,6 +4,7 @@ import CDTTestSupport
 import Testing
 
 @testable import CDTQuery
+@testable import CDTSelector
 
 /// What `explain` says, plan by plan.
 @Suite struct ExplainTests {

@@ -2,6 +2,7 @@ import CDTDatastore
 import Testing
 
 @testable import CDTQuery
+@testable import CDTSelector
 
 /// The literal start of a pattern's matches, which becomes a range of an index.
 @Suite struct PatternPrefixTests {

@@ -4,6 +4,7 @@ import CDTRandomDocuments
 import Testing
 
 @testable import CDTQuery
+@testable import CDTSelector
 
 /// The second law: cost follows the result, not the store. What queries meet is counted.
 @Suite struct PlanCostTests {

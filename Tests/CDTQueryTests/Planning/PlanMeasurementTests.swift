@@ -5,6 +5,7 @@ import CDTRandomDocuments
 import Testing
 
 @testable import CDTQuery
+@testable import CDTSelector
 
 /// What `_explain` says of a plan that has run.
 @Suite struct PlanMeasurementTests {

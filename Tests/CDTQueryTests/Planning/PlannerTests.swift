@@ -6,6 +6,7 @@ import CDTTestSupport
 import Testing
 
 @testable import CDTQuery
+@testable import CDTSelector
 
 /// What the planner leaves out to be quick, it may leave out.
 @Suite struct PlannerTests {

@@ -5,6 +5,7 @@ import Foundation
 import Testing
 
 @testable import CDTQuery
+@testable import CDTSelector
 
 /// The limits of `docs/limits.md` that a selector can exceed: the greatest that is allowed, and the next.
 @Suite struct LimitTests {

@@ -5,6 +5,7 @@ import CDTTestSupport
 import Testing
 
 @testable import CDTQuery
+@testable import CDTSelector
 
 @Suite struct SummaryTests {
   private static func put(_ id: String, _ body: JSONObject, in store: Datastore) throws {

@@ -4,6 +4,7 @@ import CDTTestSupport
 import Testing
 
 @testable import CDTQuery
+@testable import CDTSelector
 
 @Suite struct TextSnippetTests {
   struct Case: Sendable, CustomTestStringConvertible {

@@ -97,16 +97,6 @@ package struct IndexKey: Sendable, Hashable {
   }
 }
 
-extension UnsafeRawBufferPointer {
-  /// The bytes of a string in the form that is compared.
-  func folded(by collation: Collation?) -> [UInt8] {
-    guard let collation else { return Array(self) }
-    var bytes: [UInt8] = []
-    collation.fold(self, to: &bytes)
-    return bytes
-  }
-}
-
 extension IndexKey: Comparable {
   package static func < (left: IndexKey, right: IndexKey) -> Bool {
     if left.tag != right.tag { return left.tag < right.tag }

@@ -4,3 +4,12 @@ package struct OrderTerm: Sendable, Hashable {
   let field: Int?
   let isDescending: Bool
 }
+
+extension SortOrder {
+  /// The order of an index whose documents have one row each: its fields, then the id.
+  init(of definition: IndexDefinition) {
+    self.init(
+      fields: definition.fields.map { Field(path: $0.fieldPath, isDescending: $0.isDescending) },
+      collation: definition.collation)
+  }
+}

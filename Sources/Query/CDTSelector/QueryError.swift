@@ -79,7 +79,7 @@ public struct QueryError: Error, Hashable, Sendable {
   }
 
   /// The same error in a member of a request, such as `having`.
-  func below(_ member: String) -> QueryError {
+  package func below(_ member: String) -> QueryError {
     QueryError(code, at: path.isEmpty ? member : "\(member).\(path)", message)
   }
 }

@@ -1,6 +1,3 @@
-import CDTJSON
-import CDTSQLite
-
 /// The matches of a document, found by the matcher's rules: only what satisfies the search is marked, so nothing after `NOT`,
 /// and of an `OR` only the sides that are true.
 extension TextProgram {
@@ -12,7 +9,7 @@ extension TextProgram {
   }
 
   /// The snippets of a document, in the order of the index's fields; none if the search does not match.
-  func snippets(of document: DocumentBytes, _ options: SnippetOptions) -> [TextSnippet] {
+  package func snippets(of document: DocumentBytes, _ options: SnippetOptions) -> [TextSnippet] {
     let words = words(of: document)
     guard let root, holds(root, words) else { return [] }
     let found = Dictionary(grouping: matches(of: root, in: words)) { [$0.field, $0.element] }

@@ -1,5 +1,4 @@
 import CDTJSON
-import CDTSQLite
 
 extension TextProgram {
   /// The tokens of a document: those of the elements of each field, the id last.
@@ -21,7 +20,7 @@ extension TextProgram {
   }
 
   /// The tokens of a text; with trigrams, one for each character.
-  func tokens(of text: [UInt8]) -> [TextTokenizer.Token] {
+  func tokens(of text: [UInt8]) -> [TextToken] {
     context.tokenizerName == .trigram
       ? tokenizer.characters(of: text) : text.withUnsafeBytes { tokenizer.tokens(of: $0) }
   }
@@ -99,7 +98,7 @@ extension TextProgram {
 
 extension TextContext {
   /// The texts of a field: its string or number, or those of its array. A number's text is its JSON text.
-  static func texts(of path: FieldPath, in document: DocumentBytes) -> [[UInt8]] {
+  package static func texts(of path: FieldPath, in document: DocumentBytes) -> [[UInt8]] {
     if let field = path.documentField { return [searchable(document.string(of: field))] }
     let bytes = document.body
     return FieldValues(of: path, in: bytes).offsets.compactMap { offset in
@@ -112,7 +111,7 @@ extension TextContext {
   }
 
   /// Text as it is indexed: a NUL, at which some tokenizers stop, becomes a space.
-  static func searchable(_ text: UnsafeRawBufferPointer) -> [UInt8] {
+  package static func searchable(_ text: UnsafeRawBufferPointer) -> [UInt8] {
     text.contains(0) ? text.map { $0 == 0 ? 0x20 : $0 } : Array(text)
   }
 }

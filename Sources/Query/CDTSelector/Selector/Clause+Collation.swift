@@ -74,5 +74,15 @@ extension Collation {
 
 extension Collation? {
   /// How strings are compared, for explanations.
-  var text: String { map { "by \"\($0.rawValue)\"" } ?? "by their bytes" }
+  package var text: String { map { "by \"\($0.rawValue)\"" } ?? "by their bytes" }
+}
+
+extension UnsafeRawBufferPointer {
+  /// The bytes of a string in the form that is compared.
+  package func folded(by collation: Collation?) -> [UInt8] {
+    guard let collation else { return Array(self) }
+    var bytes: [UInt8] = []
+    collation.fold(self, to: &bytes)
+    return bytes
+  }
 }

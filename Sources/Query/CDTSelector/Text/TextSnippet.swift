@@ -15,7 +15,7 @@ public struct TextSnippet: Sendable, Hashable {
   /// The member of results with their snippets.
   package static let member = "_snippets"
 
-  var json: JSONValue {
+  package var json: JSONValue {
     [
       "field": .string(field), "text": .string(text),
       "ranges": .array(ranges.map { [.int(Int64($0.lowerBound)), .int(Int64($0.upperBound))] }),

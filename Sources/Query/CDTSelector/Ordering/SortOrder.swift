@@ -7,7 +7,7 @@ package struct SortOrder: Sendable, Hashable {
     package let path: FieldPath
     package let isDescending: Bool
     /// Whether the path is the document's id or revision.
-    let documentField: FieldPath.DocumentField?
+    package let documentField: FieldPath.DocumentField?
 
     package init(path: FieldPath, isDescending: Bool) {
       self.path = path
@@ -25,7 +25,7 @@ package struct SortOrder: Sendable, Hashable {
   package let collation: Collation?
 
   /// Whether the order is read from its end. The values that count are the same.
-  private(set) var isReversed = false
+  package private(set) var isReversed = false
 
   package init(fields: [Field], isByScore: Bool = false, collation: Collation? = nil) {
     self.fields = fields
@@ -33,7 +33,7 @@ package struct SortOrder: Sendable, Hashable {
     self.collation = fields.contains { $0.documentField == nil } ? collation : nil
   }
 
-  var reversed: SortOrder {
+  package var reversed: SortOrder {
     var reversed = self
     reversed.isReversed.toggle()
     return reversed
@@ -43,13 +43,6 @@ package struct SortOrder: Sendable, Hashable {
 
   /// The order of the ids, ascending: that of a query without a sort that no index serves.
   package static let byID = SortOrder(fields: [])
-
-  /// The order of an index whose documents have one row each: its fields, then the id.
-  init(of definition: IndexDefinition) {
-    self.init(
-      fields: definition.fields.map { Field(path: $0.fieldPath, isDescending: $0.isDescending) },
-      collation: definition.collation)
-  }
 
   /// Writes a document's sort key: documents with smaller keys come first.
   ///
@@ -84,25 +77,25 @@ package struct SortOrder: Sendable, Hashable {
   }
 
   /// Whether the id alone determines the order.
-  var isByID: Bool { !isByScore && (fields.first.map { $0.documentField == .id } ?? true) }
+  package var isByID: Bool { !isByScore && (fields.first.map { $0.documentField == .id } ?? true) }
 
   /// Whether this is the order of the ids, descending.
-  var isByIDDescending: Bool { isByID && (fields.first?.isDescending == true) != isReversed }
+  package var isByIDDescending: Bool { isByID && (fields.first?.isDescending == true) != isReversed }
 
   /// Writes a document's sort key if the id alone determines the order.
-  func write(id: UnsafeRawBufferPointer, to key: inout OrderKey) {
+  package func write(id: UnsafeRawBufferPointer, to key: inout OrderKey) {
     key.removeAll()
     key.append(string: id)
     if isByIDDescending { key.invert(from: 0) }
   }
 
   /// The id in a sort key, if the id alone determines the order.
-  func id(in key: UnsafeRawBufferPointer) -> String {
+  package func id(in key: UnsafeRawBufferPointer) -> String {
     isByIDDescending ? key.map { ~$0 }.withUnsafeBytes(OrderKey.string) : OrderKey.string(in: key)
   }
 
   /// The values by which a document is sorted, one for each field; null for a field without a value.
-  func values(of document: DocumentBytes) -> [JSONValue] {
+  package func values(of document: DocumentBytes) -> [JSONValue] {
     fields.map { field in
       if let documentField = field.documentField {
         return .string(String(decoding: document.string(of: documentField), as: UTF8.self))
@@ -117,7 +110,7 @@ package struct SortOrder: Sendable, Hashable {
   }
 
   /// Writes the sort key of a document with these values.
-  func write(_ values: [JSONValue], id: String, to key: inout OrderKey) {
+  package func write(_ values: [JSONValue], id: String, to key: inout OrderKey) {
     guard !isReversed else {
       reversed.write(values, id: id, to: &key)
       return key.invert(from: 0)
@@ -133,7 +126,7 @@ package struct SortOrder: Sendable, Hashable {
   }
 
   /// The value of a field in the form that is compared.
-  func compared(_ value: JSONValue, field: Int) -> JSONValue {
+  package func compared(_ value: JSONValue, field: Int) -> JSONValue {
     guard let collation, fields[field].documentField == nil else { return value }
     return collation.folded(value)
   }

@@ -22,14 +22,14 @@ package struct FieldValues {
   }
 
   /// Creates a list without values.
-  init() {}
+  package init() {}
 
   package init(of path: FieldPath, in bytes: JSONBytes) {
     read(path, in: bytes)
   }
 
   /// Reads the values of a field, replacing the previous ones.
-  mutating func read(_ path: FieldPath, in bytes: JSONBytes) {
+  package mutating func read(_ path: FieldPath, in bytes: JSONBytes) {
     offsets.removeAll(keepingCapacity: true)
     absence = .missing
     isMultiple = false
@@ -57,7 +57,7 @@ package struct FieldValues {
 
 extension FieldPath {
   /// The value at the end of a path without arrays.
-  enum SingleValue {
+  package enum SingleValue {
     case missing
     case value(Int)
     /// The path goes through an array, so there may be any number of values.
@@ -65,7 +65,7 @@ extension FieldPath {
   }
 
   @inline(__always)
-  func singleValue(in bytes: JSONBytes) -> SingleValue {
+  package func singleValue(in bytes: JSONBytes) -> SingleValue {
     var offset = 0
     for segment in segments {
       switch bytes.kind(at: offset) {

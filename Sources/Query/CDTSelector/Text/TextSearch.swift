@@ -52,7 +52,9 @@ package struct TextSearch: Sendable, Hashable {
   }
 
   /// The fields that its terms name.
-  var fields: Set<FieldPath> { Set(expression.terms.compactMap { $0.field.flatMap { try? FieldPath($0) } }) }
+  package var fields: Set<FieldPath> {
+    Set(expression.terms.compactMap { $0.field.flatMap { try? FieldPath($0) } })
+  }
 
   /// An error in a search.
   package enum Failure: Error, Hashable {
@@ -76,12 +78,5 @@ extension TextSearch.Expression {
     case .and(let members), .or(let members): members.flatMap(\.terms)
     case .not(let wanted, let unwanted): wanted.terms + unwanted.terms
     }
-  }
-}
-
-extension IndexDefinition {
-  /// Whether a search can name a field; every text index has `_id`.
-  func searches(_ field: FieldPath) -> Bool {
-    field.documentField == .id || fields.contains { $0.fieldPath == field }
   }
 }

@@ -26,7 +26,7 @@ package final class MatchBudget: Sendable {
   private let matches = Atomic(0)
   private let stop: QueryStop
 
-  init(_ stop: QueryStop) {
+  package init(_ stop: QueryStop) {
     self.stop = stop
   }
 

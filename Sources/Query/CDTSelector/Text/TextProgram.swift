@@ -1,6 +1,3 @@
-import CDTJSON
-import CDTSQLite
-
 /// A search split into tokens for one text index, which the matcher evaluates on a document's words.
 ///
 /// A word with several tokens, as *he's* with *he* and *s*, requires all of them; with trigrams, consecutively. A word
@@ -8,21 +5,21 @@ import CDTSQLite
 /// matcher looks for it.
 package final class TextProgram: Sendable {
   /// Consecutive tokens.
-  struct Term: Sendable, Hashable {
-    let tokens: [[UInt8]]
+  package struct Term: Sendable, Hashable {
+    package let tokens: [[UInt8]]
     /// Whether the last token is a prefix.
-    let isPrefix: Bool
+    package let isPrefix: Bool
     /// The only field to search; `nil` is every field and the id.
-    let field: Int?
+    package let field: Int?
     /// The text that FTS5 splits into the same tokens.
-    let spelling: String
+    package let spelling: String
     /// The number of tokens of a text that it covers. With trigrams a token of a text is a character and the two that follow.
     let width: Int
     /// Whether FTS5 can look for it.
-    var isIndexed = true
+    package var isIndexed = true
   }
 
-  indirect enum Node: Sendable, Hashable {
+  package indirect enum Node: Sendable, Hashable {
     case term(Term)
     case near([Term], distances: [Int])
     case and([Node])
@@ -31,37 +28,21 @@ package final class TextProgram: Sendable {
   }
 
   /// `nil` if the search has no words, so that nothing matches.
-  let root: Node?
-  let context: TextContext
-  let tokenizer: TextTokenizer
+  package let root: Node?
+  package let context: TextContext
+  let tokenizer: any WordTokenizer
 
-  /// - Throws: ``SQLiteError`` if SQLite lacks the tokenizer.
-  init(_ search: TextSearch, in context: TextContext) throws(SQLiteError) {
+  package init(_ search: TextSearch, in context: TextContext, _ tokenizer: any WordTokenizer) {
     self.context = context
-    tokenizer = try context.tokenizerName.makeTokenizer()
+    self.tokenizer = tokenizer
     let fields = context.fields
     let expression = search.expression { fields.number(of: $0) != nil }
     root = Compiler(context: context, tokenizer: tokenizer).node(expression)
   }
 
-  /// The program of a clause's search, if any.
-  ///
-  /// - Throws: ``QueryError`` if there is no text index.
-  static func of(_ clause: Clause, _ index: IndexDefinition?, store: String? = nil) throws(QueryError)
-    -> TextProgram?
-  {
-    guard let search = clause.textSearch else { return nil }
-    guard let index, index.type == .text else { throw .textWithoutIndex(store: store) }
-    do {
-      return try TextProgram(search, in: TextContext(index))
-    } catch {
-      throw .textIndexUnavailable(error.message)
-    }
-  }
-
   private struct Compiler {
     let context: TextContext
-    let tokenizer: TextTokenizer
+    let tokenizer: any WordTokenizer
 
     func node(_ expression: TextSearch.Expression) -> Node? {
       switch expression {
@@ -108,7 +89,7 @@ package final class TextProgram: Sendable {
     }
 
     private func phrase(
-      _ text: String, _ tokens: [TextTokenizer.Token], _ term: TextSearch.Term, _ field: Int?
+      _ text: String, _ tokens: [TextToken], _ term: TextSearch.Term, _ field: Int?
     ) -> Term? {
       if context.tokenizerName == .trigram { return characters(text, tokens, field) }
       guard !tokens.isEmpty else { return nil }
@@ -118,16 +99,16 @@ package final class TextProgram: Sendable {
     }
 
     /// Consecutive characters.
-    private func characters(_ text: String, _ tokens: [TextTokenizer.Token], _ field: Int?) -> Term? {
+    private func characters(_ text: String, _ tokens: [TextToken], _ field: Int?) -> Term? {
       guard tokens.isEmpty else {
         return Term(
           tokens: tokens.map(\.text), isPrefix: false, field: field, spelling: text,
-          width: tokens.count + TextTokenizer.padding)
+          width: tokens.count + trigramPadding.count)
       }
       let padded = tokenizer.characters(of: Array(text.utf8))
       guard let first = padded.first else { return nil }
       // What follows the text in the token of its first character is padding.
-      let missing = TextTokenizer.padding + 1 - padded.count
+      let missing = trigramPadding.count + 1 - padded.count
       return Term(
         tokens: [Array(first.text.dropLast(missing))], isPrefix: true, field: field, spelling: text,
         width: padded.count, isIndexed: false)
@@ -154,7 +135,7 @@ package final class TextProgram: Sendable {
       }
     }
 
-    private func tokens(of text: String) -> [TextTokenizer.Token] {
+    private func tokens(of text: String) -> [TextToken] {
       var text = text
       return text.withUTF8 { tokenizer.tokens(of: UnsafeRawBufferPointer($0)) }
     }

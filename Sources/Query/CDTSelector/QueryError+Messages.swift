@@ -1,4 +1,4 @@
-import CDTJSON
+package import CDTJSON
 
 // All messages about selectors. A message says what is wrong and ends with the remedy.
 extension QueryError {
@@ -25,7 +25,7 @@ extension QueryError {
       "\"\(name)\" is not allowed under a field; put it outside, around clauses that each name the field")
   }
 
-  static func notAnObject(_ found: JSONValue, at path: String) -> QueryError {
+  package static func notAnObject(_ found: JSONValue, at path: String) -> QueryError {
     QueryError(
       .invalidSelector, at: path,
       "a selector is an object such as {\"age\": {\"$gt\": 18}}, not \(found.typeWithArticle)")
@@ -133,7 +133,7 @@ extension QueryError {
     )
   }
 
-  static func invalidPath(_ path: String, _ fault: FieldPath.Fault, at place: String) -> QueryError {
+  package static func invalidPath(_ path: String, _ fault: FieldPath.Fault, at place: String) -> QueryError {
     let message =
       switch fault {
       case .emptySegment:
@@ -148,8 +148,56 @@ extension QueryError {
     return QueryError(.invalidPath, at: place, message)
   }
 
-  static func invalidJSON(_ error: JSONError, what: String) -> QueryError {
+  package static func invalidJSON(_ error: JSONError, what: String) -> QueryError {
     QueryError(.invalidSelector, at: "", "the \(what) is not JSON: \(error)")
+  }
+
+  // MARK: Requests
+
+  static func unknownCollation(_ found: JSONValue, at place: String) -> QueryError {
+    let known = Collation.allCases.map { "\"\($0.rawValue)\"" }.joined(separator: " or ")
+    return QueryError(
+      .invalidRequest, at: place, "\(found.text) is not a collation; use \(known)".boundedMessage)
+  }
+
+  static func directedFieldKeys(_ count: Int, at place: String) -> QueryError {
+    QueryError(
+      .invalidRequest, at: place,
+      "a sort clause names one field and its direction, {\"age\": \"desc\"}, not \(count) fields; write one clause per field"
+    )
+  }
+
+  static func unknownDirection(_ found: JSONValue, of path: String, at place: String) -> QueryError {
+    QueryError(
+      .invalidRequest, at: place,
+      "the direction of \"\(path)\" must be \"asc\" or \"desc\", not \(found.text)")
+  }
+
+  static func notADirectedField(_ found: JSONValue, at place: String) -> QueryError {
+    QueryError(
+      .invalidRequest, at: place,
+      "a sort clause must be a field path or an object such as {\"age\": \"desc\"}, not \(found.typeWithArticle)"
+    )
+  }
+
+  static func doubtfulField(_ word: String, _ doubt: WordDoubt, at place: String) -> QueryError {
+    let remedy =
+      switch doubt {
+      case .direction(let meant): "is not a field and a direction; write \(meant)"
+      case .several(let fields):
+        "names \(fields.count) fields; give them one by one: \(fields.joined(separator: " "))"
+      case .spaces(let meant): "has spaces around the name; write \(meant)"
+      case .json: "is JSON, not the name of a field; write a field as age or age:desc"
+      }
+    return QueryError(
+      .invalidRequest, at: place,
+      "\"\(word)\" \(remedy); a field of that name is written \"\(word):asc\"")
+  }
+
+  package static func timedOut(_ limit: Duration) -> QueryError {
+    QueryError(
+      .timedOut, at: "",
+      "the query exceeded its time limit of \(limit); create an index for it, or allow more time")
   }
 
   static func matchLimit(pattern: String, documentID: String) -> QueryError {
@@ -162,7 +210,7 @@ extension QueryError {
 
 extension JSONValue {
   /// The type of the value for a message: `a string`, `an array`.
-  var typeWithArticle: String {
+  package var typeWithArticle: String {
     switch self {
     case .null: "null"
     case .bool: "a boolean"

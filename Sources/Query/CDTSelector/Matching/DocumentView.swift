@@ -1,4 +1,4 @@
-package import CDTJSON
+public import CDTJSON
 
 /// A document, or an element of one, as the matcher sees it: stored JSON text that is scanned at most once, with the
 /// offsets of selected members.
@@ -81,11 +81,13 @@ struct MemberNames: Sendable {
 }
 
 /// A stored document, valid during a call: its id, its revision id, and the text of its body.
+@usableFromInline
 package struct DocumentBytes {
-  package let id: UnsafeRawBufferPointer
-  package let revision: UnsafeRawBufferPointer
-  package let body: JSONBytes
+  @usableFromInline package let id: UnsafeRawBufferPointer
+  @usableFromInline package let revision: UnsafeRawBufferPointer
+  @usableFromInline package let body: JSONBytes
 
+  @inlinable
   package init(id: UnsafeRawBufferPointer, revision: UnsafeRawBufferPointer, body: UnsafeRawBufferPointer) {
     self.id = id
     self.revision = revision
@@ -93,7 +95,7 @@ package struct DocumentBytes {
   }
 
   /// The value of a field that is not in the body.
-  func string(of field: FieldPath.DocumentField) -> UnsafeRawBufferPointer {
+  package func string(of field: FieldPath.DocumentField) -> UnsafeRawBufferPointer {
     field == .id ? id : revision
   }
 }

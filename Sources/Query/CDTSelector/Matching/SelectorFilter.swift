@@ -3,7 +3,7 @@ import CDTJSON
 
 /// Decides by a selector on one revision after the other, with the limits of one query for all their patterns.
 package struct SelectorFilter: Sendable {
-  let selector: QuerySelector
+  package let selector: QuerySelector
   private let matcher: Matcher
 
   /// - Throws: ``QueryError`` with the code `.textSearch` for a selector with `$text`, which needs a text index.

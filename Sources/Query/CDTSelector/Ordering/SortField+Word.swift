@@ -32,7 +32,7 @@ extension SortField {
   }
 
   /// The field as a word, which parses as the same field.
-  var word: String {
+  package var word: String {
     if direction == .descending { return path + ":desc" }
     let isPlain = !path.hasSuffix(":asc") && !path.hasSuffix(":desc") && WordDoubt(path) == nil
     return isPlain ? path : path + ":asc"

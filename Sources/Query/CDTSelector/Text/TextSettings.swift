@@ -1,5 +1,3 @@
-import CDTSQLite
-
 /// The tokenizer of a text index, which splits text into words.
 ///
 /// Source: `docs/query.md`, Text search.
@@ -13,20 +11,6 @@ public enum TextTokenizerName: String, Sendable, Hashable, CaseIterable {
   /// Every three characters: a word matches anywhere within words. Of a search for words of one or two characters alone, every document
   /// is read.
   case trigram
-
-  /// SQLite's name of the tokenizer and its arguments.
-  var arguments: [String] {
-    switch self {
-    case .simple: ["ascii"]
-    case .porter: ["porter", "ascii"]
-    case .unicode61: ["unicode61"]
-    case .trigram: ["trigram"]
-    }
-  }
-
-  func makeTokenizer() throws(SQLiteError) -> TextTokenizer {
-    try TextTokenizer(arguments[0], arguments.dropFirst().first)
-  }
 }
 
 /// The settings of a text search: the fields of a text index and its tokenizer.
@@ -34,8 +18,8 @@ package struct TextContext: Sendable {
   package let fields: [FieldPath]
   package let tokenizerName: TextTokenizerName
 
-  package init(_ definition: IndexDefinition) {
-    fields = definition.fields.map(\.fieldPath)
-    tokenizerName = definition.tokenizer
+  package init(fields: [FieldPath], _ tokenizerName: TextTokenizerName) {
+    self.fields = fields
+    self.tokenizerName = tokenizerName
   }
 }

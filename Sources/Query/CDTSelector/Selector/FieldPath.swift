@@ -7,10 +7,12 @@ import CDTPlatform
 /// applies to each element that is an object.
 ///
 /// Source: `docs/query.md`, Paths.
+@usableFromInline
 package struct FieldPath: Sendable, Hashable {
+  @usableFromInline
   package struct Segment: Sendable, Hashable {
     /// The member's name in UTF-8.
-    package let name: [UInt8]
+    @usableFromInline package let name: [UInt8]
     /// The name as escaped in stored JSON, without quotation marks.
     package let spelling: [UInt8]
     /// The element that this segment selects in an array: `0` and `12` are positions, `01` and `-1` are names.
@@ -23,8 +25,10 @@ package struct FieldPath: Sendable, Hashable {
     }
 
     /// The other properties depend on the name.
+    @inlinable
     package static func == (left: Segment, right: Segment) -> Bool { left.name == right.name }
 
+    @usableFromInline
     package func hash(into hasher: inout Hasher) {
       // As one run of bytes: an array would be hashed byte by byte.
       hasher.combine(name.count)
@@ -42,11 +46,14 @@ package struct FieldPath: Sendable, Hashable {
   /// The maximum number of segments.
   package static let maximumSegments = 100
 
-  package let segments: [Segment]
+  @usableFromInline package let segments: [Segment]
 
   package init(segments: [Segment]) {
     self.segments = segments
   }
+
+  @inlinable
+  package static func == (left: FieldPath, right: FieldPath) -> Bool { left.segments == right.segments }
 
   /// An error in a path.
   package enum Fault: Error, Hashable {
@@ -119,11 +126,13 @@ package struct FieldPath: Sendable, Hashable {
   }
 
   /// The document's own fields, which are not in its body.
+  @usableFromInline
   package enum DocumentField: Sendable, Hashable {
     case id, revision
   }
 
   /// `_id` or `_rev`, if the path is one of them.
+  @inlinable
   package var documentField: DocumentField? {
     // Most paths are decided by their first byte.
     guard segments.count == 1, segments[0].name.first == UInt8(ascii: "_") else { return nil }

@@ -66,7 +66,7 @@ package indirect enum Clause: Sendable, Hashable {
   }
 
   /// Whether it has a condition on a field for which a closure holds.
-  func reads(where holds: (FieldPath) -> Bool) -> Bool {
+  package func reads(where holds: (FieldPath) -> Bool) -> Bool {
     switch self {
     case .field(let path, _): holds(path)
     case .and(let members), .or(let members): members.contains { $0.reads(where: holds) }

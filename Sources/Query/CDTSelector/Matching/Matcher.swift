@@ -105,7 +105,7 @@ extension QuerySelector {
 
 extension Matcher {
   /// Whether a document matches, with errors as a ``QueryError``.
-  func accepts(_ document: DocumentBytes) throws(QueryError) -> Bool {
+  package func accepts(_ document: DocumentBytes) throws(QueryError) -> Bool {
     do {
       return try matches(document)
     } catch {
@@ -116,7 +116,7 @@ extension Matcher {
 
 extension DocumentBytes {
   /// Calls `body` with an unsaved document in the form in which it would be stored.
-  static func with<R>(
+  package static func with<R>(
     _ object: JSONObject, id: String, revision: String, _ body: (DocumentBytes) throws(QueryError) -> R
   ) throws(QueryError) -> R {
     var text: [UInt8] = []

@@ -1,7 +1,7 @@
-import CDTJSON
+package import CDTJSON
 
 /// A predicate prepared to be evaluated on the text of a value.
-struct ValueTest: Sendable {
+package struct ValueTest: Sendable {
   private let form: Form
   /// Whether an array also satisfies the test if any of its elements does.
   private let looksIntoArrays: Bool
@@ -29,7 +29,7 @@ struct ValueTest: Sendable {
   private static let fewMembers = 8
 
   /// - Parameter budget: The limits of its patterns.
-  init(_ predicate: Predicate, _ budget: MatchBudget) {
+  package init(_ predicate: Predicate, _ budget: MatchBudget) {
     looksIntoArrays = predicate.looksIntoArrays
     form =
       switch predicate {
@@ -72,7 +72,7 @@ struct ValueTest: Sendable {
   }
 
   /// Whether the value at an offset, as a whole, satisfies the test.
-  func holds(_ bytes: JSONBytes, at start: Int) throws(MatchFailure) -> Bool {
+  package func holds(_ bytes: JSONBytes, at start: Int) throws(MatchFailure) -> Bool {
     switch form {
     case .exists: true
     case .notNull: bytes.kind(at: start) != .null

@@ -1,4 +1,4 @@
-import CDTJSON
+package import CDTJSON
 
 /// What a query returns of the text that its `$text` has found in each document.
 ///
@@ -28,7 +28,7 @@ public struct SnippetOptions: Sendable, Hashable {
   }
 
   /// Throws for numbers out of range, and marks that are too long.
-  func check() throws(QueryError) {
+  package func check() throws(QueryError) {
     for (key, value, least) in [
       ("words", words, 0), ("limit", limit, 1), ("before", before.utf8.count, 0),
       ("after", after.utf8.count, 0),
@@ -38,7 +38,7 @@ public struct SnippetOptions: Sendable, Hashable {
   }
 
   /// Reads the member `snippets` of a request: `true`, or an object with the options.
-  init?(json: JSONValue?) throws(QueryError) {
+  package init?(json: JSONValue?) throws(QueryError) {
     self.init()
     switch json {
     case nil, .null?, false?: return nil
@@ -58,7 +58,7 @@ public struct SnippetOptions: Sendable, Hashable {
     }
   }
 
-  var json: JSONValue {
+  package var json: JSONValue {
     [
       "words": .int(Int64(words)), "before": .string(before), "after": .string(after),
       "limit": .int(Int64(limit)),
@@ -86,7 +86,7 @@ extension QueryError {
     return QueryError(.invalidRequest, at: "snippets.\(key)", "\(key) must \(what)")
   }
 
-  static var snippetsWithoutText: QueryError {
+  package static var snippetsWithoutText: QueryError {
     QueryError(
       .invalidRequest, at: "snippets", "snippets need a \"$text\" in the selector; add one, or leave them out"
     )

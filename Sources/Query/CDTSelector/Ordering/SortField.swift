@@ -26,7 +26,7 @@ public struct SortField: Sendable, Hashable {
   /// Whether this is the score of a text search instead of a field.
   package let isScore: Bool
   /// Why the field has no path, if it is a property that documents don't have.
-  let failure: QueryError?
+  package let failure: QueryError?
 
   /// Creates a field with a direction.
   public init(_ path: String, _ direction: Direction = .ascending) {
@@ -37,7 +37,7 @@ public struct SortField: Sendable, Hashable {
   }
 
   /// Creates a field from the property of a model.
-  init(_ location: Result<FieldPath, QueryError>, _ direction: Direction) {
+  package init(_ location: Result<FieldPath, QueryError>, _ direction: Direction) {
     self.direction = direction
     isScore = false
     switch location {
