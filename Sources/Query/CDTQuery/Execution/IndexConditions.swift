@@ -152,3 +152,16 @@ extension IndexKey.Bound {
     }
   }
 }
+
+extension IDRange {
+  /// The conditions on a column, each preceded by ` AND `; appends their parameters.
+  func sql(of column: String, _ values: inout [CandidateStatement.Value]) -> String {
+    var sql = ""
+    for (bound, sign) in [(lower, ">"), (upper, "<")] {
+      guard let bound else { continue }
+      sql += "\n   AND \(column) \(sign)\(bound.isInclusive ? "=" : "") ?"
+      values.append(.key(.string(bound.id)))
+    }
+    return sql
+  }
+}

@@ -36,22 +36,6 @@ extension ReadTransaction {
     }
   }
 
-  /// Returns the models that match a typed query.
-  ///
-  /// ```swift
-  /// let tasks = try store.read { try $0.find(ModelQuery(Task.self)) { log("\($0)") } }
-  /// ```
-  public func find<Model>(
-    _ query: ModelQuery<Model>, undecodable: (DatastoreError) throws -> Void = { throw $0 }
-  ) throws -> [Model] {
-    try find(Model.self, query.query, undecodable: undecodable)
-  }
-
-  /// The first model that matches a typed query, or `nil` if none matches.
-  public func first<Model>(_ query: ModelQuery<Model>) throws -> Model? {
-    try firstDocument(query.query)?.model(Model.self)
-  }
-
   /// The first document that matches a query, in its order, or `nil` if none matches.
   public func firstDocument(_ query: Query) throws -> DocumentRevision? {
     var query = query

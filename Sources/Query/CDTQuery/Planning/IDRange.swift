@@ -61,17 +61,6 @@ package struct IDRange: Sendable, Hashable {
     return isAbove ?? true && isBelow ?? true
   }
 
-  /// The conditions on a column, each preceded by ` AND `; appends their parameters.
-  func sql(of column: String, _ values: inout [CandidateStatement.Value]) -> String {
-    var sql = ""
-    for (bound, sign) in [(lower, ">"), (upper, "<")] {
-      guard let bound else { continue }
-      sql += "\n   AND \(column) \(sign)\(bound.isInclusive ? "=" : "") ?"
-      values.append(.key(.string(bound.id)))
-    }
-    return sql
-  }
-
   /// The fraction of the documents that such a range usually has.
   var usualPart: Double {
     switch (lower, upper) {

@@ -282,3 +282,8 @@ package struct ConsideredIndex: Sendable, Hashable {
   package let isUsable: Bool
   package let reason: String
 }
+
+extension Bookmark {
+  /// The key of the value of a field in an index with the collation of the order.
+  func key(at position: Int) -> IndexKey { IndexKey(sort.compared(values[position], field: position)) }
+}

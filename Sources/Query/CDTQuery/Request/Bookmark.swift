@@ -84,11 +84,6 @@ public struct Bookmark: Sendable, Hashable {
   }
 }
 
-extension Bookmark {
-  /// The key of the value of a field in an index with the collation of the order.
-  func key(at position: Int) -> IndexKey { IndexKey(sort.compared(values[position], field: position)) }
-}
-
 extension SortOrder.Field {
   fileprivate var json: JSONValue { SortField(path.text, isDescending ? .descending : .ascending).json }
 }

@@ -1,55 +1,7 @@
 import CDTJSON
 
-// The messages about requests and index definitions. A message says what is wrong and ends with the remedy.
+// The messages about indexes. A message says what is wrong and ends with the remedy.
 extension QueryError {
-  static func notARequest(_ found: JSONValue) -> QueryError {
-    QueryError(
-      .invalidRequest, at: "",
-      "a request is an object such as {\"selector\": {…}, \"limit\": 10}, not \(found.typeWithArticle)")
-  }
-
-  static func unknownRequestKey(_ key: String) -> QueryError {
-    QueryError(
-      .invalidRequest, at: key,
-      "a request has no key \"\(key)\"; its keys are selector, sort, fields, skip, limit, use_index, collation, snippets, bookmark and backward"
-    )
-  }
-
-  static var requestWithoutSelector: QueryError {
-    QueryError(
-      .invalidRequest, at: "selector", "a request needs a selector; {} selects every document")
-  }
-
-  static func notAWholeNumber(_ found: JSONValue, at key: String) -> QueryError {
-    QueryError(.invalidRequest, at: key, "\"\(key)\" must be a whole number, 0 or more, not \(found.text)")
-  }
-
-  static func notABoolean(_ found: JSONValue, at key: String) -> QueryError {
-    QueryError(.invalidRequest, at: key, "\"\(key)\" must be true or false, not \(found.typeWithArticle)")
-  }
-
-  static func notAnArray(_ found: JSONValue, wanted: String, at key: String) -> QueryError {
-    QueryError(.invalidRequest, at: key, "\"\(key)\" must be \(wanted), not \(found.typeWithArticle)")
-  }
-
-  static func notAPath(_ found: JSONValue, at place: String) -> QueryError {
-    QueryError(
-      .invalidRequest, at: place, "a field path must be a string, not \(found.typeWithArticle)")
-  }
-
-  static func invalidUseIndex(_ found: JSONValue) -> QueryError {
-    QueryError(
-      .invalidRequest, at: "use_index",
-      "\"use_index\" must be the name of one index, not \(found.typeWithArticle)"
-    )
-  }
-
-  static func tooManySortFields(_ count: Int) -> QueryError {
-    QueryError(
-      .tooLarge, at: "sort",
-      "a sort has at most \(Query.maximumSortFields) fields, not \(count); keep the first ones")
-  }
-
   static var indexWithoutFields: QueryError {
     QueryError(
       .invalidIndex, at: "fields", "an index needs at least one field; name the fields that queries use")
@@ -162,30 +114,5 @@ extension QueryError {
     QueryError(
       .unknownIndex, at: "name", "the index \"\(name)\" was deleted during its build; create it again"
     )
-  }
-
-  static var resultSetClosed: QueryError {
-    QueryError(.closed, at: "", "the result set is closed; run the query again")
-  }
-
-  static var resultSetInUse: QueryError {
-    QueryError(
-      .inUse, at: "", "another call is reading the result set; wait until it returns, or run the query again")
-  }
-
-  // MARK: Changes
-
-  static func reservedField(at path: String) -> QueryError {
-    QueryError(
-      .invalidChange, at: path,
-      "names that begin with _ are the document's own and can't be changed; use another field")
-  }
-
-  static func invalidAmount(_ amount: JSONValue, at path: String) -> QueryError {
-    QueryError(.invalidChange, at: path, "the amount must be a number, not \(amount.typeWithArticle)")
-  }
-
-  static func invalidChange(_ message: String, of id: String, at path: String) -> QueryError {
-    QueryError(.invalidChange, at: path, "document \"\(id)\": \(message)")
   }
 }
