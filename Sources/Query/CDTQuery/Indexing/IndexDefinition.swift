@@ -68,7 +68,7 @@ extension IndexDefinition {
   ///   - settings: For a text index `{"tokenize": "simple" | "porter" | "unicode61" | "trigram"}`.
   ///   - filter: The selector of the documents that the index holds; `{}` for all.
   ///   - isUnique: Whether a write may not give two documents the same key.
-  ///   - collation: How strings are compared.
+  ///   - collation: The collation of strings; `nil` to compare their bytes.
   ///   - sums: For a summary, the paths of its last fields, whose numbers are summed.
   ///   - expireAfter: The time after the date in the field from which on a document has expired, in seconds.
   ///   - isInMilliseconds: Whether numbers in that field are milliseconds since 1970.
