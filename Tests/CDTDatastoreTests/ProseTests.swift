@@ -6,7 +6,7 @@ import Testing
 @Suite struct ProseTests {
   /// Words that a doc comment doesn't begin with. Write a noun phrase for a property ("The longest wait before …") and a verb in the
   /// third person for a function ("Removes …").
-  static let openings = ["What", "Who", "Whose", "Whom", "Where", "When", "How", "Why"]
+  static let openings = ["What", "Who", "Whose", "Whom", "Which", "Where", "When", "How", "Why"]
 
   /// Phrases that a reader has to read twice, unless "there" comes before or "longer" after. Write "is not a number" and "has no value" in
   /// place of "is no number" and "is none", "anyone who" in place of "whoever", and "again" in place of "anew".
@@ -19,8 +19,14 @@ import Testing
   func `doc comments begin with a noun or a verb`(_ directory: String) throws {
     for (path, lines) in try files(in: directory, ending: ".swift") {
       for (number, line) in lines.enumerated() where line.hasPrefix("/// ") {
-        if number > 0, lines[number - 1].hasPrefix("///") { continue }
-        let words = line.dropFirst(4).split(separator: " ", maxSplits: 2)
+        // A paragraph continues on the lines after its first one, and the text of a parameter follows its name.
+        var text = line.dropFirst(4).drop { $0 == " " }
+        if text.hasPrefix("- "), let colon = text.firstIndex(of: ":") {
+          text = text[colon...].dropFirst(2)
+        } else if number > 0, lines[number - 1].hasPrefix("///") {
+          continue
+        }
+        let words = text.split(separator: " ", maxSplits: 2)
         guard words.count > 1, Self.openings.contains(String(words[0])), words[1].first?.isLowercase == true
         else { continue }
         Issue.record("\(path):\(number + 1): \(line)")

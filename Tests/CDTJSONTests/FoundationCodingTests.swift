@@ -100,8 +100,8 @@ import Testing
   }
 
   @Test(arguments: [
-    (Double.infinity, "JSON has no inf, which this date is"),
-    (1e300, "the date is not in the years 0 to 9999, which ISO 8601 writes; encode it as seconds"),
+    (Double.infinity, "the date is not finite; encode a finite one, or null"),
+    (1e300, "the date is outside of the years 0 to 9999 of ISO 8601; encode it as seconds"),
   ]) func `a date that can't be written is refused`(_ seconds: Double, _ message: String) {
     let dates = ["a": [Date(timeIntervalSinceReferenceDate: seconds)]]
     let error = #expect(throws: EncodingError.self) { try JSONObject(encoding: dates) }

@@ -54,7 +54,7 @@ public struct ToDoStore: Sendable {
 
   /// Merges the versions of things that were changed in two places: done in one is done, and no tag is lost.
   ///
-  /// - Returns: How many things had more than one version.
+  /// - Returns: The number of things that had more than one version.
   @discardableResult
   public func resolveConflicts() async throws -> Int {
     try await documents.write { transaction in

@@ -94,8 +94,8 @@ extension ExactSum {
 
   /// Reads a sum that was appended to bytes, which may be damaged.
   ///
-  /// - Parameter offset: Where it begins; then where it ends.
-  /// - Returns: `nil` if there is none.
+  /// - Parameter offset: The start of the sum; set to its end.
+  /// - Returns: `nil` if there is no valid sum.
   package init?(_ bytes: UnsafeRawBufferPointer, at offset: inout Int) {
     var rest = bytes.dropFirst(offset)
     func integer() -> Int64? {

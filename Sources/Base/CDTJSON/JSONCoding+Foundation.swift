@@ -34,14 +34,16 @@ extension ValueEncoder {
   /// Errors contain the seconds instead of the date, as the description of a date that is not finite traps.
   private func encoded(_ date: Date) throws -> JSONValue {
     let seconds = date.timeIntervalSince1970
-    guard seconds.isFinite else { throw invalid(seconds, "JSON has no \(seconds), which this date is") }
+    guard seconds.isFinite else {
+      throw invalid(seconds, "the date is not finite; encode a finite one, or null")
+    }
     switch options.dates {
     case .secondsSince1970, .deferred: return .double(seconds)
     case .millisecondsSince1970: return .double(1_000 * seconds)
     case .iso8601:
       guard let text = ISO8601.text(of: date) else {
         throw invalid(
-          date, "the date is not in the years 0 to 9999, which ISO 8601 writes; encode it as seconds")
+          date, "the date is outside of the years 0 to 9999 of ISO 8601; encode it as seconds")
       }
       return .string(text)
     }

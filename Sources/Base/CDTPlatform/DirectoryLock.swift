@@ -14,7 +14,7 @@ package struct DirectoryLock: ~Copyable, Sendable {
 
   /// Takes the lock of the directory that is at a path.
   ///
-  /// - Parameter timeout: How long to wait for other holders.
+  /// - Parameter timeout: The time to wait for other holders.
   /// - Returns: `nil` after the timeout.
   /// - Throws: ``SystemError``, also if there is no directory.
   package static func take(

@@ -14,7 +14,7 @@ package final class TemporaryDirectory: Sendable {
   private let lock: OpenFile
 
   /// - Parameters:
-  ///   - parent: Where to make it.
+  ///   - parent: The directory in which it is made.
   ///   - prefix: The beginning of its name.
   ///   - isOurs: Whether a directory beside it with such a name, which is not locked, may be removed.
   package init(

@@ -7,7 +7,7 @@ extension Backup {
   /// Reads all files and contents, and compares them with their digests.
   ///
   /// - Parameter progress: Called with the number of documents read, and their total.
-  /// - Returns: What is damaged or missing, also attachments that were so when they were to be saved; empty if every state can be
+  /// - Returns: Findings about damaged and missing parts, also attachments that could not be saved; empty if every state can be
   ///   restored whole.
   /// - Throws: `DatastoreError`: `.notFound` if there is no backup; `.wrongKey` as `increments()`; `.io`.
   /// - Complexity: O(*bytes*).

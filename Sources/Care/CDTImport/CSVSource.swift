@@ -114,7 +114,7 @@ struct CSVSource: DocumentSource {
       let nouns = found.map { ImportNotice.noun(Self.separators[$0]) }.joined(separator: " and ")
       throw ImportError(
         file: input.name, line: 1, column: 0,
-        message: "the header has \(nouns); name what separates its cells, as in --delimiter ','")
+        message: "the header has \(nouns); give the one between its cells, as in --delimiter ','")
     }
     return found.first.map { Self.separators[$0] } ?? UInt8(ascii: ",")
   }
@@ -200,7 +200,7 @@ struct CSVSource: DocumentSource {
     ImportError(
       file: input.name, line: line, column: 0,
       message:
-        "text stands before or behind a quoted cell of this record; double the quotation marks in it, or remove the text; if it is spaces alone, give --trim"
+        "text stands before or behind a quoted cell of this record; double the quotation marks in it, or remove the text; if it is only spaces, give --trim"
     )
   }
 

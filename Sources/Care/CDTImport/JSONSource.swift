@@ -524,7 +524,7 @@ struct JSONSource: DocumentSource {
     guard path != nil else { return }
     guard try input.nextByte() == nil else {
       throw ImportError(
-        "the documents end here, but the text goes on; import what follows on its own", at: input)
+        "the documents end here, but the text continues; import the rest on its own", at: input)
     }
     state = .ended
   }

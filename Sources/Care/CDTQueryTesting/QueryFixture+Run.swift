@@ -111,7 +111,7 @@ private struct PreparedCase {
     case .success(.documents(let documents)):
       query = documents
       if query.sort.isEmpty, query.skip > 0 || query.limit != nil {
-        problem = "a page without an order has no one answer; add a \"sort\""
+        problem = "a page without an order has no definite answer; add a \"sort\""
       }
     }
     if query.useIndex != nil {

@@ -118,7 +118,7 @@ private final class StoreRecovery {
       if let pages = LogIndex(ofDatabase: path)?.pagesOnlyInLog, pages > 0, isLogEmpty {
         lose(
           .database, nil,
-          "\(LogFile.path(of: path)) is empty, but had \(pages) pages when the datastore was last used; what only they held is lost"
+          "\(LogFile.path(of: path)) is empty, but had \(pages) pages when the datastore was last used; writes that were only in them are lost"
         )
       }
     case .header:
@@ -126,7 +126,7 @@ private final class StoreRecovery {
     case .frames(let found, let all):
       lose(
         .database, nil,
-        "only \(found) of the \(all) pages in \(LogFile.path(of: path)) are valid; what only the others held is lost"
+        "only \(found) of the \(all) pages in \(LogFile.path(of: path)) are valid; writes that were only in the others are lost"
       )
     }
   }
@@ -218,7 +218,7 @@ private final class StoreRecovery {
       report.attachments += doubtful.attachments.count
       return lose(
         .body, id,
-        "revision \(doubtful.revision) is on a damaged page and can't be verified; what is there was saved as \(made)"
+        "revision \(doubtful.revision) is on a damaged page and can't be verified; its content was saved as \(made)"
       )
     }
     if isSaved { report.documents += 1 }

@@ -92,19 +92,19 @@
 
   @available(*, deprecated, message: "use Credentials.session")
   extension CDTSessionCookieInterceptor: CustomStringConvertible, CustomReflectable {
-    /// Without what is secret.
+    /// A description without secrets.
     public var description: String { "CDTSessionCookieInterceptor" }
 
-    /// Without what is secret, as `dump` uses it.
+    /// A mirror without secrets, as `dump` uses it.
     public var customMirror: Mirror { Mirror(self, children: [:]) }
   }
 
   @available(*, deprecated, message: "use Credentials.iam")
   extension CDTIAMSessionCookieInterceptor: CustomStringConvertible, CustomReflectable {
-    /// Without what is secret.
+    /// A description without secrets.
     public var description: String { "CDTIAMSessionCookieInterceptor" }
 
-    /// Without what is secret, as `dump` uses it.
+    /// A mirror without secrets, as `dump` uses it.
     public var customMirror: Mirror { Mirror(self, children: [:]) }
   }
 #endif

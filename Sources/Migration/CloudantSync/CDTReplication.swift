@@ -163,7 +163,7 @@
 
   @available(*, deprecated, message: "use Replication")
   extension CDTAbstractReplication: CustomReflectable {
-    /// Without what is secret, as `dump` uses it.
+    /// A mirror without secrets, as `dump` uses it.
     public var customMirror: Mirror { Mirror(self, children: [:]) }
   }
 #endif

@@ -43,7 +43,7 @@ public struct DatastoreError: Error, Hashable, Sendable {
     public static let full = Code(rawValue: "full")
     /// A file of the store is damaged.
     public static let corrupt = Code(rawValue: "corrupt")
-    /// The datastore is encrypted and its key is missing or another one, or a key is given for one that is not encrypted.
+    /// The datastore is encrypted and its key is missing or wrong, or a key is given for one that is not encrypted.
     public static let wrongKey = Code(rawValue: "wrongKey")
     /// The store was written by a later version of this package.
     public static let newerFormat = Code(rawValue: "newerFormat")

@@ -53,7 +53,7 @@ package final class Connection {
   ///
   /// - Parameters:
   ///   - checksPages: Whether the checksums of pages are verified, in files that have them (``CheckedFile``).
-  ///   - busyTimeout: How long to wait for another connection's lock before giving up.
+  ///   - busyTimeout: The time to wait for another connection's lock before giving up.
   ///   - copiedPages: Whether to use pages without checksums. By default, they are used if other connections use them.
   ///   - directory: A directory that others may move, with this file and others that are attached. It stays in place while
   ///     a file is closed, since SQLite removes the log by its path then (``DirectoryLock``). The caller that opens a file must

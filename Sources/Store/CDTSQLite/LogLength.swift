@@ -117,7 +117,7 @@ extension Connection {
     if let handle { _ = sqlite3_file_control(handle, "main", CheckedFile.lentWriteLockOperation, &argument) }
   }
 
-  /// - Parameter duration: How long to wait in total for a checkpoint or a write of another connection, and for readers.
+  /// - Parameter duration: The time to wait in total for a checkpoint or a write of another connection, and for readers.
   private func checkpoint(
     _ mode: Int32, waiting duration: Duration
   ) throws(SQLiteError) -> (frames: Int32, copied: Int32) {

@@ -33,7 +33,7 @@ public final class RemoteDatastore: Sendable {
   /// - Parameters:
   ///   - database: The database.
   ///   - textIndex: The fields and the tokenizer that `$text` uses.
-  ///   - retries: How often a request that failed is repeated; by default twice within a second.
+  ///   - retries: The rule for repeating failed requests; by default twice within a second.
   public convenience init(
     _ database: RemoteDatabase, textIndex: IndexDefinition? = nil, retries: RetryPolicy? = nil
   ) {

@@ -155,7 +155,7 @@ public struct Credentials: Sendable {
 }
 
 extension Credentials: CustomStringConvertible, CustomReflectable {
-  /// Without what is secret.
+  /// A description without secrets.
   public var description: String {
     switch kind {
     case .basic(let name, _): "basic(\(name))"
@@ -165,7 +165,7 @@ extension Credentials: CustomStringConvertible, CustomReflectable {
     }
   }
 
-  /// Without what is secret, as `dump` uses it.
+  /// A mirror without secrets, as `dump` uses it.
   public var customMirror: Mirror { Mirror(self, children: [:]) }
 }
 
@@ -176,5 +176,5 @@ extension ReplicationError {
     .invalidRequest, "the URL of the database has a port that is not between 1 and 65535")
   static let userWithoutPassword = ReplicationError(
     .invalidRequest,
-    "the URL of the database has a user and no password; give the credentials apart from the URL")
+    "the URL of the database has a user and no password; give the credentials separately from the URL")
 }

@@ -12,7 +12,7 @@ public import Logging
 ///
 /// See <doc:ReplicatingStores>.
 public struct Replication: Sendable {
-  /// Which way revisions travel, as seen from the local store.
+  /// The direction in which revisions are transferred, as seen from the local store.
   public enum Direction: String, Sendable, Hashable, CaseIterable {
     /// From the other end to the store.
     case pull
@@ -30,11 +30,11 @@ public struct Replication: Sendable {
     case store(Datastore)
   }
 
-  /// Which way revisions travel.
+  /// The direction in which revisions are transferred.
   public var direction: Direction
   /// The other end.
   public var peer: Peer
-  /// Which revisions travel; `nil` for all.
+  /// The filter of the revisions to transfer; `nil` for all.
   public var filter: ReplicationFilter?
   /// Whether a push with a selector or a closure also transfers the revision with which a document leaves it, if the target has an earlier
   /// one. Its body is one that the filter does not accept. A pull always transfers it.
@@ -71,7 +71,7 @@ public struct Replication: Sendable {
   }
 }
 
-/// Which revisions travel.
+/// A filter of the revisions to transfer.
 public enum ReplicationFilter: Sendable {
   /// The revisions that match a selector. A server evaluates the selector by its own rules.
   case selector(JSONObject)

@@ -30,8 +30,8 @@ public final class DatastoreServer: Service {
   ///
   /// - Parameters:
   ///   - manager: The manager of the datastores.
-  ///   - configuration: Where to listen, and for whom.
-  ///   - logger: Where failures are reported; at the level `notice` also failed logins and slow queries, at `info` each request
+  ///   - configuration: The settings, such as the address.
+  ///   - logger: The log of failures; at the level `notice` also of failed logins and slow queries, at `info` of each request
   ///     and the end.
   ///   - onRunning: Called with the port when the server accepts connections.
   /// - Throws: ``ServerError`` if the configuration would expose the datastores to everyone or has an invalid setting,

@@ -600,8 +600,8 @@ import Testing
       #expect(error?.code == .io)
       #expect(
         error?.message
-          == "\(directory)/stores/linked is a symbolic link, which a deletion does not follow; delete the datastore where the "
-          + "link leads")
+          == "\(directory)/stores/linked is a symbolic link, which a deletion does not follow; delete the datastore at its "
+          + "target")
       #expect(try manager.datastoreNames() == ["linked"])
       #expect(try elsewhere.datastore(named: "real").read { try $0.documentCount() } == 1)
     }

@@ -196,7 +196,7 @@ import Testing
         #expect(report.losses.map(\.kind) == [.database, .body])
         #expect(
           report.losses.last?.message
-            == "revision 1-def is on a damaged page and can't be verified; what is there was saved as \(theirs.revisionID)"
+            == "revision 1-def is on a damaged page and can't be verified; its content was saved as \(theirs.revisionID)"
         )
       }
     }

@@ -144,7 +144,7 @@ import Testing
     ),
     (
       "== c\n{\"selector\": {}, \"limit\": 1}\n----\na",
-      "f.test:1: a page without an order has no one answer; add a \"sort\""
+      "f.test:1: a page without an order has no definite answer; add a \"sort\""
     ),
     (
       "== c\n{\"selector\": {}, \"use_index\": \"i\"}\n----\na",

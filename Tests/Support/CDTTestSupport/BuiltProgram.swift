@@ -17,7 +17,7 @@ package final class BuiltProgram: @unchecked Sendable {
 
   /// Starts the program; its errors are shown among those of the tests.
   ///
-  /// - Parameter faults: How the library `CDTFaults` is loaded into the program; see its header.
+  /// - Parameter faults: The settings of the library `CDTFaults` in the program; see its header.
   package init(_ name: String, _ arguments: [String], faults: Faults? = nil, hidesErrors: Bool = false) throws
   {
     let directory = try Self.directory()

@@ -4,7 +4,7 @@ import Foundation
 package enum CompilerCheck {
   /// Checks the types of a file that imports modules of this package, with warnings as errors.
   ///
-  /// - Returns: What the compiler says, a line for each error; empty if the file compiles.
+  /// - Returns: The messages of the compiler, a line for each error; empty if the file compiles.
   package static func diagnostics(of file: String) throws -> String {
     let products = try BuiltProgram.directory()
     let modules = ["Base/CDTCCrypto", "Store/CDTCSQLite", "Query/CDTCPCRE2", "Base/CDTCZlib"].map {

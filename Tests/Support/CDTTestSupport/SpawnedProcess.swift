@@ -29,7 +29,7 @@ package struct SpawnedProcess: Sendable {
   /// - Parameters:
   ///   - directory: The directory in which it runs; `nil` for that of this process.
   ///   - environment: Its variables; `nil` for those of this process.
-  ///   - input: What it reads; by default nothing.
+  ///   - input: Its standard input; by default nothing.
   package init(
     _ path: String, _ arguments: [String], in directory: String? = nil, environment: [String: String]? = nil,
     input: Stream = .file("/dev/null"), output: Stream = .inherited, errors: Stream = .inherited

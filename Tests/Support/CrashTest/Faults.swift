@@ -31,7 +31,7 @@ enum Faults {
 
   /// Lets calls succeed again.
   ///
-  /// - Returns: How many failed.
+  /// - Returns: The number of calls that failed.
   @discardableResult
   static func disarm() -> Int { disarming?() ?? 0 }
 

@@ -33,7 +33,7 @@ struct StoreWorker {
 
   /// Runs workers on so many threads, and listens to the changes meanwhile.
   ///
-  /// - Returns: What was done, and what should not have been seen.
+  /// - Returns: The operations that were done, and the results that should not have been seen.
   static func run(_ threads: Int, process: Int, in directory: String, for duration: Duration) async throws
     -> JSONObject
   {

@@ -148,17 +148,17 @@ import Testing
     ),
     (
       csv: "a;b,c\n1;2,3\n",
-      error: "1: the header has commas and semicolons; name what separates its cells, as in --delimiter ','"
+      error: "1: the header has commas and semicolons; give the one between its cells, as in --delimiter ','"
     ),
     (
       csv: "a,b\n\"x\"y,1\n",
       error:
-        "2: text stands before or behind a quoted cell of this record; double the quotation marks in it, or remove the text; if it is spaces alone, give --trim"
+        "2: text stands before or behind a quoted cell of this record; double the quotation marks in it, or remove the text; if it is only spaces, give --trim"
     ),
     (
       csv: "a,b\n1, \"x\"\n",
       error:
-        "2: text stands before or behind a quoted cell of this record; double the quotation marks in it, or remove the text; if it is spaces alone, give --trim"
+        "2: text stands before or behind a quoted cell of this record; double the quotation marks in it, or remove the text; if it is only spaces, give --trim"
     ),
     (
       csv: "a,a.b\n1,2\n",

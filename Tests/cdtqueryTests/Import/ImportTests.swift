@@ -279,7 +279,7 @@ import Testing
     ("{\"_id\":\"a\"", [], "1:11: the text ends inside a value; check that it is complete"),
     (
       #"{"a":[{"_id":"a"}]} {"_id":"b"}"#, ["--at", "a"],
-      "1:21: the documents end here, but the text goes on; import what follows on its own"
+      "1:21: the documents end here, but the text continues; import the rest on its own"
     ),
     (
       #"{"docs":[{"page":1}],"title":"Manual"}"#, [],

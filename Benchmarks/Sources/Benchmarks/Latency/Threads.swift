@@ -5,7 +5,7 @@ import Synchronization
 enum Threads {
   /// Runs `body` on so many threads, each with its number from 0.
   ///
-  /// - Returns: What each came to.
+  /// - Returns: The result of each.
   static func run<Outcome: Sendable>(
     _ count: Int, _ body: @escaping @Sendable (_ number: Int) throws -> Outcome
   ) throws -> [Outcome] {

@@ -36,8 +36,8 @@ struct MemorySample: Codable {
   ///
   /// - Parameters:
   ///   - store: The store to open, the only one of the process.
-  ///   - parent: Where its directory is.
-  ///   - parameters: What is asked for.
+  ///   - parent: The parent of its directory.
+  ///   - parameters: The parameters of the queries.
   init(
     _ store: Store, in parent: String, _ parameters: Parameters, threads: Int, seconds: Double
   ) throws {

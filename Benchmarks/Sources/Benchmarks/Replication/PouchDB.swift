@@ -27,7 +27,7 @@ struct PouchDB {
 
   /// Pulls a database, does that again, and pushes what it has to another database.
   ///
-  /// - Parameter batch: How many documents it sends in a request.
+  /// - Parameter batch: The number of documents that it sends in a request.
   func run(from source: String, to target: String, batch: Int, output: String) throws -> Outcome {
     _ = try python.run([script, bundle, source, target, "\(batch)"], output: output)
     return try JSONDecoder().decode(Outcome.self, from: Data(contentsOf: URL(filePath: output)))

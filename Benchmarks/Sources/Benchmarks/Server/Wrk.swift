@@ -7,7 +7,7 @@ struct Wrk {
   private let output: String
 
   /// - Parameters:
-  ///   - script: What it sends, in Lua.
+  ///   - script: The script of its requests, in Lua.
   ///   - output: A file for what it writes.
   init(script: String, output: String) throws {
     guard let program = Program.installed("wrk") else {

@@ -43,7 +43,7 @@ struct GroupCommand: ParsableCommand {
   func validate() throws {
     try page.checkIndex(for: database)
     guard !explain || output.isEmpty else {
-      throw ValidationError("--explain can't be combined with the options of how rows are printed")
+      throw ValidationError("--explain can't be combined with the options for printing rows")
     }
   }
 

@@ -42,7 +42,7 @@ struct FileOptions: ParsableArguments {
     }
     if let delimiter {
       guard Self.delimiter(delimiter) != nil else {
-        throw ValidationError("--delimiter must be one ASCII character, but no quotation mark, or tab")
+        throw ValidationError("--delimiter must be an ASCII character other than a quotation mark, or tab")
       }
     }
   }

@@ -11,7 +11,7 @@ public struct FieldSummary: Sendable, Hashable {
   public let documents: Int
   /// The fields, each behind the one that it is in, otherwise in the order in which they were found.
   public let fields: [Field]
-  /// About how many fields were left out, because there are more than ``maximumFields``, or more than
+  /// The approximate number of fields that were left out, because there are more than ``maximumFields``, or more than
   /// ``maximumFieldsOfObject`` in one object, or because a path is longer than
   /// ``maximumPathLength``.
   public let omittedFields: Int

@@ -44,8 +44,8 @@ extension String {
 }
 
 extension Datastore {
-  /// The documents that never expire, by each index with `expireAfter`, though they have a value in its field: one that is not a date, or is
-  /// one thousands of years from now, as milliseconds are that are taken for seconds.
+  /// The documents that never expire, by each index with `expireAfter`, though they have a value in its field: it is not a date, or is
+  /// thousands of years from now, such as milliseconds that are read as seconds.
   ///
   /// ```swift
   /// for mistake in try store.documentsThatNeverExpire() { print(mistake) }

@@ -20,7 +20,7 @@ public struct Explanation: Sendable, CustomStringConvertible {
   /// The decision of the planner about each index.
   package let considered: [ConsideredIndex]
 
-  /// - Parameter grouped: How the groups of the query are made, if it is one for groups.
+  /// - Parameter grouped: The plan of the groups, if the query is one for groups.
   init(
     query: ResolvedQuery, plan: QueryPlan, groups grouped: (query: ResolvedGroups, plan: GroupPlan)? = nil,
     indexes view: IndexView, store: String

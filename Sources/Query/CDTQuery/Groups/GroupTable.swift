@@ -234,7 +234,7 @@ private struct StoredInput: GroupInput {
   private var parts: [Range<Int>] = []
   private let presence: UInt32
 
-  /// - Parameter fieldsEnd: Where the keys of the fields end.
+  /// - Parameter fieldsEnd: The end of the keys of the fields.
   init(_ stored: UnsafeRawBufferPointer, _ groups: ResolvedGroups, fieldsEnd: Int) {
     bytes = Array(stored)
     let text = JSONBytes(stored)

@@ -25,7 +25,8 @@ extension Datastore {
   ///     the index. It has no `$text` and no `$regex`.
   ///   - isUnique: Whether a write is refused with a ``UniqueViolation`` if it would give two documents the same values. The
   ///     index is also created if there are such documents; `uniqueViolations()` lists them.
-  ///   - collation: How the index compares strings; `nil` if by their bytes. Queries with the same collation use it for strings.
+  ///   - collation: The collation by which the index compares strings; `nil` to compare their bytes. Queries with the same collation
+  ///     use it for strings.
   ///   - lifetime: The time after the date in the one field from which on a document has expired: reads leave it out, and it is
   ///     deleted. The index answers no queries. `nil` if documents don't expire. `documentsThatNeverExpire()` counts the
   ///     documents with other values than dates.

@@ -92,7 +92,8 @@ extension QueryError {
   static var notABookmark: QueryError {
     QueryError(
       .invalidRequest, at: "bookmark",
-      "this is not a bookmark of a result set; use one as it was given, or none for the first page")
+      "this is not a bookmark of a result set; use one that a result set gave, or no bookmark for the first page"
+    )
   }
 
   /// Of a query that no store answers.

@@ -182,7 +182,7 @@ extension WriteTransaction {
     try resolveConflicts(type, ids: ids, undecodable: undecodable) { versions, _ in try merge(versions) }
   }
 
-  /// Resolves the conflicts of documents, by merging models with their common ancestor at hand.
+  /// Resolves the conflicts of documents, by merging models with their common ancestor.
   ///
   /// ```swift
   /// try store.write { transaction in

@@ -1,6 +1,6 @@
 /// Options of a manager's datastores.
 public struct DatastoreOptions: Sendable, Hashable {
-  /// Which completed writes a failure can lose.
+  /// The completed writes that a failure can lose.
   public enum Durability: Sendable, Hashable {
     /// None: a completed write is on disk.
     case full
@@ -9,7 +9,7 @@ public struct DatastoreOptions: Sendable, Hashable {
     case normal
   }
 
-  /// Which completed writes a failure can lose.
+  /// The completed writes that a failure can lose.
   public var durability = Durability.full
 
   /// The time to wait for another writer, in this or another process, before throwing the code `.busy`.

@@ -189,7 +189,7 @@ package enum DatabaseFile {
 
   /// Opens the file once more. The directory must stay in place (``StoreDirectory``).
   ///
-  /// - Parameter access: How to open it.
+  /// - Parameter access: The access with which to open it.
   static func open(
     in directory: String, _ access: FileAccess, options: DatastoreOptions, _ cipher: DatabaseCipher?
   ) throws -> Connection {

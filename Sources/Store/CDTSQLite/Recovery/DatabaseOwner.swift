@@ -1,4 +1,4 @@
-/// Which program has written a database file, as far as the file tells, also if it is damaged.
+/// The program that has written a database file, as far as the file shows it, also if it is damaged.
 package enum DatabaseOwner: Hashable, Sendable {
   /// The file has no content, or its end was cut off within the header.
   case empty

@@ -48,7 +48,7 @@ protocol ReplicationTarget: ReplicationEnd {
   /// Whether the database has no document, and never had one.
   func isNew() async throws -> Bool
 
-  /// Which revisions of the documents the database lacks.
+  /// The revisions of the documents that the database lacks.
   func missing(_ documents: [ChangedDocument]) async throws -> [RevisionDifference]
 
   /// Writes revisions.

@@ -103,7 +103,7 @@ struct ChangesRequest: Sendable {
   }
 }
 
-/// Which changes are listed.
+/// The filter of the listed changes.
 enum ChangesFilter: Sendable {
   case none
   case documents(Set<KeyBytes>)

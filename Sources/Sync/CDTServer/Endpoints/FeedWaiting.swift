@@ -14,7 +14,7 @@ struct FeedWaiting: Sendable {
   /// Waits for news, and sends heartbeats meanwhile. What the feed does not write postpones neither a heartbeat nor the end.
   ///
   /// - Parameters:
-  ///   - quietSince: When something was written last.
+  ///   - quietSince: The time of the last write.
   ///   - news: Returns when there are news, or its task is cancelled.
   /// - Returns: Whether there are any; `false` if the feed is over.
   func wait(

@@ -77,10 +77,15 @@ struct FindRequest: Sendable {
         throw CouchError(
           400, "invalid_ok_or_false", "stale: must be \"ok\" or false, not \(value.text.prefix(100))")
       case "stale", "partition": break
-      default: throw CouchError(400, "invalid_key", "Invalid key \(name) for this request.")
+      default:
+        throw CouchError(
+          400, "invalid_key", "Invalid key \(name.prefix(100)) for this request: \(Self.knownKeys).")
       }
     }
   }
+
+  private static let knownKeys =
+    "its keys are selector, limit, skip, sort, fields, use_index, bookmark, execution_stats, conflicts, group, collation, snippets and backward"
 
   /// Throws if a request for groups has members of one for documents.
   private static func checkGroup(_ body: JSONObject) throws(CouchError) {

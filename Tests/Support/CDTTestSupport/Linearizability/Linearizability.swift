@@ -20,7 +20,7 @@ package struct Linearizability {
     self.operations = operations.sorted { ($0.invocation, $0.response) < ($1.invocation, $1.response) }
   }
 
-  /// Which operations an order contains so far, and the state after them.
+  /// The operations that an order contains so far, and the state after them.
   private struct Configuration: Hashable {
     /// All operations before this one are in the order.
     var first = 0
