@@ -53,15 +53,15 @@ import Testing
     ),
     (
       ["milliseconds": true],
-      "milliseconds: milliseconds are those of dates after which documents expire; add expireAfter, or leave it out"
+      "milliseconds: milliseconds apply to the dates of expireAfter; add expireAfter, or leave milliseconds out"
     ),
     (
       ["expireAfter": 1, "collation": "nocase"],
-      "collation: a summary, or an index by which documents expire, has no collation; leave it out"
+      "collation: a summary, or an index by which documents expire, can't have a collation; leave it out"
     ),
     (
       ["type": "text", "collation": "nocase"],
-      "collation: a text index has no collation; choose a tokenizer, such as unicode61, or use an index of type json"
+      "collation: a text index can't have a collation; choose a tokenizer, such as unicode61, or use an index of type json"
     ),
     (
       ["tokenize": "porter"],

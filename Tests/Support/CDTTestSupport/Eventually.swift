@@ -1,6 +1,6 @@
 import CDTPlatform
 
-/// What did not become true in time.
+/// The error of a condition that did not become true in time.
 package struct NotYet: Error, CustomStringConvertible {
   package let description: String
 }

@@ -6,12 +6,13 @@ public struct StoreCheck: Sendable, Hashable {
   public let problems: [IntegrityFinding]
   /// The indexes that disagree with the documents. A datastore that can't be read has none, as they are not compared.
   public let indexes: [IntegrityFinding]
-  /// What is no damage: design documents with parts that are never used, documents that never expire, equal keys in unique indexes.
+  /// Notes beside the damage: design documents with parts that are never used, documents that never expire, equal keys in unique
+  /// indexes.
   public let notes: [IntegrityFinding]
 }
 
 extension Datastore {
-  /// Checks the whole store, as `cdtquery check` does: `checkIntegrity`, `checkIndexes`, and what is no damage.
+  /// Checks the whole store, as `cdtquery check` does: `checkIntegrity`, `checkIndexes`, and notes.
   ///
   /// ```swift
   /// for finding in try store.check().problems { print(finding) }

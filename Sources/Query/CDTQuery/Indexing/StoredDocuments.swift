@@ -12,7 +12,7 @@ struct StoredDocuments {
   private let statement: Statement
 
   /// - Parameters:
-  ///   - condition: What follows `FROM`.
+  ///   - condition: The part of the statement after `FROM`.
   ///   - parameters: The values of `?1`, `?2` and so on.
   ///   - schema: The name under which the connection has the documents.
   init(
