@@ -5,6 +5,10 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 base=
+[ -z "${BASE:-}" ] || git rev-parse -q --verify "$BASE^{commit}" > /dev/null || {
+  echo "there is no commit $BASE" >&2
+  exit 1
+}
 for upstream in ${BASE:+"$BASE"} '@{upstream}' origin/main; do
   found=$(git merge-base "$upstream" HEAD 2> /dev/null) || continue
   [ "$found" = "$(git rev-parse HEAD)" ] || { base=$found && break; }

@@ -101,7 +101,10 @@ import Testing
     #expect(list.results.map(\.title) == ["Buy milk"] && list.difference == nil)
     try await store.save(Errand(title: "Go home"))
     try await eventually("the second errand is shown") { list.results.count == 2 }
-    var query = try Query([:])
+    var query = try Query([:], limit: 1)
+    query.bookmark = try await store.page(query).bookmark
+    let second = LiveResults(store.live(query), immediately: true)
+    #expect(second.results.count == 1 && second.error == nil)
     query.useIndex = "none"
     #expect(LiveResults(store.live(query), immediately: true).error is QueryError)
   }

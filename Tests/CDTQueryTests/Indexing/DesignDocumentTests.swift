@@ -94,4 +94,25 @@ import Testing
       #expect(try store.checkIntegrity() == [] && store.checkIndexes() == [])
     }
   }
+
+  @Test func `an option of another kind of index is refused, and null is none`() throws {
+    let document = DesignDocument(
+      id: "_design/d",
+      body: [
+        "language": "query",
+        "views": [
+          "null": ["map": ["fields": ["a": "asc"], "unique": nil, "partial_filter_selector": nil]],
+          "tokens": ["map": ["fields": ["a": "asc"], "tokenize": "porter"]],
+          "filtered": ["map": ["fields": ["a": "asc"], "partial_filter_selector": 5]],
+        ],
+        "indexes": ["words": ["index": ["fields": ["t"], "unique": true]]],
+      ])
+    #expect(document.indexes.map(\.name) == ["_design/d/null"] && document.indexes[0].isUnique == false)
+    #expect(
+      document.notes == [
+        #"The index "tokens" is stored and not made: an index of type "json" takes no settings; remove "tokenize", or use the type "text"."#,
+        #"The index "filtered" is stored and not made: a selector is an object such as {"age": {"$gt": 18}}, not a number."#,
+        #"The index "words" is stored and not made: the words of a text index can't be unique; use an index of type json."#,
+      ])
+  }
 }

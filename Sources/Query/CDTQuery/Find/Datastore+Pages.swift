@@ -25,13 +25,17 @@ extension Datastore {
   ///
   /// Source: `docs/query.md`, Pages.
   public func page(_ query: Query) throws -> DocumentPage {
-    let results = try results(for: query)
-    let documents = try results.documents()
-    return DocumentPage(documents: documents, bookmark: try results.bookmark())
+    try page(query, StopSignal())
   }
 
   /// The results of a query, and where the next page begins, on one of the datastore's threads.
   public func page(_ query: Query) async throws -> DocumentPage {
-    try await runQuery { _ in try self.page(query) }
+    try await runQuery { try self.page(query, $0) }
+  }
+
+  private func page(_ query: Query, _ signal: StopSignal) throws -> DocumentPage {
+    let results = try ResultSet(query, in: self, signal: signal)
+    let documents = try results.documents()
+    return DocumentPage(documents: documents, bookmark: try results.bookmark())
   }
 }

@@ -29,7 +29,21 @@ extension Datastore {
   public func check(
     repair: Bool = false, progress: (_ done: Int, _ total: Int) -> Void = { _, _ in }
   ) throws -> StoreCheck {
-    let problems = try checkIntegrity(repair: repair, progress: progress)
+    try check(repair: repair, nil, progress)
+  }
+
+  /// Checks the whole store on one of the datastore's threads.
+  public func check(
+    repair: Bool = false, progress: @escaping @Sendable (_ done: Int, _ total: Int) -> Void = { _, _ in }
+  ) async throws -> StoreCheck {
+    try await runLong { try self.check(repair: repair, $0, progress) }
+  }
+
+  private func check(
+    repair: Bool, _ stop: StopSignal?, _ progress: (_ done: Int, _ total: Int) -> Void
+  ) throws -> StoreCheck {
+    let problems = try checkIntegrity(repair: repair, stop: stop, progress)
+    try stop?.check()
     // Indexes can only be checked if the documents are readable.
     guard !problems.contains(where: { $0.kind == .database }) else {
       return StoreCheck(problems: problems, indexes: [], notes: [])
@@ -46,12 +60,5 @@ extension Datastore {
       }
     }
     return StoreCheck(problems: problems, indexes: indexes, notes: notes)
-  }
-
-  /// Checks the whole store on one of the datastore's threads.
-  public func check(
-    repair: Bool = false, progress: @escaping @Sendable (_ done: Int, _ total: Int) -> Void = { _, _ in }
-  ) async throws -> StoreCheck {
-    try await runLong { _ in try self.check(repair: repair, progress: progress) }
   }
 }

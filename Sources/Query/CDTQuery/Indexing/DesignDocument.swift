@@ -55,7 +55,7 @@ package struct DesignDocument: Sendable {
     _ name: String, _ type: IndexType, _ view: JSONValue, of id: String
   ) throws(QueryError) -> IndexDefinition {
     let body = view[type == .json ? "map" : "index"] ?? .null
-    var json = json(ofCouchDB: body, type)
+    var json = try json(ofCouchDB: body, type)
     (json["name"], json["ddoc"]) = (.string(Self.name(of: name, in: id)), .string(id))
     if type == .json, let reduce = DesignView.reduce(of: view) {
       let value = try DesignView.value(body, reduce)
@@ -70,7 +70,13 @@ package struct DesignDocument: Sendable {
   }
 
   /// The JSON of `IndexDefinition` of an index as `_index` and design documents have it.
-  package static func json(ofCouchDB index: JSONValue, _ type: IndexType) -> JSONObject {
+  ///
+  /// - Throws: ``QueryError`` for a filter that is not an object.
+  package static func json(ofCouchDB index: JSONValue, _ type: IndexType) throws(QueryError) -> JSONObject {
+    for name in [formerPartialFilter, IndexDefinition.Option.filter.couchName] {
+      guard let filter = index[name], filter != .null, filter.objectValue == nil else { continue }
+      throw .notAnObject(filter, at: name)
+    }
     var json: JSONObject = ["type": .string(type.rawValue)]
     switch index["fields"] {
     case .object(let members)?: json["fields"] = .array(members.map { .object([$0: $1]) })
@@ -80,7 +86,7 @@ package struct DesignDocument: Sendable {
     default: break
     }
     json["where"] = index[formerPartialFilter]
-    for option in IndexDefinition.Option.allCases where option.isCouchDB(type) {
+    for option in IndexDefinition.Option.allCases where option != .sum {
       if let value = index[option.couchName] { json[option.rawValue] = value }
     }
     return json

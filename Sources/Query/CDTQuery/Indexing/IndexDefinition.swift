@@ -280,10 +280,10 @@ extension IndexDefinition {
       name: json["name"]?.stringValue, type: type,
       settings: json["tokenize"].map { ["tokenize": $0] } ?? json["settings"]?.objectValue ?? [:],
       where: read(.filter, "a selector") { $0 == .null ? [:] : $0.objectValue } ?? [:],
-      isUnique: read(.unique, "true or false", \.boolValue) ?? false,
+      isUnique: read(.unique, "true or false") { $0 == .null ? false : $0.boolValue } ?? false,
       collation: Collation(json: json["collation"], at: "collation"), sum: sums,
       expireAfter: read(.expireAfter, "a number of seconds", \.doubleValue),
-      milliseconds: read(.milliseconds, "true or false", \.boolValue) ?? false,
+      milliseconds: read(.milliseconds, "true or false") { $0 == .null ? false : $0.boolValue } ?? false,
       designDocument: json["ddoc"]?.stringValue)
   }
 }

@@ -34,7 +34,7 @@ public struct LiveQuery<Item: Sendable>: AsyncSequence, Sendable {
   /// The results now, on this thread.
   func firstResults() throws -> [Item] {
     var query = query
-    if query.sort.isEmpty { query.sort = ["_id"] }
+    if query.sort.isEmpty, query.bookmark == nil { query.sort = ["_id"] }
     return try store.readForQuery { [query] in try $0.find(query) }.compactMap { document in
       do {
         return try decode(document)

@@ -33,8 +33,10 @@ public final class LiveResults<Item: Sendable> {
 
   /// Observes a query.
   ///
-  /// - Parameter immediately: Whether to run the query at once, on the main actor, so that a view is drawn with its results. Do so only
-  ///   for a query that takes milliseconds. Otherwise, the view is first drawn without any.
+  /// - Parameters:
+  ///   - query: The query, which is observed for the lifetime of the object.
+  ///   - immediately: Whether to run the query at once, on the main actor, so that a view is drawn with its results. Do so only for a
+  ///     query that takes milliseconds. Otherwise, the view is first drawn without any.
   public init(_ query: LiveQuery<Item>, immediately: Bool = false) {
     if immediately {
       do {

@@ -32,7 +32,7 @@ extension Datastore {
     try await WorkQueue.long.run { try self.checkIntegrity(repair: repair, stop: $0, progress) }
   }
 
-  private func checkIntegrity(
+  package func checkIntegrity(
     repair: Bool, stop: StopSignal?, _ progress: (_ done: Int, _ total: Int) -> Void
   ) throws -> [IntegrityFinding] {
     let findings = try readSnapshot(stop: stop) { state in

@@ -231,7 +231,7 @@ struct IndexRequest: Sendable {
     guard index["fields"]?.arrayValue != nil else {
       throw CouchError(400, "invalid_index", "`fields` must be an array of names or {name: direction}.")
     }
-    let wanted = try IndexDefinition(json: DesignDocument.json(ofCouchDB: .object(index), type))
+    let wanted = try IndexDefinition(json: try DesignDocument.json(ofCouchDB: .object(index), type))
     if body["name"] == "" {
       throw CouchError(400, "invalid_index", "The name of an index must not be empty.")
     }
