@@ -298,7 +298,8 @@ if Context.environment["CDT_EXTRAS"] != nil {
       name: "ToDo", dependencies: ["CDTQuery"], path: "Examples/Sources/ToDo", packageAccess: false,
       swiftSettings: settings),
     .testTarget(
-      name: "ToDoTests", dependencies: ["ToDo", "people", "bookmarks", "document-service"], path: "Examples/Tests/ToDoTests", packageAccess: false,
+      name: "ToDoTests", dependencies: ["ToDo", "people", "bookmarks", "document-service"],
+      path: "Examples/Tests/ToDoTests", packageAccess: false,
       swiftSettings: settings),
     program("Examples/Sources/People", "people", ["CDTQuery"]),
     program("Examples/Sources/Bookmarks", "bookmarks", ["CDTQuery", arguments]),
