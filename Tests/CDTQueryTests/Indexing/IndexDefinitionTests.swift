@@ -35,7 +35,7 @@ import Testing
     #expect(couch["partial_filter_selector"] == json["where"] && couch["where"] == nil)
     #expect(couch["tokenize"] == json["settings"]?["tokenize"] && couch["settings"] == nil)
     #expect(DesignDocument.unknownMember(of: couch, definition.type) == nil)
-    var read = DesignDocument.json(ofCouchDB: couch, definition.type)
+    var read = try DesignDocument.json(ofCouchDB: couch, definition.type)
     (read["name"], read["ddoc"]) = (json["name"], json["ddoc"])
     #expect(try IndexDefinition(json: read) == definition)
   }
