@@ -1,6 +1,6 @@
 public import CDTDatastore
 
-/// The findings of ``CDTDatastore/Datastore/check(repair:progress:)``.
+/// The findings of `check` of a datastore.
 public struct StoreCheck: Sendable, Hashable {
   /// The problems of the documents, the attachments and the file.
   public let problems: [IntegrityFinding]
