@@ -9,7 +9,7 @@ extension Datastore {
   /// ```
   ///
   /// At that time they are left out of every read, and soon afterwards they are deleted. The rule is kept as an index, whose name
-  /// this returns; `deleteIndex(named:)` ends it. ``documentsThatNeverExpire(byIndex:)`` counts the documents with other
+  /// this returns; `deleteIndex(named:)` ends it. `documentsThatNeverExpire` counts the documents with other
   /// values than dates.
   ///
   /// - Parameters:
