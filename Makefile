@@ -63,7 +63,7 @@ server: packages ## Build cdtquery with the server and replication for release, 
 	@scripts/man-page.sh .build/release/cdtquery > .build/cdtquery.1
 
 test: packages lint ## Run the tests, but for those of `make test-more`
-	@scripts/install-packages.sh curl openssl sqlite3
+	@scripts/install-packages.sh curl openssl perl sqlite3
 	@SWIFT="$(SWIFT)" scripts/build-tests.sh
 	@SWIFT="$(SWIFT)" scripts/run-tests.sh
 
@@ -71,7 +71,7 @@ test-more: $(PARTS:%=more-%) ## Run what takes long: make test-more PARTS='rando
 
 # With fixed seeds; `make fuzz` draws one.
 more-random more-reliability: packages
-	@scripts/install-packages.sh curl openssl sqlite3
+	@scripts/install-packages.sh curl openssl perl sqlite3
 	@SWIFT="$(SWIFT)" scripts/build-tests.sh
 	@SWIFT="$(SWIFT)" scripts/run-tests.sh $(@:more-%=%)
 
