@@ -14,7 +14,7 @@ BASE_PATH ?=
 # Whether `make bench-gate` accepts the numbers that it counts, and `make api-check` the declarations.
 ACCEPT ?=
 RELEASE = @SWIFT="$(SWIFT)" scripts/build-release.sh
-BENCHMARKS = @CDT_EXTRAS=1 SWIFT="$(SWIFT)" scripts/build-release.sh small --product Benchmarks && .build/small/release/Benchmarks
+BENCHMARKS = .build/small/release/Benchmarks
 # How long `make fuzz`, `make fuzz-replication`, `make fuzz-inputs` and `make fuzz-server` look, `make stress` runs each of its
 # tests, and PouchDB syncs in `make test-clients`; and the seed of `make fuzz`, `make fuzz-replication` and `make fuzz-server`,
 # which draw one if there is none, and say it.
@@ -47,7 +47,7 @@ PARTS ?= random reliability newest inputs clients page requests gate examples
 .PHONY: help packages build server test test-more test-newest test-couchdb test-clients test-page fuzz fuzz-replication fuzz-inputs fuzz-server torture stress
 .PHONY: sanitize install man lint format demo docs
 .PHONY: examples api-check check-portability
-.PHONY: bench bench-gate bench-compare bench-latency bench-live bench-memory bench-processes bench-server bench-replication bench-decisions bench-page
+.PHONY: benchmarks bench bench-gate bench-compare bench-latency bench-live bench-memory bench-processes bench-server bench-replication bench-decisions bench-page
 
 help: ## List the commands
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 20
@@ -182,36 +182,39 @@ docs: packages ## Build the documentation: make docs BASE_PATH=/cdtdatastore for
 
 bench: bench-compare bench-latency bench-memory bench-processes bench-server bench-replication ## Measure everything: more than an hour, 5 GB of disk
 
-bench-compare: packages ## Measure the workload against SQLite by hand, 10,000 to 1,000,000 documents
+benchmarks: packages
+	@CDT_EXTRAS=1 SWIFT="$(SWIFT)" scripts/build-release.sh small --product Benchmarks
+
+bench-compare: benchmarks ## Measure the workload against SQLite by hand, 10,000 to 1,000,000 documents
 	$(BENCHMARKS) compare --json Benchmarks/Results/$(RESULT).json $(BENCH)
 
-bench-gate: packages ## Count the instructions of operations against Benchmarks/instructions.txt: make bench-gate ACCEPT=1 writes it
+bench-gate: benchmarks ## Count the instructions of operations against Benchmarks/instructions.txt: make bench-gate ACCEPT=1 writes it
 	@scripts/install-packages.sh valgrind binutils
 	$(BENCHMARKS) gate $(if $(ACCEPT),--accept)
 
-bench-latency: packages ## Measure mixed queries and writes, and writes alone, up to the slowest
+bench-latency: benchmarks ## Measure mixed queries and writes, and writes alone, up to the slowest
 	$(BENCHMARKS) latency --json Benchmarks/Results/$(RESULT)-latency.json $(BENCH)
 
-bench-live: packages ## Measure how soon live queries have what was written
+bench-live: benchmarks ## Measure how soon live queries have what was written
 	$(BENCHMARKS) live --json Benchmarks/Results/$(RESULT)-live.json $(BENCH)
 
-bench-memory: packages ## Measure the memory at rest, after the first query, and under 12 threads
+bench-memory: benchmarks ## Measure the memory at rest, after the first query, and under 12 threads
 	$(BENCHMARKS) memory --json Benchmarks/Results/$(RESULT)-memory.json $(BENCH)
 
-bench-processes: build ## Measure cdtquery against sqlite3, as whole processes
+bench-processes: build benchmarks ## Measure cdtquery against sqlite3, as whole processes
 	$(BENCHMARKS) processes --json Benchmarks/Results/$(RESULT)-processes.json $(BENCH)
 
-bench-server: server ## Measure the server, and a CouchDB beside it: make bench-server COUCHDB=http://admin:password@127.0.0.1:5984
+bench-server: server benchmarks ## Measure the server, and a CouchDB beside it: make bench-server COUCHDB=http://admin:password@127.0.0.1:5984
 	@scripts/install-packages.sh wrk
-	@export COUCHDB="$(COUCHDB)"; $(BENCHMARKS:@%=%) server --json Benchmarks/Results/$(RESULT)-server.json $(BENCH)
+	@COUCHDB="$(COUCHDB)" $(BENCHMARKS) server --json Benchmarks/Results/$(RESULT)-server.json $(BENCH)
 
-bench-replication: server ## Measure replication, also of a CouchDB and of PouchDB: make bench-replication COUCHDB=http://admin:password@127.0.0.1:5984
+bench-replication: server benchmarks ## Measure replication, also of a CouchDB and of PouchDB: make bench-replication COUCHDB=http://admin:password@127.0.0.1:5984
 	@test -z "$(POUCHDB)" || POUCHDB="$(POUCHDB)" scripts/install-clients.sh
-	@export COUCHDB="$(COUCHDB)"; $(BENCHMARKS:@%=%) replication --json Benchmarks/Results/$(RESULT)-replication.json \
+	@COUCHDB="$(COUCHDB)" $(BENCHMARKS) replication --json Benchmarks/Results/$(RESULT)-replication.json \
 		$(if $(POUCHDB),--pouchdb '$(POUCHDB)') $(BENCH)
 
-bench-decisions: packages ## Measure what the decisions compare: make bench-decisions BENCH='--only 29'
+bench-decisions: benchmarks ## Measure what the decisions compare: make bench-decisions BENCH='--only 29'
 	$(BENCHMARKS) decisions $(BENCH)
 
-bench-page: packages ## Write the tables and the plot of docs from the results
+bench-page: benchmarks ## Write the tables and the plot of docs from the results
 	$(BENCHMARKS) page $(BENCH)

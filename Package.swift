@@ -72,7 +72,7 @@ let package = Package(
     // For CDTReplication, as are swift-log, swift-metrics and NIO.
     .package(url: "https://github.com/swift-server/async-http-client", from: "1.30.0"),
   ],
-  // The folders of Sources, and arrows between them, run one way: each target depends only on those above it.
+  // Arrows run one way: each target depends only on those above it, and each folder of Sources on the folders above it.
   targets: [
     library("Base", "CDTCCrypto", "libcrypto", "libssl-dev"),
     library("Base", "CDTCZlib", "zlib", "zlib1g-dev"),

@@ -1,19 +1,17 @@
 #!/usr/bin/env bash
-# Prints the parts of `make test-more` that a change concerns: those with a file that differs from the commit BASE, which is where
-# the change left its branch (`git merge-base`). Without BASE, that is the upstream's, or else origin/main's; a clone of the change
-# itself has neither, and takes the newest commit that is more than two days older than this one.
+# Prints the parts of `make test-more` that a change concerns: those with a file that differs from where the change left the branch
+# BASE (`git merge-base`). Without BASE, that is origin/main; a clone of the change itself takes the newest commit that is more than
+# two days older than this one.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-base=
-[ -z "${BASE:-}" ] || git rev-parse -q --verify "$BASE^{commit}" > /dev/null || {
-  echo "there is no commit $BASE" >&2
-  exit 1
-}
-for upstream in ${BASE:+"$BASE"} '@{upstream}' origin/main; do
-  found=$(git merge-base "$upstream" HEAD 2> /dev/null) || continue
-  [ "$found" = "$(git rev-parse HEAD)" ] || { base=$found && break; }
-done
-[ -n "$base" ] || base=$(git log -1 --before="@$(($(git log -1 --format=%ct) - 2 * 86400))" --format=%H)
+if [ -n "${BASE:-}" ]; then
+  base=$(git merge-base "$BASE" HEAD)
+else
+  base=$(git merge-base origin/main HEAD 2> /dev/null || true)
+  if [ -z "$base" ] || [ "$base" = "$(git rev-parse HEAD)" ]; then
+    base=$(git log -1 --before="@$(($(git log -1 --format=%ct) - 2 * 86400))" --format=%H)
+  fi
+fi
 # All of it, if the history does not reach so far.
 if [ -n "$base" ]; then changed=$(git diff --name-only "$base" HEAD); else changed=$(git ls-files); fi
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env perl
-# Writes docs/images/architecture.svg: the folders of Sources, their modules, and an arrow from each module to those that it uses,
-# without those that it also reaches on a longer way. Reads the manifest as JSON:
+# Draws the folders of Sources, their modules, and an arrow from each module to those that it uses. An arrow is left out if a longer
+# way leads to the same module. Reads the manifest as JSON:
 #
 #     swift package dump-package | scripts/draw-architecture.pl > docs/images/architecture.svg
 use strict;

@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
 # Builds the fuzz targets with libFuzzer and the address sanitizer, and runs each on inputs that libFuzzer derives from its corpus
-# and from what the code does with them. SECONDS_IN_ALL is divided among the targets; with 0, each only runs its corpus. `scripts/fuzz.sh json csv`
-# runs only these targets.
-# An input that fails is left in .build-fuzz/failures.
+# and from what the code does with them. SECONDS_IN_ALL is divided among the targets; if it is 0, each runs only its corpus.
+# `scripts/fuzz.sh json csv` runs only these targets. An input that fails is left in .build-fuzz/failures.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 swift=${SWIFT:-swift}
@@ -18,7 +17,8 @@ targets=("$@")
 [ ${#targets[@]} -gt 0 ] || mapfile -t targets < <(cd FuzzTargets/Corpus && ls)
 each=$((seconds / ${#targets[@]} > 0 ? seconds / ${#targets[@]} : 1))
 limit=-max_total_time=$each
-[ "$seconds" -gt 0 ] || limit=-runs=0
+said="$each s"
+[ "$seconds" -gt 0 ] || { limit=-runs=0 && said='its corpus'; }
 # In memory if possible, as most targets make stores.
 [ -w /dev/shm ] && export TMPDIR=/dev/shm
 work=$(mktemp -d)
@@ -28,7 +28,7 @@ mkdir -p .build-fuzz/failures
 export SWIFT_BACKTRACE=enable=no ASAN_OPTIONS=detect_leaks=0:symbolize=0
 status=0
 for target in "${targets[@]}"; do
-  echo "$target: $limit"
+  echo "$target: $said"
   log=$work/$target.log
   mkdir -p "$work/$target/found"
   FUZZ_TARGET=$target TMPDIR=$work/$target "$program" "$work/$target/found" "FuzzTargets/Corpus/$target" \

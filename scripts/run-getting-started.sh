@@ -54,7 +54,7 @@ while IFS= read -r line; do
 done < "$page"
 
 diff -u "$program" Sources/people/main.swift
-command swift package resolve
+command "${SWIFT:-swift}" package resolve
 fetched=$(grep -c '"identity"' Package.resolved || true)
 [ "$fetched" -le 1 ] || {
   echo "an app without traits fetches $fetched packages:" >&2
