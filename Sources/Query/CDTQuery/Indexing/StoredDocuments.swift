@@ -20,17 +20,13 @@ struct StoredDocuments {
   ) throws(SQLiteError) {
     statement = try connection.statement(
       "SELECT number, id, revision, deleted, body, sequence FROM \(schema).documents \(condition)")
-    try bind(parameters)
-  }
-
-  private func bind(_ parameters: [Int64]) throws(SQLiteError) {
     for (index, parameter) in parameters.enumerated() { try statement.bind(parameter, at: index + 1) }
   }
 
-  /// Begins again with other parameters.
-  func restart(_ parameters: Int64...) throws(SQLiteError) {
+  /// Begins again with another value of `?1`.
+  func restart(_ parameter: Int64) throws(SQLiteError) {
     reset()
-    try bind(parameters)
+    try statement.bind(parameter, at: 1)
   }
 
   /// - Returns: Whether there is another document.

@@ -62,9 +62,7 @@ final class LiveObserver: Sendable {
 
   /// - Throws: ``QueryError`` with the path of the invalid part.
   init(_ query: Query) throws(QueryError) {
-    var query = query
-    // Without a sort, the order of `find` depends on the plan.
-    if query.sort.isEmpty, query.bookmark == nil { query.sort = ["_id"] }
+    var query = query.inLiveOrder
     guard !query.isBackward else { throw .backwardLive }
     resolved = try ResolvedQuery(query)
     let text = query.selector.clause.textSearch
@@ -228,6 +226,16 @@ final class LiveObserver: Sendable {
     }
     news.increment()
     return result
+  }
+}
+
+extension Query {
+  /// The query with the sort that live queries have: without one, the order of `find` depends on the plan.
+  var inLiveOrder: Query {
+    guard sort.isEmpty, bookmark == nil else { return self }
+    var query = self
+    query.sort = ["_id"]
+    return query
   }
 }
 

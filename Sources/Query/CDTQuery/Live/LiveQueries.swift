@@ -9,10 +9,10 @@ import Synchronization
 ///
 /// | an observer is | since | a commit | its consumer |
 /// |---|---|---|---|
-/// | entered | `enter` | passes it by | runs the query |
+/// | entered | `enter` | has no effect | runs the query |
 /// | current | `run` | changes its rows (`apply`) | takes the rows |
-/// | stale | `expire`: the rows of its page are used up, the matcher has failed, the clock was set back, or only the datastore can answer it | passes it by | runs the query |
-/// | ended | `leave`, `close` | passes it by, and forgets it | gets the end |
+/// | stale | `expire`: the rows of its page are used up, the matcher has failed, the clock was set back, or only the datastore can answer it | has no effect | runs the query |
+/// | ended | `leave`, `close` | has no effect; the next one removes it from the lists | gets the end |
 ///
 /// Locks are taken in the order `turn`, `members`, the observer's own. ``violations()`` says what must be true between turns.
 ///

@@ -33,15 +33,16 @@ public struct LiveQuery<Item: Sendable>: AsyncSequence, Sendable {
 
   /// The results now, on this thread.
   func firstResults() throws -> [Item] {
-    var query = query
-    if query.sort.isEmpty, query.bookmark == nil { query.sort = ["_id"] }
-    return try store.readForQuery { [query] in try $0.find(query) }.compactMap { document in
-      do {
-        return try decode(document)
-      } catch let error as DatastoreError where error.code == .undecodable {
-        try undecodable(error)
-        return nil
-      }
+    try store.readForQuery { try $0.find(query.inLiveOrder) }.compactMap(item)
+  }
+
+  /// The result that a document is; `nil` if it can't be decoded and is left out.
+  fileprivate func item(_ document: DocumentRevision) throws -> Item? {
+    do {
+      return try decode(document)
+    } catch let error as DatastoreError where error.code == .undecodable {
+      try undecodable(error)
+      return nil
     }
   }
 
@@ -150,13 +151,9 @@ public struct LiveQuery<Item: Sendable>: AsyncSequence, Sendable {
       var decoded: [Item?] = []
       decoded.reserveCapacity(rows.count)
       for (row, origin) in zip(rows, origins) {
-        do {
-          decoded.append(try origin.map { items[$0] } ?? source.decode(row.document))
-        } catch let error as DatastoreError where error.code == .undecodable {
-          try source.undecodable(error)
-          leftOut.append(row)
-          decoded.append(nil)
-        }
+        let item = try origin.map { items[$0] } ?? source.item(row.document)
+        if item == nil { leftOut.append(row) }
+        decoded.append(item)
       }
       let results = decoded.compactMap(\.self)
       if results.count < rows.count {
