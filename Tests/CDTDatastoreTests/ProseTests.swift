@@ -34,7 +34,7 @@ import Testing
     }
   }
 
-  @Test(arguments: [("Sources", ".swift"), ("docs", ".md")])
+  @Test(arguments: [("Sources", ".swift"), ("Sources", ".md"), ("docs", ".md")])
   func `comments and pages have no phrases that are read twice`(_ directory: String, _ ending: String) throws
   {
     for (path, lines) in try files(in: directory, ending: ending) {

@@ -31,7 +31,7 @@ import Testing
     }
   }
 
-  @Test func `what an image is built of has every target of the manifest`() throws {
+  @Test func `no target of the manifest is left out of a container image`() throws {
     func text(_ path: String) throws -> String {
       try String(contentsOf: Repository.root.appending(path: path), encoding: .utf8)
     }

@@ -5,7 +5,7 @@ package struct NotYet: Error, CustomStringConvertible {
   package let description: String
 }
 
-/// Waits until a condition is true, and asks for it every millisecond.
+/// Waits until a condition is true; checks it every millisecond.
 ///
 /// - Parameter what: The condition in words, for the error.
 /// - Throws: ``NotYet`` when the time is over.
@@ -20,7 +20,7 @@ package func eventually(
   }
 }
 
-/// Waits on this thread until a condition is true, and asks for it every 0.1 milliseconds.
+/// Waits on this thread until a condition is true; checks it every 0.1 milliseconds.
 ///
 /// - Parameter what: The condition in words, for the error.
 /// - Throws: ``NotYet`` when the time is over.

@@ -2,15 +2,14 @@ public import CDTDatastore
 public import CDTJSON
 
 extension Datastore {
-  /// Deletes documents some time after the date in one of their fields, from now on and for good.
+  /// Deletes each document some time after the date in one of its fields. The rule stays in force until it is deleted.
   ///
   /// ```swift
   /// try store.expireDocuments(after: .seconds(86_400), by: "seen", where: ["kind": "message"])
   /// ```
   ///
-  /// At that time they are left out of every read, and soon afterwards they are deleted. The rule is kept as an index, whose name
-  /// this returns; `deleteIndex(named:)` ends it. `documentsThatNeverExpire` counts the documents with other
-  /// values than dates.
+  /// At that time a document is left out of every read, and soon afterwards it is deleted. The rule is an index;
+  /// `deleteIndex(named:)` deletes it. `documentsThatNeverExpire` counts the documents with other values than dates.
   ///
   /// - Parameters:
   ///   - lifetime: The time after the date; zero for the date itself.
@@ -31,7 +30,7 @@ extension Datastore {
       [SortField(field)], where: filter, expireAfter: lifetime, milliseconds: isInMilliseconds)
   }
 
-  /// Deletes documents some time after the date in one of their fields; the index is built on one of the datastore's threads.
+  /// Deletes each document some time after the date in one of its fields; the index is built on one of the datastore's threads.
   @discardableResult
   public func expireDocuments(
     after lifetime: Duration, by field: String, milliseconds isInMilliseconds: Bool = false,
