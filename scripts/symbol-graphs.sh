@@ -16,11 +16,12 @@ while read -r map; do maps+=(-Xcc "-fmodule-map-file=$map"); done < <(
   find "$built" -maxdepth 2 -name module.modulemap
   find .build/checkouts -path '*/Sources/*/include/module.modulemap')
 rm -rf .build-docs/symbols
-# CDTQuery shows the types of CDTSelector as its own, since `import CDTQuery` gives them to users.
 for module in "$@"; do
+  # CDTQuery shows the types of CDTSelector as its own, as `import CDTQuery` gives them to users.
+  exported=$([ "$module" != CDTQuery ] || echo CDTSelector)
   mkdir -p ".build-docs/symbols/$module"
   "$tools/swift-symbolgraph-extract" -module-name "$module" -target "$triple" -I "$built/Modules" \
     -I Sources/Store/CDTCSQLite -I Sources/Query/CDTCPCRE2 -I Sources/Base/CDTCZlib -I Sources/Base/CDTCCrypto "${maps[@]}" \
     -output-dir ".build-docs/symbols/$module" -minimum-access-level public -emit-extension-block-symbols \
-    -skip-synthesized-members -skip-inherited-docs -experimental-allowed-reexported-modules=CDTSelector
+    -skip-synthesized-members -skip-inherited-docs ${exported:+"-experimental-allowed-reexported-modules=$exported"}
 done
