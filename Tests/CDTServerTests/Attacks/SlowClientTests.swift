@@ -102,6 +102,26 @@ import Testing
     }
   }
 
+  /// Of a body that the server has already refused, it reads no more than the limit.
+  @Test(arguments: [
+    ("Content-Length: 6000", true), ("Content-Length: 3000", false),
+    ("Transfer-Encoding: chunked", true),
+  ])
+  func `a reply says whether the connection ends before the rest of the body`(length: String, ends: Bool)
+    async throws
+  {
+    try await withServer({ $0.limits.requestLength = 5_000 }) { server in
+      let port = server.port
+      let reply = try await RawConnection.waiting {
+        let connection = try RawConnection(port: port)
+        connection.send("PUT /_nothing/a HTTP/1.1\r\n\(Self.host)\(length)\r\n\r\n")
+        return connection.read(until: "\r\n\r\n").lowercased()
+      }
+      #expect(reply.hasPrefix("http/1.1 4"))
+      #expect(reply.contains("connection: close") == ends, "\(reply)")
+    }
+  }
+
   @Test(.timeLimit(.minutes(10)), arguments: ["close", "Close", "TE, CLOSE"])
   func `a connection is closed after a reply if its client wants that`(field: String) async throws {
     try await withServer({ $0.limits.idleTime = .seconds(3_600) }) { server in

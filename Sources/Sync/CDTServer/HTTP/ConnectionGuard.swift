@@ -11,8 +11,9 @@ import NIOHTTPTypes
 ///
 /// The framework closes connections that are idle between requests. For it, they are idle as soon as it has handed over a
 /// reply, so this class closes them when the reply is sent. The framework also reads what is left of a body after the reply,
-/// so that clients that send first and read then get an error; here, that has a limit. If a client wants the connection
-/// closed after the reply, the framework closes it without reading the rest, so this class closes it instead.
+/// so that clients that send first and read then get an error; here, that has a limit. A reply to a request whose rest may
+/// exceed it says that the connection ends. If a client wants the connection closed after the reply, the framework closes
+/// it without reading the rest, so this class closes it instead.
 final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
   typealias InboundIn = HTTPRequestPart
   typealias InboundOut = HTTPRequestPart
@@ -33,6 +34,8 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
   /// The bytes of the body since the sender was last looked at, and since the reply.
   private var received = 0
   private var unread = 0
+  /// The bytes of the body that are still to come, by its `Content-Length`.
+  private var announced: Int?
   /// The number of the request after whose reply the connection ends.
   private var last: Int?
   /// Succeeds when the newest reply is sent.
@@ -68,6 +71,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     case .head(let head):
       requests.begun += 1
       unread = 0
+      announced = head.headerFields[.contentLength].flatMap { Int($0) }
       // It can't be written into another reply. Clients go on after a pause without it.
       if head.headerFields[.expect]?.lowercased() == "100-continue", replies.ended == requests.begun - 1 {
         context.writeAndFlush(wrapOutboundOut(.head(HTTPResponse(status: .continue))), promise: nil)
@@ -82,6 +86,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
       return context.fireChannelRead(wrapInboundOut(.head(head)))
     case .body(let bytes):
       received += bytes.readableBytes
+      announced = announced.map { $0 - bytes.readableBytes }
       if replies.ended == requests.begun {
         unread += bytes.readableBytes
         if unread > unreadLimit { return context.close(promise: nil) }
@@ -154,6 +159,10 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     switch unwrapOutboundIn(data) {
     case .head(var head):
       replies.begun += 1
+      // Otherwise the client might send its next request on a connection that is just being closed.
+      if isReading, replies.begun == requests.begun, announced ?? .max > unreadLimit {
+        last = last ?? requests.begun
+      }
       if replies.begun == last { head.headerFields[.connection] = "close" }
       return context.write(wrapOutboundOut(.head(head)), promise: promise)
     case .body: context.write(data, promise: promise)
