@@ -127,9 +127,8 @@ import Testing
     try await withTemporaryDatastore { store in
       try await Self.fillHard(store, 3_000)
       let task = Task { try await store.find(Self.slow) as [DocumentRevision] }
-      try await Task.sleep(for: .milliseconds(50))
       // To its end it would take half a minute.
-      task.cancel()
+      cancelSoon(task)
       await #expect(throws: CancellationError.self) { try await task.value }
       #expect(try await store.read { try $0.documentCount() } == 3_000)
     }
@@ -254,8 +253,7 @@ import Testing
       let task = Task {
         for try await _ in store.stream(try Query(Self.slow)) {}
       }
-      try await Task.sleep(for: .milliseconds(50))
-      task.cancel()
+      cancelSoon(task)
       await #expect(throws: CancellationError.self) { try await task.value }
     }
   }
