@@ -101,7 +101,7 @@ final class IndexReader {
     }
     try detach()
     guard let identity, !manager.recovery.isDamaged(identity) else {
-      if (try? manager.recovery.hasDefinitions) ?? false { manager.wakeWorker() }
+      if (try? manager.recovery.hasDefinitions) ?? false { manager.worker.wake() }
       return false
     }
     let lock = try store.stayInPlace()
@@ -195,7 +195,7 @@ final class IndexReader {
     let sequence = indexes.indexedSequence
     guard sequence < indexes.lastSequence else { return gap = nil }
     let isKnown = gap?.sequence == sequence
-    if isKnown, gap?.isTold == false { manager.wakeWorker() }
+    if isKnown, gap?.isTold == false { manager.worker.wake() }
     gap = (sequence, isKnown)
   }
 

@@ -44,7 +44,7 @@ extension ReadTransaction {
     case nil: break
     }
     guard let write = self as? WriteTransaction else {
-      if try beginAgain(with: manager), extensionStates[IndexSnapshot.self] != nil {
+      if try beginAgain(with: store.queryExtension()), extensionStates[IndexSnapshot.self] != nil {
         return try indexView(manager)
       }
       // The manager was created after the state was read, so the indexes may be ahead of it.

@@ -3,7 +3,7 @@ import Synchronization
 
 /// Keeps derived data beside a datastore's documents, and keeps it up to date.
 ///
-/// For each write, the writing thread calls ``willCommit(_:)`` and then ``didCommit()`` or ``didRollBack()``, while it
+/// For each write, the writing thread calls ``willCommit(_:)`` and then ``didCommit(_:)`` or ``didRollBack()``, while it
 /// holds the writer.
 package protocol DatastoreExtension: AnyObject, Sendable {
   /// The name of the directory of the extension's data, a reverse domain name.
@@ -43,7 +43,7 @@ package protocol DatastoreExtension: AnyObject, Sendable {
   func willCommit(_ write: PendingWrite) throws
 
   /// Called when the write is on disk.
-  func didCommit()
+  func didCommit(_ write: PendingWrite)
 
   /// Called when the write was rolled back.
   func didRollBack()
