@@ -4,7 +4,7 @@ import CDTPlatform
 /// The documents that have expired: they are hidden from reads, removed from the results of live queries, and deleted.
 ///
 /// An index with `expireAfter` has the time of each document, so those that have expired are its first rows.
-final class ExpiredDocuments: Sendable {
+final class ExpiredDocuments: DocumentHiding {
   private let indexes: IndexManager
   private let kept: KeptResultsHolder
   private var schedule: ExpirySchedule { indexes.expiry }
@@ -33,13 +33,15 @@ final class ExpiredDocuments: Sendable {
     return time
   }
 
-  /// Whether a document had expired at the instant of a transaction.
-  func contains(_ document: DocumentBytes, in transaction: ReadTransaction) -> Bool {
-    schedule.time(of: document).map { $0 <= instant(of: transaction) } ?? false
+  func hides(_ number: Int64, in transaction: ReadTransaction) throws -> Bool {
+    let stored = try StoredDocuments("WHERE number = ?1", number, on: transaction.connection())
+    defer { stored.reset() }
+    guard try stored.next(), let time = stored.document.flatMap(schedule.time(of:)) else { return false }
+    return time <= instant(of: transaction)
   }
 
-  /// The numbers of the documents that had expired at the instant of a transaction and are not deleted yet.
-  func numbers(in transaction: ReadTransaction) throws -> [Int64] {
+  /// The documents that had expired at the instant of a transaction and are not deleted yet.
+  func hiddenDocuments(in transaction: ReadTransaction) throws -> [Int64] {
     let instant = instant(of: transaction)
     return try rows(in: transaction) { try $0.expired(at: instant, schedule.time(of:)) }.documents.map(
       \.number)
@@ -126,7 +128,7 @@ final class ExpiredDocuments: Sendable {
     do {
       deleted = try store.write { transaction in
         start = .now
-        return try ids.count { try transaction.deleteIfExpired($0) }
+        return try ids.count { try transaction.deleteIfHidden($0) }
       }
     } catch is UniqueViolation {
       // Another revision, which becomes the winner, has a key that a document has.

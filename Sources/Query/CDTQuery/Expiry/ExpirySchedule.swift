@@ -40,17 +40,14 @@ final class ExpirySchedule: Sendable {
 
   /// Takes the rules of the indexes that there are.
   func follow(_ definitions: [IndexDefinition]) {
+    // There are mostly none.
+    guard hasRules || !definitions.isEmpty else { return }
     let found = definitions.compactMap { ExpiryRule($0) }
     state.withLock { state in
       if state.rules != found { state.generation += 1 }
       state.rules = found
       isActive.store(!found.isEmpty, ordering: .releasing)
     }
-  }
-
-  /// Takes the rules of the indexes in a file, of which there are mostly none.
-  func follow(_ entries: [IndexCatalog.Entry]) {
-    if hasRules || !entries.isEmpty { follow(entries.map(\.definition)) }
   }
 
   /// The time from which on a document has expired; `nil` if it does not expire.

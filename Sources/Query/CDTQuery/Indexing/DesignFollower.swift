@@ -77,10 +77,10 @@ struct DesignFollower: Sendable {
     try indexes.checkAccess()
     try follow()
     guard try recovery.mayBeNeeded else { return [] }
-    if indexes.isReadOnly { return try indexes.list(stop: stop) }
+    if indexes.isReadOnly { return try indexes.reading { try IndexInfo.all(in: $0, stop: stop) } }
     // The worker may be about to delete those that a design document had before.
     let defined = try Set(recovery.definitions)
-    return try indexes.list(stop: stop).filter {
+    return try indexes.withFile { file, _ in try IndexInfo.all(in: file, stop: stop) }.filter {
       $0.definition.designDocument == nil || defined.contains($0.definition)
     }
   }

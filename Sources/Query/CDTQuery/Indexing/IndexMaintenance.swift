@@ -46,9 +46,13 @@ final class IndexMaintenance: Sendable {
       _ = goesOn(start)
       return true
     }
-    return try indexes.building(waits: { goesOn(start) }) { file, store in
-      try IndexBuilder(store, file, goesOn: goesOn).run(only: name)
-    } ?? false
+    return try indexes.withFile { file, store in
+      try store.checkOpen()
+      guard let lock = try IndexLock.whileBuilding(indexes.directory, waits: { goesOn(start) })
+      else { return false }
+      defer { _ = lock }
+      return try IndexBuilder(store, file, goesOn: goesOn).run(only: name)
+    }
   }
 
   // MARK: Checking
@@ -61,27 +65,21 @@ final class IndexMaintenance: Sendable {
     }
     let wanted = definitions.filter { $0.isUnique && (name.map($0.name.hasSameBytes) ?? true) }
     guard !wanted.isEmpty else { return [] }
-    do {
+    func list() throws -> [UniqueViolation] {
       if !indexes.isReadOnly { try build(only: name) }
-      return try listViolations(of: wanted)
-    } catch let error where IndexRecovery.isDamage(error) && !indexes.isReadOnly {
-      recovery.noteDamage()
-      try build(only: name)
-      return try listViolations(of: wanted)
-    }
-  }
-
-  private func listViolations(of wanted: [IndexDefinition]) throws -> [UniqueViolation] {
-    try indexes.reading { file in
-      try file.connection.transaction(.deferred) {
-        let (state, catalog) = (try file.state(), try file.catalog())
-        return try wanted.flatMap { definition in
-          try catalog.entry(named: definition.name).map {
-            try UniqueListing($0, state, in: file).violations()
-          }
-            ?? []
+      return try indexes.reading { file in
+        try file.connection.transaction(.deferred) {
+          let (state, catalog) = (try file.state(), try file.catalog())
+          let entries = wanted.compactMap { catalog.entry(named: $0.name) }
+          return try entries.flatMap { try UniqueListing($0, state, in: file).violations() }
         }
       }
+    }
+    do {
+      return try list()
+    } catch let error where IndexRecovery.isDamage(error) && !indexes.isReadOnly {
+      recovery.noteDamage()
+      return try list()
     }
   }
 
@@ -92,15 +90,7 @@ final class IndexMaintenance: Sendable {
       return try recovery.definitions.isEmpty
         ? IndexFileCheck() : IndexFileCheck(missing: "the index file is missing")
     }
-    // An index that is created or deleted is in one of the two files first.
-    return try IndexFileCheck(
-      indexes.path, of: indexes.openStore(),
-      { begin in
-        try recovery.changingDefinitions {
-          try begin()
-          return try recovery.definitions
-        }
-      }, progress: progress)
+    return try IndexFileCheck(indexes.path, of: indexes.openStore(), recovery, progress: progress)
   }
 
   /// Rebuilds the indexes in which a check found problems.

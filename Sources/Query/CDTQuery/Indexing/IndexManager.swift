@@ -11,7 +11,7 @@ package final class IndexManager: Sendable {
   /// The path of the index file.
   package let path: String
   let recovery: IndexRecovery
-  private let directory: String
+  let directory: String
   /// Whether the store, and therefore its indexes, can only be read.
   let isReadOnly: Bool
   private let store: WeakReference<Datastore>
@@ -109,7 +109,7 @@ package final class IndexManager: Sendable {
       do {
         guard let current = writer.current, current.isPrepared else { return (false, nil) }
         // Before the commit, as another thread may then change the indexes.
-        expiry.follow(current.expiring)
+        expiry.follow(current.expiring.map(\.definition))
         try current.commit()
         let next = try expiry.hasRules ? current.nextExpiry(after: -.infinity) : nil
         return (current.isMeasuringDue, next)
@@ -156,21 +156,6 @@ package final class IndexManager: Sendable {
         try recovery.check(file)
         return try body(file)
       }
-    }
-  }
-
-  /// Runs `body` with the file while no other thread or process builds indexes.
-  ///
-  /// - Parameter waits: Called repeatedly while one does; returns whether to keep waiting.
-  /// - Returns: `nil` if `waits` returned `false`.
-  func building<R>(
-    waits: () -> Bool, _ body: (IndexConnection, Datastore) throws -> R
-  ) throws -> R? {
-    try withFile { file, store in
-      try store.checkOpen()
-      guard let lock = try IndexLock.whileBuilding(directory, waits: waits) else { return nil }
-      defer { _ = lock }
-      return try body(file, store)
     }
   }
 
@@ -240,12 +225,6 @@ package final class IndexManager: Sendable {
     } catch {
       throw DatastoreError(error, "read", directory)
     }
-  }
-
-  /// The indexes with their sizes, in the file as it is.
-  func list(stop: StopSignal?) throws -> [IndexInfo] {
-    guard isReadOnly else { return try withFile { file, _ in try IndexInfo.all(in: file, stop: stop) } }
-    return try reading { try IndexInfo.all(in: $0, stop: stop) }
   }
 
   /// Runs `body` with the file, which is neither created nor replaced.

@@ -61,7 +61,7 @@ final class IndexReader {
   func begin(_ manager: IndexManager, _ store: Datastore) throws -> IndexSnapshot {
     do {
       if isAttached {
-        manager.expiry.follow(try readState().catalog.expiring)
+        manager.expiry.follow(try readState().catalog.expiring.map(\.definition))
         return .begun(self)
       }
     } catch let error where IndexRecovery.isDamage(error) {
@@ -120,10 +120,6 @@ final class IndexReader {
     attached = identity
     do {
       try reader?.setAttachedSchema(IndexFile.schema)
-      guard try connection.scalar("PRAGMA \(IndexFile.schema).user_version") == IndexFile.version else {
-        throw IndexDamage.unreadable("it has another version")
-      }
-      guard try connection.hasPageChecksums(in: IndexFile.schema) else { throw IndexDamage.withoutChecksums }
       _ = try IndexState(reading: connection, schema: IndexFile.schema, storeID: store.storeID)
     } catch {
       // It is checked again next time. Inside a transaction, which has read the file, the end of that detaches it.

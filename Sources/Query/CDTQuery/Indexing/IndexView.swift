@@ -14,8 +14,8 @@ package struct IndexView: Sendable {
   let indexedSequence: Int64
   /// The newest sequence of any document.
   package let lastSequence: Int64
-  /// Whether some documents have expired: their rows must be left out one by one.
-  var hidesExpired = false
+  /// The documents whose rows must be left out one by one.
+  var hidden = HiddenDocuments()
 
   /// The sequence up to which an index has every document.
   func floor(of entry: IndexCatalog.Entry) -> Int64 { entry.watermark ?? indexedSequence }

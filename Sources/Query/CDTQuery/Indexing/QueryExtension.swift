@@ -54,18 +54,7 @@ package final class QueryExtension: DatastoreExtension {
       indexes, transaction.store)
   }
 
-  package var hidesDocuments: Bool { expiry.hasRules }
-
-  package func hasExpired(
-    id: UnsafeRawBufferPointer, revision: UnsafeRawBufferPointer, body: UnsafeRawBufferPointer,
-    in transaction: ReadTransaction
-  ) -> Bool {
-    expired.contains(DocumentBytes(id: id, revision: revision, body: body), in: transaction)
-  }
-
-  package func expiredDocuments(in transaction: ReadTransaction) throws -> [Int64] {
-    try expired.numbers(in: transaction)
-  }
+  package var hiding: (any DocumentHiding)? { expiry.hasRules ? expired : nil }
 
   /// - Throws: ``UniqueViolation``, also if the indexes can't be used; `DatastoreError` if the documents can't be read.
   package func willCommit(_ write: PendingWrite) throws {

@@ -11,7 +11,7 @@ import Synchronization
 /// |---|---|---|---|
 /// | entered | `enter` | has no effect | runs the query |
 /// | current | `run` | changes its rows (`apply`) | takes the rows |
-/// | stale | `expire`: the rows of its page are used up, the matcher has failed, the clock was set back, or only the datastore can answer it | has no effect | runs the query |
+/// | stale | `markStale`: the rows of its page are used up, the matcher has failed, the clock was set back, or only the datastore can answer it | has no effect | runs the query |
 /// | ended | `leave`, `close` | has no effect; the next one removes it from the lists | gets the end |
 ///
 /// Locks are taken in the order `turn`, `members`, the observer's own. ``violations()`` says what must be true between turns.
@@ -151,7 +151,7 @@ package final class LiveQueries: KeptResults {
       let isNew = turn.observers.updateValue(observer, forKey: ObjectIdentifier(observer)) == nil
       if !observer.isIncremental {
         turn.rerun[ObjectIdentifier(observer)] = observer
-        if isBehind { observer.expire() }
+        if isBehind { observer.markStale() }
       } else {
         if isNew { turn.index.insert(observer) }
         for number in known { turn.holders.remove(observer, from: number) }
@@ -216,7 +216,7 @@ package final class LiveQueries: KeptResults {
         let last = try store.readAutocommit { try $0.lastSequence() }
         if last < turn.sequence {
           turn.sequence = last
-          for observer in turn.observers.values { observer.expire() }
+          for observer in turn.observers.values { observer.markStale() }
         }
         return false
       }
@@ -264,8 +264,8 @@ package final class LiveQueries: KeptResults {
       for number in removed { turn.holders.remove(observer, from: number) }
       for number in added { turn.holders.add(observer, to: number) }
     }
-    for observer in effects.failed.values { observer.expire() }
-    for observer in turn.rerun.values { observer.expire() }
+    for observer in effects.failed.values { observer.markStale() }
+    for observer in turn.rerun.values { observer.markStale() }
   }
 
   func removeExpired(
@@ -294,7 +294,7 @@ package final class LiveQueries: KeptResults {
   private static func noticeClock(at time: Double, _ turn: inout Turn) -> Bool {
     guard time < turn.expired else { return false }
     turn.expired = time
-    for observer in turn.observers.values { observer.expire() }
+    for observer in turn.observers.values { observer.markStale() }
     return true
   }
 

@@ -60,10 +60,10 @@ extension Datastore {
     }
   }
 
-  /// Reads documents with a single statement; in a transaction if documents may have expired.
+  /// Reads documents with a single statement; in a transaction if documents may be hidden.
   func readOnce<R>(stop: StopSignal? = nil, _ body: (ReadTransaction) throws -> R) throws -> R {
     try openNewExtensions()
-    return hidesDocuments
+    return hiding != nil
       ? try readSnapshot(stop: stop, body) : try readAutocommit(stop: stop, body)
   }
 
