@@ -19,10 +19,10 @@ final class IndexConnection {
 
   /// Opens the file, which must exist.
   ///
-  /// - Parameter isOfTurn: Whether the connection is the one that updates the indexes with each write.
+  /// - Parameter isWriter: Whether the connection is the one that updates the indexes with each write.
   /// - Throws: ``IndexDamage``, or a corrupt ``SQLiteError``, if the file was not written by this version for the
   ///   store.
-  init(path: String, of store: Datastore, isOfTurn: Bool = false) throws {
+  init(path: String, of store: Datastore, isWriter: Bool = false) throws {
     let lock = try store.stayInPlace()
     defer { _ = lock }
     identity = FileIdentity(path)
@@ -34,7 +34,7 @@ final class IndexConnection {
       path: path, mode: mode, busyTimeout: store.busyTimeout, in: store.directory, cipher: store.keys?.indexes
     )
     let share: Int
-    if isOfTurn {
+    if isWriter {
       share = store.memory.indexShare
       memory = nil
     } else {

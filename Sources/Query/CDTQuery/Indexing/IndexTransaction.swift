@@ -21,7 +21,7 @@ final class IndexTransaction {
   private var connection: Connection { file.connection }
 
   init(path: String, of store: Datastore) throws {
-    file = try IndexConnection(path: path, of: store, isOfTurn: true)
+    file = try IndexConnection(path: path, of: store, isWriter: true)
     rowMemory = store.memory.indexShare / 4
   }
 

@@ -13,9 +13,9 @@ final class IndexWorker: Sendable {
   private struct State {
     var work: Work = { _ in }
     var isRunning = false
-    /// Whether work was requested while other work is running.
+    /// Whether work is requested that has not begun.
     var isRequested = false
-    /// Whether it fills indexes. It stays requested if it fails.
+    /// Whether the next work fills indexes, as it was requested or has failed to.
     var isFillRequested = false
     /// The number of callers that are filling indexes on their threads.
     var fillingCallers = 0
@@ -38,7 +38,7 @@ final class IndexWorker: Sendable {
     state.withLock { $0.work = work }
   }
 
-  /// Requests work. If other work is running, it comes after that, at once with all that is requested until then.
+  /// Requests work. It begins after work that is running; requests until then become one.
   func wake(fills: Bool = true) {
     guard worksInBackground, !(isReadOnly && fills) else { return }
     let starts = state.withLock { state in
