@@ -43,7 +43,7 @@ func withIndexesHeld<R>(_ store: Datastore, _ body: () throws -> R) throws -> R 
 
 /// Runs `body` while nobody fills indexes, in the background or at a caller's wish: only writes bring them up to date.
 func withBuildsHeld<R>(inDirectoryOf store: String, _ body: () throws -> R) throws -> R {
-  let directory = "\(store)/extensions/\(IndexManager.extensionName)"
+  let directory = "\(store)/extensions/\(QueryExtension.extensionName)"
   let lock = try FileLock.take("\(directory)/build.lock", isDirectory: false) { true }
   defer { _ = lock }
   return try body()

@@ -49,7 +49,7 @@ enum CatalogTarget {
   private static func change(_ table: String, _ column: String, _ value: [UInt8], in store: String) throws
     -> Bool
   {
-    let path = "\(store)/extensions/\(IndexManager.extensionName)/\(IndexFile.name)"
+    let path = "\(store)/extensions/\(QueryExtension.extensionName)/\(IndexFile.name)"
     let connection = try Connection(path: path, mode: .readWrite)
     defer { connection.close() }
     do {

@@ -69,7 +69,7 @@ extension Datastore {
     with other: Datastore, progress: (_ done: Int, _ total: Int) -> Void = { _, _ in },
     _ body: (StoreDifference) throws -> Void
   ) throws -> Int {
-    Datastore.registerExtension(IndexManager.self)
+    Datastore.registerExtension(QueryExtension.self)
     return try readSnapshot { first in
       try other.readSnapshot { second in
         second.takeInstant(of: first)

@@ -100,7 +100,7 @@ import Testing
         try? FileManager.default.removeItem(atPath: copy)
         try FileManager.default.copyItem(atPath: whole, toPath: copy)
       }
-      let file = "store/extensions/\(IndexManager.extensionName)/\(IndexFile.name)"
+      let file = "store/extensions/\(QueryExtension.extensionName)/\(IndexFile.name)"
       // Both stores have the same pages; only their damage is found in another way.
       let questions = Self.questions.filter {
         !isEncrypted || ["texts", "a write", "check"].contains($0.name)

@@ -57,7 +57,7 @@ import Testing
         }
       }
       try store.declareIndex(["a"], name: "by_a")
-      try store.indexManager().build(only: nil) { $0.done < 1_000 }
+      try store.queryExtension().maintenance.build(only: nil) { $0.done < 1_000 }
       let query = try Query(["a": ["$gte": 0]], sort: ["a"], useIndex: "by_a")
       let found = try store.read { try $0.find(query) }.compactMap { $0.body["a"]?.intValue }
       #expect(found == Array(0..<3_000))

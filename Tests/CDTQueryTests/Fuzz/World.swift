@@ -188,7 +188,7 @@ final class World {
   ///
   /// - Returns: Whether they have all.
   private func advance(by count: Int) throws -> Bool {
-    try indexed.indexManager().build(only: nil) { $0.done < max(1, count) }
+    try indexed.queryExtension().maintenance.build(only: nil) { $0.done < max(1, count) }
   }
 }
 

@@ -296,7 +296,7 @@ import Testing
         try await store.write { transaction in
           _ = try transaction.createDocument(from: DocumentDraft(id: id, body: ["at": .int(time)]))
         }
-        try manager.liveQueries.update(store)
+        try store.liveQueries().update(store)
       }
       clock.now = 10
       try await put("early", at: 5)
@@ -305,7 +305,7 @@ import Testing
       clock.now = 0
       try await put("b", at: 7)
       clock.now = 10
-      try manager.dropExpired()
+      try store.queryExtension().expired.remove(deletes: false)
       #expect(try await live.take()?.results.isEmpty ?? true)
       clock.now = 6
       try await put("c", at: 8)
@@ -349,20 +349,20 @@ import Testing
             try transaction.createDocument(from: DocumentDraft(id: id, body: body))
           }
         }
-        try manager.liveQueries.update(store)
-        try manager.dropExpired()
+        try store.liveQueries().update(store)
+        try store.queryExtension().expired.remove(deletes: false)
         for (number, query) in queries.enumerated() {
           while let update = try await live[number].take() { shown[number] = update.results.map { $0.id } }
           let found = try await store.read { try $0.find(query) }.map { $0.id }
           #expect(shown[number] == found, "step \(step), query \(number), at \(clock.now)")
         }
       }
-      let runs = manager.liveQueries.counts.runs
+      let runs = try store.liveQueries().counts.runs
       for _ in 0..<20 {
-        try manager.dropExpired()
+        try store.queryExtension().expired.remove(deletes: false)
         for number in queries.indices { #expect(try await live[number].take() == nil) }
       }
-      #expect(manager.liveQueries.counts.runs <= runs + queries.count)
+      #expect(try store.liveQueries().counts.runs <= runs + queries.count)
     }
   }
 
@@ -497,7 +497,7 @@ import Testing
   }
 
   @Test func `the clock can be read any number of times`() {
-    let expiry = Expiry()
+    let expiry = ExpirySchedule()
     for _ in 0..<300_000 { _ = expiry.now }
   }
 

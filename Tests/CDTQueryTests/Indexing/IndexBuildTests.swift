@@ -81,7 +81,7 @@ import Testing
     try Self.withStore(2_500) { store, _ in
       try store.declareIndex(["age"])
       let told = Mutex<[Int]>([])
-      try store.indexManager().build(only: nil) { progress in
+      try store.queryExtension().maintenance.build(only: nil) { progress in
         told.withLock { $0.append(progress.done) }
         return true
       }
@@ -92,13 +92,13 @@ import Testing
   @Test func `stopped, it keeps what is built, and the next one goes on from there`() throws {
     try Self.withStore(5_500) { store, _ in
       try store.declareIndex(["age"], name: "by_age")
-      let manager = try store.indexManager()
-      try manager.build(only: nil) { $0.done < 2_000 }
+      let maintenance = try store.queryExtension().maintenance
+      try maintenance.build(only: nil) { $0.done < 2_000 }
       #expect(try store.listIndexes().map(\.indexedSequence) == [2_000])
       #expect(try store.count(["age": 7]) == 55)
       #expect(try store.checkIndexes() == [])
       let told = Mutex<[IndexProgress]>([])
-      try manager.build(only: nil) { progress in
+      try maintenance.build(only: nil) { progress in
         told.withLock { $0.append(progress) }
         return true
       }
@@ -139,7 +139,7 @@ import Testing
     try Self.withStore(5_000) { store, manager in
       try store.declareIndex(["age"], name: "by_age")
       let error = #expect(throws: DatastoreError.self) {
-        try store.indexManager().build(only: nil) { progress in
+        try store.queryExtension().maintenance.build(only: nil) { progress in
           if progress.done == 1_000 { try? manager.closeDatastore(named: "store") }
           return true
         }
@@ -173,7 +173,7 @@ import Testing
     try store.indexManager().worker.waitUntilIdle()
     try store.declareIndex(["age"], name: "by_age")
     var result: Result<Void, any Error>?
-    try store.indexManager().build(only: name) { progress in
+    try store.queryExtension().maintenance.build(only: name) { progress in
       if result == nil, progress.done == 1_000 { result = Result { try body() } }
       return true
     }
@@ -221,7 +221,7 @@ import Testing
         try store.indexManager().worker.waitUntilIdle()
       }
       var updated = 0
-      try store.indexManager().build(only: nil) { progress in
+      try store.queryExtension().maintenance.build(only: nil) { progress in
         guard progress.done == 300, updated == 0 else { return true }
         updated =
           (try? withIndexesHeld(store) { try store.updateDocument(withID: "doc-7") { $0.body["age"] = 8 } })

@@ -85,7 +85,7 @@ import Testing
       try store.ensureIndexed(["a"], name: "a")
       try store.createDocument(from: DocumentDraft(id: "one", body: ["a": 1]))
       let (extensions, aside) = ("\(directory)/store/extensions", "\(directory)/store/aside")
-      let indexes = "extensions/\(IndexManager.extensionName)"
+      let indexes = "extensions/\(QueryExtension.extensionName)"
       let path = try store.indexManager().path
 
       /// Opens the store without indexes; `body` puts them in their place when it wants to.

@@ -1,9 +1,10 @@
 import CDTDatastore
 import CDTJSON
-import CDTQuery
 import CDTTestSupport
 import FoundationEssentials
 import Testing
+
+@testable import CDTQuery
 
 @Suite struct IndexTests {
   private func fill(_ store: Datastore, _ count: Int = 20) throws {
@@ -215,7 +216,7 @@ import Testing
       try store.ensureIndexed(["age"])
       let signal = StopSignal()
       signal.cancel()
-      #expect(throws: CancellationError.self) { try store.indexManager().listIndexes(stop: signal) }
+      #expect(throws: CancellationError.self) { try store.queryExtension().design.listIndexes(stop: signal) }
       #expect(try store.listIndexes().map(\.name) == ["age"])
     }
   }

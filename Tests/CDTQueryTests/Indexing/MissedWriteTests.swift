@@ -122,7 +122,7 @@ import Testing
         }
       }
       try store.declareIndex(["a", "tags"], name: "by_a")
-      try store.indexManager().build(only: nil) { $0.done < 1_000 }
+      try store.queryExtension().maintenance.build(only: nil) { $0.done < 1_000 }
       try writeMissingIndexes(of: store) { transaction in
         for number in [5, 999, 1_000, 2_500] {
           try transaction.updateDocument(withID: "d\(number)") { $0.body["a"] = 3 }
@@ -149,8 +149,11 @@ import Testing
       let worker = try store.indexManager().worker
       worker.waitUntilIdle()
       try store.indexManager().empty(named: "by_a")
-      worker.wake { _ in throw Failure() }
+      let maintenance = try store.queryExtension().maintenance
+      worker.start { _ in throw Failure() }
+      worker.wake()
       worker.waitUntilIdle()
+      worker.start { try maintenance.work(fills: $0) }
       try store.updateDocument(withID: "d0") { $0.body["a"] = 3 }
       worker.waitUntilIdle()
       #expect(try indexesAreComplete(store))

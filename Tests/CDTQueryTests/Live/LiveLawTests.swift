@@ -22,7 +22,7 @@ import Testing
         guard let query = try? Query(request: random.request()) else { continue }
         if let query = try await Observed(query, in: world.indexed) { observed.append(query) }
       }
-      let queries = try world.indexed.indexManager().liveQueries
+      let queries = try world.indexed.liveQueries()
       for number in 0..<40 {
         // Sometimes several commits are read together.
         for _ in 0...random.number(below: 3) { try world.apply(random.change()) }
@@ -30,7 +30,7 @@ import Testing
         try world.apply(Step(.put, ["_id": "last", "a": .int(Int64(number))]))
         try queries.update(world.indexed)
         // Documents may have expired, which a task of its own looks for at any time.
-        try world.indexed.indexManager().dropExpired()
+        try world.indexed.queryExtension().expired.remove(deletes: false)
         for position in observed.indices {
           if let failure = try await observed[position].failure(in: world.indexed) {
             Issue.record("seed \(seed), step \(number): \(failure)")
@@ -50,7 +50,7 @@ import Testing
       let manager = try DatastoreManager(directory: directory)
       defer { manager.close() }
       let store = try await manager.datastore(named: "store")
-      let queries = try store.indexManager().liveQueries
+      let queries = try store.liveQueries()
       func put(_ count: Int) async throws {
         let changes = (0..<count).map { _ in
           (
@@ -110,7 +110,7 @@ import Testing
       ] {
         if let query = try await Observed(query, in: store) { observed.append(query) }
       }
-      let queries = try store.indexManager().liveQueries
+      let queries = try store.liveQueries()
       for round in 0..<5 {
         try await store.write { transaction in
           for id in try transaction.allDocumentIDs() { try transaction.deleteDocument(withID: id) }

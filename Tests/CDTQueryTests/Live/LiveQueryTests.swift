@@ -52,7 +52,7 @@ import Testing
       var live = try store.live([:], limit: 3).makeAsyncIterator()
       #expect(try await live.next()?.results.isEmpty == true)
       for number in 0..<20 { try Self.put("doc-\(number % 10)", number, in: store) }
-      try store.indexManager().liveQueries.update(store)
+      try store.liveQueries().update(store)
       let update = try #require(try await live.next())
       #expect(update.results.map(\.id) == ["doc-0", "doc-1", "doc-2"])
       #expect(update.difference.insertions == [0, 1, 2] && update.difference.updates.isEmpty)
@@ -124,7 +124,7 @@ import Testing
         for try await _ in try store.live([:]) { count += 1 }
         return count
       }
-      try await eventually("the query runs") { try store.indexManager().liveQueries.counts.runs > 0 }
+      try await eventually("the query runs") { try store.liveQueries().counts.runs > 0 }
       count.cancel()
       #expect(try await count.value <= 1)
     }
@@ -216,7 +216,7 @@ import Testing
           try transaction.createDocument(from: DocumentDraft(id: "\(1_000 + number)", body: [:]))
         }
       }
-      let queries = try store.indexManager().liveQueries
+      let queries = try store.liveQueries()
       var live = try store.live([:], limit: 5).makeAsyncIterator()
       #expect(try await live.next()?.results.map(\.id) == (1_000..<1_005).map(String.init))
       for number in 0..<200 {
@@ -255,7 +255,7 @@ import Testing
         }
         try await group.waitForAll()
       }
-      try store.indexManager().liveQueries.update(store)
+      try store.liveQueries().update(store)
       #expect(try await observed.failure(in: store) == nil)
     }
   }
@@ -263,7 +263,7 @@ import Testing
   @Test func `observers that leave are forgotten`() async throws {
     try await withTemporaryDatastore { store in
       try Self.put("a", 1, in: store)
-      let queries = try store.indexManager().liveQueries
+      let queries = try store.liveQueries()
       var live = try store.live([:]).makeAsyncIterator()
       _ = try await live.next()
       for _ in 0..<50 {
@@ -301,7 +301,7 @@ import Testing
     try await withTemporaryDatastore { store in
       try await Self.viewBriefly(store)
       try Self.put("a", 1, in: store)
-      let queries = try store.indexManager().liveQueries
+      let queries = try store.liveQueries()
       try await eventually("nobody observes") {
         try queries.update(store)
         return queries.observerCount == 0
@@ -325,7 +325,7 @@ import Testing
       let connection = try Connection(path: store.databasePath, mode: .readWrite)
       try connection.execute("DELETE FROM documents WHERE id > 'a'")
       connection.close()
-      try store.indexManager().liveQueries.update(store)
+      try store.liveQueries().update(store)
       #expect(try await live.next()?.results.map(\.id) == ["a"])
     }
   }

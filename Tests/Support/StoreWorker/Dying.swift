@@ -39,7 +39,7 @@ final class KilledBetweenCommits: DatastoreExtension {
   func willCommit(_ write: PendingWrite) {}
   func didRollBack() {}
 
-  func didCommit() {
+  func didCommit(_ write: PendingWrite) {
     guard Self.isArmed.load(ordering: .relaxed) else { return }
     kill(getpid(), SIGKILL)
     while true { pause() }

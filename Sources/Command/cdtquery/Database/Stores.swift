@@ -26,7 +26,7 @@ enum Stores {
     let had = try? manager.unencryptedFiles(of: name)
     defer { if let had { tell(had, areRemoved: (try? manager.unencryptedFiles(of: name)) == nil) } }
     let store = try manager.existingDatastore(named: name)
-    Datastore.registerExtension(IndexManager.self)
+    Datastore.registerExtension(QueryExtension.self)
     return store
   }
 

@@ -23,7 +23,7 @@ extension QueryPlan {
 
   /// The statement that counts the matches of the source, if its rows alone decide and no document has several rows.
   var countStatement: CandidateStatement? {
-    guard isExact, !source.mayRepeat, !hidesDesignDocuments, !hidesExpired else { return nil }
+    guard isExact, !source.mayRepeat, !hidesDesignDocuments, hidden.isEmpty else { return nil }
     switch source {
     case .index, .text, .scan:
       return CandidateStatement.of(source, order: .unordered, floor: floor, form: .count).first

@@ -30,6 +30,7 @@ final class QueryRun {
   /// Whether documents missing from the indexes are merged between the candidates.
   private let mergesUnindexed: Bool
   private var candidates: Candidates
+  private let hidden: HiddenDocuments
   private let mayRepeat: Bool
   private var seen: NumberSet?
   private var others: [NumberSet] = []
@@ -101,10 +102,9 @@ final class QueryRun {
     }
     budget = MatchBudget(stop)
     residual = plan.isExact ? nil : Matcher(plan.residual, text: plan.text, budget)
-    mayRepeat = plan.source.mayRepeat || plan.hidesExpired
+    mayRepeat = plan.source.mayRepeat
     if mayRepeat { seen = NumberSet() }
-    // Those that have expired count as seen.
-    for number in try transaction.expiredDocuments() { _ = seen?.insert(number) }
+    hidden = plan.hidden
     candidates = Candidates(plan.statements(output), on: connection)
     order = ResultOrder(wanted: plan.order.isStreamed ? nil : plan.lastWanted, memory: transaction.sortMemory)
     others = try plan.otherStatements.map(numbers)
@@ -246,6 +246,7 @@ final class QueryRun {
       if hidesDesignDocuments, row.isOfDesignDocument { continue }
       // A document kept apart from another source's index comes again among the documents missing from the indexes.
       if !isUnindexed, !others.isEmpty, !others.allSatisfy({ $0.contains(number) }) { continue }
+      if hidden.contains(number) { continue }
       if mayRepeat, seen?.insert(number) == false { continue }
       var match = Match(number: number, row: row, hasDocument: isUnindexed || !idsOnly)
       if match.hasDocument { documentsRead += 1 }

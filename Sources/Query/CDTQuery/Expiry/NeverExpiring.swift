@@ -57,7 +57,7 @@ extension Datastore {
   ///
   /// See <doc:QueryingDocuments#Documents-that-expire>.
   public func documentsThatNeverExpire(byIndex name: String? = nil) throws -> [NeverExpiring] {
-    let definitions = try mapped { try indexManager().allDefinitions() }
+    let definitions = try mapped { try queryExtension().design.definitions() }
       .filter { definition in name.map { definition.name.hasSameBytes(as: $0) } ?? true }
       .sorted { $0.name.precedesInBytes($1.name) }
     var found = definitions.compactMap { definition -> (rule: ExpiryRule, mistakes: NeverExpiring)? in

@@ -15,7 +15,7 @@ package struct QueryEngine {
     indexes = try QueryFailure.publishing {
       try Self.mapping(transaction, usesIndex: true, QueryStop(signal: transaction.stop)) {
         var view = try transaction.indexView(transaction.store.indexManager())
-        view.hidesExpired = try !transaction.expiredDocuments().isEmpty
+        view.hidden = try transaction.hiddenDocuments()
         return view
       }
     }

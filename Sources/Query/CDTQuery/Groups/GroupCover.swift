@@ -169,8 +169,8 @@ struct GroupPlan: Sendable {
 extension Planner {
   /// The plans that need an index alone.
   func coveringPlans(_ groups: ResolvedGroups) -> [(cost: Double, plan: GroupPlan)] {
-    // Groups still count documents that have expired until these are deleted.
-    if indexes.hidesExpired { return [] }
+    // Groups count documents that are hidden.
+    if !indexes.hidden.isEmpty { return [] }
     if case .never = query.selector.clause { return [] }
     guard documentIDs(in: conjuncts) == nil else { return [] }
     return catalog.ordered.flatMap { entry -> [(Double, GroupPlan)] in

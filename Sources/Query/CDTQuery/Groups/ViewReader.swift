@@ -9,13 +9,13 @@ package struct ViewReader {
   private let entry: IndexCatalog.Entry
   private let stop: QueryStop
 
-  /// - Parameter takesExpired: Whether the summary may still have documents that have expired.
-  /// - Returns: `nil` if it does not have every document yet, or has some that have expired.
-  package init?(_ view: DesignView, by engine: QueryEngine, takesExpired: Bool = false) {
+  /// - Parameter countsHidden: Whether the summary may count documents that are hidden.
+  /// - Returns: `nil` if it does not have every document yet, or counts some that are hidden.
+  package init?(_ view: DesignView, by engine: QueryEngine, countsHidden: Bool = false) {
     let indexes = engine.indexes
     guard indexes.isReadable, let entry = indexes.catalog.entry(named: view.summary.name),
       entry.definition == view.summary, indexes.floor(of: entry) >= indexes.lastSequence,
-      takesExpired || !indexes.hidesExpired
+      countsHidden || indexes.hidden.isEmpty
     else { return nil }
     self.view = view
     self.engine = engine

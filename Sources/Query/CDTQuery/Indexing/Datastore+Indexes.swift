@@ -72,9 +72,9 @@ extension Datastore {
     _ definition: IndexDefinition, isNamed: Bool, stop: StopSignal?, _ progress: (IndexProgress) -> Void
   ) throws -> String {
     try mapped {
-      let manager = try indexManager()
-      return try manager.withoutWorker {
-        let name = try manager.declare(definition, isNamed: isNamed)
+      let indexes = try indexManager()
+      return try indexes.worker.withoutFilling {
+        let name = try indexes.declare(definition, isNamed: isNamed)
         try build(only: name, stop, progress)
         return name
       }
@@ -83,7 +83,7 @@ extension Datastore {
 
   /// The datastore's indexes, sorted by name.
   public func listIndexes() throws -> [IndexInfo] {
-    try mapped { try indexManager().listIndexes() }
+    try mapped { try queryExtension().design.listIndexes(stop: nil) }
   }
 
   /// The datastore's indexes, sorted by name.
@@ -96,7 +96,7 @@ extension Datastore {
     try await runQuery { stop in
       try QueryFailure.publishing {
         try QueryFailure.mapping(of: self, usesIndex: true, QueryStop(signal: stop)) {
-          try self.indexManager().listIndexes(stop: stop)
+          try self.queryExtension().design.listIndexes(stop: stop)
         }
       }
     }
@@ -151,7 +151,7 @@ extension Datastore {
 
   private func build(only name: String?, _ stop: StopSignal?, _ progress: (IndexProgress) -> Void) throws {
     try withoutActuallyEscaping(progress) { progress in
-      let isDone = try indexManager().build(only: name) {
+      let isDone = try queryExtension().maintenance.build(only: name) {
         progress($0)
         return stop?.isSet != true
       }
@@ -180,9 +180,9 @@ extension Datastore {
     repair: Bool = false, progress: (_ done: Int, _ total: Int) -> Void = { _, _ in }
   ) throws -> [IntegrityFinding] {
     try mapped {
-      let manager = try indexManager()
-      let check = try manager.check(progress)
-      if repair { try manager.repair(check) }
+      let maintenance = try queryExtension().maintenance
+      let check = try maintenance.check(progress)
+      if repair { try maintenance.repair(check) }
       return check.findings
     }
   }
@@ -211,7 +211,7 @@ extension Datastore {
   ///
   /// See <doc:QueryingDocuments#Unique-indexes>.
   public func uniqueViolations(ofIndex name: String? = nil) throws -> [UniqueViolation] {
-    try mapped { try indexManager().uniqueViolations(named: name) }
+    try mapped { try queryExtension().maintenance.uniqueViolations(named: name) }
   }
 
   /// The documents that have the same key in a unique index, on one of the datastore's threads.
@@ -234,7 +234,7 @@ extension Datastore {
   public func recoverIndexes(from directory: String) throws -> [IntegrityFinding] {
     do {
       let file = DefinitionFile(
-        path: "\(directory)/extensions/\(IndexManager.extensionName)/\(DefinitionFile.name)",
+        path: "\(directory)/extensions/\(QueryExtension.extensionName)/\(DefinitionFile.name)",
         keys: try keys(ofDamagedStoreIn: directory))
       return try createIndexes(file.load())
     } catch let error as DatastoreError {
@@ -244,7 +244,7 @@ extension Datastore {
 
   /// The definitions of the indexes as JSON, for a backup.
   package func indexDefinitionsJSON() throws -> JSONValue {
-    try mapped { DefinitionFile.json(try indexManager().allDefinitions()) }
+    try mapped { DefinitionFile.json(try queryExtension().design.definitions()) }
   }
 
   /// Creates and builds the indexes of a backup.
@@ -277,12 +277,6 @@ extension Datastore {
     try [databasePath, indexManager().path].reduce(0) { sum, path in
       sum + (try Files.length(of: LogFile.path(of: path)) ?? 0)
     }
-  }
-
-  /// The datastore's index manager, created on first use.
-  package func indexManager() throws -> IndexManager {
-    try checkOpen()
-    return try extensionObject(IndexManager.self)
   }
 
   /// Runs `body` and converts SQLite errors to those of the datastore.

@@ -163,8 +163,14 @@ package struct IndexState: Sendable, Equatable {
 
   /// Reads the state from a connection that has the index file as `schema`.
   ///
-  /// - Parameter storeID: The store that the file must belong to, or `nil` if that has been checked.
+  /// - Parameter storeID: The store for which this version must have written the file, or `nil` if that has been checked.
   init(reading connection: Connection, schema: String, storeID: String? = nil) throws {
+    if storeID != nil {
+      guard try connection.scalar("PRAGMA \(schema).user_version") == IndexFile.version else {
+        throw IndexDamage.unreadable("it has another version")
+      }
+      guard try connection.hasPageChecksums(in: schema) else { throw IndexDamage.withoutChecksums }
+    }
     let statement = try connection.statement(Self.selection(in: schema))
     defer { statement.reset() }
     guard try statement.step() else { throw IndexDamage.withoutState }

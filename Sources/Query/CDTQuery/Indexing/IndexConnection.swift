@@ -19,10 +19,10 @@ final class IndexConnection {
 
   /// Opens the file, which must exist.
   ///
-  /// - Parameter isOfTurn: Whether the connection is the one that updates the indexes with each write.
+  /// - Parameter isWriter: Whether the connection is the one that updates the indexes with each write.
   /// - Throws: ``IndexDamage``, or a corrupt ``SQLiteError``, if the file was not written by this version for the
   ///   store.
-  init(path: String, of store: Datastore, isOfTurn: Bool = false) throws {
+  init(path: String, of store: Datastore, isWriter: Bool = false) throws {
     let lock = try store.stayInPlace()
     defer { _ = lock }
     identity = FileIdentity(path)
@@ -34,7 +34,7 @@ final class IndexConnection {
       path: path, mode: mode, busyTimeout: store.busyTimeout, in: store.directory, cipher: store.keys?.indexes
     )
     let share: Int
-    if isOfTurn {
+    if isWriter {
       share = store.memory.indexShare
       memory = nil
     } else {
@@ -48,10 +48,6 @@ final class IndexConnection {
       try connection.execute("PRAGMA synchronous = NORMAL")
       try connection.countLog()
       try connection.setCacheSize(share / 2)
-      guard try connection.scalar("PRAGMA user_version") == IndexFile.version else {
-        throw IndexDamage.unreadable("it has another version")
-      }
-      guard try connection.hasPageChecksums() else { throw IndexDamage.withoutChecksums }
       try readingDocuments {
         try connection.attach(
           path: store.databasePath, as: Self.documents, isImmutable: store.access.isImmutable,
@@ -206,36 +202,31 @@ final class IndexConnection {
   }
 
   func delete(_ entry: IndexCatalog.Entry) throws {
-    try changeCatalog {
-      try checkPresence(of: entry)
-      try connection.execute(
-        """
-        \(IndexFile.tableRemoval(entry));
-        DELETE FROM apart WHERE index_number = \(entry.number);
-        DELETE FROM statistics WHERE index_number = \(entry.number);
-        DELETE FROM indexes WHERE number = \(entry.number)
-        """)
-    }
-  }
-
-  /// Another process may have deleted the index since the catalog was read.
-  private func checkPresence(of entry: IndexCatalog.Entry) throws {
-    guard try connection.scalar("SELECT count(*) FROM indexes WHERE number = \(entry.number)") > 0 else {
-      throw QueryError.indexGone(entry.definition.name)
-    }
+    try removeContent(of: entry, "DELETE FROM indexes WHERE number = \(entry.number)")
   }
 
   /// Recreates an index's table, because a table with damaged pages can't be emptied.
   func empty(_ entry: IndexCatalog.Entry) throws {
+    try removeContent(
+      of: entry,
+      """
+      \(IndexFile.tableCreation(number: entry.number, entry.definition));
+      UPDATE indexes SET watermark = 0, strays = 0, multiple = 0, apart = 0 WHERE number = \(entry.number)
+      """)
+  }
+
+  private func removeContent(of entry: IndexCatalog.Entry, _ then: String) throws {
     try changeCatalog {
-      try checkPresence(of: entry)
+      // Another process may have deleted the index since the catalog was read.
+      guard try connection.scalar("SELECT count(*) FROM indexes WHERE number = \(entry.number)") > 0 else {
+        throw QueryError.indexGone(entry.definition.name)
+      }
       try connection.execute(
         """
         \(IndexFile.tableRemoval(entry));
-        \(IndexFile.tableCreation(number: entry.number, entry.definition));
         DELETE FROM apart WHERE index_number = \(entry.number);
         DELETE FROM statistics WHERE index_number = \(entry.number);
-        UPDATE indexes SET watermark = 0, strays = 0, multiple = 0, apart = 0 WHERE number = \(entry.number)
+        \(then)
         """)
     }
   }

@@ -23,11 +23,10 @@ struct IndexFileCheck {
 
   /// - Parameters:
   ///   - path: The index file.
-  ///   - definitions: Runs its argument and returns the indexes that should be there, while they can't be changed.
+  ///   - recovery: Has the definitions of the indexes that should be there.
   ///   - progress: Called with the number of documents checked and the total.
   init(
-    _ path: String, of store: Datastore,
-    _ definitions: (_ begin: () throws -> Void) throws -> [IndexDefinition],
+    _ path: String, of store: Datastore, _ recovery: IndexRecovery,
     progress: (_ done: Int, _ total: Int) -> Void
   ) throws {
     file = FileIdentity(path)
@@ -38,7 +37,7 @@ struct IndexFileCheck {
       // FTS5 checks words by a statement that needs a file that can be written.
       if !store.access.isReadOnly { try checkWords(opened) }
       if findings.isEmpty { try Self.checkPages(path, of: store) }
-      try opened.connection.transaction(.deferred) { try compare(opened, definitions, progress) }
+      try opened.connection.transaction(.deferred) { try compare(opened, recovery, progress) }
     } catch let error as IndexDamage {
       damaged("the index file \(error.what)")
     } catch let error as SQLiteError where error.isMissingTable {
@@ -55,13 +54,15 @@ struct IndexFileCheck {
   }
 
   private mutating func compare(
-    _ file: IndexConnection, _ definitions: (_ begin: () throws -> Void) throws -> [IndexDefinition],
-    _ progress: (_ done: Int, _ total: Int) -> Void
+    _ file: IndexConnection, _ recovery: IndexRecovery, _ progress: (_ done: Int, _ total: Int) -> Void
   ) throws {
     let connection = file.connection
     var sequence: Int64 = 0
-    // The snapshot begins with the first read.
-    let wanted = try definitions { sequence = try file.state().sequence }
+    // An index that is created or deleted is in one of the two files first. The snapshot begins with the first read.
+    let wanted = try recovery.changingDefinitions {
+      sequence = try file.state().sequence
+      return try recovery.definitions
+    }
     let catalog = try file.catalog()
     for definition in wanted where catalog.entry(named: definition.name) == nil {
       throw IndexDamage.unreadable("the index \(JSONValue.string(definition.name).text) is missing")

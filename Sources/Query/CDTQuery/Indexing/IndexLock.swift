@@ -1,7 +1,8 @@
 import CDTDatastore
 import CDTPlatform
 
-/// Locks in the index file's directory, each held by one thread of one process at a time.
+/// Locks in the index file's directory, each held by one thread of one process at a time. A thread takes at most one of them, and then
+/// that of the datastore's directory (`Datastore.stayInPlace`).
 enum IndexLock {
   /// The time to wait for another process that creates or replaces the file, like SQLite's busy timeout.
   private static let patience = Duration.seconds(5)

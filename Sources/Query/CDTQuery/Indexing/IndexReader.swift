@@ -61,7 +61,7 @@ final class IndexReader {
   func begin(_ manager: IndexManager, _ store: Datastore) throws -> IndexSnapshot {
     do {
       if isAttached {
-        manager.expiry.follow(try readState().catalog.expiring)
+        manager.expiry.follow(try readState().catalog.expiring.map(\.definition))
         return .begun(self)
       }
     } catch let error where IndexRecovery.isDamage(error) {
@@ -101,7 +101,7 @@ final class IndexReader {
     }
     try detach()
     guard let identity, !manager.recovery.isDamaged(identity) else {
-      if (try? manager.recovery.hasDefinitions) ?? false { manager.wakeWorker() }
+      if (try? manager.recovery.hasDefinitions) ?? false { manager.worker.wake() }
       return false
     }
     let lock = try store.stayInPlace()
@@ -120,10 +120,6 @@ final class IndexReader {
     attached = identity
     do {
       try reader?.setAttachedSchema(IndexFile.schema)
-      guard try connection.scalar("PRAGMA \(IndexFile.schema).user_version") == IndexFile.version else {
-        throw IndexDamage.unreadable("it has another version")
-      }
-      guard try connection.hasPageChecksums(in: IndexFile.schema) else { throw IndexDamage.withoutChecksums }
       _ = try IndexState(reading: connection, schema: IndexFile.schema, storeID: store.storeID)
     } catch {
       // It is checked again next time. Inside a transaction, which has read the file, the end of that detaches it.
@@ -195,7 +191,7 @@ final class IndexReader {
     let sequence = indexes.indexedSequence
     guard sequence < indexes.lastSequence else { return gap = nil }
     let isKnown = gap?.sequence == sequence
-    if isKnown, gap?.isTold == false { manager.wakeWorker() }
+    if isKnown, gap?.isTold == false { manager.worker.wake() }
     gap = (sequence, isKnown)
   }
 

@@ -21,7 +21,7 @@ final class IndexTransaction {
   private var connection: Connection { file.connection }
 
   init(path: String, of store: Datastore) throws {
-    file = try IndexConnection(path: path, of: store, isOfTurn: true)
+    file = try IndexConnection(path: path, of: store, isWriter: true)
     rowMemory = store.memory.indexShare / 4
   }
 
@@ -44,7 +44,7 @@ final class IndexTransaction {
       state = try file.state()
     }
     let updates = try updates(state)
-    try forEachChange(in: write) { change in
+    try write.forEachChange(before: connection, IndexConnection.documents) { change in
       for update in updates { try update.take(change) }
     }
     var hasNews = false
@@ -65,10 +65,6 @@ final class IndexTransaction {
     let updates = catalog.entries.map { IndexUpdate($0, on: connection, memory: memory) }
     known = (state.revision, catalog, updates)
     return updates
-  }
-
-  private func forEachChange(in write: PendingWrite, _ body: (DocumentChange) throws -> Void) throws {
-    try write.forEachChange(before: connection, IndexConnection.documents, body)
   }
 
   /// Throws if the prepared write gives two documents the same key of a unique index.
@@ -143,10 +139,6 @@ struct DocumentChange {
   let sequence: Int64
   /// The new document, or `nil` if it is deleted.
   let after: DocumentBytes?
-
-  init(number: Int64, sequence: Int64, after: DocumentBytes?) {
-    (self.number, self.sequence, self.after) = (number, sequence, after)
-  }
 }
 
 /// The changes of a write to one index. It is reused for successive writes and keeps its memory.

@@ -14,8 +14,8 @@ package struct IndexView: Sendable {
   let indexedSequence: Int64
   /// The newest sequence of any document.
   package let lastSequence: Int64
-  /// Whether some documents have expired: their rows must be left out one by one.
-  var hidesExpired = false
+  /// The documents whose rows must be left out one by one.
+  var hidden = HiddenDocuments()
 
   /// The sequence up to which an index has every document.
   func floor(of entry: IndexCatalog.Entry) -> Int64 { entry.watermark ?? indexedSequence }
@@ -44,7 +44,7 @@ extension ReadTransaction {
     case nil: break
     }
     guard let write = self as? WriteTransaction else {
-      if try beginAgain(with: manager), extensionStates[IndexSnapshot.self] != nil {
+      if try beginAgain(with: store.queryExtension()), extensionStates[IndexSnapshot.self] != nil {
         return try indexView(manager)
       }
       // The manager was created after the state was read, so the indexes may be ahead of it.

@@ -1,3 +1,4 @@
+import CDTDatastore
 import CDTPlatform
 import Dispatch
 import Synchronization
@@ -6,26 +7,44 @@ import Synchronization
 ///
 /// It does not use Dispatch, which ends the process if it can't open its own files.
 final class IndexWorker: Sendable {
-  typealias Work = @Sendable (_ isClosing: @escaping @Sendable () -> Bool) throws -> Void
+  /// The work: deletes documents that have expired and, if it fills, also repairs, builds and measures indexes.
+  typealias Work = @Sendable (_ fills: Bool) throws -> Void
 
   private struct State {
+    var work: Work = { _ in }
     var isRunning = false
-    /// The work requested while other work is running.
-    var next: Work?
+    /// Whether work is requested that has not begun.
+    var isRequested = false
+    /// Whether the next work fills indexes, as it was requested or has failed to.
+    var isFillRequested = false
+    /// The number of callers that are filling indexes on their threads.
+    var fillingCallers = 0
     var isClosed = false
     var hasFailed = false
     /// The id of the working thread, or 0.
     var thread: UInt = 0
   }
 
+  private let worksInBackground: Bool
+  private let isReadOnly: Bool
   private let state = Mutex(State())
   private let running = DispatchGroup()
 
-  /// Requests work. If work is already waiting, the new request replaces it.
-  func wake(_ work: @escaping Work) {
+  init(of store: Datastore) {
+    (worksInBackground, isReadOnly) = (store.worksInBackground, store.access.isReadOnly)
+  }
+
+  func start(_ work: @escaping Work) {
+    state.withLock { $0.work = work }
+  }
+
+  /// Requests work. It begins after work that is running; requests until then become one.
+  func wake(fills: Bool = true) {
+    guard worksInBackground, !(isReadOnly && fills) else { return }
     let starts = state.withLock { state in
       guard !state.isClosed else { return false }
-      state.next = work
+      state.isRequested = true
+      if fills { state.isFillRequested = true }
       if state.isRunning { return false }
       state.isRunning = true
       running.enter()
@@ -36,27 +55,45 @@ final class IndexWorker: Sendable {
       try BlockingPool.run { [self] in run() }
     } catch {
       // No thread could be started.
-      state.withLock { ($0.next, $0.isRunning, $0.hasFailed) = (nil, false, true) }
+      state.withLock { ($0.isRequested, $0.isRunning, $0.hasFailed) = (false, false, true) }
       running.leave()
     }
   }
 
   private func run() {
     state.withLock { $0.thread = CurrentThread.number }
-    while let work = takeNext() {
-      let isDone = (try? work { [self] in state.withLock { $0.isClosed } }) != nil
-      state.withLock { $0.hasFailed = !isDone }
+    while let (work, fills) = takeNext() {
+      let isDone = (try? work(fills)) != nil
+      state.withLock { state in
+        state.hasFailed = !isDone
+        if fills, !isDone { state.isFillRequested = true }
+      }
     }
     running.leave()
   }
 
-  private func takeNext() -> Work? {
+  private func takeNext() -> (Work, fills: Bool)? {
     state.withLock { state in
-      let next = state.isClosed ? nil : state.next.take()
-      if next == nil { (state.isRunning, state.thread) = (false, 0) }
-      return next
+      guard state.isRequested, !state.isClosed else {
+        (state.isRunning, state.thread) = (false, 0)
+        return nil
+      }
+      defer { (state.isRequested, state.isFillRequested) = (false, false) }
+      return (state.work, state.isFillRequested)
     }
   }
+
+  /// Keeps the worker from filling indexes while a caller does, who wants to see progress. It later continues what the caller leaves.
+  func withoutFilling<R>(_ body: () throws -> R) rethrows -> R {
+    state.withLock { $0.fillingCallers += 1 }
+    defer { state.withLock { $0.fillingCallers -= 1 } }
+    return try body()
+  }
+
+  /// Whether the work may go on to fill indexes.
+  var mayFill: Bool { state.withLock { !$0.isClosed && $0.fillingCallers == 0 } }
+
+  var isClosed: Bool { state.withLock { $0.isClosed } }
 
   /// Whether the last work failed. The next write or the next opening tries again.
   var hasFailed: Bool { state.withLock { $0.hasFailed } }
@@ -70,7 +107,6 @@ final class IndexWorker: Sendable {
   func close() {
     let isOwnThread = state.withLock { state in
       state.isClosed = true
-      state.next = nil
       return state.thread == CurrentThread.number
     }
     // The work may have held the last reference to the datastore.

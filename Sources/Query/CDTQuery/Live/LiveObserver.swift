@@ -133,7 +133,7 @@ final class LiveObserver: Sendable {
   }
 
   /// Marks the results as stale; the query runs again before they are read.
-  func expire() {
+  func markStale() {
     state.withLock { $0.isStale = true }
     news.increment()
   }

@@ -11,7 +11,7 @@ import Synchronization
 /// |---|---|---|---|
 /// | entered | `enter` | has no effect | runs the query |
 /// | current | `run` | changes its rows (`apply`) | takes the rows |
-/// | stale | `expire`: the rows of its page are used up, the matcher has failed, the clock was set back, or only the datastore can answer it | has no effect | runs the query |
+/// | stale | `markStale`: the rows of its page are used up, the matcher has failed, the clock was set back, or only the datastore can answer it | has no effect | runs the query |
 /// | ended | `leave`, `close` | has no effect; the next one removes it from the lists | gets the end |
 ///
 /// Locks are taken in the order `turn`, `members`, the observer's own. ``violations()`` says what must be true between turns.
@@ -134,11 +134,11 @@ package final class LiveQueries: KeptResults {
   func run(_ observer: LiveObserver, _ store: Datastore, stop: StopSignal? = nil) throws {
     let listener = members.withLock { $0.listener }
     let heard = listener?.commits
-    let manager = try store.indexManager()
+    let plugin = try store.queryExtension()
     let (found, instant) = try store.readSnapshot(stop: stop) { transaction in
       (
         try observer.run(transaction),
-        manager.expiry.hasRules ? manager.instant(of: transaction) : .infinity
+        plugin.expiry.hasRules ? plugin.expired.instant(of: transaction) : .infinity
       )
     }
     runCount.add(1, ordering: .relaxed)
@@ -151,7 +151,7 @@ package final class LiveQueries: KeptResults {
       let isNew = turn.observers.updateValue(observer, forKey: ObjectIdentifier(observer)) == nil
       if !observer.isIncremental {
         turn.rerun[ObjectIdentifier(observer)] = observer
-        if isBehind { observer.expire() }
+        if isBehind { observer.markStale() }
       } else {
         if isNew { turn.index.insert(observer) }
         for number in known { turn.holders.remove(observer, from: number) }
@@ -162,7 +162,7 @@ package final class LiveQueries: KeptResults {
     // A commit since the results were read may have been passed over.
     if let listener, isBehind || listener.commits != heard { listener.wake() }
     // A document may have expired since.
-    _ = try? manager.dropExpired()
+    _ = try? plugin.expired.remove(deletes: false)
   }
 
   // MARK: Changes
@@ -198,25 +198,25 @@ package final class LiveQueries: KeptResults {
       removeLeaving(&turn)
       guard !turn.observers.isEmpty else { return false }
       var effects = Effects()
-      let manager = try store.indexManager()
-      let now = manager.expiry.now
-      if manager.expiry.hasRules { Self.noticeClock(at: now, &turn) }
+      let expiry = try store.queryExtension().expiry
+      let now = expiry.now
+      if expiry.hasRules { Self.noticeClock(at: now, &turn) }
       var next: Double?
       let last = try store.readAutocommit(stop: stop) { transaction in
         try transaction.use { connection in
-          try Self.read(transaction, connection, manager.expiry, at: now, after: turn.sequence) { change in
+          try Self.read(transaction, connection, expiry, at: now, after: turn.sequence) { change in
             if let time = change.expires, !change.isDeleted { next = min(next ?? .infinity, time) }
             try effects.add(change, in: transaction, turn.index, turn.holders)
           }
         }
       }
-      manager.wakeWorker(at: next)
+      expiry.wake(at: next)
       guard let last else {
         // The documents of a backup that was restored have lower sequences.
         let last = try store.readAutocommit { try $0.lastSequence() }
         if last < turn.sequence {
           turn.sequence = last
-          for observer in turn.observers.values { observer.expire() }
+          for observer in turn.observers.values { observer.markStale() }
         }
         return false
       }
@@ -264,11 +264,11 @@ package final class LiveQueries: KeptResults {
       for number in removed { turn.holders.remove(observer, from: number) }
       for number in added { turn.holders.add(observer, to: number) }
     }
-    for observer in effects.failed.values { observer.expire() }
-    for observer in turn.rerun.values { observer.expire() }
+    for observer in effects.failed.values { observer.markStale() }
+    for observer in turn.rerun.values { observer.markStale() }
   }
 
-  func drop(
+  func removeExpired(
     until time: Double, by rules: Int,
     _ expired: (_ since: Double) throws -> (numbers: [Int64], isComplete: Bool)
   ) throws {
@@ -294,7 +294,7 @@ package final class LiveQueries: KeptResults {
   private static func noticeClock(at time: Double, _ turn: inout Turn) -> Bool {
     guard time < turn.expired else { return false }
     turn.expired = time
-    for observer in turn.observers.values { observer.expire() }
+    for observer in turn.observers.values { observer.markStale() }
     return true
   }
 
@@ -302,7 +302,7 @@ package final class LiveQueries: KeptResults {
   ///
   /// - Returns: The last sequence; `nil` if nothing has changed.
   private static func read(
-    _ transaction: ReadTransaction, _ connection: Connection, _ expiry: Expiry, at now: Double,
+    _ transaction: ReadTransaction, _ connection: Connection, _ expiry: ExpirySchedule, at now: Double,
     after sequence: Int64, _ body: (LiveChange) throws -> Void
   ) throws -> Int64? {
     let statement = try connection.statement(
@@ -430,7 +430,7 @@ extension [Int64: Holders] {
   }
 }
 
-extension IndexManager {
+extension Datastore {
   /// The live queries of the datastore.
-  package var liveQueries: LiveQueries { keptResults { LiveQueries() } }
+  package func liveQueries() throws -> LiveQueries { try queryExtension().kept.results { LiveQueries() } }
 }

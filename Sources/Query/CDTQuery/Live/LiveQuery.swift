@@ -188,7 +188,7 @@ private final class LiveSubscription: Sendable {
 
   init(_ query: Query, in store: Datastore) throws {
     observer = try LiveObserver(query)
-    queries = try store.indexManager().liveQueries
+    queries = try store.liveQueries()
     self.store = store
     try queries.enter(observer, store)
   }

@@ -134,7 +134,7 @@ package struct Planner {
       source: source, residual: .all(rest), clause: query.selector.clause, text: text,
       order: order, sort: sort, start: query.start, skip: query.skip, limit: query.limit,
       isBackward: query.isBackward, floor: indexes.floor(of: source),
-      hidesDesignDocuments: query.hidesDesignDocuments, hidesExpired: indexes.hidesExpired, reason: reason)
+      hidesDesignDocuments: query.hidesDesignDocuments, hidden: indexes.hidden, reason: reason)
   }
 }
 

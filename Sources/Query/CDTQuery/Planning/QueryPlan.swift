@@ -1,3 +1,4 @@
+import CDTDatastore
 import CDTJSON
 
 /// The plan of a query: the source of candidates, the residual for the matcher, and the order. A plan is a value that
@@ -54,8 +55,8 @@ package struct QueryPlan: Sendable {
   let floor: Int64?
   /// Whether design documents are left out.
   let hidesDesignDocuments: Bool
-  /// Whether documents that have expired are left out.
-  let hidesExpired: Bool
+  /// The documents that are left out.
+  let hidden: HiddenDocuments
   /// A short reason for the choice of this plan.
   package let reason: String
 

@@ -57,9 +57,6 @@ package indirect enum Clause: Sendable, Hashable {
     if case .text = self { true } else { false }
   }
 
-  /// Whether it uses the document's id or revision, which are not in its body; a text search uses the id.
-  package var readsDocumentFields: Bool { reads(.id) || reads(.revision) }
-
   /// Whether it uses the document's id, as a text search does, or its revision.
   package func reads(_ field: FieldPath.DocumentField) -> Bool {
     field == .id && textSearch != nil || reads { $0.documentField == field }

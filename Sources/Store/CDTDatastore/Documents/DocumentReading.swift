@@ -1,36 +1,38 @@
 import CDTJSON
 import CDTSQLite
 
+/// The table of documents, or a view of it.
+struct DocumentTable: Sendable {
+  let name: String
+  /// Built once, as a server reads each document that it sends by it.
+  fileprivate let textSQL: String
+
+  static let all = DocumentTable("documents")
+
+  init(_ name: String) {
+    self.name = name
+    textSQL = "SELECT body, revision, deleted FROM \(name) WHERE id = ?1"
+  }
+}
+
 /// Reads documents on any connection. On the connection of a write, it sees the changes of the write.
 struct DocumentReading {
   let connection: Connection
-  /// The table of documents, or a view of it without those that have expired.
-  let documents: String
+  let table: DocumentTable
   let files: AttachmentFiles
+
+  private var documents: String { table.name }
 
   /// The winner of a document.
   func document(withID id: String) throws -> DocumentRevision {
-    let statement = try connection.statement(
-      "SELECT \(DocumentRevision.columns) FROM \(documents) WHERE id = ?1")
-    defer { statement.reset() }
-    try statement.bind(id, at: 1)
-    guard try statement.step() else { throw DatastoreError.noSuchDocument(id) }
-    let document = try DocumentRevision(row: statement, on: connection, files: files)
+    guard let document = try documents(withIDs: [id]).first else { throw DatastoreError.noSuchDocument(id) }
     guard !document.isDeleted else { throw DatastoreError.documentDeleted(id) }
     return document
   }
 
-  /// Built once, as a server reads each document that it sends by it.
-  private static let textSQL = (all: textSQL(of: "documents"), current: textSQL(of: ExpiredDocuments.view))
-
-  private static func textSQL(of table: String) -> String {
-    "SELECT body, revision, deleted FROM \(table) WHERE id = ?1"
-  }
-
   /// The text of a winner, as ``StoredDocument`` writes it.
   func documentText(withID id: String) throws -> [UInt8] {
-    let sql = documents == ExpiredDocuments.view ? Self.textSQL.current : Self.textSQL.all
-    let statement = try connection.statement(sql)
+    let statement = try connection.statement(table.textSQL)
     defer { statement.reset() }
     try statement.bind(id, at: 1)
     guard try statement.step() else { throw DatastoreError.noSuchDocument(id) }
@@ -51,25 +53,10 @@ struct DocumentReading {
     guard let row = try DocumentRow.find(id, in: documents, on: connection) else {
       throw DatastoreError.noSuchDocument(id)
     }
-    let statement: Statement
-    if row.revision == revision {
-      statement = try connection.statement(
-        "SELECT \(DocumentRevision.columns) FROM \(documents) WHERE id = ?1")
-      try statement.bind(id, at: 1)
-    } else {
-      statement = try connection.statement(
-        """
-        SELECT ?1, revision, deleted, sequence, body, attachments, document FROM revisions
-         WHERE document = ?2 AND generation = ?3 AND revision = ?4 AND body IS NOT NULL
-        """)
-      try statement.bind(id, at: 1)
-      try statement.bind(row.number, at: 2)
-      try statement.bind(Int64(revision.generation), at: 3)
-      try statement.bind(revision.description, at: 4)
+    guard let found = try entry(revision, of: row, id: id, needsBody: true).revision else {
+      throw DatastoreError.noSuchRevision(revision, of: id)
     }
-    defer { statement.reset() }
-    guard try statement.step() else { throw DatastoreError.noSuchRevision(revision, of: id) }
-    return try DocumentRevision(row: statement, on: connection, files: files)
+    return found
   }
 
   func documents(withIDs ids: [String]) throws -> [DocumentRevision] {
@@ -134,7 +121,7 @@ struct DocumentReading {
   }
 
   private func entry(
-    _ revision: RevisionID, of row: DocumentRow, id: String
+    _ revision: RevisionID, of row: DocumentRow, id: String, needsBody: Bool = false
   ) throws -> (revision: DocumentRevision?, parent: RevisionID?) {
     let statement: Statement
     if revision == row.revision {
@@ -145,7 +132,7 @@ struct DocumentReading {
       statement = try connection.statement(
         """
         SELECT ?1, revision, deleted, sequence, body, attachments, document, parent FROM revisions
-         WHERE document = ?2 AND generation = ?3 AND revision = ?4
+         WHERE document = ?2 AND generation = ?3 AND revision = ?4\(needsBody ? " AND body IS NOT NULL" : "")
         """)
       try statement.bind(id, at: 1)
       try statement.bind(row.number, at: 2)

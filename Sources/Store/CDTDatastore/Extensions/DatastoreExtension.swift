@@ -3,7 +3,7 @@ import Synchronization
 
 /// Keeps derived data beside a datastore's documents, and keeps it up to date.
 ///
-/// For each write, the writing thread calls ``willCommit(_:)`` and then ``didCommit()`` or ``didRollBack()``, while it
+/// For each write, the writing thread calls ``willCommit(_:)`` and then ``didCommit(_:)`` or ``didRollBack()``, while it
 /// holds the writer.
 package protocol DatastoreExtension: AnyObject, Sendable {
   /// The name of the directory of the extension's data, a reverse domain name.
@@ -24,18 +24,8 @@ package protocol DatastoreExtension: AnyObject, Sendable {
   /// restart the transaction on the connection.
   func didBegin(_ transaction: ReadTransaction, on reader: StoreReader) throws
 
-  /// Whether documents may expire.
-  var hidesDocuments: Bool { get }
-
-  /// The numbers of the documents that had expired at the instant of a transaction and are not deleted yet. The instant is that of the
-  /// first question.
-  func expiredDocuments(in transaction: ReadTransaction) throws -> [Int64]
-
-  /// Whether a document had expired at the instant of a transaction.
-  func hasExpired(
-    id: UnsafeRawBufferPointer, revision: UnsafeRawBufferPointer, body: UnsafeRawBufferPointer,
-    in transaction: ReadTransaction
-  ) -> Bool
+  /// Decides which documents are hidden; `nil` if none can be. Only one extension of a datastore does.
+  var hiding: (any DocumentHiding)? { get }
 
   /// Called before a write is committed.
   ///
@@ -43,7 +33,7 @@ package protocol DatastoreExtension: AnyObject, Sendable {
   func willCommit(_ write: PendingWrite) throws
 
   /// Called when the write is on disk.
-  func didCommit()
+  func didCommit(_ write: PendingWrite)
 
   /// Called when the write was rolled back.
   func didRollBack()
@@ -52,15 +42,10 @@ package protocol DatastoreExtension: AnyObject, Sendable {
 extension DatastoreExtension {
   package func willBegin(on reader: StoreReader) throws {}
   package func didBegin(_ transaction: ReadTransaction, on reader: StoreReader) throws {}
-  package var hidesDocuments: Bool { false }
-  package func expiredDocuments(in transaction: ReadTransaction) throws -> [Int64] { [] }
-  package func hasExpired(
-    id: UnsafeRawBufferPointer, revision: UnsafeRawBufferPointer, body: UnsafeRawBufferPointer,
-    in transaction: ReadTransaction
-  ) -> Bool { false }
+  package var hiding: (any DocumentHiding)? { nil }
 }
 
-/// A write before its commit: its connection sees the new documents, every other connection the old ones.
+/// A write: before its commit its connection sees the new documents, and every other connection the old ones.
 package struct PendingWrite {
   /// The writing connection.
   package let connection: Connection
@@ -109,17 +94,14 @@ final class DatastoreExtensions: Sendable {
   }
 
   func existing<E: DatastoreExtension>(_ type: E.Type) -> E? {
-    state.withLock { state in
-      for each in state.extensions { if let found = each as? E { return found } }
-      return nil
-    }
+    state.withLock { $0.extensions.lazy.compactMap { $0 as? E }.first }
   }
 
   /// The extension of a type, created by a closure if it does not exist; `nil` after closing.
   func extensionObject<E: DatastoreExtension>(_ type: E.Type, make: () -> E) -> E? {
     Self.register(type)
     return state.withLock { state in
-      for each in state.extensions { if let found = each as? E { return found } }
+      if let known = state.extensions.lazy.compactMap({ $0 as? E }).first { return known }
       if state.isClosed { return nil }
       let made = make()
       state.extensions.append(made)

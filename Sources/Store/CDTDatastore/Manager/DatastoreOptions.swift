@@ -24,7 +24,7 @@ public struct DatastoreOptions: Sendable, Hashable {
   /// The secret with which new datastores are encrypted, and that opens them. Without it they are not encrypted.
   public var encryption: Encryption?
 
-  /// Whether extensions may write in the background, such as to delete documents that have expired.
+  /// Whether extensions may write in the background.
   package var worksInBackground = true
 
   /// The defaults: full durability, five seconds, 64 MB.

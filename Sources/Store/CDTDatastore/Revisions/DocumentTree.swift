@@ -30,13 +30,13 @@ package struct DocumentTree: Sendable {
   package let leaves: [Node]
 
   /// Reads the tree of a document; `nil` if the document does not exist.
-  init?(of id: String, on connection: Connection) throws {
+  init?(of id: String, in table: String = "documents", on connection: Connection) throws {
     let document = try connection.statement(
       """
       SELECT revision, parent, coalesce(written, sequence), 1, deleted, 1, attachments,
              (SELECT count(*) FROM attachments a WHERE a.document = number AND a.revision = d.revision),
              NULL, number, sequence, leaves
-        FROM documents d WHERE id = ?1
+        FROM \(table) d WHERE id = ?1
       """)
     defer { document.reset() }
     try document.bind(id, at: 1)
@@ -130,7 +130,8 @@ extension ReadTransaction {
   /// - Complexity: O(*r* log *n*), where *r* is the number of revisions; O(1) for the same document again.
   package func tree(ofDocument id: String) throws -> DocumentTree? {
     if let lastTree, lastTree.id.hasSameBytes(as: id) { return lastTree.tree }
-    let tree = try isHidden(id) ? nil : use { try DocumentTree(of: id, on: $0) }
+    let table = try hiddenDocuments().visible.name
+    let tree = try use { try DocumentTree(of: id, in: table, on: $0) }
     // A write may change it.
     if !(self is WriteTransaction) { lastTree = (id, tree) }
     return tree

@@ -58,7 +58,7 @@ extension WriteTransaction {
     try use { connection in
       let isChanged = try TreeMerging.merge(
         history, of: id, on: connection, nextSequence: { try nextReplicatedSequence(of: id) }, new: new)
-      if isChanged { try showUnlessExpired(id, on: connection) }
+      if isChanged { try showUnlessHidden(id, on: connection) }
       return isChanged
     }
   }

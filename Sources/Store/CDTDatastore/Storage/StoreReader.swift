@@ -8,7 +8,7 @@ package final class StoreReader: @unchecked Sendable {
   package let connection: Connection
   /// The states of extensions for this connection.
   package var extensionStates = ExtensionStates()
-  /// Whether the connection has the view without documents that have expired.
+  /// Whether the connection has the view of ``HiddenDocuments``.
   private(set) var canHideDocuments = false
   private let budget: MemoryBudget
   private var share = 0
@@ -32,11 +32,11 @@ package final class StoreReader: @unchecked Sendable {
     if connection.isInTransaction { connection.close() }
   }
 
-  /// Creates the view without documents that have expired, before a transaction begins. The end of a read transaction would remove one
+  /// Creates the view of ``HiddenDocuments`` before a transaction begins. The end of a read transaction would remove one
   /// that was created in it, and SQLite would prepare every statement again.
   func prepareToHideDocuments() throws(SQLiteError) {
     if canHideDocuments { return }
-    try ExpiredDocuments.create(on: connection)
+    try HiddenDocuments.createView(on: connection)
     canHideDocuments = true
   }
 

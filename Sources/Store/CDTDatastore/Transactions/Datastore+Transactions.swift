@@ -60,10 +60,10 @@ extension Datastore {
     }
   }
 
-  /// Reads documents with a single statement; in a transaction if documents may have expired.
+  /// Reads documents with a single statement; in a transaction if documents may be hidden.
   func readOnce<R>(stop: StopSignal? = nil, _ body: (ReadTransaction) throws -> R) throws -> R {
     try openNewExtensions()
-    return hidesDocuments
+    return hiding != nil
       ? try readSnapshot(stop: stop, body) : try readAutocommit(stop: stop, body)
   }
 
@@ -134,7 +134,7 @@ extension Datastore {
       var cleanUp: (() -> Void)?
       defer { cleanUp?() }
       do {
-        let result = try writer.transaction { connection in
+        let (result, pending) = try writer.transaction { connection in
           let transaction = try WriteTransaction(
             connection, of: self, sortMemory: memory.writerSortMemory, stop: stop)
           defer {
@@ -151,9 +151,9 @@ extension Datastore {
             replicatedSequences: transaction.replicatedSequences,
             changesDesignDocuments: transaction.changesDesignDocuments)
           for each in extensions { try each.willCommit(pending) }
-          return result
+          return (result, pending)
         }
-        for each in extensions { each.didCommit() }
+        for each in extensions { each.didCommit(pending) }
         return result
       } catch {
         for each in extensions { each.didRollBack() }

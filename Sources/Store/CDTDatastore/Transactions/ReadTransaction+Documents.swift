@@ -172,7 +172,7 @@ extension ReadTransaction {
 
   /// The number of documents that changed since a sequence.
   package func changeCount(since sequence: Int64) throws -> Int {
-    let table = try documentsTable()
+    let table = try hiddenDocuments().visible.name
     return try use { connection in
       let statement = try connection.statement("SELECT count(*) FROM \(table) WHERE sequence > ?1")
       defer { statement.reset() }

@@ -25,8 +25,8 @@ public class ReadTransaction {
   private var progressChecks: [ObjectIdentifier: ProgressCheck] = [:]
   /// The tree that ``tree(ofDocument:)`` has read last.
   package var lastTree: KnownTree?
-  /// The documents that are left out, once they are known.
-  var expired: Set<Int64>?
+  /// The documents that are hidden, once they are known.
+  var hidden: HiddenDocuments?
   /// The states of extensions for this transaction.
   package var extensionStates = ExtensionStates()
   /// The memory for a sort before it spills to disk, in bytes.
@@ -45,7 +45,7 @@ public class ReadTransaction {
   func begin(on reader: StoreReader, with extensions: [any DatastoreExtension]) throws {
     self.reader = reader
     for each in extensions { try each.willBegin(on: reader) }
-    if store.hidesDocuments { try reader.prepareToHideDocuments() }
+    if store.hiding != nil { try reader.prepareToHideDocuments() }
     try reader.connection.begin(.deferred)
     for each in extensions { try each.didBegin(self, on: reader) }
   }
@@ -93,9 +93,9 @@ public class ReadTransaction {
   }
 
   func reading<R>(_ body: (DocumentReading) throws -> R) throws -> R {
-    let table = try documentsTable()
+    let table = try hiddenDocuments().visible
     return try use {
-      try body(DocumentReading(connection: $0, documents: table, files: store.attachmentFiles))
+      try body(DocumentReading(connection: $0, table: table, files: store.attachmentFiles))
     }
   }
 

@@ -22,7 +22,7 @@ public final class WriteTransaction: ReadTransaction {
   /// The sequences of changes that were made elsewhere, by a replicator's source.
   private(set) var replicatedSequences = RangeSet<Int64>()
   private var replicatedCount: Int64 = 0
-  /// The number of the document that is being deleted because it has expired.
+  /// The number of the document that is being deleted because it is hidden.
   var deleting: Int64?
   /// Whether a design document was written.
   private(set) var changesDesignDocuments = false

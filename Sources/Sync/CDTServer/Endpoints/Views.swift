@@ -26,11 +26,11 @@ extension RequestContext {
     for attempt in 0..<Self.attempts {
       if attempt > 0 { try await database.updateIndexes(until: end) }
       // While documents expire all the time, some may always be left to delete.
-      let takesExpired = attempt == Self.attempts - 1
+      let countsHidden = attempt == Self.attempts - 1
       let replies = try await database.query(until: end) { transaction in
         let view = try Self.view(name, of: document, in: transaction)
         return try QueryEngine.answering(in: transaction) { engine -> ReplySpool? in
-          guard let reader = ViewReader(view, by: engine, takesExpired: takesExpired) else { return nil }
+          guard let reader = ViewReader(view, by: engine, countsHidden: countsHidden) else { return nil }
           var spool = ReplySpool()
           for (number, options) in all.enumerated() {
             if number > 0 { try spool.append(",\n".utf8) }

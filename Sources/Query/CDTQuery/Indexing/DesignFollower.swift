@@ -2,45 +2,43 @@ import CDTDatastore
 import CDTJSON
 import CDTSQLite
 
-/// The indexes that design documents define.
+/// Has the indexes follow the design documents that define them.
 ///
 /// A design document is a document like others: clients write it, and it is replicated. The indexes follow: after a write of one by
 /// this process, when a datastore's indexes are first used, and before they are listed or updated.
-extension IndexManager {
+struct DesignFollower: Sendable {
+  let indexes: IndexManager
+  private var recovery: IndexRecovery { indexes.recovery }
+
   /// Creates and deletes indexes until they are those that the design documents define. Indexes that an app made are
   /// left alone.
-  func followDesignDocuments() throws {
-    let store = try openStore()
+  func follow() throws {
+    let store = try indexes.openStore()
     guard !store.access.isReadOnly else { return }
     // One statement, without the indexes of a state, which may be what is damaged or locked.
     let wanted = try store.readAutocommit { try Self.definitions(in: "main", on: $0.connection()) }
     let known = try recovery.definitions.filter { $0.designDocument != nil }
     if Set(wanted) == Set(known) { return }
-    try withFile { file, store in
-      try recovery.changingDefinitions {
-        let lock = try store.stayInPlace()
-        defer { _ = lock }
-        try recovery.check(file)
-        let wanted = try file.readingDocuments {
-          try Self.definitions(in: IndexConnection.documents, on: file.connection)
-        }
-        let entries = try file.catalog().entries
-        let obsolete = entries.filter { entry in
-          entry.definition.designDocument != nil && !wanted.contains(entry.definition)
-        }
-        var definitions = entries.map(\.definition).filter { definition in
-          !obsolete.contains { $0.definition == definition }
-        }
-        // As with one index: what is deleted goes from the definitions first, and what is new comes into them last.
-        if !obsolete.isEmpty { try save(definitions) }
-        for entry in obsolete { try file.delete(entry) }
-        for definition in wanted
-        where !definitions.contains(where: { $0.name.hasSameBytes(as: definition.name) }) {
-          try file.create(definition)
-          definitions.append(definition)
-        }
-        if try Set(recovery.definitions) != Set(definitions) { try save(definitions) }
+    try indexes.changing { file in
+      let wanted = try file.readingDocuments {
+        try Self.definitions(in: IndexConnection.documents, on: file.connection)
       }
+      let entries = try file.catalog().entries
+      let obsolete = entries.filter { entry in
+        entry.definition.designDocument != nil && !wanted.contains(entry.definition)
+      }
+      var definitions = entries.map(\.definition).filter { definition in
+        !obsolete.contains { $0.definition == definition }
+      }
+      // As with one index: what is deleted goes from the definitions first, and what is new comes into them last.
+      if !obsolete.isEmpty { try indexes.save(definitions) }
+      for entry in obsolete { try file.delete(entry) }
+      for definition in wanted
+      where !definitions.contains(where: { $0.name.hasSameBytes(as: definition.name) }) {
+        try file.create(definition)
+        definitions.append(definition)
+      }
+      if try Set(recovery.definitions) != Set(definitions) { try indexes.save(definitions) }
     }
   }
 
@@ -69,16 +67,29 @@ extension IndexManager {
   }
 
   /// The definitions of the indexes, sorted by name.
-  func allDefinitions() throws -> [IndexDefinition] {
-    try followDesignDocuments()
+  func definitions() throws -> [IndexDefinition] {
+    try follow()
     return try recovery.definitions.sorted { $0.name.precedesInBytes($1.name) }
   }
 
+  /// The indexes, sorted by name, with their sizes.
+  func listIndexes(stop: StopSignal?) throws -> [IndexInfo] {
+    try indexes.checkAccess()
+    try follow()
+    guard try recovery.mayBeNeeded else { return [] }
+    if indexes.isReadOnly { return try indexes.reading { try IndexInfo.all(in: $0, stop: stop) } }
+    // The worker may be about to delete those that a design document had before.
+    let defined = try Set(recovery.definitions)
+    return try indexes.withFile { file, _ in try IndexInfo.all(in: file, stop: stop) }.filter {
+      $0.definition.designDocument == nil || defined.contains($0.definition)
+    }
+  }
+
   /// Findings about members of design documents that are never used: functions, and indexes that can't be made.
-  func designNotes() throws -> [IntegrityFinding] {
-    try followDesignDocuments()
+  func notes() throws -> [IntegrityFinding] {
+    try follow()
     let made = try Set(recovery.definitions)
-    return try openStore().read { transaction in
+    return try indexes.openStore().read { transaction in
       var findings: [IntegrityFinding] = []
       try Self.forEachDesignDocument(in: "main", on: transaction.connection()) { id, document in
         findings += document.notes.map { IntegrityFinding(.design, documentID: id, $0) }
@@ -98,13 +109,13 @@ extension IndexManager {
 extension Datastore {
   /// The definitions of the indexes, sorted by name; unlike ``listIndexes()`` this reads no index.
   package func indexDefinitions() async throws -> [IndexDefinition] {
-    try await runReading { _ in try self.mapped { try self.indexManager().allDefinitions() } }
+    try await runReading { _ in try self.mapped { try self.queryExtension().design.definitions() } }
   }
 
   /// Finds members of design documents that are stored and never used: JavaScript functions, and indexes that can't be made.
   ///
   /// - Returns: A finding for each; these findings are not damage.
   public func checkDesignDocuments() throws -> [IntegrityFinding] {
-    try mapped { try indexManager().designNotes() }
+    try mapped { try queryExtension().design.notes() }
   }
 }
