@@ -20,13 +20,11 @@ public struct Explanation: Sendable, CustomStringConvertible {
   /// The decision of the planner about each index.
   package let considered: [ConsideredIndex]
 
-  /// - Parameter grouped: The plan of the groups, if the query is one for groups.
+  /// - Parameter groups: The plan of the groups, if the query is one for groups.
   init(
-    query: ResolvedQuery, plan: QueryPlan, groups grouped: (query: ResolvedGroups, plan: GroupPlan)? = nil,
-    indexes view: IndexView, store: String
+    query: ResolvedQuery, plan: QueryPlan, groups: GroupPlan? = nil, indexes view: IndexView, store: String
   ) {
-    let indexes = PlanDescription(query, plan, groups: grouped?.query, catalog: view.catalog)
-    let groups = grouped?.plan
+    let indexes = PlanDescription(query, plan, groups: groups?.groups, catalog: view.catalog)
     let statements = plan.otherStatements.joined() + (groups?.statements ?? plan.statements(.documents))
     considered = indexes.considered
     let source = plan.source.text
@@ -60,7 +58,7 @@ public struct Explanation: Sendable, CustomStringConvertible {
     description = Self.tree(lines)
     var json: JSONObject = [
       "source": .string(source), "residual": .string(residual), "order": .string(order),
-      "covered": .bool(groups.map { $0.cover != nil } ?? plan.isCovered),
+      "covered": .bool(groups?.isCovered ?? plan.isCovered),
       "skip": .int(Int64(plan.skip)), "limit": plan.limit.map { .int(Int64($0)) } ?? .null,
       "waiting": .int(waiting),
       "indexes": .array(
@@ -86,10 +84,17 @@ public struct Explanation: Sendable, CustomStringConvertible {
 }
 
 extension GroupPlan {
+  fileprivate var isCovered: Bool {
+    if case .documents = source { false } else { true }
+  }
+
   fileprivate var text: String {
-    guard cover != nil else { return "from the documents" }
-    if summary != nil { return "from the groups of the summary" }
-    return terms?.isEmpty ?? true ? "from the index alone" : "from the index alone, in its order"
+    switch source {
+    case .documents: "from the documents"
+    case .summary: "from the groups of the summary"
+    case .rows, .grouped:
+      order?.isEmpty ?? true ? "from the index alone" : "from the index alone, in its order"
+    }
   }
 }
 

@@ -164,31 +164,30 @@ extension QueryEngine {
   package func measurement(of query: GroupQuery) throws -> JSONObject {
     let (groups, start) = (try ResolvedGroups(query), ContinuousClock.now)
     let stop = QueryStop(timeLimit: query.query.timeLimit, signal: transaction.stop)
-    let plan = try mapping(stop) { try planner(groups.documents, .groups).groupPlan(groups, choose) }
-    var examined = (keys: 0, documents: 0)
-    let rows = try rows(of: groups, counting: &examined) { _ in plan }
+    let plan = try plan(groups)
+    let (rows, examined) = try run(plan)
     let time = ContinuousClock.now - start
     return try measurement(
-      groups.documents, plan.plan, stop, groups: (groups, plan), matched: count(query.query),
-      results: rows.count, time, examined)
+      groups.documents, plan.plan, stop, groups: plan, matched: count(query.query), results: rows.count,
+      time, examined)
   }
 
   private func measurement(
     _ query: ResolvedQuery, _ plan: QueryPlan, _ stop: QueryStop,
-    groups: (query: ResolvedGroups, plan: GroupPlan)? = nil, matched: Int, results: Int, _ time: Duration,
+    groups: GroupPlan? = nil, matched: Int, results: Int, _ time: Duration,
     _ examined: (keys: Int, documents: Int)
   ) throws -> JSONObject {
     try mapping(stop) {
       let planner = try planner(query, groups == nil ? .documents : .groups)
       let measured = PlanMeasurement(planner, plan, in: transaction, stop)
       let (source, found) =
-        if let groups, let summary = groups.plan.summary {
-          try measured.source(of: summary, groups.plan.statements)
+        if let groups, case .summary(let summary, _) = groups.source {
+          try measured.source(of: summary, groups.statements)
         } else {
           try measured.source()
         }
       let unindexed = try measured.unindexed()
-      let wished = PlanDescription(query, plan, groups: groups?.query, catalog: indexes.catalog).wishedIndex
+      let wished = PlanDescription(query, plan, groups: groups?.groups, catalog: indexes.catalog).wishedIndex
       return [
         "source": .object(source), "unindexed": .int(Int64(unindexed)),
         "candidates": .int(Int64(found + unindexed)), "matched": .int(Int64(matched)),

@@ -31,12 +31,9 @@ extension QueryEngine {
   func explain(_ query: GroupQuery) throws -> Explanation {
     let groups = try ResolvedGroups(query)
     return try answering { engine in
-      let stop = QueryStop(signal: transaction.stop)
-      let plan = try engine.mapping(stop) {
-        try engine.planner(groups.documents, .groups).groupPlan(groups, engine.choose)
-      }
+      let plan = try engine.plan(groups)
       return Explanation(
-        query: groups.documents, plan: plan.plan, groups: (groups, plan), indexes: engine.indexes,
+        query: groups.documents, plan: plan.plan, groups: plan, indexes: engine.indexes,
         store: transaction.store.directory)
     }
   }
