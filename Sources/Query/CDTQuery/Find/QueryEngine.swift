@@ -65,8 +65,7 @@ package struct QueryEngine {
   package func cursor(_ query: Query) throws -> Cursor {
     let resolved = try ResolvedQuery(query)
     let stop = QueryStop(timeLimit: query.timeLimit, signal: transaction.stop)
-    let plan = try plan(resolved, stop)
-    return Cursor(self, resolved, plan: plan, stop: stop)
+    return Cursor(self, query, resolved, plan: try plan(resolved, stop), stop: stop)
   }
 
   func plan(_ query: ResolvedQuery, _ stop: QueryStop) throws -> QueryPlan {
