@@ -83,7 +83,7 @@ public struct FieldChange: Sendable, Hashable {
     get throws(QueryError) {
       let found: FieldPath
       do throws(FieldPath.Fault) { found = try FieldPath(path) } catch {
-        throw .invalidPath(path, error, at: path)
+        throw QueryError(.invalidPath(path, error), at: path)
       }
       guard found.segments.first?.name.first != UInt8(ascii: "_") else { throw .reservedField(at: path) }
       return found

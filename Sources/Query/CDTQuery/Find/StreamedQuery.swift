@@ -29,7 +29,7 @@ package struct StreamedQuery: ~Copyable {
     let resolved = try ResolvedQuery(query)
     guard resolved.selector.clause.textSearch == nil else { throw .textInStream }
     guard !resolved.reads(.revision) else { throw .revisionInStream }
-    guard resolved.start == nil, !resolved.isBackward else { throw .bookmarkWithoutStore }
+    guard resolved.start == nil, !resolved.isBackward else { throw QueryError(.bookmarkWithoutStore) }
     self.query = resolved
     matcher = Matcher(resolved.selector.clause)
     page = ResultPage(skip: resolved.skip, limit: resolved.limit)

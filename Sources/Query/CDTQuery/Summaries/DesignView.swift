@@ -41,7 +41,7 @@ package struct DesignView: Sendable {
     case .string(let path)?: return [path]
     case nil where reduce == .count: return []
     case nil: throw .viewWithoutValue(reduce.rawValue)
-    case let other?: throw .invalidGroup(other, "the path of a field", at: "map.value")
+    case let other?: throw QueryError(.invalidGroup(other, "the path of a field"), at: "map.value")
     }
   }
 }
