@@ -31,7 +31,11 @@ extension QueryError {
     case groupIsMissing, invalidGroup(JSONValue, String), unknownGroupKey(String), groupWithoutMembers
     case tooManyGroupMembers(Int, String, most: Int), overlappingFields(String), unwoundDocumentField(String)
     case unknownAggregate(String, known: [String]), invalidAggregateName(String), repeatedMember(String)
-    case notOfRows(String, members: [String]), unusableWithGroups(String, String)
+    case notOfRows(String, members: [String]), unusableWithGroups(String, String), viewWithoutValue(String)
+    // Files, models and changes
+    case textInFile, revisionInFile
+    case notDecodable(any Any.Type), computedProperty(any Any.Type, of: any Any.Type)
+    case reservedField, invalidAmount(JSONValue), misfit(String, documentID: String)
 
     fileprivate var code: Code {
       switch self {
@@ -41,11 +45,15 @@ extension QueryError {
       case .emptyElementSelector, .wrongArgument, .unknownType, .notANumber, .optionsWithoutRegex,
         .unknownRegexOption, .moduloCount, .moduloByZero:
         .invalidArgument
-      case .invalidPath: .invalidPath
+      case .invalidPath, .notDecodable, .computedProperty: .invalidPath
+      case .viewWithoutValue: .invalidIndex
+      case .reservedField, .invalidAmount, .misfit: .invalidChange
       case .regexRefused, .regexTooLong: .invalidRegex
       case .tooDeep, .valueTooDeep: .tooDeep
       case .tooManyClauses, .tooManySortFields, .tooManyGroupMembers: .tooLarge
-      case .invalidSearch, .textUnderNegation, .secondText, .textWithoutIndex, .scoreInMemory: .textSearch
+      case .invalidSearch, .textUnderNegation, .secondText, .textWithoutIndex, .scoreInMemory,
+        .textInFile:
+        .textSearch
       case .scoreOfOtherIndex, .textIndexUnused: .unknownIndex
       case .matchLimit: .matchLimit
       case .timedOut: .timedOut
@@ -55,7 +63,7 @@ extension QueryError {
         .backwardLive, .notADirectedField, .directedFieldKeys, .unknownDirection, .doubtfulField,
         .scoreDirection, .scoreAlone, .scoreWithoutText, .groupIsMissing, .invalidGroup, .unknownGroupKey,
         .groupWithoutMembers, .overlappingFields, .unwoundDocumentField, .invalidAggregateName,
-        .repeatedMember, .notOfRows, .unusableWithGroups:
+        .repeatedMember, .notOfRows, .unusableWithGroups, .revisionInFile:
         .invalidRequest
       }
     }
@@ -74,7 +82,9 @@ extension QueryError {
       case .backwardByScore, .backwardLive: "backward"
       case .tooManySortFields: "sort"
       case .scoreInMemory: "sort[0]"
-      case .textWithoutIndex: "$text"
+      case .textWithoutIndex, .textInFile: "$text"
+      case .revisionInFile: "_rev"
+      case .viewWithoutValue: "map.value"
       case .matchLimit: "$regex"
       case .groupIsMissing: "group"
       case .groupWithoutMembers: "by"
@@ -213,6 +223,21 @@ extension QueryError {
       case .notOfRows(let name, let members):
         "the rows have no member \"\(name)\" (\(Self.meant(name, members) ?? "they have \(members.joined(separator: ", "))"))"
       case .unusableWithGroups(let key, let remedy): "\"\(key)\" can't be combined with groups; \(remedy)"
+      case .viewWithoutValue(let reduce): "\(reduce) needs numbers; name their field as \"value\" of the map"
+
+      case .textInFile:
+        "\"$text\" needs a text index, which a file does not have; import the file into a store"
+      case .revisionInFile:
+        "the documents of a file have no revisions; leave out _rev, or import the file into a store"
+      case .notDecodable(let type):
+        "\(type) is not Decodable, so its names in documents are unknown; use a selector"
+      case .computedProperty(let value, let type):
+        "a property of \(type) of the type \(value) is computed, or observed, so documents "
+          + "don't have it; use a stored property without observers, or a selector"
+      case .reservedField:
+        "names that begin with _ are the document's own and can't be changed; use another field"
+      case .invalidAmount(let amount): "the amount must be a number, not \(amount.typeWithArticle)"
+      case .misfit(let message, let id): "document \"\(id)\": \(message)"
       }
     }
 

@@ -123,9 +123,9 @@ extension QueryPlan {
 }
 
 extension ConsideredIndex {
-  fileprivate var text: String { "index \"\(name)\": \(isUsed ? "used" : "not used"), \(reason)" }
+  fileprivate var text: String { "index \"\(definition.name)\": \(isUsed ? "used" : "not used"), \(reason)" }
   fileprivate var json: JSONValue {
-    ["name": .string(name), "used": .bool(isUsed), "reason": .string(reason)]
+    ["name": .string(definition.name), "used": .bool(isUsed), "reason": .string(reason)]
   }
 }
 

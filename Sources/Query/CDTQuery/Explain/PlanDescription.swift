@@ -14,7 +14,7 @@ struct PlanDescription {
       let isUsed = used.contains(entry.number)
       let obstacle = isUsed ? nil : obstacle(to: entry)
       return ConsideredIndex(
-        name: entry.definition.name, isUsed: isUsed, isUsable: obstacle == nil,
+        definition: entry.definition, isUsed: isUsed, isUsable: obstacle == nil,
         reason: isUsed ? plan.reason : obstacle ?? whatCostsLess(than: entry))
     }
   }
@@ -132,7 +132,7 @@ struct PlanDescription {
 
 /// The planner's decision about an index.
 package struct ConsideredIndex: Sendable, Hashable {
-  package let name: String
+  package let definition: IndexDefinition
   package let isUsed: Bool
   /// Whether the query can be answered with it.
   package let isUsable: Bool

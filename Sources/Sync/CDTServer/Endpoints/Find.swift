@@ -91,16 +91,13 @@ extension RequestContext {
     let explanation = try await database.query(until: end) { transaction in
       try QueryEngine.answering(in: transaction) { try wanted.explanation(by: $0) }
     }
-    let indexes = try await database.store.indexDefinitions()
-    let used = explanation.considered.first(where: \.isUsed).flatMap { used in
-      indexes.first { $0.name == used.name }
-    }
+    let used = explanation.considered.first(where: \.isUsed)?.definition
     return Reply.json([
       "dbname": .string(database.name),
       "index": .object(used.map(IndexJSON.of) ?? IndexJSON.allDocuments), "partitioned": false,
       "selector": wanted.selector, "opts": .object(wanted.opts), "limit": .int(Int64(wanted.limit)),
       "skip": .int(Int64(wanted.skip)), "fields": .array(wanted.fields.map { .string($0) }),
-      "index_candidates": .array(explanation.candidates(of: indexes)), "selector_hints": [],
+      "index_candidates": .array(explanation.candidates), "selector_hints": [],
       "covering": explanation.json["covered"] ?? false, "plan": .object(wanted.completed(explanation.json)),
     ])
   }
@@ -111,13 +108,12 @@ extension Explanation {
   fileprivate var lacksIndex: Bool { json["wishedIndex"] != .null }
 
   /// The indexes that are not used, the usable ones first, as CouchDB describes them.
-  fileprivate func candidates(of indexes: [IndexDefinition]) -> [JSONValue] {
+  fileprivate var candidates: [JSONValue] {
     let others = considered.filter { !$0.isUsed }
     let ranked = others.filter(\.isUsable) + others.filter { !$0.isUsable }
-    return ranked.enumerated().compactMap { position, other in
-      guard let index = indexes.first(where: { $0.name == other.name }) else { return nil }
-      return [
-        "index": .object(IndexJSON.of(index)),
+    return ranked.enumerated().map { position, other in
+      [
+        "index": .object(IndexJSON.of(other.definition)),
         "analysis": [
           "usable": .bool(other.isUsable), "reasons": [["name": .string(other.reason)]],
           "ranking": .int(Int64(position + 1)), "covering": false,
